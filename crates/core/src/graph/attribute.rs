@@ -1,0 +1,71 @@
+//! Attributes: what a node fixes about its operator.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{Constant, Graph, Type};
+
+/// A named attribute of a node.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// Its name.
+    pub name: Box<str>,
+    /// What it says.
+    pub content: Content,
+}
+
+/// What an attribute says.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// A float.
+    Float(f32),
+    /// An integer.
+    Int(i64),
+    /// Bytes, usually text.
+    Bytes(Bytes),
+    /// A tensor, possibly written sparsely.
+    Tensor(Constant),
+    /// A graph.
+    Graph(Arc<Graph>),
+    /// A type.
+    Type(Type),
+    /// Floats.
+    Floats(Vec<f32>),
+    /// Integers.
+    Ints(Vec<i64>),
+    /// Bytes, usually texts.
+    Strings(Vec<Bytes>),
+    /// Tensors.
+    Tensors(Vec<Constant>),
+    /// Graphs.
+    Graphs(Vec<Arc<Graph>>),
+    /// Types.
+    Types(Vec<Type>),
+    /// Text that the operator reads as it needs: a number, a list, a word (OpenVINO).
+    Text(Box<str>),
+    /// In the body of a function: the function's own attribute of that name.
+    Parameter(Box<str>),
+}
+
+impl Content {
+    /// What sort of content it is, for messages.
+    pub const fn sort(&self) -> &'static str {
+        match self {
+            Content::Float(_) => "a float",
+            Content::Int(_) => "an integer",
+            Content::Bytes(_) => "a string",
+            Content::Tensor(_) => "a tensor",
+            Content::Graph(_) => "a graph",
+            Content::Type(_) => "a type",
+            Content::Floats(_) => "a list of floats",
+            Content::Ints(_) => "a list of integers",
+            Content::Strings(_) => "a list of strings",
+            Content::Tensors(_) => "a list of tensors",
+            Content::Graphs(_) => "a list of graphs",
+            Content::Types(_) => "a list of types",
+            Content::Text(_) => "text",
+            Content::Parameter(_) => "a parameter of the function",
+        }
+    }
+}

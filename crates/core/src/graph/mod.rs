@@ -1,0 +1,327 @@
+//! Models as graphs, whatever file they came from.
+//!
+//! A [`Model`] has one main [`Graph`] and perhaps [`Function`]s. A graph has [values](ValueInfo), each defined once:
+//! by being an input, a constant, captured from the graph around it, or the output of a [`Node`]. Nodes name
+//! operators by standard, domain, name and version; what these mean is not known here. Graphs are made by a
+//! [`Builder`], which checks that every value is defined once and that nodes can be put in order.
+
+mod attribute;
+mod build;
+mod types;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use attribute::{Attribute, Content};
+pub use build::Builder;
+pub use types::{Extent, Type};
+
+use crate::dtype::DType;
+use crate::error::{Position, Result};
+use crate::shape::Shape;
+use crate::tensor::{Tensor, byte_len};
+
+/// Whose texts define the operators of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Standard {
+    /// ONNX: `ModelProto` files.
+    Onnx,
+    /// OpenVINO: IR files, `.xml` with `.bin`.
+    OpenVino,
+}
+
+impl Standard {
+    /// The name as it is printed: `onnx`, `openvino`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Standard::Onnx => "onnx",
+            Standard::OpenVino => "openvino",
+        }
+    }
+}
+
+impl fmt::Display for Standard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A model: what a file holds, as far as it has a meaning here.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Whose operators the nodes name.
+    pub standard: Standard,
+    /// The version of the file format: ONNX's or OpenVINO's "IR version".
+    pub format_version: i64,
+    /// What wrote the file, if it says so.
+    pub producer: String,
+    /// Operator sets by domain, with their versions; the standard's own domain is empty.
+    pub opsets: Vec<(Arc<str>, i64)>,
+    /// Further facts the file states about itself, in its order.
+    pub metadata: Vec<(String, String)>,
+    /// The main graph.
+    pub graph: Graph,
+    /// Functions that nodes may call.
+    pub functions: Vec<Function>,
+}
+
+/// A function: an operator that the model itself defines by a graph.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Domain, name and overload that nodes call it by.
+    pub id: OperatorId,
+    /// Attributes that a node may or must set, with the default of those that it may.
+    pub attributes: Vec<(Box<str>, Option<Attribute>)>,
+    /// What it computes: its inputs and outputs are those of the function.
+    pub body: Graph,
+}
+
+/// Which operator a node names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OperatorId {
+    /// The domain; empty for the standard's own.
+    pub domain: Arc<str>,
+    /// The name within the domain.
+    pub name: Arc<str>,
+    /// Tells functions of the same name apart; empty nearly always.
+    pub overload: Arc<str>,
+}
+
+impl fmt::Display for OperatorId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (dot, colon) = (if self.domain.is_empty() { "" } else { "." }, if self.overload.is_empty() { "" } else { ":" });
+        write!(f, "{}{dot}{}{colon}{}", self.domain, self.name, self.overload)
+    }
+}
+
+/// A value's number within its graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(u32);
+
+impl ValueId {
+    /// The number, to index a vector of one entry per value.
+    pub const fn index(self) -> usize {
+        crate::convert::usize_of_u32(self.0)
+    }
+}
+
+/// What is known of a value from the file.
+#[derive(Clone, Debug)]
+pub struct ValueInfo {
+    /// The name it is shown by. Unique in ONNX; usually unique in OpenVINO.
+    pub name: Box<str>,
+    /// Further names.
+    pub aliases: Vec<Box<str>>,
+    /// The type that the file declares.
+    pub declared: Option<Type>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The caller gives it.
+    Input,
+    /// The file holds it.
+    Constant,
+    /// The graph around this one has it.
+    Capture,
+    /// This node computes it, as this output.
+    Node(usize, usize),
+}
+
+/// A node: an operator applied to values.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name; often empty.
+    pub name: Box<str>,
+    /// Which operator it applies.
+    pub operator: OperatorId,
+    /// The version of the operator set that defines the operator; nothing if the file names none.
+    pub version: Option<i64>,
+    /// The values it reads; an optional input may be missing.
+    pub inputs: Vec<Option<ValueId>>,
+    /// The values it defines; an output that nobody wants may be missing.
+    pub outputs: Vec<Option<ValueId>>,
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
+    /// Where it stands in the file.
+    pub position: Option<Position>,
+}
+
+impl Node {
+    /// The attribute of that name.
+    pub fn attribute(&self, name: &str) -> Option<&Content> {
+        self.attributes.iter().find(|attribute| &*attribute.name == name).map(|attribute| &attribute.content)
+    }
+
+    /// The graphs in its attributes.
+    pub fn graphs(&self) -> impl Iterator<Item = &Arc<Graph>> {
+        self.attributes.iter().flat_map(|attribute| match &attribute.content {
+            Content::Graph(graph) => std::slice::from_ref(graph),
+            Content::Graphs(graphs) => graphs.as_slice(),
+            _ => &[],
+        })
+    }
+
+    /// The values it needs: its inputs, and what its graphs capture.
+    pub fn needs(&self) -> impl Iterator<Item = ValueId> + '_ {
+        let captured = self.graphs().flat_map(|graph| graph.captures.iter().map(|capture| capture.outer));
+        self.inputs.iter().copied().flatten().chain(captured)
+    }
+
+    /// The words that name it in messages: `node "pos"`, or its position among the nodes if it has no name.
+    pub fn label(&self, index: usize) -> String {
+        if self.name.is_empty() { format!("node {index}") } else { format!("node \"{}\"", self.name) }
+    }
+}
+
+/// A value of an inner graph that is a value of the graph around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capture {
+    /// Its number in the graph around.
+    pub outer: ValueId,
+    /// Its number in the inner graph.
+    pub inner: ValueId,
+}
+
+/// Nodes and values.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    name: Box<str>,
+    values: Vec<ValueInfo>,
+    nodes: Vec<Node>,
+    order: Vec<usize>,
+    inputs: Vec<ValueId>,
+    outputs: Vec<ValueId>,
+    constants: Vec<(ValueId, Constant)>,
+    captures: Vec<Capture>,
+}
+
+impl Graph {
+    /// The graph's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All values, by number.
+    pub fn values(&self) -> &[ValueInfo] {
+        &self.values
+    }
+
+    /// What is known of a value.
+    pub fn value(&self, id: ValueId) -> &ValueInfo {
+        &self.values[id.index()]
+    }
+
+    /// The first value of that name.
+    pub fn find(&self, name: &str) -> Option<ValueId> {
+        let names = |info: &ValueInfo| &*info.name == name || info.aliases.iter().any(|alias| &**alias == name);
+        self.ids().find(|&id| names(self.value(id)))
+    }
+
+    /// The numbers of all values.
+    pub fn ids(&self) -> impl Iterator<Item = ValueId> + use<> {
+        (0..crate::convert::small_u32(self.values.len())).map(ValueId)
+    }
+
+    /// All nodes, in the order of the file.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Indices of the nodes in an order in which each comes after those whose values it needs. As in the file, if
+    /// the file is in such an order.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// The inputs. One that is also a constant has that as its default.
+    pub fn inputs(&self) -> &[ValueId] {
+        &self.inputs
+    }
+
+    /// The outputs.
+    pub fn outputs(&self) -> &[ValueId] {
+        &self.outputs
+    }
+
+    /// Constants (ONNX: initializers) and the values that they are.
+    pub fn constants(&self) -> &[(ValueId, Constant)] {
+        &self.constants
+    }
+
+    /// The constant that a value is, or is by default.
+    pub fn constant(&self, id: ValueId) -> Option<&Constant> {
+        let index = self.constants.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&self.constants[index].1)
+    }
+
+    /// Values of the graph around this one that are read here.
+    pub fn captures(&self) -> &[Capture] {
+        &self.captures
+    }
+}
+
+/// A tensor that a file holds: its type and shape are known, its elements are read when they are needed.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    dtype: DType,
+    shape: Shape,
+    elements: Elements,
+}
+
+#[derive(Clone, Debug)]
+enum Elements {
+    Here(Tensor),
+    Stored(Arc<dyn Stored>),
+}
+
+/// Elements that are still in a file.
+pub trait Stored: Send + Sync + fmt::Debug {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the file or with what it says.
+    fn load(&self) -> Result<Tensor>;
+}
+
+impl Constant {
+    /// A constant whose elements will be read later, and be of that type and shape.
+    pub fn stored(dtype: DType, shape: Shape, elements: Arc<dyn Stored>) -> Constant {
+        Constant { dtype, shape, elements: Elements::Stored(elements) }
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Bytes that the elements occupy; 0 for text.
+    pub fn byte_len(&self) -> u128 {
+        byte_len(self.dtype, &self.shape)
+    }
+
+    /// The tensor, read if need be.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the file or with what it says.
+    pub fn tensor(&self) -> Result<Tensor> {
+        match &self.elements {
+            Elements::Here(tensor) => Ok(tensor.clone()),
+            Elements::Stored(stored) => stored.load(),
+        }
+    }
+}
+
+impl From<Tensor> for Constant {
+    fn from(tensor: Tensor) -> Self {
+        Constant { dtype: tensor.dtype(), shape: tensor.shape().clone(), elements: Elements::Here(tensor) }
+    }
+}

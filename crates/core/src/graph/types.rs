@@ -1,0 +1,134 @@
+//! Types as files declare them, with as much of the shape as they state.
+
+use std::fmt;
+
+use crate::dtype::DType;
+use crate::shape::Shape;
+use crate::value::Value;
+
+/// The extent of one axis as a file declares it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// That many.
+    Known(usize),
+    /// A name, or an expression of names: the same in all places.
+    Symbol(Box<str>),
+    /// At least the first; at most the second, if there is a second (OpenVINO).
+    Between(usize, Option<usize>),
+    /// Any.
+    Unknown,
+}
+
+impl Extent {
+    /// Whether an axis of this extent may be that long.
+    pub fn admits(&self, len: usize) -> bool {
+        match *self {
+            Extent::Known(known) => known == len,
+            Extent::Between(least, most) => least <= len && most.is_none_or(|most| len <= most),
+            Extent::Symbol(_) | Extent::Unknown => true,
+        }
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Known(len) => write!(f, "{len}"),
+            Extent::Symbol(name) => f.write_str(name),
+            Extent::Between(least, None) => write!(f, "{least}.."),
+            Extent::Between(least, Some(most)) => write!(f, "{least}..{most}"),
+            Extent::Unknown => f.write_str("?"),
+        }
+    }
+}
+
+/// The type of a value as a file declares it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A tensor; element type and shape may be left open.
+    Tensor(Option<DType>, Option<Vec<Extent>>),
+    /// A list of values of one type.
+    Sequence(Box<Type>),
+    /// A value that may be missing.
+    Optional(Box<Type>),
+    /// Something that Gradus keeps but does not compute with: a sparse tensor, a map, an opaque type.
+    Other(Box<str>),
+}
+
+impl Type {
+    /// The type of that tensor.
+    pub fn tensor(dtype: DType, shape: &Shape) -> Type {
+        Type::Tensor(Some(dtype), Some(shape.dims().iter().map(|&len| Extent::Known(len)).collect()))
+    }
+
+    /// The declared element type of the tensor, or of the tensors within.
+    pub fn dtype(&self) -> Option<DType> {
+        match self {
+            Type::Tensor(dtype, _) => *dtype,
+            Type::Sequence(inner) | Type::Optional(inner) => inner.dtype(),
+            Type::Other(_) => None,
+        }
+    }
+
+    /// Whether a value of that sort, element type, rank and extents is of this type. Symbols admit any extent here.
+    pub fn admits(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Type::Tensor(dtype, extents), Value::Tensor(tensor)) => {
+                let dims = tensor.shape().dims();
+                dtype.is_none_or(|dtype| dtype == tensor.dtype())
+                    && extents.as_ref().is_none_or(|extents| {
+                        extents.len() == dims.len() && extents.iter().zip(dims).all(|(extent, &len)| extent.admits(len))
+                    })
+            }
+            (Type::Sequence(inner), Value::Sequence(values)) => values.iter().all(|value| inner.admits(value)),
+            (Type::Optional(inner), Value::Optional(value)) => value.as_ref().is_none_or(|value| inner.admits(value)),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Tensor(dtype, extents) => {
+                match dtype {
+                    Some(dtype) => write!(f, "{dtype}")?,
+                    None => f.write_str("tensor")?,
+                }
+                match extents {
+                    Some(extents) => {
+                        let extents: Vec<_> = extents.iter().map(Extent::to_string).collect();
+                        write!(f, "[{}]", extents.join(", "))
+                    }
+                    None => f.write_str("[...]"),
+                }
+            }
+            Type::Sequence(inner) => write!(f, "sequence of {inner}"),
+            Type::Optional(inner) => write!(f, "optional {inner}"),
+            Type::Other(name) => f.write_str(name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::Tensor;
+
+    #[test]
+    fn a_type_admits_what_it_declares() {
+        let extents = vec![Extent::Symbol("batch".into()), Extent::Known(3), Extent::Between(1, Some(4)), Extent::Unknown];
+        let declared = Type::Tensor(Some(DType::F32), Some(extents));
+        assert_eq!(declared.to_string(), "float32[batch, 3, 1..4, ?]");
+        let of = |dims: &[usize]| {
+            let shape = Shape::new(dims).unwrap();
+            Value::from(Tensor::from_vec(shape.clone(), vec![0f32; shape.len()]).unwrap())
+        };
+        assert!(declared.admits(&of(&[7, 3, 4, 0])));
+        assert!(!declared.admits(&of(&[7, 3, 5, 0])));
+        assert!(!declared.admits(&of(&[7, 2, 4, 0])));
+        assert!(!declared.admits(&of(&[7, 3, 4])));
+        assert!(!declared.admits(&Value::from(Tensor::scalar(1i32))));
+        assert!(Type::Sequence(Box::new(Type::Tensor(None, None))).admits(&Value::Sequence(vec![of(&[1])])));
+    }
+}

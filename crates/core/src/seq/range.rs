@@ -1,0 +1,234 @@
+//! Range: `start`, `start + step`, `start + 2 step`, … while short of `limit`.
+//!
+//! | what | exact rule |
+//! |---|---|
+//! | length, integers | `max(ceil((limit - start) / step), 0)`, exactly |
+//! | length, as soon as one argument is a float | the same, the difference and the quotient each rounded to 53 bits |
+//! | element `i`, float | `start + i * step`, exactly, then rounded once to nearest even |
+//! | element `i`, integer | `start + i * step`, exactly, then toward zero, then the low bits |
+//! | refused | a step of zero; NaN and infinities; more than 2^63 - 1 elements |
+//!
+//! Sources: ONNX Range-11 and -27; OpenVINO Range-1 and -4 ("calculated in the floating-point type": the 53 bits,
+//! without overflow or underflow); docs/numerics.md.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::convert::{self, Rules, low_u64, shifted_left, shifted_right};
+use crate::dtype::DType;
+use crate::error::{Error, Kind};
+use crate::exact::{Number, Sum};
+use crate::float::Parts;
+
+/// An argument of a range. Callers have words of their own for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The first element.
+    Start,
+    /// What the elements stay short of.
+    Limit,
+    /// The difference of neighbours.
+    Step,
+}
+
+/// Why arguments make no range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RangeError {
+    /// The step is zero.
+    ZeroStep,
+    /// An argument is NaN or infinite.
+    NotFinite(Argument, f64),
+    /// An argument is complex.
+    NotReal(Argument),
+    /// The output type is text, boolean or complex.
+    OutputType(DType),
+    /// There are more elements than can be counted.
+    TooLong,
+}
+
+/// The longest range.
+const LONGEST: u64 = i64::MAX.unsigned_abs();
+
+impl RangeError {
+    /// The error in the caller's words for start, limit and step.
+    pub fn describe(self, words: [&str; 3]) -> Error {
+        let [start, limit, step] = words;
+        let word = |argument| match argument {
+            Argument::Start => start,
+            Argument::Limit => limit,
+            Argument::Step => step,
+        };
+        match self {
+            RangeError::ZeroStep => Error::new(Kind::Value, format!("\"{step}\" is zero, but a range needs a step")),
+            RangeError::NotFinite(argument, value) => {
+                let value = crate::text::shortest(Number::Float(value), DType::F64);
+                Error::new(Kind::Value, format!("\"{}\" is {value}, but a range needs finite numbers", word(argument)))
+            }
+            RangeError::NotReal(argument) => {
+                Error::new(Kind::Type, format!("\"{}\" is complex, but a range needs real numbers", word(argument)))
+            }
+            RangeError::OutputType(dtype) => Error::new(Kind::Type, format!("a range cannot be of {dtype}")),
+            RangeError::TooLong => Error::new(
+                Kind::Limit,
+                format!("the range from \"{start}\" to \"{limit}\" by \"{step}\" has more than {LONGEST} elements"),
+            ),
+        }
+    }
+}
+
+impl fmt::Display for RangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.describe(["start", "limit", "step"]).message())
+    }
+}
+
+impl std::error::Error for RangeError {}
+
+/// A range that has been checked: its length and the exact value of every element.
+///
+/// ```
+/// use gradus_core::{DType, Number, seq::RangePlan};
+/// let plan = RangePlan::new(Number::Float(1.0), Number::Float(2.5), Number::Float(0.5), DType::F32)?;
+/// assert_eq!(plan.len(), 3);
+/// assert_eq!(plan.at(2), Number::Float(2.0));
+/// assert_eq!(plan.slice(1..3).at(0), Number::Float(1.5));
+/// # Ok::<(), gradus_core::seq::RangeError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct RangePlan {
+    dtype: DType,
+    start: Number,
+    step: Number,
+    first: u64,
+    len: u64,
+}
+
+impl RangePlan {
+    /// Plans the range from `start` to `limit`, which it does not reach, by `step`, of elements of type `dtype`.
+    ///
+    /// # Errors
+    /// See [`RangeError`].
+    pub fn new(start: Number, limit: Number, step: Number, dtype: DType) -> Result<RangePlan, RangeError> {
+        if !dtype.is_real() {
+            return Err(RangeError::OutputType(dtype));
+        }
+        for (argument, number) in [(Argument::Start, start), (Argument::Limit, limit), (Argument::Step, step)] {
+            match number {
+                Number::Float(x) if !x.is_finite() => return Err(RangeError::NotFinite(argument, x)),
+                Number::Complex(..) => return Err(RangeError::NotReal(argument)),
+                _ => {}
+            }
+        }
+        if step.is_zero() {
+            return Err(RangeError::ZeroStep);
+        }
+        let len = match (start, limit, step) {
+            (Number::Int(start), Number::Int(limit), Number::Int(step)) => count_of_ints(start, limit, step),
+            _ => count_of_floats(start, limit, step),
+        };
+        let len = len.filter(|&len| len <= LONGEST).ok_or(RangeError::TooLong)?;
+        Ok(RangePlan { dtype, start, step, first: 0, len })
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Element `i`: the value that the output type holds.
+    ///
+    /// # Panics
+    /// If `i` is not below the length.
+    pub fn at(&self, i: u64) -> Number {
+        assert!(i < self.len, "element {i} of {}", self.len);
+        let index = self.first + i;
+        let code = match (self.start, self.step) {
+            (Number::Int(start), Number::Int(step)) => {
+                let exact = Number::Int(start + step * i128::from(index));
+                convert::code(self.dtype, exact, Rules::IEEE)
+            }
+            (start, step) => {
+                let mut exact = Sum::default();
+                exact.add(start);
+                exact.add_multiple(step, index);
+                convert::code_of_sum(self.dtype, &exact, Rules::IEEE)
+            }
+        };
+        convert::number(self.dtype, code)
+    }
+
+    /// The elements of that range of indices, as a plan.
+    ///
+    /// # Panics
+    /// If the indices are not in order, or reach beyond the length.
+    #[must_use]
+    pub fn slice(&self, indices: Range<u64>) -> RangePlan {
+        assert!(indices.start <= indices.end && indices.end <= self.len, "{indices:?} of {}", self.len);
+        RangePlan { first: self.first + indices.start, len: indices.end - indices.start, ..self.clone() }
+    }
+}
+
+/// Nothing stands for a count beyond 64 bits.
+fn count_of_ints(start: i128, limit: i128, step: i128) -> Option<u64> {
+    let (span, step) = if step > 0 { (limit - start, step) } else { (start - limit, -step) };
+    let count = (span.max(0) + step - 1) / step;
+    u64::try_from(count).ok()
+}
+
+fn count_of_floats(start: Number, limit: Number, step: Number) -> Option<u64> {
+    let mut span = Sum::default();
+    span.add(limit);
+    span.subtract(start);
+    let span = span.parts();
+    let step = step.parts();
+    if span.mantissa == 0 || span.negative != step.negative {
+        return Some(0);
+    }
+    let span = Rounded::of(span);
+    // Both operands have their leading bit at a fixed place, so the quotient has 63 or 64 bits and a rest.
+    let divisor = step.mantissa << step.mantissa.leading_zeros() >> 64;
+    let dividend = u128::from(span.mantissa) << 74;
+    let quotient = Rounded::of(Parts {
+        negative: false,
+        mantissa: dividend / divisor,
+        exponent: (span.exponent - 74) - (step.leading() - 63),
+        sticky: dividend % divisor != 0,
+    });
+    quotient.ceil()
+}
+
+/// A number above zero of 53 bits, with any exponent.
+struct Rounded {
+    mantissa: u64,
+    exponent: i32,
+}
+
+impl Rounded {
+    /// The nearest to a number other than zero.
+    fn of(number: Parts) -> Rounded {
+        let exponent = number.leading() - 52;
+        Rounded { mantissa: number.in_units_of(exponent), exponent }
+    }
+
+    /// The least integer that is not below it, if it fits 64 bits.
+    fn ceil(&self) -> Option<u64> {
+        let by = self.exponent.unsigned_abs();
+        if self.exponent < 0 {
+            let whole = shifted_right(u128::from(self.mantissa), by);
+            let exact = shifted_left(whole, by) == u128::from(self.mantissa) && by < 64;
+            Some(low_u64(whole) + u64::from(!exact))
+        } else {
+            (by < 64).then(|| u128::from(self.mantissa) << by).and_then(|count| u64::try_from(count).ok())
+        }
+    }
+}

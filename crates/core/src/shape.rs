@@ -1,0 +1,166 @@
+//! Shapes of tensors: the extent of each axis, all known.
+
+use std::fmt;
+
+use crate::convert::{i64_of, product, usize_of};
+use crate::error::{Error, Kind, Result};
+
+/// The extents of a tensor's axes, the outermost first. A scalar has none.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Shape(Vec<usize>);
+
+impl Shape {
+    /// The shape of a scalar.
+    pub const SCALAR: Shape = Shape(Vec::new());
+
+    /// A shape from its extents.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if an extent is negative, [`Kind::Limit`] if there are more elements than can be counted.
+    pub fn from_i64(dims: &[i64]) -> Result<Shape> {
+        let extents = dims.iter().enumerate().map(|(axis, &dim)| {
+            crate::convert::usize_of_i64(dim)
+                .ok_or_else(|| Error::new(Kind::Shape, format!("dimension {axis} is {dim}, but must not be negative")))
+        });
+        Shape::new(extents.collect::<Result<Vec<_>>>()?)
+    }
+
+    /// A shape from its extents.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if there are more elements than can be counted: 2^63 - 1, zero extents left out.
+    pub fn new(dims: impl Into<Vec<usize>>) -> Result<Shape> {
+        let shape = Shape(dims.into());
+        let limit = i64::MAX.unsigned_abs();
+        let countable = shape.0.iter().filter(|&&dim| dim > 0).try_fold(1, |count: usize, &dim| {
+            let next = product(count, dim);
+            (next <= u128::from(limit)).then(|| usize_of(crate::convert::low_u64(next)))
+        });
+        match countable {
+            Some(_) => Ok(shape),
+            None => Err(Error::new(Kind::Limit, format!("shape {shape} has more than {limit} elements"))),
+        }
+    }
+
+    /// The shape of a list of that many elements.
+    pub fn vector(len: usize) -> Shape {
+        Shape(vec![len])
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The extents.
+    pub fn dims(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// The extents as signed numbers.
+    pub fn to_i64(&self) -> Vec<i64> {
+        self.0.iter().map(|&dim| i64_of(dim)).collect()
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.0.iter().product()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.0.contains(&0)
+    }
+
+    /// Elements between neighbours along each axis, in row-major order.
+    pub fn strides(&self) -> Vec<usize> {
+        let mut strides = vec![1; self.rank()];
+        for axis in (1..self.rank()).rev() {
+            strides[axis - 1] = strides[axis] * self.0[axis].max(1);
+        }
+        strides
+    }
+
+    /// The shape that both broadcast to by the rule of NumPy and ONNX: aligned at the last axis, an extent of 1
+    /// stretches.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] names the axis, counted from the end, that does not fit.
+    pub fn broadcast(&self, other: &Shape) -> Result<Shape> {
+        let rank = self.rank().max(other.rank());
+        let dim = |shape: &Shape, back: usize| shape.rank().checked_sub(back).map_or(1, |axis| shape.0[axis]);
+        let mut dims = vec![0; rank];
+        for back in 1..=rank {
+            dims[rank - back] = match (dim(self, back), dim(other, back)) {
+                (a, b) if a == b => a,
+                (1, b) => b,
+                (a, 1) => a,
+                (a, b) => {
+                    return Err(Error::new(
+                        Kind::Shape,
+                        format!("shapes {self} and {other} do not broadcast: {a} and {b} at axis -{back}"),
+                    ));
+                }
+            };
+        }
+        Shape::new(dims)
+    }
+}
+
+impl std::ops::Index<usize> for Shape {
+    type Output = usize;
+    fn index(&self, axis: usize) -> &usize {
+        &self.0[axis]
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(dims: &[usize]) -> Shape {
+        Shape::new(dims).unwrap()
+    }
+
+    #[test]
+    fn counts_that_do_not_fit_are_refused_before_they_are_used() {
+        assert_eq!(Shape::new(vec![1 << 31, 1 << 31]).unwrap().len(), 1 << 62);
+        assert_eq!(Shape::new(vec![1 << 32, 1 << 31]).unwrap_err().kind(), Kind::Limit);
+        assert_eq!(Shape::new(vec![0, 1 << 62, 4]).unwrap_err().kind(), Kind::Limit);
+        assert_eq!(Shape::from_i64(&[2, -1]).unwrap_err().message(), "dimension 1 is -1, but must not be negative");
+    }
+
+    #[test]
+    fn broadcasting_is_numpys() {
+        let cases: &[(&[usize], &[usize], Option<&[usize]>)] = &[
+            (&[], &[2, 3], Some(&[2, 3])),
+            (&[3], &[2, 1], Some(&[2, 3])),
+            (&[0], &[1], Some(&[0])),
+            (&[2, 0, 3], &[1, 1], Some(&[2, 0, 3])),
+            (&[0], &[2], None),
+            (&[3, 2], &[3], None),
+        ];
+        for &(a, b, want) in cases {
+            assert_eq!(shape(a).broadcast(&shape(b)).ok(), want.map(shape), "{a:?} {b:?}");
+            assert_eq!(shape(b).broadcast(&shape(a)).ok(), want.map(shape), "{b:?} {a:?}");
+        }
+    }
+
+    #[test]
+    fn strides_are_row_major() {
+        assert_eq!(shape(&[2, 3, 4]).strides(), [12, 4, 1]);
+        assert_eq!(shape(&[]).strides(), [0usize; 0]);
+    }
+}

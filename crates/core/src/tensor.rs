@@ -1,0 +1,336 @@
+//! Tensors: elements of one type in row-major order, in memory that may be shared with a mapped file.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::convert::{self, FromNumber, Rules, product};
+use crate::dtype::{Class, DType};
+use crate::element::Element;
+use crate::error::{Error, Kind, Result};
+use crate::exact::Number;
+use crate::packed;
+use crate::shape::Shape;
+
+/// Elements of one type, with a shape.
+///
+/// A clone shares the memory. Numbers lie there little-endian and unpadded, at any alignment; elements narrower
+/// than a byte are packed as [`crate::packed`] says.
+#[derive(Clone)]
+pub struct Tensor {
+    dtype: DType,
+    shape: Shape,
+    data: Data,
+}
+
+#[derive(Clone)]
+enum Data {
+    Bytes(Bytes),
+    Texts(Arc<[Box<str>]>),
+}
+
+/// Lets a typed vector be the owner of bytes.
+struct Owner<T>(Vec<T>);
+
+impl<T: Element> AsRef<[u8]> for Owner<T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+/// Bytes that a tensor of that type and shape occupies; 0 for text.
+pub fn byte_len(dtype: DType, shape: &Shape) -> u128 {
+    product(shape.len(), dtype.bits()).div_ceil(8)
+}
+
+impl Tensor {
+    /// A tensor of elements in row-major order; the vector is not copied.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if the shape has another number of elements.
+    pub fn from_vec<T: Element>(shape: Shape, elements: Vec<T>) -> Result<Tensor> {
+        check_len(&shape, elements.len())?;
+        let data = Bytes::from_owner(Owner(elements));
+        Ok(Tensor { dtype: T::DTYPE, shape, data: Data::Bytes(data) })
+    }
+
+    /// A tensor of one axis.
+    pub fn vector<T: Element>(elements: &[T]) -> Tensor {
+        Tensor {
+            dtype: T::DTYPE,
+            shape: Shape::vector(elements.len()),
+            data: Data::Bytes(Bytes::copy_from_slice(bytemuck::cast_slice(elements))),
+        }
+    }
+
+    /// A tensor without axes.
+    pub fn scalar<T: Element>(element: T) -> Tensor {
+        Tensor { shape: Shape::SCALAR, ..Tensor::vector(&[element]) }
+    }
+
+    /// A tensor of bytes as they lie in memory, which is shared, not copied.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if type and shape need another number of bytes; [`Kind::Type`] for text.
+    pub fn from_bytes(dtype: DType, shape: Shape, bytes: Bytes) -> Result<Tensor> {
+        if dtype.class() == Class::Text {
+            return Err(Error::new(Kind::Type, "text does not lie in memory as bytes of a fixed width"));
+        }
+        let wanted = byte_len(dtype, &shape);
+        if product(bytes.len(), 1) != wanted {
+            return Err(Error::new(
+                Kind::Shape,
+                format!("{dtype}{shape} takes {wanted} bytes, but there are {}", bytes.len()),
+            ));
+        }
+        Ok(Tensor { dtype, shape, data: Data::Bytes(bytes) })
+    }
+
+    /// A tensor of the codes of elements of at most 8 bits, one a byte; they are packed if the type is.
+    ///
+    /// # Errors
+    /// As [`Tensor::from_bytes`].
+    pub fn from_codes(dtype: DType, shape: Shape, codes: &[u8]) -> Result<Tensor> {
+        check_len(&shape, codes.len())?;
+        let bytes = if dtype.is_packed() { packed::pack(codes, dtype.bits()) } else { codes.to_vec() };
+        Tensor::from_bytes(dtype, shape, bytes.into())
+    }
+
+    /// A tensor of text.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if the shape has another number of elements.
+    pub fn from_text(shape: Shape, texts: Vec<Box<str>>) -> Result<Tensor> {
+        check_len(&shape, texts.len())?;
+        Ok(Tensor { dtype: DType::String, shape, data: Data::Texts(texts.into()) })
+    }
+
+    /// A tensor of numbers, each converted to the element type.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if the shape has another number of elements; [`Kind::Type`] for text.
+    pub fn from_numbers(
+        dtype: DType,
+        shape: Shape,
+        numbers: impl IntoIterator<Item = Number>,
+        rules: Rules,
+    ) -> Result<Tensor> {
+        convert::convert_all(dtype, shape, numbers.into_iter(), rules)
+    }
+
+    /// The same elements in the same order under another shape.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if the shape has another number of elements.
+    pub fn reshaped(&self, shape: Shape) -> Result<Tensor> {
+        check_len(&shape, self.len())?;
+        Ok(Tensor { shape, ..self.clone() })
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.shape.is_empty()
+    }
+
+    /// Bytes that the elements occupy.
+    pub fn byte_len(&self) -> usize {
+        match &self.data {
+            Data::Bytes(bytes) => bytes.len(),
+            Data::Texts(texts) => texts.iter().map(|text| text.len() + size_of::<Box<str>>()).sum(),
+        }
+    }
+
+    /// The elements as they lie in memory; none for text.
+    pub fn bytes(&self) -> Option<&Bytes> {
+        match &self.data {
+            Data::Bytes(bytes) => Some(bytes),
+            Data::Texts(_) => None,
+        }
+    }
+
+    /// The elements of a text tensor.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if it holds something else.
+    pub fn texts(&self) -> Result<&[Box<str>]> {
+        match &self.data {
+            Data::Texts(texts) => Ok(texts),
+            Data::Bytes(_) => Err(self.is_not("string")),
+        }
+    }
+
+    /// The elements as a Rust type, borrowed where the memory is aligned for it.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if the tensor's type is another.
+    pub fn elements<T: Element>(&self) -> Result<Cow<'_, [T]>> {
+        match &self.data {
+            Data::Bytes(bytes) if self.dtype == T::DTYPE => {
+                Ok(bytemuck::try_cast_slice(bytes).map_or_else(|_| Cow::Owned(unaligned(bytes)), Cow::Borrowed))
+            }
+            _ => Err(self.is_not(T::DTYPE.name())),
+        }
+    }
+
+    /// The elements of a type of at most 8 bits as codes, one a byte.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if elements are wider, or text.
+    pub fn codes(&self) -> Result<Cow<'_, [u8]>> {
+        match &self.data {
+            Data::Bytes(bytes) if self.dtype.is_packed() => {
+                Ok(Cow::Owned(packed::unpack(bytes, self.dtype.bits(), self.len())))
+            }
+            Data::Bytes(bytes) if self.dtype.bits() == 8 => Ok(Cow::Borrowed(bytes)),
+            _ => Err(self.is_not("of at most 8 bits")),
+        }
+    }
+
+    /// The exact values of all elements, in row-major order.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] for text.
+    pub fn numbers(&self) -> Result<Box<dyn Iterator<Item = Number> + '_>> {
+        fn of<T: Element>(tensor: &Tensor) -> Result<Box<dyn Iterator<Item = Number> + '_>> {
+            Ok(match tensor.elements::<T>()? {
+                Cow::Borrowed(elements) => Box::new(elements.iter().map(|x| x.number())),
+                Cow::Owned(elements) => Box::new(elements.into_iter().map(T::number)),
+            })
+        }
+        crate::dispatch!(self.dtype,
+            [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => of(self),
+            _ => {
+                let dtype = self.dtype;
+                let codes = self.codes()?.into_owned();
+                Ok(Box::new(codes.into_iter().map(move |code| convert::number(dtype, u64::from(code)))))
+            })
+    }
+
+    /// The exact value of the element at an index in row-major order.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] for text.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn number(&self, index: usize) -> Result<Number> {
+        fn at<T: Element>(bytes: &[u8], index: usize) -> Number {
+            let start = index * size_of::<T>();
+            bytemuck::pod_read_unaligned::<T>(&bytes[start..start + size_of::<T>()]).number()
+        }
+        let Data::Bytes(bytes) = &self.data else { return Err(self.is_not("a numeric type")) };
+        Ok(crate::dispatch!(self.dtype,
+            [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => at(bytes, index),
+            _ => convert::number(self.dtype, u64::from(packed::get(bytes, self.dtype.bits(), index)))))
+    }
+
+    /// The exact value of the only element, of any shape with one element.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if there is not exactly one element, [`Kind::Type`] for text.
+    pub fn only_number(&self) -> Result<Number> {
+        if self.len() != 1 {
+            return Err(Error::new(Kind::Shape, format!("has shape {}, but one element is wanted", self.shape)));
+        }
+        self.number(0)
+    }
+
+    /// The elements as 64-bit integers.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if the element type is not an integer type.
+    pub fn to_i64(&self) -> Result<Vec<i64>> {
+        if !self.dtype.is_integer() {
+            return Err(self.is_not("an integer type"));
+        }
+        Ok(self.numbers()?.map(i64::from_number).collect())
+    }
+
+    fn is_not(&self, wanted: &str) -> Error {
+        Error::new(Kind::Type, format!("is {}, but {wanted} is wanted", self.dtype))
+    }
+}
+
+fn check_len(shape: &Shape, len: usize) -> Result<()> {
+    if shape.len() != len {
+        let wanted = shape.len();
+        return Err(Error::new(Kind::Shape, format!("shape {shape} has {wanted} elements, but there are {len}")));
+    }
+    Ok(())
+}
+
+fn unaligned<T: Element>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
+}
+
+/// Same type, same shape, same elements; NaN equals NaN of the same code, and 0.0 is not -0.0.
+impl PartialEq for Tensor {
+    fn eq(&self, other: &Self) -> bool {
+        let same = match (&self.data, &other.data) {
+            (Data::Texts(a), Data::Texts(b)) => a == b,
+            (Data::Bytes(_), Data::Bytes(_)) if self.dtype.is_packed() => {
+                self.dtype == other.dtype && self.codes().ok() == other.codes().ok()
+            }
+            (Data::Bytes(a), Data::Bytes(b)) => a == b,
+            _ => false,
+        };
+        same && self.dtype == other.dtype && self.shape == other.shape
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{} {}", self.dtype, self.shape, crate::display::elided(self, 3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unaligned_bytes_are_read_as_well_as_aligned_ones() {
+        let all = Bytes::from(vec![0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
+        for start in 0..2 {
+            let tensor = Tensor::from_bytes(DType::I32, Shape::vector(2), all.slice(start..start + 8)).unwrap();
+            let want = [[256, 512], [1, 2]][start];
+            assert_eq!(tensor.elements::<i32>().unwrap()[..], want);
+        }
+    }
+
+    #[test]
+    fn wrong_sizes_and_types_are_errors() {
+        let error = Tensor::from_bytes(DType::I4, Shape::vector(3), Bytes::from_static(&[0])).unwrap_err();
+        assert_eq!(error.message(), "int4[3] takes 2 bytes, but there are 1");
+        let error = Tensor::from_vec(Shape::vector(3), vec![1i32]).unwrap_err();
+        assert_eq!(error.message(), "shape [3] has 3 elements, but there are 1");
+        let tensor = Tensor::scalar(1.5f32);
+        assert_eq!(tensor.elements::<f64>().unwrap_err().message(), "is float32, but float64 is wanted");
+        assert_eq!(tensor.to_i64().unwrap_err().message(), "is float32, but an integer type is wanted");
+        assert_eq!(tensor.codes().unwrap_err().message(), "is float32, but of at most 8 bits is wanted");
+    }
+
+    #[test]
+    fn bits_behind_the_last_packed_element_do_not_count() {
+        let of = |byte| Tensor::from_bytes(DType::U4, Shape::vector(1), Bytes::from(vec![byte])).unwrap();
+        assert_eq!(of(0x05), of(0xa5));
+        assert_ne!(of(0x05), of(0x06));
+    }
+}
