@@ -46,7 +46,7 @@ impl Kind {
 }
 
 /// Where in a file something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Position {
     /// Bytes from the start of a binary file.
     Byte(u64),

@@ -144,18 +144,16 @@ mod tests {
 
     #[test]
     fn broadcasting_is_numpys() {
-        let cases: &[(&[usize], &[usize], Option<&[usize]>)] = &[
-            (&[], &[2, 3], Some(&[2, 3])),
-            (&[3], &[2, 1], Some(&[2, 3])),
-            (&[0], &[1], Some(&[0])),
-            (&[2, 0, 3], &[1, 1], Some(&[2, 0, 3])),
-            (&[0], &[2], None),
-            (&[3, 2], &[3], None),
-        ];
-        for &(a, b, want) in cases {
+        let check = |a: &[usize], b: &[usize], want: Option<&[usize]>| {
             assert_eq!(shape(a).broadcast(&shape(b)).ok(), want.map(shape), "{a:?} {b:?}");
             assert_eq!(shape(b).broadcast(&shape(a)).ok(), want.map(shape), "{b:?} {a:?}");
-        }
+        };
+        check(&[], &[2, 3], Some(&[2, 3]));
+        check(&[3], &[2, 1], Some(&[2, 3]));
+        check(&[0], &[1], Some(&[0]));
+        check(&[2, 0, 3], &[1, 1], Some(&[2, 0, 3]));
+        check(&[0], &[2], None);
+        check(&[3, 2], &[3], None);
     }
 
     #[test]

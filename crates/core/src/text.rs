@@ -204,10 +204,10 @@ fn parse(text: &str, dtype: DType) -> Result<(Number, bool)> {
         return Ok((Number::Int(i128::from(is_word(&["true"]))), false));
     }
     let decimal = Decimal::parse(magnitude).ok_or_else(fail)?;
-    if dtype.is_integer() || dtype == DType::Bool {
-        if let Some((whole, cut)) = decimal.whole() {
-            return Ok((Number::Int(if negative { -whole } else { whole }), cut));
-        }
+    if (dtype.is_integer() || dtype == DType::Bool)
+        && let Some((whole, cut)) = decimal.whole()
+    {
+        return Ok((Number::Int(if negative { -whole } else { whole }), cut));
     }
     let nearest = |x: Option<f64>| x.ok_or_else(fail);
     Ok((

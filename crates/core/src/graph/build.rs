@@ -97,6 +97,16 @@ impl Builder {
         Ok(id)
     }
 
+    /// The value of that key, if it is defined or read.
+    pub fn find(&self, key: &str) -> Option<ValueId> {
+        self.keys.get(key).copied()
+    }
+
+    /// Whether something has defined the value of that key.
+    pub fn is_defined(&self, key: &str) -> bool {
+        self.find(key).is_some_and(|id| self.defined[id.index()])
+    }
+
     /// What is known of a value, to add to it.
     pub fn info(&mut self, id: ValueId) -> &mut ValueInfo {
         &mut self.graph.values[id.index()]

@@ -65,6 +65,21 @@ pub struct Model {
     pub functions: Vec<Function>,
 }
 
+impl Model {
+    /// A model with nothing in it.
+    pub fn new(standard: Standard) -> Model {
+        Model {
+            standard,
+            format_version: 0,
+            producer: String::new(),
+            opsets: Vec::new(),
+            metadata: Vec::new(),
+            graph: Graph::default(),
+            functions: Vec::new(),
+        }
+    }
+}
+
 /// A function: an operator that the model itself defines by a graph.
 #[derive(Clone, Debug)]
 pub struct Function {

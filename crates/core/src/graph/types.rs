@@ -61,6 +61,12 @@ impl Type {
         Type::Tensor(Some(dtype), Some(shape.dims().iter().map(|&len| Extent::Known(len)).collect()))
     }
 
+    /// The extents of a tensor whose shape is declared in full.
+    pub fn known_dims(&self) -> Option<Vec<usize>> {
+        let Type::Tensor(_, Some(extents)) = self else { return None };
+        extents.iter().map(|extent| if let Extent::Known(len) = extent { Some(*len) } else { None }).collect()
+    }
+
     /// The declared element type of the tensor, or of the tensors within.
     pub fn dtype(&self) -> Option<DType> {
         match self {

@@ -1,0 +1,53 @@
+//! Where bytes come from.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use bytes::Bytes;
+use gradus_core::{Error, Kind, Result};
+
+/// The files beside a model: external data, a `.bin`.
+///
+/// Readers ask for them by the relative path that the model states. Whoever implements this decides what may be
+/// read; the readers never touch a file system.
+pub trait Files: Send + Sync + fmt::Debug {
+    /// The bytes of a file, by its path relative to the model's folder.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if there is no such file or it may not be read.
+    fn open(&self, path: &str) -> Result<Bytes>;
+}
+
+/// Files that are in memory already; with none, a model that must stand alone.
+#[derive(Clone, Debug, Default)]
+pub struct InMemory(pub HashMap<String, Bytes>);
+
+impl Files for InMemory {
+    fn open(&self, path: &str) -> Result<Bytes> {
+        self.0.get(path).cloned().ok_or_else(|| Error::new(Kind::Io, format!("there is no file \"{path}\"")))
+    }
+}
+
+/// What a file seems to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sniffed {
+    /// XML: an OpenVINO model.
+    Xml,
+    /// A NumPy array.
+    Npy,
+    /// A zip archive, so perhaps of NumPy arrays.
+    Zip,
+    /// Anything else, so perhaps protobuf: an ONNX model or tensor.
+    Other,
+}
+
+/// What a file seems to hold, by its first bytes.
+pub fn sniff(bytes: &[u8]) -> Sniffed {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    match bytes {
+        _ if text.starts_with(b"<") => Sniffed::Xml,
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Sniffed::Npy,
+        [b'P', b'K', 3 | 5, 4 | 6, ..] => Sniffed::Zip,
+        _ => Sniffed::Other,
+    }
+}

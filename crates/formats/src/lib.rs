@@ -1,0 +1,23 @@
+//! The file formats of Gradus: untrusted bytes in, graphs and tensors out.
+//!
+//! | format | files | module |
+//! |---|---|---|
+//! | ONNX | `.onnx`, with external data; `.pb` tensors | [`onnx`] |
+//! | OpenVINO IR 10 and 11 | `.xml` with `.bin` | [`openvino`] |
+//! | NumPy | `.npy`, `.npz` | [`numpy`] |
+//!
+//! Bytes are borrowed, not copied: tensors share the memory of the file they come from. Nothing that a file says
+//! is believed before it is checked, and nothing here panics on any input: the lints below see to most of that and
+//! the fuzz targets to the rest.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::expect_used, clippy::panic))]
+
+mod files;
+pub mod numpy;
+pub mod onnx;
+pub mod openvino;
+mod regions;
+mod wire;
+
+pub use files::{Files, InMemory, Sniffed, sniff};

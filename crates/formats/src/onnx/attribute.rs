@@ -1,0 +1,146 @@
+//! `AttributeProto`.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gradus_core::graph::{Attribute, Content};
+use gradus_core::{Kind, Result};
+
+use super::fields::{attribute_proto, attribute_proto_attribute_type as kind};
+use super::model::{Opsets, Reader};
+use super::{graph, sparse, tensor, types};
+use crate::wire::{Field, Span};
+
+/// Reads `AttributeProto`. `depth` is how many graphs are around it.
+pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: usize) -> Result<Attribute> {
+    let (mut name, mut parameter, mut stated) = ("", "", 0);
+    let mut fields = Vec::new();
+    for field in span.fields() {
+        let field = field?;
+        match field.number {
+            attribute_proto::NAME => name = field.text()?,
+            attribute_proto::REF_ATTR_NAME => parameter = field.text()?,
+            attribute_proto::TYPE => stated = field.int()?,
+            attribute_proto::DOC_STRING => {}
+            _ => fields.push(field),
+        }
+    }
+    if name.is_empty() {
+        return Err(span.error(Kind::Syntax, "an attribute has no name"));
+    }
+    let content = if parameter.is_empty() {
+        let stated = if stated == 0 { fields.first().and_then(|field| kind_of(field.number)) } else { i32::try_from(stated).ok() };
+        let content = Reading { reader, span, opsets, depth, fields: &fields }.content(stated);
+        content.map_err(|error| error.in_node(format!("attribute \"{name}\"")))?
+    } else {
+        Content::Parameter(parameter.into())
+    };
+    Ok(Attribute { name: name.into(), content })
+}
+
+/// The kind of an attribute that does not state it, by the field that it has. Old files are like that.
+fn kind_of(field: u32) -> Option<i32> {
+    Some(match field {
+        attribute_proto::F => kind::FLOAT,
+        attribute_proto::I => kind::INT,
+        attribute_proto::S => kind::STRING,
+        attribute_proto::T => kind::TENSOR,
+        attribute_proto::G => kind::GRAPH,
+        attribute_proto::TP => kind::TYPE_PROTO,
+        attribute_proto::SPARSE_TENSOR => kind::SPARSE_TENSOR,
+        attribute_proto::FLOATS => kind::FLOATS,
+        attribute_proto::INTS => kind::INTS,
+        attribute_proto::STRINGS => kind::STRINGS,
+        attribute_proto::TENSORS => kind::TENSORS,
+        attribute_proto::GRAPHS => kind::GRAPHS,
+        attribute_proto::TYPE_PROTOS => kind::TYPE_PROTOS,
+        attribute_proto::SPARSE_TENSORS => kind::SPARSE_TENSORS,
+        _ => return None,
+    })
+}
+
+struct Reading<'r, 'a> {
+    reader: &'r Reader,
+    span: Span<'a>,
+    opsets: &'r Opsets,
+    depth: usize,
+    fields: &'r [Field<'a>],
+}
+
+impl<'a> Reading<'_, 'a> {
+    fn content(&self, stated: Option<i32>) -> Result<Content> {
+        use attribute_proto as at;
+        Ok(match stated {
+            Some(kind::FLOAT) => Content::Float(self.last(at::F, Field::float, 0.0)?),
+            Some(kind::INT) => Content::Int(self.last(at::I, Field::int, 0)?),
+            Some(kind::STRING) => Content::Bytes(self.last(at::S, |field| Ok(field.span()?.bytes()), Bytes::new())?),
+            Some(kind::TENSOR) => Content::Tensor(self.one(at::T, |span| Ok(tensor::read(self.reader, span)?.1))?),
+            Some(kind::SPARSE_TENSOR) => {
+                Content::Tensor(self.one(at::SPARSE_TENSOR, |span| Ok(sparse::read(self.reader, span)?.1))?)
+            }
+            Some(kind::GRAPH) => Content::Graph(self.one(at::G, |span| self.graph(span))?),
+            Some(kind::TYPE_PROTO) => {
+                let read = |span: Span<'_>| types::read(span, 0)?.ok_or_else(|| span.error(Kind::Syntax, "the type is empty"));
+                Content::Type(self.one(at::TP, read)?)
+            }
+            Some(kind::FLOATS) => {
+                let mut floats = Vec::new();
+                self.each(at::FLOATS, |field| field.push_floats(&mut floats))?;
+                Content::Floats(floats)
+            }
+            Some(kind::INTS) => {
+                let mut ints = Vec::new();
+                self.each(at::INTS, |field| field.push_ints(&mut ints))?;
+                Content::Ints(ints)
+            }
+            Some(kind::STRINGS) => Content::Strings(self.all(at::STRINGS, |span| Ok(span.bytes()))?),
+            Some(kind::TENSORS) => Content::Tensors(self.all(at::TENSORS, |span| Ok(tensor::read(self.reader, span)?.1))?),
+            Some(kind::SPARSE_TENSORS) => {
+                Content::Tensors(self.all(at::SPARSE_TENSORS, |span| Ok(sparse::read(self.reader, span)?.1))?)
+            }
+            Some(kind::GRAPHS) => Content::Graphs(self.all(at::GRAPHS, |span| self.graph(span))?),
+            Some(kind::TYPE_PROTOS) => {
+                let types = self.all(at::TYPE_PROTOS, |span| types::read(span, 0))?;
+                Content::Types(types.into_iter().flatten().collect())
+            }
+            Some(other) => return Err(self.span.error(Kind::Syntax, format!("kind {other} is not known"))),
+            None => return Err(self.span.error(Kind::Syntax, "neither kind nor content is stated")),
+        })
+    }
+
+    fn graph(&self, span: Span<'_>) -> Result<Arc<gradus_core::graph::Graph>> {
+        let most = self.reader.limits.max_depth;
+        if self.depth >= most {
+            return Err(span.error(Kind::Limit, format!("graphs are nested more than {most} deep")));
+        }
+        Ok(Arc::new(graph::read(self.reader, span, self.opsets, Some(self.depth + 1))?))
+    }
+
+    fn each(&self, number: u32, mut read: impl FnMut(&Field<'a>) -> Result<()>) -> Result<()> {
+        self.fields.iter().filter(|field| field.number == number).try_for_each(|field| {
+            self.reader.charge(self.span, size_of::<usize>())?;
+            read(field)
+        })
+    }
+
+    fn all<T>(&self, number: u32, read: impl Fn(Span<'a>) -> Result<T>) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        self.each(number, |field| {
+            self.reader.charge(self.span, size_of::<T>())?;
+            all.push(read(field.span()?)?);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The content of the last field of that number; in protobuf, an absent number is its default.
+    fn last<T>(&self, number: u32, read: impl Fn(&Field<'a>) -> Result<T>, default: T) -> Result<T> {
+        self.fields.iter().rfind(|field| field.number == number).map_or(Ok(default), read)
+    }
+
+    fn one<T>(&self, number: u32, read: impl Fn(Span<'a>) -> Result<T>) -> Result<T> {
+        let field = self.fields.iter().rfind(|field| field.number == number);
+        let field = field.ok_or_else(|| self.span.error(Kind::Syntax, "the content that its kind promises is missing"))?;
+        read(field.span()?)
+    }
+}

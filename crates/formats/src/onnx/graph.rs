@@ -1,0 +1,175 @@
+//! `GraphProto` and `NodeProto`.
+
+use gradus_core::graph::{Builder, Constant, Graph, Node, OperatorId, Origin, Type};
+use gradus_core::{Kind, Result};
+
+use super::fields::{graph_proto, node_proto, value_info_proto};
+use super::model::{Opsets, Reader, canonical_domain};
+use super::{attribute, sparse, tensor, types};
+use crate::wire::Span;
+
+/// The parts of a graph, in the order in which they must be read.
+#[derive(Default)]
+struct Parts<'a> {
+    name: &'a str,
+    inputs: Vec<Span<'a>>,
+    outputs: Vec<Span<'a>>,
+    initializers: Vec<Span<'a>>,
+    sparse_initializers: Vec<Span<'a>>,
+    value_infos: Vec<Span<'a>>,
+    nodes: Vec<Span<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(span: Span<'a>) -> Result<Parts<'a>> {
+        let mut parts = Parts::default();
+        for field in span.fields() {
+            let field = field?;
+            match field.number {
+                graph_proto::NAME => parts.name = field.text()?,
+                graph_proto::INPUT => parts.inputs.push(field.span()?),
+                graph_proto::OUTPUT => parts.outputs.push(field.span()?),
+                graph_proto::INITIALIZER => parts.initializers.push(field.span()?),
+                graph_proto::SPARSE_INITIALIZER => parts.sparse_initializers.push(field.span()?),
+                graph_proto::VALUE_INFO => parts.value_infos.push(field.span()?),
+                graph_proto::NODE => parts.nodes.push(field.span()?),
+                _ => {}
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// Reads `GraphProto`. `depth` is how many graphs are around it; nothing stands for a main graph.
+pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: Option<usize>) -> Result<Graph> {
+    let parts = Parts::of(span)?;
+    let mut builder = if depth.is_some() { Builder::nested(parts.name) } else { Builder::new(parts.name) };
+    let depth = depth.unwrap_or(0);
+    for span in parts.inputs {
+        let (name, declared) = read_value_info(span)?;
+        reader.charge(span, size_of::<Type>())?;
+        let id = builder.define(name, Origin::Input).map_err(|error| error.at(span.position()))?;
+        builder.info(id).declared = declared;
+    }
+    for span in parts.initializers {
+        reader.charge(span, size_of::<Constant>())?;
+        let (name, constant) = tensor::read(reader, span)?;
+        builder.constant(name, constant).map_err(|error| error.at(span.position()))?;
+    }
+    for span in parts.sparse_initializers {
+        reader.charge(span, size_of::<Constant>())?;
+        let (name, constant) = sparse::read(reader, span)?;
+        builder.constant(name, constant).map_err(|error| error.at(span.position()))?;
+    }
+    read_nodes(reader, &mut builder, &parts.nodes, opsets, depth)?;
+    for span in parts.value_infos {
+        declare(reader, &mut builder, span)?;
+    }
+    for span in parts.outputs {
+        let (name, declared) = read_value_info(span)?;
+        let id = builder.output(name);
+        let info = builder.info(id);
+        info.declared = info.declared.take().or(declared);
+    }
+    builder.finish()
+}
+
+/// Reads nodes into a graph.
+pub(super) fn read_nodes(
+    reader: &Reader,
+    builder: &mut Builder,
+    nodes: &[Span<'_>],
+    opsets: &Opsets,
+    depth: usize,
+) -> Result<()> {
+    for (index, &span) in nodes.iter().enumerate() {
+        reader.charge(span, size_of::<Node>())?;
+        let (node, outputs) = read_node(reader, builder, span, opsets, depth)?;
+        let label = node.label(index);
+        builder.push(node, &outputs).map_err(|error| error.in_node(label).at(span.position()))?;
+    }
+    Ok(())
+}
+
+/// Attaches the type that `ValueInfoProto` declares, if there is such a value.
+pub(super) fn declare(reader: &Reader, builder: &mut Builder, span: Span<'_>) -> Result<()> {
+    let (name, declared) = read_value_info(span)?;
+    if let Some(id) = builder.find(name) {
+        reader.charge(span, size_of::<Type>())?;
+        let info = builder.info(id);
+        info.declared = info.declared.take().or(declared);
+    }
+    Ok(())
+}
+
+fn read_value_info(span: Span<'_>) -> Result<(&str, Option<Type>)> {
+    let (mut name, mut declared) = ("", None);
+    for field in span.fields() {
+        let field = field?;
+        match field.number {
+            value_info_proto::NAME => name = field.text()?,
+            value_info_proto::TYPE => declared = types::read(field.span()?, 0)?,
+            _ => {}
+        }
+    }
+    if name.is_empty() {
+        return Err(span.error(Kind::Syntax, "a value has no name"));
+    }
+    Ok((name, declared))
+}
+
+fn read_node<'a>(
+    reader: &Reader,
+    builder: &mut Builder,
+    span: Span<'a>,
+    opsets: &Opsets,
+    depth: usize,
+) -> Result<(Node, Vec<&'a str>)> {
+    let (mut name, mut operator, mut domain, mut overload) = ("", "", "", "");
+    let (mut inputs, mut outputs, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
+    for field in span.fields() {
+        let field = field?;
+        match field.number {
+            node_proto::INPUT => {
+                let key = field.text()?;
+                reader.charge(span, size_of::<usize>())?;
+                inputs.push((!key.is_empty()).then(|| builder.reference(key)));
+            }
+            node_proto::OUTPUT => outputs.push(field.text()?),
+            node_proto::NAME => name = field.text()?,
+            node_proto::OP_TYPE => operator = field.text()?,
+            node_proto::DOMAIN => domain = canonical_domain(field.text()?),
+            node_proto::OVERLOAD => overload = field.text()?,
+            node_proto::ATTRIBUTE => attributes.push(field.span()?),
+            _ => {}
+        }
+    }
+    if operator.is_empty() {
+        return Err(span.error(Kind::Syntax, format!("node \"{name}\" names no operator")));
+    }
+    let version = opsets.iter().find(|(of, _)| &**of == domain).map(|(_, version)| *version);
+    let mut node = Node {
+        name: name.into(),
+        operator: OperatorId {
+            domain: builder.intern(domain),
+            name: builder.intern(operator),
+            overload: builder.intern(overload),
+        },
+        version,
+        inputs,
+        outputs: Vec::with_capacity(outputs.len()),
+        attributes: Vec::with_capacity(attributes.len()),
+        position: Some(span.position()),
+    };
+    for span in attributes {
+        reader.charge(span, size_of::<gradus_core::graph::Attribute>())?;
+        let attribute = attribute::read(reader, span, opsets, depth);
+        let attribute = attribute.map_err(|error| error.in_node(format!("node \"{name}\"")))?;
+        if node.attribute(&attribute.name).is_some() {
+            let message = format!("attribute \"{}\" is given twice", attribute.name);
+            return Err(span.error(Kind::Graph, message).in_node(format!("node \"{name}\"")));
+        }
+        node.attributes.push(attribute);
+    }
+    Ok((node, outputs))
+}

@@ -1,0 +1,19 @@
+//! ONNX files: models, and tensors on their own.
+//!
+//! The reader turns `ModelProto` into a [`Model`] in one pass over the fields; what it does not know it skips, and
+//! elements of tensors stay where they are until they are needed. Sources: the format's messages as the `onnx`
+//! package describes them (field numbers in `fields.rs`), and its IR specification.
+
+mod attribute;
+mod external;
+mod fields;
+mod function;
+mod graph;
+mod model;
+mod sparse;
+mod tensor;
+mod types;
+
+pub use fields::{NEWEST_IR_VERSION, NEWEST_OPSET};
+pub use model::read_model;
+pub use tensor::{dtype_of, read_tensor};

@@ -1,0 +1,101 @@
+//! `TypeProto`.
+
+use gradus_core::convert::usize_of_i64;
+use gradus_core::graph::{Extent, Type};
+use gradus_core::{DType, Kind, Result};
+
+use super::fields::{
+    tensor_shape_proto, tensor_shape_proto_dimension, type_proto, type_proto_optional, type_proto_sequence,
+    type_proto_tensor,
+};
+use super::tensor::dtype_of;
+use crate::wire::{Field, Span};
+
+/// Levels of sequences and optionals that are read.
+const DEPTH: usize = 8;
+
+/// Reads `TypeProto`; nothing if it says nothing.
+pub(super) fn read(span: Span<'_>, depth: usize) -> Result<Option<Type>> {
+    if depth > DEPTH {
+        return Err(span.error(Kind::Limit, format!("types are nested more than {DEPTH} deep")));
+    }
+    let mut declared = None;
+    for field in span.fields() {
+        let field = field?;
+        declared = Some(match field.number {
+            type_proto::TENSOR_TYPE => read_tensor(field.span()?)?,
+            type_proto::SEQUENCE_TYPE => {
+                Type::Sequence(read_inner(field.span()?, type_proto_sequence::ELEM_TYPE, depth)?)
+            }
+            type_proto::OPTIONAL_TYPE => {
+                Type::Optional(read_inner(field.span()?, type_proto_optional::ELEM_TYPE, depth)?)
+            }
+            type_proto::MAP_TYPE => Type::Other("map".into()),
+            type_proto::SPARSE_TENSOR_TYPE => Type::Other("sparse tensor".into()),
+            type_proto::OPAQUE_TYPE => Type::Other("opaque".into()),
+            _ => continue,
+        });
+    }
+    Ok(declared)
+}
+
+fn read_inner(span: Span<'_>, number: u32, depth: usize) -> Result<Box<Type>> {
+    let mut inner = Type::Tensor(None, None);
+    for field in span.fields() {
+        let field = field?;
+        if field.number == number {
+            inner = read(field.span()?, depth + 1)?.unwrap_or(inner);
+        }
+    }
+    Ok(Box::new(inner))
+}
+
+fn read_tensor(span: Span<'_>) -> Result<Type> {
+    let (mut dtype, mut extents) = (None, None);
+    for field in span.fields() {
+        let field = field?;
+        match field.number {
+            type_proto_tensor::ELEM_TYPE => dtype = read_dtype(span, &field)?,
+            type_proto_tensor::SHAPE => extents = Some(read_shape(field.span()?)?),
+            _ => {}
+        }
+    }
+    Ok(Type::Tensor(dtype, extents))
+}
+
+fn read_dtype(span: Span<'_>, field: &Field<'_>) -> Result<Option<DType>> {
+    match field.int()? {
+        0 => Ok(None),
+        code => dtype_of(code).map(Some).ok_or_else(|| span.error(Kind::Type, format!("element type {code} is not known"))),
+    }
+}
+
+fn read_shape(span: Span<'_>) -> Result<Vec<Extent>> {
+    let mut extents = Vec::new();
+    for field in span.fields() {
+        let field = field?;
+        if field.number == tensor_shape_proto::DIM {
+            extents.push(read_extent(field.span()?)?);
+        }
+    }
+    Ok(extents)
+}
+
+/// An empty name, and a negative number, which some exporters write, say nothing.
+fn read_extent(span: Span<'_>) -> Result<Extent> {
+    let mut extent = Extent::Unknown;
+    for field in span.fields() {
+        let field = field?;
+        match field.number {
+            tensor_shape_proto_dimension::DIM_VALUE => {
+                extent = usize_of_i64(field.int()?).map_or(Extent::Unknown, Extent::Known);
+            }
+            tensor_shape_proto_dimension::DIM_PARAM => {
+                let name = field.text()?;
+                extent = if name.is_empty() { Extent::Unknown } else { Extent::Symbol(name.into()) };
+            }
+            _ => {}
+        }
+    }
+    Ok(extent)
+}

@@ -1,0 +1,11 @@
+//! OpenVINO IR: an `.xml` file of layers and edges, and a `.bin` file of constants.
+//!
+//! The reader turns a network into a [`Model`](gradus_core::graph::Model): `Parameter` layers become inputs, `Const`
+//! layers constants, `Result` layers outputs, all others nodes whose attributes are the text of their `<data>`.
+//! Source: OpenVINO's documentation of the IR, and files that OpenVINO 2026.4 writes and reads.
+
+mod constant;
+mod model;
+mod shape;
+
+pub use model::{NEWEST_OPSET, read_model};

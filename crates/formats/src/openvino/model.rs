@@ -1,0 +1,339 @@
+//! The network: layers, edges, and what the file says of itself.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use gradus_core::error::Position;
+use gradus_core::graph::{Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Standard, Type};
+use gradus_core::{DType, Error, Kind, Limits, Result, Shape};
+use roxmltree::{Document, ParsingOptions};
+
+use super::constant::{Placed, constant};
+use super::shape::{extent, tensor_type};
+use crate::files::Files;
+use crate::regions::Regions;
+
+/// The newest operator set.
+pub const NEWEST_OPSET: i64 = 17;
+
+/// Versions of the format that are read.
+const VERSIONS: [i64; 2] = [10, 11];
+
+type Xml<'a> = roxmltree::Node<'a, 'a>;
+
+/// Reads a model. `bin` is the path of the file of constants, relative to the model; it is opened when one is needed.
+///
+/// # Errors
+/// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is not well formed;
+/// both with line and column.
+pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limits) -> Result<Model> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let position = Position::Byte(gradus_core::convert::u64_of(error.valid_up_to()));
+        Error::new(Kind::Syntax, "the text is not UTF-8").at(position)
+    })?;
+    // A node of the document takes about 100 bytes, and four bytes of text (`<a/>`) make one.
+    limits.allow_bytes(0, gradus_core::convert::product(text.len(), 25))?;
+    let document = Document::parse_with_options(text, ParsingOptions::default()).map_err(|error| not_xml(&error))?;
+    let net = document.root_element();
+    if net.tag_name().name() != "net" {
+        let tag = net.tag_name().name();
+        return Err(at(net, Kind::Syntax, format!("this is not an OpenVINO model: its root is <{tag}>, not <net>")));
+    }
+    let version = number(net, "version")?;
+    if !VERSIONS.contains(&version) {
+        return Err(at(net, Kind::Unsupported, format!("the model's IR version is {version}; known are 10 and 11")));
+    }
+    let mut model = Model::new(Standard::OpenVino);
+    model.format_version = version;
+    for info in net.children().filter(|child| matches!(child.tag_name().name(), "rt_info" | "meta_data")) {
+        metadata(info, "", &mut model.metadata);
+    }
+    model.producer = model.metadata.iter().find(|(key, _)| key == "Runtime_version").map_or_else(String::new, |(_, value)| {
+        format!("OpenVINO {value}")
+    });
+    model.graph = Reading { bin, files, regions: Regions::default() }.graph(net)?;
+    Ok(model)
+}
+
+fn not_xml(error: &roxmltree::Error) -> Error {
+    let place = error.pos();
+    Error::new(Kind::Syntax, format!("this is not XML: {error}")).at(Position::Line(place.row, place.col))
+}
+
+fn position(node: Xml<'_>) -> Position {
+    let place = node.document().text_pos_at(node.range().start);
+    Position::Line(place.row, place.col)
+}
+
+fn at(node: Xml<'_>, kind: Kind, message: String) -> Error {
+    Error::new(kind, message).at(position(node))
+}
+
+fn child<'a>(node: Xml<'a>, name: &str) -> Option<Xml<'a>> {
+    node.children().find(|child| child.tag_name().name() == name)
+}
+
+fn attribute<'a>(node: Xml<'a>, name: &str) -> Result<&'a str> {
+    let tag = node.tag_name().name();
+    node.attribute(name).ok_or_else(|| at(node, Kind::Syntax, format!("<{tag}> lacks attribute \"{name}\"")))
+}
+
+fn number<T: std::str::FromStr>(node: Xml<'_>, name: &str) -> Result<T> {
+    let text = attribute(node, name)?;
+    text.trim().parse().map_err(|_| at(node, Kind::Syntax, format!("attribute \"{name}\" is \"{text}\", not a number")))
+}
+
+/// The leaves of nested elements, by the path of their names.
+fn metadata(node: Xml<'_>, path: &str, into: &mut Vec<(String, String)>) {
+    // Without recursion: the depth comes from the file.
+    let mut rest = vec![(node, path.to_owned())];
+    while let Some((node, path)) = rest.pop() {
+        let name = |child: Xml<'_>| {
+            let dot = if path.is_empty() { "" } else { "." };
+            format!("{path}{dot}{}", child.tag_name().name())
+        };
+        let children: Vec<_> = node.children().filter(Xml::is_element).collect();
+        for child in &children {
+            if let Some(value) = child.attribute("value") {
+                into.push((name(*child), value.to_owned()));
+            }
+        }
+        rest.extend(children.into_iter().rev().map(|child| (child, name(child))));
+    }
+}
+
+/// A port: the layer's id, and its own.
+type Port = (i64, i64);
+
+/// The key of a value: the port it leaves its layer by.
+fn key((layer, port): Port) -> String {
+    format!("{layer}:{port}")
+}
+
+struct Reading<'r> {
+    bin: &'r str,
+    files: &'r Arc<dyn Files>,
+    regions: Regions,
+}
+
+impl Reading<'_> {
+    fn graph(mut self, net: Xml<'_>) -> Result<Graph> {
+        let edges = edges(net)?;
+        let mut builder = Builder::new(net.attribute("name").unwrap_or_default());
+        let layers = child(net, "layers").ok_or_else(|| at(net, Kind::Syntax, "<net> lacks <layers>".into()))?;
+        let mut seen = HashMap::new();
+        for layer in layers.children().filter(|child| child.tag_name().name() == "layer") {
+            let id = number(layer, "id")?;
+            if let Some(first) = seen.insert(id, position(layer)) {
+                let Position::Line(line, _) = first else { continue };
+                return Err(at(layer, Kind::Graph, format!("layer {id} is defined twice, first in line {line}")));
+            }
+            let name = layer.attribute("name").unwrap_or_default();
+            let read = self.layer(&mut builder, layer, id, &edges);
+            read.map_err(|error| error.in_node(format!("layer \"{name}\"")).at(position(layer)))?;
+        }
+        let leads_nowhere = |(to, (from, position)): (&Port, &(Port, Position))| {
+            let (way, (layer, port)) = match seen.contains_key(&to.0) {
+                false => ("to", to),
+                true if !builder.is_defined(&key(*from)) => ("from", from),
+                true => return None,
+            };
+            Some((*position, format!("an edge leads {way} port {port} of layer {layer}, which does not exist")))
+        };
+        if let Some((position, message)) = edges.iter().filter_map(leads_nowhere).min() {
+            return Err(Error::new(Kind::Graph, message).at(position));
+        }
+        self.regions.check()?;
+        builder.finish()
+    }
+
+    fn layer(&mut self, builder: &mut Builder, layer: Xml<'_>, id: i64, edges: &Edges) -> Result<()> {
+        let outputs = ports(layer, "output")?;
+        let operator = attribute(layer, "type")?;
+        match operator {
+            "Result" => {
+                let source = source((id, 0), layer, edges)?;
+                let value = builder.output(&key(source));
+                let names = names(layer.attribute("output_names").unwrap_or_default());
+                let info = builder.info(value);
+                if let Some(name) = names.into_iter().next()
+                    && info.aliases.contains(&name)
+                {
+                    let old = std::mem::replace(&mut info.name, name.clone());
+                    info.aliases.retain(|alias| *alias != name);
+                    info.aliases.push(old);
+                }
+                Ok(())
+            }
+            "Parameter" => {
+                let port = outputs.first().ok_or_else(|| at(layer, Kind::Syntax, "a Parameter has no output".into()))?;
+                let value = builder.define(&key((id, port.id)), Origin::Input)?;
+                describe(builder, value, layer, &outputs, 0);
+                if let Some(data) = child(layer, "data") {
+                    let shape = data.attribute("shape").unwrap_or("...");
+                    let declared = tensor_type(data.attribute("element_type"), shape);
+                    let declared = declared.ok_or_else(|| at(data, Kind::Syntax, format!("\"{shape}\" is not a shape")))?;
+                    builder.info(value).declared = Some(declared);
+                }
+                Ok(())
+            }
+            "Const" => {
+                let port = outputs.first().ok_or_else(|| at(layer, Kind::Syntax, "a Const has no output".into()))?;
+                let placed = self.placed(layer)?;
+                let value = builder.constant(&key((id, port.id)), constant(placed, self.bin, self.files)?)?;
+                describe(builder, value, layer, &outputs, 0);
+                Ok(())
+            }
+            _ => node(builder, layer, id, operator, &outputs, edges),
+        }
+    }
+
+    fn placed(&mut self, layer: Xml<'_>) -> Result<Placed> {
+        let data = child(layer, "data").ok_or_else(|| at(layer, Kind::Syntax, "a Const has no <data>".into()))?;
+        let (element_type, shape) = (attribute(data, "element_type")?, attribute(data, "shape")?);
+        let dtype = element_type.parse::<DType>().map_err(|_| {
+            at(data, Kind::Type, format!("element type \"{element_type}\" is not known"))
+        })?;
+        let declared = tensor_type(Some(element_type), shape);
+        let dims = declared.as_ref().and_then(Type::known_dims);
+        let dims = dims.ok_or_else(|| at(data, Kind::Syntax, format!("\"{shape}\" is not the shape of a constant")))?;
+        let placed = Placed {
+            name: layer.attribute("name").unwrap_or_default().to_owned(),
+            dtype,
+            shape: Shape::new(dims)?,
+            offset: number(data, "offset")?,
+            size: number(data, "size")?,
+            position: position(layer),
+        };
+        self.regions.claim(self.bin, placed.offset, placed.size, &placed.name)?;
+        Ok(placed)
+    }
+}
+
+/// By input port: the output port that is connected to it, and where the file says so.
+type Edges = HashMap<Port, (Port, Position)>;
+
+fn edges(net: Xml<'_>) -> Result<Edges> {
+    let mut edges = HashMap::new();
+    let list = child(net, "edges").into_iter().flat_map(|list| list.children());
+    for edge in list.filter(|child| child.tag_name().name() == "edge") {
+        let from = (number(edge, "from-layer")?, number(edge, "from-port")?);
+        let to = (number(edge, "to-layer")?, number(edge, "to-port")?);
+        if edges.insert(to, (from, position(edge))).is_some() {
+            let (layer, port) = to;
+            return Err(at(edge, Kind::Graph, format!("two edges lead to port {port} of layer {layer}")));
+        }
+    }
+    Ok(edges)
+}
+
+fn source(to: Port, layer: Xml<'_>, edges: &Edges) -> Result<Port> {
+    let source = edges.get(&to).map(|(from, _)| *from);
+    source.ok_or_else(|| at(layer, Kind::Graph, format!("nothing is connected to input port {}", to.1)))
+}
+
+struct OutputPort<'a> {
+    id: i64,
+    declared: Type,
+    names: Vec<Box<str>>,
+    xml: Xml<'a>,
+}
+
+fn ports<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<OutputPort<'a>>> {
+    let list = child(layer, side).into_iter().flat_map(|list| list.children());
+    list.filter(|child| child.tag_name().name() == "port")
+        .map(|port| {
+            let dims = port.children().filter(|child| child.tag_name().name() == "dim");
+            let extents = dims.map(|dim| {
+                let text = dim.text().unwrap_or_default().trim();
+                extent(text).ok_or_else(|| at(dim, Kind::Syntax, format!("\"{text}\" is not a dimension")))
+            });
+            Ok(OutputPort {
+                id: number(port, "id")?,
+                declared: Type::Tensor(
+                    port.attribute("precision").and_then(|text| text.parse().ok()),
+                    Some(extents.collect::<Result<_>>()?),
+                ),
+                names: names(port.attribute("names").unwrap_or_default()),
+                xml: port,
+            })
+        })
+        .collect()
+}
+
+/// Names, separated by commas; a comma within one has a backslash.
+fn names(list: &str) -> Vec<Box<str>> {
+    let mut names = vec![String::new()];
+    let mut escaped = false;
+    for c in list.chars() {
+        match (c, names.last_mut()) {
+            ('\\', _) if !escaped => {
+                escaped = true;
+                continue;
+            }
+            (',', _) if !escaped => names.push(String::new()),
+            (c, Some(name)) => name.push(c),
+            (_, None) => {}
+        }
+        escaped = false;
+    }
+    names.into_iter().filter(|name| !name.is_empty()).map(Into::into).collect()
+}
+
+/// Gives a value the names and the type of its port. A layer with one output lends its own name.
+fn describe(builder: &mut Builder, value: gradus_core::graph::ValueId, layer: Xml<'_>, ports: &[OutputPort<'_>], index: usize) {
+    let Some(port) = ports.get(index) else { return };
+    let layer_name = layer.attribute("name").unwrap_or_default();
+    let own = if ports.len() == 1 { layer_name.to_owned() } else { format!("{layer_name}.{index}") };
+    let mut names = port.names.clone();
+    if !names.iter().any(|name| **name == *own) {
+        names.push(own.into());
+    }
+    let info = builder.info(value);
+    info.name = names.remove(0);
+    info.aliases = names;
+    info.declared = Some(port.declared.clone());
+}
+
+fn node(
+    builder: &mut Builder,
+    layer: Xml<'_>,
+    id: i64,
+    operator: &str,
+    outputs: &[OutputPort<'_>],
+    edges: &Edges,
+) -> Result<()> {
+    let mut inputs = Vec::new();
+    for port in ports(layer, "input")? {
+        let from = source((id, port.id), port.xml, edges)?;
+        inputs.push(Some(builder.reference(&key(from))));
+    }
+    let set = layer.attribute("version").unwrap_or_default();
+    let version = set.strip_prefix("opset").and_then(|digits| digits.parse().ok());
+    if version.is_some_and(|version| !(1..=NEWEST_OPSET).contains(&version)) {
+        return Err(at(layer, Kind::Graph, format!("operator set \"{set}\" is not known; known are opset1 to opset{NEWEST_OPSET}")));
+    }
+    let data = child(layer, "data").into_iter().flat_map(|data| data.attributes());
+    let attributes = data.map(|a| Attribute { name: a.name().into(), content: Content::Text(a.value().into()) });
+    let node = Node {
+        name: layer.attribute("name").unwrap_or_default().into(),
+        operator: OperatorId {
+            domain: builder.intern(if version.is_some() { "" } else { set }),
+            name: builder.intern(operator),
+            overload: builder.intern(""),
+        },
+        version,
+        inputs,
+        outputs: Vec::new(),
+        attributes: attributes.collect(),
+        position: Some(position(layer)),
+    };
+    let keys: Vec<_> = outputs.iter().map(|port| key((id, port.id))).collect();
+    builder.push(node, &keys.iter().map(String::as_str).collect::<Vec<_>>())?;
+    for (index, key) in keys.iter().enumerate() {
+        let value = builder.reference(key);
+        describe(builder, value, layer, outputs, index);
+    }
+    Ok(())
+}

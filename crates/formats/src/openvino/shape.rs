@@ -1,0 +1,47 @@
+//! Element types and shapes as the IR writes them.
+
+use gradus_core::graph::{Extent, Type};
+
+/// The type of a tensor, from an `element_type` and a `shape`: `2,?,1..10,..5,3..,-1`, or `...` for any rank.
+///
+/// Nothing if the shape is not one. An element type that is not known is left open.
+pub(super) fn tensor_type(element_type: Option<&str>, shape: &str) -> Option<Type> {
+    let dtype = element_type.and_then(|text| text.parse().ok());
+    let extents = match shape.trim() {
+        "..." => None,
+        "" => Some(Vec::new()),
+        list => Some(list.split(',').map(|part| extent(part.trim())).collect::<Option<Vec<_>>>()?),
+    };
+    Some(Type::Tensor(dtype, extents))
+}
+
+/// One extent.
+pub(super) fn extent(text: &str) -> Option<Extent> {
+    if matches!(text, "?" | "-1") {
+        return Some(Extent::Unknown);
+    }
+    match text.split_once("..") {
+        None => text.parse().ok().map(Extent::Known),
+        Some((least, most)) => {
+            let least = if least.is_empty() { 0 } else { least.parse().ok()? };
+            let most = if most.is_empty() { None } else { Some(most.parse().ok()?) };
+            (most.is_none_or(|most| least <= most)).then_some(Extent::Between(least, most))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_are_read_in_every_form() {
+        let read = |text: &str| tensor_type(Some("f32"), text).map(|declared| declared.to_string());
+        assert_eq!(read("").as_deref(), Some("float32[]"));
+        assert_eq!(read("2,?, 1..10,..5,3..,-1").as_deref(), Some("float32[2, ?, 1..10, 0..5, 3.., ?]"));
+        assert_eq!(read("...").as_deref(), Some("float32[...]"));
+        for wrong in ["2,", "x", "-2", "5..3", "99999999999999999999"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}
