@@ -159,14 +159,9 @@ pub fn wrapped(number: Number) -> u64 {
     if parts.negative { whole.wrapping_neg() } else { whole }
 }
 
-/// The integer that the number is, if it is one and has at most 64 bits.
-pub fn exact_int(number: Number) -> Option<i128> {
-    let value = match number {
-        Number::Int(x) => return Some(x),
-        Number::Float(x) | Number::Complex(x, 0.0) => x,
-        Number::Complex(..) => return None,
-    };
-    (value.fract() == 0.0 && value.abs() <= 2f64.powi(64)).then_some(value as i128)
+/// A finite float rounded toward zero, if it is within the integers that elements have: up to 2^64 on either side.
+pub fn truncated(value: f64) -> Option<i128> {
+    (value.abs() <= 2f64.powi(64)).then_some(value as i128)
 }
 
 /// The float nearest to a number, ties to even; of a complex number, to its real part.

@@ -252,13 +252,13 @@ impl fmt::Debug for DTypeSet {
 /// ```
 #[macro_export]
 macro_rules! dispatch {
-    ($dtype:expr, [$($variant:ident),+ $(,)?] => $($path:ident)::+ $args:tt, _ => $other:expr $(,)?) => {
-        $crate::dispatch!(@each ($dtype) [$($variant),+] [$($path)::+] $args $other)
+    ($dtype:expr, [$($variant:ident),+ $(,)?] => $($path:ident)::+ $args:tt, $rest:pat => $other:expr $(,)?) => {
+        $crate::dispatch!(@each ($dtype) [$($variant),+] [$($path)::+] $args $rest => $other)
     };
-    (@each ($dtype:expr) [$($variant:ident),+] $path:tt $args:tt $other:expr) => {
+    (@each ($dtype:expr) [$($variant:ident),+] $path:tt $args:tt $rest:pat => $other:expr) => {
         match $dtype {
             $($crate::DType::$variant => $crate::dispatch!(@call $variant $path $args),)+
-            _ => $other,
+            $rest => $other,
         }
     };
     (@call $variant:ident [$($path:ident)::+] ($($arg:expr),* $(,)?)) => {

@@ -120,6 +120,19 @@ impl Tensor {
         convert::convert_all(dtype, shape, numbers.into_iter(), rules)
     }
 
+    /// A tensor of zeros; of text, of empty text.
+    ///
+    /// # Errors
+    /// None that a checked shape allows.
+    pub fn zeros(dtype: DType, shape: Shape) -> Result<Tensor> {
+        if dtype.class() == Class::Text {
+            let texts = vec![Box::default(); shape.len()];
+            return Tensor::from_text(shape, texts);
+        }
+        let len = convert::usize_of(convert::low_u64(byte_len(dtype, &shape)));
+        Tensor::from_bytes(dtype, shape, vec![0; len].into())
+    }
+
     /// The same elements in the same order under another shape.
     ///
     /// # Errors
@@ -265,6 +278,60 @@ impl Tensor {
 
     fn is_not(&self, wanted: &str) -> Error {
         Error::new(Kind::Type, format!("is {}, but {wanted} is wanted", self.dtype))
+    }
+}
+
+/// Tensors of one type and shape, put one behind the other along a new first axis.
+#[derive(Debug)]
+pub struct Stack {
+    dtype: DType,
+    row: Shape,
+    rows: usize,
+    /// The elements as they lie in memory, packed ones as codes.
+    bytes: Vec<u8>,
+    texts: Vec<Box<str>>,
+}
+
+impl Stack {
+    /// A stack of no rows; they will be like this one.
+    pub fn new(row: &Tensor) -> Stack {
+        Stack { dtype: row.dtype, row: row.shape.clone(), rows: 0, bytes: Vec::new(), texts: Vec::new() }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] or [`Kind::Shape`] if it is not like the first.
+    pub fn push(&mut self, row: &Tensor) -> Result<()> {
+        if row.dtype != self.dtype {
+            return Err(row.is_not(&format!("{}, as in the first row,", self.dtype)));
+        }
+        if row.shape != self.row {
+            let (got, wanted) = (&row.shape, &self.row);
+            return Err(Error::new(Kind::Shape, format!("has shape {got}, but {wanted}, as in the first row, is wanted")));
+        }
+        match &row.data {
+            Data::Texts(texts) => self.texts.extend_from_slice(texts),
+            Data::Bytes(_) if self.dtype.is_packed() => self.bytes.extend_from_slice(&row.codes()?),
+            Data::Bytes(bytes) => self.bytes.extend_from_slice(bytes),
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// All rows as one tensor.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if there are more elements than can be counted.
+    pub fn finish(self) -> Result<Tensor> {
+        let mut dims = vec![self.rows];
+        dims.extend(self.row.dims());
+        let shape = Shape::new(dims)?;
+        match self.dtype.class() {
+            Class::Text => Tensor::from_text(shape, self.texts),
+            _ if self.dtype.is_packed() => Tensor::from_codes(self.dtype, shape, &self.bytes),
+            _ => Tensor::from_bytes(self.dtype, shape, self.bytes.into()),
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Kind};
 use crate::exact::{Number, Sum};
 use crate::float::Parts;
+use crate::seq::Plan;
 
 /// An argument of a range. Callers have words of their own for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub enum RangeError {
     ZeroStep,
     /// An argument is NaN or infinite.
     NotFinite(Argument, f64),
+    /// An argument is beyond the integers, in a range that is computed in integers.
+    Beyond(Argument, f64),
     /// An argument is complex.
     NotReal(Argument),
     /// The output type is text, boolean or complex.
@@ -64,6 +67,10 @@ impl RangeError {
                 let value = crate::text::shortest(Number::Float(value), DType::F64);
                 Error::new(Kind::Value, format!("\"{}\" is {value}, but a range needs finite numbers", word(argument)))
             }
+            RangeError::Beyond(argument, value) => {
+                let value = crate::text::shortest(Number::Float(value), DType::F64);
+                Error::new(Kind::Value, format!("\"{}\" is {value}, which no integer type holds", word(argument)))
+            }
             RangeError::NotReal(argument) => {
                 Error::new(Kind::Type, format!("\"{}\" is complex, but a range needs real numbers", word(argument)))
             }
@@ -87,7 +94,7 @@ impl std::error::Error for RangeError {}
 /// A range that has been checked: its length and the exact value of every element.
 ///
 /// ```
-/// use gradus_core::{DType, Number, seq::RangePlan};
+/// use gradus_core::{DType, Number, seq::{Plan, RangePlan}};
 /// let plan = RangePlan::new(Number::Float(1.0), Number::Float(2.5), Number::Float(0.5), DType::F32)?;
 /// assert_eq!(plan.len(), 3);
 /// assert_eq!(plan.at(2), Number::Float(2.0));
@@ -129,27 +136,18 @@ impl RangePlan {
         let len = len.filter(|&len| len <= LONGEST).ok_or(RangeError::TooLong)?;
         Ok(RangePlan { dtype, start, step, first: 0, len })
     }
+}
 
-    /// The type of the elements.
-    pub fn dtype(&self) -> DType {
+impl Plan for RangePlan {
+    fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// The number of elements.
-    pub fn len(&self) -> u64 {
+    fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Element `i`: the value that the output type holds.
-    ///
-    /// # Panics
-    /// If `i` is not below the length.
-    pub fn at(&self, i: u64) -> Number {
+    fn at(&self, i: u64) -> Number {
         assert!(i < self.len, "element {i} of {}", self.len);
         let index = self.first + i;
         let code = match (self.start, self.step) {
@@ -167,12 +165,7 @@ impl RangePlan {
         convert::number(self.dtype, code)
     }
 
-    /// The elements of that range of indices, as a plan.
-    ///
-    /// # Panics
-    /// If the indices are not in order, or reach beyond the length.
-    #[must_use]
-    pub fn slice(&self, indices: Range<u64>) -> RangePlan {
+    fn slice(&self, indices: Range<u64>) -> RangePlan {
         assert!(indices.start <= indices.end && indices.end <= self.len, "{indices:?} of {}", self.len);
         RangePlan { first: self.first + indices.start, len: indices.end - indices.start, ..self.clone() }
     }

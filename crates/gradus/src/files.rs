@@ -1,0 +1,105 @@
+//! Files on disk, mapped into memory.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use gradus_core::{Error, Kind, Result};
+use gradus_formats::Files;
+
+/// The bytes of a file. They are mapped, so only those that are looked at are read.
+///
+/// The file must not be changed while the bytes are in use: what was read before may then differ from what is read
+/// after, and a file cut short ends the process with a bus error. SECURITY.md says what follows from that.
+///
+/// # Errors
+/// [`Kind::Io`] if there is no such file, or it cannot be read.
+pub fn map(path: &Path) -> Result<Bytes> {
+    let fail = |error: std::io::Error| {
+        let message = match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            std::io::ErrorKind::PermissionDenied => "the file may not be read".to_owned(),
+            _ => error.to_string(),
+        };
+        Error::new(Kind::Io, message).in_file(path.display())
+    };
+    let file = File::open(path).map_err(fail)?;
+    let metadata = file.metadata().map_err(fail)?;
+    if metadata.is_dir() {
+        return Err(Error::new(Kind::Io, "this is a folder, not a file").in_file(path.display()));
+    }
+    // What is not a regular file (a pipe, say) cannot be mapped, and what is empty need not be.
+    if !metadata.is_file() || metadata.len() == 0 {
+        return std::fs::read(path).map(Bytes::from).map_err(fail);
+    }
+    Ok(Bytes::from_owner(map_file(&file).map_err(fail)?))
+}
+
+#[expect(unsafe_code, reason = "the one place where a file is mapped")]
+fn map_file(file: &File) -> std::io::Result<memmap2::Mmap> {
+    // SAFETY: the map is private to this process and only read, through `Bytes`, which outlives no part of it. That
+    // nobody changes the file meanwhile cannot be enforced; it is a documented duty of the caller of `map`.
+    unsafe { memmap2::Mmap::map(file) }
+}
+
+/// The folder of a model: what lies in it may be read, nothing else.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    mapped: Mutex<HashMap<String, Bytes>>,
+}
+
+impl Folder {
+    /// The folder that a model is in.
+    pub fn of(model: &Path) -> Folder {
+        let parent = model.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Folder { path: parent.unwrap_or(Path::new(".")).to_owned(), mapped: Mutex::default() }
+    }
+}
+
+impl Files for Folder {
+    fn open(&self, path: &str) -> Result<Bytes> {
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = mapped.get(path) {
+            return Ok(bytes.clone());
+        }
+        let full = self.path.join(path);
+        let real = |path: &Path| path.canonicalize();
+        if let (Ok(folder), Ok(file)) = (real(&self.path), real(&full))
+            && !file.starts_with(&folder)
+        {
+            let message = "the file is a link to outside the model's folder, and so is not read";
+            return Err(Error::new(Kind::Io, message).in_file(full.display()));
+        }
+        let bytes = map(&full)?;
+        mapped.insert(path.to_owned(), bytes.clone());
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_gives_what_lies_in_it_and_nothing_else() {
+        let root = std::env::temp_dir().join(format!("gradus-files-{}", std::process::id()));
+        let inside = root.join("model");
+        std::fs::create_dir_all(inside.join("data")).unwrap();
+        std::fs::write(inside.join("data/w.bin"), b"abc").unwrap();
+        std::fs::write(root.join("secret"), b"xyz").unwrap();
+        let folder = Folder::of(&inside.join("m.onnx"));
+        assert_eq!(folder.open("data/w.bin").unwrap(), "abc");
+        assert!(folder.open("w.bin").unwrap_err().to_string().ends_with("model/w.bin: there is no such file"));
+        assert!(folder.open("data").unwrap_err().message().contains("folder"));
+        assert!(folder.open("../secret").unwrap_err().message().contains("outside the model's folder"));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(root.join("secret"), inside.join("link")).unwrap();
+            assert!(folder.open("link").unwrap_err().message().contains("outside the model's folder"));
+        }
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}

@@ -1,0 +1,32 @@
+//! Gradus computes the sequences and the shapes inside tensor programs, exactly as their standards say.
+//!
+//! Open a [`Model`] and run it; or plan a sequence ([`seq`]) and fill it ([`fill`]). The words are those of
+//! `gradus-core`, whose items stand here too.
+//!
+//! ```
+//! use gradus::seq::{Plan, RangePlan};
+//! use gradus::{DType, Number};
+//! let plan = RangePlan::new(Number::Float(0.0), Number::Float(1.0), Number::Float(0.25), DType::F32)?;
+//! let mut out = [0f32; 4];
+//! gradus::fill(&plan, &mut out);
+//! assert_eq!(out, [0.0, 0.25, 0.5, 0.75]);
+//! # Ok::<(), gradus::seq::RangeError>(())
+//! ```
+
+pub mod fact;
+pub mod files;
+mod model;
+pub mod op;
+mod ops;
+mod program;
+pub mod registry;
+pub mod schema;
+
+pub use gradus_core::{
+    DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, convert, display, element,
+    error, graph, seq, text,
+};
+pub use gradus_formats as formats;
+pub use gradus_kernels::{fill, tensor as filled};
+pub use model::Model;
+pub use program::Options;

@@ -1,0 +1,166 @@
+//! Models: opened, looked at, run.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gradus_core::graph::{Extent, Graph, Type, ValueId};
+use gradus_core::{Error, Kind, Limits, Result, Value, graph};
+use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, sniff};
+
+use crate::files::{Folder, map};
+use crate::program::{Compiler, Options, Run};
+
+/// A model, ready to be looked at and run.
+///
+/// ```
+/// use gradus::{Model, Options, Tensor};
+/// let model = Model::open("../../examples/range.onnx", &Default::default())?;
+/// let inputs = [("start", Tensor::scalar(1f32)), ("limit", Tensor::scalar(2.5f32)), ("delta", Tensor::scalar(0.5f32))];
+/// let inputs = inputs.into_iter().map(|(name, tensor)| (name.to_owned(), tensor.into())).collect();
+/// let outputs = model.run(&inputs, &[], &Options::default())?;
+/// assert_eq!(outputs[0].0, "positions");
+/// assert_eq!(outputs[0].1.tensor()?.elements::<f32>()?[..], [1.0, 1.5, 2.0]);
+/// # Ok::<(), gradus::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Model {
+    model: graph::Model,
+    file: Option<String>,
+}
+
+impl Model {
+    /// Opens a model: ONNX, or OpenVINO IR with its `.bin` beside it.
+    ///
+    /// The file is mapped, not read, and elements of constants are only looked at when they are needed.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if the file cannot be read; whatever is wrong with what it says, with the place in the file.
+    pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Model> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        let files: Arc<dyn Files> = Arc::new(Folder::of(path));
+        let bin = path.with_extension("bin");
+        let bin = bin.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let model = Model::read(&map(path)?, &bin, files, limits).map_err(|error| error.in_file(&file))?;
+        Ok(Model { file: Some(file), ..model })
+    }
+
+    /// Reads a model that stands alone from bytes.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the bytes.
+    pub fn from_bytes(bytes: &Bytes, limits: &Limits) -> Result<Model> {
+        Model::read(bytes, "", Arc::new(InMemory::default()), limits)
+    }
+
+    fn read(bytes: &Bytes, bin: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
+        let model = match sniff(bytes) {
+            Sniffed::Xml => openvino::read_model(bytes, bin, &files, limits)?,
+            Sniffed::Npy | Sniffed::Zip => {
+                return Err(Error::new(Kind::Syntax, "this is a file of arrays, not a model"));
+            }
+            Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
+            Sniffed::Other => onnx::read_model(bytes, files, *limits)?,
+        };
+        Ok(Model { model, file: None })
+    }
+
+    /// What the file says.
+    pub fn source(&self) -> &graph::Model {
+        &self.model
+    }
+
+    /// The main graph.
+    pub fn graph(&self) -> &Graph {
+        &self.model.graph
+    }
+
+    /// The value of that name in the main graph.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if there is none, with the names that are near.
+    pub fn value(&self, name: &str) -> Result<ValueId> {
+        self.graph().find(name).ok_or_else(|| unknown("value", name, self.graph(), self.graph().outputs()))
+    }
+
+    /// The input of that name.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if there is none, with the names of the inputs.
+    pub fn input(&self, name: &str) -> Result<ValueId> {
+        let graph = self.graph();
+        let found = graph.find(name).filter(|id| graph.inputs().contains(id));
+        found.ok_or_else(|| unknown("input", name, graph, graph.inputs()))
+    }
+
+    /// Runs the main graph as far as the wanted values need, and gives them by name: the outputs if none are named.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if an input that is needed is missing, or a name is not known; [`Kind::Type`] or
+    /// [`Kind::Shape`] if an input is not what the model declares; whatever goes wrong in a node, with its name.
+    pub fn run(&self, inputs: &HashMap<String, Value>, wanted: &[String], options: &Options) -> Result<Vec<(String, Value)>> {
+        let run = || {
+            let graph = self.graph();
+            let mut given = HashMap::new();
+            for (name, value) in inputs {
+                given.insert(self.input(name)?, value.clone());
+            }
+            check_inputs(graph, &given)?;
+            let wanted = match wanted {
+                [] => graph.outputs().to_vec(),
+                names => names.iter().map(|name| self.value(name)).collect::<Result<_>>()?,
+            };
+            let program = Compiler::new(&self.model, *options).compile(graph, &wanted)?;
+            if let Some(missing) = program.missing_inputs(|id| given.contains_key(&id)).next() {
+                let info = graph.value(missing);
+                let declared = info.declared.as_ref().map_or_else(String::new, |declared| format!(", {declared}"));
+                return Err(Error::new(Kind::Usage, format!("input \"{}\"{declared} is needed, but not given", info.name)));
+            }
+            let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
+            let values = program.run(values, &[], &mut Run::new(options))?;
+            Ok(wanted.iter().map(|&id| graph.value(id).name.to_string()).zip(values).collect())
+        };
+        run().map_err(|error: Error| match &self.file {
+            Some(file) => error.in_file(file),
+            None => error,
+        })
+    }
+}
+
+fn unknown(what: &str, name: &str, graph: &Graph, known: &[ValueId]) -> Error {
+    const NAMED: usize = 12;
+    let mut names: Vec<_> = known.iter().take(NAMED).map(|&id| format!("\"{}\"", graph.value(id).name)).collect();
+    if known.len() > NAMED {
+        names.push(format!("{} more", known.len() - NAMED));
+    }
+    let kind = if what == "input" { "inputs" } else { "outputs" };
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    Error::new(Kind::Usage, format!("the model has no {what} \"{name}\"; its {kind}: {names}"))
+}
+
+/// Checks inputs against what the model declares: types, ranks, extents, and that a symbol is one extent everywhere.
+fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
+    let mut bound: HashMap<&str, (usize, &str)> = HashMap::new();
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let (Some(value), Some(declared)) = (given.get(&id), &info.declared) else { continue };
+        let name = &*info.name;
+        if !declared.admits(value) {
+            let dtypes_differ = declared.dtype().zip(value.dtype()).is_some_and(|(a, b)| a != b);
+            let kind = if dtypes_differ { Kind::Type } else { Kind::Shape };
+            return Err(Error::new(kind, format!("input \"{name}\" is {value}, but the model declares {declared}")));
+        }
+        let (Type::Tensor(_, Some(extents)), Value::Tensor(tensor)) = (declared, value) else { continue };
+        for (axis, (extent, &len)) in extents.iter().zip(tensor.shape().dims()).enumerate() {
+            let Extent::Symbol(symbol) = extent else { continue };
+            let (first, by) = *bound.entry(symbol).or_insert((len, name));
+            if first != len {
+                let message = format!("axis {axis} of input \"{name}\" is {len}, but \"{symbol}\" is {first} by input \"{by}\"");
+                return Err(Error::new(Kind::Shape, message));
+            }
+        }
+    }
+    Ok(())
+}

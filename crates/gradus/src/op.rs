@@ -1,0 +1,302 @@
+//! Operators: the trait that all implement, and the rows by which standards name them.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use gradus_core::graph::{Content, Graph, Node, Standard};
+use gradus_core::{DType, Error, Kind, Limits, Result, Tensor, Value};
+
+use crate::fact::{Fact, TensorFact};
+use crate::program::{Compiler, Frame, Program, Run};
+use crate::schema::{Signature, Sort};
+
+/// An operator with its attributes: what one node does.
+pub trait Op: Debug + Send + Sync {
+    /// What is known of the outputs, from what is known of the inputs.
+    ///
+    /// # Errors
+    /// Where no inputs of which that is known can be right.
+    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>>;
+
+    /// The outputs. Number and types of the inputs have been checked against the signature.
+    ///
+    /// # Errors
+    /// Where the text allows no result, or the limits do not.
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>>;
+}
+
+/// A row: some versions of an operator of a standard, and how a node of them becomes an [`Op`].
+#[derive(Debug)]
+pub struct Schema {
+    /// Whose operator it is.
+    pub standard: Standard,
+    /// The signatures of the versions, the oldest first.
+    pub versions: Versions,
+    /// Makes the operator of a node.
+    pub build: Build,
+    /// Makes the operator that runs the body by which the standard defines it as a function, if it does.
+    pub expanded: Option<Build>,
+}
+
+/// Makes the operator of a node.
+pub type Build = fn(&NodeCx<'_>) -> Result<Box<dyn Op>>;
+
+/// Which versions a row is of.
+#[derive(Debug)]
+pub enum Versions {
+    /// Those versions of the operator of that name in the table of the `onnx` package.
+    Onnx(&'static str, &'static [i64]),
+    /// These.
+    Own(&'static [Signature]),
+}
+
+impl Schema {
+    /// A row of ONNX's own domain.
+    pub(crate) const fn onnx(name: &'static str, since: &'static [i64], build: Build) -> Schema {
+        Schema { standard: Standard::Onnx, versions: Versions::Onnx(name, since), build, expanded: None }
+    }
+
+    /// A row of OpenVINO.
+    pub(crate) const fn openvino(signatures: &'static [Signature], build: Build) -> Schema {
+        Schema { standard: Standard::OpenVino, versions: Versions::Own(signatures), build, expanded: None }
+    }
+
+    /// The row, with the body by which the standard defines the operator.
+    #[must_use]
+    pub(crate) const fn with_body(self, expanded: Build) -> Schema {
+        Schema { expanded: Some(expanded), ..self }
+    }
+
+    /// The signatures of its versions.
+    pub fn signatures(&self) -> impl Iterator<Item = &'static Signature> + use<> {
+        let (name, since, own) = match self.versions {
+            Versions::Onnx(name, since) => (name, since, &[][..]),
+            Versions::Own(own) => ("", &[][..], own),
+        };
+        since.iter().filter_map(move |&since| crate::schema::onnx_signature("", name, since)).chain(own)
+    }
+}
+
+/// What a node's operator is made from.
+pub struct NodeCx<'a> {
+    /// The node.
+    pub node: &'a Node,
+    /// The version that applies to it.
+    pub signature: &'static Signature,
+    pub(crate) compiler: &'a Compiler<'a>,
+}
+
+impl NodeCx<'_> {
+    /// An attribute's content, if it is given; a function's parameter is replaced by what the call says.
+    pub fn attribute(&self, name: &str) -> Option<&Content> {
+        self.compiler.resolve(self.node.attribute(name)?)
+    }
+
+    fn wrong(name: &str, content: &Content, wanted: &str) -> Error {
+        let got = match content {
+            Content::Text(text) => format!("\"{text}\""),
+            other => other.sort().to_owned(),
+        };
+        Error::new(Kind::Type, format!("attribute \"{name}\" is {got}, but {wanted} is wanted"))
+    }
+
+    fn missing(name: &str) -> Error {
+        Error::new(Kind::Graph, format!("attribute \"{name}\" is missing"))
+    }
+
+    /// An integer, if it is given.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if it is something else.
+    pub fn int(&self, name: &str) -> Result<Option<i64>> {
+        let Some(content) = self.attribute(name) else { return Ok(None) };
+        let int = match content {
+            Content::Int(value) => Some(*value),
+            Content::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        int.map(Some).ok_or_else(|| Self::wrong(name, content, "an integer"))
+    }
+
+    /// An integer that means yes or no, if it is given.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if it is something else.
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
+        Ok(self.int(name)?.map_or(default, |value| value != 0))
+    }
+
+    /// Text, if it is given.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if it is something else.
+    pub fn text(&self, name: &str) -> Result<Option<&str>> {
+        let Some(content) = self.attribute(name) else { return Ok(None) };
+        let text = match content {
+            Content::Text(text) => Some(&**text),
+            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+            _ => None,
+        };
+        text.map(Some).ok_or_else(|| Self::wrong(name, content, "text"))
+    }
+
+    /// An element type, which must be given: a number of ONNX's enumeration, or a name.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] if it is missing, [`Kind::Type`] if it is no element type.
+    pub fn dtype(&self, name: &str) -> Result<DType> {
+        let content = self.attribute(name).ok_or_else(|| Self::missing(name))?;
+        let dtype = match content {
+            Content::Int(number) => {
+                return gradus_formats::onnx::dtype_of(*number).ok_or_else(|| {
+                    Error::new(Kind::Type, format!("attribute \"{name}\" is {number}, which is no element type"))
+                });
+            }
+            Content::Text(text) => text.parse().ok(),
+            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()),
+            _ => None,
+        };
+        dtype.ok_or_else(|| Self::wrong(name, content, "an element type"))
+    }
+
+    /// A tensor, if it is given.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if it is something else; whatever is wrong with its elements.
+    pub fn tensor(&self, name: &str) -> Result<Option<Tensor>> {
+        match self.attribute(name) {
+            None => Ok(None),
+            Some(Content::Tensor(constant)) => constant.tensor().map(Some),
+            Some(other) => Err(Self::wrong(name, other, "a tensor")),
+        }
+    }
+
+    /// A graph, which must be given, ready to run, with its number of inputs and outputs checked.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] if it is missing, [`Kind::Type`] if it is something else; whatever is wrong within.
+    pub(crate) fn program(&self, name: &str) -> Result<(Arc<Graph>, Program)> {
+        match self.attribute(name) {
+            None => Err(Self::missing(name)),
+            Some(Content::Graph(graph)) => Ok((graph.clone(), self.compiler.inner(graph)?)),
+            Some(other) => Err(Self::wrong(name, other, "a graph")),
+        }
+    }
+
+    /// Checks that required attributes are there and that the text knows all that are.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`].
+    pub(crate) fn check_attributes(&self, standard: Standard) -> Result<()> {
+        let rules = self.signature.attributes;
+        if let Some(rule) = rules.iter().find(|rule| rule.required && self.attribute(rule.name).is_none()) {
+            return Err(Self::missing(rule.name));
+        }
+        // OpenVINO writes attributes beside those of the text.
+        if standard != Standard::Onnx {
+            return Ok(());
+        }
+        for attribute in &self.node.attributes {
+            let Some(rule) = rules.iter().find(|rule| rule.name == &*attribute.name) else {
+                let known: Vec<_> = rules.iter().map(|rule| rule.name).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                let message = format!("attribute \"{}\" is not one of the operator; its attributes: {known}", attribute.name);
+                return Err(Error::new(Kind::Graph, message));
+            };
+            if let Some(content) = self.attribute(&attribute.name).filter(|content| !admits(rule.sort, content)) {
+                return Err(Self::wrong(rule.name, content, &format!("{:?}", rule.sort).to_lowercase()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn admits(sort: Sort, content: &Content) -> bool {
+    matches!(
+        (sort, content),
+        (Sort::Float, Content::Float(_))
+            | (Sort::Int, Content::Int(_))
+            | (Sort::String, Content::Bytes(_))
+            | (Sort::Tensor | Sort::SparseTensor, Content::Tensor(_))
+            | (Sort::Graph, Content::Graph(_))
+            | (Sort::Type, Content::Type(_))
+            | (Sort::Floats, Content::Floats(_))
+            | (Sort::Ints, Content::Ints(_))
+            | (Sort::Strings, Content::Strings(_))
+    )
+}
+
+/// What is known of a node's inputs.
+pub struct InferCx<'a> {
+    /// By input: what is known of it; nothing if it is missing.
+    pub inputs: &'a [Option<&'a Fact>],
+    pub(crate) frame: &'a [Option<Fact>],
+}
+
+impl InferCx<'_> {
+    /// What is known of an input as a tensor.
+    pub fn tensor(&self, index: usize) -> TensorFact {
+        self.inputs.get(index).copied().flatten().map(Fact::as_tensor).unwrap_or_default()
+    }
+
+    /// What is known of an input.
+    pub fn fact(&self, index: usize) -> Fact {
+        self.inputs.get(index).copied().flatten().cloned().unwrap_or(Fact::Unknown)
+    }
+}
+
+/// A node's inputs, and what its operator may use.
+pub struct EvalCx<'a> {
+    /// The inputs; nothing where one is missing.
+    pub inputs: &'a [Option<&'a Value>],
+    pub(crate) signature: Option<&'static Signature>,
+    pub(crate) frame: &'a Frame,
+    pub(crate) run: &'a mut Run,
+}
+
+impl<'a> EvalCx<'a> {
+    /// An input, in words: `input 2 "delta"`.
+    pub fn label(&self, index: usize) -> String {
+        self.signature.map_or_else(|| format!("input {index}"), |signature| signature.input_label(index))
+    }
+
+    /// An error about an input: `input 2 "delta" ` and what is wrong with it.
+    pub fn wrong(&self, index: usize, error: &Error) -> Error {
+        Error::new(error.kind(), format!("{} {}", self.label(index), error.message()))
+    }
+
+    /// An input that must be there.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] if it is missing.
+    pub fn value(&self, index: usize) -> Result<&'a Value> {
+        let value = self.inputs.get(index).copied().flatten();
+        value.ok_or_else(|| Error::new(Kind::Graph, format!("{} is missing", self.label(index))))
+    }
+
+    /// An input that must be a tensor.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] if it is missing, [`Kind::Type`] if it is something else.
+    pub fn tensor(&self, index: usize) -> Result<&'a Tensor> {
+        self.value(index)?.tensor().map_err(|error| self.wrong(index, &error))
+    }
+
+    /// The limits of the run.
+    pub fn limits(&self) -> Limits {
+        self.run.limits
+    }
+
+    /// Checks that an output of that many bytes may be made, before it is.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`].
+    pub fn reserve(&self, bytes: u128) -> Result<()> {
+        self.run.limits.allow_bytes(self.run.live_bytes, bytes)
+    }
+
+    /// Bytes that values of the run occupy now.
+    pub fn in_use(&self) -> u64 {
+        self.run.live_bytes
+    }
+}

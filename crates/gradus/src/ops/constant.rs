@@ -1,0 +1,65 @@
+//! Constant: a value that the node itself holds.
+//!
+//! | standard | operator | versions | attributes, of which exactly one is given |
+//! |---|---|---|---|
+//! | ONNX | `Constant` | 1, 9 | `value` |
+//! | ONNX | `Constant` | 11 | and `sparse_value` |
+//! | ONNX | `Constant` | 12, 13, 19, 21, 23, 24, 25 | and `value_int`, `value_ints`, `value_float`, `value_floats`, `value_string`, `value_strings` |
+
+use bytes::Bytes;
+use gradus_core::graph::Content;
+use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
+
+use crate::fact::Fact;
+use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+
+pub(super) const SCHEMAS: &[Schema] =
+    &[Schema::onnx("Constant", &[1, 9, 11, 12, 13, 19, 21, 23, 24, 25], Constant::build)];
+
+#[derive(Debug)]
+struct Constant {
+    tensor: Tensor,
+}
+
+impl Constant {
+    fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+        let given = cx.signature.attributes.iter().filter_map(|rule| cx.attribute(rule.name)).collect::<Vec<_>>();
+        let [content] = given[..] else {
+            let message = format!("{} attributes give a value, but exactly one must", given.len());
+            return Err(Error::new(Kind::Graph, message));
+        };
+        let tensor = match content {
+            Content::Tensor(constant) => constant.tensor()?,
+            Content::Int(value) => Tensor::scalar(*value),
+            Content::Ints(values) => Tensor::vector(values),
+            Content::Float(value) => Tensor::scalar(*value),
+            Content::Floats(values) => Tensor::vector(values),
+            Content::Bytes(bytes) => Tensor::from_text(Shape::SCALAR, vec![text(bytes)?])?,
+            Content::Strings(all) => {
+                Tensor::from_text(Shape::vector(all.len()), all.iter().map(text).collect::<Result<_>>()?)?
+            }
+            other => return Err(Error::new(Kind::Type, format!("the value is {}, but a tensor is wanted", other.sort()))),
+        };
+        let value = Value::from(tensor.clone());
+        if !cx.signature.outputs[0].types.admits(&value) {
+            let (dtype, since) = (tensor.dtype(), cx.signature.since);
+            return Err(Error::new(Kind::Type, format!("the value is {dtype}, which Constant-{since} does not give")));
+        }
+        Ok(Box::new(Constant { tensor }))
+    }
+}
+
+fn text(bytes: &Bytes) -> Result<Box<str>> {
+    let text = std::str::from_utf8(bytes);
+    text.map(Into::into).map_err(|_| Error::new(Kind::Syntax, "the value is text, but not UTF-8"))
+}
+
+impl Op for Constant {
+    fn infer(&self, _: &InferCx<'_>) -> Result<Vec<Fact>> {
+        Ok(vec![Fact::of(&self.tensor.clone().into())])
+    }
+
+    fn eval(&self, _: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        Ok(vec![self.tensor.clone().into()])
+    }
+}

@@ -1,0 +1,33 @@
+//! Identity: its input, whatever it is.
+//!
+//! | standard | operator | versions | takes |
+//! |---|---|---|---|
+//! | ONNX | `Identity` | 1, 13 | tensors |
+//! | ONNX | `Identity` | 14 | tensors and sequences |
+//! | ONNX | `Identity` | 16, 19, 21, 23, 24, 25 | tensors, sequences, optionals |
+
+use gradus_core::{Result, Value};
+
+use crate::fact::Fact;
+use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+
+pub(super) const SCHEMAS: &[Schema] = &[Schema::onnx("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], Identity::build)];
+
+#[derive(Debug)]
+struct Identity;
+
+impl Identity {
+    fn build(_: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+        Ok(Box::new(Identity))
+    }
+}
+
+impl Op for Identity {
+    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
+        Ok(vec![cx.fact(0)])
+    }
+
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        Ok(vec![cx.value(0)?.clone()])
+    }
+}

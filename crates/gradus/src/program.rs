@@ -1,0 +1,383 @@
+//! Programs: graphs made ready to run, and their running.
+//!
+//! Compiling resolves every node that is needed to its operator, once; running keeps values in a frame of slots and
+//! drops each after its last use. Graphs within nodes become programs too, and see the frame around them.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId};
+use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
+
+use crate::fact::Fact;
+use crate::op::{EvalCx, InferCx, NodeCx, Op};
+use crate::registry;
+use crate::schema::Signature;
+
+/// How graphs are compiled and run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// What a run may spend.
+    pub limits: Limits,
+    /// Run operators that their standard defines as functions by the bodies of these functions.
+    pub expand_functions: bool,
+    /// Where to count the steps of a run, for whoever shows progress.
+    pub steps: Option<&'static AtomicU64>,
+}
+
+/// Makes programs from graphs of one model or function.
+pub(crate) struct Compiler<'a> {
+    standard: Standard,
+    functions: &'a [Function],
+    options: Options,
+    /// What the call of a function says of its attributes.
+    parameters: HashMap<&'a str, &'a Content>,
+    depth: Cell<usize>,
+}
+
+impl<'a> Compiler<'a> {
+    /// A compiler of a model's main graph.
+    pub(crate) fn new(model: &'a Model, options: Options) -> Compiler<'a> {
+        let (standard, functions) = (model.standard, model.functions.as_slice());
+        Compiler { standard, functions, options, parameters: HashMap::new(), depth: Cell::new(0) }
+    }
+
+    /// A compiler of graphs that only use operators of the standard.
+    pub(crate) fn plain(standard: Standard, options: Options) -> Compiler<'a> {
+        Compiler { standard, functions: &[], options, parameters: HashMap::new(), depth: Cell::new(0) }
+    }
+
+    /// The options that it was made with.
+    pub(crate) fn options(&self) -> Options {
+        self.options
+    }
+
+    /// What an attribute says, a function's parameter replaced. Nothing if the call does not give the parameter.
+    pub(crate) fn resolve<'c>(&'c self, content: &'c Content) -> Option<&'c Content> {
+        match content {
+            Content::Parameter(name) => self.parameters.get(&**name).copied(),
+            other => Some(other),
+        }
+    }
+
+    /// The program that computes some values of a graph.
+    pub(crate) fn compile(&self, graph: &Graph, wanted: &[ValueId]) -> Result<Program> {
+        let needed = needed(graph, wanted);
+        let order: Vec<_> = graph.order().iter().copied().filter(|&index| needed.nodes[index]).collect();
+        let mut last_use = vec![None; graph.values().len()];
+        for (step, &index) in order.iter().enumerate() {
+            graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = Some(step));
+        }
+        // Inputs, constants and captures belong to others; outputs of the graph go to its caller.
+        let mut keep: Vec<_> = graph.values().iter().map(|info| !matches!(info.origin, Origin::Node(..))).collect();
+        for id in wanted {
+            keep[id.index()] = true;
+        }
+        let mut steps = Vec::with_capacity(order.len());
+        for (step, &index) in order.iter().enumerate() {
+            let node = &graph.nodes()[index];
+            let (label, signature, op) = self.operator(node, index)?;
+            let ends = |id: &ValueId| last_use[id.index()].is_none_or(|last| last == step) && !keep[id.index()];
+            let mut drops: Vec<_> = node.needs().chain(node.outputs.iter().copied().flatten()).filter(ends).collect();
+            drops.sort_unstable();
+            drops.dedup();
+            let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
+            let (inputs, outputs) = (slots(&node.inputs), slots(&node.outputs));
+            let drops = drops.into_iter().map(ValueId::index).collect();
+            steps.push(Step { label, signature, op, inputs, outputs, drops });
+        }
+        let held = |(id, constant): &(ValueId, Constant)| {
+            needed.values[id.index()].then(|| Held { slot: id.index(), constant: constant.clone(), tensor: OnceLock::new() })
+        };
+        Ok(Program {
+            steps,
+            slots: graph.values().len(),
+            inputs: graph.inputs().iter().map(|id| id.index()).collect(),
+            outputs: wanted.iter().map(|id| id.index()).collect(),
+            captures: graph.captures().iter().map(|c| (c.outer.index(), c.inner.index())).collect(),
+            constants: graph.constants().iter().filter_map(held).collect(),
+            names: wanted.iter().map(|id| graph.value(*id).name.clone()).collect(),
+            required: graph.inputs().iter().copied().filter(|id| needed.values[id.index()] && graph.constant(*id).is_none()).collect(),
+        })
+    }
+
+    /// The program of a graph within a node.
+    pub(crate) fn inner(&self, graph: &Graph) -> Result<Program> {
+        self.deeper(|| self.compile(graph, graph.outputs()))
+    }
+
+    fn deeper<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let most = self.options.limits.max_depth;
+        if self.depth.get() >= most {
+            return Err(Error::new(Kind::Limit, format!("graphs and functions are nested more than {most} deep")));
+        }
+        self.depth.set(self.depth.get() + 1);
+        let result = work();
+        self.depth.set(self.depth.get() - 1);
+        result
+    }
+
+    fn operator(&self, node: &Node, index: usize) -> Result<(String, Option<&'static Signature>, Box<dyn Op>)> {
+        if let Some(function) = self.functions.iter().find(|function| function.id == node.operator) {
+            let label = format!("{} (function {})", node.label(index), node.operator);
+            let call = self.call(function, node).map_err(|error| placed(error, node, &label))?;
+            return Ok((label, None, Box::new(call)));
+        }
+        let plain = format!("{} ({} {})", node.label(index), self.standard, node.operator);
+        let (signature, schema) = registry::find(self.standard, node).map_err(|error| placed(error, node, &plain))?;
+        let label = format!("{} ({} {}-{})", node.label(index), self.standard, signature.name, signature.since);
+        let cx = NodeCx { node, signature, compiler: self };
+        let build = schema.expanded.filter(|_| self.options.expand_functions).unwrap_or(schema.build);
+        let op = cx.check_attributes(self.standard).and_then(|()| build(&cx));
+        Ok((label.clone(), Some(signature), op.map_err(|error| placed(error, node, &label))?))
+    }
+
+    fn call(&self, function: &Function, node: &Node) -> Result<Call> {
+        let mut parameters = HashMap::new();
+        for (name, default) in &function.attributes {
+            let given = node.attribute(name).and_then(|content| self.resolve(content));
+            if let Some(content) = given.or(default.as_ref().map(|default| &default.content)) {
+                parameters.insert(&**name, content);
+            }
+        }
+        let body = &function.body;
+        let most = body.inputs().len();
+        if node.inputs.len() > most {
+            let count = node.inputs.len();
+            return Err(Error::new(Kind::Graph, format!("there are {count} inputs, but the function takes {most}")));
+        }
+        let depth = Cell::new(self.depth.get());
+        let (standard, functions, options) = (self.standard, self.functions, self.options);
+        let compiler = Compiler { standard, functions, options, parameters, depth };
+        Ok(Call { program: compiler.inner(body)?, inputs: most })
+    }
+}
+
+fn placed(error: Error, node: &Node, label: &str) -> Error {
+    let error = error.in_node(label);
+    match node.position {
+        Some(position) => error.at(position),
+        None => error,
+    }
+}
+
+struct Needed {
+    values: Vec<bool>,
+    nodes: Vec<bool>,
+}
+
+/// The values and nodes that some values need.
+fn needed(graph: &Graph, wanted: &[ValueId]) -> Needed {
+    let mut needed = Needed { values: vec![false; graph.values().len()], nodes: vec![false; graph.nodes().len()] };
+    let mut open = wanted.to_vec();
+    while let Some(id) = open.pop() {
+        if std::mem::replace(&mut needed.values[id.index()], true) {
+            continue;
+        }
+        if let Origin::Node(index, _) = graph.value(id).origin
+            && !std::mem::replace(&mut needed.nodes[index], true)
+        {
+            open.extend(graph.nodes()[index].needs());
+        }
+    }
+    needed
+}
+
+/// A graph, ready to run.
+#[derive(Debug)]
+pub(crate) struct Program {
+    steps: Vec<Step>,
+    slots: usize,
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    /// Slots in the frame around, and the slots here that they fill.
+    captures: Vec<(usize, usize)>,
+    constants: Vec<Held>,
+    names: Vec<Box<str>>,
+    /// Inputs that are needed and have no default.
+    required: Vec<ValueId>,
+}
+
+#[derive(Debug)]
+struct Step {
+    label: String,
+    signature: Option<&'static Signature>,
+    op: Box<dyn Op>,
+    inputs: Vec<Option<usize>>,
+    outputs: Vec<Option<usize>>,
+    drops: Vec<usize>,
+}
+
+/// A constant that is read when it is first needed.
+#[derive(Debug)]
+struct Held {
+    slot: usize,
+    constant: Constant,
+    tensor: OnceLock<Tensor>,
+}
+
+impl Held {
+    fn tensor(&self) -> Result<Tensor> {
+        if let Some(tensor) = self.tensor.get() {
+            return Ok(tensor.clone());
+        }
+        let tensor = self.constant.tensor()?;
+        Ok(self.tensor.get_or_init(|| tensor).clone())
+    }
+}
+
+/// The values of a running program, by slot.
+pub(crate) type Frame = [Option<Value>];
+
+/// What a run has spent.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) limits: Limits,
+    /// Bytes of values that nodes have made and that are still needed.
+    pub(crate) live_bytes: u64,
+    steps: u64,
+    shown: Option<&'static AtomicU64>,
+}
+
+impl Run {
+    pub(crate) fn new(options: &Options) -> Run {
+        Run { limits: options.limits, live_bytes: 0, steps: 0, shown: options.steps }
+    }
+
+    /// Counts a node, or an iteration.
+    pub(crate) fn step(&mut self) -> Result<()> {
+        self.steps += 1;
+        if let Some(shown) = self.shown {
+            shown.store(self.steps, Ordering::Relaxed);
+        }
+        if self.steps > self.limits.max_steps {
+            let most = self.limits.max_steps;
+            return Err(Error::new(Kind::Limit, format!("the run takes more than {most} steps (--max-steps)")));
+        }
+        Ok(())
+    }
+
+    /// Counts bytes that are kept.
+    pub(crate) fn hold(&mut self, bytes: u64) -> Result<()> {
+        self.limits.allow_bytes(self.live_bytes, bytes.into())?;
+        self.live_bytes += bytes;
+        Ok(())
+    }
+
+    /// Counts bytes that are kept no longer.
+    pub(crate) fn release(&mut self, bytes: u64) {
+        self.live_bytes = self.live_bytes.saturating_sub(bytes);
+    }
+}
+
+impl Program {
+    /// Inputs that are needed, have no default, and are not given.
+    pub(crate) fn missing_inputs(&self, given: impl Fn(ValueId) -> bool) -> impl Iterator<Item = ValueId> {
+        self.required.iter().copied().filter(move |&id| !given(id))
+    }
+
+    /// The number of outputs.
+    pub(crate) fn output_count(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// Runs on values for the inputs, with the frame around it.
+    ///
+    /// Bytes that it holds at the end, the outputs', are released: they are the caller's to count.
+    pub(crate) fn run(&self, inputs: Vec<Option<Value>>, around: &Frame, run: &mut Run) -> Result<Vec<Value>> {
+        let before = run.live_bytes;
+        let mut frame: Vec<Option<Value>> = vec![None; self.slots];
+        for held in &self.constants {
+            frame[held.slot] = Some(held.tensor()?.into());
+        }
+        for (&slot, value) in self.inputs.iter().zip(inputs) {
+            if value.is_some() {
+                frame[slot] = value;
+            }
+        }
+        for &(outer, inner) in &self.captures {
+            frame[inner] = around.get(outer).cloned().flatten();
+        }
+        for step in &self.steps {
+            step.run(&mut frame, run).map_err(|error| error.in_node(&step.label))?;
+        }
+        run.live_bytes = before;
+        let outputs = self.outputs.iter().zip(&self.names).map(|(&slot, name)| {
+            frame[slot].clone().ok_or_else(|| Error::new(Kind::Graph, format!("output \"{name}\" has no value")))
+        });
+        outputs.collect()
+    }
+
+    /// Infers outputs from what is known of the inputs, and of the values around.
+    pub(crate) fn infer(&self, inputs: Vec<Fact>, around: &[Option<Fact>]) -> Result<Vec<Fact>> {
+        let mut frame: Vec<Option<Fact>> = vec![None; self.slots];
+        for held in &self.constants {
+            frame[held.slot] = Some(Fact::of(&held.tensor()?.into()));
+        }
+        for (&slot, fact) in self.inputs.iter().zip(inputs) {
+            frame[slot] = Some(fact);
+        }
+        for &(outer, inner) in &self.captures {
+            frame[inner] = around.get(outer).cloned().flatten();
+        }
+        for step in &self.steps {
+            step.infer(&mut frame).map_err(|error| error.in_node(&step.label))?;
+        }
+        Ok(self.outputs.iter().map(|&slot| frame[slot].clone().unwrap_or(Fact::Unknown)).collect())
+    }
+}
+
+impl Step {
+    fn run(&self, frame: &mut Frame, run: &mut Run) -> Result<()> {
+        run.step()?;
+        let inputs: Vec<_> = self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
+        if let Some(signature) = self.signature {
+            signature.check_inputs(&inputs)?;
+        }
+        let mut cx = EvalCx { inputs: &inputs, signature: self.signature, frame, run };
+        let outputs = self.op.eval(&mut cx)?;
+        for (&slot, value) in self.outputs.iter().zip(outputs) {
+            if let Some(slot) = slot {
+                run.hold(value.byte_len())?;
+                frame[slot] = Some(value);
+            }
+        }
+        for &slot in &self.drops {
+            if let Some(value) = frame[slot].take() {
+                run.release(value.byte_len());
+            }
+        }
+        Ok(())
+    }
+
+    fn infer(&self, frame: &mut [Option<Fact>]) -> Result<()> {
+        let inputs: Vec<_> = self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
+        let outputs = self.op.infer(&InferCx { inputs: &inputs, frame })?;
+        for (&slot, fact) in self.outputs.iter().zip(outputs) {
+            if let Some(slot) = slot {
+                frame[slot] = Some(fact);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The call of a function that the model defines.
+#[derive(Debug)]
+struct Call {
+    program: Program,
+    inputs: usize,
+}
+
+impl Op for Call {
+    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
+        self.program.infer((0..self.inputs).map(|i| cx.fact(i)).collect(), &[])
+    }
+
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let inputs = cx.inputs.iter().map(|value| value.cloned()).collect();
+        self.program.run(inputs, &[], cx.run)
+    }
+}

@@ -1,0 +1,273 @@
+//! Signatures: what each version of each operator takes and gives, as its standard's text says.
+//!
+//! ONNX's are made from the `onnx` package (`schema/onnx.rs`); OpenVINO's stand with the operators that have them.
+
+mod onnx;
+
+use gradus_core::{DType, DTypeSet, Error, Kind, Result, Value};
+
+/// Types of values that a parameter admits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Types {
+    /// Element types of tensors.
+    pub tensor: DTypeSet,
+    /// Element types of tensors in sequences.
+    pub sequence: DTypeSet,
+    /// Element types of optional tensors.
+    pub optional: DTypeSet,
+    /// Element types of tensors in optional sequences.
+    pub optional_sequence: DTypeSet,
+    /// Whether other values are admitted too: maps, sequences of maps.
+    pub other: bool,
+}
+
+impl Types {
+    /// No type.
+    pub const NONE: Types = Types {
+        tensor: DTypeSet::EMPTY,
+        sequence: DTypeSet::EMPTY,
+        optional: DTypeSet::EMPTY,
+        optional_sequence: DTypeSet::EMPTY,
+        other: false,
+    };
+
+    /// Tensors of these element types.
+    pub const fn tensors(dtypes: &[DType]) -> Types {
+        Types { tensor: DTypeSet::of(dtypes), ..Types::NONE }
+    }
+
+    /// Whether a value is admitted. Of an empty sequence or optional, nothing more is known.
+    pub fn admits(&self, value: &Value) -> bool {
+        let within = |set: DTypeSet, dtype: Option<DType>| !set.is_empty() && dtype.is_none_or(|d| set.contains(d));
+        match value {
+            Value::Tensor(tensor) => self.tensor.contains(tensor.dtype()),
+            Value::Sequence(_) => within(self.sequence, value.dtype()),
+            Value::Optional(None) => !self.optional.or(self.optional_sequence).is_empty(),
+            Value::Optional(Some(inner)) => match &**inner {
+                Value::Sequence(_) => within(self.optional_sequence, inner.dtype()),
+                _ => within(self.optional, inner.dtype()),
+            },
+        }
+    }
+}
+
+/// How often a parameter occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// Once.
+    One,
+    /// Once, or not at all.
+    Optional,
+    /// At least `least` times; all of one type, if `alike`.
+    Many {
+        /// Whether all are of one type.
+        alike: bool,
+        /// The least number.
+        least: usize,
+    },
+}
+
+/// An input or output of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name in the text.
+    pub name: &'static str,
+    /// The type variable that it shares with others; empty if it shares none.
+    pub variable: &'static str,
+    /// The types that it may have.
+    pub types: Types,
+    /// How often it occurs.
+    pub arity: Arity,
+}
+
+/// A parameter, for tables.
+pub(crate) const fn param(name: &'static str, variable: &'static str, types: Types, arity: Arity) -> Param {
+    Param { name, variable, types, arity }
+}
+
+/// What an attribute holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Sort {
+    Float,
+    Int,
+    String,
+    Tensor,
+    Graph,
+    SparseTensor,
+    Type,
+    Floats,
+    Ints,
+    Strings,
+}
+
+/// An attribute of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttributeRule {
+    /// Its name in the text.
+    pub name: &'static str,
+    /// What it holds.
+    pub sort: Sort,
+    /// Whether it must be given.
+    pub required: bool,
+}
+
+/// An attribute, for tables.
+pub(crate) const fn attribute(name: &'static str, sort: Sort, required: bool) -> AttributeRule {
+    AttributeRule { name, sort, required }
+}
+
+/// What one version of an operator takes and gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The domain; empty for the standard's own.
+    pub domain: &'static str,
+    /// The operator's name.
+    pub name: &'static str,
+    /// The first version of the operator set that has it.
+    pub since: i64,
+    /// Whether the text says not to use it any more.
+    pub deprecated: bool,
+    /// Its inputs.
+    pub inputs: &'static [Param],
+    /// Its outputs.
+    pub outputs: &'static [Param],
+    /// Its attributes, by name.
+    pub attributes: &'static [AttributeRule],
+}
+
+impl Signature {
+    /// The parameter of that index; the last one may repeat.
+    fn param(params: &'static [Param], index: usize) -> Option<&'static Param> {
+        params.get(index).or_else(|| params.last().filter(|last| matches!(last.arity, Arity::Many { .. })))
+    }
+
+    /// The input of that index, in words: `input 2 "delta"`.
+    pub fn input_label(&self, index: usize) -> String {
+        match Signature::param(self.inputs, index) {
+            Some(param) => format!("input {index} \"{}\"", param.name),
+            None => format!("input {index}"),
+        }
+    }
+
+    /// Checks number and types of inputs.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] if there are too many or too few, [`Kind::Type`] if one is of a type that is not admitted
+    /// or that differs from another that must be of the same.
+    pub fn check_inputs(&self, inputs: &[Option<&Value>]) -> Result<()> {
+        self.check_count(inputs.len())?;
+        let mut bound: Vec<(&str, usize, &Value)> = Vec::new();
+        for (index, param) in self.inputs.iter().enumerate() {
+            let least = if let Arity::Many { least, .. } = param.arity { least } else { 1 };
+            let missing = inputs.iter().skip(index).take(least).filter(|input| input.is_some()).count() < least;
+            if missing && param.arity != Arity::Optional {
+                return Err(Error::new(Kind::Graph, format!("{} is missing", self.input_label(index))));
+            }
+        }
+        for (index, value) in inputs.iter().enumerate() {
+            let (Some(value), Some(param)) = (value, Signature::param(self.inputs, index)) else { continue };
+            if !param.types.admits(value) {
+                return Err(self.not_admitted(index, param, value));
+            }
+            if param.variable.is_empty() || matches!(param.arity, Arity::Many { alike: false, .. }) {
+                continue;
+            }
+            let same = bound.iter().find(|(variable, ..)| *variable == param.variable);
+            match same {
+                None => bound.push((param.variable, index, value)),
+                Some((_, first, other)) if type_of(other) != type_of(value) => {
+                    let (got, first, other) = (type_of(value), self.input_label(*first), type_of(other));
+                    let label = self.input_label(index);
+                    let message = format!("{label} is {got}, but {first} is {other}; they must be of one type");
+                    return Err(Error::new(Kind::Type, message));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_count(&self, count: usize) -> Result<()> {
+        let open = self.inputs.last().is_some_and(|last| matches!(last.arity, Arity::Many { .. }));
+        if count > self.inputs.len() && !open {
+            let most = self.inputs.len();
+            return Err(Error::new(Kind::Graph, format!("there are {count} inputs, but the operator takes at most {most}")));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn not_admitted(&self, index: usize, param: &Param, value: &Value) -> Error {
+        let (label, got) = (self.input_label(index), type_of(value));
+        let admitted = param.types.tensor;
+        let message = format!("{label} is {got}, which {}-{} does not take; it takes {admitted}", self.name, self.since);
+        Error::new(Kind::Type, message)
+    }
+}
+
+/// A value's type in words, without its shape.
+fn type_of(value: &Value) -> String {
+    match value {
+        Value::Tensor(tensor) => tensor.dtype().to_string(),
+        Value::Sequence(values) => values.first().map_or("an empty sequence".into(), |v| format!("a sequence of {}", type_of(v))),
+        Value::Optional(None) => "an empty optional".to_owned(),
+        Value::Optional(Some(value)) => format!("an optional {}", type_of(value)),
+    }
+}
+
+/// The signatures of all versions of an ONNX operator, the oldest first; none if there is no such operator.
+pub fn onnx_versions(domain: &str, name: &str) -> &'static [Signature] {
+    let all = onnx::SIGNATURES;
+    let start = all.partition_point(|s| (s.domain, s.name) < (domain, name));
+    let rest = all.get(start..).unwrap_or_default();
+    rest.get(..rest.partition_point(|s| (s.domain, s.name) == (domain, name))).unwrap_or_default()
+}
+
+/// The signature of exactly that version of an ONNX operator.
+pub fn onnx_signature(domain: &str, name: &str, since: i64) -> Option<&'static Signature> {
+    onnx_versions(domain, name).iter().find(|signature| signature.since == since)
+}
+
+#[cfg(test)]
+mod tests {
+    use gradus_core::Tensor;
+
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_so_that_operators_are_found() {
+        assert!(onnx::SIGNATURES.is_sorted_by_key(|s| (s.domain, s.name, s.since)));
+        let since: Vec<_> = onnx_versions("", "Shape").iter().map(|s| s.since).collect();
+        assert_eq!(since, [1, 13, 15, 19, 21, 23, 24, 25]);
+        assert_eq!(onnx_signature("", "Range", 27).unwrap().attributes[0].name, "stash_type");
+        assert!(onnx_versions("", "NoSuch").is_empty());
+    }
+
+    #[test]
+    fn inputs_are_checked_against_the_text() {
+        let range = onnx_signature("", "Range", 11).unwrap();
+        let (int, long, byte) = (Value::from(Tensor::scalar(1i32)), Value::from(Tensor::scalar(1i64)), Value::from(Tensor::scalar(1i8)));
+        let message = |inputs: &[Option<&Value>]| range.check_inputs(inputs).unwrap_err().message().to_owned();
+        assert!(range.check_inputs(&[Some(&int), Some(&int), Some(&int)]).is_ok());
+        assert_eq!(
+            message(&[Some(&long), Some(&long), Some(&int)]),
+            "input 2 \"delta\" is int32, but input 0 \"start\" is int64; they must be of one type",
+        );
+        assert_eq!(
+            message(&[Some(&byte), Some(&byte), Some(&byte)]),
+            "input 0 \"start\" is int8, which Range-11 does not take; it takes int16, int32, int64, float32, float64",
+        );
+        assert_eq!(message(&[Some(&int), Some(&int)]), "input 2 \"delta\" is missing");
+        assert_eq!(message(&[Some(&int), None, Some(&int)]), "input 1 \"limit\" is missing");
+        assert_eq!(message(&[Some(&int); 4]), "there are 4 inputs, but the operator takes at most 3");
+    }
+
+    #[test]
+    fn repeated_inputs_may_differ_only_where_the_text_says_so() {
+        let (int, float) = (Value::from(Tensor::scalar(1i32)), Value::from(Tensor::scalar(1f32)));
+        let check = |name, since| onnx_signature("", name, since).unwrap().check_inputs(&[Some(&int), Some(&float)]);
+        assert!(check("Max", 13).is_err());
+        assert!(onnx_signature("", "SequenceConstruct", 11).unwrap().check_inputs(&[]).is_err());
+    }
+}

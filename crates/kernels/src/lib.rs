@@ -1,0 +1,79 @@
+//! Fills: the elements of a plan, written into memory.
+//!
+//! A fill is total and deterministic: a plan has been checked, and any part of it, written anywhere, has the bits
+//! that [`Plan::at`] gives.
+
+use gradus_core::convert::{FromNumber, Rules, code, low_u8, u64_of, usize_of};
+use gradus_core::seq::Plan;
+use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
+
+/// Writes all elements of a plan.
+///
+/// # Panics
+/// If the slice is of another length or type than the plan.
+///
+/// ```
+/// use gradus_core::{DType, Number, seq::{Plan, RangePlan}};
+/// let plan = RangePlan::new(Number::Int(0), Number::Int(10), Number::Int(3), DType::I64)?;
+/// let mut out = [0i64; 2];
+/// gradus_kernels::fill(&plan.slice(1..3), &mut out);
+/// assert_eq!(out, [3, 6]);
+/// # Ok::<(), gradus_core::seq::RangeError>(())
+/// ```
+pub fn fill<T: FromNumber>(plan: &impl Plan, out: &mut [T]) {
+    assert_eq!(plan.dtype(), T::DTYPE, "the plan is of another type than the slice");
+    assert_eq!(plan.len(), u64_of(out.len()), "the plan is of another length than the slice");
+    for (i, element) in out.iter_mut().enumerate() {
+        *element = T::from_number(plan.at(u64_of(i)));
+    }
+}
+
+/// The elements of a plan as a new tensor of one axis.
+///
+/// # Errors
+/// [`Kind::Limit`](gradus_core::Kind::Limit) if they take more bytes than the limits allow beside those in use.
+pub fn tensor(plan: &impl Plan, limits: &Limits, in_use: u64) -> Result<Tensor> {
+    // Packed elements are made one a byte, and then packed.
+    let bits = u128::from(plan.len()) * u128::from(u64_of(plan.dtype().bits().max(8)));
+    limits.allow_bytes(in_use, bits.div_ceil(8))?;
+    dispatch!(plan.dtype(),
+        [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => filled(plan),
+        dtype => filled_codes(plan, dtype))
+}
+
+fn filled<T: FromNumber + Default>(plan: &impl Plan) -> Result<Tensor> {
+    let mut out = vec![T::default(); usize_of(plan.len())];
+    fill(plan, &mut out);
+    Tensor::from_vec(Shape::vector(out.len()), out)
+}
+
+/// Elements that have no Rust type, as codes.
+fn filled_codes(plan: &impl Plan, dtype: DType) -> Result<Tensor> {
+    let codes: Vec<u8> = (0..plan.len()).map(|i| low_u8(code(dtype, plan.at(i), Rules::IEEE))).collect();
+    Tensor::from_codes(dtype, Shape::vector(codes.len()), &codes)
+}
+
+#[cfg(test)]
+mod tests {
+    use gradus_core::Number;
+    use gradus_core::seq::RangePlan;
+
+    use super::*;
+
+    #[test]
+    fn every_real_type_can_be_filled() {
+        for &dtype in DType::ALL.iter().filter(|dtype| dtype.is_real()) {
+            let plan = RangePlan::new(Number::Int(0), Number::Int(2), Number::Int(1), dtype).unwrap();
+            let tensor = tensor(&plan, &Limits::DEFAULT, 0).unwrap();
+            assert_eq!((tensor.dtype(), tensor.shape().dims()), (dtype, &[2][..]));
+            assert_eq!(tensor.number(1).unwrap(), plan.at(1), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn a_range_that_is_too_large_is_refused_before_memory_is_taken() {
+        let plan = RangePlan::new(Number::Int(0), Number::Int(1 << 62), Number::Int(1), DType::I64).unwrap();
+        let message = tensor(&plan, &Limits::DEFAULT, 0).unwrap_err().to_string();
+        assert_eq!(message, "36893488147419103232 bytes are needed, but the limit is 4294967296 (--max-bytes)");
+    }
+}

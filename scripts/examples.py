@@ -1,0 +1,187 @@
+"""Makes the small models under `examples/`.
+
+    python scripts/examples.py            write them
+    python scripts/examples.py --check    fail if they differ from what is checked in
+"""
+
+import pathlib
+import struct
+import sys
+
+from onnx import TensorProto, helper
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
+FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def value(name: str, dtype: int, shape: list | None):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def scalar(name: str, dtype: int, number):
+    return helper.make_tensor(name, dtype, [], [number])
+
+
+def model(graph, opset: int, ir_version: int, functions=(), domains=()) -> bytes:
+    imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in domains)]
+    made = helper.make_model(graph, opset_imports=imports, ir_version=ir_version, functions=functions)
+    made.producer_name = "gradus examples"
+    return made.SerializeToString(deterministic=True)
+
+
+def range_onnx() -> bytes:
+    """Range on its own: the three scalars are inputs."""
+    node = helper.make_node("Range", ["start", "limit", "delta"], ["positions"], name="pos")
+    inputs = [value(name, FLOAT, []) for name in ("start", "limit", "delta")]
+    graph = helper.make_graph([node], "range", inputs, [value("positions", FLOAT, ["n"])])
+    return model(graph, 11, 6)
+
+
+def positions_onnx() -> bytes:
+    """What a language model does first: the positions of its tokens, from the shape of its input."""
+    nodes = [
+        helper.make_node("Shape", ["tokens"], ["seq"], name="length", start=1, end=2),
+        helper.make_node("Range", ["zero", "seq", "one"], ["position_ids"], name="pos"),
+        helper.make_node("Size", ["tokens"], ["token_count"], name="count"),
+        helper.make_node("Cast", ["position_ids"], ["positions"], name="to_float", to=FLOAT),
+        helper.make_node("Cast", ["seq"], ["seq_float"], name="seq_to_float", to=FLOAT),
+        helper.make_node("Div", ["positions", "seq_float"], ["phase"], name="phase"),
+    ]
+    initializers = [scalar("zero", INT64, 0), scalar("one", INT64, 1)]
+    outputs = [value("position_ids", INT64, ["seq"]), value("phase", FLOAT, ["seq"]), value("token_count", INT64, [])]
+    inputs = [value("tokens", INT64, ["batch", "seq"])]
+    graph = helper.make_graph(nodes, "positions", inputs, outputs, initializers)
+    return model(graph, 17, 8)
+
+
+def loop_onnx() -> bytes:
+    """A loop that carries two values and scans one: Fibonacci numbers."""
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["go_on"], ["still"]),
+            helper.make_node("Add", ["a", "b"], ["sum"]),
+            helper.make_node("Identity", ["b"], ["next_a"]),
+            helper.make_node("Identity", ["a"], ["number"]),
+        ],
+        "step",
+        [value("i", INT64, []), value("go_on", BOOL, []), value("a", INT64, []), value("b", INT64, [])],
+        [value("still", BOOL, []), value("next_a", INT64, []), value("sum", INT64, []), value("number", INT64, [])],
+    )
+    node = helper.make_node("Loop", ["count", "", "zero", "one"], ["", "", "fibonacci"], name="fib", body=body)
+    initializers = [scalar("zero", INT64, 0), scalar("one", INT64, 1)]
+    inputs, outputs = [value("count", INT64, [])], [value("fibonacci", INT64, ["count"])]
+    graph = helper.make_graph([node], "loop", inputs, outputs, initializers)
+    return model(graph, 17, 8)
+
+
+def function_onnx() -> bytes:
+    """A function of the model's own, with an attribute that has a default."""
+    divide = helper.make_node("Div", ["x", "by"], ["y"])
+    constant = helper.make_node("Constant", [], ["by"])
+    parameter = constant.attribute.add(name="value_float", ref_attr_name="divisor")
+    parameter.type = 1
+    function = helper.make_function(
+        "example",
+        "Scaled",
+        ["x"],
+        ["y"],
+        [constant, divide],
+        [helper.make_opsetid("", 17)],
+        attribute_protos=[helper.make_attribute("divisor", 2.0)],
+    )
+    nodes = [
+        helper.make_node("Scaled", ["x"], ["half"], name="halve", domain="example"),
+        helper.make_node("Scaled", ["x"], ["tenth"], name="tenth", domain="example", divisor=10.0),
+    ]
+    inputs = [value("x", FLOAT, ["n"])]
+    outputs = [value("half", FLOAT, ["n"]), value("tenth", FLOAT, ["n"])]
+    graph = helper.make_graph(nodes, "function", inputs, outputs)
+    return model(graph, 17, 8, [function], ["example"])
+
+
+def port(number: int, precision: str, dims: list, names: str = "") -> str:
+    named = f' names="{names}"' if names else ""
+    inner = "".join(f"<dim>{dim}</dim>" for dim in dims)
+    return f'<port id="{number}" precision="{precision}"{named}>{inner}</port>'
+
+
+def range_xml(sources: list[str], output_type: str, precision: str) -> bytes:
+    """Range-4 of OpenVINO, as its text shows it, made a whole model."""
+    precisions = ["I32" if "i32" in source else "FP32" for source in sources]
+    inputs = "\n        ".join(port(i, precision, []) for i, precision in enumerate(precisions))
+    edges = "\n    ".join(
+        f'<edge from-layer="{i}" from-port="0" to-layer="3" to-port="{i}"/>' for i in range(len(sources))
+    )
+    layers = "\n    ".join(sources)
+    return f"""<?xml version="1.0"?>
+<net name="range" version="11">
+  <layers>
+    {layers}
+    <layer id="3" name="positions" type="Range" version="opset4">
+      <data output_type="{output_type}"/>
+      <input>
+        {inputs}
+      </input>
+      <output>
+        {port(3, precision, [-1], "positions")}
+      </output>
+    </layer>
+    <layer id="4" name="result" type="Result" version="opset1" output_names="positions">
+      <input>
+        {port(0, precision, [-1])}
+      </input>
+    </layer>
+  </layers>
+  <edges>
+    {edges}
+    <edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
+  </edges>
+</net>
+""".encode()
+
+
+def parameter(i: int, name: str) -> str:
+    return (
+        f'<layer id="{i}" name="{name}" type="Parameter" version="opset1">\n'
+        f'      <data shape="" element_type="f32"/>\n'
+        f'      <output>{port(0, "FP32", [], name)}</output>\n    </layer>'
+    )
+
+
+def const(i: int, name: str) -> str:
+    return (
+        f'<layer id="{i}" name="{name}" type="Const" version="opset1">\n'
+        f'      <data element_type="i32" shape="" offset="{4 * i}" size="4"/>\n'
+        f'      <output>{port(0, "I32", [])}</output>\n    </layer>'
+    )
+
+
+def files() -> dict[str, bytes]:
+    words = ["start", "stop", "step"]
+    return {
+        "range.onnx": range_onnx(),
+        "positions.onnx": positions_onnx(),
+        "loop.onnx": loop_onnx(),
+        "function.onnx": function_onnx(),
+        "range.xml": range_xml([parameter(i, word) for i, word in enumerate(words)], "i32", "I32"),
+        "range_const.xml": range_xml([const(i, word) for i, word in enumerate(words)], "i32", "I32"),
+        "range_const.bin": struct.pack("<3i", 2, 23, 3),
+    }
+
+
+def main() -> int:
+    EXAMPLES.mkdir(exist_ok=True)
+    stale = []
+    for name, content in files().items():
+        path = EXAMPLES / name
+        if not path.exists() or path.read_bytes() != content:
+            stale.append(name)
+            if "--check" not in sys.argv:
+                path.write_bytes(content)
+    for name in stale:
+        print(("differs: " if "--check" in sys.argv else "written: ") + name)
+    return int("--check" in sys.argv and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
