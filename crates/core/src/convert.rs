@@ -279,13 +279,14 @@ fn beyond_scales(nearest: u64, rules: Rules) -> u64 {
     if rules.overflow == Overflow::Saturate { nearest } else { SCALE_NAN }
 }
 
-/// The code of an exact sum in a real type: rounded once, or cut toward zero.
+/// The code of an exact sum: rounded once, or cut toward zero; of `bool`, whether it is not zero.
 ///
 /// # Panics
-/// If the type is text, boolean or complex.
+/// If the type is text or complex.
 pub fn code_of_sum(dtype: DType, sum: &Sum, rules: Rules) -> u64 {
     let parts = sum.parts();
     match dtype {
+        DType::Bool => u64::from(parts.mantissa != 0),
         _ if dtype.is_integer() => sum.truncated() & mask(dtype.bits()),
         DType::F8E8M0 => scale_code(parts, rules),
         DType::NF4 => quantile_code(f64::from_bits(float::F64.round(parts, Overflow::Special))),

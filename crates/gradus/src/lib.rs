@@ -22,8 +22,10 @@ mod program;
 pub mod registry;
 pub mod schema;
 
+pub use gradus_core::tensor::byte_len as tensor_bytes;
+pub use fact::{Fact, TensorFact};
 pub use gradus_core::{
-    DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, convert, display, element,
+    Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, convert, display, element,
     error, graph, seq, text,
 };
 pub use gradus_formats as formats;

@@ -37,7 +37,7 @@ pub fn tensor(plan: &impl Plan, limits: &Limits, in_use: u64) -> Result<Tensor> 
     let bits = u128::from(plan.len()) * u128::from(u64_of(plan.dtype().bits().max(8)));
     limits.allow_bytes(in_use, bits.div_ceil(8))?;
     dispatch!(plan.dtype(),
-        [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => filled(plan),
+        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => filled(plan),
         dtype => filled_codes(plan, dtype))
 }
 

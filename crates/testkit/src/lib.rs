@@ -1,1 +1,18 @@
-//! x
+//! For tests only: exact references that share no code with what they check.
+//!
+//! Reals are rationals of unlimited size; a format is the list of the numbers that it has, each computed from the
+//! definition, and the nearest is found by comparing. All of it is slow and plain on purpose.
+
+#![forbid(unsafe_code)]
+
+mod format;
+mod range;
+
+pub use dashu_ratio::RBig as Real;
+pub use format::{Format, nearest_f32, nearest_f64};
+pub use range::{Rule, count, element};
+
+/// The exact value of a finite float.
+pub fn real(x: f64) -> Real {
+    Real::try_from(x).expect("the float is finite")
+}

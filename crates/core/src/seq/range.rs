@@ -6,6 +6,7 @@
 //! | length, as soon as one argument is a float | the same, the difference and the quotient each rounded to 53 bits |
 //! | element `i`, float | `start + i * step`, exactly, then rounded once to nearest even |
 //! | element `i`, integer | `start + i * step`, exactly, then toward zero, then the low bits |
+//! | element `i`, bool | whether `start + i * step` is not zero |
 //! | refused | a step of zero; NaN and infinities; more than 2^63 - 1 elements |
 //!
 //! Sources: ONNX Range-11 and -27; OpenVINO Range-1 and -4 ("calculated in the floating-point type": the 53 bits,
@@ -43,7 +44,7 @@ pub enum RangeError {
     Beyond(Argument, f64),
     /// An argument is complex.
     NotReal(Argument),
-    /// The output type is text, boolean or complex.
+    /// The output type is text or complex.
     OutputType(DType),
     /// There are more elements than can be counted.
     TooLong,
@@ -53,7 +54,7 @@ pub enum RangeError {
 const LONGEST: u64 = i64::MAX.unsigned_abs();
 
 impl RangeError {
-    /// The error in the caller's words for start, limit and step.
+    /// The error, with start, limit and step in the caller's words.
     pub fn describe(self, words: [&str; 3]) -> Error {
         let [start, limit, step] = words;
         let word = |argument| match argument {
@@ -62,22 +63,22 @@ impl RangeError {
             Argument::Step => step,
         };
         match self {
-            RangeError::ZeroStep => Error::new(Kind::Value, format!("\"{step}\" is zero, but a range needs a step")),
+            RangeError::ZeroStep => Error::new(Kind::Value, format!("{step} is zero, but a range needs a step")),
             RangeError::NotFinite(argument, value) => {
                 let value = crate::text::shortest(Number::Float(value), DType::F64);
-                Error::new(Kind::Value, format!("\"{}\" is {value}, but a range needs finite numbers", word(argument)))
+                Error::new(Kind::Value, format!("{} is {value}, but a range needs finite numbers", word(argument)))
             }
             RangeError::Beyond(argument, value) => {
                 let value = crate::text::shortest(Number::Float(value), DType::F64);
-                Error::new(Kind::Value, format!("\"{}\" is {value}, which no integer type holds", word(argument)))
+                Error::new(Kind::Value, format!("{} is {value}, which no integer type holds", word(argument)))
             }
             RangeError::NotReal(argument) => {
-                Error::new(Kind::Type, format!("\"{}\" is complex, but a range needs real numbers", word(argument)))
+                Error::new(Kind::Type, format!("{} is complex, but a range needs real numbers", word(argument)))
             }
             RangeError::OutputType(dtype) => Error::new(Kind::Type, format!("a range cannot be of {dtype}")),
             RangeError::TooLong => Error::new(
                 Kind::Limit,
-                format!("the range from \"{start}\" to \"{limit}\" by \"{step}\" has more than {LONGEST} elements"),
+                format!("the range from {start} to {limit} by {step} has more than {LONGEST} elements"),
             ),
         }
     }
@@ -116,7 +117,7 @@ impl RangePlan {
     /// # Errors
     /// See [`RangeError`].
     pub fn new(start: Number, limit: Number, step: Number, dtype: DType) -> Result<RangePlan, RangeError> {
-        if !dtype.is_real() {
+        if !dtype.is_real() && dtype != DType::Bool {
             return Err(RangeError::OutputType(dtype));
         }
         for (argument, number) in [(Argument::Start, start), (Argument::Limit, limit), (Argument::Step, step)] {

@@ -16,4 +16,4 @@ mod types;
 
 pub use fields::{NEWEST_IR_VERSION, NEWEST_OPSET};
 pub use model::read_model;
-pub use tensor::{dtype_of, read_tensor};
+pub use tensor::{dtype_of, number_of, read_tensor};

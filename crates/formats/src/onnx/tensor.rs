@@ -63,6 +63,11 @@ pub fn dtype_of(number: i64) -> Option<DType> {
     })
 }
 
+/// The number of the format's enumeration that stands for an element type, if there is one.
+pub fn number_of(dtype: DType) -> Option<i64> {
+    (1..=i64::from(code::FLOAT6E3M2)).find(|&number| dtype_of(number) == Some(dtype))
+}
+
 /// Reads a file that is one `TensorProto`.
 ///
 /// # Errors

@@ -21,6 +21,7 @@ use gradus_core::float::Format;
 use gradus_core::graph::{Builder, Content, Graph, Origin, Standard};
 use gradus_core::seq::{Argument, Plan, RangeError, RangePlan};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value};
+use gradus_formats::onnx;
 
 use crate::fact::{Fact, TensorFact};
 use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
@@ -74,20 +75,20 @@ struct Range {
     cast_to: Option<DType>,
     /// Whether a tensor of shape [1] passes for a scalar.
     lists_of_one: bool,
-    /// The text's words for start, limit and step.
-    words: [&'static str; 3],
+    /// Start, limit and step in the words of the text.
+    labels: [&'static str; 3],
 }
 
-const ONNX_WORDS: [&str; 3] = ["start", "limit", "delta"];
-const OPENVINO_WORDS: [&str; 3] = ["start", "stop", "step"];
+const ONNX_LABELS: [&str; 3] = ["input 0 \"start\"", "input 1 \"limit\"", "input 2 \"delta\""];
+const OPENVINO_LABELS: [&str; 3] = ["input 0 \"start\"", "input 1 \"stop\"", "input 2 \"step\""];
 
 impl Range {
     fn onnx(_: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        Ok(Box::new(Range { cast_to: None, lists_of_one: true, words: ONNX_WORDS }))
+        Ok(Box::new(Range { cast_to: None, lists_of_one: true, labels: ONNX_LABELS }))
     }
 
     fn openvino_1(_: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        Ok(Box::new(Range { cast_to: None, lists_of_one: false, words: OPENVINO_WORDS }))
+        Ok(Box::new(Range { cast_to: None, lists_of_one: false, labels: OPENVINO_LABELS }))
     }
 
     fn openvino_4(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
@@ -96,7 +97,7 @@ impl Range {
             let message = format!("attribute \"output_type\" is {dtype}, but a numeric type is wanted");
             return Err(Error::new(Kind::Type, message));
         }
-        Ok(Box::new(Range { cast_to: Some(dtype), lists_of_one: false, words: OPENVINO_WORDS }))
+        Ok(Box::new(Range { cast_to: Some(dtype), lists_of_one: false, labels: OPENVINO_LABELS }))
     }
 
     /// The plan for three scalars. Inference and evaluation both ask here.
@@ -112,10 +113,10 @@ impl Range {
         };
         plan.map_err(|error| match error {
             RangeError::ZeroStep if !numbers[2].is_zero() => {
-                let (word, step) = (self.words[2], gradus_core::display::element(inputs[2], 0));
-                Error::new(Kind::Value, format!("input 2 \"{word}\" is {step}, which is zero after the cast to {dtype}"))
+                let (label, step) = (self.labels[2], gradus_core::display::element(inputs[2], 0));
+                Error::new(Kind::Value, format!("{label} is {step}, which is zero after the cast to {dtype}"))
             }
-            other => other.describe(self.words),
+            other => other.describe(self.labels),
         })
     }
 
@@ -124,8 +125,8 @@ impl Range {
             [] => tensor.number(0),
             [1] if self.lists_of_one => tensor.number(0),
             _ => {
-                let (word, shape) = (self.words[index], tensor.shape());
-                Err(Error::new(Kind::Shape, format!("input {index} \"{word}\" has shape {shape}, but a scalar is wanted")))
+                let (label, shape) = (self.labels[index], tensor.shape());
+                Err(Error::new(Kind::Shape, format!("{label} has shape {shape}, but a scalar is wanted")))
             }
         }
     }
@@ -215,14 +216,14 @@ pub(crate) fn body(since: i64, dtype: DType, stash: DType) -> Result<Graph> {
         let message = format!("attribute \"stash_type\" is {stash}, but float32 or float64 is wanted");
         return Err(Error::new(Kind::Value, message));
     }
-    let to = |dtype: DType| vec![("to", Content::Bytes(dtype.name().into()))];
+    let to = |dtype: DType| vec![("to", Content::Int(onnx::number_of(dtype).unwrap_or(0)))];
+    let words = ["start", "limit", "delta"];
     let mut body = Builder::new("Range");
-    for input in ONNX_WORDS {
+    for input in words {
         body.define(input, Origin::Input)?;
     }
-    // Cast reads the names of element types as well as their numbers.
     let (start, limit, delta) = if stashed {
-        for word in ONNX_WORDS {
+        for word in words {
             body.apply("", "Cast", since, &[word], &[&format!("{word}_stashed")], to(stash))?;
         }
         ("start_stashed", "limit_stashed", "delta_stashed")

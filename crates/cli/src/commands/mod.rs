@@ -1,0 +1,32 @@
+//! The commands, a file each.
+
+mod ops;
+mod range;
+mod run;
+mod show;
+
+use clap::CommandFactory;
+
+use crate::args::{Args, Command};
+use crate::diagnostics::Failure;
+use crate::output;
+
+/// Does what was typed.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    match &args.command {
+        Command::Run(args) => run::run(args),
+        Command::Show(args) => show::show(args),
+        Command::Ops(args) => ops::ops(args),
+        Command::Range(args) => range::range(args),
+        Command::Completions(args) => {
+            let mut script = Vec::new();
+            clap_complete::generate(args.shell, &mut Args::command(), "gradus", &mut script);
+            output::print(&script)
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Args::command()).render(&mut page).map_err(Failure::from)?;
+            output::print(&page)
+        }
+    }
+}

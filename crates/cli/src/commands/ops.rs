@@ -1,0 +1,96 @@
+//! `gradus ops`: the registry as a table.
+
+use std::collections::BTreeMap;
+
+use gradus::registry;
+use gradus::schema::{Param, Signature};
+use gradus::{DTypeSet, Error, Kind};
+use serde::Serialize;
+
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::{json, output};
+
+#[derive(Serialize)]
+struct Row {
+    operator: &'static str,
+    standard: &'static str,
+    version: i64,
+    inputs: Vec<Parameter>,
+    outputs: Vec<Parameter>,
+    attributes: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Parameter {
+    name: &'static str,
+    types: Vec<&'static str>,
+}
+
+impl Parameter {
+    fn of(param: &Param) -> Parameter {
+        let types = param.types;
+        let all = types.tensor.or(types.sequence).or(types.optional).or(types.optional_sequence);
+        Parameter { name: param.name, types: all.iter().map(gradus::DType::name).collect() }
+    }
+}
+
+impl Row {
+    fn of(standard: &'static str, signature: &Signature) -> Row {
+        Row {
+            operator: signature.name,
+            standard,
+            version: signature.since,
+            inputs: signature.inputs.iter().map(Parameter::of).collect(),
+            outputs: signature.outputs.iter().map(Parameter::of).collect(),
+            attributes: signature.attributes.iter().map(|attribute| attribute.name).collect(),
+        }
+    }
+}
+
+pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
+    let mut found = BTreeMap::new();
+    for schema in registry::all() {
+        for signature in schema.signatures() {
+            let wanted = args.name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(signature.name));
+            if wanted {
+                found.insert((signature.name, schema.standard, signature.since), signature);
+            }
+        }
+    }
+    if found.is_empty() {
+        let name = args.name.as_deref().unwrap_or_default();
+        return Err(Error::new(Kind::Usage, format!("there is no operator \"{name}\"; `gradus ops` lists all")).into());
+    }
+    if args.json {
+        let rows: Vec<_> = found.iter().map(|((_, standard, _), signature)| Row::of(standard.name(), signature)).collect();
+        return output::print_json(&json::object([("operators", rows)])?);
+    }
+    let mut table = output::table(&["operator", "standard", "version", "inputs", "attributes", "types"]);
+    let mut before: Option<&Signature> = None;
+    for ((name, standard, since), signature) in &found {
+        let names: Vec<_> = signature.inputs.iter().map(|input| input.name).collect();
+        let attributes: Vec<_> = signature.attributes.iter().map(|attribute| attribute.name).collect();
+        let older = before.filter(|older| older.name == *name && older.since < *since);
+        table.add_row([name, standard.name(), &since.to_string(), &names.join(", "), &attributes.join(", "), &types(signature, older)]);
+        before = Some(signature);
+    }
+    output::print_line(&output::render(&table))
+}
+
+/// The types of the first input, or of the output if there is none; of a later version, only what it adds.
+fn types(signature: &Signature, older: Option<&Signature>) -> String {
+    let of = |signature: &Signature| {
+        let first = signature.inputs.iter().find(|input| input.variable == "T" || input.variable == "V");
+        first.or(signature.inputs.first()).or(signature.outputs.first()).map_or(DTypeSet::EMPTY, |param| {
+            let types = param.types;
+            types.tensor.or(types.sequence).or(types.optional).or(types.optional_sequence)
+        })
+    };
+    let all = of(signature);
+    match older.map(of) {
+        Some(old) if all.without(old).is_empty() && old.without(all).is_empty() => "the same".to_owned(),
+        Some(old) if old.without(all).is_empty() => format!("and {}", all.without(old)),
+        _ => all.to_string(),
+    }
+}

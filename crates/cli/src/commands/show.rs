@@ -1,0 +1,147 @@
+//! `gradus show`: what a model holds.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use gradus::graph::{Graph, Type, ValueId};
+use gradus::{Limits, Model, convert};
+use serde::Serialize;
+
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::json::TypeJson;
+use crate::output;
+
+/// Constants that the text shows; `--json` has all.
+const LARGEST: usize = 20;
+
+#[derive(Serialize)]
+struct Shown {
+    file: String,
+    standard: &'static str,
+    ir_version: i64,
+    producer: String,
+    opsets: BTreeMap<String, i64>,
+    inputs: Vec<ValueJson>,
+    outputs: Vec<ValueJson>,
+    nodes: usize,
+    operators: BTreeMap<String, usize>,
+    functions: Vec<String>,
+    constants: Vec<ConstantJson>,
+    metadata: Vec<(String, String)>,
+}
+
+#[derive(Serialize)]
+struct ValueJson {
+    name: String,
+    #[serde(flatten)]
+    declared: TypeJson,
+    #[serde(skip)]
+    text: String,
+    optional: bool,
+}
+
+#[derive(Serialize)]
+struct ConstantJson {
+    name: String,
+    r#type: &'static str,
+    shape: Vec<usize>,
+    bytes: u64,
+}
+
+pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
+    let model = Model::open(&args.model, &Limits::DEFAULT)?;
+    let shown = shown(args, &model);
+    if args.json { output::print_json(&shown) } else { output::print_line(text(&shown).trim_end()) }
+}
+
+fn shown(args: &args::Show, model: &Model) -> Shown {
+    let (source, graph) = (model.source(), model.graph());
+    let mut operators = BTreeMap::new();
+    let nodes = count(graph, &mut operators);
+    let values = |ids: &[ValueId]| ids.iter().map(|&id| value(graph, id)).collect();
+    let constants = graph.constants().iter().map(|(id, constant)| ConstantJson {
+        name: graph.value(*id).name.to_string(),
+        r#type: constant.dtype().name(),
+        shape: constant.shape().dims().to_vec(),
+        bytes: convert::low_u64(constant.byte_len()),
+    });
+    Shown {
+        file: args.model.display().to_string(),
+        standard: source.standard.name(),
+        ir_version: source.format_version,
+        producer: source.producer.clone(),
+        opsets: source.opsets.iter().map(|(domain, version)| (domain.to_string(), *version)).collect(),
+        inputs: values(graph.inputs()),
+        outputs: values(graph.outputs()),
+        nodes,
+        operators,
+        functions: source.functions.iter().map(|function| function.id.to_string()).collect(),
+        constants: constants.collect(),
+        metadata: source.metadata.clone(),
+    }
+}
+
+fn value(graph: &Graph, id: ValueId) -> ValueJson {
+    let info = graph.value(id);
+    let unknown = Type::Tensor(None, None);
+    let declared = info.declared.as_ref().unwrap_or(&unknown);
+    ValueJson {
+        name: info.name.to_string(),
+        declared: TypeJson::of(declared),
+        text: declared.to_string(),
+        optional: graph.constant(id).is_some(),
+    }
+}
+
+/// Counts nodes by operator, in inner graphs too.
+fn count(graph: &Graph, operators: &mut BTreeMap<String, usize>) -> usize {
+    let mut nodes = 0;
+    let mut open = vec![graph];
+    while let Some(graph) = open.pop() {
+        nodes += graph.nodes().len();
+        for node in graph.nodes() {
+            *operators.entry(node.operator.to_string()).or_default() += 1;
+            open.extend(node.graphs().map(|graph| &**graph));
+        }
+    }
+    nodes
+}
+
+fn text(shown: &Shown) -> String {
+    let mut text = String::new();
+    let sets: Vec<_> = shown.opsets.iter().map(|(domain, version)| if domain.is_empty() { format!("opset {version}") } else { format!("{domain} {version}") }).collect();
+    let facts = [format!("{} IR {}", shown.standard, shown.ir_version), sets.join(", "), shown.producer.clone()];
+    let facts: Vec<_> = facts.iter().filter(|fact| !fact.is_empty()).map(String::as_str).collect();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}: {}", shown.file, facts.join("; "));
+    for (title, values) in [("inputs", &shown.inputs), ("outputs", &shown.outputs)] {
+        let mut table = output::table(&[title, "type", ""]);
+        for value in values {
+            table.add_row([value.name.as_str(), &value.text, if value.optional { "has a default" } else { "" }]);
+        }
+        let _ = writeln!(text, "\n{}", output::render(&table));
+    }
+    let mut operators: Vec<_> = shown.operators.iter().collect();
+    operators.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
+    let counts: Vec<_> = operators.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let _ = writeln!(text, "\n{} nodes: {}", shown.nodes, if counts.is_empty() { "none".to_owned() } else { counts.join(", ") });
+    if !shown.functions.is_empty() {
+        let _ = writeln!(text, "{} functions: {}", shown.functions.len(), shown.functions.join(", "));
+    }
+    let total: u128 = shown.constants.iter().map(|constant| u128::from(constant.bytes)).sum();
+    let _ = writeln!(text, "{} constants, {total} bytes", shown.constants.len());
+    if !shown.constants.is_empty() {
+        let mut largest: Vec<_> = shown.constants.iter().collect();
+        largest.sort_by_key(|constant| (std::cmp::Reverse(constant.bytes), &constant.name));
+        let mut table = output::table(&["constant", "type", "bytes"]);
+        for constant in largest.iter().take(LARGEST) {
+            table.add_row([&constant.name, &format!("{}{:?}", constant.r#type, constant.shape), &constant.bytes.to_string()]);
+        }
+        let _ = writeln!(text, "\n{}", output::render(&table));
+        if largest.len() > LARGEST {
+            let _ = writeln!(text, "and {} smaller ones", largest.len() - LARGEST);
+        }
+    }
+    text
+}

@@ -1,0 +1,159 @@
+//! What went wrong, for people on standard error or as JSON, and the exit status that goes with it.
+
+use std::io::Write;
+use std::ops::Range;
+use std::process::ExitCode;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use gradus::error::Position;
+use gradus::{Error, Kind};
+
+use crate::json::ErrorJson;
+
+/// The model or the data is wrong.
+const WRONG_DATA: u8 = 1;
+/// The command line is wrong.
+const WRONG_USAGE: u8 = 2;
+
+/// Longest line of a source that is shown.
+const LONGEST_LINE: usize = 160;
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Something is wrong.
+    Error(Error),
+    /// Something is wrong with a value that was typed.
+    Mistake(Mistake),
+    /// Nobody reads the output any more.
+    ClosedPipe,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Error(error)
+    }
+}
+
+impl From<Mistake> for Failure {
+    fn from(mistake: Mistake) -> Self {
+        Failure::Mistake(mistake)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Error(Error::new(Kind::Io, format!("the output cannot be written: {error}"))),
+        }
+    }
+}
+
+/// A mistake in a value that was typed: the text, the part that is wrong, and why.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    source: String,
+    part: Range<usize>,
+    error: Error,
+}
+
+impl Mistake {
+    pub(crate) fn new(source: &str, part: Range<usize>, error: Error) -> Mistake {
+        Mistake { source: source.to_owned(), part, error }
+    }
+
+    pub(crate) fn whole(source: &str, error: Error) -> Mistake {
+        Mistake::new(source, 0..source.len(), error)
+    }
+
+    /// The same mistake within an argument that starts with that text.
+    pub(crate) fn in_argument(self, prefix: &str) -> Mistake {
+        let part = self.part.start + prefix.len()..self.part.end + prefix.len();
+        Mistake { source: format!("{prefix}{}", self.source), part, ..self }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn marked(&self) -> &str {
+        &self.source[self.part.clone()]
+    }
+
+    #[cfg(test)]
+    pub(crate) fn error(&self) -> &Error {
+        &self.error
+    }
+}
+
+/// Reports why a command ended early.
+pub(crate) fn report(failure: Failure, json: bool) -> ExitCode {
+    let (error, text) = match failure {
+        Failure::ClosedPipe => return ExitCode::SUCCESS,
+        Failure::Mistake(mistake) => {
+            let text = snippet(mistake.error.message(), None, 1, &mistake.source, mistake.part);
+            (Error::new(Kind::Usage, format!("{}: {}", mistake.source, mistake.error.message())), text)
+        }
+        Failure::Error(error) => {
+            let text = with_source(&error).unwrap_or_else(|| plain(&error.to_string()));
+            (error, text)
+        }
+    };
+    let text = if json { to_json(&error) } else { text };
+    // If standard error is closed, there is nobody to tell.
+    let _ = writeln!(anstream::stderr(), "{text}");
+    ExitCode::from(if error.kind() == Kind::Usage { WRONG_USAGE } else { WRONG_DATA })
+}
+
+/// Reports that a command line is wrong, or prints the help that was asked for.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Help and version; if standard output is closed, there is nobody to tell.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args().any(|argument| argument == "--json") {
+        let message = error.render().to_string();
+        let message = message.strip_prefix("error: ").unwrap_or(&message).lines().next().unwrap_or_default().to_owned();
+        let _ = writeln!(anstream::stderr(), "{}", to_json(&Error::new(Kind::Usage, message)));
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(WRONG_USAGE)
+}
+
+fn to_json(error: &Error) -> String {
+    let json = ErrorJson::new(error.kind().name(), error.message(), Some(error.place()));
+    serde_json::to_string(&json).unwrap_or_else(|_| plain(&error.to_string()))
+}
+
+fn plain(message: &str) -> String {
+    let red = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
+    format!("{red}error{red:#}: {message}")
+}
+
+/// The error with the line of the text file that it is about.
+fn with_source(error: &Error) -> Option<String> {
+    let place = error.place();
+    let (Some(file), Some(Position::Line(line, column))) = (&place.file, place.position) else { return None };
+    let text = std::fs::read_to_string(file).ok()?;
+    let source = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+    let column = usize::try_from(column).ok()?.saturating_sub(1);
+    let start = source.char_indices().nth(column).map_or(source.len(), |(at, _)| at);
+    if source.len() > LONGEST_LINE {
+        return None;
+    }
+    let message = [place.nodes.as_slice(), &[error.message().to_owned()]].concat().join(": ");
+    let end = source[start..].find([' ', '>', '/']).filter(|&len| len > 0).map_or(source.len(), |len| start + len);
+    let line = usize::try_from(line).ok()?;
+    Some(snippet(&message, Some(file), line, source, start..end))
+}
+
+fn snippet(message: &str, file: Option<&str>, line: usize, source: &str, part: Range<usize>) -> String {
+    let part = part.start.min(source.len())..part.end.min(source.len());
+    let snippet = Snippet::source(source).line_start(line).annotation(AnnotationKind::Primary.span(part));
+    let snippet = match file {
+        Some(file) => snippet.path(file),
+        None => snippet,
+    };
+    let report = [Level::ERROR.primary_title(message).element(snippet)];
+    Renderer::styled().render(&report)
+}

@@ -1,0 +1,186 @@
+//! What `--json` prints; docs/json.md describes the forms, and they stay.
+
+use gradus::error::{Place, Position};
+use gradus::graph::{Extent, Type};
+use gradus::{DType, Error, Number, Result, Tensor, Value, text};
+use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde_json::value::RawValue;
+
+/// A tensor: type, shape, and elements in row-major order.
+#[derive(Serialize)]
+pub(crate) struct TensorJson {
+    r#type: &'static str,
+    shape: Vec<usize>,
+    data: Box<RawValue>,
+}
+
+/// A value.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum ValueJson {
+    Tensor(TensorJson),
+    Sequence { r#type: &'static str, values: Vec<ValueJson> },
+    Optional { r#type: &'static str, value: Option<Box<ValueJson>> },
+}
+
+pub(crate) fn tensor(tensor: &Tensor) -> TensorJson {
+    let data = match tensor.texts() {
+        Ok(texts) => serde_json::to_string(texts).unwrap_or_default(),
+        Err(_) => numbers(tensor),
+    };
+    let data = RawValue::from_string(data).expect("elements are written as JSON");
+    TensorJson { r#type: tensor.dtype().name(), shape: tensor.shape().dims().to_vec(), data }
+}
+
+fn numbers(tensor: &Tensor) -> String {
+    let dtype = tensor.dtype();
+    let mut out = String::from("[");
+    for number in tensor.numbers().into_iter().flatten() {
+        if out.len() > 1 {
+            out.push(',');
+        }
+        if let Number::Complex(re, im) = number {
+            let part = if dtype == DType::C64 { DType::F32 } else { DType::F64 };
+            let parts = [re, im].map(|x| real(Number::Float(x), part));
+            out.extend(["[", &parts[0], ",", &parts[1], "]"]);
+        } else {
+            out.push_str(&real(number, dtype));
+        }
+    }
+    out.push(']');
+    out
+}
+
+/// A number; JSON has no word for those that are not finite.
+fn real(number: Number, dtype: DType) -> String {
+    match number {
+        Number::Float(x) if x.is_nan() => "\"NaN\"".to_owned(),
+        Number::Float(f64::INFINITY) => "\"Infinity\"".to_owned(),
+        Number::Float(f64::NEG_INFINITY) => "\"-Infinity\"".to_owned(),
+        number => text::shortest(number, dtype),
+    }
+}
+
+pub(crate) fn value(value: &Value) -> ValueJson {
+    match value {
+        Value::Tensor(of) => ValueJson::Tensor(tensor(of)),
+        Value::Sequence(values) => ValueJson::Sequence { r#type: "sequence", values: values.iter().map(self::value).collect() },
+        Value::Optional(of) => {
+            ValueJson::Optional { r#type: "optional", value: of.as_ref().map(|of| Box::new(self::value(of))) }
+        }
+    }
+}
+
+/// An object whose keys keep their order.
+pub(crate) fn object<K: AsRef<str>, V: Serialize>(entries: impl IntoIterator<Item = (K, V)>) -> Result<Box<RawValue>> {
+    let mut out = Vec::new();
+    let mut serializer = serde_json::Serializer::new(&mut out);
+    let fail = |error: serde_json::Error| Error::new(gradus::Kind::Io, error.to_string());
+    let mut map = serde::Serializer::serialize_map(&mut serializer, None).map_err(fail)?;
+    for (key, value) in entries {
+        map.serialize_entry(key.as_ref(), &value).map_err(fail)?;
+    }
+    map.end().map_err(fail)?;
+    RawValue::from_string(String::from_utf8_lossy(&out).into_owned()).map_err(fail)
+}
+
+/// A declared type: numbers for extents that are known, text for symbols and bounds, null for what is open.
+#[derive(Serialize)]
+pub(crate) struct TypeJson {
+    r#type: Option<String>,
+    shape: Option<Vec<Option<serde_json::Value>>>,
+}
+
+impl TypeJson {
+    pub(crate) fn of(declared: &Type) -> TypeJson {
+        match declared {
+            Type::Tensor(dtype, extents) => TypeJson {
+                r#type: dtype.map(|dtype| dtype.name().to_owned()),
+                shape: extents.as_ref().map(|extents| extents.iter().map(extent).collect()),
+            },
+            other => TypeJson { r#type: Some(other.to_string()), shape: None },
+        }
+    }
+}
+
+fn extent(extent: &Extent) -> Option<serde_json::Value> {
+    match extent {
+        Extent::Known(len) => Some((*len).into()),
+        Extent::Unknown => None,
+        other => Some(other.to_string().into()),
+    }
+}
+
+/// An error.
+#[derive(Serialize)]
+pub(crate) struct ErrorJson<'a> {
+    error: ErrorContent<'a>,
+}
+
+#[derive(Serialize)]
+struct ErrorContent<'a> {
+    kind: &'a str,
+    message: &'a str,
+    r#where: Option<PlaceJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaceJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    nodes: &'a [String],
+}
+
+impl<'a> ErrorJson<'a> {
+    pub(crate) fn new(kind: &'a str, message: &'a str, place: Option<&'a Place>) -> ErrorJson<'a> {
+        let place = place.filter(|place| !place.is_empty()).map(|place| {
+            let (byte, line, column) = match place.position {
+                Some(Position::Byte(byte)) => (Some(byte), None, None),
+                Some(Position::Line(line, column)) => (None, Some(line), Some(column)),
+                None => (None, None, None),
+            };
+            PlaceJson { file: place.file.as_deref(), byte, line, column, nodes: &place.nodes }
+        });
+        ErrorJson { error: ErrorContent { kind, message, r#where: place } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(of: &Tensor) -> String {
+        serde_json::to_string(&tensor(of)).unwrap()
+    }
+
+    #[test]
+    fn tensors_are_as_documented() {
+        assert_eq!(json(&Tensor::vector(&[1.5f32, f32::NAN, f32::NEG_INFINITY])), r#"{"type":"float32","shape":[3],"data":[1.5,"NaN","-Infinity"]}"#);
+        assert_eq!(json(&Tensor::scalar(u64::MAX)), r#"{"type":"uint64","shape":[],"data":[18446744073709551615]}"#);
+        assert_eq!(json(&Tensor::vector(&[gradus::element::Bool::from(true)])), r#"{"type":"bool","shape":[1],"data":[true]}"#);
+        let texts = Tensor::from_text(gradus::Shape::vector(1), vec!["a\"b".into()]).unwrap();
+        assert_eq!(json(&texts), r#"{"type":"string","shape":[1],"data":["a\"b"]}"#);
+        assert_eq!(json(&Tensor::vector(&[1e300f64, 0.1, 5e-324])), r#"{"type":"float64","shape":[3],"data":[1e+300,0.1,5e-324]}"#);
+    }
+
+    #[test]
+    fn every_double_reads_back() {
+        let mut state = 1u64;
+        for _ in 0..10_000 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let x = f64::from_bits(state);
+            if x.is_finite() {
+                let text = real(Number::Float(x), DType::F64);
+                assert_eq!(serde_json::from_str::<f64>(&text).unwrap().to_bits(), x.to_bits(), "{text}");
+            }
+        }
+    }
+}

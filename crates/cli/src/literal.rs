@@ -1,0 +1,230 @@
+//! Tensors as they are typed: `3`, `-inf`, `"text"`, `[[1, 2], [3, 4]]`, `zeros[2, 3]`.
+
+use gradus::convert::Rules;
+use gradus::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, text};
+
+use crate::diagnostics::Mistake;
+
+/// Levels of lists within lists.
+const DEPTH: usize = 32;
+
+/// Reads a tensor of that type; without a type, of text, bool, int64 or float32, whichever fits first.
+pub(crate) fn parse(source: &str, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
+    let mut reading = Reading { source, at: 0, items: Vec::new(), dims: Vec::new() };
+    reading.blanks();
+    if reading.rest().starts_with("zeros[") {
+        return reading.zeros(dtype, limits);
+    }
+    reading.value(0)?;
+    reading.blanks();
+    if !reading.rest().is_empty() {
+        return Err(reading.mistake("the value ends here"));
+    }
+    let Reading { items, dims, .. } = reading;
+    let dims: Vec<_> = dims.into_iter().map(|dim| dim.unwrap_or(0)).collect();
+    let shape = Shape::new(dims).map_err(|error| Mistake::whole(source, error))?;
+    let dtype = dtype.unwrap_or_else(|| guess(&items));
+    tensor(source, &items, shape, dtype).map(Value::from)
+}
+
+/// One number, word or text, and where it stands.
+struct Item {
+    text: String,
+    quoted: bool,
+    start: usize,
+    end: usize,
+}
+
+fn guess(items: &[Item]) -> DType {
+    let all = |test: &dyn Fn(&Item) -> bool| items.iter().all(test);
+    if all(&|item| item.quoted) && !items.is_empty() {
+        DType::String
+    } else if all(&|item| matches!(&*item.text, "true" | "false")) && !items.is_empty() {
+        DType::Bool
+    } else if all(&|item| text::parse_exact(&item.text, DType::I64).is_ok() && !item.text.contains(['.', 'e', 'E'])) {
+        DType::I64
+    } else {
+        DType::F32
+    }
+}
+
+fn tensor(source: &str, items: &[Item], shape: Shape, dtype: DType) -> Result<Tensor, Mistake> {
+    let at = |item: &Item, error: Error| Mistake::new(source, item.start..item.end, error);
+    if let Some(item) = items.iter().find(|item| item.quoted != (dtype == DType::String)) {
+        let message = if item.quoted { format!("this is text, but {dtype} is wanted") } else { "text is wanted, in quotes".into() };
+        return Err(at(item, Error::new(Kind::Type, message)));
+    }
+    if dtype == DType::String {
+        let texts = items.iter().map(|item| item.text.as_str().into()).collect();
+        return Tensor::from_text(shape, texts).map_err(|error| Mistake::whole(source, error));
+    }
+    let number = |item: &Item| text::parse_exact(&item.text, dtype).map_err(|error| at(item, error));
+    let numbers = items.iter().map(number).collect::<Result<Vec<Number>, _>>()?;
+    Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE).map_err(|error| Mistake::whole(source, error))
+}
+
+struct Reading<'a> {
+    source: &'a str,
+    at: usize,
+    items: Vec<Item>,
+    /// By level: the length of the lists there, as soon as one has ended.
+    dims: Vec<Option<usize>>,
+}
+
+impl<'a> Reading<'a> {
+    fn rest(&self) -> &'a str {
+        &self.source[self.at..]
+    }
+
+    fn blanks(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    fn mistake(&self, message: &str) -> Mistake {
+        let end = self.at + self.rest().chars().next().map_or(0, char::len_utf8);
+        Mistake::new(self.source, self.at..end, Error::new(Kind::Usage, message))
+    }
+
+    fn eat(&mut self, token: char) -> bool {
+        self.blanks();
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len_utf8();
+        }
+        found
+    }
+
+    /// Reads a list or an item.
+    fn value(&mut self, level: usize) -> Result<(), Mistake> {
+        self.blanks();
+        let start = self.at;
+        if !self.eat('[') {
+            if self.dims.len() > level {
+                return Err(self.mistake("a list is wanted here, as before"));
+            }
+            return self.item();
+        }
+        if level == DEPTH {
+            return Err(Mistake::new(self.source, start..self.at, Error::new(Kind::Usage, "lists are nested too deep")));
+        }
+        if self.dims.len() == level {
+            if !self.items.is_empty() || self.dims.iter().any(Option::is_some) {
+                let message = "there are lists within lists here, but not before";
+                return Err(Mistake::new(self.source, start..self.at, Error::new(Kind::Usage, message)));
+            }
+            self.dims.push(None);
+        }
+        let mut len = 0;
+        while !self.eat(']') {
+            if len > 0 && !self.eat(',') {
+                return Err(self.mistake("a comma or ] is wanted here"));
+            }
+            self.value(level + 1)?;
+            len += 1;
+        }
+        let wanted = *self.dims[level].get_or_insert(len);
+        if len != wanted {
+            let message = format!("this list has {len} elements, but the one before has {wanted}");
+            return Err(Mistake::new(self.source, start..self.at, Error::new(Kind::Shape, message)));
+        }
+        Ok(())
+    }
+
+    fn item(&mut self) -> Result<(), Mistake> {
+        let start = self.at;
+        let (text, quoted) = if self.rest().starts_with('"') {
+            let mut stream = serde_json::Deserializer::from_str(self.rest()).into_iter::<String>();
+            let text = stream.next().and_then(std::result::Result::ok);
+            let len = stream.byte_offset();
+            let text = text.ok_or_else(|| self.mistake("this text does not end, or is not as JSON writes text"))?;
+            self.at += len;
+            (text, true)
+        } else {
+            let end = self.rest().find([',', ']', '[']).unwrap_or(self.rest().len());
+            let word = self.rest()[..end].trim_end();
+            if word.is_empty() {
+                return Err(self.mistake("a number is missing here"));
+            }
+            self.at += word.len();
+            (word.to_owned(), false)
+        };
+        self.items.push(Item { text, quoted, start, end: self.at });
+        Ok(())
+    }
+
+    fn zeros(mut self, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
+        self.at += "zeros".len();
+        let start = self.at;
+        self.value(0)?;
+        self.blanks();
+        if !self.rest().is_empty() {
+            return Err(self.mistake("the value ends here"));
+        }
+        let make = || {
+            let dims = self.items.iter().map(|item| match text::parse_exact(&item.text, DType::I64)? {
+                Number::Int(dim) => Ok(i64::try_from(dim).unwrap_or(i64::MAX)),
+                _ => Err(Error::new(Kind::Shape, "a shape is a list of whole numbers")),
+            });
+            let shape = Shape::from_i64(&dims.collect::<Result<Vec<_>>>()?)?;
+            let dtype = dtype.unwrap_or(DType::F32);
+            limits.allow_bytes(0, gradus::tensor_bytes(dtype, &shape))?;
+            Tensor::zeros(dtype, shape)
+        };
+        make().map(Value::from).map_err(|error| Mistake::new(self.source, start..self.at, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(source: &str, dtype: Option<DType>) -> String {
+        match parse(source, dtype, &Limits::DEFAULT) {
+            Ok(value) => format!("{:?}", value.tensor().unwrap()),
+            Err(mistake) => format!("{}: {}", mistake.marked(), mistake.error().message()),
+        }
+    }
+
+    #[test]
+    fn values_become_tensors_of_the_type_that_is_wanted() {
+        let cases = [
+            ("3", Some(DType::F32), "float32[] 3.0"),
+            (" [1, 2,3 ] ", Some(DType::I64), "int64[3] [1, 2, 3]"),
+            ("[[1, 2], [3, 4], [5, 6]]", None, "int64[3, 2] [[1, 2],\n [3, 4],\n [5, 6]]"),
+            ("[1, 2.5, -inf, nan]", None, "float32[4] [1.0, 2.5, -inf, nan]"),
+            ("[true, false]", None, "bool[2] [true, false]"),
+            ("[\"a, b\", \"\\\"]\"]", None, "string[2] [\"a, b\", \"\\\"]\"]"),
+            ("[]", Some(DType::F32), "float32[0] []"),
+            ("[[], []]", Some(DType::F32), "float32[2, 0] [[],\n []]"),
+            ("zeros[2, 1]", Some(DType::I8), "int8[2, 1] [[0],\n [0]]"),
+            ("zeros[]", None, "float32[] 0.0"),
+        ];
+        for (source, dtype, want) in cases {
+            assert_eq!(read(source, dtype), want, "{source}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_marked() {
+        let cases = [
+            ("[1, 2", None, ": a comma or ] is wanted here"),
+            ("[1,,2]", None, ",: a number is missing here"),
+            ("[1 2]", None, "1 2: \"1 2\" is not a number"),
+            ("[[1, 2], [3]]", None, "[3]: this list has 1 elements, but the one before has 2"),
+            ("[[1], 2]", None, "2: a list is wanted here, as before"),
+            ("[1, [2]]", None, "[: there are lists within lists here, but not before"),
+            ("[1, 2] 3", None, "3: the value ends here"),
+            ("[1, 300]", Some(DType::I8), "300: \"300\" is not in the range of int8"),
+            ("[1, x]", Some(DType::F32), "x: \"x\" is not a number"),
+            ("\"a", None, "\": this text does not end, or is not as JSON writes text"),
+            ("a", Some(DType::String), "a: text is wanted, in quotes"),
+            ("\"a\"", Some(DType::F32), "\"a\": this is text, but float32 is wanted"),
+            ("zeros[-1]", None, "[-1]: dimension 0 is -1, but must not be negative"),
+            ("zeros[99999999999]", None, "[99999999999]: 399999999996 bytes are needed, but the limit is 4294967296 (--max-bytes)"),
+        ];
+        for (source, dtype, want) in cases {
+            assert_eq!(read(source, dtype), want, "{source}");
+        }
+        assert!(read(&"[".repeat(100_000), None).ends_with("lists are nested too deep"));
+    }
+}
