@@ -166,14 +166,15 @@ impl Format {
         ((1 << self.exponent_bits) - 1) << self.mantissa_bits
     }
 
-    /// The code of NaN with that sign. Without a NaN there is no good answer: zero with the sign.
+    /// The code of NaN with that sign. Without a NaN there is no good answer; it is that of the `ml_dtypes` package,
+    /// and so of ONNX's tests of Cast: zero with the other sign.
     pub const fn nan(self, negative: bool) -> u64 {
         let sign = if negative { self.sign_bit() } else { 0 };
         match self.special {
             Special::Ieee => sign | self.infinity() | 1 << (self.mantissa_bits - 1),
             Special::Nan => sign | (self.sign_bit() - 1),
             Special::Unsigned => self.sign_bit(),
-            Special::None => sign,
+            Special::None => sign ^ self.sign_bit(),
         }
     }
 

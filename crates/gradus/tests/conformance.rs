@@ -1,0 +1,243 @@
+//! Upstream's cases, by name, against two-sided lists: a case that is not listed, that fails though it should pass,
+//! that passes though it should fail, or that is listed and gone, fails the test.
+//!
+//! The cases come from the installed packages: scripts in `conformance/` write them to a folder, which the variable
+//! `GRADUS_CONFORMANCE` names (`cargo xtask conformance` does all of it). Without it, nothing is checked.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use gradus::convert::{self, Rules, ScaleRounding};
+use gradus::formats::{numpy, onnx};
+use gradus::graph::Type;
+use gradus::{DType, Limits, Model, Number, Options, Shape, Tensor, Value, files};
+use serde_json::Value as Json;
+
+fn cases(kind: &str) -> Option<PathBuf> {
+    let Some(root) = std::env::var_os("GRADUS_CONFORMANCE") else {
+        println!("GRADUS_CONFORMANCE is not set: {kind} is not checked");
+        return None;
+    };
+    Some(Path::new(&root).join(kind))
+}
+
+fn folders(root: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<_> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    assert!(!folders.is_empty(), "{} has cases", root.display());
+    folders
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+fn json(path: &Path) -> Json {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// What a list says of each case.
+#[derive(serde::Deserialize)]
+struct List {
+    pass: Vec<String>,
+    #[serde(default)]
+    xfail: BTreeMap<String, String>,
+    #[serde(default)]
+    skip: BTreeMap<String, String>,
+}
+
+/// Holds results against a list.
+fn hold(list: &str, results: &BTreeMap<String, Result<(), String>>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance").join(list);
+    let list: List = toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let mut wrong = Vec::new();
+    for (name, result) in results {
+        let (passes, fails, skipped) = (list.pass.contains(name), list.xfail.contains_key(name), list.skip.contains_key(name));
+        match (result, passes, fails, skipped) {
+            (Ok(()), true, false, false) | (Err(_), false, true, false) | (_, false, false, true) => {}
+            (Err(error), true, false, false) => wrong.push(format!("{name} fails: {error}")),
+            (Ok(()), false, true, false) => wrong.push(format!("{name} passes, but is listed as failing")),
+            (result, false, false, false) => wrong.push(format!("{name} is not listed; it gives {result:?}")),
+            _ => wrong.push(format!("{name} is listed more than once")),
+        }
+    }
+    let listed = list.pass.iter().chain(list.xfail.keys()).chain(list.skip.keys());
+    wrong.extend(listed.filter(|name| !results.contains_key(*name)).map(|name| format!("{name} is listed, but does not exist")));
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), path.display(), wrong.join("\n"));
+    println!("{}: {} pass, {} fail as expected", path.display(), list.pass.len(), list.xfail.len());
+}
+
+/// Values are the same if their elements are, bit for bit; NaN of any code is NaN.
+fn same(got: &Value, want: &Value) -> Result<(), String> {
+    match (got, want) {
+        (Value::Tensor(got), Value::Tensor(want)) if got.dtype() == want.dtype() && got.shape() == want.shape() => {
+            let key = |number: Number| match number {
+                Number::Float(x) if x.is_nan() => Number::Float(f64::NAN),
+                other => other,
+            };
+            let equal = match (got.numbers(), want.numbers()) {
+                (Ok(got), Ok(want)) => got.map(key).eq(want.map(key)),
+                _ => got == want,
+            };
+            if equal { Ok(()) } else { Err(format!("{got:?} instead of {want:?}")) }
+        }
+        (Value::Sequence(got), Value::Sequence(want)) if got.len() == want.len() => {
+            got.iter().zip(want).try_for_each(|(got, want)| same(got, want))
+        }
+        (Value::Optional(None), Value::Optional(None)) => Ok(()),
+        (Value::Optional(Some(got)), Value::Optional(Some(want))) => same(got, want),
+        _ => Err(format!("{got} instead of {want}")),
+    }
+}
+
+/// A value as the exporting script describes it; an optional one is known by the model's declaration.
+fn read_value(folder: &Path, described: &Json, declared: Option<&Type>) -> Value {
+    let optional = |value: Option<Value>| Value::Optional(value.map(Box::new));
+    match (described["sort"].as_str().unwrap(), declared) {
+        ("none", _) => optional(None),
+        (_, Some(Type::Optional(inner))) => optional(Some(read_value(folder, described, Some(inner)))),
+        ("sequence", _) => {
+            Value::Sequence(described["values"].as_array().unwrap().iter().map(|v| read_value(folder, v, None)).collect())
+        }
+        _ => {
+            let bytes = std::fs::read(folder.join(described["file"].as_str().unwrap())).unwrap();
+            onnx::read_tensor(&bytes.into(), Limits::DEFAULT).unwrap().into()
+        }
+    }
+}
+
+fn run_onnx(folder: &Path) -> Result<(), String> {
+    let case = json(&folder.join("case.json"));
+    let model = Model::open(folder.join("model.onnx"), &Limits::DEFAULT).map_err(|error| error.to_string())?;
+    let declared = |name: &str| model.graph().find(name).and_then(|id| model.graph().value(id).declared.clone());
+    let values = |side: &str| -> HashMap<String, Value> {
+        let described = case[side].as_object().unwrap();
+        described.iter().map(|(name, value)| (name.clone(), read_value(folder, value, declared(name).as_ref()))).collect()
+    };
+    let outputs = model.run(&values("inputs"), &[], &Options::default()).map_err(|error| error.to_string())?;
+    let wanted = values("outputs");
+    outputs.iter().try_for_each(|(name, value)| same(value, &wanted[name]).map_err(|error| format!("output {name}: {error}")))
+}
+
+#[test]
+fn onnx_node_tests() {
+    let Some(root) = cases("onnx") else { return };
+    let results = folders(&root).into_iter().map(|folder| (name(&folder), run_onnx(&folder)));
+    hold("onnx.toml", &results.collect());
+}
+
+fn run_openvino(folder: &Path, case: &Json, runner: &str) -> Result<(), String> {
+    let model = Model::open(folder.join("model.xml"), &Limits::DEFAULT).map_err(|error| error.to_string())?;
+    let input = |name: &Json| {
+        let name = name.as_str().unwrap();
+        let bytes = std::fs::read(folder.join(format!("{name}.npy"))).unwrap();
+        (name.to_owned(), numpy::read_npy(&bytes.into(), None, &Limits::DEFAULT).unwrap().into())
+    };
+    let inputs = case["inputs"].as_array().unwrap().iter().map(input).collect();
+    let ours = model.run(&inputs, &[], &Options::default()).map_err(|error| error.message().to_owned());
+    let theirs = &case["results"][runner];
+    match (ours, theirs["failure"].as_str()) {
+        (Err(_), Some(failure)) if failure.starts_with("error") => Ok(()),
+        (Err(error), None) => Err(format!("Gradus fails ({error}), but OpenVINO gives {}{}", theirs["type"], theirs["shape"])),
+        (Ok(outputs), None) => {
+            let dtype: DType = theirs["type"].as_str().unwrap().parse().unwrap();
+            let dims = theirs["shape"].as_array().unwrap().iter().map(|dim| usize::try_from(dim.as_u64().unwrap()).unwrap());
+            let bytes = Bytes::from(std::fs::read(folder.join(theirs["file"].as_str().unwrap())).unwrap());
+            let want = Tensor::from_bytes(dtype, Shape::new(dims.collect::<Vec<_>>()).unwrap(), bytes).unwrap();
+            same(&outputs[0].1, &want.into())
+        }
+        (ours, Some(failure)) => Err(format!("OpenVINO fails ({failure}), Gradus gives {ours:?}")),
+    }
+}
+
+#[test]
+fn openvino_operators() {
+    let Some(root) = cases("openvino") else { return };
+    let mut results = BTreeMap::new();
+    for folder in folders(&root) {
+        let case = json(&folder.join("case.json"));
+        for runner in ["evaluate", "cpu"] {
+            results.insert(format!("{}.{runner}", name(&folder)), run_openvino(&folder, &case, runner));
+        }
+    }
+    hold("openvino.toml", &results);
+}
+
+fn array(path: &Path) -> Tensor {
+    numpy::read_npy(&files::map(path).unwrap(), None, &Limits::DEFAULT).unwrap()
+}
+
+/// The codes of an array of 8- or 16-bit codes.
+fn codes(tensor: &Tensor) -> Vec<u64> {
+    let codes = tensor.numbers().unwrap().map(|number| if let Number::Int(code) = number { u64::try_from(code).unwrap() } else { panic!("codes are integers") });
+    codes.collect()
+}
+
+fn is_nan(dtype: DType, code: u64) -> bool {
+    matches!(convert::number(dtype, code), Number::Float(x) if x.is_nan())
+}
+
+#[test]
+fn codes_have_the_values_that_ml_dtypes_gives_them() {
+    let Some(root) = cases("casts") else { return };
+    for file in folders(&root.join("decode")) {
+        let dtype: DType = file.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+        let values = array(&file);
+        assert_eq!(values.len(), 1 << dtype.bits(), "{dtype}");
+        for (code, want) in (0..).zip(values.elements::<f64>().unwrap().iter()) {
+            match convert::number(dtype, code) {
+                Number::Float(x) if x.is_nan() => assert!(want.is_nan(), "{dtype} {code:#x} is {want}"),
+                Number::Float(x) => assert_eq!(x.to_bits(), want.to_bits(), "{dtype} {code:#x}"),
+                number => assert_eq!(convert::nearest_f64(number), *want, "{dtype} {code:#x}"),
+            }
+        }
+    }
+}
+
+/// Where our conversion differs from the packages', on purpose: type, rules, numbers, reason.
+type Deviation = (DType, &'static str, fn(f32) -> bool, &'static str);
+
+const DEVIATIONS: &[Deviation] = &[
+    (DType::F8E8M0, "any", |x| x < 0.0, "negative numbers are undefined; onnx takes the magnitude, we give NaN"),
+    (DType::F8E8M0, "any", |x| x == f32::INFINITY, "the text's table says the largest; onnx gives NaN"),
+    (DType::F8E8M0, "any", |x| x > 0.0 && x < f32::MIN_POSITIVE, "onnx reads only the exponent, and rounds subnormals as if it were 0"),
+    (DType::F8E8M0, "nearest", |x| (x.to_bits() & 0x7f_ffff) == 0x40_0000, "ties go up by the text; so do onnx's, but for the least exponent"),
+    (DType::F8E8M0, "any", |x| x > 1.701_411_8e38, "onnx does not saturate before it rounds"),
+];
+
+#[test]
+fn numbers_are_rounded_as_ml_dtypes_and_onnx_round_them() {
+    let Some(root) = cases("casts") else { return };
+    let root = root.join("encode");
+    let (numbers, small) = (array(&root.join("numbers.npy")), array(&root.join("small_numbers.npy")));
+    for file in folders(&root) {
+        let file_name = name(&file);
+        let Some((stem, rules)) = file_name.strip_suffix(".npy").and_then(|stem| stem.rsplit_once('.')) else { continue };
+        let dtype: DType = stem.parse().unwrap();
+        let mut chosen = Rules::IEEE;
+        match rules {
+            "special" => {}
+            "saturate" => chosen.overflow = Rules::SATURATING.overflow,
+            mode => {
+                chosen = Rules::SATURATING;
+                chosen.scale_rounding = match mode {
+                    "up" => ScaleRounding::Up,
+                    "down" => ScaleRounding::Down,
+                    _ => ScaleRounding::Nearest,
+                };
+            }
+        }
+        let inputs = if dtype.is_integer() { &small } else { &numbers };
+        let inputs = inputs.elements::<f32>().unwrap();
+        let wanted = codes(&array(&file));
+        assert_eq!(inputs.len(), wanted.len(), "{file_name}");
+        for (&x, want) in inputs.iter().zip(wanted) {
+            let mask = (1 << dtype.bits()) - 1;
+            let got = convert::code(dtype, Number::Float(x.into()), chosen);
+            let equal = got == want & mask || (is_nan(dtype, got) && is_nan(dtype, want));
+            let deviates = DEVIATIONS.iter().any(|(of, by, numbers, _)| *of == dtype && (*by == rules || *by == "any") && numbers(x));
+            assert!(equal || deviates, "{dtype} {rules} {x:e}: {got:#x} instead of {want:#x}");
+        }
+    }
+}
