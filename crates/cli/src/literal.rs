@@ -195,7 +195,7 @@ mod tests {
             ("[true, false]", None, "bool[2] [true, false]"),
             ("[\"a, b\", \"\\\"]\"]", None, "string[2] [\"a, b\", \"\\\"]\"]"),
             ("[]", Some(DType::F32), "float32[0] []"),
-            ("[[], []]", Some(DType::F32), "float32[2, 0] [[],\n []]"),
+            ("[[], []]", Some(DType::F32), "float32[2, 0] []"),
             ("zeros[2, 1]", Some(DType::I8), "int8[2, 1] [[0],\n [0]]"),
             ("zeros[]", None, "float32[] 0.0"),
         ];

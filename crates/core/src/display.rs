@@ -7,8 +7,12 @@ use crate::text;
 /// Tensors of more elements than this are elided.
 const FULL: usize = 64;
 
-/// The elements in nested brackets; of a large tensor, the first and last `edge` along each axis.
+/// The elements in nested brackets; of a large tensor, the first and last `edge` along each axis. Without elements,
+/// however many rows without any there are: `[]`.
 pub fn elided(tensor: &Tensor, edge: usize) -> String {
+    if tensor.is_empty() {
+        return "[]".to_owned();
+    }
     let edge = if tensor.len() > FULL { edge.max(1) } else { usize::MAX / 2 };
     let mut out = String::new();
     write_axis(tensor, edge, 0, 0, &mut out);
@@ -62,5 +66,7 @@ mod tests {
         assert_eq!(elided(&Tensor::scalar(1.5f32), 3), "1.5");
         assert_eq!(elided(&Tensor::from_text(Shape::vector(1), vec!["a\"b".into()]).unwrap(), 3), "[\"a\\\"b\"]");
         assert_eq!(elided(&Tensor::vector::<f32>(&[]), 3), "[]");
+        let rows_of_nothing = Shape::new([1 << 62, 0]).unwrap();
+        assert_eq!(elided(&Tensor::zeros(crate::DType::F32, rows_of_nothing).unwrap(), 3), "[]");
     }
 }

@@ -139,10 +139,12 @@ impl Error {
         self
     }
 
-    /// The same error at a position, if no position is named yet.
+    /// The same error at a position, if neither a position nor another file is named yet.
     #[must_use]
     pub fn at(mut self, position: Position) -> Error {
-        self.0.place.position.get_or_insert(position);
+        if self.0.place.file.is_none() {
+            self.0.place.position.get_or_insert(position);
+        }
         self
     }
 
@@ -185,5 +187,7 @@ mod tests {
             .in_node("inner")
             .in_node("outer");
         assert_eq!(error.to_string(), "a.xml:3:9: outer: inner: the file ends inside a tag");
+        let elsewhere = Error::new(Kind::Io, "there is no such file").in_file("a.bin").at(Position::Line(3, 9));
+        assert_eq!(elsewhere.to_string(), "a.bin: there is no such file");
     }
 }

@@ -1,4 +1,5 @@
 //! Ranges against rational arithmetic: recorded cases, random arguments, extremes of every type.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus_core::convert::{self, Rules};
 use gradus_core::seq::{Plan, RangeError, RangePlan};

@@ -43,7 +43,8 @@ pub fn read_npy(bytes: &Bytes, hint: Option<DType>, limits: &Limits) -> Result<T
     if !needs_copy {
         return Tensor::from_bytes(encoding.dtype(), shape, elements);
     }
-    limits.allow_bytes(0, 4 * wanted)?;
+    let texts = if encoding.dtype() == DType::String { shape.len() } else { 0 };
+    limits.allow_bytes(0, 4 * wanted + product(texts, size_of::<Box<str>>()))?;
     let mut elements = elements.to_vec();
     if header.fortran_order {
         elements = to_row_major(&elements, &shape, encoding.width());
@@ -438,6 +439,8 @@ mod tests {
         assert_eq!(message(&object), "elements of NumPy type '|O' are not read");
         let record = file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (), }", &[]);
         assert!(message(&record).contains("not a dictionary of 'descr', 'fortran_order' and 'shape'"));
+        let empty_texts = file("{'descr': '<U0', 'fortran_order': False, 'shape': (1099511627776,), }", &[]);
+        assert!(message(&empty_texts).ends_with("(--max-bytes)"));
         assert!(message(&Bytes::from_static(b"\x93NUMPY\x02\0\xff\xff\xff\xff")).contains("4294967295 bytes"));
     }
 }

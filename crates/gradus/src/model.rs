@@ -53,7 +53,7 @@ impl Model {
     /// # Errors
     /// Whatever is wrong with the bytes.
     pub fn from_bytes(bytes: &Bytes, limits: &Limits) -> Result<Model> {
-        Model::read(bytes, "", Arc::new(InMemory::default()), limits)
+        Model::read(bytes, ".bin", Arc::new(InMemory::default()), limits)
     }
 
     /// A model that was made in memory.

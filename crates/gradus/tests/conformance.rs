@@ -3,6 +3,7 @@
 //!
 //! The cases come from the installed packages: scripts in `conformance/` write them to a folder, which the variable
 //! `GRADUS_CONFORMANCE` names (`cargo xtask conformance` does all of it). Without it, nothing is checked.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

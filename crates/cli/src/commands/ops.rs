@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gradus::registry;
 use gradus::schema::{Param, Signature};
-use gradus::{DTypeSet, Error, Kind};
+use gradus::{Error, Kind};
 use serde::Serialize;
 
 use crate::args;
@@ -72,25 +72,8 @@ pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
         let names: Vec<_> = signature.inputs.iter().map(|input| input.name).collect();
         let attributes: Vec<_> = signature.attributes.iter().map(|attribute| attribute.name).collect();
         let older = before.filter(|older| older.name == *name && older.since < *since);
-        table.add_row([name, standard.name(), &since.to_string(), &names.join(", "), &attributes.join(", "), &types(signature, older)]);
+        table.add_row([name, standard.name(), &since.to_string(), &names.join(", "), &attributes.join(", "), &signature.types_beside(older)]);
         before = Some(signature);
     }
     output::print_line(&output::render(&table))
-}
-
-/// The types of the first input, or of the output if there is none; of a later version, only what it adds.
-fn types(signature: &Signature, older: Option<&Signature>) -> String {
-    let of = |signature: &Signature| {
-        let first = signature.inputs.iter().find(|input| input.variable == "T" || input.variable == "V");
-        first.or(signature.inputs.first()).or(signature.outputs.first()).map_or(DTypeSet::EMPTY, |param| {
-            let types = param.types;
-            types.tensor.or(types.sequence).or(types.optional).or(types.optional_sequence)
-        })
-    };
-    let all = of(signature);
-    match older.map(of) {
-        Some(old) if all.without(old).is_empty() && old.without(all).is_empty() => "the same".to_owned(),
-        Some(old) if old.without(all).is_empty() => format!("and {}", all.without(old)),
-        _ => all.to_string(),
-    }
 }

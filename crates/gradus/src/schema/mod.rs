@@ -4,6 +4,8 @@
 
 mod onnx;
 
+use std::fmt;
+
 use gradus_core::{DType, DTypeSet, Error, Kind, Result, Value};
 
 /// Types of values that a parameter admits.
@@ -36,6 +38,18 @@ impl Types {
         Types { tensor: DTypeSet::of(dtypes), ..Types::NONE }
     }
 
+    /// The types of this set that are not in the other.
+    #[must_use]
+    pub const fn without(self, other: Types) -> Types {
+        Types {
+            tensor: self.tensor.without(other.tensor),
+            sequence: self.sequence.without(other.sequence),
+            optional: self.optional.without(other.optional),
+            optional_sequence: self.optional_sequence.without(other.optional_sequence),
+            other: self.other && !other.other,
+        }
+    }
+
     /// Whether a value is admitted. Of an empty sequence or optional, nothing more is known.
     pub fn admits(&self, value: &Value) -> bool {
         let within = |set: DTypeSet, dtype: Option<DType>| !set.is_empty() && dtype.is_none_or(|d| set.contains(d));
@@ -48,6 +62,30 @@ impl Types {
                 _ => within(self.optional, inner.dtype()),
             },
         }
+    }
+}
+
+/// Element types, and then in the same words what holds tensors of them: `float32, float64, sequences of float32`.
+impl fmt::Display for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sets = [
+            ("", self.tensor),
+            ("sequences of ", self.sequence),
+            ("optional ", self.optional),
+            ("optional sequences of ", self.optional_sequence),
+        ];
+        let sets = sets.into_iter().filter(|(_, set)| !set.is_empty());
+        let mut parts: Vec<_> = sets
+            .map(|(what, set)| match set {
+                _ if what.is_empty() => set.to_string(),
+                _ if set == self.tensor => format!("{what}these"),
+                _ => format!("{what}{set}"),
+            })
+            .collect();
+        if self.other {
+            parts.push("maps".to_owned());
+        }
+        f.write_str(&parts.join(", "))
     }
 }
 
@@ -137,6 +175,22 @@ pub struct Signature {
 }
 
 impl Signature {
+    /// The types that tell versions apart: those of the first input with a type variable, or else of the output.
+    fn main_types(&self) -> Types {
+        let varies = |param: &&Param| !param.variable.is_empty() && param.types.tensor != DTypeSet::of(&[DType::Bool]);
+        let first = self.inputs.iter().filter(varies).find(|param| param.types.tensor.iter().nth(1).is_some());
+        first.or(self.outputs.first()).map_or(Types::NONE, |param| param.types)
+    }
+
+    /// The types that tell versions apart, in words; of a version after another, only what it adds.
+    pub fn types_beside(&self, before: Option<&Signature>) -> String {
+        match before.map(|before| self.main_types().without(before.main_types())) {
+            None => self.main_types().to_string(),
+            Some(Types::NONE) => "the same".to_owned(),
+            Some(added) => format!("and {added}"),
+        }
+    }
+
     /// The parameter of that index; the last one may repeat.
     fn param(params: &'static [Param], index: usize) -> Option<&'static Param> {
         params.get(index).or_else(|| params.last().filter(|last| matches!(last.arity, Arity::Many { .. })))

@@ -1,0 +1,329 @@
+//! Bad input: each a clear error with its place, in bounded time and memory.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use gradus::{Error, Kind, Limits, Model, Options, Tensor};
+
+/// Protobuf, as far as making damaged models takes it.
+mod proto {
+    pub fn varint(mut value: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        while value >= 0x80 {
+            out.push(u8::try_from(value & 0x7f).unwrap() | 0x80);
+            value >>= 7;
+        }
+        out.push(u8::try_from(value).unwrap());
+        out
+    }
+
+    pub fn int(number: u64, value: i64) -> Vec<u8> {
+        [varint(number << 3), varint(value.cast_unsigned())].concat()
+    }
+
+    pub fn bytes(number: u64, content: &[u8]) -> Vec<u8> {
+        [varint(number << 3 | 2), varint(u64::try_from(content.len()).unwrap()), content.to_vec()].concat()
+    }
+
+    pub fn message(number: u64, fields: &[Vec<u8>]) -> Vec<u8> {
+        bytes(number, &fields.concat())
+    }
+
+    pub fn text(number: u64, content: &str) -> Vec<u8> {
+        bytes(number, content.as_bytes())
+    }
+}
+
+use proto::{bytes, int, message, text};
+
+fn node(operator: &str, inputs: &[&str], outputs: &[&str], attributes: &[Vec<u8>]) -> Vec<u8> {
+    let inputs = inputs.iter().map(|name| text(1, name));
+    let outputs = outputs.iter().map(|name| text(2, name));
+    let fields: Vec<_> = inputs.chain(outputs).chain([text(4, operator)]).chain(attributes.iter().cloned()).collect();
+    message(1, &fields)
+}
+
+fn initializer(name: &str, dtype: i64, dims: &[i64], rest: &[Vec<u8>]) -> Vec<u8> {
+    let dims = dims.iter().map(|&dim| int(1, dim));
+    let fields: Vec<_> = dims.chain([int(2, dtype), text(8, name)]).chain(rest.iter().cloned()).collect();
+    message(5, &fields)
+}
+
+fn input(name: &str) -> Vec<u8> {
+    message(11, &[text(1, name)])
+}
+
+fn output(name: &str) -> Vec<u8> {
+    message(12, &[text(1, name)])
+}
+
+fn model_of(opset: i64, graph: &[Vec<u8>]) -> Vec<u8> {
+    [int(1, 8), message(7, graph), message(8, &[text(1, ""), int(2, opset)])].concat()
+}
+
+fn model(graph: &[Vec<u8>]) -> Vec<u8> {
+    model_of(17, graph)
+}
+
+fn open(bytes: &[u8]) -> Result<Model, Error> {
+    Model::from_bytes(&bytes.to_vec().into(), &Limits::DEFAULT)
+}
+
+/// Opens and runs; whichever fails first.
+fn attempt(bytes: &[u8]) -> Result<(), Error> {
+    open(bytes)?.run(&HashMap::new(), &[], &Options::default()).map(|_| ())
+}
+
+fn check(bytes: &[u8], kind: Kind, message: &str) {
+    let error = attempt(bytes).expect_err(message);
+    assert_eq!((error.kind(), error.to_string().as_str()), (kind, message));
+}
+
+#[test]
+fn what_is_not_a_model_is_refused() {
+    check(b"", Kind::Syntax, "the file is empty");
+    check(b"not a model", Kind::Syntax, "byte 0: this is not protobuf: invalid wire type: 6");
+    check(b"PK\x03\x04rest", Kind::Syntax, "this is a file of arrays, not a model");
+    check(&int(1, 8), Kind::Syntax, "byte 0: this is not an ONNX model: it has no graph");
+    check(&message(7, &[]), Kind::Syntax, "byte 0: this is not an ONNX model: it states no IR version");
+    let newer = [int(1, 99), message(7, &[])].concat();
+    check(&newer, Kind::Unsupported, "byte 0: the model's IR version is 99; known are 3 to 14");
+    check(b"<html/>", Kind::Syntax, "line 1, column 1: this is not an OpenVINO model: its root is <html>, not <net>");
+    check(b"<net", Kind::Syntax, "line 1, column 1: this is not XML: the document does not have a root node");
+    check(b"<!DOCTYPE x [<!ENTITY a 'b'>]><net/>", Kind::Syntax, "line 1, column 1: this is not XML: XML with DTD detected");
+    check(b"<net version='99'/>", Kind::Unsupported, "line 1, column 1: the model's IR version is 99; known are 10 and 11");
+    check(b"<net version='11'/>", Kind::Syntax, "line 1, column 1: <net> lacks <layers>");
+    check(b"<net \xff/>", Kind::Syntax, "byte 5: the text is not UTF-8");
+}
+
+#[test]
+fn operator_sets_that_do_not_exist_are_refused() {
+    check(&model_of(29, &[]), Kind::Graph, "byte 6: operator set 29 is not known; known are 1 to 28");
+    check(&model_of(0, &[]), Kind::Graph, "byte 6: operator set 0 is not known; known are 1 to 28");
+    let without = [int(1, 8), message(7, &[node("Shape", &["x"], &["y"], &[]), input("x"), output("y")])].concat();
+    let error = attempt(&without).unwrap_err();
+    assert_eq!(error.message(), "no operator set of domain \"\" is imported, so the version of Shape is not known");
+}
+
+#[test]
+fn every_truncation_of_a_model_is_an_error_or_a_model() {
+    for name in ["positions.onnx", "loop.onnx", "function.onnx", "range.xml"] {
+        let whole = std::fs::read(examples().join(name)).unwrap();
+        assert!(open(&whole).is_ok(), "{name}");
+        let opened = (0..whole.len()).filter(|&len| open(&whole[..len]).is_ok()).count();
+        // Only fields behind the graph, and blanks behind the root, can be missing unnoticed.
+        assert!(opened < 64, "{name}: {opened} truncations of {} bytes open", whole.len());
+    }
+}
+
+#[test]
+fn every_changed_byte_of_a_model_is_survived() {
+    for name in ["positions.onnx", "loop.onnx", "function.onnx", "range_const.xml"] {
+        let mut bytes = std::fs::read(examples().join(name)).unwrap();
+        let limits = Limits { max_bytes: 1 << 20, max_steps: 1000, ..Limits::DEFAULT };
+        for at in 0..bytes.len() {
+            for change in [0x01, 0x80, 0xff] {
+                bytes[at] ^= change;
+                if let Ok(model) = Model::from_bytes(&bytes.clone().into(), &limits) {
+                    let inputs = HashMap::from([("tokens".to_owned(), Tensor::scalar(1i64).into())]);
+                    let _ = model.run(&inputs, &[], &Options { limits, ..Options::default() });
+                }
+                bytes[at] ^= change;
+            }
+        }
+    }
+}
+
+fn examples() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+#[test]
+fn graphs_that_are_not_well_formed_are_refused_by_name() {
+    let identity = |inputs: &[&str], outputs: &[&str]| node("Identity", inputs, outputs, &[]);
+    let error = |graph: &[Vec<u8>]| attempt(&model(graph)).unwrap_err();
+    let circle = error(&[identity(&["b"], &["a"]), identity(&["a"], &["b"]), output("a")]);
+    assert_eq!(circle.to_string(), "nodes need each other in a circle: node 0 needs node 1 needs node 0");
+    let undefined = error(&[identity(&["x"], &["y"]), output("y")]);
+    assert_eq!(undefined.to_string(), "byte 6: node 0: input 0 is value \"x\", which nothing defines");
+    assert_eq!(error(&[output("y")]).to_string(), "an output of the graph is value \"y\", which nothing defines");
+    let twice = error(&[input("x"), identity(&["x"], &["y"]), identity(&["x"], &["y"]), output("y")]);
+    assert_eq!(twice.to_string(), "byte 29: node 1: value \"y\" is defined twice, first by node 0");
+    let inputs = error(&[input("x"), input("x")]);
+    assert_eq!(inputs.to_string(), "byte 11: value \"x\" is defined twice, first as an input");
+    let attribute = message(5, &[text(1, "start"), int(3, 1), int(20, 2)]);
+    let attributes = error(&[input("x"), node("Shape", &["x"], &["y"], &[attribute.clone(), attribute]), output("y")]);
+    assert_eq!(attributes.message(), "attribute \"start\" is given twice");
+    assert_eq!(error(&[message(1, &[text(1, "x")])]).to_string(), "byte 6: node \"\" names no operator");
+}
+
+#[test]
+fn graphs_nested_without_end_are_refused() {
+    let mut graph = vec![text(2, "innermost")];
+    for _ in 0..2000 {
+        let attribute = message(5, &[text(1, "body"), message(6, &graph), int(20, 5)]);
+        graph = vec![node("Loop", &[], &[], &[attribute])];
+    }
+    let error = attempt(&model(&graph)).unwrap_err();
+    assert_eq!((error.kind(), error.message()), (Kind::Limit, "graphs are nested more than 32 deep"));
+    let layers = "<layers>".repeat(100_000);
+    assert_eq!(open(format!("<net version='11'>{layers}").as_bytes()).unwrap_err().kind(), Kind::Syntax);
+}
+
+#[test]
+fn functions_that_call_themselves_are_refused() {
+    let function = message(25, &[text(1, "F"), text(4, "x"), text(5, "y"), message(7, &[text(1, "x"), text(2, "y"), text(4, "F"), text(7, "d")]), text(10, "d")]);
+    let graph = message(7, &[message(1, &[text(1, "x"), text(2, "y"), text(4, "F"), text(7, "d")]), input("x"), output("y")]);
+    let bytes = [int(1, 8), graph, function].concat();
+    let error = attempt(&bytes).unwrap_err();
+    assert_eq!((error.kind(), error.message()), (Kind::Limit, "graphs and functions are nested more than 32 deep"));
+    assert_eq!(error.place().nodes.len(), 33, "the place names each call");
+}
+
+#[test]
+fn sizes_are_checked_before_they_are_believed() {
+    let long = [int(1, 8), vec![7 << 3 | 2], proto::varint(1 << 62), vec![0]].concat();
+    check(&long, Kind::Syntax, "byte 12: 4611686018427387904 bytes should follow, but only 1 do");
+    let many = model(&[initializer("w", 1, &[1 << 40, 1 << 40], &[])]);
+    check(&many, Kind::Limit, "byte 6: tensor \"w\": shape [1099511627776, 1099511627776] has more than 9223372036854775807 elements");
+    let negative = model(&[initializer("w", 1, &[-1], &[])]);
+    check(&negative, Kind::Shape, "byte 6: tensor \"w\": dimension 0 is -1, but must not be negative");
+    let short = model(&[initializer("w", 1, &[3], &[bytes(9, &[0; 8])])]);
+    check(&short, Kind::Shape, "byte 15: tensor \"w\": float32[3] takes 12 bytes, but there are 8");
+    let few = model(&[initializer("w", 7, &[1 << 40], &[bytes(7, &[1, 2, 3])]), output("w")]);
+    check(&few, Kind::Syntax, "byte 6: int64[1099511627776] takes 1099511627776 entries, but there are 3");
+    let unknown = model(&[initializer("w", 99, &[1], &[])]);
+    check(&unknown, Kind::Type, "byte 6: tensor \"w\": element type 99 is not known");
+    let values = message(1, &[int(1, 1), int(2, 1), text(8, "w"), bytes(9, &[0; 4])]);
+    let indices = message(2, &[int(1, 1), int(2, 7), bytes(9, &[0; 8])]);
+    let sparse = model(&[message(15, &[values, indices, int(3, 1 << 40)]), output("w")]);
+    check(&sparse, Kind::Limit, "sparse tensor \"w\": 4398046511104 bytes are needed, but the limit is 4294967296 (--max-bytes)");
+}
+
+#[test]
+fn a_small_file_cannot_ask_for_much_memory() {
+    // Nodes of five bytes each would become a hundred times as many.
+    let nodes: Vec<u8> = std::iter::repeat_n(node("A", &[], &[], &[]), 100_000).flatten().collect();
+    let limits = Limits { max_bytes: 1 << 20, ..Limits::DEFAULT };
+    let error = Model::from_bytes(&model(&[nodes]).into(), &limits).unwrap_err();
+    assert_eq!(error.kind(), Kind::Limit, "{error}");
+}
+
+fn external(location: &str, offset: &str, length: &str) -> Vec<u8> {
+    let entry = |key: &str, value: &str| message(13, &[text(1, key), text(2, value)]);
+    let entries = [entry("location", location), entry("offset", offset), entry("length", length), int(14, 1)];
+    initializer("w", 1, &[2], &entries)
+}
+
+#[test]
+fn external_data_must_be_in_the_models_folder() {
+    for location in ["../w.bin", "/etc/passwd", "a/../../w.bin", "C:\\w.bin", "\\\\host\\w.bin", ""] {
+        let error = attempt(&model(&[external(location, "0", "8"), output("w")])).unwrap_err();
+        let wanted = format!("external data \"{location}\" is outside the model's folder, and so is not read");
+        assert_eq!(error.message(), wanted);
+    }
+    let error = |offset, length| attempt(&model(&[external("w.bin", offset, length), output("w")])).unwrap_err();
+    assert_eq!(error("0", "9").message(), "external data: float32[2] takes 8 bytes, but the length is 9");
+    assert_eq!(error("x", "8").message(), "external data: offset \"x\" is not a size");
+    assert_eq!(error("-1", "8").message(), "external data: offset \"-1\" is not a size");
+    assert_eq!(error("18446744073709551615", "8").message(), "tensor \"w\" claims 8 bytes at 18446744073709551615, which cannot be");
+    assert_eq!(error("0", "8").to_string(), "tensor \"w\": there is no file \"w.bin\"");
+}
+
+#[test]
+fn external_data_on_disk_is_checked_against_the_file() {
+    let folder = std::env::temp_dir().join(format!("gradus-bad-input-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let run = |initializer: Vec<u8>| {
+        let path = folder.join("m.onnx");
+        std::fs::write(&path, model(&[initializer, output("w")])).unwrap();
+        Model::open(path, &Limits::DEFAULT)?.run(&HashMap::new(), &[], &Options::default())
+    };
+    std::fs::write(folder.join("w.bin"), [0; 12]).unwrap();
+    assert!(run(external("w.bin", "4", "8")).is_ok());
+    let message = run(external("w.bin", "8", "8")).unwrap_err().to_string();
+    assert!(message.ends_with("tensor \"w\": 8 bytes at 8 are wanted, but the file has 12"), "{message}");
+    let message = run(external("none.bin", "0", "8")).unwrap_err().to_string();
+    assert!(message.ends_with("none.bin: tensor \"w\": there is no such file"), "{message}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// An IR of one Range whose inputs are constants, with a part of its text replaced.
+fn ir(old: &str, new: &str) -> Vec<u8> {
+    let text = std::fs::read_to_string(examples().join("range_const.xml")).unwrap();
+    assert!(text.contains(old), "{old}");
+    text.replacen(old, new, 1).into_bytes()
+}
+
+#[test]
+fn damaged_ir_is_refused_with_line_and_column() {
+    let message = |old, new| attempt(&ir(old, new)).unwrap_err().to_string();
+    assert_eq!(message("offset=\"4\"", "offset=\"2\""), "tensors \"start\" and \"stop\" overlap in .bin: bytes 0..4 and 2..6");
+    assert_eq!(message("size=\"4\"", "size=\"5\""), "line 4, column 5: layer \"start\": int32[] takes 4 bytes, but the size is 5");
+    assert_eq!(message("element_type=\"i32\"", "element_type=\"i33\""), "line 5, column 7: layer \"start\": element type \"i33\" is not known");
+    assert_eq!(message("shape=\"\"", "shape=\"?\""), "line 5, column 7: layer \"start\": \"?\" is not the shape of a constant");
+    assert_eq!(message("layer id=\"1\"", "layer id=\"0\""), "line 8, column 5: layer 0 is defined twice, first in line 4");
+    assert_eq!(message("from-layer=\"0\"", "from-layer=\"7\""), "line 34, column 5: an edge leads from port 0 of layer 7, which does not exist");
+    assert_eq!(message("to-layer=\"3\"", "to-layer=\"9\""), "line 19, column 9: layer \"positions\": nothing is connected to input port 0");
+    assert_eq!(message("to-port=\"1\"", "to-port=\"0\""), "line 35, column 5: two edges lead to port 0 of layer 3");
+    assert_eq!(message("opset4", "opset99"), "line 16, column 5: layer \"positions\": operator set \"opset99\" is not known; known are opset1 to opset17");
+    assert_eq!(message("type=\"Range\"", "type=\"Frobnicate\""), "line 16, column 5: node \"positions\" (openvino Frobnicate): operator Frobnicate of openvino is not known");
+    assert_eq!(message("output_type=\"i32\"", ""), "line 16, column 5: node \"positions\" (openvino Range-4): attribute \"output_type\" is missing");
+    assert_eq!(message("<dim>-1</dim>", "<dim>x</dim>"), "line 24, column 56: layer \"positions\": \"x\" is not a dimension");
+    assert_eq!(message("id=\"0\"", "id=\"zero\""), "line 4, column 5: attribute \"id\" is \"zero\", not a number");
+    let missing = Model::open(examples().join("range.xml"), &Limits::DEFAULT).unwrap();
+    assert!(missing.run(&HashMap::new(), &[], &Options::default()).unwrap_err().to_string().contains("is needed, but not given"));
+}
+
+#[test]
+fn a_missing_bin_is_an_error_when_a_constant_is_needed() {
+    let folder = std::env::temp_dir().join(format!("gradus-no-bin-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("range.xml");
+    std::fs::write(&path, ir("version=\"11\"", "version=\"11\"")).unwrap();
+    let model = Model::open(&path, &Limits::DEFAULT).unwrap();
+    let message = model.run(&HashMap::new(), &[], &Options::default()).unwrap_err().to_string();
+    assert!(message.ends_with("range.bin: constant \"start\": there is no such file"), "{message}");
+    std::fs::write(folder.join("range.bin"), [0; 5]).unwrap();
+    let model = Model::open(&path, &Limits::DEFAULT).unwrap();
+    let message = model.run(&HashMap::new(), &[], &Options::default()).unwrap_err().to_string();
+    assert!(message.ends_with("constant \"stop\": 4 bytes at 4 are wanted, but the file has 5"), "{message}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn runs_without_bounds_are_stopped() {
+    let scalar = |name: &str, value: i64| initializer(name, 7, &[], &[bytes(7, &proto::varint(value.cast_unsigned()))]);
+    let range = [scalar("a", 0), scalar("b", 1 << 62), scalar("s", 1), node("Range", &["a", "b", "s"], &["y"], &[]), output("y")];
+    let message = attempt(&model(&range)).unwrap_err().to_string();
+    assert_eq!(message, "node 0 (onnx Range-11): 36893488147419103232 bytes are needed, but the limit is 4294967296 (--max-bytes)");
+    let body = [input("i"), input("c"), node("Identity", &["c"], &["d"], &[]), output("d")];
+    let body = message_of_graph(&body);
+    let forever = [scalar("m", i64::MAX), node("Loop", &["m", ""], &[], &[body]), node("Identity", &["m"], &["y"], &[]), output("y")];
+    // The loop gives nothing, so nothing needs it; with an output that is needed, it runs into the limit.
+    assert!(attempt(&model(&forever)).is_ok());
+    let body = message_of_graph(&[input("i"), input("c"), input("x"), node("Identity", &["c"], &["d"], &[]), node("Add", &["x", "i"], &["y"], &[]), output("d"), output("y")]);
+    let forever = model(&[scalar("m", i64::MAX), scalar("x", 0), node("Loop", &["m", "", "x"], &["y"], &[body]), output("y")]);
+    let limits = Limits { max_steps: 1000, ..Limits::DEFAULT };
+    let options = Options { limits, ..Options::default() };
+    let error = open(&forever).unwrap().run(&HashMap::new(), &[], &options).unwrap_err();
+    assert_eq!((error.kind(), error.message()), (Kind::Limit, "the run takes more than 1000 steps (--max-steps)"));
+}
+
+fn message_of_graph(graph: &[Vec<u8>]) -> Vec<u8> {
+    message(5, &[text(1, "body"), message(6, graph), int(20, 5)])
+}
+
+#[test]
+fn scans_that_grow_without_bounds_are_stopped() {
+    let scalar = |name: &str, value: i64| initializer(name, 7, &[], &[bytes(7, &proto::varint(value.cast_unsigned()))]);
+    let body = message_of_graph(&[input("i"), input("c"), node("Identity", &["c"], &["d"], &[]), node("Identity", &["large"], &["y"], &[]), output("d"), output("y")]);
+    let large = initializer("large", 1, &[1 << 10], &[bytes(9, &[0; 4096])]);
+    let bytes = model(&[scalar("m", i64::MAX), large, node("Loop", &["m", ""], &["y"], &[body]), output("y")]);
+    let options = Options { limits: Limits { max_bytes: 1 << 20, ..Limits::DEFAULT }, ..Options::default() };
+    let error = open(&bytes).unwrap().run(&HashMap::new(), &[], &options).unwrap_err();
+    assert_eq!(error.kind(), Kind::Limit, "{error}");
+    assert!(error.message().ends_with("the limit is 1048576 (--max-bytes)"), "{error}");
+}

@@ -1,0 +1,18 @@
+//! Any bytes as an ONNX model: opened, its constants read, inferred and run, within small limits.
+#![no_main]
+
+use bytes::Bytes;
+use gradus::{Limits, Model, Options};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let limits = Limits { max_bytes: 1 << 24, max_steps: 1000, ..Limits::DEFAULT };
+    let Ok(model) = Model::from_bytes(&Bytes::copy_from_slice(data), &limits) else { return };
+    for (_, constant) in model.graph().constants() {
+        let _ = constant.tensor();
+    }
+    let options = Options { limits, ..Options::default() };
+    let _ = model.infer(&Default::default(), &options);
+    let _ = model.run(&Default::default(), &[], &options);
+    let _ = model.run(&Default::default(), &[], &Options { expand_functions: true, ..options });
+});

@@ -1,0 +1,14 @@
+//! Any bytes as an ONNX tensor.
+#![no_main]
+
+use bytes::Bytes;
+use gradus::formats::onnx;
+use gradus::{Limits, display};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let limits = Limits { max_bytes: 1 << 24, ..Limits::DEFAULT };
+    if let Ok(tensor) = onnx::read_tensor(&Bytes::copy_from_slice(data), limits) {
+        let _ = display::elided(&tensor, 3);
+    }
+});

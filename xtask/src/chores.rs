@@ -1,0 +1,103 @@
+//! The chores, each a list of commands.
+
+use std::path::Path;
+
+use crate::docs;
+use crate::python::python;
+use crate::run::{Result, cargo, command, exists, root, run};
+
+/// The version of cargo-deny that is installed where there is none.
+const DENY: &str = "cargo-deny@0.20.2";
+
+/// What the compiler must be told so that libFuzzer sees which code runs; stable Rust has no switch for it.
+const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1";
+
+/// Naming the target keeps these flags away from build scripts.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+pub(crate) fn check() -> Result<()> {
+    run(cargo().args(["fmt", "--all", "--", "--check"]))?;
+    run(cargo().args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
+    run(cargo().args(["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    docs::write(true)?;
+    // Advisories are not checked: their database is not in a registry.
+    let what = ["check", "bans", "licenses", "sources"];
+    if exists("cargo-deny") {
+        return run(command("cargo-deny").args(what));
+    }
+    let tools = root().join("target/tools");
+    let deny = tools.join("bin/cargo-deny");
+    if !deny.exists() {
+        run(cargo().args(["install", "--locked", "--quiet", "--root"]).arg(&tools).arg(DENY))?;
+    }
+    run(command(deny).args(what))
+}
+
+pub(crate) fn test(fuzz_seconds: u32) -> Result<()> {
+    run(cargo().args(["test", "--workspace", "--quiet"]))?;
+    tables(true)?;
+    conformance()?;
+    fuzz(fuzz_seconds, None)
+}
+
+/// The tables of facts and the examples, which scripts make.
+pub(crate) fn tables(check: bool) -> Result<()> {
+    for script in ["scripts/onnx_tables.py", "scripts/examples.py", "scripts/fixtures.py"] {
+        let mut python = python()?;
+        python.arg(script);
+        run(if check { python.arg("--check") } else { &mut python })?;
+    }
+    Ok(())
+}
+
+pub(crate) fn conformance() -> Result<()> {
+    let cases = root().join("target/conformance");
+    if cases.exists() {
+        std::fs::remove_dir_all(&cases).map_err(|error| format!("{}: {error}", cases.display()))?;
+    }
+    std::fs::create_dir_all(&cases).map_err(|error| format!("{}: {error}", cases.display()))?;
+    let operators = cargo().args(["run", "--quiet", "-p", "gradus-cli", "--", "ops", "--json"]).output();
+    let operators = operators.map_err(|error| format!("gradus ops: {error}"))?;
+    let list = cases.join("operators.json");
+    std::fs::write(&list, operators.stdout).map_err(|error| format!("{}: {error}", list.display()))?;
+    let script = |name: &str, arguments: &[&Path]| run(python()?.arg(format!("conformance/{name}")).args(arguments));
+    script("onnx_nodes.py", &[&list, &cases.join("onnx")])?;
+    script("casts.py", &[&cases.join("casts")])?;
+    script("openvino_ops.py", &[&cases.join("openvino")])?;
+    run(cargo().args(["test", "--quiet", "-p", "gradus", "--test", "conformance"]).env("GRADUS_CONFORMANCE", &cases))
+}
+
+pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
+    if !exists("c++") {
+        eprintln!("xtask: there is no C++ compiler for libFuzzer: the fuzz targets are not run");
+        return Ok(());
+    }
+    let folder = root().join("fuzz");
+    run(cargo()
+        .args(["build", "--release", "--quiet", "--target", TARGET])
+        .env("RUSTFLAGS", COVERAGE)
+        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .current_dir(&folder))?;
+    let targets = std::fs::read_dir(folder.join("targets")).map_err(|error| format!("fuzz/targets: {error}"))?;
+    let mut targets: Vec<_> = targets
+        .filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_string_lossy().into_owned()))
+        .filter(|name| only.is_none_or(|only| only == name))
+        .collect();
+    targets.sort();
+    if targets.is_empty() {
+        return Err(format!("there is no fuzz target {}", only.unwrap_or_default()));
+    }
+    for name in targets {
+        let corpus = folder.join("corpus").join(&name);
+        std::fs::create_dir_all(&corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
+        run(command(folder.join("target").join(TARGET).join("release").join(&name))
+            .arg(&corpus)
+            .args(["examples", "crates/formats/tests/data"])
+            .arg(format!("-max_total_time={seconds}"))
+            .arg(format!("-artifact_prefix={}/", corpus.display()))
+            .args(["-timeout=10", "-rss_limit_mb=2048", "-max_len=65536", "-verbosity=0", "-print_final_stats=1", "-close_fd_mask=0"]))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! docs/ops.md, from the registry.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use gradus::registry;
+use gradus::schema::Signature;
+
+use crate::run::{Result, root};
+
+const FILE: &str = "docs/ops.md";
+
+/// Writes the document; or fails if it differs from what is checked in.
+pub(crate) fn write(check: bool) -> Result<()> {
+    let path = root().join(FILE);
+    let text = text();
+    if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    if check {
+        return Err(format!("{FILE} differs from the registry; `cargo xtask docs` writes it"));
+    }
+    std::fs::write(&path, text).map_err(|error| format!("{FILE}: {error}"))
+}
+
+fn text() -> String {
+    let mut operators: BTreeMap<_, Vec<&Signature>> = BTreeMap::new();
+    for schema in registry::all() {
+        for signature in schema.signatures() {
+            operators.entry((signature.name, schema.standard)).or_default().push(signature);
+        }
+    }
+    let mut text = String::from(
+        "# Operators\n\nMade by `cargo xtask docs` from the registry; do not edit. `gradus ops` prints the same.\n\n\
+         All run on the CPU. Of later versions, the types of the first type variable are those that they add.\n\n\
+         | operator | standard | version | inputs | attributes | types |\n|---|---|---|---|---|---|\n",
+    );
+    for ((name, standard), mut signatures) in operators {
+        signatures.sort_by_key(|signature| signature.since);
+        let mut before: Option<&Signature> = None;
+        for signature in signatures {
+            let names = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let inputs = names(signature.inputs.iter().map(|input| input.name).collect());
+            let attributes = names(signature.attributes.iter().map(|attribute| attribute.name).collect());
+            let types = signature.types_beside(before);
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "| {name} | {standard} | {} | {inputs} | {attributes} | {types} |", signature.since);
+            before = Some(signature);
+        }
+    }
+    text
+}
