@@ -4,13 +4,13 @@
     python scripts/examples.py --check    fail if they differ from what is checked in
 """
 
-import pathlib
 import struct
 import sys
 
 from onnx import TensorProto, helper
 
-EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
+from generated import ROOT, write_or_check
+
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 
@@ -169,19 +169,5 @@ def files() -> dict[str, bytes]:
     }
 
 
-def main() -> int:
-    EXAMPLES.mkdir(exist_ok=True)
-    stale = []
-    for name, content in files().items():
-        path = EXAMPLES / name
-        if not path.exists() or path.read_bytes() != content:
-            stale.append(name)
-            if "--check" not in sys.argv:
-                path.write_bytes(content)
-    for name in stale:
-        print(("differs: " if "--check" in sys.argv else "written: ") + name)
-    return int("--check" in sys.argv and bool(stale))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check({ROOT / "examples" / name: content for name, content in files().items()}))

@@ -5,7 +5,6 @@
 """
 
 import io
-import pathlib
 import sys
 import zipfile
 
@@ -14,7 +13,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-DATA = pathlib.Path(__file__).resolve().parent.parent / "crates/formats/tests/data"
+from generated import ROOT, write_or_check
+
 
 # What the elements are: small enough for the narrowest types.
 NUMBERS = [0, 1, 1, 0, 1]
@@ -163,19 +163,5 @@ def files() -> dict[str, bytes]:
     }
 
 
-def main() -> int:
-    DATA.mkdir(parents=True, exist_ok=True)
-    stale = []
-    for name, content in files().items():
-        path = DATA / name
-        if not path.exists() or path.read_bytes() != content:
-            stale.append(name)
-            if "--check" not in sys.argv:
-                path.write_bytes(content)
-    for name in stale:
-        print(("differs: " if "--check" in sys.argv else "written: ") + name)
-    return int("--check" in sys.argv and bool(stale))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check({ROOT / "crates/formats/tests/data" / name: content for name, content in files().items()}))

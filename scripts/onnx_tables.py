@@ -7,7 +7,6 @@ Made are the operators' versions, type lists and attributes (from `onnx.defs`) a
 numbers of the file format (from the descriptor of its messages).
 """
 
-import pathlib
 import re
 import sys
 
@@ -16,7 +15,8 @@ import onnx.defs
 from google.protobuf import descriptor_pb2
 from onnx import onnx_ml_pb2
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from generated import ROOT, write_or_check
+
 SIGNATURES = ROOT / "crates/gradus/src/schema/onnx.rs"
 FIELDS = ROOT / "crates/formats/src/onnx/fields.rs"
 DOMAINS = ("", "ai.onnx.ml")
@@ -185,17 +185,5 @@ def fields() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    stale = []
-    for path, text in ((SIGNATURES, signatures()), (FIELDS, fields())):
-        if not path.exists() or path.read_text() != text:
-            stale.append(path)
-            if "--check" not in sys.argv:
-                path.write_text(text)
-    for path in stale:
-        print(("differs: " if "--check" in sys.argv else "written: ") + str(path.relative_to(ROOT)))
-    return int("--check" in sys.argv and bool(stale))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check({SIGNATURES: signatures().encode(), FIELDS: fields().encode()}))

@@ -62,11 +62,14 @@ pub(crate) fn conformance() -> Result<()> {
     let operators = operators.map_err(|error| format!("gradus ops: {error}"))?;
     let list = cases.join("operators.json");
     std::fs::write(&list, operators.stdout).map_err(|error| format!("{}: {error}", list.display()))?;
-    let script = |name: &str, arguments: &[&Path]| run(python()?.arg(format!("conformance/{name}")).args(arguments));
+    let script =
+        |name: &str, arguments: &[&Path]| run(python()?.arg(format!("conformance/{name}")).args(arguments));
     script("onnx_nodes.py", &[&list, &cases.join("onnx")])?;
     script("casts.py", &[&cases.join("casts")])?;
     script("openvino_ops.py", &[&cases.join("openvino")])?;
-    run(cargo().args(["test", "--quiet", "-p", "gradus", "--test", "conformance"]).env("GRADUS_CONFORMANCE", &cases))
+    run(cargo()
+        .args(["test", "--quiet", "-p", "gradus", "--test", "conformance"])
+        .env("GRADUS_CONFORMANCE", &cases))
 }
 
 pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
@@ -80,7 +83,8 @@ pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
         .env("RUSTFLAGS", COVERAGE)
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .current_dir(&folder))?;
-    let targets = std::fs::read_dir(folder.join("targets")).map_err(|error| format!("fuzz/targets: {error}"))?;
+    let targets =
+        std::fs::read_dir(folder.join("targets")).map_err(|error| format!("fuzz/targets: {error}"))?;
     let mut targets: Vec<_> = targets
         .filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_string_lossy().into_owned()))
         .filter(|name| only.is_none_or(|only| only == name))
@@ -97,7 +101,14 @@ pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
             .args(["examples", "crates/formats/tests/data"])
             .arg(format!("-max_total_time={seconds}"))
             .arg(format!("-artifact_prefix={}/", corpus.display()))
-            .args(["-timeout=10", "-rss_limit_mb=2048", "-max_len=65536", "-verbosity=0", "-print_final_stats=1", "-close_fd_mask=0"]))?;
+            .args([
+                "-timeout=10",
+                "-rss_limit_mb=2048",
+                "-max_len=65536",
+                "-verbosity=0",
+                "-print_final_stats=1",
+                "-close_fd_mask=0",
+            ]))?;
     }
     Ok(())
 }

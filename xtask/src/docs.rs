@@ -39,12 +39,18 @@ fn text() -> String {
         signatures.sort_by_key(|signature| signature.since);
         let mut before: Option<&Signature> = None;
         for signature in signatures {
-            let names = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let names = |names: Vec<&str>| {
+                names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            };
             let inputs = names(signature.inputs.iter().map(|input| input.name).collect());
             let attributes = names(signature.attributes.iter().map(|attribute| attribute.name).collect());
             let types = signature.types_beside(before);
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "| {name} | {standard} | {} | {inputs} | {attributes} | {types} |", signature.since);
+            let _ = writeln!(
+                text,
+                "| {name} | {standard} | {} | {inputs} | {attributes} | {types} |",
+                signature.since
+            );
             before = Some(signature);
         }
     }

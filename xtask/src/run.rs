@@ -26,7 +26,10 @@ pub(crate) fn cargo() -> Command {
 
 /// Runs a command and shows it first; it must succeed.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_string_lossy).collect();
+    let words: Vec<_> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(OsStr::to_string_lossy)
+        .collect();
     let shown = words.join(" ");
     eprintln!("> {shown}");
     let status = command.status().map_err(|error| format!("{shown}: {error}"))?;

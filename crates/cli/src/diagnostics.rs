@@ -112,7 +112,8 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     }
     if std::env::args().any(|argument| argument == "--json") {
         let message = error.render().to_string();
-        let message = message.strip_prefix("error: ").unwrap_or(&message).lines().next().unwrap_or_default().to_owned();
+        let message =
+            message.strip_prefix("error: ").unwrap_or(&message).lines().next().unwrap_or_default().to_owned();
         let _ = writeln!(anstream::stderr(), "{}", to_json(&Error::new(Kind::Usage, message)));
     } else {
         let _ = error.print();
@@ -142,7 +143,8 @@ fn with_source(error: &Error) -> Option<String> {
         return None;
     }
     let message = [place.nodes.as_slice(), &[error.message().to_owned()]].concat().join(": ");
-    let end = source[start..].find([' ', '>', '/']).filter(|&len| len > 0).map_or(source.len(), |len| start + len);
+    let end =
+        source[start..].find([' ', '>', '/']).filter(|&len| len > 0).map_or(source.len(), |len| start + len);
     let line = usize::try_from(line).ok()?;
     Some(snippet(&message, Some(file), line, source, start..end))
 }

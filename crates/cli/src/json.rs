@@ -65,7 +65,9 @@ fn real(number: Number, dtype: DType) -> String {
 pub(crate) fn value(value: &Value) -> ValueJson {
     match value {
         Value::Tensor(of) => ValueJson::Tensor(tensor(of)),
-        Value::Sequence(values) => ValueJson::Sequence { r#type: "sequence", values: values.iter().map(self::value).collect() },
+        Value::Sequence(values) => {
+            ValueJson::Sequence { r#type: "sequence", values: values.iter().map(self::value).collect() }
+        }
         Value::Optional(of) => {
             ValueJson::Optional { r#type: "optional", value: of.as_ref().map(|of| Box::new(self::value(of))) }
         }
@@ -73,7 +75,9 @@ pub(crate) fn value(value: &Value) -> ValueJson {
 }
 
 /// An object whose keys keep their order.
-pub(crate) fn object<K: AsRef<str>, V: Serialize>(entries: impl IntoIterator<Item = (K, V)>) -> Result<Box<RawValue>> {
+pub(crate) fn object<K: AsRef<str>, V: Serialize>(
+    entries: impl IntoIterator<Item = (K, V)>,
+) -> Result<Box<RawValue>> {
     let mut out = Vec::new();
     let mut serializer = serde_json::Serializer::new(&mut out);
     let fail = |error: serde_json::Error| Error::new(gradus::Kind::Io, error.to_string());
@@ -163,12 +167,24 @@ mod tests {
 
     #[test]
     fn tensors_are_as_documented() {
-        assert_eq!(json(&Tensor::vector(&[1.5f32, f32::NAN, f32::NEG_INFINITY])), r#"{"type":"float32","shape":[3],"data":[1.5,"NaN","-Infinity"]}"#);
-        assert_eq!(json(&Tensor::scalar(u64::MAX)), r#"{"type":"uint64","shape":[],"data":[18446744073709551615]}"#);
-        assert_eq!(json(&Tensor::vector(&[gradus::element::Bool::from(true)])), r#"{"type":"bool","shape":[1],"data":[true]}"#);
+        assert_eq!(
+            json(&Tensor::vector(&[1.5f32, f32::NAN, f32::NEG_INFINITY])),
+            r#"{"type":"float32","shape":[3],"data":[1.5,"NaN","-Infinity"]}"#
+        );
+        assert_eq!(
+            json(&Tensor::scalar(u64::MAX)),
+            r#"{"type":"uint64","shape":[],"data":[18446744073709551615]}"#
+        );
+        assert_eq!(
+            json(&Tensor::vector(&[gradus::element::Bool::from(true)])),
+            r#"{"type":"bool","shape":[1],"data":[true]}"#
+        );
         let texts = Tensor::from_text(gradus::Shape::vector(1), vec!["a\"b".into()]).unwrap();
         assert_eq!(json(&texts), r#"{"type":"string","shape":[1],"data":["a\"b"]}"#);
-        assert_eq!(json(&Tensor::vector(&[1e300f64, 0.1, 5e-324])), r#"{"type":"float64","shape":[3],"data":[1e+300,0.1,5e-324]}"#);
+        assert_eq!(
+            json(&Tensor::vector(&[1e300f64, 0.1, 5e-324])),
+            r#"{"type":"float64","shape":[3],"data":[1e+300,0.1,5e-324]}"#
+        );
     }
 
     #[test]

@@ -41,7 +41,9 @@ fn guess(items: &[Item]) -> DType {
         DType::String
     } else if all(&|item| matches!(&*item.text, "true" | "false")) && !items.is_empty() {
         DType::Bool
-    } else if all(&|item| text::parse_exact(&item.text, DType::I64).is_ok() && !item.text.contains(['.', 'e', 'E'])) {
+    } else if all(&|item| {
+        text::parse_exact(&item.text, DType::I64).is_ok() && !item.text.contains(['.', 'e', 'E'])
+    }) {
         DType::I64
     } else {
         DType::F32
@@ -51,7 +53,11 @@ fn guess(items: &[Item]) -> DType {
 fn tensor(source: &str, items: &[Item], shape: Shape, dtype: DType) -> Result<Tensor, Mistake> {
     let at = |item: &Item, error: Error| Mistake::new(source, item.start..item.end, error);
     if let Some(item) = items.iter().find(|item| item.quoted != (dtype == DType::String)) {
-        let message = if item.quoted { format!("this is text, but {dtype} is wanted") } else { "text is wanted, in quotes".into() };
+        let message = if item.quoted {
+            format!("this is text, but {dtype} is wanted")
+        } else {
+            "text is wanted, in quotes".into()
+        };
         return Err(at(item, Error::new(Kind::Type, message)));
     }
     if dtype == DType::String {
@@ -105,7 +111,11 @@ impl<'a> Reading<'a> {
             return self.item();
         }
         if level == DEPTH {
-            return Err(Mistake::new(self.source, start..self.at, Error::new(Kind::Usage, "lists are nested too deep")));
+            return Err(Mistake::new(
+                self.source,
+                start..self.at,
+                Error::new(Kind::Usage, "lists are nested too deep"),
+            ));
         }
         if self.dims.len() == level {
             if !self.items.is_empty() || self.dims.iter().any(Option::is_some) {
@@ -124,7 +134,8 @@ impl<'a> Reading<'a> {
         }
         let wanted = *self.dims[level].get_or_insert(len);
         if len != wanted {
-            let message = format!("this list has {len} elements, but the one before has {wanted}");
+            let elements = if len == 1 { "element" } else { "elements" };
+            let message = format!("this list has {len} {elements}, but the one before has {wanted}");
             return Err(Mistake::new(self.source, start..self.at, Error::new(Kind::Shape, message)));
         }
         Ok(())
@@ -136,7 +147,8 @@ impl<'a> Reading<'a> {
             let mut stream = serde_json::Deserializer::from_str(self.rest()).into_iter::<String>();
             let text = stream.next().and_then(std::result::Result::ok);
             let len = stream.byte_offset();
-            let text = text.ok_or_else(|| self.mistake("this text does not end, or is not as JSON writes text"))?;
+            let text =
+                text.ok_or_else(|| self.mistake("this text does not end, or is not as JSON writes text"))?;
             self.at += len;
             (text, true)
         } else {
@@ -210,7 +222,7 @@ mod tests {
             ("[1, 2", None, ": a comma or ] is wanted here"),
             ("[1,,2]", None, ",: a number is missing here"),
             ("[1 2]", None, "1 2: \"1 2\" is not a number"),
-            ("[[1, 2], [3]]", None, "[3]: this list has 1 elements, but the one before has 2"),
+            ("[[1, 2], [3]]", None, "[3]: this list has 1 element, but the one before has 2"),
             ("[[1], 2]", None, "2: a list is wanted here, as before"),
             ("[1, [2]]", None, "[: there are lists within lists here, but not before"),
             ("[1, 2] 3", None, "3: the value ends here"),
@@ -220,7 +232,11 @@ mod tests {
             ("a", Some(DType::String), "a: text is wanted, in quotes"),
             ("\"a\"", Some(DType::F32), "\"a\": this is text, but float32 is wanted"),
             ("zeros[-1]", None, "[-1]: dimension 0 is -1, but must not be negative"),
-            ("zeros[99999999999]", None, "[99999999999]: 399999999996 bytes are needed, but the limit is 4294967296 (--max-bytes)"),
+            (
+                "zeros[99999999999]",
+                None,
+                "[99999999999]: 399999999996 bytes are needed, but the limit is 4294967296 (--max-bytes)",
+            ),
         ];
         for (source, dtype, want) in cases {
             assert_eq!(read(source, dtype), want, "{source}");

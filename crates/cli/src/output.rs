@@ -44,7 +44,8 @@ pub(crate) fn named(name: &str, value: &Value) -> String {
     match value {
         Value::Tensor(of) => format!("{name}: {}", tensor(of)),
         Value::Sequence(values) => {
-            let inner: Vec<_> = values.iter().enumerate().map(|(i, value)| named(&format!("{name}[{i}]"), value)).collect();
+            let inner: Vec<_> =
+                values.iter().enumerate().map(|(i, value)| named(&format!("{name}[{i}]"), value)).collect();
             [vec![format!("{name}: {value}")], inner].concat().join("\n")
         }
         Value::Optional(None) => format!("{name}: {value}"),
@@ -78,7 +79,11 @@ pub(crate) struct Files {
 
 impl Files {
     /// Writes a file under another name.
-    pub(crate) fn create(&mut self, path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+    pub(crate) fn create(
+        &mut self,
+        path: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,
+    ) -> Result<()> {
         let fail = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(path.display());
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
@@ -92,7 +97,8 @@ impl Files {
     /// Gives all files their names.
     pub(crate) fn commit(mut self) -> Result<()> {
         for (temporary, path) in &self.written {
-            std::fs::rename(temporary, path).map_err(|error| Error::new(Kind::Io, error.to_string()).in_file(path.display()))?;
+            std::fs::rename(temporary, path)
+                .map_err(|error| Error::new(Kind::Io, error.to_string()).in_file(path.display()))?;
         }
         self.written.clear();
         Ok(())

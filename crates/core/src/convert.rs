@@ -299,13 +299,29 @@ pub fn code_of_sum(dtype: DType, sum: &Sum, rules: Rules) -> u64 {
 
 /// The values of `nf4`, as OpenVINO's Convert gives them.
 const QUANTILES: [f32; 16] = [
-    -1.0, -0.696_192_8, -0.525_073_05, -0.394_917_5, -0.284_441_38, -0.184_773_43, -0.091_050_036, 0.0,
-    0.079_580_3, 0.160_930_2, 0.246_112_3, 0.337_915_24, 0.440_709_83, 0.562_617, 0.722_956_84, 1.0,
+    -1.0,
+    -0.696_192_8,
+    -0.525_073_05,
+    -0.394_917_5,
+    -0.284_441_38,
+    -0.184_773_43,
+    -0.091_050_036,
+    0.0,
+    0.079_580_3,
+    0.160_930_2,
+    0.246_112_3,
+    0.337_915_24,
+    0.440_709_83,
+    0.562_617,
+    0.722_956_84,
+    1.0,
 ];
 
 /// The nearest of the quantiles; the lower one if both are equally near, as for NaN.
 fn quantile_code(value: f64) -> u64 {
-    (0..15).take_while(|&i| value > f64::midpoint(f64::from(QUANTILES[i]), f64::from(QUANTILES[i + 1]))).count() as u64
+    (0..15)
+        .take_while(|&i| value > f64::midpoint(f64::from(QUANTILES[i]), f64::from(QUANTILES[i + 1])))
+        .count() as u64
 }
 
 /// Rust types that a number can be converted to.
@@ -371,7 +387,8 @@ pub fn cast(tensor: &Tensor, to: DType, rules: Rules) -> Result<Tensor> {
             Tensor::from_text(shape, texts)
         }
         (Class::Text, _) => {
-            let numbers = tensor.texts()?.iter().map(|text| text::parse_for(text, to)).collect::<Result<Vec<_>>>()?;
+            let numbers =
+                tensor.texts()?.iter().map(|text| text::parse_for(text, to)).collect::<Result<Vec<_>>>()?;
             convert_all(to, shape, numbers.into_iter(), rules)
         }
         _ => crate::dispatch!(from,
@@ -386,7 +403,12 @@ fn cast_from<A: Element>(tensor: &Tensor, to: DType, rules: Rules) -> Result<Ten
 }
 
 /// A tensor of numbers, each converted to the element type, which is not text.
-pub(crate) fn convert_all(to: DType, shape: Shape, numbers: impl Iterator<Item = Number>, rules: Rules) -> Result<Tensor> {
+pub(crate) fn convert_all(
+    to: DType,
+    shape: Shape,
+    numbers: impl Iterator<Item = Number>,
+    rules: Rules,
+) -> Result<Tensor> {
     crate::dispatch!(to,
         [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => collect_as(shape, numbers),
         _ => Tensor::from_codes(to, shape, &numbers.map(|n| code(to, n, rules) as u8).collect::<Vec<_>>()))

@@ -26,7 +26,8 @@ fn write_axis(tensor: &Tensor, edge: usize, axis: usize, start: usize, out: &mut
         return;
     };
     let inner: usize = dims[axis + 1..].iter().product();
-    let separator = if axis + 1 == dims.len() { ", ".to_owned() } else { format!(",\n{}", " ".repeat(axis + 1)) };
+    let separator =
+        if axis + 1 == dims.len() { ", ".to_owned() } else { format!(",\n{}", " ".repeat(axis + 1)) };
     out.push('[');
     for i in 0..extent {
         if product(extent, 1) > product(edge, 2) && i >= edge && i + edge < extent {
@@ -48,7 +49,9 @@ fn write_axis(tensor: &Tensor, edge: usize, axis: usize, start: usize, out: &mut
 pub fn element(tensor: &Tensor, index: usize) -> String {
     match tensor.texts() {
         Ok(texts) => format!("{:?}", texts[index]),
-        Err(_) => tensor.number(index).map_or_else(|_| "?".into(), |number| text::shortest(number, tensor.dtype())),
+        Err(_) => {
+            tensor.number(index).map_or_else(|_| "?".into(), |number| text::shortest(number, tensor.dtype()))
+        }
     }
 }
 
@@ -64,7 +67,10 @@ mod tests {
         let large = Tensor::vector(&(0..1000).collect::<Vec<i32>>());
         assert_eq!(elided(&large, 3), "[0, 1, 2, ..., 997, 998, 999]");
         assert_eq!(elided(&Tensor::scalar(1.5f32), 3), "1.5");
-        assert_eq!(elided(&Tensor::from_text(Shape::vector(1), vec!["a\"b".into()]).unwrap(), 3), "[\"a\\\"b\"]");
+        assert_eq!(
+            elided(&Tensor::from_text(Shape::vector(1), vec!["a\"b".into()]).unwrap(), 3),
+            "[\"a\\\"b\"]"
+        );
         assert_eq!(elided(&Tensor::vector::<f32>(&[]), 3), "[]");
         let rows_of_nothing = Shape::new([1 << 62, 0]).unwrap();
         assert_eq!(elided(&Tensor::zeros(crate::DType::F32, rows_of_nothing).unwrap(), 3), "[]");

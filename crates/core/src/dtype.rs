@@ -172,7 +172,10 @@ impl FromStr for DType {
         let wanted = text.to_ascii_lowercase();
         DType::ALL.iter().copied().find(|dtype| dtype.names().contains(&wanted.as_str())).ok_or_else(|| {
             let known: Vec<_> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-            Error::new(Kind::Usage, format!("\"{text}\" is not an element type; known are {}", known.join(", ")))
+            Error::new(
+                Kind::Usage,
+                format!("\"{text}\" is not an element type; known are {}", known.join(", ")),
+            )
         })
     }
 }
@@ -288,7 +291,9 @@ mod tests {
     fn an_unknown_name_is_an_error_that_lists_the_known() {
         let error = "float7".parse::<DType>().unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
-        assert!(error.to_string().starts_with("\"float7\" is not an element type; known are bool, string, int2"));
+        assert!(
+            error.to_string().starts_with("\"float7\" is not an element type; known are bool, string, int2")
+        );
     }
 
     #[test]

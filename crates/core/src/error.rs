@@ -187,7 +187,8 @@ mod tests {
             .in_node("inner")
             .in_node("outer");
         assert_eq!(error.to_string(), "a.xml:3:9: outer: inner: the file ends inside a tag");
-        let elsewhere = Error::new(Kind::Io, "there is no such file").in_file("a.bin").at(Position::Line(3, 9));
+        let elsewhere =
+            Error::new(Kind::Io, "there is no such file").in_file("a.bin").at(Position::Line(3, 9));
         assert_eq!(elsewhere.to_string(), "a.bin: there is no such file");
     }
 }

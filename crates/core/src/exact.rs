@@ -142,7 +142,8 @@ impl Sum {
         let shift = words[top].leading_zeros();
         let first = u128::from(word(0)) << 64 | u128::from(word(1));
         let mantissa = if shift == 0 { first } else { first << shift | u128::from(word(2) >> (64 - shift)) };
-        let cut = word(2) << shift != 0 || top.checked_sub(2).is_some_and(|end| words[..end].iter().any(|&w| w != 0));
+        let cut = word(2) << shift != 0
+            || top.checked_sub(2).is_some_and(|end| words[..end].iter().any(|&w| w != 0));
         let exponent = crate::convert::small_i32_of(top * 64) - 64 - shift.cast_signed() - POINT;
         Parts { negative, mantissa, exponent, sticky: cut }
     }

@@ -230,12 +230,17 @@ impl Format {
         let field = small_i32(code >> self.mantissa_bits);
         let magnitude = match self.special {
             Special::Ieee if code >= self.infinity() => {
-                if fraction == 0 { f64::INFINITY } else { f64::NAN }
+                if fraction == 0 {
+                    f64::INFINITY
+                } else {
+                    f64::NAN
+                }
             }
             Special::Nan if code == self.sign_bit() - 1 => f64::NAN,
             Special::Unsigned if negative && code == 0 => return f64::NAN,
             _ => {
-                let (mantissa, field) = if field == 0 { (fraction, 1) } else { (fraction | 1 << self.mantissa_bits, field) };
+                let (mantissa, field) =
+                    if field == 0 { (fraction, 1) } else { (fraction | 1 << self.mantissa_bits, field) };
                 scaled(mantissa, field - self.bias - self.mantissa_bits.cast_signed())
             }
         };

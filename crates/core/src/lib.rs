@@ -7,7 +7,8 @@
 #![forbid(unsafe_code)]
 
 const _: () = assert!(usize::BITS == 64, "sizes of tensors are 64-bit numbers");
-const _: () = assert!(cfg!(target_endian = "little"), "files and tensors are little-endian, and are mapped, not read");
+const _: () =
+    assert!(cfg!(target_endian = "little"), "files and tensors are little-endian, and are mapped, not read");
 
 pub mod convert;
 pub mod display;

@@ -26,7 +26,10 @@ impl Limits {
             let beside = if in_use > 0 { format!(" beside the {in_use} in use") } else { String::new() };
             return Err(Error::new(
                 Kind::Limit,
-                format!("{wanted} bytes are needed{beside}, but the limit is {} (--max-bytes)", self.max_bytes),
+                format!(
+                    "{wanted} bytes are needed{beside}, but the limit is {} (--max-bytes)",
+                    self.max_bytes
+                ),
             ));
         }
         Ok(())

@@ -52,7 +52,12 @@ mod tests {
         let cases = [
             Case { about: "ONNX int4: low nibble first", bits: 4, codes: &[1, 0xe, 3], bytes: &[0xe1, 3] },
             Case { about: "ONNX uint2", bits: 2, codes: &[0, 1, 2, 3, 1], bytes: &[0xe4, 1] },
-            Case { about: "ONNX float6: a bit stream", bits: 6, codes: &[4, 8, 48, 1, 20], bytes: &[4, 2, 7, 0x14] },
+            Case {
+                about: "ONNX float6: a bit stream",
+                bits: 6,
+                codes: &[4, 8, 48, 1, 20],
+                bytes: &[4, 2, 7, 0x14],
+            },
             Case { about: "one bit each", bits: 1, codes: &[1, 0, 0, 1, 1, 0, 1, 0, 1], bytes: &[0x59, 1] },
             Case { about: "nothing", bits: 3, codes: &[], bytes: &[] },
         ];

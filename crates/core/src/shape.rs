@@ -19,8 +19,9 @@ impl Shape {
     /// [`Kind::Shape`] if an extent is negative, [`Kind::Limit`] if there are more elements than can be counted.
     pub fn from_i64(dims: &[i64]) -> Result<Shape> {
         let extents = dims.iter().enumerate().map(|(axis, &dim)| {
-            crate::convert::usize_of_i64(dim)
-                .ok_or_else(|| Error::new(Kind::Shape, format!("dimension {axis} is {dim}, but must not be negative")))
+            crate::convert::usize_of_i64(dim).ok_or_else(|| {
+                Error::new(Kind::Shape, format!("dimension {axis} is {dim}, but must not be negative"))
+            })
         });
         Shape::new(extents.collect::<Result<Vec<_>>>()?)
     }
@@ -139,7 +140,10 @@ mod tests {
         assert_eq!(Shape::new(vec![1 << 31, 1 << 31]).unwrap().len(), 1 << 62);
         assert_eq!(Shape::new(vec![1 << 32, 1 << 31]).unwrap_err().kind(), Kind::Limit);
         assert_eq!(Shape::new(vec![0, 1 << 62, 4]).unwrap_err().kind(), Kind::Limit);
-        assert_eq!(Shape::from_i64(&[2, -1]).unwrap_err().message(), "dimension 1 is -1, but must not be negative");
+        assert_eq!(
+            Shape::from_i64(&[2, -1]).unwrap_err().message(),
+            "dimension 1 is -1, but must not be negative"
+        );
     }
 
     #[test]

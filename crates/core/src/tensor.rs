@@ -196,7 +196,8 @@ impl Tensor {
     pub fn elements<T: Element>(&self) -> Result<Cow<'_, [T]>> {
         match &self.data {
             Data::Bytes(bytes) if self.dtype == T::DTYPE => {
-                Ok(bytemuck::try_cast_slice(bytes).map_or_else(|_| Cow::Owned(unaligned(bytes)), Cow::Borrowed))
+                Ok(bytemuck::try_cast_slice(bytes)
+                    .map_or_else(|_| Cow::Owned(unaligned(bytes)), Cow::Borrowed))
             }
             _ => Err(self.is_not(T::DTYPE.name())),
         }
@@ -228,12 +229,12 @@ impl Tensor {
             })
         }
         crate::dispatch!(self.dtype,
-            [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => of(self),
-            _ => {
-                let dtype = self.dtype;
-                let codes = self.codes()?.into_owned();
-                Ok(Box::new(codes.into_iter().map(move |code| convert::number(dtype, u64::from(code)))))
-            })
+        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => of(self),
+        _ => {
+            let dtype = self.dtype;
+            let codes = self.codes()?.into_owned();
+            Ok(Box::new(codes.into_iter().map(move |code| convert::number(dtype, u64::from(code)))))
+        })
     }
 
     /// The exact value of the element at an index in row-major order.
@@ -260,7 +261,10 @@ impl Tensor {
     /// [`Kind::Shape`] if there is not exactly one element, [`Kind::Type`] for text.
     pub fn only_number(&self) -> Result<Number> {
         if self.len() != 1 {
-            return Err(Error::new(Kind::Shape, format!("has shape {}, but one element is wanted", self.shape)));
+            return Err(Error::new(
+                Kind::Shape,
+                format!("has shape {}, but one element is wanted", self.shape),
+            ));
         }
         self.number(0)
     }
@@ -308,7 +312,10 @@ impl Stack {
         }
         if row.shape != self.row {
             let (got, wanted) = (&row.shape, &self.row);
-            return Err(Error::new(Kind::Shape, format!("has shape {got}, but {wanted}, as in the first row, is wanted")));
+            return Err(Error::new(
+                Kind::Shape,
+                format!("has shape {got}, but {wanted}, as in the first row, is wanted"),
+            ));
         }
         match &row.data {
             Data::Texts(texts) => self.texts.extend_from_slice(texts),
@@ -338,7 +345,10 @@ impl Stack {
 fn check_len(shape: &Shape, len: usize) -> Result<()> {
     if shape.len() != len {
         let wanted = shape.len();
-        return Err(Error::new(Kind::Shape, format!("shape {shape} has {wanted} elements, but there are {len}")));
+        return Err(Error::new(
+            Kind::Shape,
+            format!("shape {shape} has {wanted} elements, but there are {len}"),
+        ));
     }
     Ok(())
 }
@@ -376,7 +386,8 @@ mod tests {
     fn unaligned_bytes_are_read_as_well_as_aligned_ones() {
         let all = Bytes::from(vec![0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
         for start in 0..2 {
-            let tensor = Tensor::from_bytes(DType::I32, Shape::vector(2), all.slice(start..start + 8)).unwrap();
+            let tensor =
+                Tensor::from_bytes(DType::I32, Shape::vector(2), all.slice(start..start + 8)).unwrap();
             let want = [[256, 512], [1, 2]][start];
             assert_eq!(tensor.elements::<i32>().unwrap()[..], want);
         }

@@ -93,9 +93,13 @@ impl Decimal {
             _ => {
                 let code = convert::code(dtype, Number::Float(x), Rules::IEEE);
                 let reads_back = |text: &String| {
-                    parse_for(text, dtype).is_ok_and(|number| convert::code(dtype, number, Rules::IEEE) == code)
+                    parse_for(text, dtype)
+                        .is_ok_and(|number| convert::code(dtype, number, Rules::IEEE) == code)
                 };
-                (0..17).map(|digits| format!("{x:.digits$e}")).find(reads_back).unwrap_or_else(|| format!("{x:e}"))
+                (0..17)
+                    .map(|digits| format!("{x:.digits$e}"))
+                    .find(reads_back)
+                    .unwrap_or_else(|| format!("{x:e}"))
             }
         };
         Decimal::parse(&text).expect("a float is formatted as digits and an exponent")
@@ -118,7 +122,9 @@ impl Decimal {
 
     /// The digits before the dot as an integer, if it fits, and whether there are digits behind the dot.
     fn whole(&self) -> Option<(i128, bool)> {
-        let Some(point) = convert::usize_of_i64(self.point) else { return Some((0, !self.digits.is_empty())) };
+        let Some(point) = convert::usize_of_i64(self.point) else {
+            return Some((0, !self.digits.is_empty()));
+        };
         if point > 38 && !self.digits.is_empty() {
             return None;
         }
@@ -228,7 +234,10 @@ fn parse(text: &str, dtype: DType) -> Result<(Number, bool)> {
 /// it is that midpoint; then the decimal itself says which side is right.
 fn undecided(nearest: f64, decimal: &Decimal, dtype: DType) -> f64 {
     let code = |x: f64| convert::code(dtype, Number::Float(x), Rules::IEEE);
-    if !nearest.is_finite() || Format::of(dtype).is_none() || code(nearest.next_up()) == code(nearest.next_down()) {
+    if !nearest.is_finite()
+        || Format::of(dtype).is_none()
+        || code(nearest.next_up()) == code(nearest.next_down())
+    {
         return nearest;
     }
     // No float has more than 1074 digits behind the dot.
@@ -285,7 +294,8 @@ mod tests {
             (DType::F4E2M1, "0.5"),
         ];
         for (dtype, text) in cases {
-            let number = convert::number(dtype, convert::code(dtype, parse_for(text, dtype).unwrap(), Rules::IEEE));
+            let number =
+                convert::number(dtype, convert::code(dtype, parse_for(text, dtype).unwrap(), Rules::IEEE));
             assert_eq!(shortest(number, dtype), text, "{dtype}");
         }
     }
@@ -323,7 +333,10 @@ mod tests {
         assert_eq!(read("-9.223372036854775808e18").unwrap(), Number::Int(i128::from(i64::MIN)));
         assert_eq!(read("0.0").unwrap(), Number::Int(0));
         assert_eq!(read("1.5").unwrap_err().message(), "\"1.5\" is not a whole number, as wanted for int64");
-        assert_eq!(read("9223372036854775808").unwrap_err().message(), "\"9223372036854775808\" is not in the range of int64");
+        assert_eq!(
+            read("9223372036854775808").unwrap_err().message(),
+            "\"9223372036854775808\" is not in the range of int64"
+        );
         assert_eq!(read("1e99").unwrap_err().message(), "\"1e99\" is not in the range of int64");
         assert_eq!(parse_for("100.5", DType::I32).unwrap(), Number::Int(100));
         assert_eq!(parse_for("1e-3", DType::I32).unwrap(), Number::Int(0));
@@ -332,7 +345,10 @@ mod tests {
     #[test]
     fn anything_else_is_refused() {
         for text in ["", "-", ".", "e5", "1e", "1e+", "0x10", "1_000", "Hello World!", "1.2.3", "--1", "١"] {
-            assert_eq!(parse_for(text, DType::F32).unwrap_err().message(), format!("\"{text}\" is not a number"));
+            assert_eq!(
+                parse_for(text, DType::F32).unwrap_err().message(),
+                format!("\"{text}\" is not a number")
+            );
         }
     }
 }

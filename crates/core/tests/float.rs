@@ -39,7 +39,11 @@ fn every_code_has_the_value_of_its_definition() {
             let sign = 1 << (dtype.bits() - 1);
             assert_eq!(format.decode(u64::from(code)).to_bits(), value.to_bits(), "{dtype} {code:#x}");
             if code != 0 || has_negative_zero(dtype) {
-                assert_eq!(format.decode(u64::from(code) | sign).to_bits(), (-value).to_bits(), "{dtype} -{code:#x}");
+                assert_eq!(
+                    format.decode(u64::from(code) | sign).to_bits(),
+                    (-value).to_bits(),
+                    "{dtype} -{code:#x}"
+                );
             }
         }
         for code in reference.finite_codes..1 << (dtype.bits() - 1) {
@@ -59,7 +63,10 @@ fn every_code_comes_back_from_its_value() {
             let back = convert::code(dtype, number, Rules::IEEE);
             let is_nan = matches!(number, Number::Float(x) if x.is_nan());
             if is_nan {
-                assert!(matches!(convert::number(dtype, back), Number::Float(x) if x.is_nan()), "{dtype} {code:#x}");
+                assert!(
+                    matches!(convert::number(dtype, back), Number::Float(x) if x.is_nan()),
+                    "{dtype} {code:#x}"
+                );
             } else {
                 assert_eq!(back, code, "{dtype} {number:?}");
             }
@@ -75,11 +82,21 @@ fn check(dtype: DType, reference: &testkit::Format, x: f64) {
     let Some(code) = reference.nearest(&real(x)) else {
         assert_eq!(got, format.overflow(x < 0.0, Overflow::Special), "{dtype} {x:e} overflows");
         let saturated = format.decode(format.encode(x, Overflow::Saturate));
-        assert_eq!(saturated.abs(), reference.magnitude(reference.finite_codes - 1), "{dtype} {x:e} saturates");
+        assert_eq!(
+            saturated.abs(),
+            reference.magnitude(reference.finite_codes - 1),
+            "{dtype} {x:e} saturates"
+        );
         return;
     };
     let want = match u64::from(code) {
-        zero if zero & (sign - 1) == 0 => if x.is_sign_negative() && has_negative_zero(dtype) { sign } else { 0 },
+        zero if zero & (sign - 1) == 0 => {
+            if x.is_sign_negative() && has_negative_zero(dtype) {
+                sign
+            } else {
+                0
+            }
+        }
         code => code,
     };
     assert_eq!(got, want, "{dtype} {x:e}");

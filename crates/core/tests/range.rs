@@ -61,7 +61,11 @@ fn check(numbers: [Number; 3], dtype: DType) {
                 let want = element(dtype, &testkit::element(&exact(start), &exact(step), i));
                 assert_eq!(plan.at(i), want, "{about}: element {i}");
                 assert_eq!(plan.slice(i..len).at(0), want, "{about}: a slice from {i}");
-                assert_eq!(plan.slice(i / 2..i + 1).slice(i - i / 2..i + 1 - i / 2).at(0), want, "{about}: slices to {i}");
+                assert_eq!(
+                    plan.slice(i / 2..i + 1).slice(i - i / 2..i + 1 - i / 2).at(0),
+                    want,
+                    "{about}: slices to {i}"
+                );
             }
         }
     }
@@ -82,7 +86,8 @@ fn recorded_cases_have_their_ideal_results() {
     let mut rounded = Vec::new();
     for case in cases {
         let id = case["id"].as_str().unwrap();
-        let (input, output) = (dtype_of(case["in_type"].as_str().unwrap()), dtype_of(case["out_type"].as_str().unwrap()));
+        let (input, output) =
+            (dtype_of(case["in_type"].as_str().unwrap()), dtype_of(case["out_type"].as_str().unwrap()));
         let argument = |name: &str| {
             let recorded = &case[name];
             let text = recorded.as_str().map_or_else(|| recorded.to_string(), str::to_owned);
@@ -109,7 +114,9 @@ fn recorded_cases_have_their_ideal_results() {
         }
         let check = |recorded: &Value, i: u64| {
             let text = recorded.as_str().map_or_else(|| recorded.to_string(), str::to_owned);
-            let want = text::parse_for(&text, if output.class() == Class::Float { DType::F64 } else { output }).unwrap();
+            let want =
+                text::parse_for(&text, if output.class() == Class::Float { DType::F64 } else { output })
+                    .unwrap();
             assert_eq!(plan.at(i), want, "{id}: element {i}");
         };
         for (i, recorded) in (0..).zip(ideal["first"].as_array().into_iter().flatten()) {
@@ -125,18 +132,40 @@ fn recorded_cases_have_their_ideal_results() {
 
 #[test]
 fn extremes_of_every_type_are_exact() {
-    for dtype in [DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64] {
+    for dtype in
+        [DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64]
+    {
         let (least, greatest) = extremes(dtype);
         for step in [1, 2, 3, 7, greatest / 2, greatest - 1, greatest, -1, -2, least + 1, least] {
             if step == 0 || step < least {
                 continue;
             }
-            for (start, limit) in [(least, greatest), (greatest, least), (0, greatest), (greatest - 3, greatest), (least + 3, least), (5, 5)] {
+            for (start, limit) in [
+                (least, greatest),
+                (greatest, least),
+                (0, greatest),
+                (greatest - 3, greatest),
+                (least + 3, least),
+                (5, 5),
+            ] {
                 check([start, limit, step].map(Number::Int), dtype);
             }
         }
     }
-    let edges = [0.0, -0.0, 5e-324, -5e-324, f64::MIN_POSITIVE, 1.0, -1.0, 1.0 / 3.0, 9_007_199_254_740_993.0, 1e300, f64::MAX, f64::MIN];
+    let edges = [
+        0.0,
+        -0.0,
+        5e-324,
+        -5e-324,
+        f64::MIN_POSITIVE,
+        1.0,
+        -1.0,
+        1.0 / 3.0,
+        9_007_199_254_740_993.0,
+        1e300,
+        f64::MAX,
+        f64::MIN,
+    ];
     for dtype in [DType::F64, DType::F32, DType::F16, DType::I64, DType::U8] {
         for start in edges {
             for limit in edges {
@@ -150,17 +179,32 @@ fn extremes_of_every_type_are_exact() {
 
 fn extremes(dtype: DType) -> (i128, i128) {
     let bits = dtype.bits();
-    if dtype.class() == Class::Signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    if dtype.class() == Class::Signed {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    }
 }
 
 #[test]
 fn zero_steps_nan_and_infinities_are_refused() {
-    let plan = |start, limit, step| RangePlan::new(Number::Float(start), Number::Float(limit), Number::Float(step), DType::F32);
+    let plan = |start, limit, step| {
+        RangePlan::new(Number::Float(start), Number::Float(limit), Number::Float(step), DType::F32)
+    };
     assert_eq!(plan(0.0, 5.0, 0.0).unwrap_err().to_string(), "step is zero, but a range needs a step");
     assert_eq!(plan(0.0, 0.0, -0.0), Err(RangeError::ZeroStep));
-    assert_eq!(plan(f64::NAN, 5.0, 1.0).unwrap_err().to_string(), "start is nan, but a range needs finite numbers");
-    assert_eq!(plan(0.0, f64::INFINITY, 1.0).unwrap_err().to_string(), "limit is inf, but a range needs finite numbers");
-    assert_eq!(plan(0.0, 5.0, f64::NEG_INFINITY).unwrap_err().to_string(), "step is -inf, but a range needs finite numbers");
+    assert_eq!(
+        plan(f64::NAN, 5.0, 1.0).unwrap_err().to_string(),
+        "start is nan, but a range needs finite numbers"
+    );
+    assert_eq!(
+        plan(0.0, f64::INFINITY, 1.0).unwrap_err().to_string(),
+        "limit is inf, but a range needs finite numbers"
+    );
+    assert_eq!(
+        plan(0.0, 5.0, f64::NEG_INFINITY).unwrap_err().to_string(),
+        "step is -inf, but a range needs finite numbers"
+    );
     let error = RangePlan::new(Number::Int(0), Number::Int(1), Number::Int(1), DType::C64).unwrap_err();
     assert_eq!(error.to_string(), "a range cannot be of complex64");
 }
@@ -170,8 +214,14 @@ fn any_real() -> impl Strategy<Value = Number> {
         any::<i64>().prop_map(|x| Number::Int(x.into())),
         any::<u64>().prop_map(|x| Number::Int(x.into())),
         (-1000..1000i64).prop_map(|x| Number::Int(x.into())),
-        any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |x| x.is_finite()).prop_map(Number::Float),
-        any::<u32>().prop_map(f32::from_bits).prop_filter("finite", |x| x.is_finite()).prop_map(|x| Number::Float(x.into())),
+        any::<u64>()
+            .prop_map(f64::from_bits)
+            .prop_filter("finite", |x| x.is_finite())
+            .prop_map(Number::Float),
+        any::<u32>()
+            .prop_map(f32::from_bits)
+            .prop_filter("finite", |x| x.is_finite())
+            .prop_map(|x| Number::Float(x.into())),
         (-100.0..100.0f64).prop_map(Number::Float),
         (-100..100i32, 1..50i32).prop_map(|(a, b)| Number::Float(f64::from(a) / f64::from(b))),
         (-100..100i16, 1..50i16).prop_map(|(a, b)| Number::Float((f32::from(a) / f32::from(b)).into())),
@@ -180,8 +230,21 @@ fn any_real() -> impl Strategy<Value = Number> {
 
 fn any_output() -> impl Strategy<Value = DType> {
     prop::sample::select(vec![
-        DType::F64, DType::F32, DType::F16, DType::BF16, DType::F8E4M3FN, DType::F8E5M2,
-        DType::I64, DType::I32, DType::I16, DType::I8, DType::I4, DType::U64, DType::U32, DType::U8, DType::U4,
+        DType::F64,
+        DType::F32,
+        DType::F16,
+        DType::BF16,
+        DType::F8E4M3FN,
+        DType::F8E5M2,
+        DType::I64,
+        DType::I32,
+        DType::I16,
+        DType::I8,
+        DType::I4,
+        DType::U64,
+        DType::U32,
+        DType::U8,
+        DType::U4,
     ])
 }
 

@@ -33,7 +33,11 @@ pub fn read_npy(bytes: &Bytes, hint: Option<DType>, limits: &Limits) -> Result<T
     if product(elements.len(), 1) < wanted {
         return Err(Error::new(
             Kind::Syntax,
-            format!("'{}' of shape {shape} takes {wanted} bytes, but {} follow the header", header.descr, elements.len()),
+            format!(
+                "'{}' of shape {shape} takes {wanted} bytes, but {} follow the header",
+                header.descr,
+                elements.len()
+            ),
         )
         .at(Position::Byte(u64_of(header.data_start))));
     }
@@ -90,7 +94,9 @@ impl Header {
             [2 | 3, 0, a, b, c, d, ..] => {
                 (gradus_core::convert::usize_of_u32(u32::from_le_bytes([a, b, c, d])), MAGIC.len() + 6)
             }
-            [major, minor, ..] => return Err(fail(&format!("its version is {major}.{minor}, known are 1.0 to 3.0"))),
+            [major, minor, ..] => {
+                return Err(fail(&format!("its version is {major}.{minor}, known are 1.0 to 3.0")));
+            }
             _ => return Err(fail("it ends in the header")),
         };
         if len > LONGEST_HEADER {
@@ -158,7 +164,11 @@ impl<'a> Dictionary<'a> {
             match key {
                 "descr" => descr = Some(self.string()?.to_owned()),
                 "fortran_order" => {
-                    fortran_order = Some(if self.eat("True").is_some() { true } else { self.eat("False").map(|()| false)? });
+                    fortran_order = Some(if self.eat("True").is_some() {
+                        true
+                    } else {
+                        self.eat("False").map(|()| false)?
+                    });
                 }
                 "shape" => shape = Some(self.tuple()?),
                 _ => return None,
@@ -264,9 +274,9 @@ impl Encoding {
                 Tensor::from_bytes(dtype, shape, elements.into())
             }
             Encoding::Codes(dtype) => Tensor::from_codes(dtype, shape, &elements),
-            Encoding::Ascii(width) => texts(shape, width, &elements, |bytes| {
-                std::str::from_utf8(bytes).ok().map(str::to_owned)
-            }),
+            Encoding::Ascii(width) => {
+                texts(shape, width, &elements, |bytes| std::str::from_utf8(bytes).ok().map(str::to_owned))
+            }
             Encoding::Unicode(chars, swapped) => texts(shape, chars * 4, &elements, |bytes| {
                 let code = |quad: &[u8]| {
                     let quad = quad.try_into().ok()?;
@@ -279,10 +289,16 @@ impl Encoding {
 }
 
 /// Texts of a fixed width, padded with NUL.
-fn texts(shape: Shape, width: usize, elements: &[u8], decode: impl Fn(&[u8]) -> Option<String>) -> Result<Tensor> {
+fn texts(
+    shape: Shape,
+    width: usize,
+    elements: &[u8],
+    decode: impl Fn(&[u8]) -> Option<String>,
+) -> Result<Tensor> {
     let text = |i: usize| {
         let bytes = elements.get(i * width..(i + 1) * width).unwrap_or_default();
-        let text = decode(bytes).ok_or_else(|| Error::new(Kind::Syntax, format!("text {i} is not Unicode")))?;
+        let text =
+            decode(bytes).ok_or_else(|| Error::new(Kind::Syntax, format!("text {i} is not Unicode")))?;
         Ok(text.trim_end_matches('\0').into())
     };
     let all = (0..shape.len()).map(text).collect::<Result<Vec<_>>>()?;
@@ -295,7 +311,8 @@ fn texts(shape: Shape, width: usize, elements: &[u8], decode: impl Fn(&[u8]) -> 
 /// [`Kind::Io`] if the output refuses, [`Kind::Unsupported`] for types that neither NumPy nor `ml_dtypes` has.
 pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
     let dtype = tensor.dtype();
-    let longest = tensor.texts().map_or(0, |texts| texts.iter().map(|text| text.chars().count()).max().unwrap_or(0));
+    let longest =
+        tensor.texts().map_or(0, |texts| texts.iter().map(|text| text.chars().count()).max().unwrap_or(0));
     let descr = match dtype {
         DType::Bool => "|b1".to_owned(),
         DType::I8 => "|i1".to_owned(),
@@ -350,8 +367,13 @@ pub fn header(descr: &str, shape: &Shape) -> Vec<u8> {
 ///
 /// # Errors
 /// As [`read_npy`]; [`Kind::Limit`] if the arrays are larger than the limits allow.
-pub fn read_npz(bytes: &Bytes, hint: impl Fn(&str) -> Option<DType>, limits: &Limits) -> Result<Vec<(String, Tensor)>> {
-    let broken = |error: &dyn std::fmt::Display| Error::new(Kind::Syntax, format!("this is not a .npz file: {error}"));
+pub fn read_npz(
+    bytes: &Bytes,
+    hint: impl Fn(&str) -> Option<DType>,
+    limits: &Limits,
+) -> Result<Vec<(String, Tensor)>> {
+    let broken =
+        |error: &dyn std::fmt::Display| Error::new(Kind::Syntax, format!("this is not a .npz file: {error}"));
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(&bytes[..])).map_err(|e| broken(&e))?;
     let mut arrays = Vec::new();
     let mut in_use = 0;
@@ -422,7 +444,8 @@ mod tests {
 
     #[test]
     fn column_major_and_big_endian_files_are_turned() {
-        let bytes = file("{'descr':'>i2','fortran_order':True,'shape':(2,3)}", &[0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6]);
+        let bytes =
+            file("{'descr':'>i2','fortran_order':True,'shape':(2,3)}", &[0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6]);
         let tensor = read_npy(&bytes, None, &Limits::DEFAULT).unwrap();
         assert_eq!(tensor.elements::<i16>().unwrap()[..], [1, 2, 3, 4, 5, 6]);
     }
@@ -430,7 +453,10 @@ mod tests {
     #[test]
     fn damage_is_refused() {
         let message = |bytes: &Bytes| read_npy(bytes, None, &Limits::DEFAULT).unwrap_err().to_string();
-        assert_eq!(message(&Bytes::from_static(b"PK")), "this is not a .npy file: it does not start with \\x93NUMPY");
+        assert_eq!(
+            message(&Bytes::from_static(b"PK")),
+            "this is not a .npy file: it does not start with \\x93NUMPY"
+        );
         let short = file("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", &[0; 11]);
         assert_eq!(message(&short), "byte 67: '<f4' of shape [3] takes 12 bytes, but 11 follow the header");
         let huge = file("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", &[]);
@@ -441,6 +467,8 @@ mod tests {
         assert!(message(&record).contains("not a dictionary of 'descr', 'fortran_order' and 'shape'"));
         let empty_texts = file("{'descr': '<U0', 'fortran_order': False, 'shape': (1099511627776,), }", &[]);
         assert!(message(&empty_texts).ends_with("(--max-bytes)"));
-        assert!(message(&Bytes::from_static(b"\x93NUMPY\x02\0\xff\xff\xff\xff")).contains("4294967295 bytes"));
+        assert!(
+            message(&Bytes::from_static(b"\x93NUMPY\x02\0\xff\xff\xff\xff")).contains("4294967295 bytes")
+        );
     }
 }

@@ -25,7 +25,10 @@ impl Regions {
     /// [`Kind::Syntax`] if the region reaches beyond what can be addressed.
     pub(crate) fn claim(&mut self, file: &str, start: u64, len: u64, tensor: &str) -> Result<()> {
         let end = start.checked_add(len).ok_or_else(|| {
-            Error::new(Kind::Syntax, format!("tensor \"{tensor}\" claims {len} bytes at {start}, which cannot be"))
+            Error::new(
+                Kind::Syntax,
+                format!("tensor \"{tensor}\" claims {len} bytes at {start}, which cannot be"),
+            )
         })?;
         if len > 0 {
             let region = Region { start, end, tensor: tensor.to_owned() };

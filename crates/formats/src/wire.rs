@@ -79,12 +79,16 @@ impl<'a> Span<'a> {
     /// The varints that the bytes are.
     pub(crate) fn varints(self) -> impl Iterator<Item = Result<u64>> {
         let mut rest = self.content;
-        std::iter::from_fn(move || (!rest.is_empty()).then(|| decode_varint(&mut rest).map_err(|e| self.broken(&e))))
+        std::iter::from_fn(move || {
+            (!rest.is_empty()).then(|| decode_varint(&mut rest).map_err(|e| self.broken(&e)))
+        })
     }
 
     fn broken(self, error: &buffa::DecodeError) -> Error {
         let message = match error {
-            buffa::DecodeError::UnexpectedEof => "the file, or the part of it that this belongs to, ends too early".into(),
+            buffa::DecodeError::UnexpectedEof => {
+                "the file, or the part of it that this belongs to, ends too early".into()
+            }
             other => format!("this is not protobuf: {other}"),
         };
         self.error(Kind::Syntax, message)
@@ -126,7 +130,9 @@ impl<'a> Fields<'a> {
             let start = here.start;
             let tag = Tag::decode(&mut self.rest).map_err(|e| here.broken(&e))?;
             let payload = match tag.wire_type() {
-                WireType::Varint => Payload::Varint(decode_varint(&mut self.rest).map_err(|e| here.broken(&e))?),
+                WireType::Varint => {
+                    Payload::Varint(decode_varint(&mut self.rest).map_err(|e| here.broken(&e))?)
+                }
                 WireType::Fixed32 => Payload::Fixed32(self.fixed()?),
                 WireType::Fixed64 => Payload::Fixed64(self.fixed()?),
                 WireType::LengthDelimited => {
@@ -158,7 +164,8 @@ impl<'a> Iterator for Fields<'a> {
 
 impl<'a> Field<'a> {
     fn wrong(&self, wanted: &str) -> Error {
-        Error::new(Kind::Syntax, format!("field {} is not {wanted}", self.number)).at(Position::Byte(u64_of(self.start)))
+        Error::new(Kind::Syntax, format!("field {} is not {wanted}", self.number))
+            .at(Position::Byte(u64_of(self.start)))
     }
 
     /// The field as a message, text or bytes.
@@ -211,7 +218,8 @@ impl<'a> Field<'a> {
             Payload::Fixed64(bytes) if width == 8 => Ok(FixedBytes::One(bytes.into())),
             Payload::Bytes(span) if span.len().is_multiple_of(width) => Ok(FixedBytes::Packed(span)),
             Payload::Bytes(span) => {
-                Err(span.error(Kind::Syntax, format!("{} bytes are not numbers of {width} bytes", span.len())))
+                Err(span
+                    .error(Kind::Syntax, format!("{} bytes are not numbers of {width} bytes", span.len())))
             }
             _ => Err(self.wrong(&format!("a list of numbers of {width} bytes"))),
         }
@@ -220,7 +228,9 @@ impl<'a> Field<'a> {
     /// Appends the field's floats: one, or a packed list.
     pub(crate) fn push_floats(&self, into: &mut Vec<f32>) -> Result<()> {
         let bytes = self.fixed_bytes(4)?;
-        into.extend(bytes.as_slice().chunks_exact(4).filter_map(|x| x.try_into().ok()).map(f32::from_le_bytes));
+        into.extend(
+            bytes.as_slice().chunks_exact(4).filter_map(|x| x.try_into().ok()).map(f32::from_le_bytes),
+        );
         Ok(())
     }
 }
@@ -260,7 +270,10 @@ mod tests {
     fn damage_is_an_error_with_its_place() {
         let text = |bytes| message(bytes).unwrap_err().to_string();
         assert_eq!(text(b"\x08\x01\x12\x05hi"), "byte 4: 5 bytes should follow, but only 2 do");
-        assert_eq!(text(b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), "byte 10: 9223372036854775807 bytes should follow, but only 0 do");
+        assert_eq!(
+            text(b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f"),
+            "byte 10: 9223372036854775807 bytes should follow, but only 0 do"
+        );
         assert_eq!(text(b"\x08"), "byte 0: the file, or the part of it that this belongs to, ends too early");
         assert_eq!(text(b"\x00\x01"), "byte 0: this is not protobuf: invalid field number");
         assert!(message(&[0x0b; 100]).unwrap_err().message().contains("recursion limit"));
@@ -270,7 +283,10 @@ mod tests {
     fn a_field_of_another_type_than_wanted_is_an_error() {
         let file = Bytes::from_static(b"\x08\x01\x12\x03abc");
         let fields: Vec<_> = Span::of(&file).fields().collect::<Result<_>>().unwrap();
-        assert_eq!(fields[0].text().unwrap_err().to_string(), "byte 0: field 1 is not text, bytes or a message");
+        assert_eq!(
+            fields[0].text().unwrap_err().to_string(),
+            "byte 0: field 1 is not text, bytes or a message"
+        );
         assert_eq!(fields[1].int().unwrap_err().to_string(), "byte 2: field 2 is not an integer");
         assert!(fields[1].push_floats(&mut Vec::new()).is_err());
     }

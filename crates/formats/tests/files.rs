@@ -59,10 +59,14 @@ fn external_data_is_found_by_offset_and_length_and_may_be_shared() {
 
 #[test]
 fn a_model_opens_without_its_external_data_until_it_is_needed() {
-    let model = onnx::read_model(&data("external.onnx"), Arc::new(InMemory::default()), Limits::DEFAULT).unwrap();
+    let model =
+        onnx::read_model(&data("external.onnx"), Arc::new(InMemory::default()), Limits::DEFAULT).unwrap();
     let (id, constant) = &model.graph.constants()[0];
     assert_eq!((&*model.graph.value(*id).name, constant.byte_len()), ("first", 16));
-    assert_eq!(constant.tensor().unwrap_err().to_string(), "tensor \"first\": there is no file \"external.bin\"");
+    assert_eq!(
+        constant.tensor().unwrap_err().to_string(),
+        "tensor \"first\": there is no file \"external.bin\""
+    );
 }
 
 #[test]
@@ -100,7 +104,12 @@ fn arrays_are_read_as_numpy_writes_them() {
     assert_eq!(arrays.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["x", "zeros"]);
     assert_eq!((arrays[0].1.shape().dims(), arrays[1].1.len()), (&[2, 3][..], 1000));
     let small = Limits { max_bytes: 1000, ..Limits::DEFAULT };
-    assert!(numpy::read_npz(&data("arrays.npz"), |_| None, &small).unwrap_err().message().contains("(--max-bytes)"));
+    assert!(
+        numpy::read_npz(&data("arrays.npz"), |_| None, &small)
+            .unwrap_err()
+            .message()
+            .contains("(--max-bytes)")
+    );
 }
 
 #[test]
@@ -111,7 +120,8 @@ fn tensors_on_their_own_are_read() {
 
 #[test]
 fn files_are_told_apart_by_their_first_bytes() {
-    let cases = [("arrays.npz", Sniffed::Zip), ("columns.npy", Sniffed::Npy), ("encodings.onnx", Sniffed::Other)];
+    let cases =
+        [("arrays.npz", Sniffed::Zip), ("columns.npy", Sniffed::Npy), ("encodings.onnx", Sniffed::Other)];
     for (name, want) in cases {
         assert_eq!(sniff(&data(name)), want, "{name}");
     }

@@ -62,16 +62,18 @@ impl Fact {
     pub fn of(value: &Value) -> Fact {
         match value {
             Value::Tensor(tensor) => {
-                let Fact::Tensor(fact) = Fact::shaped(tensor.dtype(), tensor.shape()) else { return Fact::Unknown };
+                let Fact::Tensor(fact) = Fact::shaped(tensor.dtype(), tensor.shape()) else {
+                    return Fact::Unknown;
+                };
                 Fact::Tensor(TensorFact { elements: Some(tensor.clone()), ..fact })
             }
             Value::Sequence(values) => {
                 let facts = values.iter().map(Fact::of).map(Fact::without_elements);
                 Fact::Sequence(Box::new(facts.reduce(|a, b| a.join(&b)).unwrap_or(Fact::Unknown)))
             }
-            Value::Optional(value) => {
-                Fact::Optional(Box::new(value.as_ref().map_or(Fact::Unknown, |value| Fact::of(value).without_elements())))
-            }
+            Value::Optional(value) => Fact::Optional(Box::new(
+                value.as_ref().map_or(Fact::Unknown, |value| Fact::of(value).without_elements()),
+            )),
         }
     }
 
@@ -108,7 +110,8 @@ impl Fact {
         match (self, other) {
             (Fact::Tensor(a), Fact::Tensor(b)) => {
                 let dims = a.dims.as_ref().zip(b.dims.as_ref()).filter(|(a, b)| a.len() == b.len());
-                let dims = dims.map(|(a, b)| a.iter().zip(b).map(|(a, b)| if a == b { *a } else { None }).collect());
+                let dims =
+                    dims.map(|(a, b)| a.iter().zip(b).map(|(a, b)| if a == b { *a } else { None }).collect());
                 let elements = a.elements.clone().filter(|elements| Some(elements) == b.elements.as_ref());
                 Fact::Tensor(TensorFact { dtype: a.dtype.filter(|_| a.dtype == b.dtype), dims, elements })
             }
@@ -126,11 +129,18 @@ impl Fact {
                     && fact.elements.as_ref().is_none_or(|elements| elements == tensor)
                     && fact.dims.as_ref().is_none_or(|dims| {
                         dims.len() == tensor.shape().rank()
-                            && dims.iter().zip(tensor.shape().dims()).all(|(dim, len)| dim.is_none_or(|dim| dim == *len))
+                            && dims
+                                .iter()
+                                .zip(tensor.shape().dims())
+                                .all(|(dim, len)| dim.is_none_or(|dim| dim == *len))
                     })
             }
-            (Fact::Sequence(fact), Value::Sequence(values)) => values.iter().all(|value| fact.holds_for(value)),
-            (Fact::Optional(fact), Value::Optional(value)) => value.as_ref().is_none_or(|value| fact.holds_for(value)),
+            (Fact::Sequence(fact), Value::Sequence(values)) => {
+                values.iter().all(|value| fact.holds_for(value))
+            }
+            (Fact::Optional(fact), Value::Optional(value)) => {
+                value.as_ref().is_none_or(|value| fact.holds_for(value))
+            }
             (Fact::Unknown, _) => true,
             _ => false,
         }

@@ -92,7 +92,9 @@ mod tests {
         std::fs::write(root.join("secret"), b"xyz").unwrap();
         let folder = Folder::of(&inside.join("m.onnx"));
         assert_eq!(folder.open("data/w.bin").unwrap(), "abc");
-        assert!(folder.open("w.bin").unwrap_err().to_string().ends_with("model/w.bin: there is no such file"));
+        assert!(
+            folder.open("w.bin").unwrap_err().to_string().ends_with("model/w.bin: there is no such file")
+        );
         assert!(folder.open("data").unwrap_err().message().contains("folder"));
         assert!(folder.open("../secret").unwrap_err().message().contains("outside the model's folder"));
         #[cfg(unix)]

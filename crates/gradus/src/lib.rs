@@ -22,13 +22,18 @@ mod program;
 pub mod registry;
 pub mod schema;
 
-pub use gradus_core::tensor::byte_len as tensor_bytes;
 pub use fact::{Fact, TensorFact};
+pub use gradus_core::tensor::byte_len as tensor_bytes;
 pub use gradus_core::{
-    Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, convert, display, element,
-    error, graph, seq, text,
+    Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, convert,
+    display, element, error, graph, seq, text,
 };
 pub use gradus_formats as formats;
 pub use gradus_kernels::{fill, tensor as filled};
 pub use model::Model;
 pub use program::Options;
+
+/// The example of the README must compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -106,7 +106,12 @@ impl Model {
     /// # Errors
     /// [`Kind::Usage`] if an input that is needed is missing, or a name is not known; [`Kind::Type`] or
     /// [`Kind::Shape`] if an input is not what the model declares; whatever goes wrong in a node, with its name.
-    pub fn run(&self, inputs: &HashMap<String, Value>, wanted: &[String], options: &Options) -> Result<Vec<(String, Value)>> {
+    pub fn run(
+        &self,
+        inputs: &HashMap<String, Value>,
+        wanted: &[String],
+        options: &Options,
+    ) -> Result<Vec<(String, Value)>> {
         let run = || {
             let graph = self.graph();
             let mut given = HashMap::new();
@@ -121,8 +126,12 @@ impl Model {
             let program = Compiler::new(&self.model, *options).compile(graph, &wanted)?;
             if let Some(missing) = program.missing_inputs(|id| given.contains_key(&id)).next() {
                 let info = graph.value(missing);
-                let declared = info.declared.as_ref().map_or_else(String::new, |declared| format!(" ({declared})"));
-                return Err(Error::new(Kind::Usage, format!("input \"{}\"{declared} is needed, but not given", info.name)));
+                let declared =
+                    info.declared.as_ref().map_or_else(String::new, |declared| format!(" ({declared})"));
+                return Err(Error::new(
+                    Kind::Usage,
+                    format!("input \"{}\"{declared} is needed, but not given", info.name),
+                ));
             }
             let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
             let values = program.run(values, &[], &mut Run::new(options))?;
@@ -159,7 +168,8 @@ impl Model {
 
 fn unknown(what: &str, name: &str, graph: &Graph, known: &[ValueId]) -> Error {
     const NAMED: usize = 12;
-    let mut names: Vec<_> = known.iter().take(NAMED).map(|&id| format!("\"{}\"", graph.value(id).name)).collect();
+    let mut names: Vec<_> =
+        known.iter().take(NAMED).map(|&id| format!("\"{}\"", graph.value(id).name)).collect();
     if known.len() > NAMED {
         names.push(format!("{} more", known.len() - NAMED));
     }
@@ -178,14 +188,19 @@ fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
         if !declared.admits(value) {
             let dtypes_differ = declared.dtype().zip(value.dtype()).is_some_and(|(a, b)| a != b);
             let kind = if dtypes_differ { Kind::Type } else { Kind::Shape };
-            return Err(Error::new(kind, format!("input \"{name}\" is {value}, but the model declares {declared}")));
+            return Err(Error::new(
+                kind,
+                format!("input \"{name}\" is {value}, but the model declares {declared}"),
+            ));
         }
         let (Type::Tensor(_, Some(extents)), Value::Tensor(tensor)) = (declared, value) else { continue };
         for (axis, (extent, &len)) in extents.iter().zip(tensor.shape().dims()).enumerate() {
             let Extent::Symbol(symbol) = extent else { continue };
             let (first, by) = *bound.entry(symbol).or_insert((len, name));
             if first != len {
-                let message = format!("axis {axis} of input \"{name}\" is {len}, but \"{symbol}\" is {first} by input \"{by}\"");
+                let message = format!(
+                    "axis {axis} of input \"{name}\" is {len}, but \"{symbol}\" is {first} by input \"{by}\""
+                );
                 return Err(Error::new(Kind::Shape, message));
             }
         }

@@ -149,7 +149,10 @@ impl NodeCx<'_> {
         let dtype = match content {
             Content::Int(number) => {
                 return gradus_formats::onnx::dtype_of(*number).ok_or_else(|| {
-                    Error::new(Kind::Type, format!("attribute \"{name}\" is {number}, which is no element type"))
+                    Error::new(
+                        Kind::Type,
+                        format!("attribute \"{name}\" is {number}, which is no element type"),
+                    )
                 });
             }
             Content::Text(text) => text.parse().ok(),
@@ -200,10 +203,15 @@ impl NodeCx<'_> {
             let Some(rule) = rules.iter().find(|rule| rule.name == &*attribute.name) else {
                 let known: Vec<_> = rules.iter().map(|rule| rule.name).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                let message = format!("attribute \"{}\" is not one of the operator; its attributes: {known}", attribute.name);
+                let message = format!(
+                    "attribute \"{}\" is not one of the operator; its attributes: {known}",
+                    attribute.name
+                );
                 return Err(Error::new(Kind::Graph, message));
             };
-            if let Some(content) = self.attribute(&attribute.name).filter(|content| !admits(rule.sort, content)) {
+            if let Some(content) =
+                self.attribute(&attribute.name).filter(|content| !admits(rule.sort, content))
+            {
                 return Err(Self::wrong(rule.name, content, &format!("{:?}", rule.sort).to_lowercase()));
             }
         }

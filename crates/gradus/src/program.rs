@@ -71,7 +71,8 @@ impl<'a> Compiler<'a> {
             graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = Some(step));
         }
         // Inputs, constants and captures belong to others; outputs of the graph go to its caller.
-        let mut keep: Vec<_> = graph.values().iter().map(|info| !matches!(info.origin, Origin::Node(..))).collect();
+        let mut keep: Vec<_> =
+            graph.values().iter().map(|info| !matches!(info.origin, Origin::Node(..))).collect();
         for id in wanted {
             keep[id.index()] = true;
         }
@@ -79,8 +80,10 @@ impl<'a> Compiler<'a> {
         for (step, &index) in order.iter().enumerate() {
             let node = &graph.nodes()[index];
             let (label, signature, op) = self.operator(node, index)?;
-            let ends = |id: &ValueId| last_use[id.index()].is_none_or(|last| last == step) && !keep[id.index()];
-            let mut drops: Vec<_> = node.needs().chain(node.outputs.iter().copied().flatten()).filter(ends).collect();
+            let ends =
+                |id: &ValueId| last_use[id.index()].is_none_or(|last| last == step) && !keep[id.index()];
+            let mut drops: Vec<_> =
+                node.needs().chain(node.outputs.iter().copied().flatten()).filter(ends).collect();
             drops.sort_unstable();
             drops.dedup();
             let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
@@ -89,7 +92,11 @@ impl<'a> Compiler<'a> {
             steps.push(Step { label, signature, op, inputs, outputs, drops });
         }
         let held = |(id, constant): &(ValueId, Constant)| {
-            needed.values[id.index()].then(|| Held { slot: id.index(), constant: constant.clone(), tensor: OnceLock::new() })
+            needed.values[id.index()].then(|| Held {
+                slot: id.index(),
+                constant: constant.clone(),
+                tensor: OnceLock::new(),
+            })
         };
         Ok(Program {
             steps,
@@ -99,7 +106,12 @@ impl<'a> Compiler<'a> {
             captures: graph.captures().iter().map(|c| (c.outer.index(), c.inner.index())).collect(),
             constants: graph.constants().iter().filter_map(held).collect(),
             names: wanted.iter().map(|id| graph.value(*id).name.clone()).collect(),
-            required: graph.inputs().iter().copied().filter(|id| needed.values[id.index()] && graph.constant(*id).is_none()).collect(),
+            required: graph
+                .inputs()
+                .iter()
+                .copied()
+                .filter(|id| needed.values[id.index()] && graph.constant(*id).is_none())
+                .collect(),
         })
     }
 
@@ -111,7 +123,10 @@ impl<'a> Compiler<'a> {
     fn deeper<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let most = self.options.limits.max_depth;
         if self.depth.get() >= most {
-            return Err(Error::new(Kind::Limit, format!("graphs and functions are nested more than {most} deep")));
+            return Err(Error::new(
+                Kind::Limit,
+                format!("graphs and functions are nested more than {most} deep"),
+            ));
         }
         self.depth.set(self.depth.get() + 1);
         let result = work();
@@ -119,15 +134,21 @@ impl<'a> Compiler<'a> {
         result
     }
 
-    fn operator(&self, node: &Node, index: usize) -> Result<(String, Option<&'static Signature>, Box<dyn Op>)> {
+    fn operator(
+        &self,
+        node: &Node,
+        index: usize,
+    ) -> Result<(String, Option<&'static Signature>, Box<dyn Op>)> {
         if let Some(function) = self.functions.iter().find(|function| function.id == node.operator) {
             let label = format!("{} (function {})", node.label(index), node.operator);
             let call = self.call(function, node).map_err(|error| placed(error, node, &label))?;
             return Ok((label, None, Box::new(call)));
         }
         let plain = format!("{} ({} {})", node.label(index), self.standard, node.operator);
-        let (signature, schema) = registry::find(self.standard, node).map_err(|error| placed(error, node, &plain))?;
-        let label = format!("{} ({} {}-{})", node.label(index), self.standard, signature.name, signature.since);
+        let (signature, schema) =
+            registry::find(self.standard, node).map_err(|error| placed(error, node, &plain))?;
+        let label =
+            format!("{} ({} {}-{})", node.label(index), self.standard, signature.name, signature.since);
         let cx = NodeCx { node, signature, compiler: self };
         let build = schema.expanded.filter(|_| self.options.expand_functions).unwrap_or(schema.build);
         let op = cx.check_attributes(self.standard).and_then(|()| build(&cx));
@@ -146,7 +167,10 @@ impl<'a> Compiler<'a> {
         let most = body.inputs().len();
         if node.inputs.len() > most {
             let count = node.inputs.len();
-            return Err(Error::new(Kind::Graph, format!("there are {count} inputs, but the function takes {most}")));
+            return Err(Error::new(
+                Kind::Graph,
+                format!("there are {count} inputs, but the function takes {most}"),
+            ));
         }
         let depth = Cell::new(self.depth.get());
         let (standard, functions, options) = (self.standard, self.functions, self.options);
@@ -170,7 +194,8 @@ struct Needed {
 
 /// The values and nodes that some values need.
 fn needed(graph: &Graph, wanted: &[ValueId]) -> Needed {
-    let mut needed = Needed { values: vec![false; graph.values().len()], nodes: vec![false; graph.nodes().len()] };
+    let mut needed =
+        Needed { values: vec![false; graph.values().len()], nodes: vec![false; graph.nodes().len()] };
     let mut open = wanted.to_vec();
     while let Some(id) = open.pop() {
         if std::mem::replace(&mut needed.values[id.index()], true) {
@@ -254,7 +279,10 @@ impl Run {
         }
         if self.steps > self.limits.max_steps {
             let most = self.limits.max_steps;
-            return Err(Error::new(Kind::Limit, format!("the run takes more than {most} steps (--max-steps)")));
+            return Err(Error::new(
+                Kind::Limit,
+                format!("the run takes more than {most} steps (--max-steps)"),
+            ));
         }
         Ok(())
     }
@@ -286,7 +314,12 @@ impl Program {
     /// Runs on values for the inputs, with the frame around it.
     ///
     /// Bytes that it holds at the end, the outputs', are released: they are the caller's to count.
-    pub(crate) fn run(&self, inputs: Vec<Option<Value>>, around: &Frame, run: &mut Run) -> Result<Vec<Value>> {
+    pub(crate) fn run(
+        &self,
+        inputs: Vec<Option<Value>>,
+        around: &Frame,
+        run: &mut Run,
+    ) -> Result<Vec<Value>> {
         let before = run.live_bytes;
         let mut frame: Vec<Option<Value>> = vec![None; self.slots];
         for held in &self.constants {
@@ -305,7 +338,9 @@ impl Program {
         }
         run.live_bytes = before;
         let outputs = self.outputs.iter().zip(&self.names).map(|(&slot, name)| {
-            frame[slot].clone().ok_or_else(|| Error::new(Kind::Graph, format!("output \"{name}\" has no value")))
+            frame[slot]
+                .clone()
+                .ok_or_else(|| Error::new(Kind::Graph, format!("output \"{name}\" has no value")))
         });
         outputs.collect()
     }
@@ -332,7 +367,8 @@ impl Program {
 impl Step {
     fn run(&self, frame: &mut Frame, run: &mut Run) -> Result<()> {
         run.step()?;
-        let inputs: Vec<_> = self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
+        let inputs: Vec<_> =
+            self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
         if let Some(signature) = self.signature {
             signature.check_inputs(&inputs)?;
         }
@@ -353,7 +389,8 @@ impl Step {
     }
 
     fn infer(&self, frame: &mut [Option<Fact>]) -> Result<()> {
-        let inputs: Vec<_> = self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
+        let inputs: Vec<_> =
+            self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
         let outputs = self.op.infer(&InferCx { inputs: &inputs, frame })?;
         for (&slot, fact) in self.outputs.iter().zip(outputs) {
             if let Some(slot) = slot {

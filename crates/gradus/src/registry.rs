@@ -47,12 +47,17 @@ pub fn find(standard: Standard, node: &Node) -> Result<(&'static Signature, &'st
     };
     let versions = index().get(&(standard, domain, name)).ok_or_else(unsupported)?;
     let Some(version) = node.version else {
-        let message = format!("no operator set of domain \"{domain}\" is imported, so the version of {name} is not known");
+        let message = format!(
+            "no operator set of domain \"{domain}\" is imported, so the version of {name} is not known"
+        );
         return Err(Error::new(Kind::Graph, message));
     };
     versions.iter().rfind(|(signature, _)| signature.since <= version).copied().ok_or_else(|| {
         let first = versions[0].0.since;
-        Error::new(Kind::Graph, format!("operator {name} exists since operator set {first}, but the set is {version}"))
+        Error::new(
+            Kind::Graph,
+            format!("operator {name} exists since operator set {first}, but the set is {version}"),
+        )
     })
 }
 
@@ -80,7 +85,8 @@ mod tests {
         for ((standard, domain, name), rows) in index() {
             if *standard == Standard::Onnx {
                 let ours: Vec<_> = rows.iter().map(|(signature, _)| signature.since).collect();
-                let all: Vec<_> = onnx_versions(domain, name).iter().map(|signature| signature.since).collect();
+                let all: Vec<_> =
+                    onnx_versions(domain, name).iter().map(|signature| signature.since).collect();
                 assert_eq!(ours, all, "{name}");
             }
         }

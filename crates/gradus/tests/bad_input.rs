@@ -41,7 +41,8 @@ use proto::{bytes, int, message, text};
 fn node(operator: &str, inputs: &[&str], outputs: &[&str], attributes: &[Vec<u8>]) -> Vec<u8> {
     let inputs = inputs.iter().map(|name| text(1, name));
     let outputs = outputs.iter().map(|name| text(2, name));
-    let fields: Vec<_> = inputs.chain(outputs).chain([text(4, operator)]).chain(attributes.iter().cloned()).collect();
+    let fields: Vec<_> =
+        inputs.chain(outputs).chain([text(4, operator)]).chain(attributes.iter().cloned()).collect();
     message(1, &fields)
 }
 
@@ -84,16 +85,32 @@ fn check(bytes: &[u8], kind: Kind, message: &str) {
 #[test]
 fn what_is_not_a_model_is_refused() {
     check(b"", Kind::Syntax, "the file is empty");
-    check(b"not a model", Kind::Syntax, "byte 0: this is not protobuf: invalid wire type: 6");
+    check(
+        b"not a model",
+        Kind::Syntax,
+        "this is not an ONNX model: this is not protobuf: invalid wire type: 6",
+    );
     check(b"PK\x03\x04rest", Kind::Syntax, "this is a file of arrays, not a model");
     check(&int(1, 8), Kind::Syntax, "byte 0: this is not an ONNX model: it has no graph");
     check(&message(7, &[]), Kind::Syntax, "byte 0: this is not an ONNX model: it states no IR version");
     let newer = [int(1, 99), message(7, &[])].concat();
     check(&newer, Kind::Unsupported, "byte 0: the model's IR version is 99; known are 3 to 14");
-    check(b"<html/>", Kind::Syntax, "line 1, column 1: this is not an OpenVINO model: its root is <html>, not <net>");
+    check(
+        b"<html/>",
+        Kind::Syntax,
+        "line 1, column 1: this is not an OpenVINO model: its root is <html>, not <net>",
+    );
     check(b"<net", Kind::Syntax, "line 1, column 1: this is not XML: the document does not have a root node");
-    check(b"<!DOCTYPE x [<!ENTITY a 'b'>]><net/>", Kind::Syntax, "line 1, column 1: this is not XML: XML with DTD detected");
-    check(b"<net version='99'/>", Kind::Unsupported, "line 1, column 1: the model's IR version is 99; known are 10 and 11");
+    check(
+        b"<!DOCTYPE x [<!ENTITY a 'b'>]><net/>",
+        Kind::Syntax,
+        "line 1, column 1: this is not XML: XML with DTD detected",
+    );
+    check(
+        b"<net version='99'/>",
+        Kind::Unsupported,
+        "line 1, column 1: the model's IR version is 99; known are 10 and 11",
+    );
     check(b"<net version='11'/>", Kind::Syntax, "line 1, column 1: <net> lacks <layers>");
     check(b"<net \xff/>", Kind::Syntax, "byte 5: the text is not UTF-8");
 }
@@ -102,9 +119,13 @@ fn what_is_not_a_model_is_refused() {
 fn operator_sets_that_do_not_exist_are_refused() {
     check(&model_of(29, &[]), Kind::Graph, "byte 6: operator set 29 is not known; known are 1 to 28");
     check(&model_of(0, &[]), Kind::Graph, "byte 6: operator set 0 is not known; known are 1 to 28");
-    let without = [int(1, 8), message(7, &[node("Shape", &["x"], &["y"], &[]), input("x"), output("y")])].concat();
+    let without =
+        [int(1, 8), message(7, &[node("Shape", &["x"], &["y"], &[]), input("x"), output("y")])].concat();
     let error = attempt(&without).unwrap_err();
-    assert_eq!(error.message(), "no operator set of domain \"\" is imported, so the version of Shape is not known");
+    assert_eq!(
+        error.message(),
+        "no operator set of domain \"\" is imported, so the version of Shape is not known"
+    );
 }
 
 #[test]
@@ -148,13 +169,17 @@ fn graphs_that_are_not_well_formed_are_refused_by_name() {
     assert_eq!(circle.to_string(), "nodes need each other in a circle: node 0 needs node 1 needs node 0");
     let undefined = error(&[identity(&["x"], &["y"]), output("y")]);
     assert_eq!(undefined.to_string(), "byte 6: node 0: input 0 is value \"x\", which nothing defines");
-    assert_eq!(error(&[output("y")]).to_string(), "an output of the graph is value \"y\", which nothing defines");
+    assert_eq!(
+        error(&[output("y")]).to_string(),
+        "an output of the graph is value \"y\", which nothing defines"
+    );
     let twice = error(&[input("x"), identity(&["x"], &["y"]), identity(&["x"], &["y"]), output("y")]);
     assert_eq!(twice.to_string(), "byte 29: node 1: value \"y\" is defined twice, first by node 0");
     let inputs = error(&[input("x"), input("x")]);
     assert_eq!(inputs.to_string(), "byte 11: value \"x\" is defined twice, first as an input");
     let attribute = message(5, &[text(1, "start"), int(3, 1), int(20, 2)]);
-    let attributes = error(&[input("x"), node("Shape", &["x"], &["y"], &[attribute.clone(), attribute]), output("y")]);
+    let attributes =
+        error(&[input("x"), node("Shape", &["x"], &["y"], &[attribute.clone(), attribute]), output("y")]);
     assert_eq!(attributes.message(), "attribute \"start\" is given twice");
     assert_eq!(error(&[message(1, &[text(1, "x")])]).to_string(), "byte 6: node \"\" names no operator");
 }
@@ -174,11 +199,26 @@ fn graphs_nested_without_end_are_refused() {
 
 #[test]
 fn functions_that_call_themselves_are_refused() {
-    let function = message(25, &[text(1, "F"), text(4, "x"), text(5, "y"), message(7, &[text(1, "x"), text(2, "y"), text(4, "F"), text(7, "d")]), text(10, "d")]);
-    let graph = message(7, &[message(1, &[text(1, "x"), text(2, "y"), text(4, "F"), text(7, "d")]), input("x"), output("y")]);
+    let function = message(
+        25,
+        &[
+            text(1, "F"),
+            text(4, "x"),
+            text(5, "y"),
+            message(7, &[text(1, "x"), text(2, "y"), text(4, "F"), text(7, "d")]),
+            text(10, "d"),
+        ],
+    );
+    let graph = message(
+        7,
+        &[message(1, &[text(1, "x"), text(2, "y"), text(4, "F"), text(7, "d")]), input("x"), output("y")],
+    );
     let bytes = [int(1, 8), graph, function].concat();
     let error = attempt(&bytes).unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::Limit, "graphs and functions are nested more than 32 deep"));
+    assert_eq!(
+        (error.kind(), error.message()),
+        (Kind::Limit, "graphs and functions are nested more than 32 deep")
+    );
     assert_eq!(error.place().nodes.len(), 33, "the place names each call");
 }
 
@@ -187,7 +227,11 @@ fn sizes_are_checked_before_they_are_believed() {
     let long = [int(1, 8), vec![7 << 3 | 2], proto::varint(1 << 62), vec![0]].concat();
     check(&long, Kind::Syntax, "byte 12: 4611686018427387904 bytes should follow, but only 1 do");
     let many = model(&[initializer("w", 1, &[1 << 40, 1 << 40], &[])]);
-    check(&many, Kind::Limit, "byte 6: tensor \"w\": shape [1099511627776, 1099511627776] has more than 9223372036854775807 elements");
+    check(
+        &many,
+        Kind::Limit,
+        "byte 6: tensor \"w\": shape [1099511627776, 1099511627776] has more than 9223372036854775807 elements",
+    );
     let negative = model(&[initializer("w", 1, &[-1], &[])]);
     check(&negative, Kind::Shape, "byte 6: tensor \"w\": dimension 0 is -1, but must not be negative");
     let short = model(&[initializer("w", 1, &[3], &[bytes(9, &[0; 8])])]);
@@ -199,7 +243,11 @@ fn sizes_are_checked_before_they_are_believed() {
     let values = message(1, &[int(1, 1), int(2, 1), text(8, "w"), bytes(9, &[0; 4])]);
     let indices = message(2, &[int(1, 1), int(2, 7), bytes(9, &[0; 8])]);
     let sparse = model(&[message(15, &[values, indices, int(3, 1 << 40)]), output("w")]);
-    check(&sparse, Kind::Limit, "sparse tensor \"w\": 4398046511104 bytes are needed, but the limit is 4294967296 (--max-bytes)");
+    check(
+        &sparse,
+        Kind::Limit,
+        "sparse tensor \"w\": 4398046511104 bytes are needed, but the limit is 4294967296 (--max-bytes)",
+    );
 }
 
 #[test]
@@ -221,14 +269,19 @@ fn external(location: &str, offset: &str, length: &str) -> Vec<u8> {
 fn external_data_must_be_in_the_models_folder() {
     for location in ["../w.bin", "/etc/passwd", "a/../../w.bin", "C:\\w.bin", "\\\\host\\w.bin", ""] {
         let error = attempt(&model(&[external(location, "0", "8"), output("w")])).unwrap_err();
-        let wanted = format!("external data \"{location}\" is outside the model's folder, and so is not read");
+        let wanted =
+            format!("external data \"{location}\" is outside the model's folder, and so is not read");
         assert_eq!(error.message(), wanted);
     }
-    let error = |offset, length| attempt(&model(&[external("w.bin", offset, length), output("w")])).unwrap_err();
+    let error =
+        |offset, length| attempt(&model(&[external("w.bin", offset, length), output("w")])).unwrap_err();
     assert_eq!(error("0", "9").message(), "external data: float32[2] takes 8 bytes, but the length is 9");
     assert_eq!(error("x", "8").message(), "external data: offset \"x\" is not a size");
     assert_eq!(error("-1", "8").message(), "external data: offset \"-1\" is not a size");
-    assert_eq!(error("18446744073709551615", "8").message(), "tensor \"w\" claims 8 bytes at 18446744073709551615, which cannot be");
+    assert_eq!(
+        error("18446744073709551615", "8").message(),
+        "tensor \"w\" claims 8 bytes at 18446744073709551615, which cannot be"
+    );
     assert_eq!(error("0", "8").to_string(), "tensor \"w\": there is no file \"w.bin\"");
 }
 
@@ -260,21 +313,66 @@ fn ir(old: &str, new: &str) -> Vec<u8> {
 #[test]
 fn damaged_ir_is_refused_with_line_and_column() {
     let message = |old, new| attempt(&ir(old, new)).unwrap_err().to_string();
-    assert_eq!(message("offset=\"4\"", "offset=\"2\""), "tensors \"start\" and \"stop\" overlap in .bin: bytes 0..4 and 2..6");
-    assert_eq!(message("size=\"4\"", "size=\"5\""), "line 4, column 5: layer \"start\": int32[] takes 4 bytes, but the size is 5");
-    assert_eq!(message("element_type=\"i32\"", "element_type=\"i33\""), "line 5, column 7: layer \"start\": element type \"i33\" is not known");
-    assert_eq!(message("shape=\"\"", "shape=\"?\""), "line 5, column 7: layer \"start\": \"?\" is not the shape of a constant");
-    assert_eq!(message("layer id=\"1\"", "layer id=\"0\""), "line 8, column 5: layer 0 is defined twice, first in line 4");
-    assert_eq!(message("from-layer=\"0\"", "from-layer=\"7\""), "line 34, column 5: an edge leads from port 0 of layer 7, which does not exist");
-    assert_eq!(message("to-layer=\"3\"", "to-layer=\"9\""), "line 19, column 9: layer \"positions\": nothing is connected to input port 0");
-    assert_eq!(message("to-port=\"1\"", "to-port=\"0\""), "line 35, column 5: two edges lead to port 0 of layer 3");
-    assert_eq!(message("opset4", "opset99"), "line 16, column 5: layer \"positions\": operator set \"opset99\" is not known; known are opset1 to opset17");
-    assert_eq!(message("type=\"Range\"", "type=\"Frobnicate\""), "line 16, column 5: node \"positions\" (openvino Frobnicate): operator Frobnicate of openvino is not known");
-    assert_eq!(message("output_type=\"i32\"", ""), "line 16, column 5: node \"positions\" (openvino Range-4): attribute \"output_type\" is missing");
-    assert_eq!(message("<dim>-1</dim>", "<dim>x</dim>"), "line 24, column 56: layer \"positions\": \"x\" is not a dimension");
-    assert_eq!(message("id=\"0\"", "id=\"zero\""), "line 4, column 5: attribute \"id\" is \"zero\", not a number");
+    assert_eq!(
+        message("offset=\"4\"", "offset=\"2\""),
+        "tensors \"start\" and \"stop\" overlap in .bin: bytes 0..4 and 2..6"
+    );
+    assert_eq!(
+        message("size=\"4\"", "size=\"5\""),
+        "line 4, column 5: layer \"start\": int32[] takes 4 bytes, but the size is 5"
+    );
+    assert_eq!(
+        message("element_type=\"i32\"", "element_type=\"i33\""),
+        "line 5, column 7: layer \"start\": element type \"i33\" is not known"
+    );
+    assert_eq!(
+        message("shape=\"\"", "shape=\"?\""),
+        "line 5, column 7: layer \"start\": \"?\" is not the shape of a constant"
+    );
+    assert_eq!(
+        message("layer id=\"1\"", "layer id=\"0\""),
+        "line 8, column 5: layer 0 is defined twice, first in line 4"
+    );
+    assert_eq!(
+        message("from-layer=\"0\"", "from-layer=\"7\""),
+        "line 34, column 5: an edge leads from port 0 of layer 7, which does not exist"
+    );
+    assert_eq!(
+        message("to-layer=\"3\"", "to-layer=\"9\""),
+        "line 19, column 9: layer \"positions\": nothing is connected to input port 0"
+    );
+    assert_eq!(
+        message("to-port=\"1\"", "to-port=\"0\""),
+        "line 35, column 5: two edges lead to port 0 of layer 3"
+    );
+    assert_eq!(
+        message("opset4", "opset99"),
+        "line 16, column 5: layer \"positions\": operator set \"opset99\" is not known; known are opset1 to opset17"
+    );
+    assert_eq!(
+        message("type=\"Range\"", "type=\"Frobnicate\""),
+        "line 16, column 5: node \"positions\" (openvino Frobnicate): operator Frobnicate of openvino is not known"
+    );
+    assert_eq!(
+        message("output_type=\"i32\"", ""),
+        "line 16, column 5: node \"positions\" (openvino Range-4): attribute \"output_type\" is missing"
+    );
+    assert_eq!(
+        message("<dim>-1</dim>", "<dim>x</dim>"),
+        "line 24, column 56: layer \"positions\": \"x\" is not a dimension"
+    );
+    assert_eq!(
+        message("id=\"0\"", "id=\"zero\""),
+        "line 4, column 5: attribute \"id\" is \"zero\", not a number"
+    );
     let missing = Model::open(examples().join("range.xml"), &Limits::DEFAULT).unwrap();
-    assert!(missing.run(&HashMap::new(), &[], &Options::default()).unwrap_err().to_string().contains("is needed, but not given"));
+    assert!(
+        missing
+            .run(&HashMap::new(), &[], &Options::default())
+            .unwrap_err()
+            .to_string()
+            .contains("is needed, but not given")
+    );
 }
 
 #[test]
@@ -295,21 +393,53 @@ fn a_missing_bin_is_an_error_when_a_constant_is_needed() {
 
 #[test]
 fn runs_without_bounds_are_stopped() {
-    let scalar = |name: &str, value: i64| initializer(name, 7, &[], &[bytes(7, &proto::varint(value.cast_unsigned()))]);
-    let range = [scalar("a", 0), scalar("b", 1 << 62), scalar("s", 1), node("Range", &["a", "b", "s"], &["y"], &[]), output("y")];
+    let scalar = |name: &str, value: i64| {
+        initializer(name, 7, &[], &[bytes(7, &proto::varint(value.cast_unsigned()))])
+    };
+    let range = [
+        scalar("a", 0),
+        scalar("b", 1 << 62),
+        scalar("s", 1),
+        node("Range", &["a", "b", "s"], &["y"], &[]),
+        output("y"),
+    ];
     let message = attempt(&model(&range)).unwrap_err().to_string();
-    assert_eq!(message, "node 0 (onnx Range-11): 36893488147419103232 bytes are needed, but the limit is 4294967296 (--max-bytes)");
+    assert_eq!(
+        message,
+        "node 0 (onnx Range-11): 36893488147419103232 bytes are needed, but the limit is 4294967296 (--max-bytes)"
+    );
     let body = [input("i"), input("c"), node("Identity", &["c"], &["d"], &[]), output("d")];
     let body = message_of_graph(&body);
-    let forever = [scalar("m", i64::MAX), node("Loop", &["m", ""], &[], &[body]), node("Identity", &["m"], &["y"], &[]), output("y")];
+    let forever = [
+        scalar("m", i64::MAX),
+        node("Loop", &["m", ""], &[], &[body]),
+        node("Identity", &["m"], &["y"], &[]),
+        output("y"),
+    ];
     // The loop gives nothing, so nothing needs it; with an output that is needed, it runs into the limit.
     assert!(attempt(&model(&forever)).is_ok());
-    let body = message_of_graph(&[input("i"), input("c"), input("x"), node("Identity", &["c"], &["d"], &[]), node("Add", &["x", "i"], &["y"], &[]), output("d"), output("y")]);
-    let forever = model(&[scalar("m", i64::MAX), scalar("x", 0), node("Loop", &["m", "", "x"], &["y"], &[body]), output("y")]);
+    let body = message_of_graph(&[
+        input("i"),
+        input("c"),
+        input("x"),
+        node("Identity", &["c"], &["d"], &[]),
+        node("Add", &["x", "i"], &["y"], &[]),
+        output("d"),
+        output("y"),
+    ]);
+    let forever = model(&[
+        scalar("m", i64::MAX),
+        scalar("x", 0),
+        node("Loop", &["m", "", "x"], &["y"], &[body]),
+        output("y"),
+    ]);
     let limits = Limits { max_steps: 1000, ..Limits::DEFAULT };
     let options = Options { limits, ..Options::default() };
     let error = open(&forever).unwrap().run(&HashMap::new(), &[], &options).unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::Limit, "the run takes more than 1000 steps (--max-steps)"));
+    assert_eq!(
+        (error.kind(), error.message()),
+        (Kind::Limit, "the run takes more than 1000 steps (--max-steps)")
+    );
 }
 
 fn message_of_graph(graph: &[Vec<u8>]) -> Vec<u8> {
@@ -318,10 +448,20 @@ fn message_of_graph(graph: &[Vec<u8>]) -> Vec<u8> {
 
 #[test]
 fn scans_that_grow_without_bounds_are_stopped() {
-    let scalar = |name: &str, value: i64| initializer(name, 7, &[], &[bytes(7, &proto::varint(value.cast_unsigned()))]);
-    let body = message_of_graph(&[input("i"), input("c"), node("Identity", &["c"], &["d"], &[]), node("Identity", &["large"], &["y"], &[]), output("d"), output("y")]);
+    let scalar = |name: &str, value: i64| {
+        initializer(name, 7, &[], &[bytes(7, &proto::varint(value.cast_unsigned()))])
+    };
+    let body = message_of_graph(&[
+        input("i"),
+        input("c"),
+        node("Identity", &["c"], &["d"], &[]),
+        node("Identity", &["large"], &["y"], &[]),
+        output("d"),
+        output("y"),
+    ]);
     let large = initializer("large", 1, &[1 << 10], &[bytes(9, &[0; 4096])]);
-    let bytes = model(&[scalar("m", i64::MAX), large, node("Loop", &["m", ""], &["y"], &[body]), output("y")]);
+    let bytes =
+        model(&[scalar("m", i64::MAX), large, node("Loop", &["m", ""], &["y"], &[body]), output("y")]);
     let options = Options { limits: Limits { max_bytes: 1 << 20, ..Limits::DEFAULT }, ..Options::default() };
     let error = open(&bytes).unwrap().run(&HashMap::new(), &[], &options).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");

@@ -54,7 +54,8 @@ fn hold(list: &str, results: &BTreeMap<String, Result<(), String>>) {
     let list: List = toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     let mut wrong = Vec::new();
     for (name, result) in results {
-        let (passes, fails, skipped) = (list.pass.contains(name), list.xfail.contains_key(name), list.skip.contains_key(name));
+        let (passes, fails, skipped) =
+            (list.pass.contains(name), list.xfail.contains_key(name), list.skip.contains_key(name));
         match (result, passes, fails, skipped) {
             (Ok(()), true, false, false) | (Err(_), false, true, false) | (_, false, false, true) => {}
             (Err(error), true, false, false) => wrong.push(format!("{name} fails: {error}")),
@@ -64,7 +65,11 @@ fn hold(list: &str, results: &BTreeMap<String, Result<(), String>>) {
         }
     }
     let listed = list.pass.iter().chain(list.xfail.keys()).chain(list.skip.keys());
-    wrong.extend(listed.filter(|name| !results.contains_key(*name)).map(|name| format!("{name} is listed, but does not exist")));
+    wrong.extend(
+        listed
+            .filter(|name| !results.contains_key(*name))
+            .map(|name| format!("{name} is listed, but does not exist")),
+    );
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), path.display(), wrong.join("\n"));
     println!("{}: {} pass, {} fail as expected", path.display(), list.pass.len(), list.xfail.len());
 }
@@ -72,7 +77,9 @@ fn hold(list: &str, results: &BTreeMap<String, Result<(), String>>) {
 /// Values are the same if their elements are, bit for bit; NaN of any code is NaN.
 fn same(got: &Value, want: &Value) -> Result<(), String> {
     match (got, want) {
-        (Value::Tensor(got), Value::Tensor(want)) if got.dtype() == want.dtype() && got.shape() == want.shape() => {
+        (Value::Tensor(got), Value::Tensor(want))
+            if got.dtype() == want.dtype() && got.shape() == want.shape() =>
+        {
             let key = |number: Number| match number {
                 Number::Float(x) if x.is_nan() => Number::Float(f64::NAN),
                 other => other,
@@ -98,9 +105,9 @@ fn read_value(folder: &Path, described: &Json, declared: Option<&Type>) -> Value
     match (described["sort"].as_str().unwrap(), declared) {
         ("none", _) => optional(None),
         (_, Some(Type::Optional(inner))) => optional(Some(read_value(folder, described, Some(inner)))),
-        ("sequence", _) => {
-            Value::Sequence(described["values"].as_array().unwrap().iter().map(|v| read_value(folder, v, None)).collect())
-        }
+        ("sequence", _) => Value::Sequence(
+            described["values"].as_array().unwrap().iter().map(|v| read_value(folder, v, None)).collect(),
+        ),
         _ => {
             let bytes = std::fs::read(folder.join(described["file"].as_str().unwrap())).unwrap();
             onnx::read_tensor(&bytes.into(), Limits::DEFAULT).unwrap().into()
@@ -110,15 +117,23 @@ fn read_value(folder: &Path, described: &Json, declared: Option<&Type>) -> Value
 
 fn run_onnx(folder: &Path) -> Result<(), String> {
     let case = json(&folder.join("case.json"));
-    let model = Model::open(folder.join("model.onnx"), &Limits::DEFAULT).map_err(|error| error.to_string())?;
-    let declared = |name: &str| model.graph().find(name).and_then(|id| model.graph().value(id).declared.clone());
+    let model =
+        Model::open(folder.join("model.onnx"), &Limits::DEFAULT).map_err(|error| error.to_string())?;
+    let declared =
+        |name: &str| model.graph().find(name).and_then(|id| model.graph().value(id).declared.clone());
     let values = |side: &str| -> HashMap<String, Value> {
         let described = case[side].as_object().unwrap();
-        described.iter().map(|(name, value)| (name.clone(), read_value(folder, value, declared(name).as_ref()))).collect()
+        described
+            .iter()
+            .map(|(name, value)| (name.clone(), read_value(folder, value, declared(name).as_ref())))
+            .collect()
     };
-    let outputs = model.run(&values("inputs"), &[], &Options::default()).map_err(|error| error.to_string())?;
+    let outputs =
+        model.run(&values("inputs"), &[], &Options::default()).map_err(|error| error.to_string())?;
     let wanted = values("outputs");
-    outputs.iter().try_for_each(|(name, value)| same(value, &wanted[name]).map_err(|error| format!("output {name}: {error}")))
+    outputs.iter().try_for_each(|(name, value)| {
+        same(value, &wanted[name]).map_err(|error| format!("output {name}: {error}"))
+    })
 }
 
 #[test]
@@ -140,12 +155,19 @@ fn run_openvino(folder: &Path, case: &Json, runner: &str) -> Result<(), String> 
     let theirs = &case["results"][runner];
     match (ours, theirs["failure"].as_str()) {
         (Err(_), Some(failure)) if failure.starts_with("error") => Ok(()),
-        (Err(error), None) => Err(format!("Gradus fails ({error}), but OpenVINO gives {}{}", theirs["type"], theirs["shape"])),
+        (Err(error), None) => {
+            Err(format!("Gradus fails ({error}), but OpenVINO gives {}{}", theirs["type"], theirs["shape"]))
+        }
         (Ok(outputs), None) => {
             let dtype: DType = theirs["type"].as_str().unwrap().parse().unwrap();
-            let dims = theirs["shape"].as_array().unwrap().iter().map(|dim| usize::try_from(dim.as_u64().unwrap()).unwrap());
+            let dims = theirs["shape"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|dim| usize::try_from(dim.as_u64().unwrap()).unwrap());
             let bytes = Bytes::from(std::fs::read(folder.join(theirs["file"].as_str().unwrap())).unwrap());
-            let want = Tensor::from_bytes(dtype, Shape::new(dims.collect::<Vec<_>>()).unwrap(), bytes).unwrap();
+            let want =
+                Tensor::from_bytes(dtype, Shape::new(dims.collect::<Vec<_>>()).unwrap(), bytes).unwrap();
             same(&outputs[0].1, &want.into())
         }
         (ours, Some(failure)) => Err(format!("OpenVINO fails ({failure}), Gradus gives {ours:?}")),
@@ -171,7 +193,13 @@ fn array(path: &Path) -> Tensor {
 
 /// The codes of an array of 8- or 16-bit codes.
 fn codes(tensor: &Tensor) -> Vec<u64> {
-    let codes = tensor.numbers().unwrap().map(|number| if let Number::Int(code) = number { u64::try_from(code).unwrap() } else { panic!("codes are integers") });
+    let codes = tensor.numbers().unwrap().map(|number| {
+        if let Number::Int(code) = number {
+            u64::try_from(code).unwrap()
+        } else {
+            panic!("codes are integers")
+        }
+    });
     codes.collect()
 }
 
@@ -200,10 +228,25 @@ fn codes_have_the_values_that_ml_dtypes_gives_them() {
 type Deviation = (DType, &'static str, fn(f32) -> bool, &'static str);
 
 const DEVIATIONS: &[Deviation] = &[
-    (DType::F8E8M0, "any", |x| x < 0.0, "negative numbers are undefined; onnx takes the magnitude, we give NaN"),
+    (
+        DType::F8E8M0,
+        "any",
+        |x| x < 0.0,
+        "negative numbers are undefined; onnx takes the magnitude, we give NaN",
+    ),
     (DType::F8E8M0, "any", |x| x == f32::INFINITY, "the text's table says the largest; onnx gives NaN"),
-    (DType::F8E8M0, "any", |x| x > 0.0 && x < f32::MIN_POSITIVE, "onnx reads only the exponent, and rounds subnormals as if it were 0"),
-    (DType::F8E8M0, "nearest", |x| (x.to_bits() & 0x7f_ffff) == 0x40_0000, "ties go up by the text; so do onnx's, but for the least exponent"),
+    (
+        DType::F8E8M0,
+        "any",
+        |x| x > 0.0 && x < f32::MIN_POSITIVE,
+        "onnx reads only the exponent, and rounds subnormals as if it were 0",
+    ),
+    (
+        DType::F8E8M0,
+        "nearest",
+        |x| (x.to_bits() & 0x7f_ffff) == 0x40_0000,
+        "ties go up by the text; so do onnx's, but for the least exponent",
+    ),
     (DType::F8E8M0, "any", |x| x > 1.701_411_8e38, "onnx does not saturate before it rounds"),
 ];
 
@@ -214,7 +257,10 @@ fn numbers_are_rounded_as_ml_dtypes_and_onnx_round_them() {
     let (numbers, small) = (array(&root.join("numbers.npy")), array(&root.join("small_numbers.npy")));
     for file in folders(&root) {
         let file_name = name(&file);
-        let Some((stem, rules)) = file_name.strip_suffix(".npy").and_then(|stem| stem.rsplit_once('.')) else { continue };
+        let Some((stem, rules)) = file_name.strip_suffix(".npy").and_then(|stem| stem.rsplit_once('.'))
+        else {
+            continue;
+        };
         let dtype: DType = stem.parse().unwrap();
         let mut chosen = Rules::IEEE;
         match rules {
@@ -237,7 +283,9 @@ fn numbers_are_rounded_as_ml_dtypes_and_onnx_round_them() {
             let mask = (1 << dtype.bits()) - 1;
             let got = convert::code(dtype, Number::Float(x.into()), chosen);
             let equal = got == want & mask || (is_nan(dtype, got) && is_nan(dtype, want));
-            let deviates = DEVIATIONS.iter().any(|(of, by, numbers, _)| *of == dtype && (*by == rules || *by == "any") && numbers(x));
+            let deviates = DEVIATIONS
+                .iter()
+                .any(|(of, by, numbers, _)| *of == dtype && (*by == rules || *by == "any") && numbers(x));
             assert!(equal || deviates, "{dtype} {rules} {x:e}: {got:#x} instead of {want:#x}");
         }
     }

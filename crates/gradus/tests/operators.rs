@@ -8,7 +8,9 @@ use gradus::convert::{FromNumber, Rules};
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, Graph, Origin, Standard, Type};
 use gradus::schema::{Param, Signature};
-use gradus::{DType, Error, Fact, Kind, Model, Number, Options, Result, Shape, Tensor, TensorFact, Value, registry};
+use gradus::{
+    DType, Error, Fact, Kind, Model, Number, Options, Result, Shape, Tensor, TensorFact, Value, registry,
+};
 use proptest::prelude::*;
 
 /// A model of one node.
@@ -29,7 +31,14 @@ impl OneNode {
         }
         let keys = keys.iter().zip(&self.inputs).map(|(key, value)| if value.is_some() { key } else { "" });
         builder
-            .apply("node", self.operator, self.version, &keys.collect::<Vec<_>>(), &["out"], self.attributes.clone())
+            .apply(
+                "node",
+                self.operator,
+                self.version,
+                &keys.collect::<Vec<_>>(),
+                &["out"],
+                self.attributes.clone(),
+            )
             .unwrap();
         builder.output("out");
         let mut model = graph::Model::new(self.standard);
@@ -53,21 +62,40 @@ impl OneNode {
     /// Runs, and checks that what can be inferred holds, from facts that say all and from facts that say less.
     fn check(&self) -> Result<Value> {
         let value = self.run()?;
-        let everything: HashMap<_, _> = self.given().iter().map(|(name, value)| (name.clone(), Fact::of(value))).collect();
+        let everything: HashMap<_, _> =
+            self.given().iter().map(|(name, value)| (name.clone(), Fact::of(value))).collect();
         let less = |keep: &dyn Fn(TensorFact) -> TensorFact| {
-            let forget = |fact: &Fact| if let Fact::Tensor(fact) = fact { Fact::Tensor(keep(fact.clone())) } else { fact.clone() };
+            let forget = |fact: &Fact| {
+                if let Fact::Tensor(fact) = fact { Fact::Tensor(keep(fact.clone())) } else { fact.clone() }
+            };
             everything.iter().map(|(name, fact)| (name.clone(), forget(fact))).collect::<HashMap<_, _>>()
         };
         let shapes = less(&|fact| TensorFact { elements: None, ..fact });
-        let ranks = less(&|fact| TensorFact { elements: None, dims: fact.dims.map(|dims| vec![None; dims.len()]), ..fact });
+        let ranks = less(&|fact| TensorFact {
+            elements: None,
+            dims: fact.dims.map(|dims| vec![None; dims.len()]),
+            ..fact
+        });
         let types = less(&|fact| TensorFact { elements: None, dims: None, ..fact });
         for facts in [&everything, &shapes, &ranks, &types] {
             let (_, fact) = self.model().infer(facts, &Options::default())?.remove(0);
-            assert!(fact.holds_for(&value), "{} {}: inferred {fact:?} from {facts:?}, but it is {value:?}", self.operator, self.version);
+            assert!(
+                fact.holds_for(&value),
+                "{} {}: inferred {fact:?} from {facts:?}, but it is {value:?}",
+                self.operator,
+                self.version
+            );
         }
         let (_, fact) = self.model().infer(&shapes, &Options::default())?.remove(0);
-        if !matches!(self.operator, "Range" | "Loop") && let Value::Tensor(tensor) = &value {
-            assert_eq!(fact.as_tensor().shape().as_ref(), Some(tensor.shape()), "{}: shapes give the shape", self.operator);
+        if !matches!(self.operator, "Range" | "Loop")
+            && let Value::Tensor(tensor) = &value
+        {
+            assert_eq!(
+                fact.as_tensor().shape().as_ref(),
+                Some(tensor.shape()),
+                "{}: shapes give the shape",
+                self.operator
+            );
         }
         Ok(value)
     }
@@ -98,25 +126,43 @@ fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
         inputs: inputs.into_iter().map(Some).collect(),
         attributes,
     };
-    let first = |signature: &'static Signature| signature.inputs.first().into_iter().flat_map(|p: &Param| p.types.tensor.iter());
+    let first = |signature: &'static Signature| {
+        signature.inputs.first().into_iter().flat_map(|p: &Param| p.types.tensor.iter())
+    };
     let dims: &[&[usize]] = &[&[2, 3], &[0, 2], &[]];
     let each = |make: &dyn Fn(DType, &[usize]) -> OneNode| {
-        first(signature).flat_map(|dtype| dims.iter().map(move |dims| (dtype, *dims))).map(|(dtype, dims)| make(dtype, dims)).collect()
+        first(signature)
+            .flat_map(|dtype| dims.iter().map(move |dims| (dtype, *dims)))
+            .map(|(dtype, dims)| make(dtype, dims))
+            .collect()
     };
     match operator {
-        "Add" | "Sub" | "Div" => each(&|dtype, dims| one(vec![tensor(dtype, dims, 0).into(), tensor(dtype, dims, 1).into()], vec![])),
-        "Ceil" | "Relu" | "Identity" | "Shape" | "ShapeOf" | "Size" => each(&|dtype, dims| one(vec![tensor(dtype, dims, 0).into()], vec![])),
+        "Add" | "Sub" | "Div" => each(&|dtype, dims| {
+            one(vec![tensor(dtype, dims, 0).into(), tensor(dtype, dims, 1).into()], vec![])
+        }),
+        "Ceil" | "Relu" | "Identity" | "Shape" | "ShapeOf" | "Size" => {
+            each(&|dtype, dims| one(vec![tensor(dtype, dims, 0).into()], vec![]))
+        }
         "Cast" => {
             let targets: Vec<_> = signature.outputs[0].types.tensor.iter().collect();
             let to = |dtype: DType| {
                 let number = gradus::formats::onnx::number_of(dtype).unwrap();
-                if version == 1 { Content::Bytes(dtype.name().to_uppercase().into()) } else { Content::Int(number) }
+                if version == 1 {
+                    Content::Bytes(dtype.name().to_uppercase().into())
+                } else {
+                    Content::Int(number)
+                }
             };
             let pairs = first(signature).flat_map(|from| targets.iter().map(move |&to| (from, to)));
-            pairs.map(|(from, target)| one(vec![tensor(from, &[2, 2], 0).into()], vec![("to", to(target))])).collect()
+            pairs
+                .map(|(from, target)| one(vec![tensor(from, &[2, 2], 0).into()], vec![("to", to(target))]))
+                .collect()
         }
         "Constant" => {
-            let mut all: Vec<_> = signature.outputs[0].types.tensor.iter()
+            let mut all: Vec<_> = signature.outputs[0]
+                .types
+                .tensor
+                .iter()
                 .map(|dtype| one(vec![], vec![("value", Content::Tensor(tensor(dtype, &[2], 0).into()))]))
                 .collect();
             if version >= 12 {
@@ -133,28 +179,47 @@ fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
             all
         }
         "Range" => {
-            let output = |dtype: DType| if version == 4 && standard == Standard::OpenVino { vec![("output_type", Content::Text(dtype.short_name().into()))] } else { vec![] };
+            let output = |dtype: DType| {
+                if version == 4 && standard == Standard::OpenVino {
+                    vec![("output_type", Content::Text(dtype.short_name().into()))]
+                } else {
+                    vec![]
+                }
+            };
             let of = |dtype| one([0, 2, 1].map(|n| scalar(dtype, n)).to_vec(), output(dtype));
             // Types that cannot hold 0, 1 and 2 have no such range.
             let holds = |dtype: &DType| {
-                [0, 1, 2].iter().all(|&n| scalar(*dtype, n).tensor().unwrap().only_number().is_ok_and(|x| gradus::convert::nearest_f64(x) == gradus::convert::nearest_f64(Number::Int(n))))
+                [0, 1, 2].iter().all(|&n| {
+                    scalar(*dtype, n).tensor().unwrap().only_number().is_ok_and(|x| {
+                        gradus::convert::nearest_f64(x) == gradus::convert::nearest_f64(Number::Int(n))
+                    })
+                })
             };
             first(signature).filter(holds).map(of).collect()
         }
-        "Loop" => first(signature).map(|dtype| {
-            let mut body = Builder::nested("body");
-            for key in ["i", "condition", "x"] {
-                body.define(key, Origin::Input).unwrap();
-            }
-            body.apply("", "Identity", version, &["condition"], &["condition_out"], vec![]).unwrap();
-            body.apply("", "Identity", version, &["x"], &["x_out"], vec![]).unwrap();
-            body.apply("", "Identity", version, &["x"], &["scan"], vec![]).unwrap();
-            for key in ["condition_out", "x_out", "scan"] {
-                body.output(key);
-            }
-            let body = Content::Graph(Arc::new(body.finish().unwrap()));
-            one(vec![scalar(DType::I64, 3), Value::from(Tensor::scalar(Bool::from(true))), tensor(dtype, &[2], 0).into()], vec![("body", body)])
-        }).collect(),
+        "Loop" => first(signature)
+            .map(|dtype| {
+                let mut body = Builder::nested("body");
+                for key in ["i", "condition", "x"] {
+                    body.define(key, Origin::Input).unwrap();
+                }
+                body.apply("", "Identity", version, &["condition"], &["condition_out"], vec![]).unwrap();
+                body.apply("", "Identity", version, &["x"], &["x_out"], vec![]).unwrap();
+                body.apply("", "Identity", version, &["x"], &["scan"], vec![]).unwrap();
+                for key in ["condition_out", "x_out", "scan"] {
+                    body.output(key);
+                }
+                let body = Content::Graph(Arc::new(body.finish().unwrap()));
+                one(
+                    vec![
+                        scalar(DType::I64, 3),
+                        Value::from(Tensor::scalar(Bool::from(true))),
+                        tensor(dtype, &[2], 0).into(),
+                    ],
+                    vec![("body", body)],
+                )
+            })
+            .collect(),
         other => panic!("there is no case for operator {other}"),
     }
 }
@@ -167,7 +232,9 @@ fn inference_and_evaluation_agree_for_every_row_and_type() {
             let cases = cases(schema.standard, signature);
             assert!(!cases.is_empty(), "{} {} is run", signature.name, signature.since);
             for case in cases {
-                case.check().unwrap_or_else(|error| panic!("{} {} of {:?}: {error}", case.operator, case.version, case.inputs));
+                case.check().unwrap_or_else(|error| {
+                    panic!("{} {} of {:?}: {error}", case.operator, case.version, case.inputs)
+                });
                 run += 1;
             }
         }
@@ -178,15 +245,32 @@ fn inference_and_evaluation_agree_for_every_row_and_type() {
 #[test]
 fn types_that_the_text_does_not_list_are_refused() {
     for schema in registry::all() {
-        for signature in schema.signatures().filter(|signature| !matches!(signature.name, "Constant" | "Loop")) {
+        for signature in
+            schema.signatures().filter(|signature| !matches!(signature.name, "Constant" | "Loop"))
+        {
             let admitted = signature.inputs[0].types.tensor;
             for &dtype in DType::ALL.iter().filter(|&&dtype| !admitted.contains(dtype)) {
                 let inputs = signature.inputs.iter().map(|_| Some(Value::from(tensor(dtype, &[], 0))));
                 let attributes = cases(schema.standard, signature).remove(0).attributes;
-                let case = OneNode { standard: schema.standard, operator: signature.name, version: signature.since, inputs: inputs.collect(), attributes };
+                let case = OneNode {
+                    standard: schema.standard,
+                    operator: signature.name,
+                    version: signature.since,
+                    inputs: inputs.collect(),
+                    attributes,
+                };
                 let error = case.run().unwrap_err();
-                assert_eq!(error.kind(), Kind::Type, "{} {} {dtype}: {error}", signature.name, signature.since);
-                let wanted = format!("is {dtype}, which {}-{} does not take; it takes ", signature.name, signature.since);
+                assert_eq!(
+                    error.kind(),
+                    Kind::Type,
+                    "{} {} {dtype}: {error}",
+                    signature.name,
+                    signature.since
+                );
+                let wanted = format!(
+                    "is {dtype}, which {}-{} does not take; it takes ",
+                    signature.name, signature.since
+                );
                 assert!(error.message().contains(&wanted), "{error}");
             }
         }
@@ -194,7 +278,13 @@ fn types_that_the_text_does_not_list_are_refused() {
 }
 
 fn onnx(operator: &'static str, version: i64, inputs: Vec<Value>) -> OneNode {
-    OneNode { standard: Standard::Onnx, operator, version, inputs: inputs.into_iter().map(Some).collect(), attributes: vec![] }
+    OneNode {
+        standard: Standard::Onnx,
+        operator,
+        version,
+        inputs: inputs.into_iter().map(Some).collect(),
+        attributes: vec![],
+    }
 }
 
 fn elements<T: FromNumber>(value: &Value) -> Vec<T> {
@@ -203,7 +293,13 @@ fn elements<T: FromNumber>(value: &Value) -> Vec<T> {
 
 fn openvino_range(inputs: [Value; 3], output_type: &str) -> OneNode {
     let attributes = vec![("output_type", Content::Text(output_type.into()))];
-    OneNode { standard: Standard::OpenVino, operator: "Range", version: 4, inputs: inputs.map(Some).to_vec(), attributes }
+    OneNode {
+        standard: Standard::OpenVino,
+        operator: "Range",
+        version: 4,
+        inputs: inputs.map(Some).to_vec(),
+        attributes,
+    }
 }
 
 /// The examples of the five texts. The Japanese text of Range-4 gives 3 as the step of its second example, where its
@@ -214,16 +310,19 @@ fn examples_of_the_texts() {
     assert_eq!(elements::<i32>(&onnx("Range", 11, ints([3, 9, 3])).check().unwrap()), [3, 6]);
     assert_eq!(elements::<i32>(&onnx("Range", 11, ints([10, 4, -2])).check().unwrap()), [10, 8, 6]);
 
-    let openvino = |numbers: [i128; 3]| openvino_range(numbers.map(|n| scalar(DType::I32, n)), "i32").check().unwrap();
+    let openvino =
+        |numbers: [i128; 3]| openvino_range(numbers.map(|n| scalar(DType::I32, n)), "i32").check().unwrap();
     assert_eq!(elements::<i32>(&openvino([2, 23, 3])), [2, 5, 8, 11, 14, 17, 20]);
     assert_eq!(elements::<i32>(&openvino([23, 2, -3])), [23, 20, 17, 14, 11, 8, 5]);
     assert_eq!(elements::<i32>(&openvino([23, 2, 3])), [0; 0]);
-    let floats = openvino_range([1.0, 2.5, 0.5].map(|x: f32| Tensor::scalar(x).into()), "f32").check().unwrap();
+    let floats =
+        openvino_range([1.0, 2.5, 0.5].map(|x: f32| Tensor::scalar(x).into()), "f32").check().unwrap();
     assert_eq!(elements::<f32>(&floats), [1.0, 1.5, 2.0]);
 
     let shape = |attributes: Vec<(&'static str, i64)>, version| {
         let attributes = attributes.into_iter().map(|(name, value)| (name, Content::Int(value))).collect();
-        let case = OneNode { attributes, ..onnx("Shape", version, vec![tensor(DType::F32, &[2, 3, 4], 0).into()]) };
+        let case =
+            OneNode { attributes, ..onnx("Shape", version, vec![tensor(DType::F32, &[2, 3, 4], 0).into()]) };
         elements::<i64>(&case.check().unwrap())
     };
     for version in [1, 13, 15, 19, 21, 23, 24, 25] {
@@ -245,27 +344,51 @@ fn openvino_range_casts_to_the_output_type_first() {
     assert_eq!(elements::<i32>(&run(floats([1.2, 11.3, 1.6]), "i32").unwrap()), (1..11).collect::<Vec<_>>());
     assert_eq!(elements::<i64>(&run(floats([-1.9, 3.9, 1.5]), "i64").unwrap()), [-1, 0, 1, 2]);
     let message = |inputs, output_type| run(inputs, output_type).unwrap_err().message().to_owned();
-    assert_eq!(message(floats([0.0, 5.0, 0.5]), "i32"), "input 2 \"step\" is 0.5, which is zero after the cast to int32");
-    assert_eq!(message(floats([0.0, 1.0, 1e-8]), "f16"), "input 2 \"step\" is 1e-08, which is zero after the cast to float16");
+    assert_eq!(
+        message(floats([0.0, 5.0, 0.5]), "i32"),
+        "input 2 \"step\" is 0.5, which is zero after the cast to int32"
+    );
+    assert_eq!(
+        message(floats([0.0, 1.0, 1e-8]), "f16"),
+        "input 2 \"step\" is 1e-08, which is zero after the cast to float16"
+    );
     assert_eq!(message(floats([0.0, 5.0, 0.0]), "f32"), "input 2 \"step\" is zero, but a range needs a step");
-    assert_eq!(message(floats([f32::NAN, 5.0, 1.0]), "i32"), "input 0 \"start\" is nan, but a range needs finite numbers");
-    assert_eq!(message(floats([1e30, 2e30, 1.0]), "i32"), "input 0 \"start\" is 1.0000000150474662e+30, which no integer type holds");
-    assert_eq!(message(floats([0.0, 5.0, 1.0]), "string"), "attribute \"output_type\" is string, but a numeric type is wanted");
+    assert_eq!(
+        message(floats([f32::NAN, 5.0, 1.0]), "i32"),
+        "input 0 \"start\" is nan, but a range needs finite numbers"
+    );
+    assert_eq!(
+        message(floats([1e30, 2e30, 1.0]), "i32"),
+        "input 0 \"start\" is 1.0000000150474662e+30, which no integer type holds"
+    );
+    assert_eq!(
+        message(floats([0.0, 5.0, 1.0]), "string"),
+        "attribute \"output_type\" is string, but a numeric type is wanted"
+    );
     // The three types may differ, and int64 is not rounded on its way to float64.
-    let mixed = [Value::from(Tensor::scalar((1i64 << 53) + 1)), Value::from(Tensor::scalar((1u64 << 53) + 4)), Value::from(Tensor::scalar(1i8))];
+    let mixed = [
+        Value::from(Tensor::scalar((1i64 << 53) + 1)),
+        Value::from(Tensor::scalar((1u64 << 53) + 4)),
+        Value::from(Tensor::scalar(1i8)),
+    ];
     let next = 9_007_199_254_740_992.0;
     assert_eq!(elements::<f64>(&run(mixed.clone(), "f64").unwrap()), [next, next + 2.0, next + 4.0]);
     assert_eq!(elements::<u8>(&run(mixed, "u8").unwrap()), [1, 2, 3]);
     let halves = run(floats([0.0, 1.0, 0.1]), "bf16").unwrap();
-    assert_eq!(format!("{halves:?}"), "Tensor(bfloat16[10] [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])");
+    assert_eq!(
+        format!("{halves:?}"),
+        "Tensor(bfloat16[10] [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])"
+    );
 }
 
 #[test]
 fn scalars_are_of_the_shapes_that_each_standard_takes() {
-    let of = |dims: &[usize]| [0, 3, 1].map(|n| {
-        let shape = Shape::new(dims).unwrap();
-        Value::from(Tensor::from_numbers(DType::I32, shape, [Number::Int(n)], Rules::IEEE).unwrap())
-    });
+    let of = |dims: &[usize]| {
+        [0, 3, 1].map(|n| {
+            let shape = Shape::new(dims).unwrap();
+            Value::from(Tensor::from_numbers(DType::I32, shape, [Number::Int(n)], Rules::IEEE).unwrap())
+        })
+    };
     assert_eq!(elements::<i32>(&onnx("Range", 11, of(&[]).to_vec()).check().unwrap()), [0, 1, 2]);
     assert_eq!(elements::<i32>(&onnx("Range", 11, of(&[1]).to_vec()).check().unwrap()), [0, 1, 2]);
     let error = onnx("Range", 11, of(&[1, 1]).to_vec()).run().unwrap_err();
@@ -287,7 +410,8 @@ fn range_by_its_body_counts_in_float32_and_sums_up() {
     let (exact, body) = both(11, [0, 16_777_217, 16_777_216].map(|n: i32| Tensor::scalar(n).into()).to_vec());
     assert_eq!((elements::<i32>(&exact).len(), elements::<i32>(&body).len()), (2, 1));
     // A running sum stalls where the step is below half an ulp.
-    let (exact, body) = both(11, [16_777_216.0, 16_777_226.0, 1.0].map(|x: f32| Tensor::scalar(x).into()).to_vec());
+    let (exact, body) =
+        both(11, [16_777_216.0, 16_777_226.0, 1.0].map(|x: f32| Tensor::scalar(x).into()).to_vec());
     assert_eq!(elements::<f32>(&exact)[2..4], [16_777_218.0, 16_777_220.0]);
     assert_eq!(elements::<f32>(&body), [16_777_216.0; 10]);
     // Version 27 sums float16 in float32, and casts at the end.
@@ -316,7 +440,10 @@ fn the_body_of_range_11_is_not_valid_for_int16() {
 #[test]
 fn a_stash_type_is_checked_by_the_body() {
     let halves = [0.0, 1.0, 0.5].map(scalar_half).to_vec();
-    let node = |stash: i64| OneNode { attributes: vec![("stash_type", Content::Int(stash))], ..onnx("Range", 27, halves.clone()) };
+    let node = |stash: i64| OneNode {
+        attributes: vec![("stash_type", Content::Int(stash))],
+        ..onnx("Range", 27, halves.clone())
+    };
     let expanded = Options { expand_functions: true, ..Options::default() };
     for stash in [1, 11] {
         assert_eq!(node(stash).run_with(&expanded).unwrap().tensor().unwrap().len(), 2);
@@ -327,7 +454,10 @@ fn a_stash_type_is_checked_by_the_body() {
 
 #[test]
 fn attributes_that_the_text_does_not_know_are_refused() {
-    let of = |attribute: (&'static str, Content)| OneNode { attributes: vec![attribute], ..onnx("Shape", 13, vec![scalar(DType::I32, 0)]) };
+    let of = |attribute: (&'static str, Content)| OneNode {
+        attributes: vec![attribute],
+        ..onnx("Shape", 13, vec![scalar(DType::I32, 0)])
+    };
     let error = of(("start", Content::Int(1))).run().unwrap_err();
     assert_eq!(error.message(), "attribute \"start\" is not one of the operator; its attributes: none");
     let wrong = OneNode { version: 15, ..of(("start", Content::Float(1.0))) };
@@ -341,9 +471,15 @@ fn versions_that_do_not_exist_are_refused() {
     let error = onnx("Range", 10, vec![]).run().unwrap_err();
     assert_eq!(error.message(), "operator Range exists since operator set 11, but the set is 10");
     let error = onnx("Conv", 11, vec![]).run().unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::Unsupported, "operator Conv of onnx is not run by Gradus yet"));
+    assert_eq!(
+        (error.kind(), error.message()),
+        (Kind::Unsupported, "operator Conv of onnx is not run by Gradus yet")
+    );
     let error = onnx("Frobnicate", 11, vec![]).run().unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::Unsupported, "operator Frobnicate of onnx is not known"));
+    assert_eq!(
+        (error.kind(), error.message()),
+        (Kind::Unsupported, "operator Frobnicate of onnx is not known")
+    );
 }
 
 /// A loop whose body adds to `x` what is captured from around, gives `x` as a scan, and goes on while `x` is below 40.
@@ -373,13 +509,21 @@ fn loop_model(trips: Option<i64>, condition: Option<bool>) -> Result<Vec<(String
     if let Some(condition) = condition {
         constant("start", Tensor::scalar(Bool::from(condition)))?;
     }
-    let inputs = [if trips.is_some() { "trips" } else { "" }, if condition.is_some() { "start" } else { "" }, "x0"];
+    let inputs =
+        [if trips.is_some() { "trips" } else { "" }, if condition.is_some() { "start" } else { "" }, "x0"];
     outer.apply("loop", "Loop", 16, &inputs, &["x", "scan"], vec![("body", body)])?;
     outer.output("x");
     outer.output("scan");
     let mut model = graph::Model::new(Standard::Onnx);
     model.graph = outer.finish()?;
-    Model::from_source(model).run(&HashMap::new(), &[], &Options { limits: gradus::Limits { max_steps: 1000, ..gradus::Limits::DEFAULT }, ..Options::default() })
+    Model::from_source(model).run(
+        &HashMap::new(),
+        &[],
+        &Options {
+            limits: gradus::Limits { max_steps: 1000, ..gradus::Limits::DEFAULT },
+            ..Options::default()
+        },
+    )
 }
 
 #[test]
@@ -455,16 +599,33 @@ fn inputs_are_checked_against_what_the_model_declares() {
     source.graph = graph;
     let model = Model::from_source(source);
     let run = |inputs: &[(&str, Tensor)]| {
-        let inputs = inputs.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.clone().into())).collect();
-        model.run(&inputs, &[], &Options::default()).map_err(|error| (error.kind(), error.message().to_owned()))
+        let inputs =
+            inputs.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.clone().into())).collect();
+        model
+            .run(&inputs, &[], &Options::default())
+            .map_err(|error| (error.kind(), error.message().to_owned()))
     };
     let f32s = |dims: &[usize]| tensor(DType::F32, dims, 0);
     assert!(run(&[("a", f32s(&[2, 3])), ("b", f32s(&[2]))]).is_ok());
     assert!(run(&[("a", f32s(&[2, 3]))]).is_ok(), "an input that nothing needs may be missing");
-    let wrong = |inputs: &[(&str, Tensor)], kind, message: &str| assert_eq!(run(inputs).unwrap_err(), (kind, message.to_owned()));
-    wrong(&[("a", tensor(DType::I32, &[2, 3], 0))], Kind::Type, "input \"a\" is int32[2, 3], but the model declares float32[n, m]");
-    wrong(&[("a", f32s(&[2]))], Kind::Shape, "input \"a\" is float32[2], but the model declares float32[n, m]");
-    wrong(&[("a", f32s(&[2, 3])), ("b", f32s(&[3]))], Kind::Shape, "axis 0 of input \"b\" is 3, but \"n\" is 2 by input \"a\"");
+    let wrong = |inputs: &[(&str, Tensor)], kind, message: &str| {
+        assert_eq!(run(inputs).unwrap_err(), (kind, message.to_owned()));
+    };
+    wrong(
+        &[("a", tensor(DType::I32, &[2, 3], 0))],
+        Kind::Type,
+        "input \"a\" is int32[2, 3], but the model declares float32[n, m]",
+    );
+    wrong(
+        &[("a", f32s(&[2]))],
+        Kind::Shape,
+        "input \"a\" is float32[2], but the model declares float32[n, m]",
+    );
+    wrong(
+        &[("a", f32s(&[2, 3])), ("b", f32s(&[3]))],
+        Kind::Shape,
+        "axis 0 of input \"b\" is 3, but \"n\" is 2 by input \"a\"",
+    );
     wrong(&[("c", f32s(&[2]))], Kind::Usage, "the model has no input \"c\"; its inputs: \"a\", \"b\"");
     wrong(&[("b", f32s(&[2]))], Kind::Usage, "input \"a\" (float32[n, m]) is needed, but not given");
 }

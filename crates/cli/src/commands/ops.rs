@@ -60,10 +60,15 @@ pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
     }
     if found.is_empty() {
         let name = args.name.as_deref().unwrap_or_default();
-        return Err(Error::new(Kind::Usage, format!("there is no operator \"{name}\"; `gradus ops` lists all")).into());
+        return Err(Error::new(
+            Kind::Usage,
+            format!("there is no operator \"{name}\"; `gradus ops` lists all"),
+        )
+        .into());
     }
     if args.json {
-        let rows: Vec<_> = found.iter().map(|((_, standard, _), signature)| Row::of(standard.name(), signature)).collect();
+        let rows: Vec<_> =
+            found.iter().map(|((_, standard, _), signature)| Row::of(standard.name(), signature)).collect();
         return output::print_json(&json::object([("operators", rows)])?);
     }
     let mut table = output::table(&["operator", "standard", "version", "inputs", "attributes", "types"]);
@@ -72,7 +77,14 @@ pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
         let names: Vec<_> = signature.inputs.iter().map(|input| input.name).collect();
         let attributes: Vec<_> = signature.attributes.iter().map(|attribute| attribute.name).collect();
         let older = before.filter(|older| older.name == *name && older.since < *since);
-        table.add_row([name, standard.name(), &since.to_string(), &names.join(", "), &attributes.join(", "), &signature.types_beside(older)]);
+        table.add_row([
+            name,
+            standard.name(),
+            &since.to_string(),
+            &names.join(", "),
+            &attributes.join(", "),
+            &signature.types_beside(older),
+        ]);
         before = Some(signature);
     }
     output::print_line(&output::render(&table))

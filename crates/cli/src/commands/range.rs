@@ -21,7 +21,11 @@ pub(crate) fn range(args: &args::Range) -> Result<(), Failure> {
         if let RangeError::OutputType(_) = error { usage("--dtype", &described) } else { described }
     })?;
     let tensor = gradus::filled(&plan, &args.limits.limits(), 0)?;
-    if args.json { output::print_json(&json::tensor(&tensor)) } else { output::print_line(&output::tensor(&tensor)) }
+    if args.json {
+        output::print_json(&json::tensor(&tensor))
+    } else {
+        output::print_line(&output::tensor(&tensor))
+    }
 }
 
 /// The element of a type that is nearest to a decimal.

@@ -29,7 +29,9 @@ pub(crate) fn run(args: &args::Run) -> Result<(), Failure> {
             let files: Vec<_> = saved.iter().map(|(name, path)| (name, path.display().to_string())).collect();
             return output::print_json(&json::object([("files", json::object(files)?)])?);
         }
-        return saved.iter().try_for_each(|(name, path)| output::print_line(&format!("{name}: {}", path.display())));
+        return saved
+            .iter()
+            .try_for_each(|(name, path)| output::print_line(&format!("{name}: {}", path.display())));
     }
     if args.json {
         let values = outputs.iter().map(|(name, value)| (name, json::value(value)));
@@ -48,10 +50,12 @@ fn with_progress<T>(options: Options, work: impl FnOnce(&Options) -> Result<T>) 
     let shower = std::thread::spawn(move || {
         let mut bar = None;
         // The sender is dropped when the work is done; until then, each timeout is time to look.
-        while wait.recv_timeout(Duration::from_millis(500)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        while wait.recv_timeout(Duration::from_millis(500)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
             let style = ProgressStyle::with_template("{spinner} {pos} steps in {elapsed}");
             let bar = bar.get_or_insert_with(|| {
-                ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+                ProgressBar::new_spinner()
+                    .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
             });
             bar.set_position(STEPS.load(Ordering::Relaxed));
         }
@@ -67,11 +71,19 @@ fn with_progress<T>(options: Options, work: impl FnOnce(&Options) -> Result<T>) 
 }
 
 /// Reads one `--input`.
-fn read_input(model: &Model, argument: &str, limits: &Limits, into: &mut HashMap<String, Value>) -> Result<(), Failure> {
+fn read_input(
+    model: &Model,
+    argument: &str,
+    limits: &Limits,
+    into: &mut HashMap<String, Value>,
+) -> Result<(), Failure> {
     let usage = |message: String| Error::new(Kind::Usage, message);
     let Some((name, text)) = argument.split_once('=') else {
         if !is_npz(argument) {
-            return Err(usage(format!("--input \"{argument}\" is neither NAME=VALUE, NAME=FILE nor an .npz file")).into());
+            return Err(usage(format!(
+                "--input \"{argument}\" is neither NAME=VALUE, NAME=FILE nor an .npz file"
+            ))
+            .into());
         }
         for (name, tensor) in read_npz(model, Path::new(argument), limits)? {
             put(model, into, &name, tensor.into())?;
@@ -81,7 +93,8 @@ fn read_input(model: &Model, argument: &str, limits: &Limits, into: &mut HashMap
     let id = model.input(name)?;
     let declared = declared_dtype(model, id);
     let value = match file_of(text) {
-        None => literal::parse(text, declared, limits).map_err(|mistake| mistake.in_argument(&format!("--input {name}=")))?,
+        None => literal::parse(text, declared, limits)
+            .map_err(|mistake| mistake.in_argument(&format!("--input {name}=")))?,
         Some(path) if is_npz(text) => {
             let arrays = read_npz(model, path, limits)?;
             let found = arrays.into_iter().find(|(of, _)| of == name).map(|(_, tensor)| tensor.into());

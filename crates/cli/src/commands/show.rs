@@ -110,33 +110,56 @@ fn count(graph: &Graph, operators: &mut BTreeMap<String, usize>) -> usize {
 
 fn text(shown: &Shown) -> String {
     let mut text = String::new();
-    let sets: Vec<_> = shown.opsets.iter().map(|(domain, version)| if domain.is_empty() { format!("opset {version}") } else { format!("{domain} {version}") }).collect();
-    let facts = [format!("{} IR {}", shown.standard, shown.ir_version), sets.join(", "), shown.producer.clone()];
+    let sets: Vec<_> = shown
+        .opsets
+        .iter()
+        .map(
+            |(domain, version)| {
+                if domain.is_empty() { format!("opset {version}") } else { format!("{domain} {version}") }
+            },
+        )
+        .collect();
+    let facts =
+        [format!("{} IR {}", shown.standard, shown.ir_version), sets.join(", "), shown.producer.clone()];
     let facts: Vec<_> = facts.iter().filter(|fact| !fact.is_empty()).map(String::as_str).collect();
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{}: {}", shown.file, facts.join("; "));
     for (title, values) in [("inputs", &shown.inputs), ("outputs", &shown.outputs)] {
+        if values.is_empty() {
+            let _ = writeln!(text, "\nno {title}");
+            continue;
+        }
         let mut table = output::table(&[title, "type", ""]);
         for value in values {
-            table.add_row([value.name.as_str(), &value.text, if value.optional { "has a default" } else { "" }]);
+            table.add_row([
+                value.name.as_str(),
+                &value.text,
+                if value.optional { "has a default" } else { "" },
+            ]);
         }
         let _ = writeln!(text, "\n{}", output::render(&table));
     }
     let mut operators: Vec<_> = shown.operators.iter().collect();
     operators.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
     let counts: Vec<_> = operators.iter().map(|(name, count)| format!("{name} {count}")).collect();
-    let _ = writeln!(text, "\n{} nodes: {}", shown.nodes, if counts.is_empty() { "none".to_owned() } else { counts.join(", ") });
+    let colon = if counts.is_empty() { "" } else { ": " };
+    let _ = writeln!(text, "\n{}{colon}{}", counted(shown.nodes, "node"), counts.join(", "));
     if !shown.functions.is_empty() {
-        let _ = writeln!(text, "{} functions: {}", shown.functions.len(), shown.functions.join(", "));
+        let _ =
+            writeln!(text, "{}: {}", counted(shown.functions.len(), "function"), shown.functions.join(", "));
     }
     let total: u128 = shown.constants.iter().map(|constant| u128::from(constant.bytes)).sum();
-    let _ = writeln!(text, "{} constants, {total} bytes", shown.constants.len());
+    let _ = writeln!(text, "{}, {total} bytes", counted(shown.constants.len(), "constant"));
     if !shown.constants.is_empty() {
         let mut largest: Vec<_> = shown.constants.iter().collect();
         largest.sort_by_key(|constant| (std::cmp::Reverse(constant.bytes), &constant.name));
         let mut table = output::table(&["constant", "type", "bytes"]);
         for constant in largest.iter().take(LARGEST) {
-            table.add_row([&constant.name, &format!("{}{:?}", constant.r#type, constant.shape), &constant.bytes.to_string()]);
+            table.add_row([
+                &constant.name,
+                &format!("{}{:?}", constant.r#type, constant.shape),
+                &constant.bytes.to_string(),
+            ]);
         }
         let _ = writeln!(text, "\n{}", output::render(&table));
         if largest.len() > LARGEST {
@@ -144,4 +167,13 @@ fn text(shown: &Shown) -> String {
         }
     }
     text
+}
+
+/// `no nodes`, `1 node`, `2 nodes`.
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
 }

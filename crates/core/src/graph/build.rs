@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Attribute, Capture, Constant, Content, Graph, Node, OperatorId, Origin, Type, ValueId, ValueInfo};
+use super::{
+    Attribute, Capture, Constant, Content, Graph, Node, OperatorId, Origin, Type, ValueId, ValueInfo,
+};
 use crate::convert::small_u32;
 use crate::error::{Error, Kind, Result};
 
@@ -50,7 +52,8 @@ impl Builder {
             return id;
         }
         let id = ValueId(small_u32(self.graph.values.len()));
-        let info = ValueInfo { name: key.into(), aliases: Vec::new(), declared: None, origin: Origin::Capture };
+        let info =
+            ValueInfo { name: key.into(), aliases: Vec::new(), declared: None, origin: Origin::Capture };
         self.graph.values.push(info);
         self.defined.push(false);
         self.constant.push(false);
@@ -137,7 +140,8 @@ impl Builder {
         }
         self.graph.nodes.push(node);
         for (slot, &key) in outputs.iter().enumerate() {
-            let output = if key.is_empty() { None } else { Some(self.define(key, Origin::Node(index, slot))?) };
+            let output =
+                if key.is_empty() { None } else { Some(self.define(key, Origin::Node(index, slot))?) };
             self.graph.nodes[index].outputs.push(output);
         }
         Ok(())
@@ -159,7 +163,11 @@ impl Builder {
         let named = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
         let node = Node {
             name: name.into(),
-            operator: OperatorId { domain: self.intern(""), name: self.intern(operator), overload: self.intern("") },
+            operator: OperatorId {
+                domain: self.intern(""),
+                name: self.intern(operator),
+                overload: self.intern(""),
+            },
             version: Some(version),
             inputs: inputs.iter().map(|key| (!key.is_empty()).then(|| self.reference(key))).collect(),
             outputs: Vec::new(),
@@ -234,7 +242,8 @@ fn order(graph: &Graph) -> Result<Vec<usize>> {
         Origin::Node(node, _) => Some(node),
         _ => None,
     };
-    let in_order = |(index, node): (usize, &Node)| node.needs().all(|id| producer(id).is_none_or(|of| of < index));
+    let in_order =
+        |(index, node): (usize, &Node)| node.needs().all(|id| producer(id).is_none_or(|of| of < index));
     if graph.nodes.iter().enumerate().all(in_order) {
         return Ok((0..graph.nodes.len()).collect());
     }
@@ -274,7 +283,8 @@ fn order(graph: &Graph) -> Result<Vec<usize>> {
 const NAMED: usize = 8;
 
 fn cycle(graph: &Graph, circle: &[usize]) -> Error {
-    let mut labels: Vec<_> = circle.iter().take(NAMED).map(|&index| graph.nodes[index].label(index)).collect();
+    let mut labels: Vec<_> =
+        circle.iter().take(NAMED).map(|&index| graph.nodes[index].label(index)).collect();
     if circle.len() > NAMED {
         labels.push(format!("{} more", circle.len() - NAMED));
     }
@@ -316,7 +326,10 @@ mod tests {
             message(&[("a", &["x", "z"], "a")]),
             "node \"a\": input 1 is value \"z\", which nothing defines",
         );
-        assert_eq!(message(&[("a", &["x"], "a"), ("", &["x"], "a")]), "value \"a\" is defined twice, first by node \"a\"");
+        assert_eq!(
+            message(&[("a", &["x"], "a"), ("", &["x"], "a")]),
+            "value \"a\" is defined twice, first by node \"a\""
+        );
         assert_eq!(message(&[("a", &["x"], "x")]), "value \"x\" is defined twice, first as an input");
     }
 

@@ -104,7 +104,8 @@ pub struct OperatorId {
 
 impl fmt::Display for OperatorId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (dot, colon) = (if self.domain.is_empty() { "" } else { "." }, if self.overload.is_empty() { "" } else { ":" });
+        let (dot, colon) =
+            (if self.domain.is_empty() { "" } else { "." }, if self.overload.is_empty() { "" } else { ":" });
         write!(f, "{}{dot}{}{colon}{}", self.domain, self.name, self.overload)
     }
 }
@@ -232,7 +233,8 @@ impl Graph {
 
     /// The first value of that name.
     pub fn find(&self, name: &str) -> Option<ValueId> {
-        let names = |info: &ValueInfo| &*info.name == name || info.aliases.iter().any(|alias| &**alias == name);
+        let names =
+            |info: &ValueInfo| &*info.name == name || info.aliases.iter().any(|alias| &**alias == name);
         self.ids().find(|&id| names(self.value(id)))
     }
 

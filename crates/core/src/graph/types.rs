@@ -83,11 +83,16 @@ impl Type {
                 let dims = tensor.shape().dims();
                 dtype.is_none_or(|dtype| dtype == tensor.dtype())
                     && extents.as_ref().is_none_or(|extents| {
-                        extents.len() == dims.len() && extents.iter().zip(dims).all(|(extent, &len)| extent.admits(len))
+                        extents.len() == dims.len()
+                            && extents.iter().zip(dims).all(|(extent, &len)| extent.admits(len))
                     })
             }
-            (Type::Sequence(inner), Value::Sequence(values)) => values.iter().all(|value| inner.admits(value)),
-            (Type::Optional(inner), Value::Optional(value)) => value.as_ref().is_none_or(|value| inner.admits(value)),
+            (Type::Sequence(inner), Value::Sequence(values)) => {
+                values.iter().all(|value| inner.admits(value))
+            }
+            (Type::Optional(inner), Value::Optional(value)) => {
+                value.as_ref().is_none_or(|value| inner.admits(value))
+            }
             _ => false,
         }
     }
@@ -123,7 +128,12 @@ mod tests {
 
     #[test]
     fn a_type_admits_what_it_declares() {
-        let extents = vec![Extent::Symbol("batch".into()), Extent::Known(3), Extent::Between(1, Some(4)), Extent::Unknown];
+        let extents = vec![
+            Extent::Symbol("batch".into()),
+            Extent::Known(3),
+            Extent::Between(1, Some(4)),
+            Extent::Unknown,
+        ];
         let declared = Type::Tensor(Some(DType::F32), Some(extents));
         assert_eq!(declared.to_string(), "float32[batch, 3, 1..4, ?]");
         let of = |dims: &[usize]| {

@@ -63,18 +63,24 @@ impl RangeError {
             Argument::Step => step,
         };
         match self {
-            RangeError::ZeroStep => Error::new(Kind::Value, format!("{step} is zero, but a range needs a step")),
+            RangeError::ZeroStep => {
+                Error::new(Kind::Value, format!("{step} is zero, but a range needs a step"))
+            }
             RangeError::NotFinite(argument, value) => {
                 let value = crate::text::shortest(Number::Float(value), DType::F64);
-                Error::new(Kind::Value, format!("{} is {value}, but a range needs finite numbers", word(argument)))
+                Error::new(
+                    Kind::Value,
+                    format!("{} is {value}, but a range needs finite numbers", word(argument)),
+                )
             }
             RangeError::Beyond(argument, value) => {
                 let value = crate::text::shortest(Number::Float(value), DType::F64);
                 Error::new(Kind::Value, format!("{} is {value}, which no integer type holds", word(argument)))
             }
-            RangeError::NotReal(argument) => {
-                Error::new(Kind::Type, format!("{} is complex, but a range needs real numbers", word(argument)))
-            }
+            RangeError::NotReal(argument) => Error::new(
+                Kind::Type,
+                format!("{} is complex, but a range needs real numbers", word(argument)),
+            ),
             RangeError::OutputType(dtype) => Error::new(Kind::Type, format!("a range cannot be of {dtype}")),
             RangeError::TooLong => Error::new(
                 Kind::Limit,
@@ -120,7 +126,8 @@ impl RangePlan {
         if !dtype.is_real() && dtype != DType::Bool {
             return Err(RangeError::OutputType(dtype));
         }
-        for (argument, number) in [(Argument::Start, start), (Argument::Limit, limit), (Argument::Step, step)] {
+        for (argument, number) in [(Argument::Start, start), (Argument::Limit, limit), (Argument::Step, step)]
+        {
             match number {
                 Number::Float(x) if !x.is_finite() => return Err(RangeError::NotFinite(argument, x)),
                 Number::Complex(..) => return Err(RangeError::NotReal(argument)),

@@ -29,7 +29,11 @@ pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: usiz
         return Err(span.error(Kind::Syntax, "an attribute has no name"));
     }
     let content = if parameter.is_empty() {
-        let stated = if stated == 0 { fields.first().and_then(|field| kind_of(field.number)) } else { i32::try_from(stated).ok() };
+        let stated = if stated == 0 {
+            fields.first().and_then(|field| kind_of(field.number))
+        } else {
+            i32::try_from(stated).ok()
+        };
         let content = Reading { reader, span, opsets, depth, fields: &fields }.content(stated);
         content.map_err(|error| error.in_node(format!("attribute \"{name}\"")))?
     } else {
@@ -73,14 +77,20 @@ impl<'a> Reading<'_, 'a> {
         Ok(match stated {
             Some(kind::FLOAT) => Content::Float(self.last(at::F, Field::float, 0.0)?),
             Some(kind::INT) => Content::Int(self.last(at::I, Field::int, 0)?),
-            Some(kind::STRING) => Content::Bytes(self.last(at::S, |field| Ok(field.span()?.bytes()), Bytes::new())?),
-            Some(kind::TENSOR) => Content::Tensor(self.one(at::T, |span| Ok(tensor::read(self.reader, span)?.1))?),
+            Some(kind::STRING) => {
+                Content::Bytes(self.last(at::S, |field| Ok(field.span()?.bytes()), Bytes::new())?)
+            }
+            Some(kind::TENSOR) => {
+                Content::Tensor(self.one(at::T, |span| Ok(tensor::read(self.reader, span)?.1))?)
+            }
             Some(kind::SPARSE_TENSOR) => {
                 Content::Tensor(self.one(at::SPARSE_TENSOR, |span| Ok(sparse::read(self.reader, span)?.1))?)
             }
             Some(kind::GRAPH) => Content::Graph(self.one(at::G, |span| self.graph(span))?),
             Some(kind::TYPE_PROTO) => {
-                let read = |span: Span<'_>| types::read(span, 0)?.ok_or_else(|| span.error(Kind::Syntax, "the type is empty"));
+                let read = |span: Span<'_>| {
+                    types::read(span, 0)?.ok_or_else(|| span.error(Kind::Syntax, "the type is empty"))
+                };
                 Content::Type(self.one(at::TP, read)?)
             }
             Some(kind::FLOATS) => {
@@ -94,7 +104,9 @@ impl<'a> Reading<'_, 'a> {
                 Content::Ints(ints)
             }
             Some(kind::STRINGS) => Content::Strings(self.all(at::STRINGS, |span| Ok(span.bytes()))?),
-            Some(kind::TENSORS) => Content::Tensors(self.all(at::TENSORS, |span| Ok(tensor::read(self.reader, span)?.1))?),
+            Some(kind::TENSORS) => {
+                Content::Tensors(self.all(at::TENSORS, |span| Ok(tensor::read(self.reader, span)?.1))?)
+            }
             Some(kind::SPARSE_TENSORS) => {
                 Content::Tensors(self.all(at::SPARSE_TENSORS, |span| Ok(sparse::read(self.reader, span)?.1))?)
             }
@@ -140,7 +152,8 @@ impl<'a> Reading<'_, 'a> {
 
     fn one<T>(&self, number: u32, read: impl Fn(Span<'a>) -> Result<T>) -> Result<T> {
         let field = self.fields.iter().rfind(|field| field.number == number);
-        let field = field.ok_or_else(|| self.span.error(Kind::Syntax, "the content that its kind promises is missing"))?;
+        let field = field
+            .ok_or_else(|| self.span.error(Kind::Syntax, "the content that its kind promises is missing"))?;
         read(field.span()?)
     }
 }

@@ -22,7 +22,9 @@ pub(super) fn read(
     let fail = |message: String| Error::new(Kind::Syntax, format!("external data: {message}"));
     let entry = |key: &str| entries.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     let number = |key: &str| match entry(key) {
-        Some(text) => text.trim().parse().map(Some).map_err(|_| fail(format!("{key} \"{text}\" is not a size"))),
+        Some(text) => {
+            text.trim().parse().map(Some).map_err(|_| fail(format!("{key} \"{text}\" is not a size")))
+        }
         None => Ok(None),
     };
     let location = entry("location").ok_or_else(|| fail("no location is given".into()))?;
@@ -39,16 +41,19 @@ pub(super) fn read(
     let len = low_u64(wanted);
     reader.regions.borrow_mut().claim(location, offset, len, name)?;
     let (name, location) = (name.to_owned(), location.to_owned());
-    let external = External { name, dtype, shape: shape.clone(), location, offset, len, files: reader.files.clone() };
+    let external =
+        External { name, dtype, shape: shape.clone(), location, offset, len, files: reader.files.clone() };
     Ok(Constant::stored(dtype, shape, Arc::new(external)))
 }
 
 /// A location is a relative path that stays within the model's folder.
 fn check_location(location: &str) -> Result<()> {
     let parts: Vec<_> = location.split(['/', '\\']).collect();
-    let leaves = parts.contains(&"..") || parts.first().is_none_or(|part| part.is_empty() || part.contains(':'));
+    let leaves =
+        parts.contains(&"..") || parts.first().is_none_or(|part| part.is_empty() || part.contains(':'));
     if leaves || location.contains('\0') {
-        let message = format!("external data \"{location}\" is outside the model's folder, and so is not read");
+        let message =
+            format!("external data \"{location}\" is outside the model's folder, and so is not read");
         return Err(Error::new(Kind::Io, message));
     }
     Ok(())
@@ -76,7 +81,11 @@ impl Stored for External {
                 let message = format!("{len} bytes at {offset} are wanted, but the file has {size}");
                 Error::new(Kind::Syntax, message).in_file(&self.location)
             })?;
-            Tensor::from_bytes(self.dtype, self.shape.clone(), file.slice(usize_of(self.offset)..usize_of(end)))
+            Tensor::from_bytes(
+                self.dtype,
+                self.shape.clone(),
+                file.slice(usize_of(self.offset)..usize_of(end)),
+            )
         };
         load().map_err(|error: Error| error.in_node(label(&self.name)))
     }

@@ -11,7 +11,8 @@ use crate::wire::Span;
 /// Reads `FunctionProto`.
 pub(super) fn read(reader: &Reader, span: Span<'_>) -> Result<Function> {
     let (mut name, mut domain, mut overload) = ("", "", "");
-    let (mut inputs, mut outputs, mut nodes, mut value_infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut inputs, mut outputs, mut nodes, mut value_infos) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut opsets, mut attributes, mut defaults) = (Vec::new(), Vec::new(), Vec::new());
     for field in span.fields() {
         let field = field?;

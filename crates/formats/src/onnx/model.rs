@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::convert::{product, u64_of};
 use gradus_core::graph::{Model, Standard};
-use gradus_core::{Kind, Limits, Result};
+use gradus_core::{Error, Kind, Limits, Result};
 
 use super::fields::{self, NEWEST_OPSET, model_proto, operator_set_id_proto, string_string_entry_proto};
 use super::{function, graph};
@@ -16,9 +16,6 @@ use crate::wire::Span;
 
 /// The oldest version of the file format that is read: the first with operator sets.
 const OLDEST_IR_VERSION: i64 = 3;
-
-
-
 
 /// What the readers of a model's parts share.
 pub(super) struct Reader {
@@ -56,8 +53,11 @@ pub fn read_model(bytes: &Bytes, files: Arc<dyn Files>, limits: Limits) -> Resul
     let mut model = Model::new(Standard::Onnx);
     let (mut graph, mut functions) = (None, Vec::new());
     let (mut producer, mut producer_version) = ("", "");
-    for field in file.fields() {
-        let field = field?;
+    for (index, field) in file.fields().enumerate() {
+        let field = field.map_err(|error| match index {
+            0 => Error::new(error.kind(), format!("this is not an ONNX model: {}", error.message())),
+            _ => error,
+        })?;
         match field.number {
             model_proto::IR_VERSION => model.format_version = field.int()?,
             model_proto::PRODUCER_NAME => producer = field.text()?,
@@ -75,7 +75,8 @@ pub fn read_model(bytes: &Bytes, files: Arc<dyn Files>, limits: Limits) -> Resul
         }
     }
     check_version(file, model.format_version)?;
-    let graph = graph.ok_or_else(|| file.error(Kind::Syntax, "this is not an ONNX model: it has no graph"))?;
+    let graph =
+        graph.ok_or_else(|| file.error(Kind::Syntax, "this is not an ONNX model: it has no graph"))?;
     format!("{producer} {producer_version}").trim().clone_into(&mut model.producer);
     for span in functions {
         model.functions.push(function::read(&reader, span)?);
@@ -109,7 +110,10 @@ pub(super) fn read_opset(span: Span<'_>) -> Result<(Arc<str>, i64)> {
         }
     }
     if domain.is_empty() && !(1..=NEWEST_OPSET).contains(&version) {
-        return Err(span.error(Kind::Graph, format!("operator set {version} is not known; known are 1 to {NEWEST_OPSET}")));
+        return Err(span.error(
+            Kind::Graph,
+            format!("operator set {version} is not known; known are 1 to {NEWEST_OPSET}"),
+        ));
     }
     Ok((domain.into(), version))
 }

@@ -29,7 +29,8 @@ pub(super) fn read<'a>(reader: &Reader, span: Span<'a>) -> Result<(&'a str, Cons
     };
     let shape = Shape::from_i64(&dims).map_err(|error| error.at(span.position()))?;
     let dtype = values.dtype();
-    let sparse = Sparse { name: name.to_owned(), shape: shape.clone(), values, indices, limits: reader.limits };
+    let sparse =
+        Sparse { name: name.to_owned(), shape: shape.clone(), values, indices, limits: reader.limits };
     Ok((name, Constant::stored(dtype, shape, Arc::new(sparse))))
 }
 
@@ -78,14 +79,19 @@ impl Sparse {
             }
             _ => {
                 let (values, indices) = (values.shape(), indices.shape());
-                return Err(fail(format!("values of shape {values} do not go with indices of shape {indices}")));
+                return Err(fail(format!(
+                    "values of shape {values} do not go with indices of shape {indices}"
+                )));
             }
         };
         let place = |coordinates: &[i64]| {
-            let steps = coordinates.iter().zip(&extents).zip(&strides).map(|((&coordinate, &extent), &stride)| {
-                let index = usize_of_i64(coordinate).filter(|&index| index < extent);
-                index.map(|index| index * stride).ok_or_else(|| fail(format!("index {coordinate} is not below {extent}")))
-            });
+            let steps =
+                coordinates.iter().zip(&extents).zip(&strides).map(|((&coordinate, &extent), &stride)| {
+                    let index = usize_of_i64(coordinate).filter(|&index| index < extent);
+                    index
+                        .map(|index| index * stride)
+                        .ok_or_else(|| fail(format!("index {coordinate} is not below {extent}")))
+                });
             steps.sum::<Result<usize>>()
         };
         indices.elements::<i64>()?.chunks_exact(extents.len().max(1)).map(place).collect()

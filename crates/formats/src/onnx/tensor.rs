@@ -90,13 +90,16 @@ pub(super) fn read<'a>(reader: &Reader, span: Span<'a>) -> Result<(&'a str, Cons
             tensor_proto::DATA_TYPE => number = field.int()?,
             tensor_proto::RAW_DATA => raw = Some(field.span()?),
             tensor_proto::EXTERNAL_DATA => entries.push(read_entry(field.span()?)?),
-            tensor_proto::DATA_LOCATION => elsewhere = field.int()? == i64::from(tensor_proto_data_location::EXTERNAL),
+            tensor_proto::DATA_LOCATION => {
+                elsewhere = field.int()? == i64::from(tensor_proto_data_location::EXTERNAL);
+            }
             tensor_proto::SEGMENT => segmented = true,
             _ => {}
         }
     }
     let constant = || {
-        let dtype = dtype_of(number).ok_or_else(|| Error::new(Kind::Type, format!("element type {number} is not known")))?;
+        let dtype = dtype_of(number)
+            .ok_or_else(|| Error::new(Kind::Type, format!("element type {number} is not known")))?;
         let shape = Shape::from_i64(&dims)?;
         if segmented {
             return Err(Error::new(Kind::Unsupported, "tensors in segments are not read"));
@@ -105,7 +108,9 @@ pub(super) fn read<'a>(reader: &Reader, span: Span<'a>) -> Result<(&'a str, Cons
             return external::read(reader, name, dtype, shape, &entries);
         }
         if let Some(raw) = raw {
-            return Tensor::from_bytes(dtype, shape, raw.bytes()).map(Constant::from).map_err(|e| e.at(raw.position()));
+            return Tensor::from_bytes(dtype, shape, raw.bytes())
+                .map(Constant::from)
+                .map_err(|e| e.at(raw.position()));
         }
         let typed = Typed { dtype, shape: shape.clone(), message: span.bytes(), position: span.position() };
         Ok(Constant::stored(dtype, shape, Arc::new(typed)))
@@ -142,13 +147,16 @@ impl Typed {
             DType::F32 | DType::C64 => self.fixed(tensor_proto::FLOAT_DATA, 4),
             DType::F64 | DType::C128 => self.fixed(tensor_proto::DOUBLE_DATA, 8),
             DType::String => self.texts(),
-            DType::I64 => Tensor::from_vec(self.shape.clone(), self.varints(tensor_proto::INT64_DATA, count)?),
+            DType::I64 => {
+                Tensor::from_vec(self.shape.clone(), self.varints(tensor_proto::INT64_DATA, count)?)
+            }
             DType::U32 | DType::U64 => {
                 let entries = self.varints(tensor_proto::UINT64_DATA, count)?;
                 self.of_low_bytes(&entries)
             }
             _ if dtype.is_packed() && dtype.bits() != 6 => {
-                let bytes = self.varints(tensor_proto::INT32_DATA, usize_of(low_u64(byte_len(dtype, &self.shape))))?;
+                let bytes =
+                    self.varints(tensor_proto::INT32_DATA, usize_of(low_u64(byte_len(dtype, &self.shape))))?;
                 let bytes: Vec<u8> = bytes.into_iter().map(|entry| low_u8(entry.cast_unsigned())).collect();
                 Tensor::from_bytes(dtype, self.shape.clone(), bytes.into())
             }
@@ -167,7 +175,8 @@ impl Typed {
     /// The low bytes of each entry, as many as an element has.
     fn of_low_bytes(&self, entries: &[i64]) -> Result<Tensor> {
         let width = self.dtype.bits() / 8;
-        let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.to_le_bytes().into_iter().take(width)).collect();
+        let bytes: Vec<u8> =
+            entries.iter().flat_map(|entry| entry.to_le_bytes().into_iter().take(width)).collect();
         Tensor::from_bytes(self.dtype, self.shape.clone(), bytes.into())
     }
 

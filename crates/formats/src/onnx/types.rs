@@ -66,7 +66,9 @@ fn read_tensor(span: Span<'_>) -> Result<Type> {
 fn read_dtype(span: Span<'_>, field: &Field<'_>) -> Result<Option<DType>> {
     match field.int()? {
         0 => Ok(None),
-        code => dtype_of(code).map(Some).ok_or_else(|| span.error(Kind::Type, format!("element type {code} is not known"))),
+        code => dtype_of(code)
+            .map(Some)
+            .ok_or_else(|| span.error(Kind::Type, format!("element type {code} is not known"))),
     }
 }
 

@@ -125,7 +125,9 @@ fn texts(shape: Shape, bytes: &Bytes) -> Result<Tensor> {
     let chars = chars.ok_or_else(|| fail("it ends among the sizes"))?;
     let text = |i: usize| {
         let range = number(i + 1).zip(number(i + 2)).map(|(start, end)| start..end);
-        let text = range.and_then(|range| chars.get(range)).ok_or_else(|| fail(&format!("text {i} is not within it")))?;
+        let text = range
+            .and_then(|range| chars.get(range))
+            .ok_or_else(|| fail(&format!("text {i} is not within it")))?;
         std::str::from_utf8(text).map(Into::into).map_err(|_| fail(&format!("text {i} is not UTF-8")))
     };
     Tensor::from_text(shape, (0..count).map(text).collect::<Result<_>>()?)
@@ -146,9 +148,21 @@ mod tests {
         let cases = [
             Case { dtype: DType::U1, bytes: &[0x9a, 0xda], codes: &[1, 0, 0, 1, 1, 0, 1, 0, 1] },
             Case { dtype: DType::U2, bytes: &[0xe4, 0xe4, 0xc1], codes: &[0, 1, 2, 3, 0, 1, 2, 3, 1] },
-            Case { dtype: DType::U3, bytes: &[0x1b, 0x1b, 0x0f, 0x68, 0x4c, 0x56], codes: &[0, 1, 2, 3, 4, 5, 6, 7, 1] },
-            Case { dtype: DType::U4, bytes: &[0x10, 0x32, 0x54, 0x76, 0x48], codes: &[0, 1, 2, 3, 4, 5, 6, 7, 8] },
-            Case { dtype: DType::U6, bytes: &[1, 0x23, 0, 0x45, 0x67, 0, 0x80, 0, 0], codes: &[0, 1, 2, 3, 4, 5, 6, 7, 8] },
+            Case {
+                dtype: DType::U3,
+                bytes: &[0x1b, 0x1b, 0x0f, 0x68, 0x4c, 0x56],
+                codes: &[0, 1, 2, 3, 4, 5, 6, 7, 1],
+            },
+            Case {
+                dtype: DType::U4,
+                bytes: &[0x10, 0x32, 0x54, 0x76, 0x48],
+                codes: &[0, 1, 2, 3, 4, 5, 6, 7, 8],
+            },
+            Case {
+                dtype: DType::U6,
+                bytes: &[1, 0x23, 0, 0x45, 0x67, 0, 0x80, 0, 0],
+                codes: &[0, 1, 2, 3, 4, 5, 6, 7, 8],
+            },
         ];
         for Case { dtype, bytes, codes } in cases {
             let shape = Shape::vector(9);
@@ -164,11 +178,16 @@ mod tests {
         let shape = Shape::new([2, 2]).unwrap();
         let tensor = decode(DType::String, shape.clone(), &Bytes::from_static(bytes)).unwrap();
         assert_eq!(tensor.texts().unwrap().join(","), "ab,cdé,,x");
-        for (damage, what) in [(0, "it has 5 texts, but shape [2, 2] wants 4"), (8, "text 1 is not within it")] {
+        for (damage, what) in
+            [(0, "it has 5 texts, but shape [2, 2] wants 4"), (8, "text 1 is not within it")]
+        {
             let mut bytes = bytes.to_vec();
             bytes[damage] += if damage == 0 { 1 } else { 100 };
             let error = decode(DType::String, shape.clone(), &bytes.into()).unwrap_err();
-            assert_eq!(error.message(), format!("this is not a list of texts: {what}").replace("text 1", "text 0"));
+            assert_eq!(
+                error.message(),
+                format!("this is not a list of texts: {what}").replace("text 1", "text 0")
+            );
         }
         assert!(decode(DType::String, shape, &Bytes::from_static(&bytes[..20])).is_err());
     }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use gradus_core::error::Position;
-use gradus_core::graph::{Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Standard, Type};
+use gradus_core::graph::{
+    Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Standard, Type,
+};
 use gradus_core::{DType, Error, Kind, Limits, Result, Shape};
 use roxmltree::{Document, ParsingOptions};
 
@@ -34,24 +36,35 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
     })?;
     // A node of the document takes about 100 bytes, and four bytes of text (`<a/>`) make one.
     limits.allow_bytes(0, gradus_core::convert::product(text.len(), 25))?;
-    let document = Document::parse_with_options(text, ParsingOptions::default()).map_err(|error| not_xml(&error))?;
+    let document =
+        Document::parse_with_options(text, ParsingOptions::default()).map_err(|error| not_xml(&error))?;
     let net = document.root_element();
     if net.tag_name().name() != "net" {
         let tag = net.tag_name().name();
-        return Err(at(net, Kind::Syntax, format!("this is not an OpenVINO model: its root is <{tag}>, not <net>")));
+        return Err(at(
+            net,
+            Kind::Syntax,
+            format!("this is not an OpenVINO model: its root is <{tag}>, not <net>"),
+        ));
     }
     let version = number(net, "version")?;
     if !VERSIONS.contains(&version) {
-        return Err(at(net, Kind::Unsupported, format!("the model's IR version is {version}; known are 10 and 11")));
+        return Err(at(
+            net,
+            Kind::Unsupported,
+            format!("the model's IR version is {version}; known are 10 and 11"),
+        ));
     }
     let mut model = Model::new(Standard::OpenVino);
     model.format_version = version;
     for info in net.children().filter(|child| matches!(child.tag_name().name(), "rt_info" | "meta_data")) {
         metadata(info, "", &mut model.metadata);
     }
-    model.producer = model.metadata.iter().find(|(key, _)| key == "Runtime_version").map_or_else(String::new, |(_, value)| {
-        format!("OpenVINO {value}")
-    });
+    model.producer = model
+        .metadata
+        .iter()
+        .find(|(key, _)| key == "Runtime_version")
+        .map_or_else(String::new, |(_, value)| format!("OpenVINO {value}"));
     model.graph = Reading { bin, files, regions: Regions::default() }.graph(net)?;
     Ok(model)
 }
@@ -81,7 +94,9 @@ fn attribute<'a>(node: Xml<'a>, name: &str) -> Result<&'a str> {
 
 fn number<T: std::str::FromStr>(node: Xml<'_>, name: &str) -> Result<T> {
     let text = attribute(node, name)?;
-    text.trim().parse().map_err(|_| at(node, Kind::Syntax, format!("attribute \"{name}\" is \"{text}\", not a number")))
+    text.trim()
+        .parse()
+        .map_err(|_| at(node, Kind::Syntax, format!("attribute \"{name}\" is \"{text}\", not a number")))
 }
 
 /// The leaves of nested elements, by the path of their names.
@@ -121,13 +136,18 @@ impl Reading<'_> {
     fn graph(mut self, net: Xml<'_>) -> Result<Graph> {
         let edges = edges(net)?;
         let mut builder = Builder::new(net.attribute("name").unwrap_or_default());
-        let layers = child(net, "layers").ok_or_else(|| at(net, Kind::Syntax, "<net> lacks <layers>".into()))?;
+        let layers =
+            child(net, "layers").ok_or_else(|| at(net, Kind::Syntax, "<net> lacks <layers>".into()))?;
         let mut seen = HashMap::new();
         for layer in layers.children().filter(|child| child.tag_name().name() == "layer") {
             let id = number(layer, "id")?;
             if let Some(first) = seen.insert(id, position(layer)) {
                 let Position::Line(line, _) = first else { continue };
-                return Err(at(layer, Kind::Graph, format!("layer {id} is defined twice, first in line {line}")));
+                return Err(at(
+                    layer,
+                    Kind::Graph,
+                    format!("layer {id} is defined twice, first in line {line}"),
+                ));
             }
             let name = layer.attribute("name").unwrap_or_default();
             let read = self.layer(&mut builder, layer, id, &edges);
@@ -139,7 +159,10 @@ impl Reading<'_> {
                 true if !builder.is_defined(&key(*from)) => ("from", from),
                 true => return None,
             };
-            Some((*position, format!("an edge leads {way} port {port} of layer {layer}, which does not exist")))
+            Some((
+                *position,
+                format!("an edge leads {way} port {port} of layer {layer}, which does not exist"),
+            ))
         };
         if let Some((position, message)) = edges.iter().filter_map(leads_nowhere).min() {
             return Err(Error::new(Kind::Graph, message).at(position));
@@ -167,19 +190,23 @@ impl Reading<'_> {
                 Ok(())
             }
             "Parameter" => {
-                let port = outputs.first().ok_or_else(|| at(layer, Kind::Syntax, "a Parameter has no output".into()))?;
+                let port = outputs
+                    .first()
+                    .ok_or_else(|| at(layer, Kind::Syntax, "a Parameter has no output".into()))?;
                 let value = builder.define(&key((id, port.id)), Origin::Input)?;
                 describe(builder, value, layer, &outputs, 0);
                 if let Some(data) = child(layer, "data") {
                     let shape = data.attribute("shape").unwrap_or("...");
                     let declared = tensor_type(data.attribute("element_type"), shape);
-                    let declared = declared.ok_or_else(|| at(data, Kind::Syntax, format!("\"{shape}\" is not a shape")))?;
+                    let declared = declared
+                        .ok_or_else(|| at(data, Kind::Syntax, format!("\"{shape}\" is not a shape")))?;
                     builder.info(value).declared = Some(declared);
                 }
                 Ok(())
             }
             "Const" => {
-                let port = outputs.first().ok_or_else(|| at(layer, Kind::Syntax, "a Const has no output".into()))?;
+                let port =
+                    outputs.first().ok_or_else(|| at(layer, Kind::Syntax, "a Const has no output".into()))?;
                 let placed = self.placed(layer)?;
                 let value = builder.constant(&key((id, port.id)), constant(placed, self.bin, self.files)?)?;
                 describe(builder, value, layer, &outputs, 0);
@@ -190,14 +217,16 @@ impl Reading<'_> {
     }
 
     fn placed(&mut self, layer: Xml<'_>) -> Result<Placed> {
-        let data = child(layer, "data").ok_or_else(|| at(layer, Kind::Syntax, "a Const has no <data>".into()))?;
+        let data =
+            child(layer, "data").ok_or_else(|| at(layer, Kind::Syntax, "a Const has no <data>".into()))?;
         let (element_type, shape) = (attribute(data, "element_type")?, attribute(data, "shape")?);
-        let dtype = element_type.parse::<DType>().map_err(|_| {
-            at(data, Kind::Type, format!("element type \"{element_type}\" is not known"))
-        })?;
+        let dtype = element_type
+            .parse::<DType>()
+            .map_err(|_| at(data, Kind::Type, format!("element type \"{element_type}\" is not known")))?;
         let declared = tensor_type(Some(element_type), shape);
         let dims = declared.as_ref().and_then(Type::known_dims);
-        let dims = dims.ok_or_else(|| at(data, Kind::Syntax, format!("\"{shape}\" is not the shape of a constant")))?;
+        let dims = dims
+            .ok_or_else(|| at(data, Kind::Syntax, format!("\"{shape}\" is not the shape of a constant")))?;
         let placed = Placed {
             name: layer.attribute("name").unwrap_or_default().to_owned(),
             dtype,
@@ -282,7 +311,13 @@ fn names(list: &str) -> Vec<Box<str>> {
 }
 
 /// Gives a value the names and the type of its port. A layer with one output lends its own name.
-fn describe(builder: &mut Builder, value: gradus_core::graph::ValueId, layer: Xml<'_>, ports: &[OutputPort<'_>], index: usize) {
+fn describe(
+    builder: &mut Builder,
+    value: gradus_core::graph::ValueId,
+    layer: Xml<'_>,
+    ports: &[OutputPort<'_>],
+    index: usize,
+) {
     let Some(port) = ports.get(index) else { return };
     let layer_name = layer.attribute("name").unwrap_or_default();
     let own = if ports.len() == 1 { layer_name.to_owned() } else { format!("{layer_name}.{index}") };
@@ -312,10 +347,15 @@ fn node(
     let set = layer.attribute("version").unwrap_or_default();
     let version = set.strip_prefix("opset").and_then(|digits| digits.parse().ok());
     if version.is_some_and(|version| !(1..=NEWEST_OPSET).contains(&version)) {
-        return Err(at(layer, Kind::Graph, format!("operator set \"{set}\" is not known; known are opset1 to opset{NEWEST_OPSET}")));
+        return Err(at(
+            layer,
+            Kind::Graph,
+            format!("operator set \"{set}\" is not known; known are opset1 to opset{NEWEST_OPSET}"),
+        ));
     }
     let data = child(layer, "data").into_iter().flat_map(|data| data.attributes());
-    let attributes = data.map(|a| Attribute { name: a.name().into(), content: Content::Text(a.value().into()) });
+    let attributes =
+        data.map(|a| Attribute { name: a.name().into(), content: Content::Text(a.value().into()) });
     let node = Node {
         name: layer.attribute("name").unwrap_or_default().into(),
         operator: OperatorId {

@@ -53,7 +53,8 @@ fn modern(operation: Operation) -> Result<Box<dyn Op>> {
 }
 
 fn legacy(operation: Operation, cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    let broadcast = if cx.flag("broadcast", false)? { Broadcast::Onto(cx.int("axis")?) } else { Broadcast::None };
+    let broadcast =
+        if cx.flag("broadcast", false)? { Broadcast::Onto(cx.int("axis")?) } else { Broadcast::None };
     Ok(Box::new(Binary { operation, broadcast }))
 }
 
@@ -87,11 +88,18 @@ impl Binary {
             Broadcast::None => Err(misfit("differ, and \"broadcast\" is not set")),
             Broadcast::Onto(_) if b.len() == 1 => Ok((Shape::SCALAR, a.clone())),
             Broadcast::Onto(axis) => {
-                let last = a.rank().checked_sub(b.rank()).ok_or_else(|| misfit("do not go together: the second has more axes"))?;
+                let last = a
+                    .rank()
+                    .checked_sub(b.rank())
+                    .ok_or_else(|| misfit("do not go together: the second has more axes"))?;
                 let start = match axis {
                     None => last,
                     Some(axis) => {
-                        let axis = if axis < 0 { axis.saturating_add(gradus_core::convert::i64_of(a.rank())) } else { axis };
+                        let axis = if axis < 0 {
+                            axis.saturating_add(gradus_core::convert::i64_of(a.rank()))
+                        } else {
+                            axis
+                        };
                         let start = usize_of_i64(axis).filter(|&start| start <= last);
                         start.ok_or_else(|| misfit(&format!("do not go together from axis {axis} on")))?
                     }
@@ -168,7 +176,8 @@ impl Op for Binary {
     fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
         let (a, b) = (cx.tensor(0), cx.tensor(1));
         let dtype = a.dtype.or(b.dtype);
-        let shape = a.shape().zip(b.shape()).map(|(a, b)| self.shapes(&a, &b)).transpose()?.map(|(_, shape)| shape);
+        let shape =
+            a.shape().zip(b.shape()).map(|(a, b)| self.shapes(&a, &b)).transpose()?.map(|(_, shape)| shape);
         let dims = match (shape, self.broadcast) {
             (Some(shape), _) => Some(shape.dims().iter().copied().map(Some).collect()),
             (None, Broadcast::Both) => a.dims.zip(b.dims).map(|(a, b)| broadcast_dims(&a, &b)),
@@ -189,7 +198,9 @@ impl Op for Binary {
 /// What is known of the shape that two shapes broadcast to, where not all extents are known.
 fn broadcast_dims(a: &[Option<usize>], b: &[Option<usize>]) -> Vec<Option<usize>> {
     let rank = a.len().max(b.len());
-    let dim = |dims: &[Option<usize>], axis: usize| (axis + dims.len()).checked_sub(rank).map_or(Some(1), |axis| dims[axis]);
+    let dim = |dims: &[Option<usize>], axis: usize| {
+        (axis + dims.len()).checked_sub(rank).map_or(Some(1), |axis| dims[axis])
+    };
     let both = |axis| match (dim(a, axis), dim(b, axis)) {
         (Some(1), other) | (other, Some(1)) => other,
         (Some(known), _) | (_, Some(known)) => Some(known),

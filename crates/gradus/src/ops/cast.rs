@@ -19,7 +19,8 @@ use gradus_core::{DType, Error, Kind, Result, Value};
 use crate::fact::{Fact, TensorFact};
 use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
 
-pub(super) const SCHEMAS: &[Schema] = &[Schema::onnx("Cast", &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28], Cast::build)];
+pub(super) const SCHEMAS: &[Schema] =
+    &[Schema::onnx("Cast", &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28], Cast::build)];
 
 #[derive(Debug)]
 struct Cast {
@@ -32,7 +33,10 @@ impl Cast {
         let to = cx.dtype("to")?;
         let admitted = cx.signature.outputs[0].types.tensor;
         if !admitted.contains(to) {
-            let message = format!("attribute \"to\" is {to}, which Cast-{} does not give; it gives {admitted}", cx.signature.since);
+            let message = format!(
+                "attribute \"to\" is {to}, which Cast-{} does not give; it gives {admitted}",
+                cx.signature.since
+            );
             return Err(Error::new(Kind::Type, message));
         }
         let overflow = if cx.flag("saturate", true)? { Overflow::Saturate } else { Overflow::Special };
@@ -41,7 +45,8 @@ impl Cast {
             Some("down") => ScaleRounding::Down,
             Some("nearest") => ScaleRounding::Nearest,
             Some(other) => {
-                let message = format!("attribute \"round_mode\" is \"{other}\", but up, down or nearest is wanted");
+                let message =
+                    format!("attribute \"round_mode\" is \"{other}\", but up, down or nearest is wanted");
                 return Err(Error::new(Kind::Value, message));
             }
         };

@@ -23,7 +23,8 @@ struct Constant {
 
 impl Constant {
     fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        let given = cx.signature.attributes.iter().filter_map(|rule| cx.attribute(rule.name)).collect::<Vec<_>>();
+        let given =
+            cx.signature.attributes.iter().filter_map(|rule| cx.attribute(rule.name)).collect::<Vec<_>>();
         let [content] = given[..] else {
             let message = format!("{} attributes give a value, but exactly one must", given.len());
             return Err(Error::new(Kind::Graph, message));
@@ -38,12 +39,20 @@ impl Constant {
             Content::Strings(all) => {
                 Tensor::from_text(Shape::vector(all.len()), all.iter().map(text).collect::<Result<_>>()?)?
             }
-            other => return Err(Error::new(Kind::Type, format!("the value is {}, but a tensor is wanted", other.sort()))),
+            other => {
+                return Err(Error::new(
+                    Kind::Type,
+                    format!("the value is {}, but a tensor is wanted", other.sort()),
+                ));
+            }
         };
         let value = Value::from(tensor.clone());
         if !cx.signature.outputs[0].types.admits(&value) {
             let (dtype, since) = (tensor.dtype(), cx.signature.since);
-            return Err(Error::new(Kind::Type, format!("the value is {dtype}, which Constant-{since} does not give")));
+            return Err(Error::new(
+                Kind::Type,
+                format!("the value is {dtype}, which Constant-{since} does not give"),
+            ));
         }
         Ok(Box::new(Constant { tensor }))
     }

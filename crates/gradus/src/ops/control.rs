@@ -20,7 +20,8 @@ use crate::fact::{Fact, TensorFact};
 use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
 use crate::program::Program;
 
-pub(super) const SCHEMAS: &[Schema] = &[Schema::onnx("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], Loop::build)];
+pub(super) const SCHEMAS: &[Schema] =
+    &[Schema::onnx("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], Loop::build)];
 
 #[derive(Debug)]
 struct Loop {
@@ -47,9 +48,10 @@ impl Loop {
             );
             return Err(Error::new(Kind::Graph, message));
         }
-        let declared = graph.outputs().iter().map(|&id| {
-            graph.value(id).declared.as_ref().map_or(Fact::Unknown, Fact::declared)
-        });
+        let declared = graph
+            .outputs()
+            .iter()
+            .map(|&id| graph.value(id).declared.as_ref().map_or(Fact::Unknown, Fact::declared));
         Ok(Box::new(Loop { declared: declared.collect(), body, carried }))
     }
 
@@ -66,7 +68,8 @@ impl Loop {
             let mut inputs = vec![scalar(DType::I64), scalar(DType::Bool)];
             inputs.extend(state.iter().cloned());
             let outputs = self.body.infer(inputs, cx.frame)?;
-            let next: Vec<_> = state.iter().zip(&outputs[1..]).map(|(before, after)| before.join(after)).collect();
+            let next: Vec<_> =
+                state.iter().zip(&outputs[1..]).map(|(before, after)| before.join(after)).collect();
             if next == state {
                 return Ok(outputs);
             }
@@ -87,7 +90,9 @@ fn goes_on(value: &Value) -> Result<bool> {
         DType::Bool => tensor.only_number(),
         other => Err(Error::new(Kind::Type, format!("is {other}, but bool is wanted"))),
     });
-    let number = tensor.map_err(|error| Error::new(error.kind(), format!("the condition that the body gives {}", error.message())))?;
+    let number = tensor.map_err(|error| {
+        Error::new(error.kind(), format!("the condition that the body gives {}", error.message()))
+    })?;
     Ok(!number.is_zero())
 }
 
@@ -95,7 +100,10 @@ impl Op for Loop {
     fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
         let body = self.infer_body(cx)?;
         let initial = |i: usize| cx.fact(BEFORE + i).without_elements();
-        let carried = body[1..=self.carried].iter().enumerate().map(|(i, fact)| initial(i).join(&fact.clone().without_elements()));
+        let carried = body[1..=self.carried]
+            .iter()
+            .enumerate()
+            .map(|(i, fact)| initial(i).join(&fact.clone().without_elements()));
         let scanned = body[1 + self.carried..].iter().map(|fact| {
             let TensorFact { dtype, dims, .. } = fact.as_tensor();
             Fact::tensor(dtype, dims.map(|dims| std::iter::once(None).chain(dims).collect()))
@@ -107,14 +115,19 @@ impl Op for Loop {
         let most = single::<i64>(cx, 0)?;
         let condition_given = cx.inputs.get(1).is_some_and(Option::is_some);
         let mut go_on = single::<Bool>(cx, 1)?.is_none_or(Bool::is_true);
-        let mut state = (0..self.carried).map(|i| cx.value(BEFORE + i).cloned()).collect::<Result<Vec<_>>>()?;
+        let mut state =
+            (0..self.carried).map(|i| cx.value(BEFORE + i).cloned()).collect::<Result<Vec<_>>>()?;
         let mut scans: Vec<Option<Stack>> = (0..self.scans()).map(|_| None).collect();
         let (before, mut held, mut i) = (cx.run.live_bytes, 0, 0);
         while go_on && most.is_none_or(|most| i < most) {
-            let mut inputs = vec![Some(Tensor::scalar(i).into()), Some(Tensor::scalar(Bool::from(go_on)).into())];
+            let mut inputs =
+                vec![Some(Tensor::scalar(i).into()), Some(Tensor::scalar(Bool::from(go_on)).into())];
             inputs.extend(state.drain(..).map(Some));
             cx.run.step()?;
-            let outputs = self.body.run(inputs, cx.frame, cx.run).map_err(|error| error.in_node(format!("iteration {i}")))?;
+            let outputs = self
+                .body
+                .run(inputs, cx.frame, cx.run)
+                .map_err(|error| error.in_node(format!("iteration {i}")))?;
             let condition = goes_on(&outputs[0])?;
             go_on = !condition_given || condition;
             let mut outputs = outputs.into_iter().skip(1);
@@ -127,7 +140,9 @@ impl Op for Loop {
                     cx.run.hold(value.byte_len())?;
                     scan.get_or_insert_with(|| Stack::new(row)).push(row)
                 });
-                row.map_err(|error| Error::new(error.kind(), format!("scan output {k} of iteration {i} {}", error.message())))?;
+                row.map_err(|error| {
+                    Error::new(error.kind(), format!("scan output {k} of iteration {i} {}", error.message()))
+                })?;
             }
             i += 1;
         }
@@ -155,7 +170,10 @@ impl Loop {
             let declared = declared.as_tensor();
             let dtype = inferred.dtype.or(declared.dtype).ok_or_else(|| {
                 let k = k - 1 - self.carried;
-                Error::new(Kind::Type, format!("scan output {k} is of unknown type, and there is no iteration to tell it"))
+                Error::new(
+                    Kind::Type,
+                    format!("scan output {k} is of unknown type, and there is no iteration to tell it"),
+                )
             })?;
             let dims = inferred.dims.or(declared.dims).unwrap_or_default();
             let dims = std::iter::once(0).chain(dims.into_iter().map(|dim| dim.unwrap_or(0)));

@@ -11,7 +11,8 @@ use gradus_core::{Result, Value};
 use crate::fact::Fact;
 use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
 
-pub(super) const SCHEMAS: &[Schema] = &[Schema::onnx("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], Identity::build)];
+pub(super) const SCHEMAS: &[Schema] =
+    &[Schema::onnx("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], Identity::build)];
 
 #[derive(Debug)]
 struct Identity;

@@ -160,9 +160,11 @@ impl Op for Range {
         let inputs = [0, 1, 2].map(|i| cx.tensor(i));
         let dtype = self.cast_to.or_else(|| inputs.iter().find_map(|input| input.dtype));
         let len = match &inputs {
-            [TensorFact { elements: Some(a), .. }, TensorFact { elements: Some(b), .. }, TensorFact { elements: Some(s), .. }] => {
-                Some(convert::usize_of(self.plan([a, b, s])?.len()))
-            }
+            [
+                TensorFact { elements: Some(a), .. },
+                TensorFact { elements: Some(b), .. },
+                TensorFact { elements: Some(s), .. },
+            ] => Some(convert::usize_of(self.plan([a, b, s])?.len())),
             _ => None,
         };
         Ok(vec![Fact::tensor(dtype, Some(vec![len]))])

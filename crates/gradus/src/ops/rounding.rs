@@ -14,8 +14,10 @@ use gradus_core::{Error, Kind, Number, Result, Tensor, Value, dispatch};
 use crate::fact::{Fact, TensorFact};
 use crate::op::{EvalCx, InferCx, Op, Schema};
 
-pub(super) const SCHEMAS: &[Schema] =
-    &[Schema::onnx("Ceil", &[1, 6, 13], |_| build(ceil)), Schema::onnx("Relu", &[1, 6, 13, 14], |_| build(relu))];
+pub(super) const SCHEMAS: &[Schema] = &[
+    Schema::onnx("Ceil", &[1, 6, 13], |_| build(ceil)),
+    Schema::onnx("Relu", &[1, 6, 13, 14], |_| build(relu)),
+];
 
 /// An operator that maps each element on its own.
 #[derive(Debug)]
@@ -70,8 +72,17 @@ mod tests {
 
     #[test]
     fn edges_are_as_the_text_says() {
-        let float = |map: fn(Number) -> Number, x| if let Number::Float(y) = map(Number::Float(x)) { y } else { f64::NAN };
-        let cases = [(0.5, 1.0, 0.5), (-0.5, -0.0, 0.0), (-0.0, -0.0, 0.0), (2.0, 2.0, 2.0), (f64::INFINITY, f64::INFINITY, f64::INFINITY), (f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0)];
+        let float = |map: fn(Number) -> Number, x| {
+            if let Number::Float(y) = map(Number::Float(x)) { y } else { f64::NAN }
+        };
+        let cases = [
+            (0.5, 1.0, 0.5),
+            (-0.5, -0.0, 0.0),
+            (-0.0, -0.0, 0.0),
+            (2.0, 2.0, 2.0),
+            (f64::INFINITY, f64::INFINITY, f64::INFINITY),
+            (f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0),
+        ];
         for (x, up, positive) in cases {
             assert_eq!(float(ceil, x).to_bits(), f64::to_bits(up), "ceil({x})");
             assert_eq!(float(relu, x).to_bits(), f64::to_bits(positive), "relu({x})");

@@ -88,10 +88,16 @@ impl Shape {
         let numbers = dims.iter().map(|&dim| {
             let number = Number::Int(i128::from(i64_of(dim)));
             let fits = convert::number(self.dtype, convert::code(self.dtype, number, Rules::IEEE)) == number;
-            let error = || Error::new(Kind::Value, format!("dimension {dim} is not in the range of {}", self.dtype));
+            let error =
+                || Error::new(Kind::Value, format!("dimension {dim} is not in the range of {}", self.dtype));
             fits.then_some(number).ok_or_else(error)
         });
-        Tensor::from_numbers(self.dtype, Dims::vector(dims.len()), numbers.collect::<Result<Vec<_>>>()?, Rules::IEEE)
+        Tensor::from_numbers(
+            self.dtype,
+            Dims::vector(dims.len()),
+            numbers.collect::<Result<Vec<_>>>()?,
+            Rules::IEEE,
+        )
     }
 }
 
@@ -102,7 +108,11 @@ impl Op for Shape {
         let window = &dims[self.window(dims.len())];
         let known = window.iter().copied().collect::<Option<Vec<_>>>();
         let elements = known.map(|dims| self.tensor(&dims)).transpose()?;
-        Ok(vec![Fact::Tensor(TensorFact { dtype: Some(self.dtype), dims: Some(vec![Some(window.len())]), elements })])
+        Ok(vec![Fact::Tensor(TensorFact {
+            dtype: Some(self.dtype),
+            dims: Some(vec![Some(window.len())]),
+            elements,
+        })])
     }
 
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {

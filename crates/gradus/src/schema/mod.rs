@@ -52,7 +52,8 @@ impl Types {
 
     /// Whether a value is admitted. Of an empty sequence or optional, nothing more is known.
     pub fn admits(&self, value: &Value) -> bool {
-        let within = |set: DTypeSet, dtype: Option<DType>| !set.is_empty() && dtype.is_none_or(|d| set.contains(d));
+        let within =
+            |set: DTypeSet, dtype: Option<DType>| !set.is_empty() && dtype.is_none_or(|d| set.contains(d));
         match value {
             Value::Tensor(tensor) => self.tensor.contains(tensor.dtype()),
             Value::Sequence(_) => within(self.sequence, value.dtype()),
@@ -177,8 +178,10 @@ pub struct Signature {
 impl Signature {
     /// The types that tell versions apart: those of the first input with a type variable, or else of the output.
     fn main_types(&self) -> Types {
-        let varies = |param: &&Param| !param.variable.is_empty() && param.types.tensor != DTypeSet::of(&[DType::Bool]);
-        let first = self.inputs.iter().filter(varies).find(|param| param.types.tensor.iter().nth(1).is_some());
+        let varies =
+            |param: &&Param| !param.variable.is_empty() && param.types.tensor != DTypeSet::of(&[DType::Bool]);
+        let first =
+            self.inputs.iter().filter(varies).find(|param| param.types.tensor.iter().nth(1).is_some());
         first.or(self.outputs.first()).map_or(Types::NONE, |param| param.types)
     }
 
@@ -214,7 +217,8 @@ impl Signature {
         let mut bound: Vec<(&str, usize, &Value)> = Vec::new();
         for (index, param) in self.inputs.iter().enumerate() {
             let least = if let Arity::Many { least, .. } = param.arity { least } else { 1 };
-            let missing = inputs.iter().skip(index).take(least).filter(|input| input.is_some()).count() < least;
+            let missing =
+                inputs.iter().skip(index).take(least).filter(|input| input.is_some()).count() < least;
             if missing && param.arity != Arity::Optional {
                 return Err(Error::new(Kind::Graph, format!("{} is missing", self.input_label(index))));
             }
@@ -233,7 +237,8 @@ impl Signature {
                 Some((_, first, other)) if type_of(other) != type_of(value) => {
                     let (got, first, other) = (type_of(value), self.input_label(*first), type_of(other));
                     let label = self.input_label(index);
-                    let message = format!("{label} is {got}, but {first} is {other}; they must be of one type");
+                    let message =
+                        format!("{label} is {got}, but {first} is {other}; they must be of one type");
                     return Err(Error::new(Kind::Type, message));
                 }
                 Some(_) => {}
@@ -246,7 +251,10 @@ impl Signature {
         let open = self.inputs.last().is_some_and(|last| matches!(last.arity, Arity::Many { .. }));
         if count > self.inputs.len() && !open {
             let most = self.inputs.len();
-            return Err(Error::new(Kind::Graph, format!("there are {count} inputs, but the operator takes at most {most}")));
+            return Err(Error::new(
+                Kind::Graph,
+                format!("there are {count} inputs, but the operator takes at most {most}"),
+            ));
         }
         Ok(())
     }
@@ -255,7 +263,10 @@ impl Signature {
     fn not_admitted(&self, index: usize, param: &Param, value: &Value) -> Error {
         let (label, got) = (self.input_label(index), type_of(value));
         let admitted = param.types.tensor;
-        let message = format!("{label} is {got}, which {}-{} does not take; it takes {admitted}", self.name, self.since);
+        let message = format!(
+            "{label} is {got}, which {}-{} does not take; it takes {admitted}",
+            self.name, self.since
+        );
         Error::new(Kind::Type, message)
     }
 }
@@ -264,7 +275,9 @@ impl Signature {
 fn type_of(value: &Value) -> String {
     match value {
         Value::Tensor(tensor) => tensor.dtype().to_string(),
-        Value::Sequence(values) => values.first().map_or("an empty sequence".into(), |v| format!("a sequence of {}", type_of(v))),
+        Value::Sequence(values) => {
+            values.first().map_or("an empty sequence".into(), |v| format!("a sequence of {}", type_of(v)))
+        }
         Value::Optional(None) => "an empty optional".to_owned(),
         Value::Optional(Some(value)) => format!("an optional {}", type_of(value)),
     }
@@ -301,8 +314,13 @@ mod tests {
     #[test]
     fn inputs_are_checked_against_the_text() {
         let range = onnx_signature("", "Range", 11).unwrap();
-        let (int, long, byte) = (Value::from(Tensor::scalar(1i32)), Value::from(Tensor::scalar(1i64)), Value::from(Tensor::scalar(1i8)));
-        let message = |inputs: &[Option<&Value>]| range.check_inputs(inputs).unwrap_err().message().to_owned();
+        let (int, long, byte) = (
+            Value::from(Tensor::scalar(1i32)),
+            Value::from(Tensor::scalar(1i64)),
+            Value::from(Tensor::scalar(1i8)),
+        );
+        let message =
+            |inputs: &[Option<&Value>]| range.check_inputs(inputs).unwrap_err().message().to_owned();
         assert!(range.check_inputs(&[Some(&int), Some(&int), Some(&int)]).is_ok());
         assert_eq!(
             message(&[Some(&long), Some(&long), Some(&int)]),
@@ -320,7 +338,8 @@ mod tests {
     #[test]
     fn repeated_inputs_may_differ_only_where_the_text_says_so() {
         let (int, float) = (Value::from(Tensor::scalar(1i32)), Value::from(Tensor::scalar(1f32)));
-        let check = |name, since| onnx_signature("", name, since).unwrap().check_inputs(&[Some(&int), Some(&float)]);
+        let check =
+            |name, since| onnx_signature("", name, since).unwrap().check_inputs(&[Some(&int), Some(&float)]);
         assert!(check("Max", 13).is_err());
         assert!(onnx_signature("", "SequenceConstruct", 11).unwrap().check_inputs(&[]).is_err());
     }

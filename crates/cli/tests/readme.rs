@@ -1,0 +1,48 @@
+//! What the README shows is what the commands print.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::path::Path;
+
+use snapbox::cmd::{Command, cargo_bin};
+
+/// How the README runs `gradus` from a fresh clone.
+const FROM_A_CLONE: &str = "cargo run --release -p gradus-cli --";
+
+/// The words of a command line; single quotes keep a word together.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    words
+}
+
+#[test]
+fn commands_print_what_the_readme_shows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let mut run = 0;
+    for block in readme.split("```console\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        for shown in block.split("$ ").skip(1) {
+            let (line, want) = shown.split_once('\n').unwrap();
+            let line = line.replace(FROM_A_CLONE, "gradus");
+            let Some(arguments) = line.strip_prefix("gradus ") else { continue };
+            let output = Command::new(cargo_bin!("gradus"))
+                .current_dir(&root)
+                .args(words(arguments))
+                .output()
+                .unwrap();
+            let got = [output.stdout, output.stderr].concat();
+            assert_eq!(String::from_utf8(got).unwrap().trim_end(), want.trim_end(), "{line}");
+            run += 1;
+        }
+    }
+    assert!(run >= 5, "the README shows {run} commands");
+}
