@@ -26,7 +26,7 @@ use num_complex::Complex;
 use crate::dtype::{Class, DType};
 use crate::element::{Bool, Element};
 use crate::error::{Error, Kind, Result};
-use crate::exact::{Number, Sum};
+use crate::exact::{Fraction, Number};
 use crate::float::{self, Format, Overflow, Parts};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -70,7 +70,7 @@ pub const fn small_u32(count: usize) -> u32 {
 }
 
 /// A size known to be small as an `i32`.
-pub const fn small_i32_of(size: usize) -> i32 {
+pub const fn i32_of(size: usize) -> i32 {
     debug_assert!(size <= i32::MAX as usize);
     size as i32
 }
@@ -100,12 +100,6 @@ pub const fn small_i32(number: u64) -> i32 {
 pub const fn small_usize(number: i32) -> usize {
     debug_assert!(number >= 0);
     number as usize
-}
-
-/// A bit position, not negative, as the 64-bit word it is in and the bit within the word.
-pub const fn split_bits(position: i32) -> (usize, u32) {
-    debug_assert!(position >= 0);
-    (position as usize / 64, position as u32 % 64)
 }
 
 /// `bits << by`, and 0 where all bits are shifted out.
@@ -153,6 +147,11 @@ pub fn wrapped(number: Number) -> u64 {
         Number::Float(x) | Number::Complex(x, _) if x.is_finite() => Parts::of_float(x),
         Number::Float(_) | Number::Complex(..) => return 0,
     };
+    truncated_parts(parts)
+}
+
+/// A real rounded toward zero, modulo 2^64.
+fn truncated_parts(parts: Parts) -> u64 {
     let by = parts.exponent.unsigned_abs();
     let shift = if parts.exponent < 0 { shifted_right } else { shifted_left };
     let whole = low_u64(shift(parts.mantissa, by));
@@ -279,21 +278,56 @@ fn beyond_scales(nearest: u64, rules: Rules) -> u64 {
     if rules.overflow == Overflow::Saturate { nearest } else { SCALE_NAN }
 }
 
-/// The code of an exact sum: rounded once, or cut toward zero; of `bool`, whether it is not zero.
+/// The code of a fraction: rounded once, or toward zero and then the low bits; of `bool`, whether it is not zero.
 ///
 /// # Panics
 /// If the type is text or complex.
-pub fn code_of_sum(dtype: DType, sum: &Sum, rules: Rules) -> u64 {
-    let parts = sum.parts();
+pub(crate) fn code_of_fraction(dtype: DType, fraction: &Fraction, rules: Rules) -> u64 {
+    if dtype.is_integer() {
+        fraction.truncated() & mask(dtype.bits())
+    } else {
+        code_of_parts(dtype, fraction.parts(), rules)
+    }
+}
+
+/// The code of a real: rounded once, or toward zero and then the low bits; of `bool`, whether it is not zero.
+///
+/// # Panics
+/// If the type is text or complex.
+pub(crate) fn code_of_parts(dtype: DType, parts: Parts, rules: Rules) -> u64 {
     match dtype {
         DType::Bool => u64::from(parts.mantissa != 0),
-        _ if dtype.is_integer() => sum.truncated() & mask(dtype.bits()),
+        _ if dtype.is_integer() => truncated_parts(parts) & mask(dtype.bits()),
         DType::F8E8M0 => scale_code(parts, rules),
-        DType::NF4 => quantile_code(f64::from_bits(float::F64.round(parts, Overflow::Special))),
+        DType::NF4 => quantile_code(f64_of_parts(parts)),
         _ => {
             let overflow = if dtype.bits() <= 8 { rules.overflow } else { Overflow::Special };
-            Format::of(dtype).expect("sums are of real types").round(parts, overflow)
+            Format::of(dtype).expect("the type is real").round(parts, overflow)
         }
+    }
+}
+
+/// The double nearest to a real, ties to even.
+pub(crate) fn f64_of_parts(parts: Parts) -> f64 {
+    f64::from_bits(float::F64.round(parts, Overflow::Special))
+}
+
+/// Whether a real, rounded toward zero, is an integer that the type holds.
+pub(crate) fn holds(dtype: DType, parts: Parts) -> bool {
+    if parts.mantissa == 0 || parts.leading() < 0 {
+        return true;
+    }
+    if parts.leading() >= 64 {
+        return false;
+    }
+    let by = parts.exponent.unsigned_abs();
+    let shift = if parts.exponent < 0 { shifted_right } else { shifted_left };
+    let (magnitude, bits) = (shift(parts.mantissa, by), dtype.bits());
+    match (dtype.class(), parts.negative) {
+        (Class::Unsigned, false) => magnitude >> bits == 0,
+        (Class::Unsigned, true) => false,
+        (_, false) => magnitude >> (bits - 1) == 0,
+        (_, true) => magnitude <= 1 << (bits - 1),
     }
 }
 

@@ -153,6 +153,21 @@ impl DType {
     pub const fn is_real(self) -> bool {
         self.is_integer() || self.is_float()
     }
+
+    /// Whether elements are pairs of a real and an imaginary part.
+    pub const fn is_complex(self) -> bool {
+        matches!(self.class(), Class::Complex)
+    }
+
+    /// The type of a complex type's parts; any other type is its own.
+    #[must_use]
+    pub const fn component(self) -> DType {
+        match self {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for DType {

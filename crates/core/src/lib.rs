@@ -14,6 +14,7 @@ pub mod convert;
 pub mod display;
 pub mod dtype;
 pub mod element;
+mod elementary;
 pub mod error;
 pub mod exact;
 pub mod float;

@@ -151,7 +151,7 @@ proptest! {
             let whole = real(x).trunc();
             let low = |bits: u32| {
                 let modulus = dashu_int::IBig::ONE << usize::try_from(bits).unwrap();
-                let rest = dashu_base::RemEuclid::rem_euclid(&whole, &modulus);
+                let rest = dashu_int::ops::RemEuclid::rem_euclid(&whole, &modulus);
                 u64::try_from(rest).unwrap()
             };
             for dtype in [DType::I4, DType::I8, DType::U16, DType::I32, DType::U64] {

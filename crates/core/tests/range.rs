@@ -23,7 +23,7 @@ fn element(dtype: DType, x: &Real) -> Number {
         DType::F32 => u64::from(testkit::nearest_f32(x).to_bits()),
         _ if dtype.is_integer() => {
             let modulus = dashu_int::IBig::ONE << dtype.bits();
-            u64::try_from(dashu_base::RemEuclid::rem_euclid(x.trunc(), modulus)).unwrap()
+            u64::try_from(dashu_int::ops::RemEuclid::rem_euclid(x.trunc(), modulus)).unwrap()
         }
         _ => {
             let (exponent_bits, mantissa_bits, bias, finite_codes, overflow) = match dtype {

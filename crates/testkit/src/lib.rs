@@ -1,4 +1,4 @@
-//! For tests only: exact references that share no code with what they check.
+//! For tests only: exact references that share no code of ours with what they check.
 //!
 //! Reals are rationals of unlimited size; a format is the list of the numbers that it has, each computed from the
 //! definition, and the nearest is found by comparing. All of it is slow and plain on purpose.
@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod format;
+mod power;
 mod range;
 
 pub use dashu_ratio::RBig as Real;
 pub use format::{Format, nearest_f32, nearest_f64};
+pub use power::{POWER_BITS, exponential, logarithm, power};
 pub use range::{Rule, count, element};
 
 /// The exact value of a finite float.

@@ -2,12 +2,38 @@
 //!
 //! Everything that can fail happens while a plan is made. A plan knows its length and the exact value of every
 //! element; writing it, whole or in part, cannot fail and gives the same bits wherever it is done.
+//!
+//! | plan | element `i` |
+//! |---|---|
+//! | [`RangePlan`] | `start + i * step` |
+//! | [`LinspacePlan`] | `start + i * (stop - start) / d` |
+//! | [`LogspacePlan`] | `base ^ (start + i * (stop - start) / d)` |
+//! | [`GeomspacePlan`] | `start * (stop / start) ^ (i / d)` |
+//!
+//! `d` is the number of samples, less one if the last of them is the stop. Every element is the exact value, rounded
+//! once: to nearest even in floats, toward zero in integers.
 
+mod complex;
+mod geomspace;
+mod line;
+mod linspace;
+mod logspace;
+mod points;
+mod power;
 mod range;
+mod space;
+mod window;
 
 use std::ops::Range;
 
+pub use geomspace::GeomspacePlan;
+pub use line::{Line, Wide};
+pub use linspace::LinspacePlan;
+pub use logspace::LogspacePlan;
+pub use points::End;
+pub use power::PowerLine;
 pub use range::{Argument, RangeError, RangePlan};
+pub use space::{SpaceError, samples};
 
 use crate::dtype::DType;
 use crate::exact::Number;

@@ -15,12 +15,13 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::window::Window;
+use super::{Line, Plan};
 use crate::convert::{self, Rules, low_u64, shifted_left, shifted_right};
 use crate::dtype::DType;
 use crate::error::{Error, Kind};
-use crate::exact::{Number, Sum};
+use crate::exact::{Fraction, Number};
 use crate::float::Parts;
-use crate::seq::Plan;
 
 /// An argument of a range. Callers have words of their own for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,8 +114,7 @@ pub struct RangePlan {
     dtype: DType,
     start: Number,
     step: Number,
-    first: u64,
-    len: u64,
+    window: Window,
 }
 
 impl RangePlan {
@@ -142,7 +142,36 @@ impl RangePlan {
             _ => count_of_floats(start, limit, step),
         };
         let len = len.filter(|&len| len <= LONGEST).ok_or(RangeError::TooLong)?;
-        Ok(RangePlan { dtype, start, step, first: 0, len })
+        Ok(RangePlan { dtype, start, step, window: Window::whole(len) })
+    }
+
+    /// Where element 0 is among the multiples of the step from the start: element `i` is
+    /// `start + (first + i) * step`.
+    pub fn first(&self) -> u64 {
+        self.window.first()
+    }
+
+    /// The number at index 0 of the whole range.
+    pub fn start(&self) -> Number {
+        self.start
+    }
+
+    /// The difference of neighbours.
+    pub fn step(&self) -> Number {
+        self.step
+    }
+
+    /// The exact values in fixed point, of two elements at least.
+    pub fn line(&self) -> Option<Line> {
+        let last = self.len().checked_sub(1).filter(|&last| last > 0)?;
+        let (first, last) = (self.exact(self.first()), self.exact(self.first() + last));
+        let bounds = [first.parts(), last.parts()];
+        Some(Line::new(&first, &Fraction::new([(self.step, 1), (Number::Int(0), 0)], 1), bounds))
+    }
+
+    fn exact(&self, index: u64) -> Fraction {
+        let times = i64::try_from(index).expect("indices are below 2^63");
+        Fraction::new([(self.start, 1), (self.step, times)], 1)
     }
 }
 
@@ -152,45 +181,52 @@ impl Plan for RangePlan {
     }
 
     fn len(&self) -> u64 {
-        self.len
+        self.window.len()
     }
 
     fn at(&self, i: u64) -> Number {
-        assert!(i < self.len, "element {i} of {}", self.len);
-        let index = self.first + i;
+        let index = self.window.index(i);
         let code = match (self.start, self.step) {
             (Number::Int(start), Number::Int(step)) => {
                 let exact = Number::Int(start + step * i128::from(index));
                 convert::code(self.dtype, exact, Rules::IEEE)
             }
-            (start, step) => {
-                let mut exact = Sum::default();
-                exact.add(start);
-                exact.add_multiple(step, index);
-                convert::code_of_sum(self.dtype, &exact, Rules::IEEE)
-            }
+            _ => convert::code_of_fraction(self.dtype, &self.exact(index), Rules::IEEE),
         };
         convert::number(self.dtype, code)
     }
 
     fn slice(&self, indices: Range<u64>) -> RangePlan {
-        assert!(indices.start <= indices.end && indices.end <= self.len, "{indices:?} of {}", self.len);
-        RangePlan { first: self.first + indices.start, len: indices.end - indices.start, ..self.clone() }
+        RangePlan { window: self.window.slice(indices), ..self.clone() }
     }
 }
 
 /// Nothing stands for a count beyond 64 bits.
 fn count_of_ints(start: i128, limit: i128, step: i128) -> Option<u64> {
     let (span, step) = if step > 0 { (limit - start, step) } else { (start - limit, -step) };
-    let count = (span.max(0) + step - 1) / step;
-    u64::try_from(count).ok()
+    match (u64::try_from(span.max(0)), u64::try_from(step)) {
+        (Ok(span), Ok(step)) => Some(span.div_ceil(step)),
+        _ => u64::try_from((span.max(0) + step - 1) / step).ok(),
+    }
 }
 
 fn count_of_floats(start: Number, limit: Number, step: Number) -> Option<u64> {
-    let mut span = Sum::default();
-    span.add(limit);
-    span.subtract(start);
-    let span = span.parts();
+    if let (Number::Float(start), Number::Float(limit), Number::Float(step)) = (start, limit, step) {
+        // The difference of two doubles does not underflow. A quotient that does is below 1 either way.
+        let span = limit - start;
+        let quotient = span / step;
+        if span.is_finite() && quotient.is_finite() {
+            let below_one = quotient < 1.0 && span != 0.0 && (span < 0.0) == (step < 0.0);
+            let count = if below_one { 1.0 } else { quotient.max(0.0).ceil() };
+            return convert::truncated(count).and_then(|count| u64::try_from(count).ok());
+        }
+    }
+    count_of_mixed(start, limit, step)
+}
+
+/// As the doubles count, without their overflow, and with the exact values of integers.
+fn count_of_mixed(start: Number, limit: Number, step: Number) -> Option<u64> {
+    let span = Fraction::new([(limit, 1), (start, -1)], 1).parts();
     let step = step.parts();
     if span.mantissa == 0 || span.negative != step.negative {
         return Some(0);
