@@ -17,6 +17,7 @@ pub mod element;
 mod elementary;
 pub mod error;
 pub mod exact;
+mod exp2;
 pub mod float;
 pub mod graph;
 pub mod limits;

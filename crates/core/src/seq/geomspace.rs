@@ -14,10 +14,10 @@ use std::ops::Range;
 
 use super::complex::Spiral;
 use super::points::{End, steps};
-use super::power::{Exponential, Geometric, Positive, PowerLine, decide};
+use super::power::{Exponential, Geometric, Positive, decide};
 use super::space::{self, Integer};
 use super::window::Window;
-use super::{Plan, SpaceError};
+use super::{Plan, PowerLine, SpaceError};
 use crate::convert::{self, Rules, nearest_f64};
 use crate::dtype::DType;
 use crate::exact::Number;

@@ -36,6 +36,11 @@ impl Wide {
         Wide { high: high.wrapping_add(i128::from(low_u64(low >> 64))), low: low_u64(low) }
     }
 
+    /// The integer part of the number that it is in units of `2^-bits`, where `bits` is 64 at least; it must fit.
+    pub(super) fn whole(self, bits: usize) -> i32 {
+        i32::try_from(self.high >> (bits - 64)).expect("logarithms are short")
+    }
+
     /// Whether it is zero.
     pub fn is_zero(self) -> bool {
         self.high == 0 && self.low == 0

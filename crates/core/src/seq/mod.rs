@@ -20,6 +20,7 @@ mod linspace;
 mod logspace;
 mod points;
 mod power;
+mod power_line;
 mod range;
 mod space;
 mod window;
@@ -31,7 +32,7 @@ pub use line::{Line, Wide};
 pub use linspace::LinspacePlan;
 pub use logspace::LogspacePlan;
 pub use points::End;
-pub use power::PowerLine;
+pub use power_line::PowerLine;
 pub use range::{Argument, RangeError, RangePlan};
 pub use space::{SpaceError, samples};
 

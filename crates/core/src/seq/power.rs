@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, Gcd, UnsignedAbs};
 
-use super::line::{Line, Wide};
 use crate::convert::{i32_of, i64_of, low_u64, usize_of, usize_of_u32};
 use crate::elementary::{self, exact_root, scaled};
 use crate::exact::{Fraction, Number, parts_of};
@@ -21,7 +20,7 @@ pub(super) trait Exponential {
 }
 
 /// Powers of two beyond which every type has only infinity, or zero.
-const FAR: i32 = 1 << 14;
+pub(super) const FAR: i32 = 1 << 14;
 
 /// Reads a real: what `read` makes of every real that is near enough to it, exactly.
 ///
@@ -203,65 +202,5 @@ impl Exponential for Geometric {
             exponent: i32::try_from(i64::from(self.start.exponent) + exponent).ok()?,
             sticky: false,
         })
-    }
-}
-
-/// The logarithms to base 2 of the magnitudes of a sequence: a straight line, where they are not far away.
-///
-/// Elements before and after those of the line are all beyond 2^16000, or below 2^-16000.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PowerLine {
-    /// How many elements come before the line.
-    pub before: u64,
-    /// How many elements are on it.
-    pub len: u64,
-    /// The logarithms, in units of 2^-176 and below 2^15. The one at index `i` is off by at most `2 (i + 1)` units.
-    pub line: Line,
-    /// Whether the elements are below zero.
-    pub negative: bool,
-}
-
-/// Bits of the logarithms of a [`PowerLine`].
-const LINE_BITS: usize = 176;
-
-impl PowerLine {
-    /// The part that is not far away of the line `first + i * step`, which has `len` elements; both are made in fixed
-    /// point with as many bits as they are asked for, off by at most 4 units.
-    pub(super) fn new(
-        first: impl Fn(usize) -> IBig,
-        step: impl Fn(usize) -> IBig,
-        len: u64,
-        negative: bool,
-    ) -> PowerLine {
-        // 64 more bits, so that walking along the line to its first element on it adds less than a unit.
-        let work = LINE_BITS + 64;
-        let (first, step) = (first(work), step(work));
-        let far = IBig::from(FAR) << work;
-        // How many elements come before the line crosses that height, which a line without a slope does not.
-        let crossing = |height: IBig| -> u64 {
-            let (height, slope) =
-                if step < IBig::ZERO { (&first - height, -&step) } else { (height - &first, step.clone()) };
-            let index = (height + &slope - IBig::ONE) / slope;
-            u64::try_from(index.clamp(IBig::ZERO, IBig::from(len))).expect("the index is clamped")
-        };
-        let (before, end) = if !step.is_zero() {
-            let (a, b) = (crossing(-far.clone()), crossing(far));
-            (a.min(b), a.max(b))
-        } else if (&first).unsigned_abs() < far.unsigned_abs() {
-            (0, len)
-        } else {
-            (len, len)
-        };
-        // The step between elements on the line is short; without two such, there is none.
-        let wide = |x: IBig, wanted: u64| {
-            if end - before < wanted { Wide { high: 0, low: 0 } } else { Wide::new(&(x >> 64usize)) }
-        };
-        let line = Line {
-            first: wide(first + &step * before, 1),
-            step: wide(step, 2),
-            unit: -i32_of(LINE_BITS),
-            exact: false,
-        };
-        PowerLine { before, len: end - before, line, negative }
     }
 }
