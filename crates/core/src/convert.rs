@@ -141,6 +141,7 @@ impl Rules {
 }
 
 /// The number rounded toward zero, modulo 2^64; 0 for NaN and infinities, and the real part of a complex number.
+#[inline]
 pub fn wrapped(number: Number) -> u64 {
     let parts = match number {
         Number::Int(x) => return x as u64,
@@ -161,6 +162,14 @@ fn truncated_parts(parts: Parts) -> u64 {
 /// A finite float rounded toward zero, if it is within the integers that elements have: up to 2^64 on either side.
 pub fn truncated(value: f64) -> Option<i128> {
     (value.abs() <= 2f64.powi(64)).then_some(value as i128)
+}
+
+/// An integer as the sum of two doubles, the larger first: relatively off by less than 2^-106, if it has 127 bits.
+pub fn split(x: i128) -> [f64; 2] {
+    let upper = x & (-1 << 74);
+    let (high, low) = (upper as f64, (x - upper) as f64);
+    let sum = high + low;
+    [sum, low - (sum - high)]
 }
 
 /// The float nearest to a number, ties to even; of a complex number, to its real part.
@@ -294,7 +303,7 @@ pub(crate) fn code_of_fraction(dtype: DType, fraction: &Fraction, rules: Rules) 
 ///
 /// # Panics
 /// If the type is text or complex.
-pub(crate) fn code_of_parts(dtype: DType, parts: Parts, rules: Rules) -> u64 {
+pub fn code_of_parts(dtype: DType, parts: Parts, rules: Rules) -> u64 {
     match dtype {
         DType::Bool => u64::from(parts.mantissa != 0),
         _ if dtype.is_integer() => truncated_parts(parts) & mask(dtype.bits()),
@@ -362,32 +371,40 @@ fn quantile_code(value: f64) -> u64 {
 pub trait FromNumber: Element {
     /// The element for a number, by [`Rules::IEEE`].
     fn from_number(number: Number) -> Self;
+
+    /// The element for a double, by the same rules, if the type holds it when it is an integer type; else the nearest
+    /// that it holds.
+    fn from_f64(value: f64) -> Self;
 }
 
 macro_rules! from_number {
-    ($($type:ty: |$n:ident| $value:expr;)*) => {$(
+    ($($type:ty: |$n:ident| $value:expr, |$x:ident| $of_f64:expr;)*) => {$(
         impl FromNumber for $type {
+            #[inline]
             fn from_number($n: Number) -> Self { $value }
+
+            #[inline(always)]
+            fn from_f64($x: f64) -> Self { $of_f64 }
         }
     )*};
 }
 
 from_number! {
-    Bool: |n| Bool::from(!n.is_zero());
-    i8: |n| wrapped(n) as i8;
-    i16: |n| wrapped(n) as i16;
-    i32: |n| wrapped(n) as i32;
-    i64: |n| wrapped(n) as i64;
-    u8: |n| wrapped(n) as u8;
-    u16: |n| wrapped(n) as u16;
-    u32: |n| wrapped(n) as u32;
-    u64: |n| wrapped(n);
-    f16: |n| nearest_f16(n);
-    bf16: |n| nearest_bf16(n);
-    f32: |n| nearest_f32(n);
-    f64: |n| nearest_f64(n);
-    Complex<f32>: |n| Complex::new(nearest_f32(n), nearest_f32(imaginary(n)));
-    Complex<f64>: |n| Complex::new(nearest_f64(n), nearest_f64(imaginary(n)));
+    Bool: |n| Bool::from(!n.is_zero()), |x| Bool::from(x != 0.0);
+    i8: |n| wrapped(n) as i8, |x| x as i8;
+    i16: |n| wrapped(n) as i16, |x| x as i16;
+    i32: |n| wrapped(n) as i32, |x| x as i32;
+    i64: |n| wrapped(n) as i64, |x| x as i64;
+    u8: |n| wrapped(n) as u8, |x| x as u8;
+    u16: |n| wrapped(n) as u16, |x| x as u16;
+    u32: |n| wrapped(n) as u32, |x| x as u32;
+    u64: |n| wrapped(n), |x| x as u64;
+    f16: |n| nearest_f16(n), |x| nearest_f16(Number::Float(x));
+    bf16: |n| nearest_bf16(n), |x| nearest_bf16(Number::Float(x));
+    f32: |n| nearest_f32(n), |x| x as f32;
+    f64: |n| nearest_f64(n), |x| x;
+    Complex<f32>: |n| Complex::new(nearest_f32(n), nearest_f32(imaginary(n))), |x| Complex::new(x as f32, 0.0);
+    Complex<f64>: |n| Complex::new(nearest_f64(n), nearest_f64(imaginary(n))), |x| Complex::new(x, 0.0);
 }
 
 fn imaginary(number: Number) -> Number {

@@ -3,9 +3,21 @@
 //! A fill is total and deterministic: a plan has been checked, and any part of it, written anywhere, has the bits
 //! that [`Plan::at`] gives.
 
-use gradus_core::convert::{FromNumber, Rules, code, low_u8, u64_of, usize_of};
-use gradus_core::seq::Plan;
+mod certain;
+mod line;
+mod options;
+mod pair;
+mod power;
+mod range;
+mod stairs;
+mod stream;
+mod writer;
+
+use gradus_core::convert::{Rules, code, low_u8, u64_of, usize_of};
 use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
+
+pub use options::{Level, Options, Stores};
+pub use writer::{Fill, Write, Writer};
 
 /// Writes all elements of a plan.
 ///
@@ -20,35 +32,40 @@ use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 /// assert_eq!(out, [3, 6]);
 /// # Ok::<(), gradus_core::seq::RangeError>(())
 /// ```
-pub fn fill<T: FromNumber>(plan: &impl Plan, out: &mut [T]) {
-    assert_eq!(plan.dtype(), T::DTYPE, "the plan is of another type than the slice");
+pub fn fill<T: Write>(plan: &impl Fill, out: &mut [T]) {
+    fill_with(plan, out, Options::default());
+}
+
+/// Writes all elements of a plan as the options say, which change no bit of them.
+///
+/// # Panics
+/// If the slice is of another length or type than the plan.
+pub fn fill_with<T: Write>(plan: &impl Fill, out: &mut [T], options: Options) {
     assert_eq!(plan.len(), u64_of(out.len()), "the plan is of another length than the slice");
-    for (i, element) in out.iter_mut().enumerate() {
-        *element = T::from_number(plan.at(u64_of(i)));
-    }
+    Writer::new(plan, options).write(0, out);
 }
 
 /// The elements of a plan as a new tensor of one axis.
 ///
 /// # Errors
 /// [`Kind::Limit`](gradus_core::Kind::Limit) if they take more bytes than the limits allow beside those in use.
-pub fn tensor(plan: &impl Plan, limits: &Limits, in_use: u64) -> Result<Tensor> {
+pub fn tensor(plan: &impl Fill, limits: &Limits, in_use: u64) -> Result<Tensor> {
     // Packed elements are made one a byte, and then packed.
     let bits = u128::from(plan.len()) * u128::from(u64_of(plan.dtype().bits().max(8)));
     limits.allow_bytes(in_use, bits.div_ceil(8))?;
     dispatch!(plan.dtype(),
-        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => filled(plan),
+        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => filled(plan),
         dtype => filled_codes(plan, dtype))
 }
 
-fn filled<T: FromNumber + Default>(plan: &impl Plan) -> Result<Tensor> {
+fn filled<T: Write>(plan: &impl Fill) -> Result<Tensor> {
     let mut out = vec![T::default(); usize_of(plan.len())];
     fill(plan, &mut out);
     Tensor::from_vec(Shape::vector(out.len()), out)
 }
 
 /// Elements that have no Rust type, as codes.
-fn filled_codes(plan: &impl Plan, dtype: DType) -> Result<Tensor> {
+fn filled_codes(plan: &impl Fill, dtype: DType) -> Result<Tensor> {
     let codes: Vec<u8> = (0..plan.len()).map(|i| low_u8(code(dtype, plan.at(i), Rules::IEEE))).collect();
     Tensor::from_codes(dtype, Shape::vector(codes.len()), &codes)
 }
@@ -56,7 +73,7 @@ fn filled_codes(plan: &impl Plan, dtype: DType) -> Result<Tensor> {
 #[cfg(test)]
 mod tests {
     use gradus_core::Number;
-    use gradus_core::seq::RangePlan;
+    use gradus_core::seq::{Plan, RangePlan};
 
     use super::*;
 

@@ -41,11 +41,6 @@ impl Wide {
         i32::try_from(self.high >> (bits - 64)).expect("logarithms are short")
     }
 
-    /// Whether it is zero.
-    pub fn is_zero(self) -> bool {
-        self.high == 0 && self.low == 0
-    }
-
     /// How many of its lowest bits are 0; 192 if all are.
     pub fn trailing_zeros(self) -> u32 {
         if self.low == 0 { 64 + self.high.trailing_zeros() } else { self.low.trailing_zeros() }
@@ -53,13 +48,13 @@ impl Wide {
 
     /// Its leading 127 bits and the power of two of the lowest of them: off by less than one of it, downward.
     pub fn leading(self) -> (i128, i32) {
-        let spare = if self.high < 0 { self.high.leading_ones() } else { self.high.leading_zeros() } - 1;
-        if spare == 0 {
-            return (self.high, 64);
-        }
-        let by = spare.min(64);
-        let below = if by == 64 { self.low } else { self.low >> (64 - by) };
-        (self.high << by | i128::from(below), 64 - by.cast_signed())
+        let spare = |x: i128| if x < 0 { x.leading_ones() } else { x.leading_zeros() } - 1;
+        let by = spare(self.high).min(64);
+        let below = if by == 0 { 0 } else { self.low >> (64 - by) };
+        let kept = self.high << by | i128::from(below);
+        // What is still to spare is zeros, or more sign bits of a number that is kept whole.
+        let more = spare(kept).min(126);
+        (kept << more, 64 - by.cast_signed() - more.cast_signed())
     }
 }
 
@@ -77,6 +72,8 @@ pub struct Line {
     pub unit: i32,
     /// Whether every number is exactly as said.
     pub exact: bool,
+    /// Numbers differ by 2^spacing at least from each other and from integers, if they differ.
+    pub spacing: i32,
 }
 
 /// The bits of the largest number: 192, less the sign and four to spare.
@@ -90,8 +87,10 @@ impl Line {
             i32::MIN => 0,
             largest => largest + 1 - BITS,
         };
+        let length = 64 - first.denominator.leading_zeros();
+        let spacing = first.exponent.min(step.exponent).min(0) - length.cast_signed();
         let ((first, whole), (step, whole_step)) = (in_units(first, unit), in_units(step, unit));
-        Line { first: Wide::new(&first), step: Wide::new(&step), unit, exact: whole && whole_step }
+        Line { first: Wide::new(&first), step: Wide::new(&step), unit, exact: whole && whole_step, spacing }
     }
 }
 

@@ -63,12 +63,6 @@ impl LinspacePlan {
         Ok(LinspacePlan { dtype, re, im, window: Window::whole(num) })
     }
 
-    /// The real parts and the imaginary parts of complex elements, as plans of the type of a part.
-    pub fn components(&self) -> [LinspacePlan; 2] {
-        let dtype = self.dtype.component();
-        [self.re, self.im].map(|re| LinspacePlan { dtype, re, im: Points::ZERO, window: self.window })
-    }
-
     /// Real elements in fixed point, without the signs that zeros have at the ends; nothing if all elements are zero
     /// or infinite.
     pub fn line(&self) -> Option<Line> {

@@ -3,9 +3,9 @@
 use dashu_int::IBig;
 use dashu_int::ops::UnsignedAbs;
 
-use super::line::{Line, Wide};
+use super::line::Wide;
 use super::power::FAR;
-use crate::convert::i32_of;
+use crate::convert::{self, i32_of};
 use crate::exp2::exp2;
 use crate::float::Parts;
 
@@ -18,10 +18,12 @@ pub struct PowerLine {
     pub before: u64,
     /// How many elements are on it.
     pub len: u64,
-    /// The logarithms, in units of 2^-176 and below 2^15. The one at index `i` is off by at most `2 (i + 1)` units.
-    pub line: Line,
     /// Whether the elements are below zero.
     pub negative: bool,
+    /// The logarithm at index 0, in units of 2^-176 and below 2^15. The one at index `i` is off by at most `2 (i + 1)`.
+    first: Wide,
+    /// The difference of neighbours.
+    step: Wide,
 }
 
 /// Bits of the logarithms.
@@ -59,13 +61,19 @@ impl PowerLine {
         let wide = |x: IBig, wanted: u64| {
             if end - before < wanted { Wide { high: 0, low: 0 } } else { Wide::new(&(x >> 64usize)) }
         };
-        let line = Line {
-            first: wide(first + &step * before, 1),
-            step: wide(step, 2),
-            unit: -i32_of(LINE_BITS),
-            exact: false,
-        };
-        PowerLine { before, len: end - before, line, negative }
+        let (first, step) = (wide(first + &step * before, 1), wide(step, 2));
+        PowerLine { before, len: end - before, negative, first, step }
+    }
+
+    /// The logarithm of the magnitude at index `i`, rounded down.
+    pub fn logarithm(&self, i: u64) -> i32 {
+        self.first.plus(self.step, i).whole(LINE_BITS)
+    }
+
+    /// The difference of the logarithms of neighbours.
+    pub fn slope(&self) -> f64 {
+        let (leading, unit) = self.step.leading();
+        convert::split(leading)[0] * 2f64.powi(unit - i32_of(LINE_BITS))
     }
 
     /// The magnitude at index `i` of the line, relatively off by less than 2^-110.
@@ -73,14 +81,14 @@ impl PowerLine {
     /// The index is below 2^63, so the logarithm is off by at most 2^64 units, 2^-112. Of its fraction 128 bits are
     /// kept, and [`exp2`] adds less than 2^-119.
     pub fn at(&self, i: u64) -> Parts {
-        self.power(self.line.first.plus(self.line.step, i))
+        self.power(self.first.plus(self.step, i))
     }
 
     /// The ratio of the magnitudes of elements so many apart, as exact as [`at`](Self::at).
     ///
     /// It must lie between 2^-16384 and 2^16384.
     pub fn ratio(&self, apart: u64) -> Parts {
-        self.power(Wide { high: 0, low: 0 }.plus(self.line.step, apart))
+        self.power(Wide { high: 0, low: 0 }.plus(self.step, apart))
     }
 
     fn power(&self, log2: Wide) -> Parts {

@@ -1,0 +1,90 @@
+//! How a fill is done. Nothing here changes a bit of what is written.
+
+use fearless_simd::{Fallback, Level as Token};
+
+/// A set of instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Those that every processor of the kind has; fused multiplications in software where they are not among them.
+    Portable,
+    /// 128 bits on ARM.
+    Neon,
+    /// 256 bits on x86-64, with fused multiplications.
+    Avx2,
+    /// 512 bits on x86-64.
+    Avx512,
+}
+
+impl Level {
+    /// The levels that the processor has, the widest last.
+    ///
+    /// ```
+    /// assert_eq!(gradus_kernels::Level::available()[0], gradus_kernels::Level::Portable);
+    /// ```
+    pub fn available() -> Vec<Level> {
+        let all = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
+        all.into_iter().filter(|level| level.token().is_some()).collect()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn token(self) -> Option<Token> {
+        match self {
+            Level::Portable => Some(Token::Fallback(Fallback::new())),
+            Level::Neon => None,
+            Level::Avx2 => Token::new().as_avx2().map(Token::Avx2),
+            Level::Avx512 => Token::new().as_avx512().map(Token::Avx512),
+        }
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn token(self) -> Option<Token> {
+        match self {
+            Level::Portable => Some(Token::Fallback(Fallback::new())),
+            Level::Neon => Token::new().as_neon().map(Token::Neon),
+            Level::Avx2 | Level::Avx512 => None,
+        }
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn token(self) -> Option<Token> {
+        (self == Level::Portable).then(|| Token::Fallback(Fallback::new()))
+    }
+}
+
+/// How elements go to memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stores {
+    /// Past the caches if there are many.
+    #[default]
+    Auto,
+    /// Through the caches.
+    Cached,
+    /// Past the caches, where the processor can.
+    Streaming,
+}
+
+/// How a fill is done.
+///
+/// ```
+/// use gradus_kernels::{Level, Options};
+/// let options = Options { level: Some(Level::Portable), threads: 1, ..Options::default() };
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The instructions; by default the widest that there are. A level that the processor lacks is taken as portable.
+    pub level: Option<Level>,
+    /// The largest number of threads; 0 stands for as many as there are, where they pay.
+    pub threads: usize,
+    /// How elements go to memory.
+    pub stores: Stores,
+}
+
+impl Options {
+    /// One thread, and otherwise the default.
+    pub const ONE_THREAD: Options = Options { level: None, threads: 1, stores: Stores::Auto };
+
+    pub(crate) fn token(&self) -> Token {
+        let portable = || Token::Fallback(Fallback::new());
+        self.level.map_or_else(Token::new, |level| level.token().unwrap_or_else(portable))
+    }
+}

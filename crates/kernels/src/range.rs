@@ -1,0 +1,129 @@
+//! Ranges of which one instruction makes an element.
+
+use gradus_core::convert::{FromNumber, nearest_f64, usize_of_u32, wrapped};
+use gradus_core::seq::{Plan, RangePlan};
+use gradus_core::{DType, Number};
+
+/// The elements of an integer range, modulo a power of two.
+#[derive(Clone, Copy, Debug)]
+pub struct Wrapping {
+    first: u64,
+    step: u64,
+}
+
+impl Wrapping {
+    /// If the elements are integers, and were integers before they were cut to their type.
+    pub fn new(plan: &RangePlan) -> Option<Wrapping> {
+        match (plan.dtype().is_integer(), plan.start(), plan.step()) {
+            (true, start @ Number::Int(_), step @ Number::Int(_)) => {
+                let step = wrapped(step);
+                Some(Wrapping { first: wrapped(start).wrapping_add(step.wrapping_mul(plan.first())), step })
+            }
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    pub fn write<T: Integer>(self, lo: u64, out: &mut [T]) {
+        let mut element = T::low(self.first.wrapping_add(self.step.wrapping_mul(lo)));
+        let step = T::low(self.step);
+        for slot in out {
+            *slot = element;
+            element = element.plus(step);
+        }
+    }
+}
+
+/// Integers modulo a power of two.
+pub trait Integer: FromNumber {
+    /// The low bits.
+    #[inline(always)]
+    fn low(bits: u64) -> Self {
+        Self::from_number(Number::Int(bits.into()))
+    }
+
+    /// The sum modulo the power.
+    fn plus(self, other: Self) -> Self;
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {$(
+        impl Integer for $type {
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+        }
+    )*};
+}
+
+integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
+
+/// The elements of a float range, each a fused multiplication and addition: one rounding of the exact value.
+#[derive(Clone, Copy, Debug)]
+pub struct Fused {
+    start: f64,
+    step: f64,
+    first: u64,
+}
+
+/// Floats that can be multiplied and added with one rounding.
+pub trait Float: FromNumber {
+    /// `self * factor + term`, rounded once.
+    fn fused(self, factor: Self, term: Self) -> Self;
+}
+
+impl Float for f32 {
+    #[inline(always)]
+    fn fused(self, factor: f32, term: f32) -> f32 {
+        self.mul_add(factor, term)
+    }
+}
+
+impl Float for f64 {
+    #[inline(always)]
+    fn fused(self, factor: f64, term: f64) -> f64 {
+        self.mul_add(factor, term)
+    }
+}
+
+/// Elements at a time, so that their places are numbers of 32 bits.
+const CHUNK: u32 = 1 << 16;
+
+impl Fused {
+    /// If the elements, the start, the step and every index are of one of the two types.
+    pub fn new(plan: &RangePlan) -> Option<Fused> {
+        let end = plan.first() + plan.len();
+        let (start, step) = (nearest_f64(plan.start()), nearest_f64(plan.step()));
+        let kept = [(plan.start(), start), (plan.step(), step)]
+            .iter()
+            .all(|&(exact, double)| matches!(exact, Number::Float(_)) || exact == Number::Int(whole(double)));
+        let fits = match plan.dtype() {
+            DType::F64 => end <= 1 << 53,
+            DType::F32 => end <= 1 << 24 && [start, step].iter().all(|&x| is_single(x)),
+            _ => false,
+        };
+        // A start of -0.0 is zero, and the zeros of a range have no sign.
+        (kept && fits).then_some(Fused { start: start + 0.0, step, first: plan.first() })
+    }
+
+    #[inline(always)]
+    pub fn write<T: Float>(self, lo: u64, out: &mut [T]) {
+        let (start, step) = (T::from_f64(self.start), T::from_f64(self.step));
+        let chunks = out.chunks_mut(usize_of_u32(CHUNK));
+        for (first, chunk) in (self.first + lo..).step_by(usize_of_u32(CHUNK)).zip(chunks) {
+            let first = nearest_f64(Number::Int(first.into()));
+            for (i, element) in (0u32..).zip(chunk) {
+                *element = T::from_f64(first + f64::from(i)).fused(step, start);
+            }
+        }
+    }
+}
+
+fn whole(x: f64) -> i128 {
+    gradus_core::convert::truncated(x).unwrap_or(i128::MAX)
+}
+
+fn is_single(x: f64) -> bool {
+    f64::from(f32::from_f64(x)).to_bits() == x.to_bits()
+}

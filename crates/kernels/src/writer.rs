@@ -1,0 +1,269 @@
+//! Plans, prepared for being written: which kernel, for how many elements at a time, by how many threads.
+
+use fearless_simd::{Level as Token, dispatch};
+use gradus_core::convert::{FromNumber, u64_of};
+use gradus_core::element::Bool;
+use gradus_core::seq::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
+use half::{bf16, f16};
+use num_complex::Complex;
+use rayon::prelude::*;
+
+use crate::line::Lines;
+use crate::options::{Options, Stores};
+use crate::power::Powers;
+use crate::range::{Fused, Wrapping};
+use crate::stairs::Stairs;
+use crate::stream;
+
+/// How the elements of a plan are made.
+#[derive(Clone, Debug)]
+pub enum Kernel {
+    /// One by one, by the plan.
+    Each,
+    /// All as the first.
+    Same,
+    /// Integers, by additions.
+    Wrapping(Wrapping),
+    /// Floats, by fused multiplications.
+    Fused(Fused),
+    /// Floats on a straight line.
+    Lines(Lines),
+    /// Integers on a straight line.
+    Stairs(Stairs),
+    /// Geometric sequences.
+    Powers(Box<Powers>),
+}
+
+/// Plans that can be written: all of them.
+pub trait Fill: Plan {
+    #[doc(hidden)]
+    fn kernel(&self) -> Kernel;
+}
+
+/// Fewer elements than this are not worth a preparation.
+const FEW: u64 = 4;
+
+fn line_kernel(plan: &impl Plan, line: Line) -> Kernel {
+    let dtype = plan.dtype();
+    if dtype.is_integer() {
+        Stairs::new(line, plan.len()).map_or(Kernel::Each, Kernel::Stairs)
+    } else {
+        Lines::new(line, plan.len(), dtype).map_or(Kernel::Each, Kernel::Lines)
+    }
+}
+
+fn power_kernel(plan: &impl Plan, line: Option<PowerLine>) -> Kernel {
+    match line {
+        Some(line) if line.len == plan.len() && line.slope() == 0.0 => Kernel::Same,
+        Some(line) => Kernel::Powers(Box::new(Powers::new(line, plan.dtype()))),
+        None => Kernel::Each,
+    }
+}
+
+impl Fill for RangePlan {
+    fn kernel(&self) -> Kernel {
+        if let Some(wrapping) = Wrapping::new(self) {
+            Kernel::Wrapping(wrapping)
+        } else if let Some(fused) = Fused::new(self) {
+            Kernel::Fused(fused)
+        } else {
+            self.line().filter(|_| self.len() >= FEW).map_or(Kernel::Each, |line| line_kernel(self, line))
+        }
+    }
+}
+
+impl Fill for LinspacePlan {
+    fn kernel(&self) -> Kernel {
+        if self.dtype().is_complex() || self.len() < FEW {
+            return Kernel::Each;
+        }
+        self.line().map_or(Kernel::Each, |line| line_kernel(self, line))
+    }
+}
+
+impl Fill for LogspacePlan {
+    fn kernel(&self) -> Kernel {
+        if self.len() < FEW { Kernel::Each } else { power_kernel(self, self.line()) }
+    }
+}
+
+impl Fill for GeomspacePlan {
+    fn kernel(&self) -> Kernel {
+        if self.len() < FEW { Kernel::Each } else { power_kernel(self, self.line()) }
+    }
+}
+
+/// A plan, prepared: its elements can be written again and again, in parts and by several threads.
+///
+/// ```
+/// use gradus_core::{DType, Number, seq::{LogspacePlan, Plan}};
+/// use gradus_kernels::{Options, Writer};
+/// let plan = LogspacePlan::new(Number::Int(2), Number::Int(0), Number::Int(9), 10, true, DType::F32)?;
+/// let writer = Writer::new(&plan, Options::default());
+/// let mut out = [0f32; 4];
+/// writer.write(3, &mut out);
+/// assert_eq!(out, [8.0, 16.0, 32.0, 64.0]);
+/// # Ok::<(), gradus_core::seq::SpaceError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Writer<'p, P> {
+    plan: &'p P,
+    kernel: Kernel,
+    options: Options,
+}
+
+/// Bytes from which stores past the caches were measured to pay.
+const STREAM: usize = 4 << 20;
+
+/// Bytes from which threads were measured to pay, and elements from which they do if each is made by its plan.
+const THREADS: usize = 1 << 20;
+const THREADS_EACH: usize = 1 << 10;
+
+impl<P: Fill> Writer<'_, P> {
+    /// Prepares a plan.
+    pub fn new(plan: &P, options: Options) -> Writer<'_, P> {
+        Writer { plan, kernel: plan.kernel(), options }
+    }
+
+    /// Writes as many elements as the slice has, from index `lo` on.
+    ///
+    /// # Panics
+    /// If the slice is of another type than the plan, or reaches beyond it.
+    pub fn write<T: Write>(&self, lo: u64, out: &mut [T]) {
+        assert_eq!(self.plan.dtype(), T::DTYPE, "the plan is of another type than the slice");
+        let left = self.plan.len().checked_sub(lo);
+        assert!(left.is_some_and(|left| u64_of(out.len()) <= left), "the slice reaches beyond the plan");
+        let threads = self.threads(out);
+        if threads == 1 {
+            return self.write_alone(lo, out);
+        }
+        let part = out.len().div_ceil(threads);
+        out.par_chunks_mut(part)
+            .enumerate()
+            .for_each(|(i, out)| self.write_alone(lo + u64_of(i * part), out));
+    }
+
+    fn threads<T>(&self, out: &[T]) -> usize {
+        let pays = match self.kernel {
+            Kernel::Each => out.len() >= THREADS_EACH,
+            _ => size_of_val(out) >= THREADS,
+        };
+        match self.options.threads {
+            _ if !pays => 1,
+            0 => rayon::current_num_threads(),
+            threads => threads,
+        }
+    }
+
+    fn write_alone<T: Write>(&self, lo: u64, out: &mut [T]) {
+        let token = self.options.token();
+        let write = |lo: u64, out: &mut [T]| T::write(&self.kernel, self.plan, lo, out, token);
+        let streams = match self.options.stores {
+            Stores::Auto => size_of_val(out) >= STREAM && !matches!(self.kernel, Kernel::Each),
+            Stores::Cached => false,
+            Stores::Streaming => true,
+        };
+        if streams {
+            stream::write(out, |at, out| write(lo + u64_of(at), out));
+        } else {
+            write(lo, out);
+        }
+    }
+}
+
+/// Element types that can be written.
+pub trait Write: FromNumber + Default {
+    #[doc(hidden)]
+    fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [Self], token: Token);
+}
+
+/// Writes every element by the plan, or the first one only.
+fn write_plain<T: FromNumber>(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [T]) {
+    if out.is_empty() {
+        return;
+    }
+    if matches!(kernel, Kernel::Same) {
+        return out.fill(T::from_number(plan.at(lo)));
+    }
+    for (i, element) in (lo..).zip(out) {
+        *element = T::from_number(plan.at(i));
+    }
+}
+
+/// A zero at an end may have a sign, which lines do not know.
+fn restore_ends<T: Write>(plan: &impl Plan, lo: u64, out: &mut [T]) {
+    for end in [0, plan.len() - 1] {
+        let place = end.checked_sub(lo).and_then(|place| usize::try_from(place).ok());
+        if let Some(element) = place.and_then(|place| out.get_mut(place))
+            && *element == T::default()
+        {
+            *element = T::from_number(plan.at(end));
+        }
+    }
+}
+
+impl Write for f64 {
+    fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [f64], token: Token) {
+        match kernel {
+            Kernel::Fused(fused) => dispatch!(token, _ => fused.write(lo, out)),
+            Kernel::Lines(lines) => {
+                dispatch!(token, _ => lines.write_doubles(lo, out, |i| f64::from_number(plan.at(i))));
+                restore_ends(plan, lo, out);
+            }
+            Kernel::Powers(powers) => dispatch!(token, _ => powers.write_doubles(plan, lo, out)),
+            _ => write_plain(kernel, plan, lo, out),
+        }
+    }
+}
+
+macro_rules! write_rounded {
+    ($($type:ty $([$fused:ident])?),*) => {$(
+        impl Write for $type {
+            fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [$type], token: Token) {
+                match kernel {
+                    $(Kernel::$fused(fused) => dispatch!(token, _ => fused.write(lo, out)),)?
+                    Kernel::Lines(lines) => {
+                        dispatch!(token, _ => lines.write_rounded(lo, out, |i| <$type>::from_number(plan.at(i))));
+                        restore_ends(plan, lo, out);
+                    }
+                    Kernel::Powers(powers) => dispatch!(token, _ => powers.write_rounded(plan, lo, out)),
+                    _ => write_plain(kernel, plan, lo, out),
+                }
+            }
+        }
+    )*};
+}
+
+write_rounded! { f16, bf16, f32 [Fused] }
+
+macro_rules! write_integers {
+    ($($powers:ident: $($type:ty)*;)*) => {$($(
+        impl Write for $type {
+            fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [$type], token: Token) {
+                match kernel {
+                    Kernel::Wrapping(wrapping) => dispatch!(token, _ => wrapping.write(lo, out)),
+                    Kernel::Stairs(stairs) => dispatch!(token, _ => stairs.write(lo, out)),
+                    Kernel::Powers(powers) => dispatch!(token, _ => powers.$powers(plan, lo, out)),
+                    _ => write_plain(kernel, plan, lo, out),
+                }
+            }
+        }
+    )*)*};
+}
+
+write_integers! {
+    write_rounded: i8 i16 i32 u8 u16 u32;
+    write_integers: i64 u64;
+}
+
+macro_rules! write_each {
+    ($($type:ty)*) => {$(
+        impl Write for $type {
+            fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [$type], _token: Token) {
+                write_plain(kernel, plan, lo, out);
+            }
+        }
+    )*};
+}
+
+write_each! { Bool Complex<f32> Complex<f64> }
