@@ -1,6 +1,6 @@
 //! Unevaluated sums of two doubles.
 
-use gradus_core::convert::{shifted_right, split};
+use gradus_core::convert::{shifted_right, split, u64_of, usize_of_u32};
 use gradus_core::float::Parts;
 use gradus_core::seq::Wide;
 
@@ -59,5 +59,5 @@ impl Pair {
 /// A power of two among the normal doubles.
 pub const fn power_of_two(exponent: i32) -> f64 {
     assert!(-1022 <= exponent && exponent <= 1023);
-    f64::from_bits(((exponent + 1023).cast_unsigned() as u64) << 52)
+    f64::from_bits(u64_of(usize_of_u32((exponent + 1023).cast_unsigned())) << 52)
 }

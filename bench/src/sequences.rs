@@ -1,0 +1,141 @@
+//! Sequences against filling the same buffer with a constant.
+
+use std::hint::black_box;
+
+use comfy_table::Table;
+use comfy_table::presets::ASCII_MARKDOWN;
+use gradus_core::convert::{nearest_f64, u64_of};
+use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
+use gradus_core::{DType, Number};
+use gradus_kernels::{Fill, Options, Write, Writer};
+use rayon::prelude::*;
+
+use crate::{memory, timing};
+
+use Number::Int;
+
+/// Prints the tables: long buffers with one thread and with all, and what little ones cost.
+pub fn run(bytes: usize, rounds: usize) {
+    for threads in [1, rayon::current_num_threads()] {
+        println!("\n{threads} thread{}; GB/s, and the ratio to a constant fill\n", if threads == 1 { "" } else { "s" });
+        let mut table = Table::new();
+        table.load_style(ASCII_MARKDOWN);
+        table.set_header(["bytes", "sequence", "i32", "i64", "f32", "f64"]);
+        let sizes = [128 << 10, 8 << 20, bytes];
+        for size in sizes.into_iter().filter(|&size| size <= bytes) {
+            let mut buffer = vec![0f64; size / 8];
+            let rows = [DType::I32, DType::I64, DType::F32, DType::F64].map(|dtype| match dtype {
+                DType::I32 => column::<i32>(&mut buffer, threads, rounds),
+                DType::I64 => column::<i64>(&mut buffer, threads, rounds),
+                DType::F32 => column::<f32>(&mut buffer, threads, rounds),
+                _ => column::<f64>(&mut buffer, threads, rounds),
+            });
+            for (i, name) in NAMES.iter().enumerate() {
+                let cells = rows.iter().map(|column| {
+                    let speed = nearest_f64(Int(i128::try_from(size).expect("sizes fit"))) / column[i] / 1e9;
+                    let ratio = column[0] / column[i];
+                    if i == 0 { format!("{speed:.1}") } else { format!("{speed:.1} ({ratio:.2})") }
+                });
+                table.add_row([size.to_string(), (*name).to_owned()].into_iter().chain(cells));
+            }
+        }
+        println!("{table}");
+    }
+    small(rounds);
+}
+
+const NAMES: [&str; 7] =
+    ["constant fill", "range", "linspace", "logspace", "logspace, prepared", "geomspace", "geomspace, prepared"];
+
+/// The times of a constant fill and of the sequences.
+fn column<T: Write>(buffer: &mut [f64], threads: usize, rounds: usize) -> Vec<f64> {
+    let options = Options { threads, ..Options::default() };
+    let dtype = T::DTYPE;
+    let len = u64_of(size_of_val(buffer) / size_of::<T>());
+    let range = RangePlan::new(Int(0), Int(len.into()), Int(1), dtype).expect("a plan");
+    let linspace = LinspacePlan::new(Int(0), Int(1000), len, true, dtype).expect("a plan");
+    let logspace = LogspacePlan::new(Int(10), Int(0), Int(9), len, true, dtype).expect("a plan");
+    let geomspace = GeomspacePlan::new(Int(1), Int(1_000_000), len, true, dtype).expect("a plan");
+    let (log_writer, geom_writer) = (Writer::new(&logspace, options), Writer::new(&geomspace, options));
+    let buffer = std::cell::RefCell::new(buffer);
+    let fill = |write: &dyn Fn(&mut [T])| {
+        let mut buffer = buffer.borrow_mut();
+        write(bytemuck::cast_slice_mut(&mut buffer));
+        black_box(&mut **buffer);
+    };
+    let constant = |fill: fn(&mut [f64])| {
+        let mut buffer = buffer.borrow_mut();
+        if threads == 1 {
+            fill(&mut buffer);
+        } else {
+            let part = buffer.len().div_ceil(threads);
+            buffer.par_chunks_mut(part).for_each(fill);
+        }
+        black_box(&mut **buffer);
+    };
+    let times = timing::medians(
+        rounds,
+        &mut [
+            &mut || constant(memory::cached),
+            &mut || constant(memory::streamed),
+            &mut || fill(&|out| planned(&range, out, options)),
+            &mut || fill(&|out| planned(&linspace, out, options)),
+            &mut || fill(&|out| planned(&logspace, out, options)),
+            &mut || fill(&|out| log_writer.write(0, out)),
+            &mut || fill(&|out| planned(&geomspace, out, options)),
+            &mut || fill(&|out| geom_writer.write(0, out)),
+        ],
+    );
+    // The faster of the two constant fills, then the rest.
+    std::iter::once(times[0].min(times[1])).chain(times[2..].iter().copied()).collect()
+}
+
+fn planned<T: Write>(plan: &impl Fill, out: &mut [T], options: Options) {
+    gradus_kernels::fill_with(black_box(plan), out, options);
+}
+
+/// Prints what few elements cost, from the arguments on.
+fn small(rounds: usize) {
+    let mut table = Table::new();
+    table.load_style(ASCII_MARKDOWN);
+    table.set_header(["elements", "sequence", "i32", "i64", "f32", "f64"]);
+    for (len, name) in [(16, "range"), (50, "linspace"), (50, "logspace"), (50, "geomspace")] {
+        let cells = [
+            little::<i32>(name, len, rounds),
+            little::<i64>(name, len, rounds),
+            little::<f32>(name, len, rounds),
+            little::<f64>(name, len, rounds),
+        ];
+        let cells = cells.map(|time| format!("{:.0} ns", time * 1e9));
+        table.add_row([len.to_string(), name.to_owned()].into_iter().chain(cells));
+    }
+    println!("\nfew elements, with their plan\n\n{table}");
+}
+
+fn little<T: Write>(name: &str, len: u64, rounds: usize) -> f64 {
+    let mut out = vec![T::default(); usize::try_from(len).expect("few")];
+    let float = T::DTYPE.is_float();
+    let number = |x: i32| if float { Number::Float(x.into()) } else { Int(x.into()) };
+    let mut work = || {
+        let out = black_box(&mut out[..]);
+        let dtype = T::DTYPE;
+        let [zero, one, nine] = black_box([number(0), number(1), number(9)]);
+        let stop = black_box(if float { Number::Float(nearest_f64(Int(len.into()))) } else { Int(len.into()) });
+        match name {
+            "range" => gradus_kernels::fill(&RangePlan::new(zero, stop, one, dtype).expect("a plan"), out),
+            "linspace" => {
+                let plan = LinspacePlan::new(zero, nine, len, true, dtype);
+                gradus_kernels::fill(&plan.expect("a plan"), out);
+            }
+            "logspace" => {
+                let plan = LogspacePlan::new(black_box(Int(10)), zero, nine, len, true, dtype);
+                gradus_kernels::fill(&plan.expect("a plan"), out);
+            }
+            _ => {
+                let plan = GeomspacePlan::new(one, stop, len, true, dtype);
+                gradus_kernels::fill(&plan.expect("a plan"), out);
+            }
+        }
+    };
+    timing::medians(rounds, &mut [&mut work])[0]
+}
