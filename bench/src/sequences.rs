@@ -17,7 +17,10 @@ use Number::Int;
 /// Prints the tables: long buffers with one thread and with all, and what little ones cost.
 pub fn run(bytes: usize, rounds: usize) {
     for threads in [1, rayon::current_num_threads()] {
-        println!("\n{threads} thread{}; GB/s, and the ratio to a constant fill\n", if threads == 1 { "" } else { "s" });
+        println!(
+            "\n{threads} thread{}; GB/s, and the ratio to a constant fill\n",
+            if threads == 1 { "" } else { "s" }
+        );
         let mut table = Table::new();
         table.load_style(ASCII_MARKDOWN);
         table.set_header(["bytes", "sequence", "i32", "i64", "f32", "f64"]);
@@ -44,8 +47,15 @@ pub fn run(bytes: usize, rounds: usize) {
     small(rounds);
 }
 
-const NAMES: [&str; 7] =
-    ["constant fill", "range", "linspace", "logspace", "logspace, prepared", "geomspace", "geomspace, prepared"];
+const NAMES: [&str; 7] = [
+    "constant fill",
+    "range",
+    "linspace",
+    "logspace",
+    "logspace, prepared",
+    "geomspace",
+    "geomspace, prepared",
+];
 
 /// The times of a constant fill and of the sequences.
 fn column<T: Write>(buffer: &mut [f64], threads: usize, rounds: usize) -> Vec<f64> {
@@ -120,7 +130,8 @@ fn little<T: Write>(name: &str, len: u64, rounds: usize) -> f64 {
         let out = black_box(&mut out[..]);
         let dtype = T::DTYPE;
         let [zero, one, nine] = black_box([number(0), number(1), number(9)]);
-        let stop = black_box(if float { Number::Float(nearest_f64(Int(len.into()))) } else { Int(len.into()) });
+        let stop =
+            black_box(if float { Number::Float(nearest_f64(Int(len.into()))) } else { Int(len.into()) });
         match name {
             "range" => gradus_kernels::fill(&RangePlan::new(zero, stop, one, dtype).expect("a plan"), out),
             "linspace" => {

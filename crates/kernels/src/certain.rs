@@ -1,72 +1,155 @@
 //! Rounding that is certain, and the rest.
 
-use gradus_core::convert::FromNumber;
+use fearless_simd::Simd;
+use fearless_simd::prelude::*;
+use gradus_core::convert::{FromNumber, u64_of};
 use half::{bf16, f16};
 
-/// Elements that can be told apart bit by bit.
-pub trait Target: FromNumber {
-    /// An integer as wide as the element.
-    type Bits: Copy + PartialEq;
+use crate::pair::power_of_two;
 
-    /// The bits.
-    fn bits(self) -> Self::Bits;
+/// Elements that are made at a time: as many as the widest vector has of the shortest type, and a few vectors of others.
+pub const GROUP: usize = 16;
+
+/// Numbers of as many elements.
+pub type Doubles = [f64; GROUP];
+
+/// Two bounds of the elements of a block, as doubles, as many at a time as a vector has.
+pub trait Bounds<S: Simd> {
+    /// The bounds of the elements of a group from one on.
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2];
 }
 
-macro_rules! targets {
-    ($($type:ty: $bits:ty, |$x:ident| $value:expr;)*) => {$(
-        impl Target for $type {
-            type Bits = $bits;
-
-            #[inline(always)]
-            fn bits(self) -> $bits {
-                let $x = self;
-                $value
-            }
-        }
-    )*};
+/// The elements of a block, a group at a time.
+pub trait Group<S: Simd, T> {
+    /// Writes a group, each element as its lower bound is rounded, and says which of them the upper bound
+    /// contradicts, as bits.
+    fn write(&self, simd: S, group: usize, out: &mut [T; GROUP]) -> u64;
 }
 
-targets! {
-    i8: i8, |x| x;
-    i16: i16, |x| x;
-    i32: i32, |x| x;
-    i64: i64, |x| x;
-    u8: u8, |x| x;
-    u16: u16, |x| x;
-    u32: u32, |x| x;
-    u64: u64, |x| x;
-    f16: u16, |x| x.to_bits();
-    bf16: u16, |x| x.to_bits();
-    f32: u32, |x| x.to_bits();
-    f64: u64, |x| x.to_bits();
-}
-
-/// Writes elements of which two bounds are known, both rounded to the element type.
+/// Writes elements of which two bounds are known; the first is the one at that place of the block.
 ///
 /// Rounding is monotone: where both bounds round to the same element, so does everything between them. The others
 /// are asked for, `exact(i)`.
 #[inline(always)]
-pub fn write<T: Target>(
+pub fn write<S: Simd, T: FromNumber + Default>(
+    simd: S,
+    at: usize,
     out: &mut [T],
-    bounds: impl Iterator<Item = [T; 2]> + Clone,
+    groups: &impl Group<S, T>,
     exact: impl Fn(u64) -> T,
 ) {
-    let mut differ = false;
-    for (element, [low, high]) in out.iter_mut().zip(bounds.clone()) {
-        *element = low;
-        differ |= low.bits() != high.bits();
+    let within = at % GROUP;
+    let (head, rest) = out.split_at_mut(if within == 0 { 0 } else { out.len().min(GROUP - within) });
+    if !head.is_empty() {
+        let mut all = [T::default(); GROUP];
+        let doubts = groups.write(simd, at / GROUP, &mut all);
+        head.copy_from_slice(&all[within..within + head.len()]);
+        settle(doubts >> within, head, &exact);
     }
-    if differ {
-        settle(out, bounds, exact);
+    let mut written = head.len();
+    let (body, tail) = rest.as_chunks_mut::<GROUP>();
+    for out in body {
+        let doubts = groups.write(simd, (at + written) / GROUP, out);
+        if doubts != 0 {
+            settle(doubts, out, |k| exact(u64_of(written) + k));
+        }
+        written += GROUP;
+    }
+    if !tail.is_empty() {
+        let mut all = [T::default(); GROUP];
+        let doubts = groups.write(simd, (at + written) / GROUP, &mut all);
+        tail.copy_from_slice(&all[..tail.len()]);
+        settle(doubts, tail, |k| exact(u64_of(written) + k));
     }
 }
 
 #[cold]
 #[inline(never)]
-fn settle<T: Target>(out: &mut [T], bounds: impl Iterator<Item = [T; 2]>, exact: impl Fn(u64) -> T) {
-    for ((i, element), [low, high]) in (0..).zip(out.iter_mut()).zip(bounds) {
-        if low.bits() != high.bits() {
-            *element = exact(i);
+fn settle<T>(doubts: u64, out: &mut [T], exact: impl Fn(u64) -> T) {
+    for (k, element) in (0u64..).zip(out) {
+        if doubts >> k & 1 == 1 {
+            *element = exact(k);
         }
     }
 }
+
+impl<S: Simd, B: Bounds<S>> Group<S, f64> for B {
+    #[inline(always)]
+    fn write(&self, simd: S, group: usize, out: &mut [f64; GROUP]) -> u64 {
+        let mut doubts = 0;
+        for from in (0..GROUP).step_by(S::f64s::LEN) {
+            let [low, high] = self.at(simd, group, from);
+            low.store_slice(&mut out[from..from + S::f64s::LEN]);
+            doubts |= low.to_bits().simd_ne(high.to_bits()).to_bitmask() << from;
+        }
+        doubts
+    }
+}
+
+impl<S: Simd, B: Bounds<S>> Group<S, f32> for B {
+    #[inline(always)]
+    fn write(&self, simd: S, group: usize, out: &mut [f32; GROUP]) -> u64 {
+        let mut doubts = 0;
+        for from in (0..GROUP).step_by(S::f32s::LEN) {
+            let (one, two) = (self.at(simd, group, from), self.at(simd, group, from + S::f64s::LEN));
+            let (low, high) = (one[0].narrow(two[0]), one[1].narrow(two[1]));
+            low.store_slice(&mut out[from..from + S::f32s::LEN]);
+            doubts |= low.to_bits().simd_ne(high.to_bits()).to_bitmask() << from;
+        }
+        doubts
+    }
+}
+
+/// 2^52 and half of it: a double of this size has its integer in its lowest bits, as two's complement.
+pub const INTEGERS: f64 = 1.5 * power_of_two(52);
+
+/// Doubles below 2^51, rounded toward zero, in the lowest bits of [`INTEGERS`].
+#[inline(always)]
+pub fn integers<S: Simd>(x: S::f64s) -> S::u64s {
+    (x.trunc() + INTEGERS).bitcast()
+}
+
+macro_rules! integers_32 {
+    ($($type:ty)*) => {$(
+        impl<S: Simd, B: Bounds<S>> Group<S, $type> for B {
+            #[inline(always)]
+            fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
+                let mut doubts = 0;
+                for from in (0..GROUP).step_by(S::u32s::LEN) {
+                    let (one, two) = (self.at(simd, group, from), self.at(simd, group, from + S::f64s::LEN));
+                    let low = integers::<S>(one[0]).narrow(integers::<S>(two[0]));
+                    let high = integers::<S>(one[1]).narrow(integers::<S>(two[1]));
+                    low.store_slice(bytemuck::cast_slice_mut(&mut out[from..from + S::u32s::LEN]));
+                    doubts |= low.simd_ne(high).to_bitmask() << from;
+                }
+                doubts
+            }
+        }
+    )*};
+}
+
+integers_32! { i32 u32 }
+
+macro_rules! short {
+    ($($type:ty)*) => {$(
+        impl<S: Simd, B: Bounds<S>> Group<S, $type> for B {
+            #[inline(always)]
+            fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
+                let mut doubts = 0;
+                for from in (0..GROUP).step_by(S::f64s::LEN) {
+                    let [low, high] = self.at(simd, group, from);
+                    for k in 0..S::f64s::LEN {
+                        // By the trait's function: those of `half` do not see the lowest bits.
+                        let of = <$type as FromNumber>::from_f64;
+                        let (low, high) = (of(low[k]), of(high[k]));
+                        out[from + k] = low;
+                        doubts |= u64::from(low.to_ne_bytes() != high.to_ne_bytes()) << (from + k);
+                    }
+                }
+                doubts
+            }
+        }
+    )*};
+}
+
+short! { i8 i16 u8 u16 f16 bf16 }

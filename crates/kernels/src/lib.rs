@@ -3,7 +3,10 @@
 //! A fill is total and deterministic: a plan has been checked, and any part of it, written anywhere, has the bits
 //! that [`Plan::at`] gives.
 
-#![allow(clippy::inline_always, reason = "what is compiled for a level of instructions must be inlined there")]
+#![allow(
+    clippy::inline_always,
+    reason = "what is compiled for a level of instructions must be inlined there"
+)]
 
 mod certain;
 mod line;

@@ -1,29 +1,35 @@
 //! Straight lines to floats: two bounds of each element, from a block's first number and the distance to it.
 //!
 //! Element `j` of a block is `a + j d`, where `a` and `d` are pairs of doubles, relatively off by at most 2^-105. The
-//! sum is split without error: `p + q = j d.high` and `s + t = a.high + p`, which are exact, so the element is
+//! sum is split without error: `s + t = a.high + p` and `p + q = j d.high`, so the element is
 //!
 //! ```text
 //! s + (t + q + a.low + j d.low)
 //! ```
 //!
 //! where what is in parentheses is rounded a few times. With `m = |a| + K |d|`, the largest magnitude in question,
-//! each of `t`, `q`, `a.low` and `j d.low` is at most 2^-52 m, so the three additions and the product are off by less
-//! than 2^-101.9 m together, and the pairs by 2^-104 m: 2^-101 m is a bound. A line is off itself by as many units as
-//! it has numbers. No bound is needed where the numbers are so short that nothing is ever rounded but the last sum.
+//! each of `t`, `q`, `a.low` and `j d.low` is at most 2^-52 m, so what is rounded there is off by less than 2^-101.9 m
+//! together, and the pairs by 2^-104 m: 2^-101 m is a bound. A line is off itself by as many units as it has
+//! numbers. No bound is needed where the numbers are so short that nothing is ever rounded but the last sum.
+//!
+//! Where `a` is at least twice as large as every `j d`, `s` is within a factor of 2 of it and `a.high - s` is exact
+//! (Sterbenz): then `t + q` is one fused multiplication.
 //!
 //! For elements of fewer bits the double `a.high + j d.high`, rounded once, is enough: off by 2^-53 m for each of
 //! this rounding, `a.low` and `j d.low`, so 2^-51 m is a bound.
 
-use gradus_core::convert::{nearest_f64, usize_of_u32};
+use fearless_simd::Simd;
+use fearless_simd::prelude::*;
+use gradus_core::convert::{FromNumber, nearest_f64};
 use gradus_core::seq::Line;
 use gradus_core::{DType, Number};
 
-use crate::certain::{self, Target};
+use crate::certain::{self, Bounds, Doubles, GROUP, Group};
 use crate::pair::{Pair, power_of_two};
+use crate::writer::Exact;
 
 /// Numbers in a block.
-const BLOCK: u32 = 256;
+const BLOCK: usize = 1024;
 
 /// A line, prepared.
 #[derive(Clone, Debug)]
@@ -40,12 +46,6 @@ pub struct Lines {
 
 /// Largest magnitudes of lines on which nothing overflows, and no error is too small to be a double.
 const MAGNITUDES: std::ops::Range<f64> = power_of_two(-800)..power_of_two(1000);
-
-/// The first number of a block.
-struct Block {
-    start: Pair,
-    error: f64,
-}
 
 impl Lines {
     /// The line of a plan of that many elements of a type, if its numbers are neither too large nor too small.
@@ -66,51 +66,152 @@ impl Lines {
         Some(Lines {
             line,
             step,
-            spread: f64::from(BLOCK) * step.high.abs(),
+            spread: PLACES[BLOCK / GROUP - 1][GROUP - 1] * step.high.abs(),
             relative: if exact { 0.0 } else { power_of_two(rounded) },
             slack: if line.exact { 0.0 } else { (count + 1.0) * 2f64.powi(line.unit) },
         })
     }
 
-    /// Doubles from index `lo` on; `exact` makes one that is in doubt.
+    /// Elements from index `lo` on; `exact` makes one that is in doubt.
     #[inline(always)]
-    pub fn write_doubles(&self, lo: u64, out: &mut [f64], exact: impl Fn(u64) -> f64) {
-        let step = self.step;
-        self.write(lo, out, exact, |block, j| {
-            let product = j * step.high;
-            let product_rest = j.mul_add(step.high, -product);
-            let sum = block.start.high + product;
-            let back = sum - block.start.high;
-            let sum_rest = (block.start.high - (sum - back)) + (product - back);
-            let rest = sum_rest + (product_rest + j.mul_add(step.low, block.start.low));
-            [sum + (rest - block.error), sum + (rest + block.error)]
-        });
+    pub fn write_doubles<S: Simd>(&self, simd: S, lo: u64, out: &mut [f64], exact: Exact<'_, f64>) {
+        for (lo, block) in blocks(lo, out) {
+            let (start, error) = self.start(lo);
+            let sums = Sums { start, step: self.step, error };
+            let exact = |i| exact(lo + i);
+            if start.high.abs() >= 2.0 * self.spread {
+                certain::write(simd, 0, block, &FarSums(sums), exact);
+            } else {
+                certain::write(simd, 0, block, &sums, exact);
+            }
+        }
     }
 
     /// Elements of fewer bits from index `lo` on; `exact` makes one that is in doubt.
     #[inline(always)]
-    pub fn write_rounded<T: Target>(&self, lo: u64, out: &mut [T], exact: impl Fn(u64) -> T) {
-        let step = self.step.high;
-        self.write(lo, out, exact, |block, j| {
-            let sum = j.mul_add(step, block.start.high);
-            [T::from_f64(sum - block.error), T::from_f64(sum + block.error)]
-        });
-    }
-
-    #[inline(always)]
-    fn write<T: Target>(
+    pub fn write_rounded<S: Simd, T: FromNumber + Default>(
         &self,
+        simd: S,
         lo: u64,
         out: &mut [T],
-        exact: impl Fn(u64) -> T,
-        bounds: impl Fn(&Block, f64) -> [T; 2] + Copy,
-    ) {
-        // Blocks begin where the slice does: what an element is does not depend on its block.
-        for (lo, chunk) in (lo..).step_by(usize_of_u32(BLOCK)).zip(out.chunks_mut(usize_of_u32(BLOCK))) {
-            let start = Pair::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit);
-            let error = self.relative * (start.high.abs() + self.spread) + self.slack;
-            let block = Block { start, error };
-            certain::write(chunk, (0..BLOCK).map(|j| bounds(&block, f64::from(j))), |j| exact(lo + j));
+        exact: Exact<'_, T>,
+    ) where
+        RoundedSums: Group<S, T>,
+        ExactSums: Group<S, T>,
+    {
+        for (lo, block) in blocks(lo, out) {
+            let (start, error) = self.start(lo);
+            let sums = ExactSums { start: start.high, step: self.step.high };
+            let exact = |i| exact(lo + i);
+            if error == 0.0 {
+                certain::write(simd, 0, block, &sums, exact);
+            } else {
+                certain::write(simd, 0, block, &RoundedSums { sums, error }, exact);
+            }
         }
+    }
+
+    /// The first number of a block, and how far the block's sums may be off.
+    fn start(&self, lo: u64) -> (Pair, f64) {
+        let start = Pair::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit);
+        (start, self.relative * (start.high.abs() + self.spread) + self.slack)
+    }
+}
+
+/// Slices of a slice that starts at index `lo`, and where they start: what an element is does not depend on its block.
+#[inline(always)]
+fn blocks<T>(lo: u64, out: &mut [T]) -> impl Iterator<Item = (u64, &mut [T])> {
+    (lo..).step_by(BLOCK).zip(out.chunks_mut(BLOCK))
+}
+
+/// Places in a block.
+static PLACES: [Doubles; BLOCK / GROUP] = {
+    let mut places = [[0.0; GROUP]; BLOCK / GROUP];
+    let (mut i, mut place) = (0, 0.0);
+    while i < BLOCK {
+        places[i / GROUP][i % GROUP] = place;
+        place += 1.0;
+        i += 1;
+    }
+    places
+};
+
+#[inline(always)]
+fn places<S: Simd>(simd: S, group: usize, from: usize) -> S::f64s {
+    S::f64s::from_slice(simd, &PLACES[group][from..from + S::f64s::LEN])
+}
+
+struct Sums {
+    start: Pair,
+    step: Pair,
+    error: f64,
+}
+
+impl<S: Simd> Bounds<S> for Sums {
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
+        let (start, start_low) =
+            (S::f64s::splat(simd, self.start.high), S::f64s::splat(simd, self.start.low));
+        let (step, step_low) = (S::f64s::splat(simd, self.step.high), S::f64s::splat(simd, self.step.low));
+        let place = places(simd, group, from);
+        let product = place * step;
+        let product_rest = place.mul_sub_precise(step, product);
+        let sum = start + product;
+        let back = sum - start;
+        let sum_rest = (start - (sum - back)) + (product - back);
+        let rest = sum_rest + (product_rest + place.mul_add_precise(step_low, start_low));
+        [sum + (rest - self.error), sum + (rest + self.error)]
+    }
+}
+
+/// Sums of which the first term is at least twice as large as the second.
+struct FarSums(Sums);
+
+impl<S: Simd> Bounds<S> for FarSums {
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
+        let Sums { start, step, error } = self.0;
+        let (first, step, step_low) = (
+            S::f64s::splat(simd, start.high),
+            S::f64s::splat(simd, step.high),
+            S::f64s::splat(simd, step.low),
+        );
+        let place = places(simd, group, from);
+        let sum = place.mul_add_precise(step, first);
+        let rest = place.mul_add_precise(step_low, place.mul_add_precise(step, first - sum));
+        [sum + (rest + (start.low - error)), sum + (rest + (start.low + error))]
+    }
+}
+
+pub struct ExactSums {
+    start: f64,
+    step: f64,
+}
+
+impl ExactSums {
+    #[inline(always)]
+    fn sums<S: Simd>(&self, simd: S, group: usize, from: usize) -> S::f64s {
+        let (start, step) = (S::f64s::splat(simd, self.start), S::f64s::splat(simd, self.step));
+        places(simd, group, from).mul_add_precise(step, start)
+    }
+}
+
+impl<S: Simd> Bounds<S> for ExactSums {
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
+        [self.sums(simd, group, from); 2]
+    }
+}
+
+pub struct RoundedSums {
+    sums: ExactSums,
+    error: f64,
+}
+
+impl<S: Simd> Bounds<S> for RoundedSums {
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
+        let sum = self.sums.sums(simd, group, from);
+        [sum - self.error, sum + self.error]
     }
 }

@@ -37,13 +37,6 @@ impl Pair {
         Pair { high: self.high * a * b, low: self.low * a * b }
     }
 
-    /// The product with a double, without what `low` times the double's own rest would be, as a double and a rest.
-    #[inline(always)]
-    pub fn product(self, factor: f64) -> (f64, f64) {
-        let product = self.high * factor;
-        (product, self.low.mul_add(factor, self.high.mul_add(factor, -product)))
-    }
-
     /// The product, relatively off by less than 2^-103.6 (5 times 2^-106): M. Joldes, J.-M. Muller, V. Popescu, "Tight
     /// and rigorous error bounds for basic building blocks of double-word arithmetic", 2017, algorithm 11.
     #[inline(always)]

@@ -17,14 +17,17 @@
 //!
 //! Where an exponent may leave the doubles' range, elements are wide powers, whose bounds are rounded as integers.
 
+use fearless_simd::Simd;
+use fearless_simd::prelude::*;
 use gradus_core::convert::{self, FromNumber, Rules, nearest_f64, u64_of, usize_of};
-use gradus_core::float::Parts;
-use gradus_core::seq::{Plan, PowerLine};
+use gradus_core::float;
+use gradus_core::seq::PowerLine;
 use gradus_core::{DType, Number};
 
-use crate::certain::{self, Target};
+use crate::certain::{self, Bounds, Doubles, GROUP, Group};
 use crate::pair::{Pair, power_of_two};
 use crate::range::Integer;
+use crate::writer::Exact;
 
 /// A geometric sequence, prepared.
 #[derive(Clone, Debug)]
@@ -32,21 +35,25 @@ pub struct Powers {
     line: PowerLine,
     /// Elements in a block: the entries of the table of positions.
     block: u64,
-    positions: Positions,
+    /// The table of positions, in groups, the last of them filled up.
+    positions: Vec<Positions>,
+    /// Blocks before the next wide power: the entries of the table of blocks.
+    count: u64,
     blocks: Vec<Pair>,
 }
 
-/// Powers for each position in a block: the high part; and the low part less its bound, and with it. Of elements of
-/// fewer bits, only the two bounds.
-#[derive(Clone, Debug, Default)]
+/// Powers for positions in a block: the high parts; and the low parts less their bounds, and with them. Of elements
+/// of fewer bits, the bounds of the powers themselves.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Positions {
-    high: Vec<f64>,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
+    high: Doubles,
+    lower: Doubles,
+    upper: Doubles,
 }
 
 /// The most entries of the table of positions, and of that of blocks.
-const LONGEST: [u64; 2] = [256, 64];
+const LONGEST: [u64; 2] = [512, 64];
 
 /// Exponents of blocks that no product leaves the normal doubles from.
 const INSIDE: std::ops::RangeInclusive<i32> = -960..=1020;
@@ -69,201 +76,285 @@ impl Powers {
         };
         let block = fit(line.len.isqrt(), LONGEST[0], slope);
         let across = slope * nearest_f64(Number::Int(block.into()));
-        let blocks = fit(line.len.div_ceil(block), LONGEST[1], across);
-        let pairs = table(&line, 1, block);
-        let positions = if has_long_mantissa(dtype) {
-            let bound = power_of_two(-100);
-            Positions {
-                high: pairs.iter().map(|pair| pair.high).collect(),
-                lower: pairs.iter().map(|pair| pair.low - bound * pair.high).collect(),
-                upper: pairs.iter().map(|pair| pair.low + bound * pair.high).collect(),
-            }
-        } else {
-            let bound = power_of_two(-50);
-            Positions {
-                high: Vec::new(),
-                lower: pairs.iter().map(|pair| pair.high * (1.0 - bound)).collect(),
-                upper: pairs.iter().map(|pair| pair.high * (1.0 + bound)).collect(),
-            }
-        };
-        Powers { line, block, positions, blocks: table(&line, block, blocks) }
+        let count = fit(line.len.div_ceil(block), LONGEST[1], across);
+        let positions =
+            table(&line, 1, block).chunks(GROUP).map(|pairs| Positions::new(pairs, dtype)).collect();
+        Powers { line, block, positions, count, blocks: table(&line, block, count) }
     }
 
     /// Doubles from index `lo` on.
     #[inline(always)]
-    pub fn write_doubles(&self, plan: &impl Plan, lo: u64, out: &mut [f64]) {
+    pub fn write_doubles<S: Simd>(&self, simd: S, exact: Exact<'_, f64>, lo: u64, out: &mut [f64]) {
         let sign = self.sign();
-        self.write(plan, lo, out, |start, at, out: &mut [f64], exact| {
+        for (lo, part, start, at) in self.parts(exact, lo, out) {
             let start = Pair { high: start.high * sign, low: start.low * sign };
-            let bounds = self.positions.pairs(at).map(|(high, lows)| {
-                let (product, rest) = start.product(high);
-                lows.map(|low| product + start.high.mul_add(low, rest))
-            });
-            certain::write(out, bounds, exact);
-        });
+            let products = Products { start, positions: &self.positions };
+            certain::write(simd, at, part, &products, |i| exact(lo + i));
+        }
     }
 
     /// Integers of 64 bits from index `lo` on.
     #[inline(always)]
-    pub fn write_integers<T: Target + Integer>(&self, plan: &impl Plan, lo: u64, out: &mut [T]) {
-        self.write(plan, lo, out, |start, at, out: &mut [T], exact| {
-            let bounds = self.positions.pairs(at).map(|(high, lows)| {
-                let (product, rest) = start.product(high);
-                let whole = product.trunc();
-                let [lower, upper] = lows.map(|low| (product - whole) + start.high.mul_add(low, rest));
-                [lower - LAST_SUM, upper + LAST_SUM].map(|behind| {
-                    let behind = i64::from_f64(behind.floor()).cast_unsigned();
-                    let magnitude = u64::from_f64(whole).wrapping_add(behind);
-                    T::low(if self.line.negative { magnitude.wrapping_neg() } else { magnitude })
-                })
-            });
-            certain::write(out, bounds, exact);
-        });
+    pub fn write_integers<S: Simd, T: Integer>(&self, simd: S, exact: Exact<'_, T>, lo: u64, out: &mut [T])
+    where
+        for<'a> IntegerProducts<'a>: Group<S, T>,
+    {
+        for (lo, part, start, at) in self.parts(exact, lo, out) {
+            let products = Products { start, positions: &self.positions };
+            let products = IntegerProducts { products, negative: self.line.negative };
+            certain::write(simd, at, part, &products, |i| exact(lo + i));
+        }
     }
 
     /// Elements of fewer bits from index `lo` on.
     #[inline(always)]
-    pub fn write_rounded<T: Target>(&self, plan: &impl Plan, lo: u64, out: &mut [T]) {
+    pub fn write_rounded<S: Simd, T: FromNumber + Default>(
+        &self,
+        simd: S,
+        exact: Exact<'_, T>,
+        lo: u64,
+        out: &mut [T],
+    ) where
+        for<'a> RoundedProducts<'a>: Group<S, T>,
+    {
         let sign = self.sign();
-        self.write(plan, lo, out, |start, at, out: &mut [T], exact| {
-            let start = start.high * sign;
-            let bounds =
-                self.positions.bounds(at).map(|powers| powers.map(|power| T::from_f64(start * power)));
-            certain::write(out, bounds, exact);
-        });
+        for (lo, part, start, at) in self.parts(exact, lo, out) {
+            let products = RoundedProducts { start: start.high * sign, positions: &self.positions };
+            certain::write(simd, at, part, &products, |i| exact(lo + i));
+        }
     }
 
     fn sign(&self) -> f64 {
         if self.line.negative { -1.0 } else { 1.0 }
     }
 
-    /// Writes block by block: `product` the parts of blocks from where in the table of positions they start.
-    #[inline(always)]
-    fn write<T: Target>(
-        &self,
-        plan: &impl Plan,
-        lo: u64,
-        out: &mut [T],
-        product: impl Fn(Pair, usize, &mut [T], &dyn Fn(u64) -> T),
-    ) {
-        let exact = |i: u64| T::from_number(plan.at(i));
-        let (mut lo, mut rest) = (lo, out);
-        let mut wide = Wide::default();
-        while !rest.is_empty() {
-            let part = self.part(lo);
-            let (now, after) = rest.split_at_mut(rest.len().min(usize_of(part.end - lo)));
-            match part.kind {
-                Kind::Same => now.fill(exact(lo)),
-                Kind::Edge => {
-                    for (i, element) in (lo..).zip(&mut *now) {
-                        *element = self.settled(i - self.line.before).unwrap_or_else(|| exact(i));
-                    }
-                }
-                Kind::Inside { block } => {
-                    let start = wide.times(self, block);
-                    let at = lo - self.line.before - block * self.block;
-                    product(start, usize_of(at), now, &|i| exact(lo + i));
-                }
-            }
-            lo += u64_of(now.len());
-            rest = after;
-        }
+    fn parts<'a, T>(&'a self, exact: Exact<'a, T>, lo: u64, out: &'a mut [T]) -> Parts<'a, T> {
+        Parts { powers: self, exact, lo, rest: out, wide: None }
     }
 
-    /// What is to be done from an index on, and up to which.
-    fn part(&self, lo: u64) -> Part {
-        let line = &self.line;
-        if lo < line.before {
-            return Part { end: line.before, kind: Kind::Same };
-        }
-        if lo - line.before >= line.len {
-            return Part { end: u64::MAX, kind: Kind::Same };
-        }
-        let block = (lo - line.before) / self.block;
-        let first = block * self.block;
-        let end = (first + self.block).min(line.len);
-        let ends = [line.logarithm(first), line.logarithm(end - 1)];
-        let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-        let kind = if INSIDE.contains(&low) && INSIDE.contains(&high) {
-            Kind::Inside { block }
-        } else if low >= BEYOND[0] || high <= BEYOND[1] {
-            Kind::Same
-        } else {
-            Kind::Edge
-        };
-        Part { end: line.before + end, kind }
+    /// The wide power before so many blocks as there are entries, counted.
+    fn wide(&self, which: u64) -> Wide {
+        let apart = self.count * self.block;
+        let (mantissa, exponent) = Pair::of_mantissa(self.line.at(which * apart));
+        let [low, high] = self.exponents(which * apart, apart);
+        let inside = INSIDE.contains(&low) && INSIDE.contains(&high);
+        Wide { which, mantissa, exponent, inside }
+    }
+
+    /// Whether no exponent of a block leaves the normal doubles.
+    fn is_inside(&self, block: u64) -> bool {
+        self.exponents(block, self.block).iter().all(|exponent| INSIDE.contains(exponent))
+    }
+
+    /// The least and the largest exponent of that many elements from an index of the line on.
+    fn exponents(&self, first: u64, count: u64) -> [i32; 2] {
+        let last = (first + count).min(self.line.len) - 1;
+        let [one, other] = [first, last].map(|i| self.line.logarithm(i));
+        [one.min(other), one.max(other)]
     }
 
     /// An element on the line, if the bounds of the wide power round to the same.
-    fn settled<T: Target>(&self, i: u64) -> Option<T> {
+    fn settled<T: FromNumber>(&self, i: u64) -> Option<T> {
         let power = self.line.at(i);
         // Of 127 bits, 2^-110 of the power is less than 2^18 units.
         let [low, high] = [power.mantissa / 2 - (1 << 18), power.mantissa / 2 + (1 << 18)].map(|mantissa| {
-            let bound = Parts { mantissa, exponent: power.exponent + 1, ..power };
+            let bound = float::Parts { mantissa, exponent: power.exponent + 1, ..power };
             convert::code_of_parts(T::DTYPE, bound, Rules::IEEE)
         });
         (low == high).then(|| T::from_number(convert::number(T::DTYPE, low)))
     }
 }
 
-/// What the last sum of an integer's parts, which are below 2^12 then, is off by: 2^-41.
-const LAST_SUM: f64 = power_of_two(-30);
-
-struct Part {
-    /// The index after the last.
-    end: u64,
-    kind: Kind,
+/// A slice, part by part.
+struct Parts<'a, T> {
+    powers: &'a Powers,
+    exact: Exact<'a, T>,
+    lo: u64,
+    rest: &'a mut [T],
+    wide: Option<Wide>,
 }
 
-enum Kind {
-    /// All elements are the first.
-    Same,
-    /// Exponents may leave the normal doubles.
-    Edge,
-    /// Products of tables.
-    Inside {
-        /// Which block.
-        block: u64,
-    },
-}
+/// The parts that are products of tables: where one starts, the part, what its positions are multiplied with, and at
+/// which position it starts. The parts between them are written.
+impl<'a, T: FromNumber> Iterator for Parts<'a, T> {
+    type Item = (u64, &'a mut [T], Pair, usize);
 
-/// The wide power that was used last.
-#[derive(Default)]
-struct Wide {
-    /// Which one, and its mantissa and exponent.
-    last: Option<(u64, Pair, i32)>,
-}
-
-impl Wide {
-    /// The first power of a block.
-    fn times(&mut self, powers: &Powers, block: u64) -> Pair {
-        let count = u64_of(powers.blocks.len());
-        let wide = block / count;
-        let (mantissa, exponent) = match self.last {
-            Some((last, mantissa, exponent)) if last == wide => (mantissa, exponent),
-            _ => {
-                let power = powers.line.at(wide * count * powers.block);
-                let (mantissa, exponent) = Pair::of_mantissa(power);
-                self.last = Some((wide, mantissa, exponent));
-                (mantissa, exponent)
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (powers, lo) = (self.powers, self.lo);
+            if self.rest.is_empty() {
+                return None;
             }
-        };
-        mantissa.times(powers.blocks[usize_of(block % count)]).scaled(exponent)
+            let Some(on_line) = lo.checked_sub(powers.line.before).filter(|&i| i < powers.line.len) else {
+                let end = if lo < powers.line.before { powers.line.before } else { u64::MAX };
+                self.fill(end);
+                continue;
+            };
+            let (block, at) = (on_line / powers.block, on_line % powers.block);
+            let (which, entry) = (block / powers.count, usize_of(block % powers.count));
+            if self.wide.as_ref().is_none_or(|wide| wide.which != which) {
+                self.wide = Some(powers.wide(which));
+            }
+            let wide = self.wide.as_ref().expect("it was made");
+            let end = lo - at + powers.block.min(powers.line.len - (on_line - at));
+            if wide.inside || powers.is_inside(on_line - at) {
+                let part = self.rest.split_off_mut(..self.rest.len().min(usize_of(end - lo)))?;
+                self.lo += u64_of(part.len());
+                return Some((
+                    lo,
+                    part,
+                    wide.mantissa.times(powers.blocks[entry]).scaled(wide.exponent),
+                    usize_of(at),
+                ));
+            }
+            self.settle(on_line - at, end);
+        }
     }
+}
+
+impl<T: FromNumber> Parts<'_, T> {
+    /// Writes elements up to an index, all as the first.
+    #[cold]
+    fn fill(&mut self, end: u64) {
+        let part =
+            self.rest.split_off_mut(..self.rest.len().min(usize_of(end - self.lo))).unwrap_or_default();
+        part.fill((self.exact)(self.lo));
+        self.lo += u64_of(part.len());
+    }
+
+    /// Writes elements up to an index, from the block that starts at an index of the line: one by one, unless it is
+    /// far away.
+    #[cold]
+    fn settle(&mut self, block: u64, end: u64) {
+        let [low, high] = self.powers.exponents(block, self.powers.block);
+        if low >= BEYOND[0] || high <= BEYOND[1] {
+            return self.fill(end);
+        }
+        let part =
+            self.rest.split_off_mut(..self.rest.len().min(usize_of(end - self.lo))).unwrap_or_default();
+        for element in part {
+            let settled = self.powers.settled(self.lo - self.powers.line.before);
+            *element = settled.unwrap_or_else(|| (self.exact)(self.lo));
+            self.lo += 1;
+        }
+    }
+}
+
+/// A wide power.
+struct Wide {
+    /// Which of them.
+    which: u64,
+    mantissa: Pair,
+    exponent: i32,
+    /// Whether no exponent leaves the normal doubles before the next wide power.
+    inside: bool,
 }
 
 impl Positions {
-    #[inline(always)]
-    fn bounds(&self, at: usize) -> impl Iterator<Item = [f64; 2]> + Clone {
-        let (lower, upper) = (&self.lower[at..], &self.upper[at..]);
-        lower.iter().zip(upper).map(|(&lower, &upper)| [lower, upper])
-    }
-
-    #[inline(always)]
-    fn pairs(&self, at: usize) -> impl Iterator<Item = (f64, [f64; 2])> + Clone {
-        self.high[at..].iter().copied().zip(self.bounds(at))
+    fn new(pairs: &[Pair], dtype: DType) -> Positions {
+        let of = |value: fn(Pair) -> f64| -> Doubles {
+            std::array::from_fn(|i| pairs.get(i).map_or(1.0, |&pair| value(pair)))
+        };
+        const LONG: f64 = power_of_two(-100);
+        const SHORT: f64 = power_of_two(-50);
+        let [lower, upper] = if has_long_mantissa(dtype) {
+            [of(|pair| pair.low - LONG * pair.high), of(|pair| pair.low + LONG * pair.high)]
+        } else {
+            [of(|pair| pair.high * (1.0 - SHORT)), of(|pair| pair.high * (1.0 + SHORT))]
+        };
+        Positions { high: of(|pair| pair.high), lower, upper }
     }
 }
+
+struct Products<'a> {
+    start: Pair,
+    positions: &'a [Positions],
+}
+
+impl Products<'_> {
+    /// The products of the high parts, and what they lack of the exact ones with both of the bounds.
+    #[inline(always)]
+    fn at<S: Simd>(&self, simd: S, group: usize, from: usize) -> (S::f64s, [S::f64s; 2]) {
+        let positions = &self.positions[group];
+        let entries = |table: &Doubles| S::f64s::from_slice(simd, &table[from..from + S::f64s::LEN]);
+        let (start, start_low) =
+            (S::f64s::splat(simd, self.start.high), S::f64s::splat(simd, self.start.low));
+        let high = entries(&positions.high);
+        let product = start * high;
+        let rest = start_low.mul_add_precise(high, start.mul_sub_precise(high, product));
+        let lower = start.mul_add_precise(entries(&positions.lower), rest);
+        let upper = start.mul_add_precise(entries(&positions.upper), rest);
+        (product, [lower, upper])
+    }
+}
+
+impl<S: Simd> Bounds<S> for Products<'_> {
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
+        let (product, [lower, upper]) = self.at(simd, group, from);
+        [product + lower, product + upper]
+    }
+}
+
+pub struct RoundedProducts<'a> {
+    start: f64,
+    positions: &'a [Positions],
+}
+
+impl<S: Simd> Bounds<S> for RoundedProducts<'_> {
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
+        let positions = &self.positions[group];
+        let entries = |table: &Doubles| S::f64s::from_slice(simd, &table[from..from + S::f64s::LEN]);
+        [entries(&positions.lower) * self.start, entries(&positions.upper) * self.start]
+    }
+}
+
+pub struct IntegerProducts<'a> {
+    products: Products<'a>,
+    negative: bool,
+}
+
+/// What the last sum of an integer's parts, which are below 2^12 then, is off by: 2^-41.
+const LAST_SUM: f64 = power_of_two(-30);
+
+impl IntegerProducts<'_> {
+    #[inline(always)]
+    fn at<S: Simd>(&self, simd: S, group: usize, from: usize) -> [S::u64s; 2] {
+        let (product, [lower, upper]) = self.products.at(simd, group, from);
+        let whole = product.trunc();
+        let behind = product - whole;
+        let whole: S::u64s = whole.to_int();
+        [self.sum(simd, whole, behind + lower - LAST_SUM), self.sum(simd, whole, behind + upper + LAST_SUM)]
+    }
+
+    /// An integer and the rest of the magnitude, rounded down, with the sign.
+    #[inline(always)]
+    fn sum<S: Simd>(&self, simd: S, whole: S::u64s, behind: S::f64s) -> S::u64s {
+        let magnitude = whole + certain::integers::<S>(behind.floor()) - certain::INTEGERS.to_bits();
+        if self.negative { S::u64s::splat(simd, 0) - magnitude } else { magnitude }
+    }
+}
+
+macro_rules! integers_64 {
+    ($($type:ty)*) => {$(
+        impl<S: Simd> Group<S, $type> for IntegerProducts<'_> {
+            #[inline(always)]
+            fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
+                let mut doubts = 0;
+                for from in (0..GROUP).step_by(S::u64s::LEN) {
+                    let [low, high] = self.at(simd, group, from);
+                    low.store_slice(bytemuck::cast_slice_mut(&mut out[from..from + S::u64s::LEN]));
+                    doubts |= low.simd_ne(high).to_bitmask() << from;
+                }
+                doubts
+            }
+        }
+    )*};
+}
+
+integers_64! { i64 u64 }
 
 /// Whether doubles are too short to decide elements of a type.
 fn has_long_mantissa(dtype: DType) -> bool {

@@ -1,6 +1,8 @@
 //! Ranges of which one instruction makes an element.
 
-use gradus_core::convert::{FromNumber, nearest_f64, usize_of_u32, wrapped};
+use std::ops::Add;
+
+use gradus_core::convert::{FromNumber, nearest_f64, wrapped};
 use gradus_core::seq::{Plan, RangePlan};
 use gradus_core::{DType, Number};
 
@@ -35,7 +37,7 @@ impl Wrapping {
 }
 
 /// Integers modulo a power of two.
-pub trait Integer: FromNumber {
+pub trait Integer: FromNumber + Default {
     /// The low bits.
     #[inline(always)]
     fn low(bits: u64) -> Self {
@@ -68,27 +70,26 @@ pub struct Fused {
 }
 
 /// Floats that can be multiplied and added with one rounding.
-pub trait Float: FromNumber {
+pub trait Float: FromNumber + From<u16> + Add<Output = Self> {
     /// `self * factor + term`, rounded once.
     fn fused(self, factor: Self, term: Self) -> Self;
 }
 
-impl Float for f32 {
-    #[inline(always)]
-    fn fused(self, factor: f32, term: f32) -> f32 {
-        self.mul_add(factor, term)
-    }
+macro_rules! floats {
+    ($($type:ty)*) => {$(
+        impl Float for $type {
+            #[inline(always)]
+            fn fused(self, factor: $type, term: $type) -> $type {
+                self.mul_add(factor, term)
+            }
+        }
+    )*};
 }
 
-impl Float for f64 {
-    #[inline(always)]
-    fn fused(self, factor: f64, term: f64) -> f64 {
-        self.mul_add(factor, term)
-    }
-}
+floats! { f32 f64 }
 
-/// Elements at a time, so that their places are numbers of 32 bits.
-const CHUNK: u32 = 1 << 16;
+/// Elements at a time, so that their places are numbers of 16 bits.
+const CHUNK: u16 = 1 << 15;
 
 impl Fused {
     /// If the elements, the start, the step and every index are of one of the two types.
@@ -110,11 +111,12 @@ impl Fused {
     #[inline(always)]
     pub fn write<T: Float>(self, lo: u64, out: &mut [T]) {
         let (start, step) = (T::from_f64(self.start), T::from_f64(self.step));
-        let chunks = out.chunks_mut(usize_of_u32(CHUNK));
-        for (first, chunk) in (self.first + lo..).step_by(usize_of_u32(CHUNK)).zip(chunks) {
-            let first = nearest_f64(Number::Int(first.into()));
-            for (i, element) in (0u32..).zip(chunk) {
-                *element = T::from_f64(first + f64::from(i)).fused(step, start);
+        let chunks = out.chunks_mut(usize::from(CHUNK));
+        for (first, chunk) in (self.first + lo..).step_by(usize::from(CHUNK)).zip(chunks) {
+            // Exact, as all indices are.
+            let first = T::from_number(Number::Int(first.into()));
+            for (i, element) in (0..CHUNK).zip(chunk) {
+                *element = (first + T::from(i)).fused(step, start);
             }
         }
     }

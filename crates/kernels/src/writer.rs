@@ -157,7 +157,9 @@ impl<P: Fill> Writer<'_, P> {
 
     fn write_alone<T: Write>(&self, lo: u64, out: &mut [T]) {
         let token = self.options.token();
-        let write = |lo: u64, out: &mut [T]| T::write(&self.kernel, self.plan, lo, out, token);
+        let at = |i| T::from_number(self.plan.at(i));
+        let elements = Elements { at: &at, len: self.plan.len() };
+        let write = |lo: u64, out: &mut [T]| T::write(&self.kernel, &elements, lo, out, token);
         let streams = match self.options.stores {
             Stores::Auto => size_of_val(out) >= STREAM && !matches!(self.kernel, Kernel::Each),
             Stores::Cached => false,
@@ -171,47 +173,61 @@ impl<P: Fill> Writer<'_, P> {
     }
 }
 
+/// The elements of a plan, behind a pointer: what is compiled for each level of instructions is so for each type, but
+/// not for each plan.
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "a function has nothing to show")]
+pub struct Elements<'a, T> {
+    at: Exact<'a, T>,
+    len: u64,
+}
+
+/// What makes an element exactly.
+pub type Exact<'a, T> = &'a dyn Fn(u64) -> T;
+
 /// Element types that can be written.
 pub trait Write: FromNumber + Default {
     #[doc(hidden)]
-    fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [Self], token: Token);
+    fn write(kernel: &Kernel, elements: &Elements<Self>, lo: u64, out: &mut [Self], token: Token);
 }
 
 /// Writes every element by the plan, or the first one only.
-fn write_plain<T: FromNumber>(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [T]) {
+fn write_plain<T: Copy>(kernel: &Kernel, elements: &Elements<T>, lo: u64, out: &mut [T]) {
     if out.is_empty() {
         return;
     }
     if matches!(kernel, Kernel::Same) {
-        return out.fill(T::from_number(plan.at(lo)));
+        return out.fill((elements.at)(lo));
     }
     for (i, element) in (lo..).zip(out) {
-        *element = T::from_number(plan.at(i));
+        *element = (elements.at)(i);
     }
 }
 
 /// A zero at an end may have a sign, which lines do not know.
-fn restore_ends<T: Write>(plan: &impl Plan, lo: u64, out: &mut [T]) {
-    for end in [0, plan.len() - 1] {
+fn restore_ends<T: Write>(elements: &Elements<T>, lo: u64, out: &mut [T]) {
+    for end in [0, elements.len - 1] {
         let place = end.checked_sub(lo).and_then(|place| usize::try_from(place).ok());
         if let Some(element) = place.and_then(|place| out.get_mut(place))
             && *element == T::default()
         {
-            *element = T::from_number(plan.at(end));
+            *element = (elements.at)(end);
         }
     }
 }
 
 impl Write for f64 {
-    fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [f64], token: Token) {
+    fn write(kernel: &Kernel, elements: &Elements<f64>, lo: u64, out: &mut [f64], token: Token) {
         match kernel {
             Kernel::Fused(fused) => dispatch!(token, _ => fused.write(lo, out)),
             Kernel::Lines(lines) => {
-                dispatch!(token, _ => lines.write_doubles(lo, out, |i| f64::from_number(plan.at(i))));
-                restore_ends(plan, lo, out);
+                dispatch!(token, simd => lines.write_doubles(simd, lo, out, elements.at));
+                restore_ends(elements, lo, out);
             }
-            Kernel::Powers(powers) => dispatch!(token, _ => powers.write_doubles(plan, lo, out)),
-            _ => write_plain(kernel, plan, lo, out),
+            Kernel::Powers(powers) => {
+                dispatch!(token, simd => powers.write_doubles(simd, elements.at, lo, out))
+            }
+            _ => write_plain(kernel, elements, lo, out),
         }
     }
 }
@@ -219,15 +235,15 @@ impl Write for f64 {
 macro_rules! write_rounded {
     ($($type:ty $([$fused:ident])?),*) => {$(
         impl Write for $type {
-            fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [$type], token: Token) {
+            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token) {
                 match kernel {
                     $(Kernel::$fused(fused) => dispatch!(token, _ => fused.write(lo, out)),)?
                     Kernel::Lines(lines) => {
-                        dispatch!(token, _ => lines.write_rounded(lo, out, |i| <$type>::from_number(plan.at(i))));
-                        restore_ends(plan, lo, out);
+                        dispatch!(token, simd => lines.write_rounded(simd, lo, out, elements.at));
+                        restore_ends(elements, lo, out);
                     }
-                    Kernel::Powers(powers) => dispatch!(token, _ => powers.write_rounded(plan, lo, out)),
-                    _ => write_plain(kernel, plan, lo, out),
+                    Kernel::Powers(powers) => dispatch!(token, simd => powers.write_rounded(simd, elements.at, lo, out)),
+                    _ => write_plain(kernel, elements, lo, out),
                 }
             }
         }
@@ -237,30 +253,36 @@ macro_rules! write_rounded {
 write_rounded! { f16, bf16, f32 [Fused] }
 
 macro_rules! write_integers {
-    ($($powers:ident: $($type:ty)*;)*) => {$($(
+    ($($type:ty: $stairs:ident $powers:ident;)*) => {$(
         impl Write for $type {
-            fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [$type], token: Token) {
+            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token) {
                 match kernel {
                     Kernel::Wrapping(wrapping) => dispatch!(token, _ => wrapping.write(lo, out)),
-                    Kernel::Stairs(stairs) => dispatch!(token, _ => stairs.write(lo, out)),
-                    Kernel::Powers(powers) => dispatch!(token, _ => powers.$powers(plan, lo, out)),
-                    _ => write_plain(kernel, plan, lo, out),
+                    Kernel::Stairs(stairs) => dispatch!(token, simd => stairs.$stairs(simd, lo, out)),
+                    Kernel::Powers(powers) => dispatch!(token, simd => powers.$powers(simd, elements.at, lo, out)),
+                    _ => write_plain(kernel, elements, lo, out),
                 }
             }
         }
-    )*)*};
+    )*};
 }
 
 write_integers! {
-    write_rounded: i8 i16 i32 u8 u16 u32;
-    write_integers: i64 u64;
+    i8: write_each write_rounded;
+    i16: write_each write_rounded;
+    i32: write_lanes write_rounded;
+    i64: write_lanes write_integers;
+    u8: write_each write_rounded;
+    u16: write_each write_rounded;
+    u32: write_lanes write_rounded;
+    u64: write_lanes write_integers;
 }
 
 macro_rules! write_each {
     ($($type:ty)*) => {$(
         impl Write for $type {
-            fn write(kernel: &Kernel, plan: &impl Plan, lo: u64, out: &mut [$type], _token: Token) {
-                write_plain(kernel, plan, lo, out);
+            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], _token: Token) {
+                write_plain(kernel, elements, lo, out);
             }
         }
     )*};

@@ -8,6 +8,7 @@ use dashu_int::ops::{BitTest, Gcd, UnsignedAbs};
 use crate::convert::{i32_of, i64_of, low_u64, usize_of, usize_of_u32};
 use crate::elementary::{self, exact_root, scaled};
 use crate::exact::{Fraction, Number, parts_of};
+use crate::exp2;
 use crate::float::Parts;
 
 /// A positive real `2^x`.
@@ -28,14 +29,14 @@ pub(super) const FAR: i32 = 1 << 14;
 /// real reads. If the real is where `read` changes, no interval is narrow enough; but then it is a number of few bits,
 /// which is found exactly. (All other powers are irrational, or fractions that do not end, and lie off such places.)
 pub(super) fn decide<T: PartialEq>(real: &impl Exponential, negative: bool, read: impl Fn(Parts) -> T) -> T {
-    let mut bits = 128;
+    let mut bits = FIRST_BITS;
     loop {
         let [low, high] = ends(&real.log2(bits), bits, negative);
         let low = read(low);
         if low == read(high) {
             return low;
         }
-        if bits == 128
+        if bits == FIRST_BITS
             && let Some(parts) = real.exact()
         {
             return read(Parts { negative, ..parts });
@@ -43,6 +44,9 @@ pub(super) fn decide<T: PartialEq>(real: &impl Exponential, negative: bool, read
         bits *= 2;
     }
 }
+
+/// Bits of the first try, for which there is a fast way.
+const FIRST_BITS: usize = 128;
 
 /// Units by which the power in [`ends`] may be off: the fraction of `x` times ln 2 is off by at most `4 ln 2 + 2` and
 /// a rest that is cut off, less than 6; its exponential, of at most 2, by `2 * 6 + 1`.
@@ -55,7 +59,14 @@ fn ends(x: &IBig, bits: usize, negative: bool) -> [Parts; 2] {
         let exponent = if whole < IBig::ZERO { -2 * FAR } else { 2 * FAR };
         return [Parts { negative, mantissa: 1, exponent, sticky: false }; 2];
     };
-    let mantissa = exp2(&(x - (whole << bits)), bits).unsigned_abs();
+    let fraction = x - (whole << bits);
+    if bits == FIRST_BITS {
+        // Of 127 bits, off by as many as `exp2` says and by 4 for the logarithm.
+        let mantissa = exp2::exp2(u128::try_from(fraction).expect("a fraction has no sign")) / 2;
+        let end = |mantissa| Parts { negative, mantissa, exponent: power - 126, sticky: false };
+        return [end(mantissa - (1 << 7)), end(mantissa + (1 << 7))];
+    }
+    let mantissa = exp2(&fraction, bits).unsigned_abs();
     let exponent = power - i32_of(bits);
     [&mantissa - RADIUS, mantissa + RADIUS].map(|end| parts_of(negative, &end, exponent))
 }
