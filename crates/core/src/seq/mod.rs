@@ -3,6 +3,7 @@
 //! Everything that can fail happens while a plan is made. A plan knows its length and the exact value of every
 //! element; writing it, whole or in part, cannot fail and gives the same bits wherever it is done.
 
+pub mod profile;
 mod range;
 
 use std::ops::Range;

@@ -1,0 +1,135 @@
+//! NumPy 2.4.6: `numpy.arange` of Python numbers.
+//!
+//! | | rule |
+//! |---|---|
+//! | length | `ceil((stop - start) / step)` as Python computes it: differences of integers exactly, everything else in float64 |
+//! | elements | the first two are `start` and `start + step`, in Python; then `first + i * (second - first)` in the type; float16 and narrower in float32 |
+//! | refused | a step of zero; a length that is NaN or beyond 2^63; the first two elements if the integer type does not hold them |
+//!
+//! Sources: numpy/_core/src/multiarray/ctors.c (`_calc_length`, `PyArray_ArangeObj`), arraytypes.c.src (`fill`).
+
+use crate::convert::nearest_f64;
+use crate::dtype::DType;
+use crate::exact::Number;
+use crate::float::{self, Overflow, Parts};
+use crate::seq::profile::call::RangeCall;
+use crate::seq::profile::formula::{Scaled, Wrapping, nearest};
+use crate::seq::profile::machine::{count, int, rounded, typed, wrapped};
+use crate::seq::profile::predicted::{Failure, Outcome, Predicted};
+
+pub(super) fn range(call: &RangeCall) -> Outcome {
+    let dtype = call.dtype;
+    let len = length(call)?;
+    let second = match call.ints() {
+        Some([start, _, step]) => Number::Int(start + step),
+        None => Number::Float(nearest_f64(call.start) + nearest_f64(call.step)),
+    };
+    let rules = ["counts in float64", "takes the step to be the difference of the first two elements"];
+    if dtype == DType::Bool && len > 2 {
+        return Err(Failure::refused("no fill-function for data-type bool: more than two elements"));
+    }
+    for number in [call.start, second].into_iter().take(usize::try_from(len).unwrap_or(2)) {
+        check_fits(dtype, number)?;
+    }
+    let [first, second] = [call.start, second].map(|number| python_to(dtype, number));
+    if dtype.is_float() {
+        let format = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+        let [first, second] = [first, second].map(nearest_f64);
+        let step = rounded(format, second - first);
+        let formula = Scaled { format, start: first, step, dtype, cast: nearest };
+        return Ok(Predicted::new(dtype, len, formula, rules));
+    }
+    let [start, second] = [first, second].map(int);
+    let formula = Wrapping { width: dtype, dtype, start, step: second - start };
+    Ok(Predicted::new(dtype, len, formula, rules))
+}
+
+/// The length of Python's `(stop - start) / step`.
+fn length(call: &RangeCall) -> Result<u64, Failure> {
+    if call.step.is_zero() {
+        return Err(Failure::refused("division by zero"));
+    }
+    let (differ, quotient) = match call.ints() {
+        Some([start, stop, step]) => (stop != start, quotient_of_ints(stop - start, step)),
+        None => {
+            let [start, stop, step] = call.floats();
+            (stop != start, (stop - start) / step)
+        }
+    };
+    if quotient == 0.0 && differ {
+        // The quotient was too small for a float.
+        return Ok(u64::from(!quotient.is_sign_negative()));
+    }
+    if quotient.is_nan() {
+        return Err(Failure::refused("arange: cannot compute length"));
+    }
+    let most = 9_223_372_036_854_775_808.0;
+    let ceiling = quotient.ceil();
+    if !(-most..=most).contains(&ceiling) {
+        return Err(Failure::refused("Maximum allowed size exceeded"));
+    }
+    // 2^63 passes the check and becomes negative, which is empty.
+    Ok(count(ceiling).unwrap_or(0))
+}
+
+/// Python's true division of two integers: the nearest float64.
+pub(super) fn quotient_of_ints(dividend: i128, divisor: i128) -> f64 {
+    let [a, b] = [dividend, divisor].map(i128::unsigned_abs);
+    let (up, along) = (a.leading_zeros(), b.leading_zeros());
+    if a == 0 {
+        return 0.0;
+    }
+    // The leading bits at fixed places, so that the quotient has 64 or 65 bits and a rest.
+    let (a, b) = (a << up, b << along >> 64);
+    let parts = Parts {
+        negative: (dividend < 0) != (divisor < 0),
+        mantissa: a / b,
+        exponent: along.cast_signed() - 64 - up.cast_signed(),
+        sticky: a % b != 0,
+    };
+    f64::from_bits(float::F64.round(parts, Overflow::Special))
+}
+
+/// A Python number as an element; integers become float64 before they become any other float.
+fn python_to(dtype: DType, number: Number) -> Number {
+    typed(dtype, if dtype.is_float() { Number::Float(nearest_f64(number)) } else { number })
+}
+
+fn check_fits(dtype: DType, number: Number) -> Result<(), Failure> {
+    let fits = match number {
+        Number::Float(x) if !x.is_finite() => false,
+        _ => wrapped(dtype, int(number)) == int(number),
+    };
+    if dtype.is_integer() && !fits {
+        return Err(Failure::refused(format!("Python integer {} out of bounds for {dtype}", shown(number))));
+    }
+    Ok(())
+}
+
+fn shown(number: Number) -> String {
+    match number {
+        Number::Float(x) => format!("{:.0}", x.trunc()),
+        _ => int(number).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_divided_as_python_divides_them() {
+        let cases = [
+            (9_007_199_254_740_993, 9_007_199_254_740_992, 1.0),
+            (9_007_199_254_740_995, 3, 3_002_399_751_580_331.5),
+            (-1, 3, -1.0 / 3.0),
+            (0, -5, 0.0),
+            (1 << 65, -1, -36_893_488_147_419_103_232.0),
+            (10_000_000_000_000_001, 100_000_000_000_000, 100.00000000000001),
+            (1, i128::from(u64::MAX), 5.421010862427522e-20),
+        ];
+        for (dividend, divisor, want) in cases {
+            assert_eq!(quotient_of_ints(dividend, divisor), want, "{dividend} / {divisor}");
+        }
+    }
+}
