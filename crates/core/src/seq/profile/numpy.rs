@@ -13,7 +13,7 @@ use crate::dtype::DType;
 use crate::exact::Number;
 use crate::float::{self, Overflow, Parts};
 use crate::seq::profile::call::RangeCall;
-use crate::seq::profile::formula::{Scaled, Wrapping, nearest};
+use crate::seq::profile::formula::{Formula, Scaled, Wrapping, nearest};
 use crate::seq::profile::machine::{count, int, rounded, typed, wrapped};
 use crate::seq::profile::predicted::{Failure, Outcome, Predicted};
 
@@ -36,12 +36,29 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
         let format = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
         let [first, second] = [first, second].map(nearest_f64);
         let step = rounded(format, second - first);
-        let formula = Scaled { format, start: first, step, dtype, cast: nearest };
-        return Ok(Predicted::new(dtype, len, formula, rules));
+        let rest = Scaled { format, start: first, step, dtype, cast: nearest };
+        return Ok(Predicted::new(dtype, len, Filled { second, rest }, rules));
     }
     let [start, second] = [first, second].map(int);
     let formula = Wrapping { width: dtype, dtype, start, step: second - start };
     Ok(Predicted::new(dtype, len, formula, rules))
+}
+
+/// Two elements that are there, and those that are filled in after them.
+#[derive(Debug)]
+struct Filled {
+    second: f64,
+    rest: Scaled,
+}
+
+impl Formula for Filled {
+    fn at(&self, i: u64) -> Number {
+        match i {
+            0 => Number::Float(self.rest.start),
+            1 => Number::Float(self.second),
+            _ => self.rest.at(i),
+        }
+    }
 }
 
 /// The length of Python's `(stop - start) / step`.

@@ -12,7 +12,6 @@
 //!
 //! Sources: aten/src/ATen/native/RangeUtils.h, cpu/RangeFactoriesKernel.cpp, cpu/vec/vec256.
 
-use crate::convert::nearest_f64;
 use crate::dtype::{DType, DTypeSet};
 use crate::exact::Number;
 use crate::seq::profile::call::RangeCall;

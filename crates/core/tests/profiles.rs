@@ -1,0 +1,124 @@
+//! Profiles against what the programs themselves returned: lengths, every element bit for bit, errors.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::collections::BTreeMap;
+
+use gradus_core::convert::{self, Rules};
+use gradus_core::seq::Plan;
+use gradus_core::seq::profile::{self, FailureKind, Outcome, Predicted, Profile, RangeCall};
+use gradus_core::{DType, text};
+use serde_json::Value;
+
+/// The runs that a profile predicts.
+const RUNS: &[(&str, Profile)] = &[
+    ("ort11-fn", Profile::OnnxBody),
+    ("ort27-fn", Profile::OnnxBody),
+    ("ort11", Profile::Onnxruntime),
+    ("ort27", Profile::Onnxruntime),
+    ("ov4-eval", Profile::Openvino),
+    ("ov4-cpu", Profile::OpenvinoCpu),
+    ("numpy", Profile::Numpy),
+    ("torch", Profile::Torch),
+    ("tf", Profile::Tensorflow),
+    ("paddle", Profile::Paddle),
+    ("paddle-tensor", Profile::Paddle),
+    ("jax", Profile::Jax),
+];
+
+/// Runs that are not predicted, and why.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("ort11-fn", "basic_0_10_3_i16", NO_INT16),
+    ("ort11-fn", "basic_neg_10_4_m2_i16", NO_INT16),
+    ("ort11-fn", "zero_step_0_5_i16", NO_INT16),
+    ("ort11-fn", "wrong_sign_5_0_1_i16", NO_INT16),
+    ("ort11-fn", "i16_full_10000", NO_INT16),
+    ("ort11-fn", "i16_back_full", NO_INT16),
+];
+
+const NO_INT16: &str = "the profile is the body of version 27; in version 11 it uses Sub-7, which has no int16";
+
+/// The memory that the programs had.
+const MEMORY: u64 = 5 << 30;
+
+fn text_of(recorded: &Value) -> String {
+    recorded.as_str().map_or_else(|| recorded.to_string(), str::to_owned)
+}
+
+fn call_of(case: &Value) -> RangeCall {
+    let dtype = |key: &str| case[key].as_str().unwrap().parse::<DType>().unwrap();
+    let input = dtype("in_type");
+    let arguments =
+        ["start", "stop", "step"].map(|key| text::parse_for(&text_of(&case[key]), input).unwrap());
+    RangeCall::new(arguments, input, dtype("out_type")).unwrap()
+}
+
+/// The first half of the SHA-1 of the elements' bytes.
+fn digest(predicted: &Predicted) -> String {
+    let dtype = predicted.dtype();
+    let mut sha1 = sha1_smol::Sha1::new();
+    let mut bytes = Vec::new();
+    for number in predicted.elements() {
+        let code = convert::code(dtype, number, Rules::IEEE).to_le_bytes();
+        bytes.extend_from_slice(&code[..dtype.bits() / 8]);
+        if bytes.len() > 1 << 16 {
+            sha1.update(&bytes);
+            bytes.clear();
+        }
+    }
+    sha1.update(&bytes);
+    sha1.digest().to_string()[..16].to_owned()
+}
+
+/// What is wrong with a prediction of a recorded run.
+fn difference(outcome: &Outcome, recorded: &Value) -> Option<String> {
+    let status = recorded["status"].as_str().unwrap();
+    let message = recorded["msg"].as_str().unwrap_or_default();
+    match (status, outcome) {
+        ("ok", Ok(predicted)) => {
+            let count = recorded["count"].as_u64().unwrap();
+            if predicted.len() != count {
+                return Some(format!("{} elements, not {count}", predicted.len()));
+            }
+            let want = recorded["sha1"].as_str().unwrap();
+            let got = digest(predicted);
+            (got != want).then(|| {
+                let some: Vec<_> = predicted.elements().take(5).collect();
+                format!("elements {some:?}, not {} … {}", recorded["first"], recorded["last"])
+            })
+        }
+        ("error", Err(failure))
+            if matches!(failure.kind(), FailureKind::Unsupported | FailureKind::Refused) => None,
+        ("error", Ok(predicted)) if predicted.len().saturating_mul(8) > MEMORY => None,
+        ("crash", Err(failure)) if failure.kind() == FailureKind::Crash => None,
+        (_, Ok(predicted)) => Some(format!("{} elements, not {status} {message}", predicted.len())),
+        (_, Err(failure)) => Some(format!("{failure}, not {status} of {}", recorded["count"])),
+    }
+}
+
+#[test]
+fn recorded_ranges_are_predicted() {
+    let file: Value = serde_json::from_str(include_str!("../../../conformance/recorded/range.json")).unwrap();
+    let mut unlisted = Vec::new();
+    let mut exceptions = EXCEPTIONS.to_vec();
+    let mut predicted = BTreeMap::new();
+    for case in file["cases"].as_array().unwrap() {
+        let id = case["id"].as_str().unwrap();
+        let call = call_of(case);
+        for &(run, profile) in RUNS {
+            let Some(recorded) = case["results"].get(run) else { continue };
+            let difference = difference(&profile::range(profile, &call), recorded);
+            let listed = exceptions.iter().position(|&(r, i, _)| (r, i) == (run, id));
+            match (difference, listed) {
+                (None, None) => *predicted.entry(run).or_insert(0) += 1,
+                (Some(_), Some(at)) => {
+                    exceptions.swap_remove(at);
+                }
+                (Some(difference), None) => unlisted.push(format!("{run} {id}: {difference}")),
+                (None, Some(_)) => {}
+            }
+        }
+    }
+    assert!(unlisted.is_empty(), "not predicted:\n{}", unlisted.join("\n"));
+    assert!(exceptions.is_empty(), "predicted, or not there, though listed: {exceptions:?}");
+    println!("predicted: {predicted:?}");
+}
