@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use gradus_core::convert::{self, Rules};
 use gradus_core::seq::Plan;
-use gradus_core::seq::profile::{self, FailureKind, Outcome, Predicted, Profile, RangeCall};
-use gradus_core::{DType, text};
+use gradus_core::seq::profile::{
+    self, FailureKind, LinspaceCall, LogspaceCall, Outcome, Predicted, Profile, RangeCall,
+};
+use gradus_core::{Class, DType, Number, text};
 use serde_json::Value;
 
 /// The runs that a profile predicts.
@@ -120,5 +122,127 @@ fn recorded_ranges_are_predicted() {
     }
     assert!(unlisted.is_empty(), "not predicted:\n{}", unlisted.join("\n"));
     assert!(exceptions.is_empty(), "predicted, or not there, though listed: {exceptions:?}");
+    println!("predicted: {predicted:?}");
+}
+
+/// The programs whose linspace and logspace are predicted, as they are named in the recording.
+const SPACES: &[(&str, Profile)] = &[
+    ("numpy", Profile::Numpy),
+    ("torch", Profile::Torch),
+    ("tf", Profile::Tensorflow),
+    ("paddle", Profile::Paddle),
+    ("jax_x64", Profile::Jax),
+];
+
+/// Cases whose linspace or logspace is not predicted, and why.
+const SPACE_EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("tf", "N003", NO_DTYPE),
+    ("tf", "N004", NO_DTYPE),
+    ("tf", "N021", NO_DTYPE),
+    ("tf", "N022", NO_DTYPE),
+    ("tf", "N024", NO_DTYPE),
+    ("tf", "N030", NO_DTYPE),
+    ("tf", "N031", NO_DTYPE),
+];
+
+const NO_DTYPE: &str = "tf.linspace has no dtype: it was called with integers, of which it makes other types";
+
+/// Cases that are no calls: their arguments are arrays, complex, no numbers, or belong to other functions.
+const NO_CALLS: usize = 52;
+
+/// A Python number.
+fn python(recorded: &Value) -> Option<Number> {
+    match recorded {
+        Value::Bool(x) => Some(Number::Int(i128::from(*x))),
+        Value::Number(x) => match x.as_i128() {
+            Some(x) => Some(Number::Int(x)),
+            None => x.as_f64().map(Number::Float),
+        },
+        Value::String(x) => text::parse_for(x, DType::F64).ok(),
+        _ => None,
+    }
+}
+
+/// The call of a case, if it is one; the element type is that of the case, or the one that the program chose.
+fn space_of(case: &Value, chosen: &Value) -> Option<LogspaceCall> {
+    let dtype: DType = case.get("dtype").unwrap_or(chosen).as_str()?.parse().ok()?;
+    let exponents = LinspaceCall {
+        start: python(&case["start"])?,
+        stop: python(&case["stop"])?,
+        num: case["num"].as_i64()?,
+        endpoint: case.get("endpoint").is_none_or(|endpoint| endpoint.as_bool().unwrap()),
+        dtype,
+    };
+    if dtype.class() == Class::Complex || case.get("axis").is_some() {
+        return None;
+    }
+    let base = case.get("base").map_or(Some(Number::Float(10.0)), python)?;
+    Some(LogspaceCall { exponents, base })
+}
+
+/// What is wrong with a prediction of a recorded linspace or logspace.
+fn space_difference(outcome: &Outcome, recorded: &Value) -> Option<String> {
+    let (Some(values), Ok(predicted)) = (recorded["values"].as_array(), outcome) else {
+        return match (recorded.get("error"), outcome) {
+            (Some(_), Err(failure)) if failure.kind() != FailureKind::Undetermined => None,
+            (_, outcome) => Some(format!("{outcome:?}, not {recorded}")),
+        };
+    };
+    let dtype = predicted.dtype();
+    if recorded["dtype"].as_str().unwrap().parse::<DType>().unwrap() != dtype {
+        return Some(format!("{dtype}, not {}", recorded["dtype"]));
+    }
+    let want: Vec<_> = values
+        .iter()
+        .map(|value| text::parse_for(&text_of(value), dtype).unwrap())
+        .map(|number| convert::number(dtype, convert::code(dtype, number, Rules::IEEE)))
+        .collect();
+    let got: Vec<_> = predicted.elements().collect();
+    let agree = got.len() == want.len() && (0..).zip(&want).all(|(i, &element)| predicted.agrees(i, element));
+    (!agree).then(|| format!("{got:?}, not {want:?}"))
+}
+
+#[test]
+fn recorded_spaces_are_predicted() {
+    let file: Value =
+        serde_json::from_str(include_str!("../../../conformance/recorded/logspace.json")).unwrap();
+    let mut unlisted = Vec::new();
+    let mut exceptions = SPACE_EXCEPTIONS.to_vec();
+    let (mut predicted, mut no_calls) = (BTreeMap::new(), 0);
+    for case in file["cases"].as_array().unwrap() {
+        let id = case["id"].as_str().unwrap();
+        let function = case["fn"].as_str().unwrap();
+        if !matches!(function, "linspace" | "logspace") || space_of(case, &"float64".into()).is_none() {
+            no_calls += 1;
+            continue;
+        }
+        for (programs, recorded) in case["results"].as_object().unwrap() {
+            for &(program, profile) in SPACES {
+                if !programs.split(' ').any(|name| name == program) {
+                    continue;
+                }
+                let chosen = recorded.get("dtype").cloned().unwrap_or_else(|| "float32".into());
+                let call = space_of(case, &chosen).unwrap();
+                let outcome = if function == "linspace" {
+                    profile::linspace(profile, &call.exponents)
+                } else {
+                    profile::logspace(profile, &call)
+                };
+                let difference = space_difference(&outcome, recorded);
+                let listed = exceptions.iter().position(|&(p, i, _)| (p, i) == (program, id));
+                match (difference, listed) {
+                    (None, None) => *predicted.entry((program, function)).or_insert(0) += 1,
+                    (Some(_), Some(at)) => {
+                        exceptions.swap_remove(at);
+                    }
+                    (Some(difference), None) => unlisted.push(format!("{program} {id}: {difference}")),
+                    (None, Some(_)) => {}
+                }
+            }
+        }
+    }
+    assert!(unlisted.is_empty(), "not predicted:\n{}", unlisted.join("\n"));
+    assert!(exceptions.is_empty(), "predicted, or not there, though listed: {exceptions:?}");
+    assert_eq!(no_calls, NO_CALLS);
     println!("predicted: {predicted:?}");
 }

@@ -1,10 +1,11 @@
 //! The calls whose outcome is predicted.
 
 use crate::convert::nearest_f64;
-use crate::dtype::DType;
-use crate::error::{Error, Kind, Result};
+use crate::dtype::{Class, DType};
+use crate::error::{Error, Kind};
 use crate::exact::Number;
 use crate::seq::profile::machine::typed;
+use crate::seq::profile::predicted::Failure;
 
 /// A call of range: three arguments of one type, and the type that the elements shall have.
 ///
@@ -29,7 +30,7 @@ impl RangeCall {
     ///
     /// # Errors
     /// [`Kind::Type`] if a type is text or complex: no program has a range of those.
-    pub fn new([start, stop, step]: [Number; 3], input: DType, dtype: DType) -> Result<RangeCall> {
+    pub fn new([start, stop, step]: [Number; 3], input: DType, dtype: DType) -> crate::Result<RangeCall> {
         if let Some(bad) = [input, dtype].into_iter().find(|&t| !t.is_real() && t != DType::Bool) {
             return Err(Error::new(Kind::Type, format!("a range cannot be of {bad}")));
         }
@@ -53,4 +54,57 @@ impl RangeCall {
     pub(super) fn floats(&self) -> [f64; 3] {
         self.arguments().map(nearest_f64)
     }
+}
+
+/// A call of linspace with Python numbers, and the type that the elements shall have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinspaceCall {
+    /// The first element.
+    pub start: Number,
+    /// The last element; or, without `endpoint`, the one after it.
+    pub stop: Number,
+    /// The number of elements.
+    pub num: i64,
+    /// Whether `stop` is an element.
+    pub endpoint: bool,
+    /// The type of the elements.
+    pub dtype: DType,
+}
+
+impl LinspaceCall {
+    /// The number of intervals between `start` and `stop`.
+    pub(super) fn intervals(&self) -> u64 {
+        let num = self.num.max(0).unsigned_abs();
+        if self.endpoint { num.saturating_sub(1) } else { num }
+    }
+
+    /// The number of elements, which must not be below zero; and everything must be real.
+    pub(super) fn len(&self) -> Result<u64, Failure> {
+        let complex = |number| matches!(number, Number::Complex(..));
+        if [self.start, self.stop].into_iter().any(complex) || self.dtype.class() == Class::Complex {
+            return Err(Failure::undetermined("complex numbers are not predicted"));
+        }
+        if self.dtype.class() == Class::Text {
+            return Err(Failure::unsupported(format!("there are no sequences of {}", self.dtype)));
+        }
+        u64::try_from(self.num)
+            .map_err(|_| Failure::refused(format!("the number of samples, {}, must be non-negative", self.num)))
+    }
+
+    /// As [`LinspaceCall::len`], for functions that always have the endpoint.
+    pub(super) fn len_with_endpoint(&self) -> Result<u64, Failure> {
+        if !self.endpoint {
+            return Err(Failure::unsupported("there is no argument endpoint"));
+        }
+        self.len()
+    }
+}
+
+/// A call of logspace: the powers of `base` with the exponents of a linspace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogspaceCall {
+    /// The exponents; their `dtype` is that of the elements.
+    pub exponents: LinspaceCall,
+    /// The base.
+    pub base: Number,
 }

@@ -10,15 +10,27 @@
 //! | casts | floats to integers saturate; integers to integers keep the low bits |
 //! | refused | a step of zero; a length that is not finite or beyond 63 bits |
 //!
-//! Source: jax/_src/numpy/lax_numpy.py, `_arange`.
+//! # `jax.numpy.linspace` and `jax.numpy.logspace` of Python numbers
+//!
+//! | | rule |
+//! |---|---|
+//! | points | `start * (1 - t) + stop * t`, `t = i / intervals`, in the type, but integers of up to 32 bits in float32 and of 64 in float64; the last is `stop` |
+//! | linspace, integers | rounded down, saturating |
+//! | logspace | `pow(base, point)` in the same type; integers cut toward zero, saturating, NaN to 0 |
+//! | refused | a negative number of elements |
+//!
+//! Source: jax/_src/numpy/lax_numpy.py.
 
+use crate::convert::{nearest_f64, truncated};
 use crate::dtype::{Class, DType};
 use crate::exact::Number;
-use crate::seq::profile::call::RangeCall;
-use crate::seq::profile::formula::{Formula, Wrapping};
-use crate::seq::profile::machine::{count, flushed, index, rounded, typed};
+use crate::seq::profile::call::{LinspaceCall, LogspaceCall, RangeCall};
+use crate::seq::profile::formula::{Cast, Formula, Wrapping, nearest};
+use crate::seq::profile::machine::{count, float, flushed, index, int, rounded, typed, wrapped};
 use crate::seq::profile::numpy::quotient_of_ints;
 use crate::seq::profile::predicted::{Failure, Outcome, Predicted};
+use crate::seq::profile::space::{Line, NUM, Points, Powers};
+use crate::seq::profile::tolerance::Tolerance;
 
 pub(super) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
@@ -51,7 +63,7 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
         DType::F32 => (DType::F32, "rounds i * step and the sum, each to float32"),
         _ => (DType::F32, "computes in float32 and rounds again"),
     };
-    let [start, step] = [call.start, call.step].map(|number| flushed(format, super::machine::float(format, number)));
+    let [start, step] = [call.start, call.step].map(|number| flushed(format, float(format, number)));
     Ok(Predicted::new(dtype, len, Iota { format, dtype, start, step }, [length_rule, element_rule]))
 }
 
@@ -59,7 +71,7 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
 fn saturated(dtype: DType, number: Number) -> i128 {
     let x = match number {
         Number::Float(x) => x,
-        _ => return super::machine::wrapped(dtype, super::machine::int(number)),
+        _ => return wrapped(dtype, int(number)),
     };
     let bits = dtype.bits();
     let (least, most) = if dtype.class() == Class::Signed {
@@ -68,7 +80,7 @@ fn saturated(dtype: DType, number: Number) -> i128 {
         (0, (1i128 << bits) - 1)
     };
     let beyond = if x.is_nan() { 0 } else if x > 0.0 { most } else { least };
-    crate::convert::truncated(x).map_or(beyond, |whole| whole.clamp(least, most))
+    truncated(x).map_or(beyond, |whole| whole.clamp(least, most))
 }
 
 /// `start + i * step` in `format`, without subnormal numbers.
@@ -86,4 +98,96 @@ impl Formula for Iota {
         let value = flush(self.start + flush(index(self.format, i) * self.step));
         typed(self.dtype, Number::Float(value))
     }
+}
+
+/// By how many units in the last place of the larger end the fusing of operations moves a point: `t` and `1 - t` are
+/// half a unit off each, both products and their sum as well.
+const FUSED: u64 = 2;
+
+/// By how many units in the last place the powers of XLA differ from others.
+const POWER: u64 = 2;
+
+/// The float type in which lines are computed.
+fn inexact(dtype: DType) -> DType {
+    match dtype {
+        DType::I64 | DType::U64 => DType::F64,
+        _ if dtype.is_float() => dtype,
+        _ => DType::F32,
+    }
+}
+
+/// `start * (1 - t) + stop * t`, each operation rounded to the type. XLA compiles it anew for every length, may
+/// multiply by a reciprocal in place of the division, and fuses a product with the sum, now the one, now the other.
+#[derive(Debug)]
+struct Blend {
+    format: DType,
+    start: f64,
+    stop: f64,
+    intervals: f64,
+    last: Option<u64>,
+    len: u64,
+}
+
+impl Blend {
+    fn of(call: &LinspaceCall, len: u64) -> Blend {
+        let format = inexact(call.dtype);
+        let [start, stop] = [call.start, call.stop].map(|number| float(format, number));
+        let last = (call.endpoint && len > 1).then(|| len - 1);
+        Blend { format, start, stop, intervals: index(format, call.intervals()), last, len }
+    }
+
+    fn larger_end(&self) -> f64 {
+        self.start.abs().max(self.stop.abs())
+    }
+
+    /// By how many units in the last place powers differ whose exponents differ as far as those of the line may.
+    fn of_powers(&self, base: f64) -> Tolerance {
+        // Exponents that differ by d make powers differ by d times the logarithm of the base, of themselves. A unit in
+        // the last place of a number x is at most 2^-p x, and at least half of that.
+        let ulps = 2.0 * index(DType::F64, FUSED) * self.larger_end() * base.abs().ln().abs();
+        Tolerance::Ulps(count(ulps.ceil()).unwrap_or(0).saturating_add(POWER))
+    }
+}
+
+impl Line for Blend {
+    fn point(&self, i: u64) -> f64 {
+        if self.len == 1 {
+            return self.start;
+        }
+        if Some(i) == self.last {
+            return self.stop;
+        }
+        let round = |x| flushed(self.format, rounded(self.format, x));
+        let t = round(index(self.format, i) / self.intervals);
+        let [a, b] = [round(self.start * round(1.0 - t)), round(self.stop * t)];
+        round(a + b)
+    }
+}
+
+pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
+    let (len, dtype) = (call.len()?, call.dtype);
+    let line = Blend::of(call, len);
+    let (cast, rule): (Cast, _) = if dtype.is_integer() {
+        (|dtype, x| Number::Int(saturated(dtype, Number::Float(x.floor()))), "blends the ends and rounds down")
+    } else {
+        (nearest, "blends the ends, each operation rounded")
+    };
+    let tolerance = Tolerance::UlpsOf(FUSED, line.larger_end());
+    Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]).within(tolerance))
+}
+
+pub(super) fn logspace(call: &LogspaceCall) -> Outcome {
+    let (len, dtype) = (call.exponents.len()?, call.exponents.dtype);
+    let line = Blend::of(&call.exponents, len);
+    let format = line.format;
+    let cast: Cast = if dtype.is_integer() {
+        |dtype, x| Number::Int(saturated(dtype, Number::Float(x)))
+    } else {
+        |dtype, x| typed(dtype, Number::Float(flushed(dtype, x)))
+    };
+    let base = rounded(format, nearest_f64(call.base));
+    let rules = [NUM, "rounds the exponents to the type before taking powers"];
+    let tolerance = line.of_powers(base);
+    let formula = Powers { line, base, format, dtype, cast };
+    Ok(Predicted::new(dtype, len, formula, rules).within(tolerance))
 }

@@ -15,14 +15,17 @@ mod onnx;
 mod openvino;
 mod paddle;
 mod predicted;
+mod space;
 mod tensorflow;
+mod tolerance;
 mod torch;
 
 use std::fmt;
 use std::str::FromStr;
 
-pub use call::RangeCall;
+pub use call::{LinspaceCall, LogspaceCall, RangeCall};
 pub use predicted::{Failure, FailureKind, Outcome, Predicted};
+pub use tolerance::Tolerance;
 
 use crate::error::{Error, Kind, Result};
 use crate::seq::RangePlan;
@@ -122,6 +125,49 @@ pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
         Profile::Paddle => paddle::range(call),
         Profile::Jax => jax::range(call),
     }
+}
+
+/// Predicts a linspace. [`Profile::Exact`] predicts no program and so fails: a plan has the exact sequence.
+///
+/// # Errors
+/// [`Failure`] where the program returns nothing, or has no linspace.
+///
+/// ```
+/// use gradus_core::{DType, Number, seq::{Plan, profile::{LinspaceCall, Profile, linspace}}};
+/// let ends = [-1.0, 0.0].map(Number::Float);
+/// let call = LinspaceCall { start: ends[0], stop: ends[1], num: 4, endpoint: true, dtype: DType::I32 };
+/// assert_eq!(linspace(Profile::Numpy, &call)?.at(1), Number::Int(-1));
+/// assert_eq!(linspace(Profile::Torch, &call)?.at(1), Number::Int(0));
+/// # Ok::<(), gradus_core::seq::profile::Failure>(())
+/// ```
+pub fn linspace(profile: Profile, call: &LinspaceCall) -> Outcome {
+    match profile {
+        Profile::Numpy => numpy::linspace(call),
+        Profile::Torch => torch::linspace(call),
+        Profile::Tensorflow => tensorflow::linspace(call),
+        Profile::Paddle => paddle::linspace(call),
+        Profile::Jax => jax::linspace(call),
+        _ => Err(none(profile, "linspace")),
+    }
+}
+
+/// Predicts a logspace, within the tolerance that the prediction states. [`Profile::Exact`] predicts no program and
+/// so fails: a plan has the exact sequence.
+///
+/// # Errors
+/// [`Failure`] where the program returns nothing, or has no logspace.
+pub fn logspace(profile: Profile, call: &LogspaceCall) -> Outcome {
+    match profile {
+        Profile::Numpy => numpy::logspace(call),
+        Profile::Torch => torch::logspace(call),
+        Profile::Paddle => paddle::logspace(call),
+        Profile::Jax => jax::logspace(call),
+        _ => Err(none(profile, "logspace")),
+    }
+}
+
+fn none(profile: Profile, function: &str) -> Failure {
+    Failure::unsupported(format!("{} has no {function} to predict", profile.program()))
 }
 
 fn exact_range(call: &RangeCall) -> Outcome {

@@ -6,16 +6,27 @@
 //! | elements | the first two are `start` and `start + step`, in Python; then `first + i * (second - first)` in the type; float16 and narrower in float32 |
 //! | refused | a step of zero; a length that is NaN or beyond 2^63; the first two elements if the integer type does not hold them |
 //!
-//! Sources: numpy/_core/src/multiarray/ctors.c (`_calc_length`, `PyArray_ArangeObj`), arraytypes.c.src (`fill`).
+//! # `numpy.linspace` and `numpy.logspace` of Python numbers
+//!
+//! | | rule |
+//! |---|---|
+//! | points | `i * step + start` in float64, `step` rounded; the last is `stop` |
+//! | linspace, integers | rounded down, then as C casts |
+//! | logspace | `pow(base, point)` in float64, then as C casts |
+//! | refused | a negative number of elements |
+//!
+//! Sources: numpy/_core/src/multiarray/ctors.c (`_calc_length`, `PyArray_ArangeObj`), arraytypes.c.src (`fill`);
+//! numpy/_core/function_base.py.
 
 use crate::convert::nearest_f64;
 use crate::dtype::DType;
 use crate::exact::Number;
 use crate::float::{self, Overflow, Parts};
-use crate::seq::profile::call::RangeCall;
-use crate::seq::profile::formula::{Formula, Scaled, Wrapping, nearest};
-use crate::seq::profile::machine::{count, int, rounded, typed, wrapped};
+use crate::seq::profile::call::{LinspaceCall, LogspaceCall, RangeCall};
+use crate::seq::profile::formula::{Cast, Formula, Scaled, Wrapping, nearest};
+use crate::seq::profile::machine::{c_cast, count, index, int, rounded, typed, wrapped};
 use crate::seq::profile::predicted::{Failure, Outcome, Predicted};
+use crate::seq::profile::space::{Line, NUM, POWERS_DIFFER, Points, Powers};
 
 pub(super) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
@@ -128,6 +139,68 @@ fn shown(number: Number) -> String {
         Number::Float(x) => format!("{:.0}", x.trunc()),
         _ => int(number).to_string(),
     }
+}
+
+/// A line in float64, multiplied by the step unless that underflowed to zero, with the stop put at its end.
+#[derive(Debug)]
+struct NumpyLine {
+    start: f64,
+    stop: f64,
+    intervals: f64,
+    last: Option<u64>,
+}
+
+impl NumpyLine {
+    fn of(call: &LinspaceCall, len: u64) -> NumpyLine {
+        let [start, stop] = [call.start, call.stop].map(nearest_f64);
+        let last = (call.endpoint && len > 1).then(|| len - 1);
+        NumpyLine { start, stop, intervals: index(DType::F64, call.intervals()), last }
+    }
+}
+
+impl Line for NumpyLine {
+    fn point(&self, i: u64) -> f64 {
+        if Some(i) == self.last {
+            return self.stop;
+        }
+        let i = index(DType::F64, i);
+        let delta = self.stop - self.start;
+        let step = delta / self.intervals;
+        let way = if self.intervals == 0.0 {
+            i * delta
+        } else if step == 0.0 {
+            i / self.intervals * delta
+        } else {
+            i * step
+        };
+        way + self.start
+    }
+}
+
+pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
+    let (len, dtype) = (call.len()?, call.dtype);
+    let line = NumpyLine::of(call, len);
+    let (cast, rule): (Cast, _) = if dtype.is_integer() {
+        (|dtype, x| c_cast(dtype, x.floor()), "computes in float64 and rounds down")
+    } else {
+        (from_float64, "rounds i * step and the sum in float64")
+    };
+    Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]))
+}
+
+pub(super) fn logspace(call: &LogspaceCall) -> Outcome {
+    let (len, dtype) = (call.exponents.len()?, call.exponents.dtype);
+    let line = NumpyLine::of(&call.exponents, len);
+    let cast: Cast = if dtype.is_integer() { c_cast } else { from_float64 };
+    let formula = Powers { line, base: nearest_f64(call.base), format: DType::F64, dtype, cast };
+    let rules = [NUM, "rounds the exponents to float64 before taking powers"];
+    Ok(Predicted::new(dtype, len, formula, rules).within(POWERS_DIFFER))
+}
+
+/// `ndarray.astype` from float64. The floats that NumPy itself has not are rounded to float32 on the way.
+fn from_float64(dtype: DType, x: f64) -> Number {
+    let direct = matches!(dtype, DType::F16 | DType::F32 | DType::F64 | DType::Bool);
+    typed(dtype, Number::Float(if direct { x } else { rounded(DType::F32, x) }))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::dtype::DType;
 use crate::exact::Number;
 use crate::seq::Plan;
 use crate::seq::profile::formula::Formula;
+use crate::seq::profile::tolerance::Tolerance;
 
 /// What a program returns, without having run it: a plan whose elements are those of the program.
 #[derive(Clone)]
@@ -18,7 +19,7 @@ pub struct Predicted {
     formula: Arc<dyn Formula>,
     length_rule: &'static str,
     element_rule: &'static str,
-    tolerance: f64,
+    tolerance: Tolerance,
 }
 
 impl Predicted {
@@ -29,11 +30,11 @@ impl Predicted {
         [length_rule, element_rule]: [&'static str; 2],
     ) -> Predicted {
         let formula = Arc::new(formula);
-        Predicted { dtype, first: 0, len, formula, length_rule, element_rule, tolerance: 0.0 }
+        Predicted { dtype, first: 0, len, formula, length_rule, element_rule, tolerance: Tolerance::Bits }
     }
 
     #[must_use]
-    pub(super) fn within(self, tolerance: f64) -> Predicted {
+    pub(super) fn within(self, tolerance: Tolerance) -> Predicted {
         Predicted { tolerance, ..self }
     }
 
@@ -47,10 +48,17 @@ impl Predicted {
         self.element_rule
     }
 
-    /// By how many units in the last place of its own an element of the program may differ; 0 if the prediction is
-    /// bit for bit. It is above 0 where the program calls a power function that differs between libraries.
-    pub fn tolerance(&self) -> f64 {
+    /// How far an element of the program may be from the predicted one.
+    pub fn tolerance(&self) -> Tolerance {
         self.tolerance
+    }
+
+    /// Whether the program's element `i` may be this.
+    ///
+    /// # Panics
+    /// If `i` is not below the length.
+    pub fn agrees(&self, i: u64, element: Number) -> bool {
+        self.tolerance.allows(self.dtype, self.at(i), element)
     }
 
     /// The elements in their order; faster than asking for each.

@@ -10,15 +10,26 @@
 //! | elements | `start + i * delta` in the type, two roundings |
 //! | refused | a delta of zero or of the wrong sign, NaN, a length beyond 63 bits |
 //!
-//! Source: tensorflow/core/kernels/sequence_ops.cc.
+//! # `tf.linspace` of tensors
+//!
+//! | | rule |
+//! |---|---|
+//! | types out | float16, bfloat16, float32, float64: those of the ends. Of integers it makes other types |
+//! | elements | `start`, then `start + i * step`, each operation rounded to the type, at the end `stop` |
+//! | refused | a negative number of elements; there is no `endpoint` |
+//!
+//! There is no `tf.logspace`.
+//!
+//! Sources: tensorflow/python/ops/math_ops.py (`linspace_nd`), tensorflow/core/kernels/sequence_ops.cc.
 
 use crate::convert::nearest_f64;
 use crate::dtype::{DType, DTypeSet};
 use crate::exact::Number;
-use crate::seq::profile::call::RangeCall;
-use crate::seq::profile::formula::{Formula, Wrapping};
-use crate::seq::profile::machine::{c_typed, count, flushed, index, int, rounded, typed};
+use crate::seq::profile::call::{LinspaceCall, RangeCall};
+use crate::seq::profile::formula::{Formula, Wrapping, nearest};
+use crate::seq::profile::machine::{c_typed, count, float, flushed, index, int, rounded, typed};
 use crate::seq::profile::predicted::{Failure, Outcome, Predicted};
+use crate::seq::profile::space::{Line, NUM, Points};
 
 const TYPES: DTypeSet =
     DTypeSet::of(&[DType::F16, DType::BF16, DType::F32, DType::F64, DType::I32, DType::I64]);
@@ -97,4 +108,40 @@ impl Formula for Flushing {
         let flush = |x| flushed(self.dtype, rounded(self.dtype, x));
         typed(self.dtype, Number::Float(flush(self.start + flush(index(self.dtype, i) * self.step))))
     }
+}
+
+/// The ends as they are, and multiples of the step between them.
+#[derive(Debug)]
+struct Between {
+    dtype: DType,
+    start: f64,
+    stop: f64,
+    step: f64,
+    len: u64,
+}
+
+impl Line for Between {
+    fn point(&self, i: u64) -> f64 {
+        let flush = |x| flushed(self.dtype, rounded(self.dtype, x));
+        if i == 0 {
+            self.start
+        } else if i == self.len - 1 {
+            self.stop
+        } else {
+            flush(self.start + flush(self.step * index(self.dtype, i)))
+        }
+    }
+}
+
+pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
+    let (len, dtype) = (call.len_with_endpoint()?, call.dtype);
+    if !dtype.is_float() || !TYPES.contains(dtype) {
+        return Err(Failure::unsupported(format!("tf.linspace does not make {dtype}")));
+    }
+    let flush = |x| flushed(dtype, rounded(dtype, x));
+    let [start, stop] = [call.start, call.stop].map(|number| float(dtype, number));
+    let step = flush(flush(stop - start) / index(dtype, call.intervals().max(1)));
+    let line = Between { dtype, start, stop, step, len };
+    let rules = [NUM, "rounds the step, its multiples and the sums to the type"];
+    Ok(Predicted::new(dtype, len, Points { line, dtype, cast: nearest }, rules))
 }

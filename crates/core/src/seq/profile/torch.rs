@@ -10,14 +10,27 @@
 //! | elements, floats | in groups of two vectors: the first of a vector as `start + i * step`, rounded to the type, the others from there; what is left over directly. In float64 with fused operations; float16 and bfloat16 in float32 |
 //! | refused | a step or bounds that are not finite, a step of zero or of the wrong sign, a length beyond 63 bits |
 //!
-//! Sources: aten/src/ATen/native/RangeUtils.h, cpu/RangeFactoriesKernel.cpp, cpu/vec/vec256.
+//! # `torch.linspace` and `torch.logspace` of Python numbers
+//!
+//! | | rule |
+//! |---|---|
+//! | types | those of `arange` |
+//! | before | the ends are cast to the type; it is an error if they are out of its range |
+//! | linspace | first half `start + step * i`, second half `stop - step * (num - 1 - i)`, fused, in the type; integers in float64 and cut toward zero; float16 and bfloat16 not fused |
+//! | logspace | the exponents likewise, in float64, not fused, `stop - start` in the type; `pow` in float64; cut toward zero |
+//! | one element | `start`, and `pow(base, start)` of the number that was given |
+//! | refused | a negative number of elements; there is no `endpoint` |
+//!
+//! Sources: aten/src/ATen/native/RangeUtils.h, RangeFactories.cpp, cpu/RangeFactoriesKernel.cpp, cpu/vec/vec256.
 
+use crate::convert::{self, nearest_f64};
 use crate::dtype::{DType, DTypeSet};
 use crate::exact::Number;
-use crate::seq::profile::call::RangeCall;
-use crate::seq::profile::formula::{Formula, Wrapping};
-use crate::seq::profile::machine::{count, float, fused, index, int, rounded, typed, wrapped};
+use crate::seq::profile::call::{LinspaceCall, LogspaceCall, RangeCall};
+use crate::seq::profile::formula::{Cast, Formula, Wrapping, nearest};
+use crate::seq::profile::machine::{c_cast, count, float, fused, index, int, rounded, typed, wrapped};
 use crate::seq::profile::predicted::{Failure, Outcome, Predicted};
+use crate::seq::profile::space::{Halves, NUM, POWERS_DIFFER, Points, Powers, power_line};
 
 const TYPES: DTypeSet = DTypeSet::of(&[
     DType::F16,
@@ -33,9 +46,7 @@ const TYPES: DTypeSet = DTypeSet::of(&[
 
 pub(super) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
-    if !TYPES.contains(dtype) {
-        return Err(Failure::unsupported(format!("\"arange_cpu\" not implemented for {dtype}; it is for {TYPES}")));
-    }
+    check_type("arange_cpu", dtype)?;
     let [start, stop, step] = call.floats();
     if !step.is_finite() {
         return Err(Failure::refused("step must be finite"));
@@ -115,4 +126,75 @@ impl Formula for Lanes {
         };
         typed(self.dtype, Number::Float(value))
     }
+}
+
+/// An argument as `Scalar::to` converts it: cut toward zero, but never out of range.
+fn scalar(dtype: DType, number: Number) -> Result<Number, Failure> {
+    let overflows = || Failure::refused(format!("value cannot be converted to type {dtype} without overflow"));
+    let converted = match number {
+        Number::Float(x) if dtype.is_integer() => match convert::truncated(x) {
+            Some(whole) => Number::Int(whole),
+            None => return Err(overflows()),
+        },
+        Number::Int(_) | Number::Float(_) | Number::Complex(..) => number,
+    };
+    let element = typed(dtype, converted);
+    // A negative integer may become unsigned by its low bits, if its magnitude would fit.
+    let fits = match (element, converted) {
+        (Number::Int(a), Number::Int(b)) => a == b || (dtype == DType::U8 && (-255..0).contains(&b)),
+        _ => element.is_finite() || !number.is_finite(),
+    };
+    if fits { Ok(element) } else { Err(overflows()) }
+}
+
+fn check_type(function: &str, dtype: DType) -> Result<(), Failure> {
+    if TYPES.contains(dtype) {
+        return Ok(());
+    }
+    Err(Failure::unsupported(format!("\"{function}\" not implemented for {dtype}; it is for {TYPES}")))
+}
+
+pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
+    let (len, dtype) = (call.len_with_endpoint()?, call.dtype);
+    check_type("linspace_cpu", dtype)?;
+    let [start, stop] = [scalar(dtype, call.start)?, scalar(dtype, call.stop)?].map(nearest_f64);
+    // One element is the start, with neither step nor stop.
+    let stop = if len == 1 { start } else { stop };
+    let (format, rule) = match dtype {
+        _ if dtype.is_integer() => (DType::F64, "computes in float64, from either end, and cuts toward zero"),
+        DType::F64 => (DType::F64, "rounds the step, and computes from either end"),
+        DType::F32 => (DType::F32, "rounds the step to float32, and computes from either end"),
+        _ => (dtype, "computes in the type, from either end"),
+    };
+    let span = rounded(format, stop - start);
+    let step = if len == 1 { 0.0 } else { rounded(format, span / index(format, call.intervals())) };
+    let fused = matches!(format, DType::F32 | DType::F64) && len != 1;
+    let line = Halves { format, start, stop, step, len, fused };
+    let cast = if dtype.is_integer() { c_cast } else { nearest };
+    Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]))
+}
+
+pub(super) fn logspace(call: &LogspaceCall) -> Outcome {
+    let exponents = &call.exponents;
+    let (len, dtype) = (exponents.len_with_endpoint()?, exponents.dtype);
+    check_type("logspace_cpu", dtype)?;
+    let base = nearest_f64(call.base);
+    let cast: Cast = if dtype.is_integer() { c_cast } else { from_float64 };
+    let rule = "rounds the exponents to float64 before taking powers";
+    if len == 1 {
+        let start = nearest_f64(exponents.start);
+        scalar(dtype, Number::Float(base.powf(start)))?;
+        let line = Halves { format: DType::F64, start, stop: start, step: 0.0, len, fused: false };
+        let formula = Powers { line, base, format: DType::F64, dtype, cast };
+        return Ok(Predicted::new(dtype, len, formula, [NUM, rule]).within(POWERS_DIFFER));
+    }
+    let line = power_line(dtype, [scalar(dtype, exponents.start)?, scalar(dtype, exponents.stop)?], len);
+    let rule = if dtype.is_integer() { "cuts the exponents toward zero first" } else { rule };
+    let formula = Powers { line, base, format: DType::F64, dtype, cast };
+    Ok(Predicted::new(dtype, len, formula, [NUM, rule]).within(POWERS_DIFFER))
+}
+
+/// A conversion of float64, through float32 to the floats that are narrower than that.
+fn from_float64(dtype: DType, x: f64) -> Number {
+    typed(dtype, Number::Float(if dtype == DType::F64 { x } else { rounded(DType::F32, x) }))
 }
