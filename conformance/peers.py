@@ -313,9 +313,12 @@ def work(profile: str, calls: list[tuple[str, dict]], start: int, answers) -> No
 
 
 def run(profile: str, calls: list[tuple[str, dict]]):
-    """Answers to the calls, in their order; where the process dies, another goes on."""
+    """Answers to the calls, in their order; where the process dies, another goes on.
+
+    A call is what a process dies of only if another dies of it too.
+    """
     context = multiprocessing.get_context("spawn")
-    i = 0
+    i, suspect = 0, None
     while i < len(calls):
         receiver, sender = context.Pipe(duplex=False)
         process = context.Process(target=work, args=(profile, calls, i, sender))
@@ -332,8 +335,10 @@ def run(profile: str, calls: list[tuple[str, dict]]):
             process.join()
             if process.exitcode >= 0:
                 raise SystemExit(f"peers.py: {profile} ended by itself with {process.exitcode}") from None
-            yield calls[i], {"signal": -process.exitcode}
-            i += 1
+            if suspect == i:
+                yield calls[i], {"signal": -process.exitcode}
+                i += 1
+            suspect = i
         process.join()
 
 

@@ -39,6 +39,9 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
     if dtype == DType::Bool && len > 2 {
         return Err(Failure::refused("no fill-function for data-type bool: more than two elements"));
     }
+    if !is_native(dtype) && [call.start, second].iter().any(|&number| wrapped(DType::I64, int(number)) != int(number)) {
+        return Err(Failure::refused("expected number, got int"));
+    }
     for number in [call.start, second].into_iter().take(usize::try_from(len).unwrap_or(2)) {
         check_fits(dtype, number)?;
     }
@@ -180,6 +183,7 @@ impl Line for NumpyLine {
 pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len()?, call.dtype);
     let line = NumpyLine::of(call, len);
+    check_casts(dtype, [line.start, line.stop])?;
     let (cast, rule): (Cast, _) = if dtype.is_integer() {
         (|dtype, x| c_cast(dtype, x.floor()), "computes in float64 and rounds down")
     } else {
@@ -191,16 +195,31 @@ pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
 pub(super) fn logspace(call: &LogspaceCall) -> Outcome {
     let (len, dtype) = (call.exponents.len()?, call.exponents.dtype);
     let line = NumpyLine::of(&call.exponents, len);
+    let base = nearest_f64(call.base);
+    check_casts(dtype, [line.start, line.stop].map(|exponent| base.powf(exponent)))?;
     let cast: Cast = if dtype.is_integer() { c_cast } else { from_float64 };
-    let formula = Powers { line, base: nearest_f64(call.base), format: DType::F64, dtype, cast };
+    let formula = Powers { line, base, format: DType::F64, dtype, cast };
     let rules = [NUM, "rounds the exponents to float64 before taking powers"];
     Ok(Predicted::new(dtype, len, formula, rules).within(POWERS_DIFFER))
 }
 
+/// Whether a type is one of NumPy's own.
+fn is_native(dtype: DType) -> bool {
+    !dtype.is_float() || matches!(dtype, DType::F16 | DType::F32 | DType::F64)
+}
+
 /// `ndarray.astype` from float64. The floats that NumPy itself has not are rounded to float32 on the way.
 fn from_float64(dtype: DType, x: f64) -> Number {
-    let direct = matches!(dtype, DType::F16 | DType::F32 | DType::F64 | DType::Bool);
-    typed(dtype, Number::Float(if direct { x } else { rounded(DType::F32, x) }))
+    typed(dtype, Number::Float(if is_native(dtype) { x } else { rounded(DType::F32, x) }))
+}
+
+/// Vectors and single numbers beyond uint32 are cast to it by different instructions.
+fn check_casts(dtype: DType, ends: [f64; 2]) -> Result<(), Failure> {
+    let is_cast_by_one_rule = |x: f64| !(x >= 4_294_967_296.0 || x < -2_147_483_648.0);
+    if dtype == DType::U32 && !ends.into_iter().all(is_cast_by_one_rule) {
+        return Err(Failure::undetermined("what exceeds uint32 depends on its place in a vector"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

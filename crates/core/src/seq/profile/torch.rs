@@ -16,7 +16,7 @@
 //! |---|---|
 //! | types | those of `arange` |
 //! | before | the ends are cast to the type; it is an error if they are out of its range |
-//! | linspace | first half `start + step * i`, second half `stop - step * (num - 1 - i)`, fused, in the type; integers in float64 and cut toward zero; float16 and bfloat16 not fused |
+//! | linspace | first half `start + step * i`, second half `stop - step * (num - 1 - i)`, fused, in the type; integers in float64 and cut toward zero; float16 (not fused) and bfloat16 in float32 |
 //! | logspace | the exponents likewise, in float64, not fused, `stop - start` in the type; `pow` in float64; cut toward zero |
 //! | one element | `start`, and `pow(base, start)` of the number that was given |
 //! | refused | a negative number of elements; there is no `endpoint` |
@@ -66,7 +66,7 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
     };
     let len = len.ok_or_else(|| Failure::refused("invalid size, possible overflow?"))?;
     if dtype.is_integer() {
-        let [start, step] = [call.start, call.step].map(int);
+        let [start, step] = [int(scalar(DType::I64, call.start)?), int(scalar(DType::I64, call.step)?)];
         let rules = [length_rule, "cuts start and step toward zero first"];
         return Ok(Predicted::new(dtype, len, Wrapping { width: dtype, dtype, start, step }, rules));
     }
@@ -128,23 +128,29 @@ impl Formula for Lanes {
     }
 }
 
-/// An argument as `Scalar::to` converts it: cut toward zero, but never out of range.
+/// An argument as `Scalar::to` converts it: cut toward zero, but never out of range. A negative integer becomes
+/// unsigned by its low bits, if its magnitude would fit.
 fn scalar(dtype: DType, number: Number) -> Result<Number, Failure> {
-    let overflows = || Failure::refused(format!("value cannot be converted to type {dtype} without overflow"));
-    let converted = match number {
-        Number::Float(x) if dtype.is_integer() => match convert::truncated(x) {
-            Some(whole) => Number::Int(whole),
-            None => return Err(overflows()),
-        },
-        Number::Int(_) | Number::Float(_) | Number::Complex(..) => number,
-    };
-    let element = typed(dtype, converted);
-    // A negative integer may become unsigned by its low bits, if its magnitude would fit.
-    let fits = match (element, converted) {
+    let element = typed(dtype, number);
+    let fits = match (element, number) {
         (Number::Int(a), Number::Int(b)) => a == b || (dtype == DType::U8 && (-255..0).contains(&b)),
+        (Number::Int(a), Number::Float(x)) => {
+            convert::truncated(x) == Some(a) && (x >= 0.0 || dtype != DType::U8)
+        }
         _ => element.is_finite() || !number.is_finite(),
     };
-    if fits { Ok(element) } else { Err(overflows()) }
+    let overflows = || Failure::refused(format!("value cannot be converted to type {dtype} without overflow"));
+    fits.then_some(element).ok_or_else(overflows)
+}
+
+/// The ends as they are converted: none for no elements, and the start for one.
+fn ends(call: &LinspaceCall, len: u64) -> Result<[Number; 2], Failure> {
+    let dtype = call.dtype;
+    match len {
+        0 => Ok([Number::Int(0); 2].map(|zero| typed(dtype, zero))),
+        1 => Ok([scalar(dtype, call.start)?; 2]),
+        _ => Ok([scalar(dtype, call.start)?, scalar(dtype, call.stop)?]),
+    }
 }
 
 fn check_type(function: &str, dtype: DType) -> Result<(), Failure> {
@@ -157,18 +163,17 @@ fn check_type(function: &str, dtype: DType) -> Result<(), Failure> {
 pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len_with_endpoint()?, call.dtype);
     check_type("linspace_cpu", dtype)?;
-    let [start, stop] = [scalar(dtype, call.start)?, scalar(dtype, call.stop)?].map(nearest_f64);
-    // One element is the start, with neither step nor stop.
-    let stop = if len == 1 { start } else { stop };
+    let [start, stop] = ends(call, len)?.map(nearest_f64);
     let (format, rule) = match dtype {
         _ if dtype.is_integer() => (DType::F64, "computes in float64, from either end, and cuts toward zero"),
         DType::F64 => (DType::F64, "rounds the step, and computes from either end"),
         DType::F32 => (DType::F32, "rounds the step to float32, and computes from either end"),
-        _ => (dtype, "computes in the type, from either end"),
+        _ => (DType::F32, "computes in float32, from either end, and rounds again"),
     };
     let span = rounded(format, stop - start);
     let step = if len == 1 { 0.0 } else { rounded(format, span / index(format, call.intervals())) };
-    let fused = matches!(format, DType::F32 | DType::F64) && len != 1;
+    // Seen so: the compiler fuses the operations on floats that bfloat16 is made of, but not those for float16.
+    let fused = dtype != DType::F16;
     let line = Halves { format, start, stop, step, len, fused };
     let cast = if dtype.is_integer() { c_cast } else { nearest };
     Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]))
@@ -183,12 +188,14 @@ pub(super) fn logspace(call: &LogspaceCall) -> Outcome {
     let rule = "rounds the exponents to float64 before taking powers";
     if len == 1 {
         let start = nearest_f64(exponents.start);
-        scalar(dtype, Number::Float(base.powf(start)))?;
+        if !matches!(dtype, DType::F16 | DType::BF16) {
+            scalar(dtype, Number::Float(base.powf(start)))?;
+        }
         let line = Halves { format: DType::F64, start, stop: start, step: 0.0, len, fused: false };
         let formula = Powers { line, base, format: DType::F64, dtype, cast };
         return Ok(Predicted::new(dtype, len, formula, [NUM, rule]).within(POWERS_DIFFER));
     }
-    let line = power_line(dtype, [scalar(dtype, exponents.start)?, scalar(dtype, exponents.stop)?], len);
+    let line = power_line(dtype, ends(exponents, len)?, len);
     let rule = if dtype.is_integer() { "cuts the exponents toward zero first" } else { rule };
     let formula = Powers { line, base, format: DType::F64, dtype, cast };
     Ok(Predicted::new(dtype, len, formula, [NUM, rule]).within(POWERS_DIFFER))
