@@ -84,7 +84,9 @@ fn compare(line: &Value) -> Comparison {
     let is_error = signal || line.get("error").is_some();
     match predict(profile, line) {
         Ok(predicted) if predicted.len().saturating_mul(8) > MEMORY => Comparison::Neither,
-        Ok(predicted) if !is_error => difference(&predicted, line).map_or(Comparison::Agree, Comparison::Differ),
+        Ok(predicted) if !is_error => {
+            difference(&predicted, line).map_or(Comparison::Agree, Comparison::Differ)
+        }
         Err(failure) if failure.kind() == FailureKind::Undetermined => Comparison::Neither,
         Err(failure) if is_error && signal == (failure.kind() == FailureKind::Crash) => Comparison::Agree,
         outcome => Comparison::Differ(format!("predicted is {outcome:?}")),

@@ -9,6 +9,7 @@ use gradus_core::seq::profile::{
     self, FailureKind, LinspaceCall, LogspaceCall, Outcome, Predicted, Profile, RangeCall,
 };
 use gradus_core::{Class, DType, Number, text};
+use proptest::prelude::*;
 use serde_json::Value;
 
 /// The runs that a profile predicts.
@@ -37,7 +38,8 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("ort11-fn", "i16_back_full", NO_INT16),
 ];
 
-const NO_INT16: &str = "the profile is the body of version 27; in version 11 it uses Sub-7, which has no int16";
+const NO_INT16: &str =
+    "the profile is the body of version 27; in version 11 it uses Sub-7, which has no int16";
 
 /// The memory that the programs had.
 const MEMORY: u64 = 5 << 30;
@@ -89,7 +91,10 @@ fn difference(outcome: &Outcome, recorded: &Value) -> Option<String> {
             })
         }
         ("error", Err(failure))
-            if matches!(failure.kind(), FailureKind::Unsupported | FailureKind::Refused) => None,
+            if matches!(failure.kind(), FailureKind::Unsupported | FailureKind::Refused) =>
+        {
+            None
+        }
         ("error", Ok(predicted)) if predicted.len().saturating_mul(8) > MEMORY => None,
         ("crash", Err(failure)) if failure.kind() == FailureKind::Crash => None,
         (_, Ok(predicted)) => Some(format!("{} elements, not {status} {message}", predicted.len())),
@@ -245,4 +250,56 @@ fn recorded_spaces_are_predicted() {
     assert!(exceptions.is_empty(), "predicted, or not there, though listed: {exceptions:?}");
     assert_eq!(no_calls, NO_CALLS);
     println!("predicted: {predicted:?}");
+}
+
+fn any_number() -> impl Strategy<Value = Number> {
+    prop_oneof![
+        (-20..20i32).prop_map(|x| Number::Float(f64::from(x) / 8.0)),
+        (-20..20i128).prop_map(Number::Int),
+        any::<i64>().prop_map(|x| Number::Int(x.into())),
+        any::<u64>().prop_map(f64::from_bits).prop_map(Number::Float),
+        any::<u32>().prop_map(|bits| Number::Float(f32::from_bits(bits).into())),
+        prop::sample::select(vec![0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, 5e-324])
+            .prop_map(Number::Float),
+    ]
+}
+
+fn any_dtype() -> impl Strategy<Value = DType> {
+    prop::sample::select(DType::ALL)
+}
+
+/// A plan is the same from whichever side it is looked at, in constant time, however long it is.
+fn check_plan(outcome: &Outcome) {
+    let Ok(predicted) = outcome else { return };
+    let len = predicted.len();
+    for (i, element) in (0..).zip(predicted.elements().take(40)) {
+        assert_eq!(predicted.at(i), element, "{predicted:?}: {i}");
+        assert!(predicted.agrees(i, element));
+    }
+    for i in [len / 3, len / 2, len.saturating_sub(1)].into_iter().filter(|&i| i < len) {
+        let slice = predicted.slice(i..len);
+        assert_eq!((slice.at(0), slice.len()), (predicted.at(i), len - i), "{predicted:?}: {i}");
+        assert_eq!(slice.elements().next(), Some(predicted.at(i)), "{predicted:?}: {i}");
+    }
+    assert!(!predicted.length_rule().is_empty() && !predicted.element_rule().is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn no_call_is_too_strange(
+        numbers in [any_number(), any_number(), any_number()], input in any_dtype(), dtype in any_dtype(),
+        num in prop_oneof![-2..50i64, any::<i64>()], endpoint in any::<bool>(),
+    ) {
+        let [start, stop, base] = numbers;
+        let exponents = LinspaceCall { start, stop, num, endpoint, dtype };
+        for &profile in Profile::ALL {
+            if let Ok(call) = RangeCall::new(numbers, input, dtype) {
+                check_plan(&profile::range(profile, &call));
+            }
+            check_plan(&profile::linspace(profile, &exponents));
+            check_plan(&profile::logspace(profile, &LogspaceCall { exponents, base }));
+        }
+    }
 }

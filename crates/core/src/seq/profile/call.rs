@@ -1,11 +1,37 @@
 //! The calls whose outcome is predicted.
 
 use crate::convert::nearest_f64;
-use crate::dtype::{Class, DType};
+use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Kind};
 use crate::exact::Number;
 use crate::seq::profile::machine::typed;
 use crate::seq::profile::predicted::Failure;
+
+/// The types of which predictions are made; of the others it is not known what the programs do.
+const KNOWN: DTypeSet = DTypeSet::of(&[
+    DType::Bool,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::U64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+    DType::F8E4M3FN,
+    DType::F8E5M2,
+]);
+
+fn check_known(dtype: DType) -> Result<(), Failure> {
+    if KNOWN.contains(dtype) {
+        return Ok(());
+    }
+    Err(Failure::undetermined(format!("what programs do with {dtype} is not predicted")))
+}
 
 /// A call of range: three arguments of one type, and the type that the elements shall have.
 ///
@@ -13,20 +39,17 @@ use crate::seq::profile::predicted::Failure;
 /// arguments, integers for integer types; the others get tensors of the argument type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RangeCall {
-    /// The first element.
-    pub start: Number,
-    /// What the elements stay short of.
-    pub stop: Number,
-    /// The difference of neighbours.
-    pub step: Number,
+    pub(super) start: Number,
+    pub(super) stop: Number,
+    pub(super) step: Number,
     /// The type of the three arguments, of which they are values.
-    pub input: DType,
+    pub(super) input: DType,
     /// The type of the elements.
-    pub dtype: DType,
+    pub(super) dtype: DType,
 }
 
 impl RangeCall {
-    /// The call with those arguments, each converted to the type `input`.
+    /// The call with start, stop and step, each converted to the type `input`, for elements of type `dtype`.
     ///
     /// # Errors
     /// [`Kind::Type`] if a type is text or complex: no program has a range of those.
@@ -36,6 +59,12 @@ impl RangeCall {
         }
         let [start, stop, step] = [start, stop, step].map(|number| typed(input, number));
         Ok(RangeCall { start, stop, step, input, dtype })
+    }
+
+    /// Whether predictions are made of the types.
+    pub(super) fn check_types(&self) -> Result<(), Failure> {
+        check_known(self.input)?;
+        check_known(self.dtype)
     }
 
     pub(super) fn arguments(&self) -> [Number; 3] {
@@ -78,17 +107,15 @@ impl LinspaceCall {
         if self.endpoint { num.saturating_sub(1) } else { num }
     }
 
-    /// The number of elements, which must not be below zero; and everything must be real.
+    /// The number of elements, which must not be below zero, of a type of which predictions are made.
     pub(super) fn len(&self) -> Result<u64, Failure> {
-        let complex = |number| matches!(number, Number::Complex(..));
-        if [self.start, self.stop].into_iter().any(complex) || self.dtype.class() == Class::Complex {
-            return Err(Failure::undetermined("complex numbers are not predicted"));
+        check_known(self.dtype)?;
+        if [self.start, self.stop].into_iter().any(|number| matches!(number, Number::Complex(..))) {
+            return Err(Failure::undetermined("what programs do with complex numbers is not predicted"));
         }
-        if self.dtype.class() == Class::Text {
-            return Err(Failure::unsupported(format!("there are no sequences of {}", self.dtype)));
-        }
-        u64::try_from(self.num)
-            .map_err(|_| Failure::refused(format!("the number of samples, {}, must be non-negative", self.num)))
+        u64::try_from(self.num).map_err(|_| {
+            Failure::refused(format!("the number of samples, {}, must be non-negative", self.num))
+        })
     }
 
     /// As [`LinspaceCall::len`], for functions that always have the endpoint.

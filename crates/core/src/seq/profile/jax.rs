@@ -19,7 +19,7 @@
 //! | logspace | `pow(base, point)` in the same type; integers cut toward zero, saturating, NaN to 0 |
 //! | refused | a negative number of elements |
 //!
-//! Source: jax/_src/numpy/lax_numpy.py.
+//! Sources, in `jax/_src/numpy`: `lax_numpy.py`, `array_creation.py`.
 
 use crate::convert::{nearest_f64, truncated};
 use crate::dtype::{Class, DType};
@@ -27,7 +27,7 @@ use crate::exact::Number;
 use crate::seq::profile::call::{LinspaceCall, LogspaceCall, RangeCall};
 use crate::seq::profile::formula::{Cast, Formula, Wrapping, nearest};
 use crate::seq::profile::machine::{count, float, flushed, index, int, rounded, typed, wrapped};
-use crate::seq::profile::numpy::quotient_of_ints;
+use crate::seq::profile::numpy::quotient;
 use crate::seq::profile::predicted::{Failure, Outcome, Predicted};
 use crate::seq::profile::space::{Line, NUM, Points, Powers};
 use crate::seq::profile::tolerance::Tolerance;
@@ -40,13 +40,7 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
     if call.step.is_zero() {
         return Err(Failure::refused("division by zero"));
     }
-    let quotient = match call.ints() {
-        Some([start, stop, step]) => quotient_of_ints(stop - start, step),
-        None => {
-            let [start, stop, step] = call.floats();
-            (stop - start) / step
-        }
-    };
+    let quotient = quotient(call);
     if !quotient.is_finite() {
         return Err(Failure::refused("cannot convert float NaN or infinity to integer"));
     }
@@ -69,9 +63,8 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
 
 /// A Python number as an integer element.
 fn saturated(dtype: DType, number: Number) -> i128 {
-    let x = match number {
-        Number::Float(x) => x,
-        _ => return wrapped(dtype, int(number)),
+    let Number::Float(x) = number else {
+        return wrapped(dtype, int(number));
     };
     let bits = dtype.bits();
     let (least, most) = if dtype.class() == Class::Signed {
@@ -79,7 +72,13 @@ fn saturated(dtype: DType, number: Number) -> i128 {
     } else {
         (0, (1i128 << bits) - 1)
     };
-    let beyond = if x.is_nan() { 0 } else if x > 0.0 { most } else { least };
+    let beyond = if x.is_nan() {
+        0
+    } else if x > 0.0 {
+        most
+    } else {
+        least
+    };
     truncated(x).map_or(beyond, |whole| whole.clamp(least, most))
 }
 
@@ -168,7 +167,10 @@ pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len()?, call.dtype);
     let line = Blend::of(call, len);
     let (cast, rule): (Cast, _) = if dtype.is_integer() {
-        (|dtype, x| Number::Int(saturated(dtype, Number::Float(x.floor()))), "blends the ends and rounds down")
+        (
+            |dtype, x| Number::Int(saturated(dtype, Number::Float(x.floor()))),
+            "blends the ends and rounds down",
+        )
     } else {
         (nearest, "blends the ends, each operation rounded")
     };

@@ -113,6 +113,9 @@ impl FromStr for Profile {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
+    if profile != Profile::Exact {
+        call.check_types()?;
+    }
     match profile {
         Profile::Exact => exact_range(call),
         Profile::OnnxBody => onnx::body(call),

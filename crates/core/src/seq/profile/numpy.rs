@@ -16,7 +16,7 @@
 //! | refused | a negative number of elements |
 //!
 //! Sources: numpy/_core/src/multiarray/ctors.c (`_calc_length`, `PyArray_ArangeObj`), arraytypes.c.src (`fill`);
-//! numpy/_core/function_base.py.
+//! `numpy/_core/function_base.py`.
 
 use crate::convert::nearest_f64;
 use crate::dtype::DType;
@@ -39,7 +39,9 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
     if dtype == DType::Bool && len > 2 {
         return Err(Failure::refused("no fill-function for data-type bool: more than two elements"));
     }
-    if !is_native(dtype) && [call.start, second].iter().any(|&number| wrapped(DType::I64, int(number)) != int(number)) {
+    if !is_native(dtype)
+        && [call.start, second].iter().any(|&number| wrapped(DType::I64, int(number)) != int(number))
+    {
         return Err(Failure::refused("expected number, got int"));
     }
     for number in [call.start, second].into_iter().take(usize::try_from(len).unwrap_or(2)) {
@@ -80,14 +82,9 @@ fn length(call: &RangeCall) -> Result<u64, Failure> {
     if call.step.is_zero() {
         return Err(Failure::refused("division by zero"));
     }
-    let (differ, quotient) = match call.ints() {
-        Some([start, stop, step]) => (stop != start, quotient_of_ints(stop - start, step)),
-        None => {
-            let [start, stop, step] = call.floats();
-            (stop != start, (stop - start) / step)
-        }
-    };
-    if quotient == 0.0 && differ {
+    let quotient = quotient(call);
+    let [start, stop, _] = call.floats();
+    if quotient == 0.0 && start != stop {
         // The quotient was too small for a float.
         return Ok(u64::from(!quotient.is_sign_negative()));
     }
@@ -103,8 +100,17 @@ fn length(call: &RangeCall) -> Result<u64, Failure> {
     Ok(count(ceiling).unwrap_or(0))
 }
 
+/// `(stop - start) / step` as Python computes it.
+pub(super) fn quotient(call: &RangeCall) -> f64 {
+    if let Some([start, stop, step]) = call.ints() {
+        return quotient_of_ints(stop - start, step);
+    }
+    let [start, stop, step] = call.floats();
+    (stop - start) / step
+}
+
 /// Python's true division of two integers: the nearest float64.
-pub(super) fn quotient_of_ints(dividend: i128, divisor: i128) -> f64 {
+fn quotient_of_ints(dividend: i128, divisor: i128) -> f64 {
     let [a, b] = [dividend, divisor].map(i128::unsigned_abs);
     let (up, along) = (a.leading_zeros(), b.leading_zeros());
     if a == 0 {
@@ -215,7 +221,7 @@ fn from_float64(dtype: DType, x: f64) -> Number {
 
 /// Vectors and single numbers beyond uint32 are cast to it by different instructions.
 fn check_casts(dtype: DType, ends: [f64; 2]) -> Result<(), Failure> {
-    let is_cast_by_one_rule = |x: f64| !(x >= 4_294_967_296.0 || x < -2_147_483_648.0);
+    let is_cast_by_one_rule = |x: f64| x.is_nan() || (-2_147_483_648.0..4_294_967_296.0).contains(&x);
     if dtype == DType::U32 && !ends.into_iter().all(is_cast_by_one_rule) {
         return Err(Failure::undetermined("what exceeds uint32 depends on its place in a vector"));
     }

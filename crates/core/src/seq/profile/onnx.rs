@@ -11,7 +11,7 @@
 //! float16 and bfloat16, which that version has not, and int16, for which the body is not valid. ONNX Runtime
 //! has no kernel for float16 and bfloat16, and runs the body.
 //!
-//! Sources: onnx/defs/generator/defs.cc; onnxruntime/core/providers/cpu/generator/range.cc.
+//! Sources: `onnx/defs/generator/defs.cc`; `onnxruntime/core/providers/cpu/generator/range.cc`.
 
 use crate::convert::nearest_f64;
 use crate::dtype::{DType, DTypeSet};
@@ -21,15 +21,8 @@ use crate::seq::profile::formula::{Summed, Wrapping, nearest};
 use crate::seq::profile::machine::{count, float, rounded, wrapped};
 use crate::seq::profile::predicted::{Failure, Outcome, Predicted};
 
-const TYPES: DTypeSet = DTypeSet::of(&[
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-    DType::F64,
-    DType::I16,
-    DType::I32,
-    DType::I64,
-]);
+const TYPES: DTypeSet =
+    DTypeSet::of(&[DType::F16, DType::BF16, DType::F32, DType::F64, DType::I16, DType::I32, DType::I64]);
 
 const HALVES: DTypeSet = DTypeSet::of(&[DType::F16, DType::BF16]);
 
@@ -49,13 +42,12 @@ fn check_types(call: &RangeCall) -> Result<(), Failure> {
 pub(super) fn body(call: &RangeCall) -> Outcome {
     check_types(call)?;
     let narrow = |number| float(DType::F32, number);
-    let span = match call.ints() {
-        Some([start, stop, _]) => Number::Int(wrapped(call.dtype, stop - start)),
-        None => {
-            let format = if HALVES.contains(call.dtype) { DType::F32 } else { call.dtype };
-            let [start, stop, _] = call.floats();
-            Number::Float(rounded(format, stop - start))
-        }
+    let span = if let Some([start, stop, _]) = call.ints() {
+        Number::Int(wrapped(call.dtype, stop - start))
+    } else {
+        let format = if HALVES.contains(call.dtype) { DType::F32 } else { call.dtype };
+        let [start, stop, _] = call.floats();
+        Number::Float(rounded(format, stop - start))
     };
     let quotient = rounded(DType::F32, narrow(span) / narrow(call.step));
     // What is no number of iterations is none.

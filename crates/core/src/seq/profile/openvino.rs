@@ -116,7 +116,7 @@ fn cpu_in_float32(call: &RangeCall) -> Outcome {
     let span = rounded(DType::F32, stop - start).abs();
     let quotient = rounded(DType::F32, span / step.abs()).ceil();
     // A length beyond 32 bits was seen to give an empty output.
-    let len = count(quotient).filter(|&len| len <= u64::from(u32::MAX)).unwrap_or(0);
+    let len = count(quotient).filter(|&len| u32::try_from(len).is_ok()).unwrap_or(0);
     let start = rounded(DType::F32, start + rounded(DType::F32, 0.0 * step));
     let (cast, element_rule): (Cast, _) = match call.dtype {
         dtype if dtype.is_integer() => {

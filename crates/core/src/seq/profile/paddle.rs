@@ -20,8 +20,8 @@
 //! | logspace | the exponents likewise, in float64, `stop - start` in the type; `pow` in float64; cut toward zero |
 //! | refused | a negative number of elements, and of logspace none; there is no `endpoint` |
 //!
-//! Sources: paddle/phi/kernels/funcs/range_function.h, cpu/arange_kernel.cc,
-//! cpu/linspace_kernel.cc, cpu/logspace_kernel.cc.
+//! Sources, in `paddle/phi/kernels`: `funcs/range_function.h`, `cpu/arange_kernel.cc`, `cpu/linspace_kernel.cc`,
+//! `cpu/logspace_kernel.cc`.
 
 use crate::convert::nearest_f64;
 use crate::dtype::{DType, DTypeSet};
@@ -105,7 +105,8 @@ pub(super) fn logspace(call: &LogspaceCall) -> Outcome {
     if len == 0 {
         return Err(Failure::refused("The num of logspace op should be larger than 0"));
     }
-    let [start, stop, base] = [exponents.start, exponents.stop, call.base].map(|number| c_typed(dtype, number));
+    let [start, stop, base] =
+        [exponents.start, exponents.stop, call.base].map(|number| c_typed(dtype, number));
     let line = power_line(dtype, [start, if len == 1 { start } else { stop }], len);
     let cast = if dtype.is_integer() { c_cast } else { nearest };
     let formula = Powers { line, base: nearest_f64(base), format: DType::F64, dtype, cast };

@@ -65,8 +65,11 @@ pub(super) struct Halves {
 
 impl Line for Halves {
     fn point(&self, i: u64) -> f64 {
-        let (from, step, steps) =
-            if i < self.len / 2 { (self.start, self.step, i) } else { (self.stop, -self.step, self.len - 1 - i) };
+        let (from, step, steps) = if i < self.len / 2 {
+            (self.start, self.step, i)
+        } else {
+            (self.stop, -self.step, self.len - 1 - i)
+        };
         let steps = index(self.format, steps);
         if self.fused {
             fused(self.format, steps, step, from)
@@ -80,7 +83,9 @@ impl Line for Halves {
 pub(super) fn power_line(dtype: DType, [start, stop]: [Number; 2], len: u64) -> Halves {
     let span = match (start, stop) {
         // C has no arithmetic in types narrower than int.
-        (Number::Int(start), Number::Int(stop)) if dtype.bits() < 32 => nearest_f64(Number::Int(stop - start)),
+        (Number::Int(start), Number::Int(stop)) if dtype.bits() < 32 => {
+            nearest_f64(Number::Int(stop - start))
+        }
         (Number::Int(start), Number::Int(stop)) => nearest_f64(typed(dtype, Number::Int(stop - start))),
         (start, stop) => rounded(dtype, nearest_f64(stop) - nearest_f64(start)),
     };

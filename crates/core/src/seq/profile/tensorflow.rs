@@ -20,7 +20,7 @@
 //!
 //! There is no `tf.logspace`.
 //!
-//! Sources: tensorflow/python/ops/math_ops.py (`linspace_nd`), tensorflow/core/kernels/sequence_ops.cc.
+//! Sources, in `tensorflow`: `python/ops/math_ops.py`, `core/kernels/sequence_ops.cc`.
 
 use crate::convert::nearest_f64;
 use crate::dtype::{DType, DTypeSet};
@@ -83,9 +83,8 @@ fn range_of_floats(dtype: DType, [start, stop, step]: [f64; 3]) -> Outcome {
         return Err(wrong_sign(up));
     }
     let quotient = rounded(dtype, rounded(dtype, stop - start) / step).abs().ceil();
-    let len = count(rounded(dtype, quotient)).ok_or_else(|| {
-        Failure::refused("Requires ((limit - start) / delta) <= 9223372036854775807")
-    })?;
+    let len = count(rounded(dtype, quotient))
+        .ok_or_else(|| Failure::refused("Requires ((limit - start) / delta) <= 9223372036854775807"))?;
     let (length_rule, element_rule) = match dtype {
         DType::F64 => ("counts in float64", "rounds i * delta and the sum"),
         DType::F32 => ("counts in float32", "rounds i * delta and the sum, each to float32"),

@@ -82,7 +82,11 @@ mod tests {
             (Tolerance::UlpsOf(2, 8.0), DType::F32, float(0.0), float(2e-6), false),
         ];
         for (tolerance, dtype, predicted, element, want) in cases {
-            assert_eq!(tolerance.allows(dtype, predicted, element), want, "{tolerance:?}: {predicted:?} {element:?}");
+            assert_eq!(
+                tolerance.allows(dtype, predicted, element),
+                want,
+                "{tolerance:?}: {predicted:?} {element:?}"
+            );
         }
     }
 }

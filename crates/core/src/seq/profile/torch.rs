@@ -21,7 +21,8 @@
 //! | one element | `start`, and `pow(base, start)` of the number that was given |
 //! | refused | a negative number of elements; there is no `endpoint` |
 //!
-//! Sources: aten/src/ATen/native/RangeUtils.h, RangeFactories.cpp, cpu/RangeFactoriesKernel.cpp, cpu/vec/vec256.
+//! Sources, in `aten/src/ATen`: `native/RangeUtils.h`, `native/RangeFactories.cpp`,
+//! `native/cpu/RangeFactoriesKernel.cpp`, `cpu/vec/vec256`.
 
 use crate::convert::{self, nearest_f64};
 use crate::dtype::{DType, DTypeSet};
@@ -80,7 +81,13 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
         wide,
         start: float(wide, call.start),
         step: float(wide, call.step),
-        vector: if dtype == DType::F64 { 4 } else if dtype == DType::F32 { 8 } else { 16 },
+        vector: if dtype == DType::F64 {
+            4
+        } else if dtype == DType::F32 {
+            8
+        } else {
+            16
+        },
         len,
     };
     Ok(Predicted::new(dtype, len, lanes, [length_rule, element_rule]))
@@ -139,7 +146,8 @@ fn scalar(dtype: DType, number: Number) -> Result<Number, Failure> {
         }
         _ => element.is_finite() || !number.is_finite(),
     };
-    let overflows = || Failure::refused(format!("value cannot be converted to type {dtype} without overflow"));
+    let overflows =
+        || Failure::refused(format!("value cannot be converted to type {dtype} without overflow"));
     fits.then_some(element).ok_or_else(overflows)
 }
 
