@@ -15,6 +15,7 @@ import multiprocessing
 import os
 import random
 import resource
+import signal
 import sys
 
 import ml_dtypes
@@ -252,6 +253,7 @@ def integers(rng: random.Random, dtype: str) -> list[int]:
     else:
         start, stop = rng.randint(least, most), rng.randint(least, most)
         step = (stop - start) // rng.randint(1, 40) + rng.randint(-1, 1)
+        step = step or rng.choice([0, 1, 1, 1, 1])
     return [min(max(x, least), most) for x in (start, stop, step)]
 
 
@@ -315,7 +317,7 @@ def work(profile: str, calls: list[tuple[str, dict]], start: int, answers) -> No
 def run(profile: str, calls: list[tuple[str, dict]]):
     """Answers to the calls, in their order; where the process dies, another goes on.
 
-    A call is what a process dies of only if another dies of it too.
+    What is not a division by zero counts as the call's only if another process dies of the call too.
     """
     context = multiprocessing.get_context("spawn")
     i, suspect = 0, None
@@ -335,7 +337,7 @@ def run(profile: str, calls: list[tuple[str, dict]]):
             process.join()
             if process.exitcode >= 0:
                 raise SystemExit(f"peers.py: {profile} ended by itself with {process.exitcode}") from None
-            if suspect == i:
+            if process.exitcode == -signal.SIGFPE or suspect == i:
                 yield calls[i], {"signal": -process.exitcode}
                 i += 1
             suspect = i
