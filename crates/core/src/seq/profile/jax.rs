@@ -144,7 +144,8 @@ impl Blend {
         // Exponents that differ by d make powers differ by d times the logarithm of the base, of themselves. A unit in
         // the last place of a number x is at most 2^-p x, and at least half of that.
         let ulps = 2.0 * index(DType::F64, FUSED) * self.larger_end() * base.abs().ln().abs();
-        Tolerance::Ulps(count(ulps.ceil()).unwrap_or(0).saturating_add(POWER))
+        let ulps = count(ulps.ceil()).unwrap_or(0).saturating_add(POWER);
+        Tolerance::Ulps { ulps, of: self.format }
     }
 }
 
@@ -174,7 +175,7 @@ pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
     } else {
         (nearest, "blends the ends, each operation rounded")
     };
-    let tolerance = Tolerance::UlpsOf(FUSED, line.larger_end());
+    let tolerance = Tolerance::UlpsAt { ulps: FUSED, of: line.format, at: line.larger_end() };
     Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]).within(tolerance))
 }
 

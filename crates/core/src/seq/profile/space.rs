@@ -11,7 +11,7 @@ use crate::seq::profile::tolerance::Tolerance;
 
 /// By how much two libraries' powers differ: none is wrong by more than 0.7 ulp, so that two are neighbours at most;
 /// and so are their elements, rounded or cut.
-pub(super) const POWERS_DIFFER: Tolerance = Tolerance::Ulps(1);
+pub(super) const POWERS_DIFFER: Tolerance = Tolerance::Ulps { ulps: 1, of: DType::F64 };
 
 /// The rule of every length here.
 pub(super) const NUM: &str = "as asked for";

@@ -7,18 +7,30 @@ use crate::float::Format;
 
 /// How far a program's element may be from the predicted one.
 ///
-/// Units in the last place are those of the element type; of elements that are integers, those of float64, but at
-/// least 1.
+/// Units in the last place are those of the element type; of elements that are integers, those of the float type
+/// `of`, in which the program computes them, but at least 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// Bit for bit, but for the bits of NaN.
     Bits,
     /// So many units in the last place of the element: the program calls a power function, and those differ between
     /// libraries.
-    Ulps(u64),
-    /// So many units in the last place of that number, the larger end of a line: which operations are fused is left
-    /// to a compiler.
-    UlpsOf(u64, f64),
+    Ulps {
+        /// The number of units.
+        ulps: u64,
+        /// The type in which integers are computed.
+        of: DType,
+    },
+    /// So many units in the last place of a number, the larger end of a line: which operations are fused is left to a
+    /// compiler.
+    UlpsAt {
+        /// The number of units.
+        ulps: u64,
+        /// The type in which integers are computed.
+        of: DType,
+        /// The number that has the units.
+        at: f64,
+    },
 }
 
 impl Tolerance {
@@ -31,15 +43,18 @@ impl Tolerance {
         if a.is_nan() || b.is_nan() {
             return a.is_nan() && b.is_nan();
         }
-        let times = |ulps: u64, unit: f64| nearest_f64(Number::Int(ulps.into())) * unit;
-        match (self, Format::of(dtype)) {
-            (Tolerance::Bits, _) => false,
-            (Tolerance::Ulps(ulps), Some(_)) => place(dtype, a).abs_diff(place(dtype, b)) <= ulps,
-            (Tolerance::Ulps(ulps), None) => (a - b).abs() <= times(ulps, ulp(DType::F64, a).max(1.0)),
-            (Tolerance::UlpsOf(ulps, of), format) => {
-                let unit = if format.is_some() { ulp(dtype, of) } else { ulp(DType::F64, of).max(1.0) };
-                (a - b).abs() <= times(ulps, unit)
+        let is_near = |ulps: u64, of: DType, at: f64| {
+            let unit = if Format::of(dtype).is_some() { ulp(dtype, at) } else { ulp(of, at).max(1.0) };
+            (a - b).abs() <= nearest_f64(Number::Int(ulps.into())) * unit
+        };
+        match self {
+            Tolerance::Bits => false,
+            // Infinity is the next to the largest.
+            Tolerance::Ulps { ulps, .. } if Format::of(dtype).is_some() => {
+                place(dtype, a).abs_diff(place(dtype, b)) <= ulps
             }
+            Tolerance::Ulps { ulps, of } => is_near(ulps, of, a),
+            Tolerance::UlpsAt { ulps, of, at } => is_near(ulps, of, at),
         }
     }
 }
@@ -65,21 +80,24 @@ mod tests {
     #[test]
     fn a_tolerance_is_as_wide_as_it_says() {
         let float = |x: f64| Number::Float(x);
+        let one = Tolerance::Ulps { ulps: 1, of: DType::F64 };
+        let one_narrow = Tolerance::Ulps { ulps: 1, of: DType::F32 };
+        let two_at_8 = Tolerance::UlpsAt { ulps: 2, of: DType::F64, at: 8.0 };
         let cases = [
             (Tolerance::Bits, DType::F64, float(1.0), float(1.0), true),
             (Tolerance::Bits, DType::F64, float(1.0), float(1.0f64.next_up()), false),
             (Tolerance::Bits, DType::F64, float(0.0), float(-0.0), false),
             (Tolerance::Bits, DType::F32, float(f64::NAN), float(-f64::NAN), true),
-            (Tolerance::Ulps(1), DType::F64, float(1.0), float(1.0f64.next_up()), true),
-            (Tolerance::Ulps(1), DType::F64, float(1.0), float(1.0f64.next_up().next_up()), false),
-            (Tolerance::Ulps(1), DType::F64, float(f64::INFINITY), float(f64::MAX), true),
-            (Tolerance::Ulps(1), DType::F64, float(f64::NAN), float(f64::MAX), false),
-            (Tolerance::Ulps(1), DType::I32, Number::Int(99), Number::Int(100), true),
-            (Tolerance::Ulps(1), DType::I32, Number::Int(98), Number::Int(100), false),
-            (Tolerance::Ulps(1), DType::I64, Number::Int(1 << 54), Number::Int((1 << 54) + 4), true),
-            (Tolerance::Ulps(1), DType::I64, Number::Int(1 << 54), Number::Int((1 << 54) + 8), false),
-            (Tolerance::UlpsOf(2, 8.0), DType::F32, float(0.0), float(1e-6), true),
-            (Tolerance::UlpsOf(2, 8.0), DType::F32, float(0.0), float(2e-6), false),
+            (one, DType::F64, float(1.0), float(1.0f64.next_up()), true),
+            (one, DType::F64, float(1.0), float(1.0f64.next_up().next_up()), false),
+            (one, DType::F64, float(f64::INFINITY), float(f64::MAX), true),
+            (one, DType::F64, float(f64::NAN), float(f64::MAX), false),
+            (one, DType::I32, Number::Int(99), Number::Int(100), true),
+            (one, DType::I32, Number::Int(98), Number::Int(100), false),
+            (one, DType::I64, Number::Int(1 << 54), Number::Int((1 << 54) + 4), true),
+            (one, DType::I64, Number::Int(1 << 54), Number::Int((1 << 54) + 8), false),
+            (two_at_8, DType::F32, float(0.0), float(1e-6), true),
+            (two_at_8, DType::F32, float(0.0), float(2e-6), false),
         ];
         for (tolerance, dtype, predicted, element, want) in cases {
             assert_eq!(
