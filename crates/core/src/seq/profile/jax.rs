@@ -99,9 +99,12 @@ impl Formula for Iota {
     }
 }
 
-/// By how many units in the last place of the larger end the fusing of operations moves a point: `t` and `1 - t` are
-/// half a unit off each, both products and their sum as well.
-const FUSED: u64 = 2;
+/// How far a point may be from the one that is predicted, in units of the larger end times the precision u = 2^-p.
+///
+/// With each operation rounded, t is wrong by ut at most, 1 - t by ut + u(1 - t), the products and the sum by another u
+/// each: in all by u(3 + t). With a reciprocal in place of the division, t is wrong by 2ut, which makes u(3 + 3t); fusing
+/// only takes roundings away. So two such points are 10 u apart at most, with t below 1.
+const APART: u64 = 10;
 
 /// By how many units in the last place the powers of XLA differ from others.
 const POWER: u64 = 2;
@@ -141,9 +144,9 @@ impl Blend {
 
     /// By how many units in the last place powers differ whose exponents differ as far as those of the line may.
     fn of_powers(&self, base: f64) -> Tolerance {
-        // Exponents that differ by d make powers differ by d times the logarithm of the base, of themselves. A unit in
-        // the last place of a number x is at most 2^-p x, and at least half of that.
-        let ulps = 2.0 * index(DType::F64, FUSED) * self.larger_end() * base.abs().ln().abs();
+        // Exponents that differ by d make powers differ by d times the logarithm of the base, of themselves; and a
+        // unit in the last place of a number is at least u times the number.
+        let ulps = index(DType::F64, APART) * self.larger_end() * base.abs().ln().abs();
         let ulps = count(ulps.ceil()).unwrap_or(0).saturating_add(POWER);
         Tolerance::Ulps { ulps, of: self.format }
     }
@@ -175,7 +178,7 @@ pub(super) fn linspace(call: &LinspaceCall) -> Outcome {
     } else {
         (nearest, "blends the ends, each operation rounded")
     };
-    let tolerance = Tolerance::UlpsAt { ulps: FUSED, of: line.format, at: line.larger_end() };
+    let tolerance = Tolerance::UlpsAt { ulps: APART, of: line.format, at: line.larger_end() };
     Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]).within(tolerance))
 }
 

@@ -71,25 +71,13 @@ pub(super) fn range(call: &RangeCall) -> Outcome {
         let rules = [length_rule, "cuts start and step toward zero first"];
         return Ok(Predicted::new(dtype, len, Wrapping { width: dtype, dtype, start, step }, rules));
     }
-    let (wide, element_rule) = match dtype {
-        DType::F64 => (DType::F64, "goes on from rounded multiples, in groups of four"),
-        DType::F32 => (DType::F64, "goes on from multiples rounded to float32, in groups of eight"),
-        _ => (DType::F32, "goes on from rounded multiples, in groups of sixteen, in float32"),
+    let (wide, vector, element_rule) = match dtype {
+        DType::F64 => (DType::F64, 4, "goes on from every fourth element, rounded"),
+        DType::F32 => (DType::F64, 8, "goes on from every eighth element, rounded to float32"),
+        _ => (DType::F32, 16, "computes in float32, and goes on from every sixteenth element, rounded"),
     };
-    let lanes = Lanes {
-        dtype,
-        wide,
-        start: float(wide, call.start),
-        step: float(wide, call.step),
-        vector: if dtype == DType::F64 {
-            4
-        } else if dtype == DType::F32 {
-            8
-        } else {
-            16
-        },
-        len,
-    };
+    let [start, step] = [call.start, call.step].map(|number| float(wide, number));
+    let lanes = Lanes { dtype, wide, start, step, vector, len };
     Ok(Predicted::new(dtype, len, lanes, [length_rule, element_rule]))
 }
 
