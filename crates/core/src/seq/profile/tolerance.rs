@@ -96,6 +96,8 @@ mod tests {
             (one, DType::I32, Number::Int(98), Number::Int(100), false),
             (one, DType::I64, Number::Int(1 << 54), Number::Int((1 << 54) + 4), true),
             (one, DType::I64, Number::Int(1 << 54), Number::Int((1 << 54) + 8), false),
+            (one_narrow, DType::I32, Number::Int(1 << 30), Number::Int((1 << 30) + 128), true),
+            (one_narrow, DType::I32, Number::Int(1 << 30), Number::Int((1 << 30) + 129), false),
             (two_at_8, DType::F32, float(0.0), float(1e-6), true),
             (two_at_8, DType::F32, float(0.0), float(2e-6), false),
         ];
