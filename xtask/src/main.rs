@@ -2,6 +2,7 @@
 
 mod chores;
 mod docs;
+mod peers;
 mod python;
 mod run;
 
@@ -26,7 +27,18 @@ enum Chore {
         fuzz_seconds: u32,
     },
     /// Upstream's cases, from their installed packages, against the lists in `conformance/`.
-    Conformance,
+    Conformance {
+        /// Compare the profiles with the programs too, on random calls: those that are named (of onnx-body,
+        /// onnxruntime, openvino, openvino-cpu, numpy, torch, tensorflow, paddle, jax), or the first five.
+        #[arg(long, value_name = "PROFILE,…", value_delimiter = ',', num_args = 0..=1, default_missing_value = peers::SMALL)]
+        peers: Option<Vec<String>>,
+        /// Where the random calls begin.
+        #[arg(long, default_value_t = 1, requires = "peers")]
+        seed: u64,
+        /// Random calls of each function of each program.
+        #[arg(long, default_value_t = 300, requires = "peers")]
+        calls: u32,
+    },
     /// The fuzz targets.
     Fuzz {
         /// Seconds for each.
@@ -47,7 +59,8 @@ fn main() -> std::process::ExitCode {
     let result = match Args::parse().chore {
         Chore::Check => chores::check(),
         Chore::Test { fuzz_seconds } => chores::test(fuzz_seconds),
-        Chore::Conformance => chores::conformance(),
+        Chore::Conformance { peers, seed, calls } => chores::conformance()
+            .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls))),
         Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),
         Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check)),
     };

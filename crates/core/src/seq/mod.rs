@@ -21,6 +21,7 @@ mod logspace;
 mod points;
 mod power;
 mod power_line;
+pub mod profile;
 mod range;
 mod space;
 mod window;

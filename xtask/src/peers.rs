@@ -1,0 +1,46 @@
+//! Profiles against the programs that they predict, installed and called now.
+
+use std::fs::File;
+
+use crate::python::environment;
+use crate::run::{Result, cargo, root, run};
+
+/// What is installed for each profile, in the versions that the profiles are of.
+const PACKAGES: &[(&str, &str)] = &[
+    ("onnx-body", "onnx==1.23.2 onnxruntime==1.31.1"),
+    ("onnxruntime", "onnx==1.23.2 onnxruntime==1.31.1"),
+    ("openvino", "openvino==2026.4.1"),
+    ("openvino-cpu", "openvino==2026.4.1"),
+    ("numpy", ""),
+    ("torch", "torch==2.15.0"),
+    ("tensorflow", "tensorflow-cpu==2.21.0"),
+    ("paddle", "paddlepaddle==3.3.1"),
+    ("jax", "jax==0.10.2"),
+];
+
+/// What all need.
+const ALWAYS: &str = "numpy==2.4.6 ml_dtypes==0.6.0";
+
+/// The profiles that are compared if none are named: those whose packages are small.
+pub(crate) const SMALL: &str = "onnx-body,onnxruntime,openvino,openvino-cpu,numpy";
+
+/// Compares random calls; their number is that of each function of each profile.
+pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> {
+    let mut wanted: Vec<_> = ALWAYS.split_whitespace().collect();
+    for profile in profiles {
+        let Some((_, packages)) = PACKAGES.iter().find(|(name, _)| name == profile) else {
+            let known: Vec<_> = PACKAGES.iter().map(|(name, _)| *name).collect();
+            return Err(format!("{profile} is not a program that is called; known are {}", known.join(", ")));
+        };
+        wanted.extend(packages.split_whitespace());
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut python = environment("target/venv-peers", &wanted)?;
+    python.arg("conformance/peers.py").args([seed.to_string(), calls.to_string(), profiles.join(",")]);
+    let answers = root().join("target/peers.jsonl");
+    let file = File::create(&answers).map_err(|error| format!("{}: {error}", answers.display()))?;
+    run(python.stdout(file))?;
+    let test = ["test", "--quiet", "-p", "gradus-core", "--test", "peers", "--", "--ignored", "--nocapture"];
+    run(cargo().args(test).env("GRADUS_PEERS", &answers))
+}
