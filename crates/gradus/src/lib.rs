@@ -29,7 +29,9 @@ pub use gradus_core::{
     display, element, error, graph, seq, text,
 };
 pub use gradus_formats as formats;
-pub use gradus_kernels::{fill, tensor as filled};
+pub use gradus_kernels::{
+    Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_with, tensor as filled,
+};
 pub use model::Model;
 pub use program::Options;
 

@@ -3,6 +3,7 @@
 use fearless_simd::{Level as Token, dispatch};
 use gradus_core::convert::{FromNumber, u64_of};
 use gradus_core::element::Bool;
+use gradus_core::seq::profile::Predicted;
 use gradus_core::seq::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -84,6 +85,13 @@ impl Fill for LinspacePlan {
 impl Fill for LogspacePlan {
     fn kernel(&self) -> Kernel {
         if self.len() < FEW { Kernel::Each } else { power_kernel(self, self.line()) }
+    }
+}
+
+/// What other programs return is made as they make it.
+impl Fill for Predicted {
+    fn kernel(&self) -> Kernel {
+        Kernel::Each
     }
 }
 
