@@ -196,7 +196,9 @@ pub(crate) struct Linspace {
 /// The numbers that make a linspace or geomspace, or the exponents of a logspace.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SpaceArguments {
-    /// The first; a complex number is written as 1+2j.
+    /// The first; a complex number is written as 1+2j, an array as [1, 2].
+    ///
+    /// Arrays are broadcast, and there is a sequence for every element.
     #[arg(allow_hyphen_values = true)]
     pub(crate) start: String,
     /// The last.
@@ -207,6 +209,9 @@ pub(crate) struct SpaceArguments {
     /// STOP is not the last number, but the one after it.
     #[arg(long)]
     pub(crate) no_endpoint: bool,
+    /// Between arrays: the axis of the result along which the sequences run; -1 is the last.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) axis: i64,
 }
 
 /// Compute NUM powers of a base, with exponents at equal distances from START to STOP.

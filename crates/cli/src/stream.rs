@@ -82,30 +82,35 @@ pub(crate) fn json(plan: &impl Fill) -> Result<(), Failure> {
 
 /// Writes a file of the kind that its name says.
 pub(crate) fn to_file(plan: &impl Fill, path: &Path) -> Result<(), Failure> {
-    let write = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("npy") => npy,
-        Some("csv") => csv,
-        Some("arrow") => arrow,
-        _ => {
-            let message = format!("--out: {} does not end in .npy, .csv or .arrow", path.display());
-            return Err(Error::new(Kind::Usage, message).into());
-        }
+    let write = match extension(path) {
+        "npy" => npy,
+        "csv" => csv,
+        "arrow" => arrow,
+        _ => return Err(wrong_name(path, ".npy, .csv or .arrow")),
     };
-    let mut files = output::Files::default();
-    let mut failure = None;
-    let written = files.create(path, |file| {
-        write(plan, file).or_else(|error| match error {
-            Failure::Error(error) => Err(error),
-            other => {
-                failure = Some(other);
-                Ok(())
-            }
-        })
-    });
-    match failure {
-        Some(failure) => Err(failure),
-        None => Ok(written.and_then(|()| files.commit())?),
+    file(path, |out| write(plan, out))
+}
+
+/// Writes a file with an array of any shape.
+pub(crate) fn tensor_to_file(tensor: &Tensor, path: &Path) -> Result<(), Failure> {
+    match extension(path) {
+        "npy" => file(path, |out| Ok(numpy::write_npy(tensor, out)?)),
+        _ => Err(wrong_name(path, ".npy")),
     }
+}
+
+fn extension(path: &Path) -> &str {
+    path.extension().and_then(|extension| extension.to_str()).unwrap_or_default()
+}
+
+fn wrong_name(path: &Path, wanted: &str) -> Failure {
+    Error::new(Kind::Usage, format!("--out: {} does not end in {wanted}", path.display())).into()
+}
+
+fn file(path: &Path, write: impl FnOnce(&mut Out) -> Result<(), Failure>) -> Result<(), Failure> {
+    let mut files = output::Files::default();
+    files.create(path, write)?;
+    Ok(files.commit()?)
 }
 
 type Out = BufWriter<File>;
@@ -206,7 +211,8 @@ pub(crate) fn plot(plan: &impl Fill) -> Result<(), Failure> {
         return output::print_line("no elements");
     }
     let caption = format!("{}[{}]", plan.dtype(), plan.len());
-    let config =
-        rasciigraph::Config::default().with_height(PLOT.1).with_width(convert::small_u32(heights.len()));
+    let config = rasciigraph::Config::default()
+        .with_height(PLOT.1)
+        .with_width(convert::small_u32(convert::usize_of(columns)));
     output::print_line(&rasciigraph::plot(heights, config.with_caption(caption)))
 }

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use gradus::arrays::{self, Samples};
 use gradus::seq::profile::{self, LinspaceCall, LogspaceCall, Profile, RangeCall};
 use gradus::seq::{self, GeomspacePlan, LinspacePlan, LogspacePlan, RangeError, RangePlan, SpaceError};
-use gradus::{DType, Error, Fill, Kind, Number, Result, text};
+use gradus::{DType, Error, Fill, Kind, Limits, Number, Result, Tensor, text};
 
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::stream;
+use crate::{json, literal, output, stream};
 
 pub(crate) fn range(args: &args::Range) -> Result<(), Failure> {
     let call = range_call(&args.arguments, &args.types)?;
@@ -20,6 +21,11 @@ pub(crate) fn range(args: &args::Range) -> Result<(), Failure> {
 }
 
 pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
+    if let Some(arrays) = Arrays::read(&args.arguments, None, &args.types)? {
+        arrays.check(args.profile)?;
+        let [start, stop, _] = &arrays.numbers;
+        return arrays.emit(arrays::linspace(start, stop, arrays.samples, &Limits::DEFAULT), &args.out);
+    }
     let call = space_call(&args.arguments, None, &args.types)?;
     if args.profile == Profile::Exact {
         return emit(&call.linspace()?, &args.out);
@@ -29,6 +35,11 @@ pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
 }
 
 pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
+    if let Some(arrays) = Arrays::read(&args.arguments, Some(&args.base.base), &args.types)? {
+        arrays.check(args.profile)?;
+        let [start, stop, base] = &arrays.numbers;
+        return arrays.emit(arrays::logspace(start, stop, base, arrays.samples, &Limits::DEFAULT), &args.out);
+    }
     let call = space_call(&args.arguments, Some(&args.base.base), &args.types)?;
     if args.profile == Profile::Exact {
         return emit(&call.logspace()?, &args.out);
@@ -38,6 +49,10 @@ pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
 }
 
 pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
+    if let Some(arrays) = Arrays::read(&args.arguments, None, &args.types)? {
+        let [start, stop, _] = &arrays.numbers;
+        return arrays.emit(arrays::geomspace(start, stop, arrays.samples, &Limits::DEFAULT), &args.out);
+    }
     let call = space_call(&args.arguments, None, &args.types)?;
     emit(&call.geomspace()?, &args.out)
 }
@@ -103,11 +118,10 @@ pub(crate) fn space_call(
     let dtype = types.dtype.unwrap_or(if complex { DType::C128 } else { DType::F64 });
     let in_dtype = types.in_dtype.unwrap_or(dtype);
     let read = |word, name| number(word, in_dtype).map_err(|error| usage(name, &error));
-    let num = text::parse_exact(&words.num, DType::F64).map_err(|error| usage("NUM", &error))?;
     Ok(SpaceArguments {
         start: read(&words.start, "START")?,
         stop: read(&words.stop, "STOP")?,
-        num: seq::samples(num).map_err(described)?,
+        num: count(&words.num)?,
         endpoint: !words.no_endpoint,
         base: read(base, "--base")?,
         dtype,
@@ -142,6 +156,70 @@ impl SpaceArguments {
     pub(crate) fn profiled_powers(&self) -> Result<LogspaceCall> {
         Ok(LogspaceCall { exponents: self.profiled()?, base: self.base })
     }
+}
+
+/// Arguments of which one at least is an array.
+struct Arrays {
+    numbers: [Tensor; 3],
+    samples: Samples,
+}
+
+impl Arrays {
+    /// The arguments, unless all are numbers.
+    fn read(
+        words: &args::SpaceArguments,
+        base: Option<&str>,
+        types: &args::Types,
+    ) -> Result<Option<Arrays>, Failure> {
+        let numbers = [&words.start, &words.stop, base.unwrap_or("10")];
+        if !numbers.iter().any(|word| word.starts_with('[')) {
+            return Ok(None);
+        }
+        let dtype = types.dtype.unwrap_or(DType::F64);
+        let in_dtype = types.in_dtype.unwrap_or(dtype);
+        let read = |word: &str| {
+            let value = literal::parse(word, Some(in_dtype), &Limits::DEFAULT)?;
+            Ok::<_, Failure>(value.tensor()?.clone())
+        };
+        Ok(Some(Arrays {
+            numbers: [read(numbers[0])?, read(numbers[1])?, read(numbers[2])?],
+            samples: Samples {
+                num: count(&words.num)?,
+                endpoint: !words.no_endpoint,
+                axis: words.axis,
+                dtype,
+            },
+        }))
+    }
+
+    /// Predictions are made of sequences between numbers.
+    fn check(&self, profile: Profile) -> Result<()> {
+        if profile == Profile::Exact {
+            return Ok(());
+        }
+        let message = format!("--profile {profile} is for sequences between numbers, not arrays");
+        Err(Error::new(Kind::Usage, message))
+    }
+
+    /// Prints the result or writes it to a file.
+    fn emit(&self, result: Result<Tensor>, out: &args::Out) -> Result<(), Failure> {
+        let result = result?;
+        if out.slice.is_some() || out.plot {
+            let message = "--slice and --plot are for sequences between numbers, not arrays";
+            return Err(Error::new(Kind::Usage, message).into());
+        }
+        match &out.out {
+            Some(path) => stream::tensor_to_file(&result, path),
+            None if out.json => output::print_json(&json::tensor(&result)),
+            None => output::print_line(&output::tensor(&result)),
+        }
+    }
+}
+
+/// The number of samples.
+fn count(word: &str) -> Result<u64> {
+    let num = text::parse_exact(word, DType::F64).map_err(|error| usage("NUM", &error))?;
+    seq::samples(num).map_err(described)
 }
 
 /// The element of a type that is nearest to a decimal, or to a sum of a real and an imaginary part.
