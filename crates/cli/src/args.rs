@@ -283,15 +283,15 @@ pub(crate) struct Out {
     pub(crate) slice: Option<String>,
 
     /// Write a file instead of printing: .npy, .arrow or .csv.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
+    #[arg(long = "out", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 
     /// Print JSON (docs/json.md).
-    #[arg(long, conflicts_with_all = ["out", "plot"])]
+    #[arg(long, conflicts_with_all = ["file", "plot"])]
     pub(crate) json: bool,
 
     /// Draw the elements over their indices.
-    #[arg(long, conflicts_with = "out")]
+    #[arg(long, conflicts_with = "file")]
     pub(crate) plot: bool,
 }
 

@@ -47,8 +47,25 @@ fn bar(len: u64) -> Option<ProgressBar> {
     })
 }
 
-/// Prints one element a line.
-pub(crate) fn lines(plan: &impl Fill) -> Result<(), Failure> {
+/// Shows people the first elements and the last; prints one element a line for programs.
+pub(crate) fn print(plan: &impl Fill) -> Result<(), Failure> {
+    if std::io::stdout().is_terminal() { summary(plan) } else { lines(plan) }
+}
+
+/// Elements that people are shown.
+const SHOWN: u64 = 1000;
+
+fn summary(plan: &impl Fill) -> Result<(), Failure> {
+    if plan.len() <= SHOWN {
+        return output::print_line(&output::tensor(&gradus::filled(plan, &Limits::DEFAULT, 0)?));
+    }
+    let shown = |i| text::shortest(plan.at(i), plan.dtype());
+    let [first, last] =
+        [0..3, plan.len() - 3..plan.len()].map(|ends| ends.map(shown).collect::<Vec<_>>().join(", "));
+    output::print_line(&format!("{}[{}] [{first}, ..., {last}]", plan.dtype(), plan.len()))
+}
+
+fn lines(plan: &impl Fill) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     text(plan, &mut out)?;
     Ok(out.flush()?)

@@ -337,6 +337,7 @@ pub fn write_elements(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is given to map_err")]
 fn io(error: std::io::Error) -> Error {
     Error::new(Kind::Io, error.to_string())
 }

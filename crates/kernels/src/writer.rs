@@ -233,7 +233,7 @@ impl Write for f64 {
                 restore_ends(elements, lo, out);
             }
             Kernel::Powers(powers) => {
-                dispatch!(token, simd => powers.write_doubles(simd, elements.at, lo, out))
+                dispatch!(token, simd => powers.write_doubles(simd, elements.at, lo, out));
             }
             _ => write_plain(kernel, elements, lo, out),
         }

@@ -2,8 +2,9 @@
 
 use gradus::seq::Plan;
 use gradus::seq::profile::{self, Outcome, Predicted, Profile};
-use gradus::{Number, Result, text};
+use gradus::{Number, Result};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::sequence::{range_call, space_call};
 use crate::args::{self, Call};
@@ -32,13 +33,17 @@ pub(crate) fn compare(args: &args::Compare) -> Result<(), Failure> {
         }
     };
     if args.json {
-        let results = results.iter().map(|(profile, result)| (profile.name(), result));
-        return output::print_json(&serde_json::json!({
-            "type": dtype.name(),
-            "results": json::object(results)?,
-        }));
+        let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
+        return output::print_json(&Report { r#type: dtype.name(), results });
     }
     output::print_line(&table(&results))
+}
+
+/// What all programs give.
+#[derive(Serialize)]
+struct Report {
+    r#type: &'static str,
+    results: Box<RawValue>,
 }
 
 /// What a program gives.
@@ -54,8 +59,8 @@ struct Sequence {
     program: &'static str,
     r#type: &'static str,
     length: u64,
-    first: Vec<String>,
-    last: Option<String>,
+    first: Vec<Box<RawValue>>,
+    last: Option<Box<RawValue>>,
     /// Whether all that was compared is as the exact result.
     exact: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,8 +73,8 @@ struct Sequence {
 #[derive(Serialize)]
 struct Difference {
     index: u64,
-    value: String,
-    exact: String,
+    value: Box<RawValue>,
+    exact: Box<RawValue>,
 }
 
 fn results<P: Plan>(exact: &Result<P>, predict: impl Fn(Profile) -> Outcome) -> Vec<(Profile, Outlook)> {
@@ -92,7 +97,7 @@ fn results<P: Plan>(exact: &Result<P>, predict: impl Fn(Profile) -> Outcome) -> 
 }
 
 fn sequence(profile: Profile, plan: &impl Plan) -> Sequence {
-    let shown = |i| text::shortest(plan.at(i), plan.dtype());
+    let shown = |i| element(plan, i);
     Sequence {
         program: profile.program(),
         r#type: plan.dtype().name(),
@@ -117,8 +122,8 @@ fn compared(profile: Profile, predicted: &Predicted, exact: Option<&impl Plan>) 
     let first = compared.find_map(differs).or_else(|| last.and_then(|i| differs((predicted.at(i), i))));
     let difference = first.map(|index| Difference {
         index,
-        value: text::shortest(predicted.at(index), predicted.dtype()),
-        exact: text::shortest(exact.at(index), exact.dtype()),
+        value: element(predicted, index),
+        exact: element(exact, index),
     });
     let same_length = predicted.len() == exact.len();
     let same_type = predicted.dtype() == exact.dtype();
@@ -138,6 +143,11 @@ fn compared(profile: Profile, predicted: &Predicted, exact: Option<&impl Plan>) 
         why: (!why.is_empty()).then(|| why.join("; ")),
         ..found
     }
+}
+
+/// An element as JSON has it.
+fn element(plan: &impl Plan, i: u64) -> Box<RawValue> {
+    RawValue::from_string(json::number(plan.at(i), plan.dtype())).expect("elements are written as JSON")
 }
 
 /// Whether an element is the exact one, of whatever type both are; or may be, where a program is not known bit by bit.
@@ -164,8 +174,8 @@ fn table(results: &[(Profile, Outlook)]) -> String {
                 table.add_row([
                     profile.name(),
                     &found.length.to_string(),
-                    &found.first.join(", "),
-                    found.last.as_deref().unwrap_or_default(),
+                    &found.first.iter().map(|element| element.get()).collect::<Vec<_>>().join(", "),
+                    found.last.as_ref().map_or("", |element| element.get()),
                     &verdict,
                     found.why.as_deref().unwrap_or_default(),
                 ]);

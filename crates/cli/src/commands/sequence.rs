@@ -22,9 +22,9 @@ pub(crate) fn range(args: &args::Range) -> Result<(), Failure> {
 
 pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
     if let Some(arrays) = Arrays::read(&args.arguments, None, &args.types)? {
-        arrays.check(args.profile)?;
         let [start, stop, _] = &arrays.numbers;
-        return arrays.emit(arrays::linspace(start, stop, arrays.samples, &Limits::DEFAULT), &args.out);
+        let result = arrays::linspace(start, stop, arrays.samples, &Limits::DEFAULT);
+        return Arrays::emit(result, args.profile, &args.out);
     }
     let call = space_call(&args.arguments, None, &args.types)?;
     if args.profile == Profile::Exact {
@@ -36,9 +36,9 @@ pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
 
 pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
     if let Some(arrays) = Arrays::read(&args.arguments, Some(&args.base.base), &args.types)? {
-        arrays.check(args.profile)?;
         let [start, stop, base] = &arrays.numbers;
-        return arrays.emit(arrays::logspace(start, stop, base, arrays.samples, &Limits::DEFAULT), &args.out);
+        let result = arrays::logspace(start, stop, base, arrays.samples, &Limits::DEFAULT);
+        return Arrays::emit(result, args.profile, &args.out);
     }
     let call = space_call(&args.arguments, Some(&args.base.base), &args.types)?;
     if args.profile == Profile::Exact {
@@ -51,7 +51,8 @@ pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
 pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
     if let Some(arrays) = Arrays::read(&args.arguments, None, &args.types)? {
         let [start, stop, _] = &arrays.numbers;
-        return arrays.emit(arrays::geomspace(start, stop, arrays.samples, &Limits::DEFAULT), &args.out);
+        let result = arrays::geomspace(start, stop, arrays.samples, &Limits::DEFAULT);
+        return Arrays::emit(result, Profile::Exact, &args.out);
     }
     let call = space_call(&args.arguments, None, &args.types)?;
     emit(&call.geomspace()?, &args.out)
@@ -192,23 +193,14 @@ impl Arrays {
         }))
     }
 
-    /// Predictions are made of sequences between numbers.
-    fn check(&self, profile: Profile) -> Result<()> {
-        if profile == Profile::Exact {
-            return Ok(());
-        }
-        let message = format!("--profile {profile} is for sequences between numbers, not arrays");
-        Err(Error::new(Kind::Usage, message))
-    }
-
     /// Prints the result or writes it to a file.
-    fn emit(&self, result: Result<Tensor>, out: &args::Out) -> Result<(), Failure> {
+    fn emit(result: Result<Tensor>, profile: Profile, out: &args::Out) -> Result<(), Failure> {
         let result = result?;
-        if out.slice.is_some() || out.plot {
-            let message = "--slice and --plot are for sequences between numbers, not arrays";
+        if profile != Profile::Exact || out.slice.is_some() || out.plot {
+            let message = "--profile, --slice and --plot are for sequences between numbers, not arrays";
             return Err(Error::new(Kind::Usage, message).into());
         }
-        match &out.out {
+        match &out.file {
             Some(path) => stream::tensor_to_file(&result, path),
             None if out.json => output::print_json(&json::tensor(&result)),
             None => output::print_line(&output::tensor(&result)),
@@ -262,14 +254,14 @@ fn emit<P: Fill>(plan: &P, out: &args::Out) -> Result<(), Failure> {
 }
 
 fn emit_all(plan: &impl Fill, out: &args::Out) -> Result<(), Failure> {
-    if let Some(path) = &out.out {
+    if let Some(path) = &out.file {
         stream::to_file(plan, path)
     } else if out.plot {
         stream::plot(plan)
     } else if out.json {
         stream::json(plan)
     } else {
-        stream::lines(plan)
+        stream::print(plan)
     }
 }
 
