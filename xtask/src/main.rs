@@ -47,6 +47,12 @@ enum Chore {
         /// Only this one.
         target: Option<String>,
     },
+    /// Ratios, measured side by side; `cargo xtask bench -- --help` lists them.
+    Bench {
+        /// What to measure, and how.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Writes docs/ops.md, and with Python the tables of facts and the examples.
     Docs {
         /// Fail if they differ from what is checked in, instead of writing them.
@@ -61,6 +67,7 @@ fn main() -> std::process::ExitCode {
         Chore::Test { fuzz_seconds } => chores::test(fuzz_seconds),
         Chore::Conformance { peers, seed, calls } => chores::conformance()
             .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls))),
+        Chore::Bench { arguments } => chores::bench(&arguments),
         Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),
         Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check)),
     };

@@ -28,9 +28,9 @@ pub enum Kernel {
     /// Floats, by fused multiplications.
     Fused(Fused),
     /// Floats on a straight line.
-    Lines(Lines),
+    Lines(Box<Lines>),
     /// Integers on a straight line.
-    Stairs(Stairs),
+    Stairs(Box<Stairs>),
     /// Geometric sequences.
     Powers(Box<Powers>),
 }
@@ -47,9 +47,9 @@ const FEW: u64 = 4;
 fn line_kernel(plan: &impl Plan, line: Line) -> Kernel {
     let dtype = plan.dtype();
     if dtype.is_integer() {
-        Stairs::new(line, plan.len()).map_or(Kernel::Each, Kernel::Stairs)
+        Stairs::new(line, plan.len()).map_or(Kernel::Each, |stairs| Kernel::Stairs(Box::new(stairs)))
     } else {
-        Lines::new(line, plan.len(), dtype).map_or(Kernel::Each, Kernel::Lines)
+        Lines::new(line, plan.len(), dtype).map_or(Kernel::Each, |lines| Kernel::Lines(Box::new(lines)))
     }
 }
 
