@@ -13,6 +13,7 @@
 //! # Ok::<(), gradus::seq::RangeError>(())
 //! ```
 
+pub mod dim;
 pub mod fact;
 pub mod files;
 mod model;
