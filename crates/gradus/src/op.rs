@@ -6,18 +6,11 @@ use std::sync::Arc;
 use gradus_core::graph::{Content, Graph, Node, Standard};
 use gradus_core::{DType, Error, Kind, Limits, Result, Tensor, Value};
 
-use crate::fact::{Fact, TensorFact};
 use crate::program::{Compiler, Frame, Program, Run};
 use crate::schema::{Signature, Sort};
 
 /// An operator with its attributes: what one node does.
 pub trait Op: Debug + Send + Sync {
-    /// What is known of the outputs, from what is known of the inputs.
-    ///
-    /// # Errors
-    /// Where no inputs of which that is known can be right.
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>>;
-
     /// The outputs. Number and types of the inputs have been checked against the signature.
     ///
     /// # Errors
@@ -232,25 +225,6 @@ fn admits(sort: Sort, content: &Content) -> bool {
             | (Sort::Ints, Content::Ints(_))
             | (Sort::Strings, Content::Strings(_))
     )
-}
-
-/// What is known of a node's inputs.
-pub struct InferCx<'a> {
-    /// By input: what is known of it; nothing if it is missing.
-    pub inputs: &'a [Option<&'a Fact>],
-    pub(crate) frame: &'a [Option<Fact>],
-}
-
-impl InferCx<'_> {
-    /// What is known of an input as a tensor.
-    pub fn tensor(&self, index: usize) -> TensorFact {
-        self.inputs.get(index).copied().flatten().map(Fact::as_tensor).unwrap_or_default()
-    }
-
-    /// What is known of an input.
-    pub fn fact(&self, index: usize) -> Fact {
-        self.inputs.get(index).copied().flatten().cloned().unwrap_or(Fact::Unknown)
-    }
 }
 
 /// A node's inputs, and what its operator may use.

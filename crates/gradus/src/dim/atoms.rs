@@ -68,6 +68,11 @@ impl Symbols {
         }
     }
 
+    /// Whether a dim is the least of some, of which the other is one.
+    pub(crate) fn is_least_of(&self, dim: Dim, other: Dim) -> bool {
+        dim != other && self.operands(true, dim).contains(&other)
+    }
+
     /// Whether one operand is never beyond another.
     fn makes_needless(&mut self, least: bool, other: Dim, dim: Dim) -> bool {
         let apart = if least { self.subtract(dim, other) } else { self.subtract(other, dim) };

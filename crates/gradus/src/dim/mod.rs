@@ -121,6 +121,8 @@ enum Operation {
 pub struct Symbols {
     symbols: Vec<Symbol>,
     names: HashMap<Arc<str>, u32>,
+    /// Names that stand for known numbers.
+    fixed: HashMap<Arc<str>, i64>,
     atoms: Vec<(Atom, Measure)>,
     atom_ids: HashMap<Atom, AtomId>,
     exprs: Vec<(Arc<Sum>, Measure)>,
@@ -129,11 +131,17 @@ pub struct Symbols {
 }
 
 impl Symbols {
+    /// Lets a name stand for a known number from now on.
+    pub fn fix(&mut self, name: &str, value: i64) {
+        self.fixed.insert(name.into(), value);
+    }
+
     /// The symbol of that name; made an extent of an input if it is new.
     pub fn named(&mut self, name: &str) -> Dim {
-        match self.names.get(name) {
-            Some(&index) => self.symbol_dim(index),
-            None => self.make(name, Origin::Input, Bounds::EXTENT),
+        match (self.fixed.get(name), self.names.get(name)) {
+            (Some(&value), _) => Dim::Known(value),
+            (None, Some(&index)) => self.symbol_dim(index),
+            (None, None) => self.make(name, Origin::Input, Bounds::EXTENT),
         }
     }
 
@@ -185,6 +193,12 @@ impl Symbols {
 
     /// The symbols that an expression is made of, each once.
     pub fn symbols_of(&self, dim: Dim) -> Vec<&Symbol> {
+        let indices = self.indices_of(dim).into_iter();
+        indices.map(|index| &self.symbols[gradus_core::convert::usize_of_u32(index)]).collect()
+    }
+
+    /// The numbers of its symbols, in order.
+    fn indices_of(&self, dim: Dim) -> Vec<u32> {
         let mut found = Vec::new();
         let mut open = vec![dim];
         while let Some(dim) = open.pop() {
@@ -199,7 +213,7 @@ impl Symbols {
         }
         found.sort_unstable();
         found.dedup();
-        found.into_iter().map(|index| &self.symbols[gradus_core::convert::usize_of_u32(index)]).collect()
+        found
     }
 
     /// What is known of the value of an expression.
@@ -227,13 +241,40 @@ impl Symbols {
         self.bounds(dim).least().is_some_and(|known| known >= least)
     }
 
-    /// Whether an expression is one symbol and nothing else.
-    pub fn as_symbol(&self, dim: Dim) -> Option<&Symbol> {
+    /// How little an expression says: known numbers say most, then what inputs decide, what data decide, and what is not
+    /// known; of equals, the larger says less.
+    pub(crate) fn rank(&self, dim: Dim) -> (u8, u32) {
+        let origin = |symbol: &Symbol| match symbol.origin {
+            Origin::Input => 1,
+            Origin::Data(_) => 2,
+            Origin::Unknown(_) => 3,
+        };
+        (self.symbols_of(dim).into_iter().map(origin).max().unwrap_or(0), self.size(dim))
+    }
+
+    /// The number of the symbol that an expression is, in the order in which symbols were made.
+    pub(crate) fn as_symbol_index(&self, dim: Dim) -> Option<u32> {
         let Dim::Symbolic(id) = dim else { return None };
         match &self.atom(self.sum(id).only_atom()?).0 {
-            Atom::Symbol(index) => Some(&self.symbols[gradus_core::convert::usize_of_u32(*index)]),
+            Atom::Symbol(index) => Some(*index),
             _ => None,
         }
+    }
+
+    /// Whether an expression has a symbol that was made when there were so many, or later.
+    pub(crate) fn is_newer(&self, dim: Dim, count: u32) -> bool {
+        self.indices_of(dim).last().is_some_and(|&index| index >= count)
+    }
+
+    /// Whether an expression has a symbol of which nothing is known.
+    pub(crate) fn is_unknown(&self, dim: Dim) -> bool {
+        self.rank(dim).0 == 3
+    }
+
+    /// Whether an expression is one symbol and nothing else.
+    pub fn as_symbol(&self, dim: Dim) -> Option<&Symbol> {
+        let index = self.as_symbol_index(dim)?;
+        Some(&self.symbols[gradus_core::convert::usize_of_u32(index)])
     }
 
     /// The value of an expression where its symbols have these values; nothing if one has none, or where it divides by

@@ -12,8 +12,7 @@ use gradus_core::convert::{FromNumber, usize_of_i64};
 use gradus_core::tensor::byte_len;
 use gradus_core::{Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
 
-use crate::fact::{Fact, TensorFact};
-use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 
 pub(super) const SCHEMAS: &[Schema] = &[
     Schema::onnx("Add", &[1, 6], |cx| legacy(Operation::Add, cx)),
@@ -173,40 +172,12 @@ impl Iterator for Places {
 }
 
 impl Op for Binary {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let (a, b) = (cx.tensor(0), cx.tensor(1));
-        let dtype = a.dtype.or(b.dtype);
-        let shape =
-            a.shape().zip(b.shape()).map(|(a, b)| self.shapes(&a, &b)).transpose()?.map(|(_, shape)| shape);
-        let dims = match (shape, self.broadcast) {
-            (Some(shape), _) => Some(shape.dims().iter().copied().map(Some).collect()),
-            (None, Broadcast::Both) => a.dims.zip(b.dims).map(|(a, b)| broadcast_dims(&a, &b)),
-            (None, _) => a.dims,
-        };
-        let elements = a.elements.zip(b.elements).map(|(a, b)| self.apply(&a, &b)).transpose()?;
-        Ok(vec![Fact::Tensor(TensorFact { dtype, dims, elements })])
-    }
-
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
         let (_, shape) = self.shapes(a.shape(), b.shape())?;
         cx.reserve(byte_len(a.dtype(), &shape))?;
         Ok(vec![self.apply(a, b)?.into()])
     }
-}
-
-/// What is known of the shape that two shapes broadcast to, where not all extents are known.
-fn broadcast_dims(a: &[Option<usize>], b: &[Option<usize>]) -> Vec<Option<usize>> {
-    let rank = a.len().max(b.len());
-    let dim = |dims: &[Option<usize>], axis: usize| {
-        (axis + dims.len()).checked_sub(rank).map_or(Some(1), |axis| dims[axis])
-    };
-    let both = |axis| match (dim(a, axis), dim(b, axis)) {
-        (Some(1), other) | (other, Some(1)) => other,
-        (Some(known), _) | (_, Some(known)) => Some(known),
-        (None, None) => None,
-    };
-    (0..rank).map(both).collect()
 }
 
 #[cfg(test)]

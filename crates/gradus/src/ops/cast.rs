@@ -16,8 +16,7 @@ use gradus_core::float::Overflow;
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Result, Value};
 
-use crate::fact::{Fact, TensorFact};
-use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 
 pub(super) const SCHEMAS: &[Schema] =
     &[Schema::onnx("Cast", &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28], Cast::build)];
@@ -55,12 +54,6 @@ impl Cast {
 }
 
 impl Op for Cast {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let TensorFact { dims, elements, .. } = cx.tensor(0);
-        let elements = elements.map(|tensor| convert::cast(&tensor, self.to, self.rules)).transpose()?;
-        Ok(vec![Fact::Tensor(TensorFact { dtype: Some(self.to), dims, elements })])
-    }
-
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let input = cx.tensor(0)?;
         cx.reserve(byte_len(self.to, input.shape()))?;

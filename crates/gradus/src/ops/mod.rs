@@ -1,15 +1,53 @@
 //! Operators, a file each family: a table of versions, the operator, inference, evaluation, rows, tests.
 
 mod arithmetic;
+mod bodies;
 mod cast;
 mod constant;
 mod control;
+mod elementwise;
+mod generate;
 mod identity;
+mod matmul;
+mod microsoft;
+mod ml;
+mod network;
 mod range;
+mod reduce;
+mod reshape;
+mod resize;
 mod rounding;
+mod sequence;
 mod shape;
+mod slice;
+mod window;
 
+pub(crate) use elementwise::fraction_of;
+#[cfg(test)]
+pub(crate) use microsoft::IN_STANDARD_DOMAIN;
+
+use crate::infer::Rules;
 use crate::op::Schema;
+
+/// The rules of inference of all families.
+pub(crate) const RULES: &[&[Rules]] = &[
+    bodies::RULES,
+    constant::RULES,
+    elementwise::RULES,
+    generate::RULES,
+    matmul::RULES,
+    microsoft::RULES,
+    ml::RULES,
+    network::RULES,
+    range::RULES,
+    reduce::RULES,
+    reshape::RULES,
+    resize::RULES,
+    sequence::RULES,
+    shape::RULES,
+    slice::RULES,
+    window::RULES,
+];
 
 /// The rows of all families.
 pub(crate) const ALL: &[&[Schema]] = &[

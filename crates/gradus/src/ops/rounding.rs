@@ -11,8 +11,7 @@
 use gradus_core::convert::FromNumber;
 use gradus_core::{Error, Kind, Number, Result, Tensor, Value, dispatch};
 
-use crate::fact::{Fact, TensorFact};
-use crate::op::{EvalCx, InferCx, Op, Schema};
+use crate::op::{EvalCx, Op, Schema};
 
 pub(super) const SCHEMAS: &[Schema] = &[
     Schema::onnx("Ceil", &[1, 6, 13], |_| build(ceil)),
@@ -53,12 +52,6 @@ impl Unary {
 }
 
 impl Op for Unary {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let TensorFact { dtype, dims, elements } = cx.tensor(0);
-        let elements = elements.map(|tensor| self.apply(&tensor)).transpose()?;
-        Ok(vec![Fact::Tensor(TensorFact { dtype, dims, elements })])
-    }
-
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let input = cx.tensor(0)?;
         cx.reserve(gradus_core::tensor::byte_len(input.dtype(), input.shape()))?;

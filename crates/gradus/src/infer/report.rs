@@ -1,0 +1,251 @@
+//! What inference found, in words and in numbers.
+
+use gradus_core::DType;
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{Graph, Origin as From, ValueId};
+
+use super::Inference;
+use crate::dim::{Dim, Origin, Symbols};
+use crate::fact::{Fact, TensorFact};
+
+impl Inference {
+    /// A fact in words: `float32[batch, 3]`; `?` stands for a rank or type that is not known.
+    pub fn describe(&self, fact: &Fact) -> String {
+        match fact {
+            Fact::Tensor(TensorFact { dtype, dims, .. }) => {
+                let dtype = dtype.map_or("?", DType::name);
+                match dims {
+                    None => format!("{dtype}[...]"),
+                    Some(dims) => {
+                        let dims: Vec<_> =
+                            dims.iter().map(|dim| self.symbols.print(*dim).to_string()).collect();
+                        format!("{dtype}[{}]", dims.join(", "))
+                    }
+                }
+            }
+            Fact::Sequence(list) => {
+                format!("sequence of {} {}", self.symbols.print(list.len), self.describe(&list.each))
+            }
+            Fact::Optional(optional) => format!("optional {}", self.describe(&optional.value)),
+            Fact::Unknown => "?".to_owned(),
+        }
+    }
+
+    /// How much of a shape is known.
+    pub fn completeness(&self, fact: &Fact) -> Completeness {
+        match fact {
+            Fact::Tensor(TensorFact { dims: Some(dims), .. }) => {
+                let rank = dims.iter().map(|&dim| self.symbols.rank(dim).0).max().unwrap_or(0);
+                match rank {
+                    3 => Completeness::Partial,
+                    2 => Completeness::Data,
+                    _ => Completeness::Full,
+                }
+            }
+            Fact::Tensor(_) | Fact::Unknown => Completeness::None,
+            Fact::Sequence(list) => self.completeness(&list.each),
+            Fact::Optional(optional) => self.completeness(&optional.value),
+        }
+    }
+
+    /// The symbols of a shape that the data decide, and those of which nothing is known.
+    pub fn fresh(&self, fact: &Fact) -> (Vec<String>, Vec<String>) {
+        let (mut data, mut unknown) = (Vec::new(), Vec::new());
+        let dims = fact.as_tensor().and_then(|fact| fact.dims.as_deref()).unwrap_or_default();
+        for symbol in dims.iter().flat_map(|&dim| self.symbols.symbols_of(dim)) {
+            let list = match symbol.origin {
+                Origin::Input => continue,
+                Origin::Data(_) => &mut data,
+                Origin::Unknown(_) => &mut unknown,
+            };
+            let name = symbol.name.to_string();
+            if !list.contains(&name) {
+                list.push(name);
+            }
+        }
+        (data, unknown)
+    }
+
+    /// Why a shape is not complete, for each symbol or the rank that is not known.
+    pub fn why_incomplete(&self, id: ValueId) -> Vec<String> {
+        let fact = self.fact(id);
+        let dims = fact.as_tensor().and_then(|fact| fact.dims.as_deref());
+        let Some(dims) = dims else {
+            return self.reason(id).map(|reason| vec![reason.to_owned()]).unwrap_or_default();
+        };
+        let mut reasons = Vec::new();
+        for symbol in dims.iter().flat_map(|&dim| self.symbols.symbols_of(dim)) {
+            let reason = match &symbol.origin {
+                Origin::Input => continue,
+                Origin::Data(why) | Origin::Unknown(why) => format!("{}: {why}", symbol.name),
+            };
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons
+    }
+
+    /// Bytes that a value occupies, as an expression; nothing for text and what is not a tensor of known rank.
+    pub fn bytes(&mut self, id: ValueId) -> Option<Dim> {
+        bytes(&mut self.symbols, &self.facts[id.index()])
+    }
+
+    /// Bytes of all values that are needed at one time, at most: the largest sum over the nodes in order.
+    ///
+    /// Where sums of symbols cannot be compared, the one that is larger for symbols of 1000 counts.
+    pub fn peak(&mut self, graph: &Graph) -> Option<Peak> {
+        let mut last_use = vec![0; graph.values().len()];
+        for (step, &index) in graph.order().iter().enumerate() {
+            graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = step);
+        }
+        for id in graph.outputs() {
+            last_use[id.index()] = usize::MAX;
+        }
+        let mut ends: Vec<Vec<ValueId>> = vec![Vec::new(); graph.order().len()];
+        let estimate =
+            |symbols: &Symbols, dim: Dim| symbols.evaluate(dim, &|_| Some(1000)).unwrap_or(i64::MAX);
+        let (mut live, mut peak): (Option<Dim>, Option<Peak>) = (Some(Dim::ZERO), None);
+        let mut most = -1;
+        let mut unknown = 0;
+        for (step, &index) in graph.order().iter().enumerate() {
+            for id in graph.nodes()[index].outputs.iter().flatten() {
+                match bytes(&mut self.symbols, &self.facts[id.index()]) {
+                    Some(bytes) => {
+                        live = live.and_then(|live| self.symbols.add(live, bytes));
+                        let last = last_use[id.index()];
+                        if last != usize::MAX {
+                            ends[last.max(step)].push(*id);
+                        }
+                    }
+                    None => unknown += 1,
+                }
+            }
+            let now = live?;
+            let size = estimate(&self.symbols, now);
+            if size > most {
+                most = size;
+                peak = Some(Peak { bytes: now, node: index, unknown });
+            }
+            for id in std::mem::take(&mut ends[step]) {
+                let bytes = bytes(&mut self.symbols, &self.facts[id.index()])?;
+                live = live.and_then(|live| self.symbols.subtract(live, bytes));
+            }
+        }
+        peak.map(|peak| Peak { unknown, ..peak })
+    }
+
+    /// Explains a value: the nodes that its shape comes from, the value's own first, as lines of text.
+    pub fn explain(&self, graph: &Graph, id: ValueId, most: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut seen = vec![false; graph.values().len()];
+        let mut open = vec![(id, 0usize)];
+        while let Some((id, depth)) = open.pop() {
+            let info = graph.value(id);
+            let fact = &self.facts[id.index()];
+            let indent = "  ".repeat(depth);
+            let again = std::mem::replace(&mut seen[id.index()], true);
+            let origin = match info.origin {
+                From::Input => "an input".to_owned(),
+                From::Constant => "a constant".to_owned(),
+                From::Capture => "from the graph around".to_owned(),
+                From::Node(node, _) => super::pass::label(&graph.nodes()[node], node),
+            };
+            let elements = self.elements(fact).map_or_else(String::new, |elements| format!(" = {elements}"));
+            let seen_above = if again { ", see above" } else { "" };
+            lines.push(format!(
+                "{indent}{}: {}{elements} by {origin}{seen_above}",
+                info.name,
+                self.describe(fact)
+            ));
+            for reason in self.why_incomplete(id).into_iter().filter(|_| !again) {
+                lines.push(format!("{indent}  because {reason}"));
+            }
+            if lines.len() >= most {
+                lines.push("…".to_owned());
+                break;
+            }
+            if let From::Node(node, _) = info.origin
+                && !again
+                && !fact.as_tensor().is_some_and(TensorFact::is_constant)
+            {
+                open.extend(graph.nodes()[node].inputs.iter().rev().flatten().map(|&id| (id, depth + 1)));
+            }
+        }
+        lines
+    }
+
+    /// The elements of a small tensor, as far as they are known.
+    pub fn elements(&self, fact: &Fact) -> Option<String> {
+        use crate::fact::{Elements, Fraction};
+        const MOST: usize = 16;
+        let fact = fact.as_tensor()?;
+        let list = |all: Vec<String>| match fact.rank() {
+            Some(0) => all.into_iter().next().unwrap_or_default(),
+            _ => format!("[{}]", all.join(", ")),
+        };
+        match &fact.elements {
+            Elements::Integers(all) if all.len() <= MOST => {
+                Some(list(all.iter().map(|dim| self.symbols.print(*dim).to_string()).collect()))
+            }
+            Elements::Fractions(all) if all.len() <= MOST => {
+                let print = |fraction: &Fraction| match fraction.under {
+                    1 => self.symbols.print(fraction.over).to_string(),
+                    under => format!("({})/{under}", self.symbols.print(fraction.over)),
+                };
+                Some(list(all.iter().map(print).collect()))
+            }
+            Elements::Known(tensor) if tensor.len() <= MOST => {
+                Some(gradus_core::display::elided(tensor, MOST).replace('\n', ""))
+            }
+            Elements::Progression(both) => {
+                Some(format!("{}, … by {}", self.symbols.print(both.0), self.symbols.print(both.1)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Elements of all constants of a graph, and of the graphs and functions within.
+    pub fn parameters(&self, graph: &Graph) -> u128 {
+        let own = |graph: &Graph| {
+            graph
+                .constants()
+                .iter()
+                .map(|(_, constant)| gradus_core::convert::product(constant.shape().len(), 1))
+                .sum::<u128>()
+        };
+        own(graph) + self.bodies.iter().map(|body| own(&body.graph)).sum::<u128>()
+    }
+}
+
+/// How much of a shape is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Completeness {
+    /// Numbers and expressions of what the inputs are.
+    Full,
+    /// And symbols for what the data decide.
+    Data,
+    /// And symbols of which nothing is known.
+    Partial,
+    /// Not even the rank.
+    None,
+}
+
+/// The most bytes that values occupy at one time.
+#[derive(Clone, Copy, Debug)]
+pub struct Peak {
+    /// How many.
+    pub bytes: Dim,
+    /// The node at which.
+    pub node: usize,
+    /// Values whose size is not known.
+    pub unknown: usize,
+}
+
+fn bytes(symbols: &mut Symbols, fact: &Fact) -> Option<Dim> {
+    let fact = fact.as_tensor()?;
+    let bits = fact.dtype.map(DType::bits).filter(|&bits| bits > 0)?;
+    let count = symbols.product(fact.dims.as_ref()?.iter().copied())?;
+    let bits = symbols.multiply(count, Dim::Known(i64_of(bits)))?;
+    symbols.ceil_divide(bits, Dim::Known(8))
+}
