@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod infer;
 mod ops;
 mod range;
 mod run;
@@ -15,6 +16,7 @@ use crate::output;
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         Command::Run(args) => run::run(args),
+        Command::Infer(args) => infer::infer(args),
         Command::Show(args) => show::show(args),
         Command::Ops(args) => ops::ops(args),
         Command::Range(args) => range::range(args),

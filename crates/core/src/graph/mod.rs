@@ -147,6 +147,13 @@ pub enum Origin {
     Node(usize, usize),
 }
 
+impl Origin {
+    /// Whether a node computes it.
+    pub const fn is_node(self) -> bool {
+        matches!(self, Origin::Node(..))
+    }
+}
+
 /// A node: an operator applied to values.
 #[derive(Clone, Debug)]
 pub struct Node {
