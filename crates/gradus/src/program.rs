@@ -370,7 +370,8 @@ impl Step {
         if let Some(signature) = self.signature {
             signature.check_inputs(&inputs)?;
         }
-        let mut cx = EvalCx { inputs: &inputs, signature: self.signature, frame, run };
+        let outputs = self.outputs.len();
+        let mut cx = EvalCx { inputs: &inputs, outputs, signature: self.signature, frame, run };
         let outputs = self.op.eval(&mut cx)?;
         for (&slot, value) in self.outputs.iter().zip(outputs) {
             if let Some(slot) = slot {

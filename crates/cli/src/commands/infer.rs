@@ -62,7 +62,9 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
         return output::print(one(args, model, &options)?.as_bytes());
     }
     if args.why.is_some() {
-        return Err(Error::new(Kind::Usage, "--why explains a value of one model, but there are several").into());
+        return Err(
+            Error::new(Kind::Usage, "--why explains a value of one model, but there are several").into()
+        );
     }
     several(args, &options)
 }
@@ -77,7 +79,8 @@ fn several(args: &args::Infer, options: &InferOptions) -> Result<(), Failure> {
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some(model) = args.models.get(next.fetch_add(1, Ordering::Relaxed)).map(|path| path.as_path())
+                while let Some(model) =
+                    args.models.get(next.fetch_add(1, Ordering::Relaxed)).map(|path| path.as_path())
                 {
                     let result = one(args, model, options);
                     let index = args.models.iter().position(|path| path.as_path() == model).unwrap_or(0);
@@ -276,7 +279,8 @@ fn row(inference: &Inference, name: &str, fact: &Fact, bytes: Option<Dim>) -> [S
     let shape = match fact {
         Fact::Tensor(tensor) => match &tensor.dims {
             Some(dims) => {
-                let dims: Vec<_> = dims.iter().map(|&dim| inference.symbols().print(dim).to_string()).collect();
+                let dims: Vec<_> =
+                    dims.iter().map(|&dim| inference.symbols().print(dim).to_string()).collect();
                 format!("[{}]", dims.join(", "))
             }
             None => "[...]".to_owned(),

@@ -297,7 +297,13 @@ impl Symbols {
     pub fn modulo(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         let quotient = self.floor_divide(a, b)?;
         let whole = self.multiply(quotient, b)?;
-        self.subtract(a, whole)
+        let rest = self.subtract(a, whole)?;
+        // A divisor that is not negative is above zero where there is a quotient.
+        if self.at_least(b, 0) {
+            let most = self.bounds(b).greatest().map(|most| most.max(1) - 1);
+            self.bound(rest, Bounds::between(Some(0), most));
+        }
+        Some(rest)
     }
 
     /// Whether the second divides the first, whatever the symbols are.
@@ -327,6 +333,11 @@ impl Symbols {
         let (numerator, divisor) = (self.intern(numerator)?, self.intern(divisor)?);
         let (above, below) = (self.bounds(numerator), self.bounds(divisor));
         if above.least().is_some_and(|least| least >= 0) {
+            // A divisor that is neither negative nor zero is at least what divides it.
+            let least = self.as_sum(divisor).content().1;
+            if self.at_least(divisor, 0) && above.greatest().is_some_and(|most| most < least) {
+                return Some(Dim::ZERO);
+            }
             let rest = self.subtract(divisor, numerator)?;
             if self.at_least(rest, 1) {
                 return Some(Dim::ZERO);

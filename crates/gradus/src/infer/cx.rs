@@ -9,7 +9,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Function, Graph, Node};
 use gradus_core::{DType, Error, Kind, Tensor};
 
-use super::pass::{Frame, Pass, label};
+use super::pass::{Frame, Pass, Visit, label};
 use super::rules::Outcome;
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
@@ -48,6 +48,8 @@ pub(crate) struct Cx<'p, 'm> {
     pub(super) index: usize,
     /// The first version of the operator set that has the operator in this form; 0 if that is not known.
     pub(crate) version: i64,
+    /// Whether what the node computes depends on what inputs hold.
+    pub(super) depends: bool,
 }
 
 /// Inputs.
@@ -287,7 +289,9 @@ impl<'m> Cx<'_, 'm> {
 
     /// An extent that the data decide.
     pub(crate) fn data(&mut self, what: &str, bounds: Bounds) -> Dim {
-        let origin = Origin::Data(format!("{}: {what}", self.label()).into());
+        let what = format!("{}: {what}", self.label()).into();
+        // What only depends on shapes could be said in terms of them.
+        let origin = if self.depends { Origin::Data(what) } else { Origin::Unknown(what) };
         self.pass.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
@@ -491,16 +495,10 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// Infers an inner graph of the node.
-    pub(crate) fn inner(
-        &mut self,
-        name: &str,
-        inputs: Vec<Fact>,
-        conditional: bool,
-        record: bool,
-    ) -> Result<Vec<Fact>, Stop> {
+    pub(crate) fn inner(&mut self, name: &str, inputs: Vec<Fact>, how: Visit) -> Result<Vec<Fact>, Stop> {
         let graph = self.graph(name)?;
         let name = format!("{}.{name}", self.node.label(self.index));
-        self.pass.inner(self.frame, graph, inputs, None, &name, conditional, record)
+        self.pass.inner(self.frame, graph, inputs, None, &name, self.depends, how)
     }
 
     /// Takes nodes from the budget of unrolled loops; false if it is spent.
@@ -521,6 +519,14 @@ impl<'m> Cx<'_, 'm> {
         }
         let inputs = (0..function.body.inputs().len()).map(|i| self.read_fact(i)).collect();
         let name = format!("{} (function {})", self.node.label(self.index), function.id);
-        self.pass.inner(self.frame, &function.body, inputs, Some(Rc::new(parameters)), &name, false, true)
+        self.pass.inner(
+            self.frame,
+            &function.body,
+            inputs,
+            Some(Rc::new(parameters)),
+            &name,
+            self.depends,
+            Visit::Certain,
+        )
     }
 }

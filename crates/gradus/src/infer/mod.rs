@@ -24,6 +24,7 @@ pub use report::{Completeness, Peak};
 pub use rules::all as operators;
 
 pub(crate) use cx::{Cx, Stop};
+pub(crate) use pass::Visit;
 pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino};
 
 use crate::dim::{Dim, Symbols};
@@ -133,6 +134,11 @@ impl Model {
         let facts = graph.inputs().iter().map(|&id| input_fact(&mut pass, graph, id, options, overridable));
         let facts = facts.collect::<Vec<_>>();
         let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
+        for &id in graph.inputs() {
+            let name = &*graph.value(id).name;
+            let given = matches!(options.inputs.get(name), Some(Given::Value(_)));
+            frame.depends[id.index()] = !given && graph.constant(id).is_none();
+        }
         pass.run(&mut frame);
         for &id in graph.outputs() {
             pass.read(&mut frame, id);

@@ -44,10 +44,23 @@ pub struct Body {
     pub facts: Vec<Fact>,
 }
 
+/// Why an inner graph is inferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// It runs once.
+    Certain,
+    /// It may run, or runs many times.
+    Perhaps,
+    /// It is one of many runs, of which all together were inferred before.
+    Again,
+}
+
 /// A graph while its facts are found.
 pub(crate) struct Frame<'m> {
     pub(super) graph: &'m Graph,
     pub(super) facts: Vec<Fact>,
+    /// By value: whether its elements depend on what inputs hold, and not only on their shapes.
+    pub(super) depends: Vec<bool>,
     /// By value: why nothing or little is known of it.
     pub(super) reasons: HashMap<usize, Arc<str>>,
     pub(super) parameters: Rc<HashMap<&'m str, &'m Content>>,
@@ -138,7 +151,14 @@ impl<'m> Pass<'m> {
                 facts[id.index()] = fact;
             }
         }
-        Frame { graph, facts, reasons: HashMap::new(), parameters, path }
+        Frame {
+            graph,
+            facts,
+            depends: vec![false; graph.values().len()],
+            reasons: HashMap::new(),
+            parameters,
+            path,
+        }
     }
 
     /// Visits all nodes.
@@ -151,7 +171,8 @@ impl<'m> Pass<'m> {
 
     fn step(&mut self, frame: &mut Frame<'m>, node: &'m Node, index: usize) {
         let resolved = self.resolve(node);
-        let mut cx = Cx { pass: self, frame, node, index, version: resolved.version() };
+        let depends = depends(frame, node);
+        let mut cx = Cx { pass: self, frame, node, index, version: resolved.version(), depends };
         let result = match resolved {
             Resolved::Function(function) => cx.call(function),
             Resolved::Rule { rule, .. } => rule(&mut cx),
@@ -171,6 +192,8 @@ impl<'m> Pass<'m> {
         for (slot, output) in node.outputs.iter().enumerate() {
             let fact = facts.next().unwrap_or_default();
             let Some(id) = *output else { continue };
+            frame.depends[id.index()] =
+                depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf");
             let mut fact = self.typed(frame, node, signature, slot, fact);
             incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
             if self.use_declared {
@@ -302,6 +325,7 @@ impl<'m> Pass<'m> {
             signature.check_inputs(&inputs)?;
             op.eval(&mut EvalCx {
                 inputs: &inputs,
+                outputs: node.outputs.len(),
                 signature: Some(signature),
                 frame: &[],
                 run: &mut Run::new(&options),
@@ -332,9 +356,7 @@ impl<'m> Pass<'m> {
             if !whole || fact.elements != Elements::Unknown || count > MOST_SYMBOLS {
                 continue;
             }
-            let data = node.inputs.iter().flatten().any(|id| !knows_elements(&frame.facts[id.index()]))
-                || node.inputs.is_empty()
-                || node.graphs().next().is_some();
+            let data = frame.depends[output.index()];
             let why: Arc<str> = format!("what {} computes", label(node, index)).into();
             let origin = if data { Origin::Data(why) } else { Origin::Unknown(why) };
             let dims =
@@ -381,9 +403,10 @@ impl<'m> Pass<'m> {
         inputs: Vec<Fact>,
         parameters: Option<Rc<HashMap<&'m str, &'m Content>>>,
         name: &str,
-        conditional: bool,
-        record: bool,
+        depends: bool,
+        how: Visit,
     ) -> Result<Vec<Fact>, Stop> {
+        let conditional = how == Visit::Perhaps;
         if self.depth >= self.limits.max_depth {
             return Err(Stop::unknown("graphs and functions are nested too deep"));
         }
@@ -391,9 +414,13 @@ impl<'m> Pass<'m> {
             if around.path.is_empty() { name.into() } else { format!("{}/{name}", around.path).into() };
         let parameters = parameters.unwrap_or_else(|| around.parameters.clone());
         let mut frame = self.frame(graph, inputs, parameters, path);
+        for id in graph.inputs() {
+            frame.depends[id.index()] = depends;
+        }
         for capture in graph.captures() {
             self.read(around, capture.outer);
             frame.facts[capture.inner.index()] = around.facts[capture.outer.index()].clone();
+            frame.depends[capture.inner.index()] = around.depends[capture.outer.index()];
         }
         self.depth += 1;
         self.conditional += usize::from(conditional);
@@ -410,7 +437,7 @@ impl<'m> Pass<'m> {
             frame.facts[id.index()].clone()
         });
         let outputs = outputs.collect();
-        if record {
+        if how != Visit::Again {
             self.record(frame);
         }
         Ok(outputs)
@@ -470,9 +497,11 @@ pub(super) fn label(node: &Node, index: usize) -> String {
     format!("{} ({})", node.label(index), node.operator)
 }
 
-/// Whether the elements of a value are known, or do not matter.
-fn knows_elements(fact: &Fact) -> bool {
-    matches!(fact, Fact::Tensor(TensorFact { elements, .. }) if *elements != Elements::Unknown)
+/// Whether what a node computes depends on what inputs hold, or on chance.
+fn depends(frame: &Frame<'_>, node: &Node) -> bool {
+    let random = ["Random", "Bernoulli", "Multinomial"];
+    node.needs().any(|id| frame.depends[id.index()])
+        || random.iter().any(|name| node.operator.name.starts_with(name))
 }
 
 /// The value, if all of it is known.

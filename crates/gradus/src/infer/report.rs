@@ -43,6 +43,8 @@ impl Inference {
                 }
             }
             Fact::Tensor(_) | Fact::Unknown => Completeness::None,
+            // Of an empty list, there is nothing else to know.
+            Fact::Sequence(list) if list.len == Dim::ZERO => Completeness::Full,
             Fact::Sequence(list) => self.completeness(&list.each),
             Fact::Optional(optional) => self.completeness(&optional.value),
         }

@@ -19,7 +19,7 @@ use gradus_core::convert::{small_u32, usize_of_i64};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
-use crate::infer::{Cx, Outcome, Rules, Stop, onnx};
+use crate::infer::{Cx, Outcome, Rules, Stop, Visit, onnx};
 
 pub(super) const RULES: &[Rules] = &[
     onnx(&["If"], branch),
@@ -40,13 +40,14 @@ fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
         Some(_) => ("then_branch", Some("else_branch")),
         None => ("then_branch", None),
     };
-    let first = cx.inner(chosen, Vec::new(), condition.is_none(), true)?;
+    let how = if condition.is_none() { Visit::Perhaps } else { Visit::Certain };
+    let first = cx.inner(chosen, Vec::new(), how)?;
     if let Some(other) = other {
         // For the report only: this branch does not run.
-        let _ = cx.inner(other, Vec::new(), true, true);
+        let _ = cx.inner(other, Vec::new(), Visit::Perhaps);
         return Ok(first);
     }
-    let second = cx.inner("else_branch", Vec::new(), true, true)?;
+    let second = cx.inner("else_branch", Vec::new(), Visit::Perhaps)?;
     Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
 }
 
@@ -80,7 +81,7 @@ fn all_runs(
     let mut every = first.clone();
     for _ in 0..MOST_ROUNDS {
         let inputs = lead.iter().chain(&every).chain(tail).cloned().collect();
-        let outputs = cx.inner("body", inputs, true, true)?;
+        let outputs = cx.inner("body", inputs, Visit::Perhaps)?;
         if outputs.len() < before + first.len() {
             let (count, wanted) = (outputs.len(), before + first.len());
             return Err(Stop::shape(format!("the body gives {count} values, but {wanted} are wanted")));
@@ -328,7 +329,7 @@ fn unrolled(
             cx.integers_fact(DType::Bool, [], [Dim::ONE]),
         ];
         inputs.append(&mut state);
-        let mut outputs = cx.inner("body", inputs, false, false).ok()?.into_iter();
+        let mut outputs = cx.inner("body", inputs, Visit::Again).ok()?.into_iter();
         let condition = outputs.next()?;
         if conditional {
             let Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) = &condition else {
@@ -428,7 +429,7 @@ fn sequence_map(cx: &mut Cx<'_, '_>) -> Outcome {
         other => other.clone(),
     });
     let each = each.collect();
-    let outputs = cx.inner("body", each, true, true)?;
+    let outputs = cx.inner("body", each, Visit::Perhaps)?;
     let mut items: Option<Vec<Vec<Fact>>> = Some(Vec::new());
     let nodes = cx.graph("body")?.nodes().len();
     for i in 0..list.items.as_ref().map_or(0, Vec::len) {
@@ -443,7 +444,7 @@ fn sequence_map(cx: &mut Cx<'_, '_>) -> Outcome {
             items = None;
             break;
         }
-        let row = cx.inner("body", item, false, false)?;
+        let row = cx.inner("body", item, Visit::Again)?;
         items = items.map(|mut items| {
             items.push(row);
             items

@@ -38,19 +38,24 @@ impl Cast {
             );
             return Err(Error::new(Kind::Type, message));
         }
-        let overflow = if cx.flag("saturate", true)? { Overflow::Saturate } else { Overflow::Special };
-        let scale_rounding = match cx.text("round_mode")? {
-            None | Some("up") => ScaleRounding::Up,
-            Some("down") => ScaleRounding::Down,
-            Some("nearest") => ScaleRounding::Nearest,
-            Some(other) => {
-                let message =
-                    format!("attribute \"round_mode\" is \"{other}\", but up, down or nearest is wanted");
-                return Err(Error::new(Kind::Value, message));
-            }
-        };
-        Ok(Box::new(Cast { to, rules: Rules { overflow, scale_rounding } }))
+        Ok(Box::new(Cast { to, rules: rules(cx.flag("saturate", true)?, cx.text("round_mode")?)? }))
     }
+}
+
+/// What the attributes choose.
+pub(super) fn rules(saturate: bool, round_mode: Option<&str>) -> Result<Rules> {
+    let overflow = if saturate { Overflow::Saturate } else { Overflow::Special };
+    let scale_rounding = match round_mode {
+        None | Some("up") => ScaleRounding::Up,
+        Some("down") => ScaleRounding::Down,
+        Some("nearest") => ScaleRounding::Nearest,
+        Some(other) => {
+            let message =
+                format!("attribute \"round_mode\" is \"{other}\", but up, down or nearest is wanted");
+            return Err(Error::new(Kind::Value, message));
+        }
+    };
+    Ok(Rules { overflow, scale_rounding })
 }
 
 impl Op for Cast {

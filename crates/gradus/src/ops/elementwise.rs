@@ -9,9 +9,11 @@
 
 use std::sync::Arc;
 
+use gradus_core::convert;
 use gradus_core::float::Parts;
 use gradus_core::{DType, Number};
 
+use super::places;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
 use crate::infer::{Cx, Outcome, Rules, Stop, microsoft, onnx};
@@ -323,6 +325,14 @@ fn cast(cx: &mut Cx<'_, '_>, to: Option<DType>) -> Outcome {
     }
     let from = cx.dtype(0);
     let mut elements = Elements::Unknown;
+    // A constant is cast to the type of what is not one.
+    if cx.has(1)
+        && let (Some(to), Some(constant)) = (to, cx.constant(0))
+        && to.is_integer()
+    {
+        let cast = convert::cast(&constant, to, convert::Rules::SATURATING)?;
+        return Ok(vec![Fact::Tensor(TensorFact::of(cast))]);
+    }
     if let (Some(to), Some(from)) = (to, from) {
         let whole = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
         elements = match cx.elements(0) {
@@ -436,41 +446,13 @@ fn combined(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
     }
 }
 
-/// For each element of the result, the index of the element of an input that is broadcast to it.
-pub(crate) fn broadcast_places(input: &[usize], result: &[usize]) -> Vec<usize> {
-    let mut strides = vec![0; result.len()];
-    let mut stride = 1;
-    for back in 1..=input.len() {
-        let extent = input[input.len() - back];
-        strides[result.len() - back] = if extent == 1 { 0 } else { stride };
-        stride *= extent;
-    }
-    let count = result.iter().product();
-    let mut places = Vec::with_capacity(count);
-    let mut index = vec![0; result.len()];
-    let mut place = 0;
-    for _ in 0..count {
-        places.push(place);
-        for axis in (0..result.len()).rev() {
-            index[axis] += 1;
-            place += strides[axis];
-            if index[axis] < result[axis] {
-                break;
-            }
-            place -= strides[axis] * result[axis];
-            index[axis] = 0;
-        }
-    }
-    places
-}
-
 /// The elements of inputs of whole numbers, brought to the shape of the result.
 fn aligned(cx: &mut Cx<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<Vec<Dim>>> {
     let result = known_shape(result).filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
     let each = inputs.iter().map(|&input| {
         let all = cx.integers(input)?;
         let shape = cx.tensor(input)?.shape()?;
-        Some(broadcast_places(shape.dims(), result.dims()).into_iter().map(|place| all[place]).collect())
+        Some(places::broadcast(shape.dims(), result.dims()).into_iter().map(|place| all[place]).collect())
     });
     each.collect()
 }
@@ -566,7 +548,7 @@ fn fractions(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, dims: &[Dim]) -> Opt
     let (a, b) = (cx.fractions(0)?, cx.fractions(1)?);
     let result = known_shape(dims)?;
     let shapes = [cx.tensor(0)?.shape()?, cx.tensor(1)?.shape()?];
-    let places = shapes.map(|shape| broadcast_places(shape.dims(), result.dims()));
+    let places = shapes.map(|shape| places::broadcast(shape.dims(), result.dims()));
     let each = places[0].iter().zip(&places[1]).map(|(&i, &j)| computed(cx, name, dtype, a[i], b[j]));
     Some(Elements::Fractions(each.collect::<Option<Vec<_>>>()?.into()))
 }

@@ -6,12 +6,15 @@ mod cast;
 mod constant;
 mod control;
 mod elementwise;
+mod folds;
 mod generate;
 mod identity;
 mod matmul;
 mod microsoft;
 mod ml;
+mod moves;
 mod network;
+mod places;
 mod range;
 mod reduce;
 mod reshape;
@@ -55,7 +58,9 @@ pub(crate) const ALL: &[&[Schema]] = &[
     cast::SCHEMAS,
     constant::SCHEMAS,
     control::SCHEMAS,
+    folds::SCHEMAS,
     identity::SCHEMAS,
+    moves::SCHEMAS,
     range::SCHEMAS,
     rounding::SCHEMAS,
     shape::SCHEMAS,

@@ -11,9 +11,10 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::usize_of_i64;
 
 use super::elementwise::same;
+use super::places;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{Cx, Outcome, Rules, Stop, microsoft, onnx};
@@ -53,8 +54,9 @@ fn with_elements(cx: &Cx<'_, '_>, dims: impl Into<Dims>, elements: Elements) -> 
 /// The elements that lie at these places of the first input.
 fn chosen(cx: &mut Cx<'_, '_>, places: impl FnOnce(&[usize]) -> Option<Vec<usize>>) -> Elements {
     let choose = |cx: &mut Cx<'_, '_>| {
+        // What is long is evaluated, if it is known.
+        let shape = cx.tensor(0)?.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
         let all = cx.integers(0)?;
-        let shape = cx.tensor(0)?.shape()?;
         let places = places(shape.dims())?;
         let each = places.into_iter().map(|place| all.get(place).copied());
         Some(Elements::Integers(each.collect::<Option<Dims>>()?))
@@ -76,7 +78,10 @@ fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
     };
     let turned: Vec<_> = perm.iter().map(|&axis| dims[axis]).collect();
     // A tensor of one axis or none stays as it is.
-    let elements = if dims.len() <= 1 { cx.elements(0) } else { Elements::Unknown };
+    let elements = match dims.len() {
+        0 | 1 => cx.elements(0),
+        _ => chosen(cx, |dims| Some(places::turned(dims, &perm))),
+    };
     with_elements(cx, turned, elements)
 }
 
@@ -194,16 +199,20 @@ fn joined(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: i64) -> Outcome {
         None => cx.unknown("an input has unknown rank", Bounds::EXTENT),
     });
     let dims: Vec<_> = dims.into_iter().flatten().collect();
-    let mut elements = Elements::Unknown;
-    if rank == 1
-        && dims[0].known().and_then(usize_of_i64).is_some_and(|len| len <= crate::fact::MOST_INTEGERS)
-    {
-        let lists = inputs.iter().map(|&input| cx.integers(input)).collect::<Option<Vec<_>>>();
-        if let Some(lists) = lists {
-            elements = Elements::Integers(lists.iter().flat_map(|list| list.iter().copied()).collect());
-        }
-    }
+    let elements = joined_elements(cx, inputs, axis).unwrap_or_default();
     with_elements(cx, dims, elements)
+}
+
+fn joined_elements(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: usize) -> Option<Elements> {
+    let shapes = inputs.iter().map(|&input| cx.tensor(input)?.shape()).collect::<Option<Vec<_>>>()?;
+    let count = shapes.iter().try_fold(0usize, |count, shape| count.checked_add(shape.len()))?;
+    if count > crate::fact::MOST_INTEGERS {
+        return None;
+    }
+    let lists = inputs.iter().map(|&input| cx.integers(input)).collect::<Option<Vec<_>>>()?;
+    let dims: Vec<_> = shapes.iter().map(|shape| shape.dims()).collect();
+    let each = places::joined(&dims, axis).into_iter().map(|(part, place)| lists[part][place]);
+    Some(Elements::Integers(each.collect()))
 }
 
 fn split(cx: &mut Cx<'_, '_>) -> Outcome {
@@ -375,7 +384,7 @@ fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
     }
     let mut elements = Elements::Unknown;
     if dims.len() == 1
-        && let (Some(first), Some(step)) = (first, steps.and_then(|steps| steps.first().copied()))
+        && let (Some(first), Some(step)) = (first, steps.as_ref().and_then(|steps| steps.first().copied()))
     {
         elements = match cx.elements(0) {
             Elements::Progression(both) => {
@@ -384,13 +393,21 @@ fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
                 let both = (cx.add(base, offset), cx.multiply(by, Dim::Known(step)));
                 Elements::Progression(Arc::new(both))
             }
-            _ => match (first.known(), all[0].known().and_then(usize_of_i64)) {
-                (Some(first), Some(len)) => {
-                    chosen(cx, |_| (0..len).map(|i| usize_of_i64(first + step * i64_of(i))).collect())
-                }
-                _ => Elements::Unknown,
-            },
+            _ => Elements::Unknown,
         };
+    }
+    if elements == Elements::Unknown
+        && let (Some(starts), Some(ends), Some(steps)) =
+            (starts.as_ref().and_then(known), ends.as_ref().and_then(known), steps)
+    {
+        elements = chosen(cx, |dims| {
+            let mut indices = places::all(dims);
+            for (i, &axis) in axes.iter().enumerate() {
+                indices[axis] =
+                    places::sliced(dims[axis], *starts.get(i)?, *ends.get(i)?, *steps.get(i)?).ok()?;
+            }
+            Some(places::chosen(dims, &indices))
+        });
     }
     with_elements(cx, all, elements)
 }
@@ -406,29 +423,27 @@ fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
     let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
     let all: Vec<_> = dims[..axis].iter().chain(indices.iter()).chain(&dims[axis + 1..]).copied().collect();
     let mut elements = Elements::Unknown;
-    if dims.len() == 1
-        && let Some(places) = cx.known_integers(1)
-    {
-        let count = dims[0].known();
+    if let Some(indices) = cx.known_integers(1) {
         elements = match cx.elements(0) {
-            Elements::Progression(both) => {
+            Elements::Progression(both) if dims.len() == 1 => {
                 let (first, step) = *both;
-                let each = places.iter().map(|&place| {
-                    let place = if place < 0 {
-                        cx.symbols().add(dims[0], Dim::Known(place))?
+                let each = indices.iter().map(|&index| {
+                    let place = if index < 0 {
+                        cx.symbols().add(dims[0], Dim::Known(index))?
                     } else {
-                        Dim::Known(place)
+                        Dim::Known(index)
                     };
                     let far = cx.symbols().multiply(step, place)?;
                     cx.symbols().add(first, far)
                 });
                 each.collect::<Option<Dims>>().map_or(Elements::Unknown, Elements::Integers)
             }
-            _ => chosen(cx, |_| {
-                places
-                    .iter()
-                    .map(|&place| usize_of_i64(if place < 0 { place + count? } else { place }))
-                    .collect()
+            _ => chosen(cx, |dims| {
+                let extent = dims[axis];
+                let mut all = places::all(dims);
+                all[axis] =
+                    indices.iter().map(|&index| places::index(index, extent).ok()).collect::<Option<_>>()?;
+                Some(places::chosen(dims, &all))
             }),
         };
     }
