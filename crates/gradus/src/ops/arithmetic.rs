@@ -121,7 +121,8 @@ impl Operation {
                 Operation::Fmod => a.checked_rem(b).ok_or_else(by_zero)?,
                 Operation::Pow => return Ok(power(a, b)),
                 Operation::Left => u32::try_from(b).ok().filter(|&by| by < bits).map_or(0, |by| a << by),
-                Operation::Right => u32::try_from(b).ok().filter(|&by| by < bits).map_or(0, |by| a >> by),
+                // A count beyond the width leaves the sign.
+                Operation::Right => a >> u32::try_from(b).map_or(bits, |by| by.min(bits)),
                 Operation::And => a & b,
                 Operation::Or => a | b,
                 Operation::Xor => a ^ b,

@@ -27,7 +27,6 @@ pub(super) const RULES: &[Rules] = &[
             "Asinh",
             "Atan",
             "Atanh",
-            "Bernoulli",
             "BitwiseNot",
             "Celu",
             "Cos",
@@ -53,8 +52,6 @@ pub(super) const RULES: &[Rules] = &[
             "MeanVarianceNormalization",
             "Mish",
             "PRelu",
-            "RandomNormalLike",
-            "RandomUniformLike",
             "Reciprocal",
             "RegexFullMatch",
             "Round",
@@ -96,6 +93,7 @@ pub(super) const RULES: &[Rules] = &[
         ],
         microsoft_same,
     ),
+    onnx(&["Bernoulli", "RandomNormalLike", "RandomUniformLike"], random),
     onnx(&["Abs", "Neg", "Sign", "Not", "Relu", "Clip"], unary),
     onnx(&["Floor", "Ceil"], rounding),
     onnx(&["Cast"], |cx| {
@@ -143,6 +141,12 @@ pub(super) const RULES: &[Rules] = &[
 /// As the first input.
 pub(super) fn same(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
+}
+
+/// As the first input, of the element type that the attribute names, or else the input's.
+fn random(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("dtype").or(cx.dtype(0));
+    Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(cx.dims(0)?)))])
 }
 
 /// As the first input, whose element type it has.

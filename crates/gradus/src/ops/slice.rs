@@ -238,9 +238,14 @@ fn split(cx: &mut Cx<'_, '_>) -> Outcome {
             let equal = cx.multiply(chunk, Dim::from(parts));
             cx.equal(equal, whole, "an axis that is split evenly")?;
         }
-        let before = cx.multiply(chunk, Dim::from(parts - 1));
-        let last = if even { chunk } else { cx.subtract(whole, before) };
-        (0..parts).map(|part| if part + 1 == parts { last } else { chunk }).collect()
+        let size = |part: usize| {
+            // Short axes leave nothing for the last parts.
+            let before = cx.multiply(chunk, Dim::from(part));
+            let rest = cx.subtract(whole, before);
+            let size = cx.least(chunk, rest);
+            cx.greatest(size, Dim::ZERO)
+        };
+        if even { vec![chunk; parts] } else { (0..parts).map(size).collect() }
     };
     if sizes.len() < count {
         return Err(Stop::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
