@@ -7,10 +7,11 @@
 //! | `CumSum`, `MatMul`, `Gemm` | integers wrap; floats in float64, then rounded |
 
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
-use gradus_core::{Class, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{Class, DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
 
 use super::moves::allowed;
 use super::places;
+use crate::fact::range_of;
 use crate::op::{Attributes, EvalCx, Schema, plain};
 
 pub(super) const SCHEMAS: &[Schema] = &[
@@ -50,10 +51,18 @@ fn order(a: Number, b: Number) -> std::cmp::Ordering {
 }
 
 /// What a reduction makes of some numbers.
-fn reduced(operator: &str, numbers: &[Number]) -> Result<Number> {
+fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
     let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
     let none = || Error::new(Kind::Value, "there is no element to choose");
     match operator {
+        // Of no elements, the greatest is the least that there is, and the other way round.
+        "ReduceMax" | "ReduceMin" if numbers.is_empty() => {
+            let most = operator == "ReduceMin";
+            Ok(match range_of(dtype) {
+                Some((low, high)) => Number::Int(i128::from(if most { high } else { low })),
+                None => Number::Float(if most { f64::INFINITY } else { f64::NEG_INFINITY }),
+            })
+        }
         "ReduceMax" => numbers.iter().copied().max_by(|a, b| order(*a, *b)).ok_or_else(none),
         // NaN is the least as well, if there is one.
         "ReduceMin" => {
@@ -137,7 +146,11 @@ fn reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     allowed(cx, data.dtype(), dims)?;
     let numbers: Vec<_> = data.numbers()?.collect();
     let each = groups(dims, &axes).into_iter().map(|places| {
-        reduced(attributes.operator, &places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>())
+        reduced(
+            attributes.operator,
+            data.dtype(),
+            &places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>(),
+        )
     });
     let each = each.collect::<Result<Vec<_>>>()?;
     let shape = Shape::new(left(dims, &axes, attributes.flag("keepdims", true)))?;
@@ -212,7 +225,7 @@ fn non_zero(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         }
         _ => data.numbers()?.enumerate().filter(|(_, number)| !number.is_zero()).map(|(i, _)| i).collect(),
     };
-    let shape = allowed(cx, gradus_core::DType::I64, &[dims.len(), found.len()])?;
+    let shape = allowed(cx, DType::I64, &[dims.len(), found.len()])?;
     let strides = data.shape().strides();
     let each = (0..dims.len()).flat_map(|axis| {
         let (stride, extent) = (strides[axis], dims[axis]);

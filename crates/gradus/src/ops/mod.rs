@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod bodies;
+mod branches;
 mod cast;
 mod constant;
 mod control;
@@ -9,6 +10,7 @@ mod elementwise;
 mod folds;
 mod generate;
 mod identity;
+mod lists;
 mod matmul;
 mod microsoft;
 mod ml;
@@ -55,11 +57,13 @@ pub(crate) const RULES: &[&[Rules]] = &[
 /// The rows of all families.
 pub(crate) const ALL: &[&[Schema]] = &[
     arithmetic::SCHEMAS,
+    branches::SCHEMAS,
     cast::SCHEMAS,
     constant::SCHEMAS,
     control::SCHEMAS,
     folds::SCHEMAS,
     identity::SCHEMAS,
+    lists::SCHEMAS,
     moves::SCHEMAS,
     range::SCHEMAS,
     rounding::SCHEMAS,
