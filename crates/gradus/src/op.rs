@@ -241,7 +241,7 @@ pub(crate) type Compute = fn(&Attributes, &mut EvalCx<'_>) -> Result<Vec<Value>>
 /// The attributes of a node, a function's parameters replaced.
 #[derive(Clone, Debug)]
 pub(crate) struct Attributes {
-    list: Vec<(Box<str>, Content)>,
+    list: Vec<(Arc<str>, Content)>,
     /// The operator's name.
     pub(crate) operator: &'static str,
     /// The first version of the operator set that has the operator in this form.

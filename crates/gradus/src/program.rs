@@ -236,7 +236,7 @@ pub(crate) struct Program {
     /// Slots in the frame around, and the slots here that they fill.
     captures: Vec<(usize, usize)>,
     constants: Vec<Held>,
-    names: Vec<Box<str>>,
+    names: Vec<std::sync::Arc<str>>,
     /// Inputs that are needed and have no default.
     required: Vec<ValueId>,
 }

@@ -1,5 +1,6 @@
 //! `gradus infer`: what is known of every value before a model runs.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write as _};
 use std::path::Path;
@@ -11,55 +12,116 @@ use gradus::infer::{Body, Completeness, Given, InferOptions, Inference};
 use gradus::{DType, Dim, Error, Fact, Kind, Limits, Model, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::args;
 use crate::diagnostics::{self, Failure};
-use crate::{json, output};
+use crate::output;
 
 /// Lines that `--why` prints at most.
 const MOST_LINES: usize = 200;
 
 #[derive(Serialize)]
-struct Inferred {
+struct Inferred<'a> {
     model: String,
-    values: Box<RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bodies: Option<Box<RawValue>>,
+    values: Values<'a>,
+    #[serde(skip_serializing_if = "Bodies::is_empty")]
+    bodies: Bodies<'a>,
     totals: Totals,
-    unknown: Box<RawValue>,
-    assumptions: Vec<Remark>,
-    problems: Vec<Remark>,
+    unknown: Reasons<'a>,
+    assumptions: Vec<Remark<'a>>,
+    problems: Vec<Remark<'a>>,
+}
+
+/// The values of a graph by name, written as they are asked for: there may be very many.
+struct Values<'a> {
+    inference: &'a Inference,
+    graph: &'a Graph,
+    facts: &'a [Fact],
+    only_unknown: bool,
+}
+
+impl Serialize for Values<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let shown = self.graph.ids().filter(|id| shown(self.only_unknown, self.inference, &self.facts[id.index()]));
+        let value = |id: ValueId| (&*self.graph.value(id).name, ValueJson::of(self.inference, &self.facts[id.index()]));
+        serializer.collect_map(shown.map(value))
+    }
+}
+
+/// Graphs within nodes, by path.
+struct Bodies<'a> {
+    inference: &'a Inference,
+    only_unknown: bool,
+}
+
+impl Bodies<'_> {
+    fn is_empty(&self) -> bool {
+        self.inference.bodies().is_empty()
+    }
+}
+
+#[derive(Serialize)]
+struct BodyJson<'a> {
+    values: Values<'a>,
+}
+
+impl Serialize for Bodies<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (inference, only_unknown) = (self.inference, self.only_unknown);
+        serializer.collect_map(inference.bodies().iter().map(|body: &Body| {
+            let values = Values { inference, graph: &body.graph, facts: &body.facts, only_unknown };
+            (&body.path, BodyJson { values })
+        }))
+    }
+}
+
+/// Why values are not known in full, by name.
+struct Reasons<'a> {
+    inference: &'a Inference,
+    graph: &'a Graph,
+}
+
+impl Serialize for Reasons<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let unknown = self.graph.ids().filter(|&id| is_unknown(self.inference, self.inference.fact(id)));
+        serializer.collect_map(unknown.map(|id| (&*self.graph.value(id).name, self.inference.why_incomplete(id))))
+    }
 }
 
 #[derive(Serialize)]
 struct Totals {
     parameters: u128,
-    peak_bytes: Option<serde_json::Value>,
+    peak_bytes: Option<DimJson>,
     peak_at: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Remark {
-    place: String,
-    message: String,
+struct Remark<'a> {
+    place: &'a str,
+    message: &'a str,
 }
 
 #[derive(Serialize)]
 struct ValueJson {
-    r#type: Option<String>,
-    shape: Option<Vec<serde_json::Value>>,
+    r#type: Option<Cow<'static, str>>,
+    shape: Option<Vec<DimJson>>,
     fresh: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<serde_json::Value>,
+}
+
+/// A number, or an expression as text.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum DimJson {
+    Known(i64),
+    Symbolic(String),
 }
 
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     let options = options(args)?;
     if let [model] = &args.models[..] {
-        return output::print(one(args, model, &options)?.as_bytes());
+        return output::print(&one(args, model, &options)?);
     }
     if args.why.is_some() {
         return Err(
@@ -72,7 +134,7 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
 /// Infers models in parallel, and prints what is found in their order.
 fn several(args: &args::Infer, options: &InferOptions) -> Result<(), Failure> {
     let next = AtomicUsize::new(0);
-    let found: Mutex<Vec<Option<Result<String, Failure>>>> =
+    let found: Mutex<Vec<Option<Result<Vec<u8>, Failure>>>> =
         Mutex::new(args.models.iter().map(|_| None).collect());
     let bar = progress(args.models.len());
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(args.models.len());
@@ -97,7 +159,7 @@ fn several(args: &args::Infer, options: &InferOptions) -> Result<(), Failure> {
     let mut failed = None;
     for result in found.into_iter().flatten() {
         match result {
-            Ok(text) => output::print(text.as_bytes())?,
+            Ok(text) => output::print(&text)?,
             // One model that cannot be read does not keep the others from being shown.
             Err(failure) => failed = Some(diagnostics::report(failure, args.json)),
         }
@@ -153,92 +215,88 @@ fn options(args: &args::Infer) -> Result<InferOptions> {
 }
 
 /// What is printed of one model.
-fn one(args: &args::Infer, path: &Path, options: &InferOptions) -> Result<String, Failure> {
+fn one(args: &args::Infer, path: &Path, options: &InferOptions) -> Result<Vec<u8>, Failure> {
     let model = Model::open(path, &options.limits)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
     if let Some(name) = &args.why {
         let id = model.value(name)?;
-        return Ok(inference.explain(model.graph(), id, MOST_LINES).join("\n") + "\n");
+        return Ok((inference.explain(model.graph(), id, MOST_LINES).join("\n") + "\n").into_bytes());
     }
-    if args.json {
-        let json = as_json(args, path, &model, &mut inference)?;
-        let text = serde_json::to_string(&json).map_err(|error| Error::new(Kind::Io, error.to_string()))?;
-        return Ok(text + "\n");
-    }
-    Ok(as_text(args, path, &model, &mut inference))
+    let text = match args.json {
+        true => as_json(args, path, &model, &mut inference)?,
+        false => as_text(args, path, &model, &mut inference),
+    };
+    // The process ends soon; to give back a large graph piece by piece takes longer than to print it.
+    std::mem::forget((model, inference));
+    Ok(text)
+}
+
+/// Whether a value is not known in full.
+fn is_unknown(inference: &Inference, fact: &Fact) -> bool {
+    inference.completeness(fact) > Completeness::Data
 }
 
 /// Whether a value is shown.
-fn shown(args: &args::Infer, inference: &Inference, fact: &Fact) -> bool {
-    !args.only_unknown || inference.completeness(fact) > Completeness::Data
+fn shown(only_unknown: bool, inference: &Inference, fact: &Fact) -> bool {
+    !only_unknown || is_unknown(inference, fact)
 }
 
-fn dim_json(inference: &Inference, dim: Dim) -> serde_json::Value {
+fn dim_json(inference: &Inference, dim: Dim) -> DimJson {
     match dim {
-        Dim::Known(value) => value.into(),
-        Dim::Symbolic(_) => inference.symbols().print(dim).to_string().into(),
+        Dim::Known(value) => DimJson::Known(value),
+        Dim::Symbolic(_) => DimJson::Symbolic(inference.symbols().print(dim).to_string()),
     }
 }
 
-fn type_name(inference: &Inference, fact: &Fact) -> Option<String> {
+fn type_name(inference: &Inference, fact: &Fact) -> Option<Cow<'static, str>> {
     match fact {
-        Fact::Tensor(fact) => fact.dtype.map(|dtype| dtype.name().to_owned()),
-        Fact::Sequence(list) => Some(format!("sequence of {}", list.each.dtype().map_or("?", DType::name))),
-        Fact::Optional(optional) => Some(format!("optional {}", type_name(inference, &optional.value)?)),
+        Fact::Tensor(fact) => fact.dtype.map(|dtype| dtype.name().into()),
+        Fact::Sequence(list) => {
+            Some(format!("sequence of {}", list.each.dtype().map_or("?", DType::name)).into())
+        }
+        Fact::Optional(optional) => {
+            Some(format!("optional {}", type_name(inference, &optional.value)?).into())
+        }
         Fact::Unknown => None,
     }
 }
 
-fn value_json(inference: &Inference, fact: &Fact, bytes: Option<Dim>) -> ValueJson {
-    let (fresh, unknown) = inference.fresh(fact);
-    let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());
-    ValueJson {
-        r#type: type_name(inference, fact),
-        shape: dims.map(|dims| dims.iter().map(|&dim| dim_json(inference, dim)).collect()),
-        fresh,
-        unknown,
-        bytes: bytes.map(|bytes| dim_json(inference, bytes)),
+impl ValueJson {
+    fn of(inference: &Inference, fact: &Fact) -> ValueJson {
+        let (fresh, unknown) = match inference.completeness(fact) {
+            Completeness::Full => (Vec::new(), Vec::new()),
+            _ => inference.fresh(fact),
+        };
+        let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());
+        ValueJson {
+            r#type: type_name(inference, fact),
+            shape: dims.map(|dims| dims.iter().map(|&dim| dim_json(inference, dim)).collect()),
+            fresh,
+            unknown,
+        }
     }
 }
 
-fn as_json(args: &args::Infer, path: &Path, model: &Model, inference: &mut Inference) -> Result<Inferred> {
+/// Prints what is known as one line of JSON.
+fn as_json(args: &args::Infer, path: &Path, model: &Model, inference: &mut Inference) -> Result<Vec<u8>> {
     let graph = model.graph();
-    let mut values = Vec::new();
-    let mut unknown = Vec::new();
-    for id in graph.ids() {
-        let bytes = inference.bytes(id);
-        let fact = inference.fact(id);
-        if !shown(args, inference, fact) {
-            continue;
-        }
-        values.push((&*graph.value(id).name, value_json(inference, fact, bytes)));
-        if inference.completeness(fact) > Completeness::Data {
-            unknown.push((&*graph.value(id).name, inference.why_incomplete(id)));
-        }
-    }
-    let values = json::object(values)?;
-    let unknown = json::object(unknown)?;
-    let body = |body: &Body| {
-        let values = body.graph.ids().map(|id| {
-            let fact = &body.facts[id.index()];
-            (body.graph.value(id).name.to_string(), value_json(inference, fact, None))
-        });
-        Ok((body.path.clone(), json::object([("values", json::object(values)?)])?))
-    };
-    let bodies = inference.bodies().iter().map(body).collect::<Result<Vec<_>>>()?;
-    let bodies = if bodies.is_empty() { None } else { Some(json::object(bodies)?) };
     let totals = totals(model, inference);
+    let (inference, only_unknown) = (&*inference, args.only_unknown);
+    let facts = inference.facts();
     let assumptions = inference.assumptions().iter();
     let problems = inference.problems().iter();
-    Ok(Inferred {
+    let json = Inferred {
         model: path.display().to_string(),
-        values,
-        bodies,
+        values: Values { inference, graph, facts, only_unknown },
+        bodies: Bodies { inference, only_unknown },
         totals,
-        unknown,
-        assumptions: assumptions.map(|a| Remark { place: a.node.clone(), message: a.text.clone() }).collect(),
-        problems: problems.map(|p| Remark { place: p.place.clone(), message: p.message.clone() }).collect(),
-    })
+        unknown: Reasons { inference, graph },
+        assumptions: assumptions.map(|a| Remark { place: &a.node, message: &a.text }).collect(),
+        problems: problems.map(|p| Remark { place: &p.place, message: &p.message }).collect(),
+    };
+    let mut text = serde_json::to_vec(&json).map_err(|error| Error::new(Kind::Io, error.to_string()))?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 fn totals(model: &Model, inference: &mut Inference) -> Totals {
@@ -289,7 +347,7 @@ fn row(inference: &Inference, name: &str, fact: &Fact, bytes: Option<Dim>) -> [S
         Fact::Unknown => "?".to_owned(),
     };
     let bytes = bytes.map_or_else(String::new, |bytes| inference.symbols().print(bytes).to_string());
-    [name.to_owned(), type_name(inference, fact).unwrap_or_else(|| "?".to_owned()), shape, bytes]
+    [name.to_owned(), type_name(inference, fact).map_or_else(|| "?".to_owned(), Cow::into_owned), shape, bytes]
 }
 
 fn rows_of(args: &args::Infer, inference: &mut Inference, graph: &Graph) -> Vec<[String; 4]> {
@@ -298,14 +356,14 @@ fn rows_of(args: &args::Infer, inference: &mut Inference, graph: &Graph) -> Vec<
     for id in graph.ids() {
         let bytes = inference.bytes(id);
         let fact = inference.fact(id);
-        if shown(args, inference, fact) {
+        if shown(args.only_unknown, inference, fact) {
             rows.push(row(inference, &graph.value(id).name, fact, bytes));
         }
     }
     rows
 }
 
-fn as_text(args: &args::Infer, path: &Path, model: &Model, inference: &mut Inference) -> String {
+fn as_text(args: &args::Infer, path: &Path, model: &Model, inference: &mut Inference) -> Vec<u8> {
     let graph = model.graph();
     let mut text = Vec::new();
     // Writing to memory cannot fail.
@@ -320,7 +378,7 @@ fn as_text(args: &args::Infer, path: &Path, model: &Model, inference: &mut Infer
         let mut rows = vec![["value", "type", "shape", ""].map(str::to_owned)];
         for id in body.graph.ids() {
             let fact = &body.facts[id.index()];
-            if shown(args, inference, fact) {
+            if shown(args.only_unknown, inference, fact) {
                 rows.push(row(inference, &body.graph.value(id).name, fact, None));
             }
         }
@@ -328,7 +386,7 @@ fn as_text(args: &args::Infer, path: &Path, model: &Model, inference: &mut Infer
             let _ = write!(text, "\nin {}:\n{}", body.path, aligned(&rows));
         }
     }
-    let unknown = |id: &ValueId| inference.completeness(inference.fact(*id)) > Completeness::Data;
+    let unknown = |id: &ValueId| is_unknown(inference, inference.fact(*id));
     let unknown: Vec<_> = graph.ids().filter(unknown).collect();
     let computed = graph.ids().filter(|&id| graph.value(id).origin.is_node()).count();
     let complete = computed - unknown.iter().filter(|&&id| graph.value(id).origin.is_node()).count();
@@ -342,7 +400,10 @@ fn as_text(args: &args::Infer, path: &Path, model: &Model, inference: &mut Infer
     let totals = totals(model, inference);
     let _ = write!(text, "{} parameters", totals.parameters);
     if let (Some(bytes), Some(at)) = (&totals.peak_bytes, &totals.peak_at) {
-        let bytes = bytes.as_str().map_or_else(|| bytes.to_string(), str::to_owned);
+        let bytes = match bytes {
+            DimJson::Known(bytes) => bytes.to_string(),
+            DimJson::Symbolic(bytes) => bytes.clone(),
+        };
         let _ = write!(text, "; at most {bytes} bytes of values at one time, at {at}");
     }
     let _ = writeln!(text);
@@ -358,5 +419,5 @@ fn as_text(args: &args::Infer, path: &Path, model: &Model, inference: &mut Infer
     remarks(&mut text, "assumptions", assumptions);
     let problems = inference.problems().iter().map(|p| (p.place.as_str(), p.message.as_str())).collect();
     remarks(&mut text, "problems", problems);
-    String::from_utf8_lossy(&text).into_owned()
+    text
 }

@@ -1,7 +1,8 @@
 //! `GraphProto` and `NodeProto`.
 
-use gradus_core::graph::{Builder, Constant, Graph, Node, OperatorId, Origin, Type};
+use gradus_core::graph::{Builder, Constant, Graph, Node, OperatorId, Origin, Slots, Type};
 use gradus_core::{Kind, Result};
+use smallvec::SmallVec;
 
 use super::fields::{graph_proto, node_proto, value_info_proto};
 use super::model::{Opsets, Reader, canonical_domain};
@@ -61,6 +62,7 @@ pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: Opti
         let (name, constant) = sparse::read(reader, span)?;
         builder.constant(name, constant).map_err(|error| error.at(span.position()))?;
     }
+    builder.reserve(parts.nodes.len());
     read_nodes(reader, &mut builder, &parts.nodes, opsets, depth)?;
     for span in parts.value_infos {
         declare(reader, &mut builder, span)?;
@@ -118,15 +120,19 @@ fn read_value_info(span: Span<'_>) -> Result<(&str, Option<Type>)> {
     Ok((name, declared))
 }
 
+/// Names of a node's outputs.
+type Outputs<'a> = SmallVec<[&'a str; 4]>;
+
 fn read_node<'a>(
     reader: &Reader,
     builder: &mut Builder,
     span: Span<'a>,
     opsets: &Opsets,
     depth: usize,
-) -> Result<(Node, Vec<&'a str>)> {
+) -> Result<(Node, Outputs<'a>)> {
     let (mut name, mut operator, mut domain, mut overload) = ("", "", "", "");
-    let (mut inputs, mut outputs, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut inputs, mut outputs) = (Slots::new(), Outputs::new());
+    let mut attributes = SmallVec::<[Span<'_>; 4]>::new();
     for field in span.fields() {
         let field = field?;
         match field.number {
@@ -157,7 +163,7 @@ fn read_node<'a>(
         },
         version,
         inputs,
-        outputs: Vec::with_capacity(outputs.len()),
+        outputs: Slots::new(),
         attributes: Vec::with_capacity(attributes.len()),
         position: Some(span.position()),
     };

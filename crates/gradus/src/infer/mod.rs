@@ -71,6 +71,11 @@ impl Inference {
         &self.facts[id.index()]
     }
 
+    /// What is known of all values of the main graph, by number.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
     /// All symbols, and what expressions of them mean.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols

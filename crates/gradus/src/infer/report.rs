@@ -1,5 +1,7 @@
 //! What inference found, in words and in numbers.
 
+use std::collections::{BTreeMap, HashMap};
+
 use gradus_core::DType;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{Graph, Origin as From, ValueId};
@@ -95,46 +97,53 @@ impl Inference {
 
     /// Bytes of all values that are needed at one time, at most: the largest sum over the nodes in order.
     ///
-    /// Where sums of symbols cannot be compared, the one that is larger for symbols of 1000 counts.
+    /// Sums of symbols are compared with every symbol 1000.
     pub fn peak(&mut self, graph: &Graph) -> Option<Peak> {
+        let order = graph.order();
         let mut last_use = vec![0; graph.values().len()];
-        for (step, &index) in graph.order().iter().enumerate() {
+        for (step, &index) in order.iter().enumerate() {
             graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = step);
         }
         for id in graph.outputs() {
             last_use[id.index()] = usize::MAX;
         }
-        let mut ends: Vec<Vec<ValueId>> = vec![Vec::new(); graph.order().len()];
-        let estimate =
-            |symbols: &Symbols, dim: Dim| symbols.evaluate(dim, &|_| Some(1000)).unwrap_or(i64::MAX);
-        let (mut live, mut peak): (Option<Dim>, Option<Peak>) = (Some(Dim::ZERO), None);
-        let mut most = -1;
+        let mut sizes: HashMap<Dim, i128> = HashMap::new();
+        let mut change = vec![0i128; order.len() + 1];
         let mut unknown = 0;
-        for (step, &index) in graph.order().iter().enumerate() {
+        let mut made: Vec<(usize, usize, Dim)> = Vec::with_capacity(order.len());
+        for (step, &index) in order.iter().enumerate() {
             for id in graph.nodes()[index].outputs.iter().flatten() {
-                match bytes(&mut self.symbols, &self.facts[id.index()]) {
-                    Some(bytes) => {
-                        live = live.and_then(|live| self.symbols.add(live, bytes));
-                        let last = last_use[id.index()];
-                        if last != usize::MAX {
-                            ends[last.max(step)].push(*id);
-                        }
-                    }
-                    None => unknown += 1,
-                }
-            }
-            let now = live?;
-            let size = estimate(&self.symbols, now);
-            if size > most {
-                most = size;
-                peak = Some(Peak { bytes: now, node: index, unknown });
-            }
-            for id in std::mem::take(&mut ends[step]) {
-                let bytes = bytes(&mut self.symbols, &self.facts[id.index()])?;
-                live = live.and_then(|live| self.symbols.subtract(live, bytes));
+                let Some(bytes) = bytes(&mut self.symbols, &self.facts[id.index()]) else {
+                    unknown += 1;
+                    continue;
+                };
+                let symbols = &self.symbols;
+                let size = sizes
+                    .entry(bytes)
+                    .or_insert_with(|| symbols.evaluate(bytes, &|_| Some(1000)).map_or(0, i128::from));
+                let end = last_use[id.index()].max(step).min(order.len() - 1) + 1;
+                change[step] += *size;
+                change[end] -= *size;
+                made.push((step, end, bytes));
             }
         }
-        peak.map(|peak| Peak { unknown, ..peak })
+        let (mut now, mut most, mut at) = (0, -1, 0);
+        for (step, change) in change[..order.len()].iter().enumerate() {
+            now += change;
+            if now > most {
+                (most, at) = (now, step);
+            }
+        }
+        let mut counts: BTreeMap<Dim, i64> = BTreeMap::new();
+        for (_, _, bytes) in made.iter().filter(|(start, end, _)| (*start..*end).contains(&at)) {
+            *counts.entry(*bytes).or_default() += 1;
+        }
+        let mut total = Some(Dim::ZERO);
+        for (bytes, count) in counts {
+            let all = self.symbols.multiply(bytes, Dim::Known(count))?;
+            total = self.symbols.add(total?, all);
+        }
+        Some(Peak { bytes: total?, node: *order.get(at)?, unknown })
     }
 
     /// Explains a value: the nodes that its shape comes from, the value's own first, as lines of text.
