@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::{IsTerminal, Write as _};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -121,7 +121,9 @@ enum DimJson {
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     let options = options(args)?;
     if let [model] = &args.models[..] {
-        return output::print(&one(args, model, &options)?);
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        one(args, model, &options, &mut out)?;
+        return Ok(out.flush()?);
     }
     if args.why.is_some() {
         return Err(
@@ -144,7 +146,8 @@ fn several(args: &args::Infer, options: &InferOptions) -> Result<(), Failure> {
                 while let Some(model) =
                     args.models.get(next.fetch_add(1, Ordering::Relaxed)).map(|path| path.as_path())
                 {
-                    let result = one(args, model, options);
+                    let mut text = Vec::new();
+                    let result = one(args, model, options, &mut text).map(|()| text);
                     let index = args.models.iter().position(|path| path.as_path() == model).unwrap_or(0);
                     if let Ok(mut found) = found.lock() {
                         found[index] = Some(result);
@@ -215,20 +218,22 @@ fn options(args: &args::Infer) -> Result<InferOptions> {
 }
 
 /// What is printed of one model.
-fn one(args: &args::Infer, path: &Path, options: &InferOptions) -> Result<Vec<u8>, Failure> {
+fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut impl Write) -> Result<(), Failure> {
     let model = Model::open(path, &options.limits)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
     if let Some(name) = &args.why {
         let id = model.value(name)?;
-        return Ok((inference.explain(model.graph(), id, MOST_LINES).join("\n") + "\n").into_bytes());
+        writeln!(out, "{}", inference.explain(model.graph(), id, MOST_LINES).join("\n"))?;
+        return Ok(());
     }
-    let text = match args.json {
-        true => as_json(args, path, &model, &mut inference)?,
-        false => as_text(args, path, &model, &mut inference),
-    };
+    if args.json {
+        write_json(args, path, &model, &mut inference, out)?;
+    } else {
+        write_text(args, path, &model, &mut inference, out)?;
+    }
     // The process ends soon; to give back a large graph piece by piece takes longer than to print it.
     std::mem::forget((model, inference));
-    Ok(text)
+    Ok(())
 }
 
 /// Whether a value is not known in full.
@@ -277,8 +282,14 @@ impl ValueJson {
     }
 }
 
-/// Prints what is known as one line of JSON.
-fn as_json(args: &args::Infer, path: &Path, model: &Model, inference: &mut Inference) -> Result<Vec<u8>> {
+/// Writes what is known as one line of JSON.
+fn write_json(
+    args: &args::Infer,
+    path: &Path,
+    model: &Model,
+    inference: &mut Inference,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
     let graph = model.graph();
     let totals = totals(model, inference);
     let (inference, only_unknown) = (&*inference, args.only_unknown);
@@ -294,9 +305,8 @@ fn as_json(args: &args::Infer, path: &Path, model: &Model, inference: &mut Infer
         assumptions: assumptions.map(|a| Remark { place: &a.node, message: &a.text }).collect(),
         problems: problems.map(|p| Remark { place: &p.place, message: &p.message }).collect(),
     };
-    let mut text = serde_json::to_vec(&json).map_err(|error| Error::new(Kind::Io, error.to_string()))?;
-    text.push(b'\n');
-    Ok(text)
+    serde_json::to_writer(&mut *out, &json)?;
+    writeln!(out)
 }
 
 fn totals(model: &Model, inference: &mut Inference) -> Totals {
@@ -363,16 +373,20 @@ fn rows_of(args: &args::Infer, inference: &mut Inference, graph: &Graph) -> Vec<
     rows
 }
 
-fn as_text(args: &args::Infer, path: &Path, model: &Model, inference: &mut Inference) -> Vec<u8> {
+fn write_text(
+    args: &args::Infer,
+    path: &Path,
+    model: &Model,
+    inference: &mut Inference,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
     let graph = model.graph();
-    let mut text = Vec::new();
-    // Writing to memory cannot fail.
     if args.models.len() > 1 {
-        let _ = writeln!(text, "{}", path.display());
+        writeln!(out, "{}", path.display())?;
     }
     let rows = rows_of(args, inference, graph);
     if rows.len() > 1 {
-        let _ = write!(text, "{}", aligned(&rows));
+        write!(out, "{}", aligned(&rows))?;
     }
     for body in inference.bodies() {
         let mut rows = vec![["value", "type", "shape", ""].map(str::to_owned)];
@@ -383,7 +397,7 @@ fn as_text(args: &args::Infer, path: &Path, model: &Model, inference: &mut Infer
             }
         }
         if rows.len() > 1 {
-            let _ = write!(text, "\nin {}:\n{}", body.path, aligned(&rows));
+            write!(out, "\nin {}:\n{}", body.path, aligned(&rows))?;
         }
     }
     let unknown = |id: &ValueId| is_unknown(inference, inference.fact(*id));
@@ -393,31 +407,29 @@ fn as_text(args: &args::Infer, path: &Path, model: &Model, inference: &mut Infer
     if args.only_unknown {
         for &id in &unknown {
             let why = inference.why_incomplete(id).join("; ");
-            let _ = writeln!(text, "{}: {why}", graph.value(id).name);
+            writeln!(out, "{}: {why}", graph.value(id).name)?;
         }
     }
-    let _ = writeln!(text, "\n{complete} of {computed} values of nodes are known in full");
+    writeln!(out, "\n{complete} of {computed} values of nodes are known in full")?;
     let totals = totals(model, inference);
-    let _ = write!(text, "{} parameters", totals.parameters);
+    write!(out, "{} parameters", totals.parameters)?;
     if let (Some(bytes), Some(at)) = (&totals.peak_bytes, &totals.peak_at) {
         let bytes = match bytes {
             DimJson::Known(bytes) => bytes.to_string(),
             DimJson::Symbolic(bytes) => bytes.clone(),
         };
-        let _ = write!(text, "; at most {bytes} bytes of values at one time, at {at}");
+        write!(out, "; at most {bytes} bytes of values at one time, at {at}")?;
     }
-    let _ = writeln!(text);
-    let remarks = |text: &mut Vec<u8>, title: &str, all: Vec<(&str, &str)>| {
-        if !all.is_empty() {
-            let _ = writeln!(text, "{title}:");
+    writeln!(out)?;
+    let assumptions: Vec<_> = inference.assumptions().iter().map(|a| (&a.node, &a.text)).collect();
+    let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
+    for (title, remarks) in [("assumptions", assumptions), ("problems", problems)] {
+        if !remarks.is_empty() {
+            writeln!(out, "{title}:")?;
         }
-        for (place, message) in all {
-            let _ = writeln!(text, "  {message} ({place})");
+        for (place, message) in remarks {
+            writeln!(out, "  {message} ({place})")?;
         }
-    };
-    let assumptions = inference.assumptions().iter().map(|a| (a.node.as_str(), a.text.as_str())).collect();
-    remarks(&mut text, "assumptions", assumptions);
-    let problems = inference.problems().iter().map(|p| (p.place.as_str(), p.message.as_str())).collect();
-    remarks(&mut text, "problems", problems);
-    text
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use gradus_core::DType;
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, small_u32};
 use gradus_core::graph::{Graph, Origin as From, ValueId};
 
 use super::Inference;
@@ -107,10 +107,10 @@ impl Inference {
         for id in graph.outputs() {
             last_use[id.index()] = usize::MAX;
         }
-        let mut sizes: HashMap<Dim, i128> = HashMap::new();
-        let mut change = vec![0i128; order.len() + 1];
+        let mut sizes: HashMap<Dim, i64> = HashMap::new();
+        let mut change = vec![0i64; order.len() + 1];
         let mut unknown = 0;
-        let mut made: Vec<(usize, usize, Dim)> = Vec::with_capacity(order.len());
+        let mut made: Vec<(u32, u32, Dim)> = Vec::with_capacity(order.len());
         for (step, &index) in order.iter().enumerate() {
             for id in graph.nodes()[index].outputs.iter().flatten() {
                 let Some(bytes) = bytes(&mut self.symbols, &self.facts[id.index()]) else {
@@ -120,22 +120,22 @@ impl Inference {
                 let symbols = &self.symbols;
                 let size = sizes
                     .entry(bytes)
-                    .or_insert_with(|| symbols.evaluate(bytes, &|_| Some(1000)).map_or(0, i128::from));
+                    .or_insert_with(|| symbols.evaluate(bytes, &|_| Some(1000)).unwrap_or(0));
                 let end = last_use[id.index()].max(step).min(order.len() - 1) + 1;
-                change[step] += *size;
-                change[end] -= *size;
-                made.push((step, end, bytes));
+                change[step] = change[step].saturating_add(*size);
+                change[end] = change[end].saturating_sub(*size);
+                made.push((small_u32(step), small_u32(end), bytes));
             }
         }
-        let (mut now, mut most, mut at) = (0, -1, 0);
+        let (mut now, mut most, mut at) = (0i64, -1, 0);
         for (step, change) in change[..order.len()].iter().enumerate() {
-            now += change;
+            now = now.saturating_add(*change);
             if now > most {
                 (most, at) = (now, step);
             }
         }
         let mut counts: BTreeMap<Dim, i64> = BTreeMap::new();
-        for (_, _, bytes) in made.iter().filter(|(start, end, _)| (*start..*end).contains(&at)) {
+        for (_, _, bytes) in made.iter().filter(|(start, end, _)| (*start..*end).contains(&small_u32(at))) {
             *counts.entry(*bytes).or_default() += 1;
         }
         let mut total = Some(Dim::ZERO);
