@@ -21,9 +21,9 @@ fn index() -> &'static HashMap<Key, Vec<(&'static Signature, &'static Schema)>> 
             for signature in schema.signatures() {
                 let versions = index.entry((schema.standard, signature.domain, signature.name)).or_default();
                 versions.push((signature, schema));
-                versions.sort_by_key(|(signature, _)| signature.since);
             }
         }
+        index.values_mut().for_each(|versions| versions.sort_by_key(|(signature, _)| signature.since));
         index
     })
 }
