@@ -42,8 +42,11 @@ struct Values<'a> {
 
 impl Serialize for Values<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let shown = self.graph.ids().filter(|id| shown(self.only_unknown, self.inference, &self.facts[id.index()]));
-        let value = |id: ValueId| (&*self.graph.value(id).name, ValueJson::of(self.inference, &self.facts[id.index()]));
+        let shown =
+            self.graph.ids().filter(|id| shown(self.only_unknown, self.inference, &self.facts[id.index()]));
+        let value = |id: ValueId| {
+            (&*self.graph.value(id).name, ValueJson::of(self.inference, &self.facts[id.index()]))
+        };
         serializer.collect_map(shown.map(value))
     }
 }
@@ -84,7 +87,8 @@ struct Reasons<'a> {
 impl Serialize for Reasons<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let unknown = self.graph.ids().filter(|&id| is_unknown(self.inference, self.inference.fact(id)));
-        serializer.collect_map(unknown.map(|id| (&*self.graph.value(id).name, self.inference.why_incomplete(id))))
+        serializer
+            .collect_map(unknown.map(|id| (&*self.graph.value(id).name, self.inference.why_incomplete(id))))
     }
 }
 
@@ -357,7 +361,12 @@ fn row(inference: &Inference, name: &str, fact: &Fact, bytes: Option<Dim>) -> [S
         Fact::Unknown => "?".to_owned(),
     };
     let bytes = bytes.map_or_else(String::new, |bytes| inference.symbols().print(bytes).to_string());
-    [name.to_owned(), type_name(inference, fact).map_or_else(|| "?".to_owned(), Cow::into_owned), shape, bytes]
+    [
+        name.to_owned(),
+        type_name(inference, fact).map_or_else(|| "?".to_owned(), Cow::into_owned),
+        shape,
+        bytes,
+    ]
 }
 
 fn rows_of(args: &args::Infer, inference: &mut Inference, graph: &Graph) -> Vec<[String; 4]> {
