@@ -117,9 +117,10 @@ impl TensorFact {
         let dims = tensor.shape().dims().iter().map(|&len| Dim::from(len)).collect();
         let dtype = tensor.dtype();
         let whole = dtype.is_integer() || dtype == DType::Bool;
-        let elements = match whole && tensor.len() <= MOST_INTEGERS {
-            true => integers(&tensor).map(Elements::Integers),
-            false => None,
+        let elements = if whole && tensor.len() <= MOST_INTEGERS {
+            integers(&tensor).map(Elements::Integers)
+        } else {
+            None
         };
         let elements = elements.unwrap_or_else(|| Elements::Known(Arc::new(tensor)));
         TensorFact { dtype: Some(dtype), dims: Some(dims), elements }

@@ -23,7 +23,9 @@ fn index() -> &'static HashMap<Key, Vec<(&'static Signature, &'static Schema)>> 
                 versions.push((signature, schema));
             }
         }
-        index.values_mut().for_each(|versions| versions.sort_by_key(|(signature, _)| signature.since));
+        for versions in index.values_mut() {
+            versions.sort_by_key(|(signature, _)| signature.since);
+        }
         index
     })
 }

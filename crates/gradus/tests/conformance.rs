@@ -216,14 +216,14 @@ fn infer_onnx(folder: &Path) -> Result<(), String> {
     };
     let (inputs, outputs) = (values("inputs"), values("outputs"));
     for complete in [false, true] {
-        let given = inputs.iter().filter_map(|(name, value)| {
+        let given = inputs.iter().map(|(name, value)| {
             let given = match value {
                 Value::Tensor(tensor) if !complete => {
                     Given::Type(Type::tensor(tensor.dtype(), tensor.shape()))
                 }
                 value => Given::Value(value.clone()),
             };
-            Some((name.clone(), given))
+            (name.clone(), given)
         });
         let options =
             InferOptions { inputs: given.collect(), ignore_declared: true, ..InferOptions::default() };

@@ -708,7 +708,7 @@ fn inputs_are_checked_against_what_the_model_declares() {
     let mut builder = Builder::new("declared");
     for (key, extents) in [("a", vec!["n", "m"]), ("b", vec!["n"])] {
         let id = builder.define(key, Origin::Input).unwrap();
-        let extents = extents.into_iter().map(|name| graph::Extent::Symbol(name.into())).collect();
+        let extents = extents.into_iter().map(|name| Extent::Symbol(name.into())).collect();
         builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(extents)));
     }
     builder.apply("add", "Identity", 13, &["a"], &["y"], vec![]).unwrap();

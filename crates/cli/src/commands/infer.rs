@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gradus::graph::{Extent, Graph, Type, ValueId};
@@ -139,42 +138,37 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
 
 /// Infers models in parallel, and prints what is found in their order.
 fn several(args: &args::Infer, options: &InferOptions) -> Result<(), Failure> {
-    let next = AtomicUsize::new(0);
-    let found: Mutex<Vec<Option<Result<Vec<u8>, Failure>>>> =
-        Mutex::new(args.models.iter().map(|_| None).collect());
-    let bar = progress(args.models.len());
+    let (next, bar) = (AtomicUsize::new(0), progress(args.models.len()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(args.models.len());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(model) =
-                    args.models.get(next.fetch_add(1, Ordering::Relaxed)).map(|path| path.as_path())
-                {
-                    let mut text = Vec::new();
-                    let result = one(args, model, options, &mut text).map(|()| text);
-                    let index = args.models.iter().position(|path| path.as_path() == model).unwrap_or(0);
-                    if let Ok(mut found) = found.lock() {
-                        found[index] = Some(result);
-                    }
-                    bar.inc(1);
-                }
-            });
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(model) = args.models.get(index) else { return done };
+            let mut text = Vec::new();
+            let result = one(args, model, options, &mut text);
+            done.push((index, result.map(|()| text)));
+            bar.inc(1);
         }
+    };
+    let mut results: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect()
     });
     bar.finish_and_clear();
-    let found = found.into_inner().unwrap_or_default();
-    let mut failed = None;
-    for result in found.into_iter().flatten() {
+    results.sort_by_key(|(index, _)| *index);
+    let mut failed = results.len() < args.models.len();
+    for (_, result) in results {
         match result {
             Ok(text) => output::print(&text)?,
             // One model that cannot be read does not keep the others from being shown.
-            Err(failure) => failed = Some(diagnostics::report(failure, args.json)),
+            Err(failure) => {
+                diagnostics::report(failure, args.json);
+                failed = true;
+            }
         }
     }
-    match failed {
-        None => Ok(()),
-        Some(_) => Err(Failure::Reported),
-    }
+    if failed { Err(Failure::Reported) } else { Ok(()) }
 }
 
 fn progress(models: usize) -> ProgressBar {
@@ -257,15 +251,13 @@ fn dim_json(inference: &Inference, dim: Dim) -> DimJson {
     }
 }
 
-fn type_name(inference: &Inference, fact: &Fact) -> Option<Cow<'static, str>> {
+fn type_name(fact: &Fact) -> Option<Cow<'static, str>> {
     match fact {
         Fact::Tensor(fact) => fact.dtype.map(|dtype| dtype.name().into()),
         Fact::Sequence(list) => {
             Some(format!("sequence of {}", list.each.dtype().map_or("?", DType::name)).into())
         }
-        Fact::Optional(optional) => {
-            Some(format!("optional {}", type_name(inference, &optional.value)?).into())
-        }
+        Fact::Optional(optional) => Some(format!("optional {}", type_name(&optional.value)?).into()),
         Fact::Unknown => None,
     }
 }
@@ -278,7 +270,7 @@ impl ValueJson {
         };
         let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());
         ValueJson {
-            r#type: type_name(inference, fact),
+            r#type: type_name(fact),
             shape: dims.map(|dims| dims.iter().map(|&dim| dim_json(inference, dim)).collect()),
             fresh,
             unknown,
@@ -361,12 +353,7 @@ fn row(inference: &Inference, name: &str, fact: &Fact, bytes: Option<Dim>) -> [S
         Fact::Unknown => "?".to_owned(),
     };
     let bytes = bytes.map_or_else(String::new, |bytes| inference.symbols().print(bytes).to_string());
-    [
-        name.to_owned(),
-        type_name(inference, fact).map_or_else(|| "?".to_owned(), Cow::into_owned),
-        shape,
-        bytes,
-    ]
+    [name.to_owned(), type_name(fact).map_or_else(|| "?".to_owned(), Cow::into_owned), shape, bytes]
 }
 
 fn rows_of(args: &args::Infer, inference: &mut Inference, graph: &Graph) -> Vec<[String; 4]> {

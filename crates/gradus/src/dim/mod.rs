@@ -119,7 +119,7 @@ enum Operation {
 /// All symbols and expressions of one inference.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
-    symbols: Vec<Symbol>,
+    named: Vec<Symbol>,
     names: HashMap<Arc<str>, u32>,
     /// Names that stand for known numbers.
     fixed: HashMap<Arc<str>, i64>,
@@ -164,7 +164,7 @@ impl Symbols {
         let hint =
             if hint.starts_with(|c: char| c.is_ascii_alphabetic()) { hint } else { format!("d{hint}") };
         let mut name = hint.clone();
-        let mut count = self.symbols.len();
+        let mut count = self.named.len();
         while self.names.contains_key(name.as_str()) {
             name = format!("{hint}_{count}");
             count += 1;
@@ -173,10 +173,10 @@ impl Symbols {
     }
 
     fn make(&mut self, name: &str, origin: Origin, bounds: Bounds) -> Dim {
-        let index = gradus_core::convert::small_u32(self.symbols.len());
+        let index = gradus_core::convert::small_u32(self.named.len());
         let name: Arc<str> = name.into();
         self.names.insert(name.clone(), index);
-        self.symbols.push(Symbol { name, origin });
+        self.named.push(Symbol { name, origin });
         self.intern_atom(Atom::Symbol(index), Measure { bounds, size: 1 });
         self.symbol_dim(index)
     }
@@ -188,13 +188,13 @@ impl Symbols {
 
     /// All symbols, in the order in which they were made.
     pub fn symbols(&self) -> &[Symbol] {
-        &self.symbols
+        &self.named
     }
 
     /// The symbols that an expression is made of, each once.
     pub fn symbols_of(&self, dim: Dim) -> Vec<&Symbol> {
         let indices = self.indices_of(dim).into_iter();
-        indices.map(|index| &self.symbols[gradus_core::convert::usize_of_u32(index)]).collect()
+        indices.map(|index| &self.named[gradus_core::convert::usize_of_u32(index)]).collect()
     }
 
     /// The numbers of its symbols, in order.
@@ -274,7 +274,7 @@ impl Symbols {
     /// Whether an expression is one symbol and nothing else.
     pub fn as_symbol(&self, dim: Dim) -> Option<&Symbol> {
         let index = self.as_symbol_index(dim)?;
-        Some(&self.symbols[gradus_core::convert::usize_of_u32(index)])
+        Some(&self.named[gradus_core::convert::usize_of_u32(index)])
     }
 
     /// The value of an expression where its symbols have these values; nothing if one has none, or where it divides by
@@ -298,7 +298,7 @@ impl Symbols {
 
     fn evaluate_atom(&self, atom: AtomId, of: &impl Fn(&str) -> Option<i64>) -> Option<i64> {
         match &self.atom(atom).0 {
-            Atom::Symbol(index) => of(&self.symbols[gradus_core::convert::usize_of_u32(*index)].name),
+            Atom::Symbol(index) => of(&self.named[gradus_core::convert::usize_of_u32(*index)].name),
             Atom::Floor(a, b) => sum::floor(self.evaluate(*a, of)?, self.evaluate(*b, of)?),
             Atom::Least(all) => {
                 all.iter().map(|dim| self.evaluate(*dim, of)).collect::<Option<Vec<_>>>()?.into_iter().min()

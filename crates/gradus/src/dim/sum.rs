@@ -200,6 +200,14 @@ fn shared(a: &[AtomId], b: &[AtomId]) -> Vec<AtomId> {
     both
 }
 
+/// A division within a division.
+enum Within {
+    /// There is none, or more than one.
+    None,
+    /// The two as one, if that fits.
+    One(Option<Dim>),
+}
+
 /// Arithmetic. Nothing stands for a result that does not fit 64 bits, that grows beyond [`super::LARGEST`], or that
 /// divides by zero.
 impl Symbols {
@@ -387,9 +395,9 @@ impl Symbols {
             let part = self.floor_by(&mirrored, by)?;
             return self.subtract(whole, part);
         }
-        let part = match self.floor_within(&rest, by)? {
-            Some(part) => part,
-            None => {
+        let part = match self.floor_within(&rest, by) {
+            Within::One(part) => part?,
+            Within::None => {
                 let numerator = self.intern(rest)?;
                 let bounds = self.bounds(numerator).over(Bounds::exactly(by));
                 self.floor_atom(numerator, Dim::Known(by), bounds)?
@@ -398,8 +406,9 @@ impl Symbols {
         self.add(whole, part)
     }
 
+    /// The one division within a division, made one with it, if there is one:
     /// floor((floor(x/e) + y)/d) = floor((x + e*y)/(d*e)), where exactly one term is such a floor.
-    fn floor_within(&mut self, rest: &Sum, by: i64) -> Option<Option<Dim>> {
+    fn floor_within(&mut self, rest: &Sum, by: i64) -> Within {
         let inner = |term: &Term| match (&*term.factors, term.coefficient) {
             ([atom], 1) => match &self.atom(*atom).0 {
                 Atom::Floor(x, Dim::Known(e)) => Some((*x, *e)),
@@ -408,12 +417,12 @@ impl Symbols {
             _ => None,
         };
         let mut found = rest.terms.iter().enumerate().filter_map(|(i, term)| Some((i, inner(term)?)));
-        let (Some((index, (x, e))), None) = (found.next(), found.next()) else { return Some(None) };
+        let (Some((index, (x, e))), None) = (found.next(), found.next()) else { return Within::None };
         let mut others = rest.clone();
         others.terms.remove(index);
-        let (Some(by), Some(others)) = (by.checked_mul(e), others.scaled(e)) else { return Some(None) };
-        let numerator = self.as_sum(x).plus(&others)?;
-        self.floor_by(&numerator, by).map(Some)
+        let (Some(by), Some(others)) = (by.checked_mul(e), others.scaled(e)) else { return Within::None };
+        let numerator = self.as_sum(x).plus(&others);
+        Within::One(numerator.and_then(|numerator| self.floor_by(&numerator, by)))
     }
 
     fn floor_atom(&mut self, numerator: Dim, divisor: Dim, bounds: Bounds) -> Option<Dim> {

@@ -96,7 +96,7 @@ impl Printed<'_> {
         };
         match &self.symbols.atom(atom).0 {
             Atom::Symbol(index) => {
-                f.write_str(&quoted(&self.symbols.symbols[gradus_core::convert::usize_of_u32(*index)].name))
+                f.write_str(&quoted(&self.symbols.named[gradus_core::convert::usize_of_u32(*index)].name))
             }
             Atom::Floor(a, b) => {
                 let (open, close) = if alone { ("", "") } else { ("(", ")") };

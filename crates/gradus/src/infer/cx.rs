@@ -9,7 +9,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Function, Graph, Node};
 use gradus_core::{DType, Error, Kind, Tensor};
 
-use super::pass::{Frame, Pass, Visit, label};
+use super::pass::{Frame, Inner, Pass, Visit, label};
 use super::rules::Outcome;
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
@@ -53,7 +53,7 @@ pub(crate) struct Cx<'p, 'm> {
 }
 
 /// Inputs.
-impl<'m> Cx<'_, 'm> {
+impl Cx<'_, '_> {
     /// How many inputs there are, missing ones included.
     pub(crate) fn count(&self) -> usize {
         self.node.inputs.len()
@@ -255,9 +255,8 @@ impl<'m> Cx<'_, 'm> {
     /// An axis counted from the first, of that many.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, Stop> {
         let from_first = if axis < 0 { axis.saturating_add(i64_of(rank)) } else { axis };
-        usize_of_i64(from_first)
-            .filter(|&axis| axis < rank)
-            .ok_or_else(|| Stop::shape(format!("axis {axis} is not one of {rank}")))
+        let wrong = || Stop::shape(format!("{}: axis {axis} is not one of {rank}", self.node.operator.name));
+        usize_of_i64(from_first).filter(|&axis| axis < rank).ok_or_else(wrong)
     }
 
     /// Axes counted from the first, each once.
@@ -275,7 +274,7 @@ impl<'m> Cx<'_, 'm> {
 }
 
 /// Symbols and arithmetic. What has no canonical form becomes a fresh symbol.
-impl<'m> Cx<'_, 'm> {
+impl Cx<'_, '_> {
     /// All symbols and expressions.
     pub(crate) fn symbols(&mut self) -> &mut Symbols {
         &mut self.pass.symbols
@@ -498,7 +497,8 @@ impl<'m> Cx<'_, 'm> {
     pub(crate) fn inner(&mut self, name: &str, inputs: Vec<Fact>, how: Visit) -> Result<Vec<Fact>, Stop> {
         let graph = self.graph(name)?;
         let name = format!("{}.{name}", self.node.label(self.index));
-        self.pass.inner(self.frame, graph, inputs, None, &name, self.depends, how)
+        let inner = Inner { graph, parameters: None, name, depends: self.depends, how };
+        self.pass.inner(self.frame, inner, inputs)
     }
 
     /// Takes nodes from the budget of unrolled loops; false if it is spent.
@@ -519,14 +519,13 @@ impl<'m> Cx<'_, 'm> {
         }
         let inputs = (0..function.body.inputs().len()).map(|i| self.read_fact(i)).collect();
         let name = format!("{} (function {})", self.node.label(self.index), function.id);
-        self.pass.inner(
-            self.frame,
-            &function.body,
-            inputs,
-            Some(Rc::new(parameters)),
-            &name,
-            self.depends,
-            Visit::Certain,
-        )
+        let inner = Inner {
+            graph: &function.body,
+            parameters: Some(Rc::new(parameters)),
+            name,
+            depends: self.depends,
+            how: Visit::Certain,
+        };
+        self.pass.inner(self.frame, inner, inputs)
     }
 }

@@ -89,15 +89,13 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
             tensor.dims = Some(pass.list(all));
         }
         (None, Some(extents)) => {
-            let dim = |(axis, extent): (usize, &Extent)| match extent {
-                Extent::Known(len) => Dim::from(*len),
-                // Names of inner values mean nothing outside the tool that wrote them.
-                _ => {
-                    let why = Origin::Unknown(
-                        format!("declared, but not inferred: axis {axis} of \"{name}\"").into(),
-                    );
-                    pass.symbols.fresh(&format!("{name}_{axis}"), why, Bounds::EXTENT)
+            let dim = |(axis, extent): (usize, &Extent)| {
+                if let Extent::Known(len) = extent {
+                    return Dim::from(*len);
                 }
+                // Names of inner values mean nothing outside the tool that wrote them.
+                let why = format!("declared, but not inferred: axis {axis} of \"{name}\"");
+                pass.symbols.fresh(&format!("{name}_{axis}"), Origin::Unknown(why.into()), Bounds::EXTENT)
             };
             tensor.dims = Some(extents.iter().enumerate().map(dim).collect());
         }

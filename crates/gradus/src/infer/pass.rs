@@ -55,6 +55,17 @@ pub(crate) enum Visit {
     Again,
 }
 
+/// A graph within a node, to be inferred.
+pub(super) struct Inner<'m> {
+    pub(super) graph: &'m Graph,
+    /// What the call of a function says of its attributes.
+    pub(super) parameters: Option<Rc<HashMap<&'m str, &'m Content>>>,
+    pub(super) name: String,
+    /// Whether its inputs depend on what the inputs of the model hold.
+    pub(super) depends: bool,
+    pub(super) how: Visit,
+}
+
 /// A graph while its facts are found.
 pub(crate) struct Frame<'m> {
     pub(super) graph: &'m Graph,
@@ -194,7 +205,7 @@ impl<'m> Pass<'m> {
             let Some(id) = *output else { continue };
             frame.depends[id.index()] =
                 depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf");
-            let mut fact = self.typed(frame, node, signature, slot, fact);
+            let mut fact = Self::typed(frame, node, signature, slot, fact);
             incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
             if self.use_declared {
                 fact = self.refined(frame, id, fact);
@@ -230,14 +241,7 @@ impl<'m> Pass<'m> {
     }
 
     /// The fact with the element type that the signature tells, where the rule leaves it open.
-    fn typed(
-        &self,
-        frame: &Frame<'m>,
-        node: &Node,
-        signature: Option<&Signature>,
-        slot: usize,
-        fact: Fact,
-    ) -> Fact {
+    fn typed(frame: &Frame<'m>, node: &Node, signature: Option<&Signature>, slot: usize, fact: Fact) -> Fact {
         let open = match &fact {
             Fact::Tensor(tensor) => tensor.dtype.is_none(),
             Fact::Unknown => true,
@@ -399,13 +403,10 @@ impl<'m> Pass<'m> {
     pub(super) fn inner(
         &mut self,
         around: &mut Frame<'m>,
-        graph: &'m Graph,
+        inner: Inner<'m>,
         inputs: Vec<Fact>,
-        parameters: Option<Rc<HashMap<&'m str, &'m Content>>>,
-        name: &str,
-        depends: bool,
-        how: Visit,
     ) -> Result<Vec<Fact>, Stop> {
+        let Inner { graph, parameters, name, depends, how } = inner;
         let conditional = how == Visit::Perhaps;
         if self.depth >= self.limits.max_depth {
             return Err(Stop::unknown("graphs and functions are nested too deep"));
@@ -445,12 +446,11 @@ impl<'m> Pass<'m> {
 
     fn record(&mut self, frame: Frame<'m>) {
         let body = Body { path: frame.path.to_string(), graph: frame.graph.clone(), facts: frame.facts };
-        match self.recorded.get(&body.path) {
-            Some(&index) => self.bodies[index] = body,
-            None => {
-                self.recorded.insert(body.path.clone(), self.bodies.len());
-                self.bodies.push(body);
-            }
+        if let Some(&index) = self.recorded.get(&body.path) {
+            self.bodies[index] = body;
+        } else {
+            self.recorded.insert(body.path.clone(), self.bodies.len());
+            self.bodies.push(body);
         }
     }
 
@@ -511,10 +511,13 @@ fn value_of(fact: &Fact) -> Option<Value> {
         Fact::Sequence(sequence) => {
             Some(Value::Sequence(sequence.items.as_ref()?.iter().map(value_of).collect::<Option<_>>()?))
         }
-        Fact::Optional(optional) => match optional.present? {
-            false => Some(Value::Optional(None)),
-            true => Some(Value::Optional(Some(Box::new(value_of(&optional.value)?)))),
-        },
+        Fact::Optional(optional) => {
+            if optional.present? {
+                Some(Value::Optional(Some(Box::new(value_of(&optional.value)?))))
+            } else {
+                Some(Value::Optional(None))
+            }
+        }
         Fact::Unknown => None,
     }
 }

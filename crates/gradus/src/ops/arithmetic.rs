@@ -144,8 +144,7 @@ impl Operation {
                 }
                 Operation::Pow => a.powf(b),
                 // NaN of either operand stays.
-                Operation::Min if a.is_nan() || b.is_nan() => f64::NAN,
-                Operation::Max if a.is_nan() || b.is_nan() => f64::NAN,
+                Operation::Min | Operation::Max if a.is_nan() || b.is_nan() => f64::NAN,
                 Operation::Min => a.min(b),
                 Operation::Max => a.max(b),
                 _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),

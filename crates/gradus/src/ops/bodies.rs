@@ -1,4 +1,4 @@
-//! What is known of operators that run graphs: If, Loop, Scan, SequenceMap.
+//! What is known of operators that run graphs: If, Loop, Scan, `SequenceMap`.
 //!
 //! A body that runs many times is inferred for all its runs at once: values that are carried from one run to the next
 //! start with what is known of them, and what a run changes is forgotten until nothing changes any more (an extent becomes
@@ -277,10 +277,7 @@ fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
         }
         _ => None,
     };
-    let most = match most {
-        Some(most) => Some(cx.greatest(most, Dim::ZERO)),
-        None => None,
-    };
+    let most = most.map(|most| cx.greatest(most, Dim::ZERO));
     let count = match (enters, goes_on, most) {
         (Some(0), ..) => Some(Dim::ZERO),
         (Some(_), Some(0), Some(most)) => Some(cx.least(most, Dim::ONE)),
@@ -341,7 +338,7 @@ fn unrolled(
         rows.push(outputs.collect());
         run += 1;
     }
-    let Some((row, others)) = rows.split_first() else { return None };
+    let (row, others) = rows.split_first()?;
     let mut scans = row.iter().cloned().map(Fact::without_elements).collect::<Vec<_>>();
     for other in others {
         for (scan, next) in scans.iter_mut().zip(other) {

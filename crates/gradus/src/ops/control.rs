@@ -54,7 +54,7 @@ impl Loop {
             return Err(Error::new(Kind::Graph, message));
         }
         let declared = graph.outputs().iter().map(|&id| graph.value(id).declared.clone()).collect();
-        Ok(Box::new(Loop { declared, graph, body, carried }))
+        Ok(Box::new(Loop { body, carried, declared, graph }))
     }
 
     fn scans(&self) -> usize {

@@ -440,10 +440,9 @@ fn combined(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
             symbols.product((0..exponent).map(|_| a))
         }
         "And" | "Or" | "Xor" => match (name, a.min(b), a.max(b)) {
-            ("And", Dim::Known(0), _) => Some(Dim::ZERO),
+            ("And", Dim::Known(0), _) | ("Xor", Dim::Known(1), Dim::Known(1)) => Some(Dim::ZERO),
             ("And", Dim::Known(1), other) | ("Or" | "Xor", Dim::Known(0), other) => Some(other),
             ("Or", Dim::Known(1), _) => Some(Dim::ONE),
-            ("Xor", Dim::Known(1), Dim::Known(1)) => Some(Dim::ZERO),
             _ => None,
         },
         _ => compare(cx, name, a, b).map(Dim::Known),
@@ -571,7 +570,7 @@ fn computed(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, a: Fraction, b: Fract
                 let over = symbols.multiply(a.over, Dim::Known(b.under.checked_mul(by.signum())?))?;
                 (over, under)
             }
-            by => {
+            by @ Dim::Symbolic(_) => {
                 // Exact quotients only: whether another is rounded up to a whole number is not known.
                 let over = symbols.multiply(a.over, Dim::Known(b.under))?;
                 if !symbols.divides(by, over) {

@@ -335,7 +335,7 @@ fn dot(a: &[Number], b: &[Number], places: impl Iterator<Item = (usize, usize)>)
     for (i, j) in places {
         match (a[i], b[j]) {
             (Number::Int(x), Number::Int(y)) => {
-                ints = i128::from(i64::from_number(Number::Int(ints + x * y)))
+                ints = i128::from(i64::from_number(Number::Int(ints + x * y)));
             }
             (x, y) => {
                 whole = false;
@@ -346,6 +346,7 @@ fn dot(a: &[Number], b: &[Number], places: impl Iterator<Item = (usize, usize)>)
     if whole { Number::Int(ints) } else { Number::Float(floats) }
 }
 
+#[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
 fn mat_mul(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let (mut x, mut y) = (a.shape().dims().to_vec(), b.shape().dims().to_vec());
@@ -389,6 +390,7 @@ fn mat_mul(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     one(result.reshaped(Shape::new(dims)?)?)
 }
 
+#[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
 fn gemm(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let matrix = |tensor: &Tensor| match *tensor.shape().dims() {
@@ -404,14 +406,13 @@ fn gemm(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     }
     let shape = allowed(cx, a.dtype(), &[rows, columns])?;
     let (p, q): (Vec<_>, Vec<_>) = (a.numbers()?.collect(), b.numbers()?.collect());
-    let bias = match cx.has(2) {
-        true => {
-            let c = cx.tensor(2)?;
-            let places =
-                c.shape().broadcast(&shape).map(|_| places::broadcast(c.shape().dims(), shape.dims()))?;
-            Some((places, c.numbers()?.collect::<Vec<_>>()))
-        }
-        false => None,
+    let bias = if cx.has(2) {
+        let c = cx.tensor(2)?;
+        let places =
+            c.shape().broadcast(&shape).map(|_| places::broadcast(c.shape().dims(), shape.dims()))?;
+        Some((places, c.numbers()?.collect::<Vec<_>>()))
+    } else {
+        None
     };
     let [alpha, beta] = ["alpha", "beta"].map(|name| f64::from(attributes.float(name).unwrap_or(1.0)));
     let mut sums = Vec::with_capacity(shape.len());

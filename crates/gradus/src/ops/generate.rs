@@ -56,7 +56,7 @@ fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Outcome {
         Some(Content::Tensor(constant)) => Some(constant.tensor()?),
         _ => None,
     };
-    let dtype = value.as_ref().map_or(DType::F32, |value| value.dtype());
+    let dtype = value.as_ref().map_or(DType::F32, gradus_core::Tensor::dtype);
     let Some(shape) = cx.integers(0) else {
         let rank = cx.len(0).ok_or(Stop::Unknown(Some(0), "has an unknown number of elements".into()))?;
         let dims = cx.any_dims("the shape is not known before the run", rank);

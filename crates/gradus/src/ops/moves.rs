@@ -342,7 +342,7 @@ fn blocks(data: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, 
     let per_batch: usize = before[batch..].iter().product();
     let mut starts = Vec::with_capacity(count);
     for tuple in 0..count {
-        let mut place = if per_batch == 0 { 0 } else { tuple / per_batch };
+        let mut place = tuple.checked_div(per_batch).unwrap_or(0);
         for (axis, &number) in numbers[tuple * depth..(tuple + 1) * depth].iter().enumerate() {
             let extent = dims[batch + axis];
             place = place * extent + places::index(number, extent)?;

@@ -84,12 +84,15 @@ fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
         }
         _ => return Err(Stop::shape("query, key and value must have rank 3, or all rank 4")),
     };
-    let past = |cx: &mut Cx<'_, '_>, input: usize| match cx.has(input) {
-        false => Some(Dim::ZERO),
-        true => match cx.known_dims(input).as_deref() {
-            Some([_, _, len, _]) => Some(*len),
-            _ => None,
-        },
+    let past = |cx: &mut Cx<'_, '_>, input: usize| {
+        if cx.has(input) {
+            match cx.known_dims(input).as_deref() {
+                Some([_, _, len, _]) => Some(*len),
+                _ => None,
+            }
+        } else {
+            Some(Dim::ZERO)
+        }
     };
     let total = match past(cx, 4) {
         Some(past) => cx.add(past, k_len),
@@ -126,14 +129,15 @@ fn loss(cx: &mut Cx<'_, '_>) -> Outcome {
     let dtype = cx.dtype(0);
     let probabilities = cx.known_dims(0).map_or(Fact::tensor_type(dtype), |dims| of(dtype, dims));
     let first = match cx.text("reduction").unwrap_or("mean") {
-        "none" => match cx.known_dims(1) {
-            Some(labels) => of(dtype, labels),
-            None => {
+        "none" => {
+            if let Some(labels) = cx.known_dims(1) {
+                of(dtype, labels)
+            } else {
                 let dims = cx.dims(0)?;
                 let [batch, _, rest @ ..] = &*dims else { return Err(Stop::shape("classes are wanted")) };
                 of(dtype, std::iter::once(*batch).chain(rest.iter().copied()).collect::<Vec<_>>())
             }
-        },
+        }
         _ => of(dtype, []),
     };
     Ok(vec![first, probabilities])

@@ -80,34 +80,31 @@ fn kept(dims: &[Dim], axes: &[usize], keep: bool) -> Vec<Dim> {
 fn folded(cx: &mut Cx<'_, '_>) -> Option<Dim> {
     let dtype = cx.dtype(0).filter(|dtype| dtype.is_integer())?;
     let name: &str = &cx.node.operator.name;
-    let result = match cx.elements(0) {
-        Elements::Progression(both) => {
-            let (first, step) = *both;
-            let dims = cx.dims(0).ok()?;
-            let count = cx.product(&dims);
-            // Of no elements there is neither a greatest nor a least.
-            let symbols = cx.symbols();
-            let rest = symbols.subtract(count, Dim::ONE)?;
-            let far = symbols.multiply(step, rest)?;
-            let last = symbols.add(first, far)?;
-            let rises = symbols.at_least(step, 0);
-            match name {
-                "ReduceMax" if rises => last,
-                "ReduceMin" if rises => first,
-                "ReduceSum" if step == Dim::ZERO => symbols.multiply(first, count)?,
-                _ => return None,
-            }
+    let result = if let Elements::Progression(both) = cx.elements(0) {
+        let (first, step) = *both;
+        let dims = cx.dims(0).ok()?;
+        let count = cx.product(&dims);
+        // Of no elements there is neither a greatest nor a least.
+        let symbols = cx.symbols();
+        let rest = symbols.subtract(count, Dim::ONE)?;
+        let far = symbols.multiply(step, rest)?;
+        let last = symbols.add(first, far)?;
+        let rises = symbols.at_least(step, 0);
+        match name {
+            "ReduceMax" if rises => last,
+            "ReduceMin" if rises => first,
+            "ReduceSum" if step == Dim::ZERO => symbols.multiply(first, count)?,
+            _ => return None,
         }
-        _ => {
-            let all = cx.integers(0)?;
-            let symbols = cx.symbols();
-            match name {
-                "ReduceProd" => symbols.product(all.iter().copied())?,
-                "ReduceSum" => symbols.total(all.iter().copied())?,
-                "ReduceMax" => all.iter().copied().map(Some).reduce(|a, b| symbols.greatest(a?, b?))??,
-                "ReduceMin" => all.iter().copied().map(Some).reduce(|a, b| symbols.least(a?, b?))??,
-                _ => return None,
-            }
+    } else {
+        let all = cx.integers(0)?;
+        let symbols = cx.symbols();
+        match name {
+            "ReduceProd" => symbols.product(all.iter().copied())?,
+            "ReduceSum" => symbols.total(all.iter().copied())?,
+            "ReduceMax" => all.iter().copied().map(Some).reduce(|a, b| symbols.greatest(a?, b?))??,
+            "ReduceMin" => all.iter().copied().map(Some).reduce(|a, b| symbols.least(a?, b?))??,
+            _ => return None,
         }
     };
     cx.fits(result, dtype).then_some(result)
@@ -125,13 +122,14 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Outcome {
     let axis = cx.axis(cx.int_or("axis", -1), dims.len())?;
     let k = match cx.int("k") {
         Some(k) => Dim::Known(k),
-        None => match cx.integer(1) {
-            Some(k) => k,
-            None => {
+        None => {
+            if let Some(k) = cx.integer(1) {
+                k
+            } else {
                 let most = cx.symbols().bounds(dims[axis]).greatest();
                 cx.data("k is not known before the run", Bounds::between(Some(0), most))
             }
-        },
+        }
     };
     let mut all = dims.to_vec();
     all[axis] = k;
@@ -161,13 +159,10 @@ fn unique(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 fn non_zero(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dims = match cx.dims(0) {
-        Ok(dims) => dims,
-        Err(_) => {
-            let (rank, count) =
-                (cx.data("the rank", Bounds::EXTENT), cx.data("how many are not zero", Bounds::EXTENT));
-            return Ok(vec![Fact::typed(DType::I64, [rank, count])]);
-        }
+    let Some(dims) = cx.known_dims(0) else {
+        let (rank, count) =
+            (cx.data("the rank", Bounds::EXTENT), cx.data("how many are not zero", Bounds::EXTENT));
+        return Ok(vec![Fact::typed(DType::I64, [rank, count])]);
     };
     let all = cx.product(&dims.clone());
     let count = match cx.elements(0) {

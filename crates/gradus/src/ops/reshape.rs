@@ -64,9 +64,10 @@ fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
     let given = cx.known_dims(0);
     let target: Dims = match cx.ints("shape") {
         Some(shape) => shape.iter().map(|&dim| Dim::Known(dim)).collect(),
-        None => match cx.integers(1) {
-            Some(target) => target,
-            None => {
+        None => {
+            if let Some(target) = cx.integers(1) {
+                target
+            } else {
                 let rank =
                     cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
                 let dims = match (&given, rank) {
@@ -75,7 +76,7 @@ fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
                 };
                 return reshaped(cx, dims);
             }
-        },
+        }
     };
     let allow_zero = cx.flag("allowzero", false);
     let mut dims: Vec<Option<Dim>> = Vec::with_capacity(target.len());
@@ -104,7 +105,7 @@ fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
                 Some(dim)
             }
             // The data may say -1 or 0.
-            _ => None,
+            Dim::Symbolic(_) => None,
         };
         dims.push(resolved);
     }

@@ -135,7 +135,7 @@ fn scaled(cx: &mut Cx<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -> Outcome 
         return Err(Stop::shape(format!("there are {} scales for {} axes", scales.len(), dims.len())));
     }
     let all = dims.iter().zip(scales).map(|(&dim, scale)| match (*scale, dim) {
-        (None, dim) | (Some(1.0), dim) => dim,
+        (None | Some(1.0), dim) => dim,
         (Some(scale), Dim::Known(extent)) => {
             let product = convert::nearest_f32(Number::Int(extent.into())) * scale;
             let whole =

@@ -147,7 +147,7 @@ fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 fn concat(cx: &mut Cx<'_, '_>) -> Outcome {
-    let axis = cx.int_or("axis", if cx.version == 1 { 1 } else { 0 });
+    let axis = cx.int_or("axis", i64::from(cx.version == 1));
     let inputs: Vec<_> = (0..cx.count()).collect();
     joined(cx, &inputs, axis)
 }
@@ -182,10 +182,7 @@ fn joined(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: i64) -> Outcome {
         }
         for (at, &dim) in own.iter().enumerate() {
             if at == axis {
-                total = match total {
-                    Some(total) => Some(cx.add(total, dim)),
-                    None => None,
-                };
+                total = total.map(|total| cx.add(total, dim));
             } else {
                 dims[at] = Some(match dims[at] {
                     Some(before) => cx.equal(before, dim, "an axis beside the one of the concatenation")?,
@@ -210,7 +207,7 @@ fn joined_elements(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: usize) -> Option
         return None;
     }
     let lists = inputs.iter().map(|&input| cx.integers(input)).collect::<Option<Vec<_>>>()?;
-    let dims: Vec<_> = shapes.iter().map(|shape| shape.dims()).collect();
+    let dims: Vec<_> = shapes.iter().map(gradus_core::Shape::dims).collect();
     let each = places::joined(&dims, axis).into_iter().map(|(part, place)| lists[part][place]);
     Some(Elements::Integers(each.collect()))
 }
@@ -274,7 +271,7 @@ fn split(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// Bounds beyond these mean "to the end": no tensor is that long, and exporters write them so.
-const TO_THE_END: i64 = i32::MAX as i64;
+const TO_THE_END: i64 = (1 << 31) - 1;
 
 /// A slice along one axis: its extent, and its first element if that is known.
 struct Cut {

@@ -6,7 +6,7 @@
 //! | `SAME_UPPER`, `SAME_LOWER` | `ceil(d/s)` |
 //! | transposed | `(d - 1)*s + w + output_padding - p - q`; with `SAME_…`, `d*s` |
 //!
-//! Sources: ONNX Conv, ConvTranspose, MaxPool, AveragePool, LpPool of all versions.
+//! Sources: ONNX Conv, `ConvTranspose`, `MaxPool`, `AveragePool`, `LpPool` of all versions.
 
 use gradus_core::DType;
 
@@ -306,12 +306,11 @@ fn col2im(cx: &mut Cx<'_, '_>) -> Outcome {
         }
         None => cx.data("the block is not known before the run", Bounds::EXTENT),
     };
-    let spatial = match image {
-        Some(image) => image.to_vec(),
-        None => {
-            let rank = cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
-            cx.any_dims("the image's shape is not known before the run", rank)
-        }
+    let spatial = if let Some(image) = image {
+        image.to_vec()
+    } else {
+        let rank = cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        cx.any_dims("the image's shape is not known before the run", rank)
     };
     Ok(vec![Fact::shaped([vec![dims[0], channels], spatial].concat())])
 }
