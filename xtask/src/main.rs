@@ -1,5 +1,6 @@
 //! The chores of Gradus: `cargo xtask --help` lists them.
 
+mod bench;
 mod chores;
 mod docs;
 mod python;
@@ -35,11 +36,24 @@ enum Chore {
         /// Only this one.
         target: Option<String>,
     },
+    /// Measurements, beside what they are compared with.
+    #[command(subcommand)]
+    Bench(Bench),
     /// Writes docs/ops.md, and with Python the tables of facts and the examples.
     Docs {
         /// Fail if they differ from what is checked in, instead of writing them.
         #[arg(long)]
         check: bool,
+    },
+}
+
+/// What is measured.
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// Shape inference, beside that of the `onnx` package.
+    Infer {
+        /// Further models to measure.
+        models: Vec<std::path::PathBuf>,
     },
 }
 
@@ -49,6 +63,7 @@ fn main() -> std::process::ExitCode {
         Chore::Test { fuzz_seconds } => chores::test(fuzz_seconds),
         Chore::Conformance => chores::conformance(),
         Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),
+        Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
         Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check)),
     };
     match result {

@@ -654,3 +654,27 @@ fn a_closed_pipe_is_no_error() {
     assert!(output.status.success(), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
 }
+
+#[test]
+fn infer_says_what_every_value_is() {
+    prints(&["infer", "examples/positions.onnx"], str![[""]]);
+    prints(&["infer", "examples/positions.onnx", "--json"], str![[""]]);
+    prints(&["infer", "examples/positions.onnx", "--dim", "seq=4", "--input-shape", "tokens=2,4"], str![[""]]);
+    prints(&["infer", "examples/positions.onnx", "--only-unknown"], str![[""]]);
+    prints(&["infer", "examples/positions.onnx", "--why", "token_count"], str![[""]]);
+    prints(&["infer", "examples/loop.onnx", "examples/function.onnx"], str![[""]]);
+    prints(&["infer", "examples/range.xml", "--json"], str![[""]]);
+}
+
+#[test]
+fn infer_says_what_is_wrong_with_what_was_typed() {
+    misused(&["infer"], str![[""]]);
+    misused(&["infer", "examples/positions.onnx", "--dim", "seq"], str![[""]]);
+    misused(&["infer", "examples/positions.onnx", "--dim", "sequence=3"], str![[""]]);
+    misused(&["infer", "examples/positions.onnx", "--input-shape", "x=1,2"], str![[""]]);
+    misused(&["infer", "examples/positions.onnx", "--input-shape", "tokens=1,2,3"], str![[""]]);
+    misused(&["infer", "examples/positions.onnx", "--dim", "seq=4", "--input-shape", "tokens=2,3"], str![[""]]);
+    misused(&["infer", "examples/positions.onnx", "--why", "phases"], str![[""]]);
+    let one_is_missing = gradus(&["infer", "examples/loop.onnx", "no such model", "--only-unknown"]).assert().code(1);
+    one_is_missing.stdout_eq(str![[""]]).stderr_eq(str![[""]]);
+}

@@ -187,3 +187,42 @@ fn every_shape_of_the_corpus_is_right() {
         assert!((tally.full + tally.data) * 1000 >= tally.values * 995, "{}", tally.incomplete.join("\n"));
     }
 }
+
+/// Bytes changed at random places, always the same ones.
+fn damaged(bytes: &[u8], seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % u64::try_from(below).unwrap()).unwrap()
+    };
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=next(4) {
+        let at = next(bytes.len());
+        bytes[at] = u8::try_from(next(256)).unwrap();
+    }
+    bytes
+}
+
+#[test]
+fn damaged_models_are_inferred_without_a_panic() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut paths = models(&examples);
+    if let Some(corpus) = std::env::var_os("GRADUS_CORPUS") {
+        paths.extend(models(&Path::new(&corpus).join("handmade")));
+        paths.extend(models(&Path::new(&corpus).join("custom")));
+    }
+    let limits = Limits { max_bytes: 1 << 26, max_steps: 1000, ..Limits::DEFAULT };
+    let mut inferred = 0;
+    for path in paths {
+        let bytes = std::fs::read(&path).unwrap();
+        for seed in 0..300 {
+            let Ok(model) = Model::from_bytes(&damaged(&bytes, seed).into(), &limits) else { continue };
+            let options = InferOptions { limits, ..InferOptions::default() };
+            let _ = model.infer(&options);
+            inferred += 1;
+        }
+    }
+    assert!(inferred > 100, "{inferred} damaged models could be read");
+}

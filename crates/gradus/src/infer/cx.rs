@@ -117,10 +117,11 @@ impl Cx<'_, '_> {
         Err(Stop::shape(format!("input {input} has rank {got}, but rank {rank} is wanted")))
     }
 
-    /// The number of elements of an input of one axis, if it is known.
+    /// The number of elements of an input of one axis that decides a rank, if it is known and no tensor has more axes.
     pub(crate) fn len(&self, input: usize) -> Option<usize> {
+        const MOST_AXES: usize = 256;
         match &*self.known_dims(input)? {
-            [dim] => dim.known().and_then(usize_of_i64),
+            [dim] => dim.known().and_then(usize_of_i64).filter(|&len| len <= MOST_AXES),
             [] => Some(1),
             _ => None,
         }

@@ -11,7 +11,7 @@ mod pass;
 mod report;
 mod rules;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ impl Model {
     /// let model = gradus::Model::open("../../examples/positions.onnx", &Default::default())?;
     /// let inference = model.infer(&InferOptions::default())?;
     /// let phase = inference.fact(model.value("phase")?);
-    /// assert_eq!(inference.describe(phase), "float32[sequence]");
+    /// assert_eq!(inference.describe(phase), "float32[seq]");
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn infer(&self, options: &InferOptions) -> Result<Inference> {
@@ -125,7 +125,15 @@ impl Model {
         for name in options.inputs.keys() {
             self.input(name)?;
         }
+        let known = symbols_of_inputs(graph, options);
         for (name, value) in &options.dims {
+            if !known.contains(name) {
+                let mut known: Vec<_> = known.iter().map(|name| format!("\"{name}\"")).collect();
+                known.sort();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                let message = format!("no input has dimension \"{name}\"; dimensions of inputs: {known}");
+                return Err(Error::new(Kind::Usage, message));
+            }
             if *value < 0 {
                 return Err(Error::new(
                     Kind::Usage,
@@ -157,6 +165,33 @@ impl Model {
             bodies: pass.bodies,
         })
     }
+}
+
+/// The names in extents of inputs, as declared and as given.
+fn symbols_of_inputs(graph: &Graph, options: &InferOptions) -> HashSet<String> {
+    let mut scratch = Symbols::default();
+    let given = options.inputs.values().filter_map(|given| match given {
+        Given::Type(of) => Some(of),
+        Given::Value(_) => None,
+    });
+    let declared = graph.inputs().iter().filter_map(|&id| graph.value(id).declared.as_ref());
+    let mut open: Vec<&Type> = declared.chain(given).collect();
+    while let Some(of) = open.pop() {
+        match of {
+            Type::Tensor(_, Some(extents)) => {
+                for extent in extents {
+                    if let Extent::Symbol(text) = extent
+                        && scratch.parse(text).is_err()
+                    {
+                        scratch.named(text);
+                    }
+                }
+            }
+            Type::Sequence(inner) | Type::Optional(inner) => open.push(inner),
+            Type::Tensor(_, None) | Type::Other(_) => {}
+        }
+    }
+    scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
 }
 
 /// Where an input's declared extent is a name and the given one a number, the name stands for the number everywhere.

@@ -190,7 +190,7 @@ fn group_query(cx: &mut Cx<'_, '_>) -> Outcome {
     let size = if cx.has(1) {
         cx.floor_divide(query[2], Dim::Known(heads))
     } else {
-        cx.floor_divide(query[2], Dim::Known(heads + 2 * kv_heads))
+        cx.floor_divide(query[2], Dim::Known(heads.saturating_add(kv_heads.saturating_mul(2))))
     };
     let hidden = cx.multiply(Dim::Known(heads), size);
     let past = match (cx.has(3), cx.known_dims(3).as_deref()) {

@@ -69,6 +69,16 @@ fn differing(cx: &mut Cx<'_, '_>, a: &Fact, b: &Fact) -> Fact {
     cx.join(a, b, "the items of a list differ")
 }
 
+/// One of a list's items: where these may differ, so may two that are taken out.
+fn any_item(cx: &mut Cx<'_, '_>, each: &Fact) -> Fact {
+    let Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. }) = each else { return each.clone() };
+    let own = |&dim: &Dim| match cx.symbols().rank(dim).0 {
+        0 | 1 => dim,
+        _ => cx.data("which item is taken, of those that differ", Bounds::EXTENT),
+    };
+    of(*dtype, dims.iter().map(own).collect::<Vec<_>>())
+}
+
 /// A list of these items.
 fn sequence(cx: &mut Cx<'_, '_>, items: Vec<Fact>, dtype: Option<DType>) -> Fact {
     let each = common(cx, &items, dtype);
@@ -129,7 +139,7 @@ fn at(cx: &mut Cx<'_, '_>) -> Outcome {
         let item = items.get(at).cloned();
         return item.map(|item| vec![item]).ok_or_else(|| Stop::shape("there is no such item in the list"));
     }
-    Ok(vec![list.each.clone()])
+    Ok(vec![any_item(cx, &list.each)])
 }
 
 fn split_to_sequence(cx: &mut Cx<'_, '_>) -> Outcome {

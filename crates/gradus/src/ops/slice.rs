@@ -136,7 +136,7 @@ fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
     let all: Vec<_> = dims.iter().zip(repeats.iter()).map(|(&dim, &times)| cx.multiply(dim, times)).collect();
     let elements = match (cx.integers(0), &*repeats) {
         (Some(elements), [Dim::Known(times)]) => match usize_of_i64(*times) {
-            Some(times) if times * elements.len() <= crate::fact::MOST_INTEGERS => {
+            Some(times) if times.saturating_mul(elements.len()) <= crate::fact::MOST_INTEGERS => {
                 Elements::Integers(std::iter::repeat_n(elements.iter().copied(), times).flatten().collect())
             }
             _ => Elements::Unknown,
@@ -242,7 +242,9 @@ fn split(cx: &mut Cx<'_, '_>) -> Outcome {
             let size = cx.least(chunk, rest);
             cx.greatest(size, Dim::ZERO)
         };
-        if even { vec![chunk; parts] } else { (0..parts).map(size).collect() }
+        // What no output takes is not listed: an attribute may name any number.
+        let named = parts.min(count);
+        if even { vec![chunk; named] } else { (0..named).map(size).collect() }
     };
     if sizes.len() < count {
         return Err(Stop::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
