@@ -57,7 +57,9 @@ pub(crate) fn infer(models: &[PathBuf]) -> Result<()> {
             println!("| {name} | {bytes} | {program} | {wall_ms:.1} | {cpu_ms:.0} | {peak_kib} |");
         }
     }
-    println!("\nwithin one process (model, nodes, ms to load, ms of the first inference, ms of the fastest of 20):");
+    println!(
+        "\nwithin one process (model, nodes, ms to load, ms of the first inference, ms of the fastest of 20):"
+    );
     run(cargo()
         .args(["run", "--release", "--quiet", "-p", "gradus", "--example", "infer_time", "--"])
         .args(&all))

@@ -33,7 +33,9 @@ pub(super) const RULES: &[Rules] = &[
         Ok(vec![of(to, [Dim::ONE, width])])
     }),
     ml(&["FeatureVectorizer"], |cx| {
-        let widths = cx.ints("inputdimensions").map(|widths| widths.iter().fold(0i64, |sum, width| sum.saturating_add(*width)));
+        let widths = cx
+            .ints("inputdimensions")
+            .map(|widths| widths.iter().fold(0i64, |sum, width| sum.saturating_add(*width)));
         let rows = rows(cx)?;
         let width = match widths {
             Some(width) => Dim::Known(width),
