@@ -76,7 +76,7 @@ impl Symbols {
     /// Whether one operand is never beyond another.
     fn makes_needless(&mut self, least: bool, other: Dim, dim: Dim) -> bool {
         let apart = if least { self.subtract(dim, other) } else { self.subtract(other, dim) };
-        if apart.is_some_and(|apart| self.at_least(apart, 0)) {
+        if apart.is_some_and(|apart| self.never_below(apart, 0)) {
             return true;
         }
         // max(min(x, y), x) = x, and min(max(x, y), x) = x

@@ -319,6 +319,37 @@ impl Symbols {
         self.modulo(dim, divisor) == Some(Dim::ZERO)
     }
 
+    /// Whether an expression is at least that number, whatever its symbols are: by its bounds, or by those of what is
+    /// never more than it, with `(x - d + 1)/d` or `x/d` in place of `x//d`.
+    pub fn never_below(&mut self, dim: Dim, least: i64) -> bool {
+        if self.at_least(dim, least) {
+            return true;
+        }
+        let Dim::Symbolic(id) = dim else { return false };
+        let sum = self.sum(id).clone();
+        let mut total = Some(Dim::Known(sum.constant));
+        let mut relaxed = false;
+        for term in sum.terms {
+            let quotient = match (&*term.factors, term.coefficient) {
+                ([atom], coefficient) => match self.atom(*atom).0 {
+                    Atom::Floor(x, Dim::Known(d)) if coefficient % d == 0 => Some((x, d, coefficient / d)),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let part = match quotient {
+                Some((x, d, times)) => {
+                    relaxed = true;
+                    let low = if times > 0 { self.add(x, Dim::Known(1 - d)) } else { Some(x) };
+                    low.and_then(|low| self.multiply(low, Dim::Known(times)))
+                }
+                None => self.intern(Sum { terms: vec![term], constant: 0 }),
+            };
+            total = total.zip(part).and_then(|(total, part)| self.add(total, part));
+        }
+        relaxed && total.is_some_and(|total| self.at_least(total, least))
+    }
+
     fn floor_of(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         let (numerator, divisor) = (self.as_sum(a), self.as_sum(b));
         if divisor.terms.is_empty() {

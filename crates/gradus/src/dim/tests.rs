@@ -84,6 +84,10 @@ proptest! {
             let got = symbols.evaluate(dim, &of);
             prop_assert_eq!(got.map(i128::from), Some(want), "{} at {:?}", text, values);
             let bounds = symbols.bounds(dim);
+            for least in [want - 1, want, want + 1].map(|least| i64::try_from(least).unwrap()) {
+                let never = symbols.never_below(dim, least);
+                prop_assert!(!never || i128::from(least) <= want, "{} is {}, below {}", text, want, least);
+            }
             prop_assert!(bounds.least().is_none_or(|least| i128::from(least) <= want), "{} {:?}", text, bounds);
             prop_assert!(bounds.greatest().is_none_or(|most| i128::from(most) >= want), "{} {:?}", text, bounds);
         }
@@ -136,6 +140,8 @@ fn forms_that_are_equal_are_one() {
         ("(a + b)*(a - b)", "a*a - b*b"),
         ("'batch size'*2", "2*'batch size'"),
         ("(seq%4)//4", "0"),
+        ("min(t, 4*((t + 3)//4))", "t"),
+        ("max(h - 2*(h//2), 0)", "h%2"),
     ];
     for (one, other) in cases {
         let (a, b) = (symbols.parse(one).unwrap(), symbols.parse(other).unwrap());
