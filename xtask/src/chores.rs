@@ -72,10 +72,6 @@ pub(crate) fn conformance() -> Result<()> {
         .env("GRADUS_CONFORMANCE", &cases))
 }
 
-pub(crate) fn bench(arguments: &[String]) -> Result<()> {
-    run(cargo().args(["run", "--release", "--quiet", "-p", "gradus-bench", "--"]).args(arguments))
-}
-
 pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
     if !exists("c++") {
         eprintln!("xtask: there is no C++ compiler for libFuzzer: the fuzz targets are not run");

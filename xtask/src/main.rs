@@ -1,5 +1,6 @@
 //! The chores of Gradus: `cargo xtask --help` lists them.
 
+mod bench;
 mod chores;
 mod docs;
 mod peers;
@@ -47,17 +48,30 @@ enum Chore {
         /// Only this one.
         target: Option<String>,
     },
-    /// Ratios, measured side by side; `cargo xtask bench -- --help` lists them.
-    Bench {
-        /// What to measure, and how.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    /// Measurements, beside what they are compared with.
+    #[command(subcommand)]
+    Bench(Bench),
     /// Writes docs/ops.md, and with Python the tables of facts and the examples.
     Docs {
         /// Fail if they differ from what is checked in, instead of writing them.
         #[arg(long)]
         check: bool,
+    },
+}
+
+/// What is measured.
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// Shape inference, beside that of the `onnx` package.
+    Infer {
+        /// Further models to measure.
+        models: Vec<std::path::PathBuf>,
+    },
+    /// Sequences, beside filling memory with a constant.
+    Sequences {
+        /// How; `--help` says.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
     },
 }
 
@@ -67,8 +81,9 @@ fn main() -> std::process::ExitCode {
         Chore::Test { fuzz_seconds } => chores::test(fuzz_seconds),
         Chore::Conformance { peers, seed, calls } => chores::conformance()
             .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls))),
-        Chore::Bench { arguments } => chores::bench(&arguments),
         Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),
+        Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
+        Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),
         Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check)),
     };
     match result {
