@@ -144,6 +144,9 @@ fn logspaces() {
         }
     }
     logspace(Int(2), Int(0), Float(63.999_999), 1000, DType::U64);
+    // From just below 1 to just above, in steps that are too small to be seen in fixed point.
+    logspace(Float(5e-41), Float(1e-306), Float(-1e-219), 4_000_000, DType::I32);
+    logspace(Int(10), Float(-1e-60), Float(1e-60), 1000, DType::I64);
     logspace(Complex(1.0, 1.0), Int(0), Int(5), 20, DType::C128);
 }
 
