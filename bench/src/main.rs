@@ -1,8 +1,11 @@
-//! Benchmarks of Gradus: ratios, measured side by side in one run, as tables.
+//! Benchmarks of Gradus: ratios, measured side by side in one run, as tables; and fills against arbitrary precision.
 
+mod accuracy;
 mod memory;
 mod sequences;
 mod timing;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -25,10 +28,25 @@ enum Subject {
         #[arg(long, default_value_t = 9)]
         rounds: usize,
     },
+    /// Fills of random sequences against arbitrary precision.
+    Accuracy {
+        /// Elements of each float type.
+        #[arg(long, default_value_t = 4_000_000)]
+        elements: u64,
+        /// Where the random sequences begin.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
 }
 
-fn main() {
+fn main() -> ExitCode {
     match Args::parse().subject {
         Subject::Sequences { bytes, rounds } => sequences::run(bytes, rounds),
+        Subject::Accuracy { elements, seed } => {
+            if !accuracy::run(elements, seed) {
+                return ExitCode::FAILURE;
+            }
+        }
     }
+    ExitCode::SUCCESS
 }

@@ -1,0 +1,127 @@
+//! Fills against the reference.
+
+use std::time::Duration;
+
+use gradus_core::convert::{u64_of, usize_of};
+use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
+use gradus_core::{DType, Number};
+use gradus_kernels::{Fill, Options, Write, Writer};
+use half::{bf16, f16};
+
+use super::case::{Arguments, Case};
+use super::reference::{self, Reference, Tie};
+
+use Number::Float;
+
+/// Misrounded elements that are told, of those that are counted.
+const TOLD: usize = 10;
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    pub elements: u64,
+    /// Elements that are neither zero nor infinite.
+    pub ordinary: u64,
+    pub misrounded: u64,
+    /// Elements in the middle between two numbers.
+    pub ties: u64,
+    /// Elements so near the middle that the reference cannot tell.
+    pub unknown: u64,
+    /// The largest distance from the exact value, in units in the last place.
+    pub error: f64,
+    /// The least distance from the middle between two numbers, not in it, as bits of a unit in the last place.
+    pub tie_bits: u32,
+    pub told: Vec<String>,
+    /// What fills took; the rest is the reference's time.
+    pub filling: Duration,
+}
+
+impl Tally {
+    pub fn and(mut self, other: Tally) -> Tally {
+        self.told.extend(other.told);
+        self.told.truncate(TOLD);
+        Tally {
+            elements: self.elements + other.elements,
+            ordinary: self.ordinary + other.ordinary,
+            misrounded: self.misrounded + other.misrounded,
+            ties: self.ties + other.ties,
+            unknown: self.unknown + other.unknown,
+            error: self.error.max(other.error),
+            tie_bits: self.tie_bits.max(other.tie_bits),
+            told: self.told,
+            filling: self.filling + other.filling,
+        }
+    }
+
+    pub fn is_clean(&self) -> bool {
+        self.misrounded == 0 && self.unknown == 0
+    }
+}
+
+/// Checks the elements of a case.
+pub fn check(case: &Case) -> Tally {
+    match case.dtype {
+        DType::F16 => check_as::<f16>(case),
+        DType::BF16 => check_as::<bf16>(case),
+        DType::F32 => check_as::<f32>(case),
+        _ => check_as::<f64>(case),
+    }
+}
+
+fn check_as<T: Write>(case: &Case) -> Tally {
+    let Case { dtype, num, endpoint, .. } = *case;
+    let valid = "the arguments of a case are valid";
+    match case.arguments {
+        Arguments::Range { start, limit, step } => {
+            let plan = RangePlan::new(Float(start), Float(limit), Float(step), dtype).expect(valid);
+            compare::<T>(case, &plan)
+        }
+        Arguments::Linspace { start, stop } => {
+            let plan = LinspacePlan::new(Float(start), Float(stop), num, endpoint, dtype).expect(valid);
+            compare::<T>(case, &plan)
+        }
+        Arguments::Logspace { base, start, stop } => {
+            let plan = LogspacePlan::new(Float(base), Float(start), Float(stop), num, endpoint, dtype);
+            compare::<T>(case, &plan.expect(valid))
+        }
+        Arguments::Geomspace { start, stop } => {
+            let plan = GeomspacePlan::new(Float(start), Float(stop), num, endpoint, dtype).expect(valid);
+            compare::<T>(case, &plan)
+        }
+    }
+}
+
+fn compare<T: Write>(case: &Case, plan: &impl Fill) -> Tally {
+    let len = usize_of(plan.len().saturating_sub(case.lo).min(u64_of(case.len)));
+    let mut out = vec![T::default(); len];
+    let start = std::time::Instant::now();
+    Writer::new(plan, Options::default()).write(case.lo, &mut out);
+    let mut tally = Tally { elements: u64_of(len), filling: start.elapsed(), ..Tally::default() };
+    let mut reference = Reference::new(case);
+    let format = reference::format(case.dtype);
+    let sign_bit = 1 << (format.exponent_bits + format.mantissa_bits);
+    for (i, element) in out.iter().enumerate() {
+        let wanted = reference.next(format);
+        let sign = if wanted.negative { sign_bit } else { 0 };
+        let code = bytemuck::bytes_of(element).iter().rev().fold(0, |code, &byte| code << 8 | u64::from(byte));
+        let mut error = wanted.nearest.error;
+        tally.ordinary += u64::from(wanted.nearest.code != 0 && wanted.nearest.code != format.infinity());
+        match wanted.tie {
+            Tie::No => tally.tie_bits = tally.tie_bits.max(wanted.nearest.tie_bits),
+            Tie::Exactly => tally.ties += 1,
+            Tie::Unknown => tally.unknown += 1,
+        }
+        if code != sign | wanted.nearest.code {
+            let away = reference::float((code & !sign_bit).abs_diff(wanted.nearest.code));
+            error += away;
+            tally.misrounded += 1;
+            if tally.told.len() < TOLD {
+                let index = case.lo + u64_of(i);
+                let wanted = sign | wanted.nearest.code;
+                tally.told.push(format!("{case:?}: element {index} is {element:?} (code {code:#x}), not {wanted:#x}"));
+            }
+        }
+        tally.error = tally.error.max(error);
+    }
+    tally
+}
