@@ -12,6 +12,7 @@ elements. The programs take turns; the median counts.
 import argparse
 import importlib.util
 import json
+import math
 import pathlib
 import platform
 import statistics
@@ -186,8 +187,6 @@ def plot(programs, medians, threads):
     names = ["Gradus", *(name for name in programs if name != "Gradus")]
     size, left, width, bar, top = SIZES[-1], 150, 480, 13, 46
     lowest, highest = 0.1, 100.0
-    import math
-
     at = lambda speed: left + width * math.log(max(speed, lowest) / lowest) / math.log(highest / lowest)  # noqa: E731
     parts, y = [], top
     for function, dtype in SEQUENCES:

@@ -94,7 +94,9 @@ fn base(dtype: DType, rng: &mut fastrand::Rng) -> f64 {
         2 => f64::from(rng.u16(2..1000)),
         3 => 1.0 + sign(rng) * between(-51.0, -1.0, rng).exp2(),
         // Not 1, whose logarithm has no quotients.
-        _ => std::iter::repeat_with(|| positive(dtype, rng)).find(|&base| base != 1.0).expect("there are others"),
+        _ => std::iter::repeat_with(|| positive(dtype, rng))
+            .find(|&base| base != 1.0)
+            .expect("there are others"),
     }
 }
 

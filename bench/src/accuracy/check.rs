@@ -103,7 +103,8 @@ fn compare<T: Write>(case: &Case, plan: &impl Fill) -> Tally {
     for (i, element) in out.iter().enumerate() {
         let wanted = reference.next(format);
         let sign = if wanted.negative { sign_bit } else { 0 };
-        let code = bytemuck::bytes_of(element).iter().rev().fold(0, |code, &byte| code << 8 | u64::from(byte));
+        let code =
+            bytemuck::bytes_of(element).iter().rev().fold(0, |code, &byte| code << 8 | u64::from(byte));
         let mut error = wanted.nearest.error;
         tally.ordinary += u64::from(wanted.nearest.code != 0 && wanted.nearest.code != format.infinity());
         match wanted.tie {
@@ -118,7 +119,9 @@ fn compare<T: Write>(case: &Case, plan: &impl Fill) -> Tally {
             if tally.told.len() < TOLD {
                 let index = case.lo + u64_of(i);
                 let wanted = sign | wanted.nearest.code;
-                tally.told.push(format!("{case:?}: element {index} is {element:?} (code {code:#x}), not {wanted:#x}"));
+                tally.told.push(format!(
+                    "{case:?}: element {index} is {element:?} (code {code:#x}), not {wanted:#x}"
+                ));
             }
         }
         tally.error = tally.error.max(error);

@@ -30,7 +30,15 @@ pub fn run(elements: u64, seed: u64) -> bool {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN);
     table.set_header([
-        "type", "sequence", "elements", "finite, not 0", "misrounded", "max ulp", "ties", "nearest to a tie, ulp", "seconds",
+        "type",
+        "sequence",
+        "elements",
+        "finite, not 0",
+        "misrounded",
+        "max ulp",
+        "ties",
+        "nearest to a tie, ulp",
+        "seconds",
     ]);
     let mut all = Tally::default();
     for dtype in DTYPES {
@@ -43,7 +51,10 @@ pub fn run(elements: u64, seed: u64) -> bool {
     }
     println!("\nrandom sequences, seed {seed}\n\n{table}");
     let recorded = recorded::run();
-    println!("\nsequences of 100,000 elements that other programs were recorded with: max ulp, and how many percent of the elements are correctly rounded\n\n{}", recorded.0);
+    println!(
+        "\nsequences of 100,000 elements that other programs were recorded with: max ulp, and how many percent of the elements are correctly rounded\n\n{}",
+        recorded.0
+    );
     let all = all.and(recorded.1);
     for line in &all.told {
         println!("misrounded: {line}");

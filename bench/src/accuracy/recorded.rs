@@ -40,7 +40,8 @@ const PROGRAMS: [&str; 5] = ["numpy", "torch", "paddle", "jax", "keras_tf"];
 /// The table, and what was found.
 pub fn run() -> (Table, Tally) {
     let recorded: Recorded = serde_json::from_str(RECORDED).expect("the script writes what is read here");
-    let tallies: Vec<Tally> = recorded.rows.par_iter().map(|row| check::check(&row.case(recorded.num))).collect();
+    let tallies: Vec<Tally> =
+        recorded.rows.par_iter().map(|row| check::check(&row.case(recorded.num))).collect();
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN);
     table.set_header(["sequence", "Gradus"].into_iter().chain(PROGRAMS));

@@ -53,7 +53,16 @@ impl Reference {
         let powers = |negative, scale: Real, base: Real, exponent: Real, step: Real| {
             let value = Wide::of(&(&scale * power(&base, &exponent)));
             let ratio = Wide::of(&power(&base, &step));
-            Reference::Powers(Box::new(Powers { negative, value, ratio, scale, base, exponent, step, index: 0 }))
+            Reference::Powers(Box::new(Powers {
+                negative,
+                value,
+                ratio,
+                scale,
+                base,
+                exponent,
+                step,
+                index: 0,
+            }))
         };
         match case.arguments {
             Arguments::Range { start, step, .. } => Reference::Line(Arithmetic::range(start, step, lo)),

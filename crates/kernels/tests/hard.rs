@@ -20,8 +20,10 @@ fn check<T: Write + Rounded>(plan: &(impl Fill + std::fmt::Debug), lo: u64, want
     for level in Level::available() {
         let mut out = vec![T::default(); wanted.len()];
         Writer::new(plan, Options { level: Some(level), ..Options::default() }).write(lo, &mut out);
-        assert!(bytemuck::cast_slice::<T, u8>(&out) == bytemuck::cast_slice::<T, u8>(&wanted), 
-            "{level:?}, from {lo}: {out:?}, not {wanted:?}: {plan:?}");
+        assert!(
+            bytemuck::cast_slice::<T, u8>(&out) == bytemuck::cast_slice::<T, u8>(&wanted),
+            "{level:?}, from {lo}: {out:?}, not {wanted:?}: {plan:?}"
+        );
     }
 }
 
@@ -63,7 +65,7 @@ fn middles_among_powers<T: Write + Rounded>() {
     let mut middles = 0;
     for n in 2..=12u32 {
         let top = 2f64.powi(i32::try_from(T::FORMAT.mantissa_bits).unwrap() + 2);
-        let root = |x: f64| x.powf(1.0 / f64::from(n)) ;
+        let root = |x: f64| x.powf(1.0 / f64::from(n));
         // The odd integers whose power `n` is between half of the top and the top; some of them, if they are many.
         let (low, high) = (root(top / 2.0).ceil(), root(top));
         for part in 0..20 {
@@ -76,7 +78,8 @@ fn middles_among_powers<T: Write + Rounded>() {
             }
             middles += 1;
             let num = u64::from(n) + 3;
-            let wanted: Vec<Real> = (0..num).map(|i| Real::from(k).pow(isize::try_from(i).unwrap())).collect();
+            let wanted: Vec<Real> =
+                (0..num).map(|i| Real::from(k).pow(isize::try_from(i).unwrap())).collect();
             let last = Int((num - 1).into());
             check::<T>(&logspace::<T>(Int(k), Int(0), last, num), 0, &wanted);
             check::<T>(&logspace::<T>(Int(k * k), Int(0), Float(f64::from(n + 2) / 2.0), num), 0, &wanted);
@@ -177,7 +180,8 @@ fn middles(format: Binary, lowest: i32, highest: i32, count: u64) -> impl Iterat
     let code = move |exponent: i32| u64::try_from(exponent + bias).unwrap() << format.mantissa_bits;
     let (low, high) = (code(lowest), code(highest));
     (1..=count).map(move |i| {
-        let random = i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let random =
+            i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         format.middle(low + random % (high - low))
     })
 }
@@ -244,7 +248,9 @@ fn lines_near_middles<T: Write + Rounded>() {
     let highest = 1i128 << (T::FORMAT.mantissa_bits + 1);
     for odd in [highest + 1, highest + 3, highest * 3 / 2 + 1, 2 * highest - 1, 2 * highest - 3] {
         let num = 5;
-        for start in [Int(0), Float(2f64.powi(-1000)), Float(-2f64.powi(-1000)), Float(5e-324), Float(-5e-324)] {
+        for start in
+            [Int(0), Float(2f64.powi(-1000)), Float(-2f64.powi(-1000)), Float(5e-324), Float(-5e-324)]
+        {
             for stop in [Int(4 * odd), Int(-4 * odd)] {
                 check::<T>(&linspace::<T>(start, stop, num), 0, &line(start, stop, num));
                 check::<T>(&linspace::<T>(stop, start, num), 0, &line(stop, start, num));

@@ -39,7 +39,10 @@ fn check_as<T: Write>(plan: &impl Fill) {
                 let bytes = bytemuck::cast_slice::<T, u8>;
                 let neighbours = bytes(&memory[..offset]).iter().chain(bytes(&memory[offset + len..]));
                 let right = bytes(&memory[offset..offset + len]) == bytes(&all[lo..lo + len]);
-                assert!(right && neighbours.copied().all(|byte| byte == 0), "{level:?}, {stores:?}, {len} elements from {lo} at {offset}");
+                assert!(
+                    right && neighbours.copied().all(|byte| byte == 0),
+                    "{level:?}, {stores:?}, {len} elements from {lo} at {offset}"
+                );
             };
             for len in 0..=LONGEST {
                 check(len, 0);

@@ -53,7 +53,13 @@ impl Small {
             .map(|i| {
                 let code = self.format.nearest(&exact(i)).expect("no overflow");
                 let element = tensor.number(usize::try_from(i).unwrap()).unwrap();
-                assert_eq!(element, Float(self.number(code)), "{}, element {i} of {}", self.dtype, plan.len());
+                assert_eq!(
+                    element,
+                    Float(self.number(code)),
+                    "{}, element {i} of {}",
+                    self.dtype,
+                    plan.len()
+                );
                 code
             })
             .collect()

@@ -40,7 +40,8 @@ impl Arithmetic {
         let width = first.bit_len().max(step.bit_len()) / 64 + 3;
         let two_s_complement = |x: &IBig| {
             let (sign, magnitude) = x.clone().into_parts();
-            let bits = if sign == Sign::Negative { (UBig::ONE << (64 * width)) - magnitude } else { magnitude };
+            let bits =
+                if sign == Sign::Negative { (UBig::ONE << (64 * width)) - magnitude } else { magnitude };
             let mut limbs = limbs(&bits.to_le_bytes());
             limbs.resize(width, 0);
             limbs

@@ -90,8 +90,8 @@ impl Wide {
             let carried = if zeros == 0 { 0 } else { limb(below_top + 1) >> (64 - zeros) };
             limb(below_top) << zeros | carried
         });
-        let cut = limb(LIMBS) << zeros != 0
-            || limbs[..top.saturating_sub(LIMBS)].iter().any(|&limb| limb != 0);
+        let cut =
+            limb(LIMBS) << zeros != 0 || limbs[..top.saturating_sub(LIMBS)].iter().any(|&limb| limb != 0);
         let bits = 64 * (i64::try_from(top).expect("there are few limbs") + 1) - i64::from(zeros);
         Wide { limbs: kept, exponent: exponent + bits, inexact: inexact || cut }
     }
@@ -175,8 +175,8 @@ impl Wide {
         let tie_bits = leading_zeros(&from_middle);
         let tie = half && tie_bits == WIDE_BITS && !self.inexact;
         let up = half && (!tie || below & 1 == 1);
-        let fraction = f64::from(u32::try_from(fraction[LIMBS - 1] >> 32).expect("32 bits are left"))
-            * 2f64.powi(-32);
+        let fraction =
+            f64::from(u32::try_from(fraction[LIMBS - 1] >> 32).expect("32 bits are left")) * 2f64.powi(-32);
         let code = below + u64::from(up);
         let error = match code == infinity {
             true => 0.0,

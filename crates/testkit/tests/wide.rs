@@ -24,7 +24,13 @@ fn check(x: &Real) {
 fn near(x: f64) -> [Real; 5] {
     let x = real(x.abs());
     let little = Real::ONE / Real::from(3u8).pow(400);
-    [x.clone(), &x * (Real::ONE + &little), &x * (Real::ONE - &little), &x / Real::from(3u8), &x / Real::from(7u8)]
+    [
+        x.clone(),
+        &x * (Real::ONE + &little),
+        &x * (Real::ONE - &little),
+        &x / Real::from(3u8),
+        &x / Real::from(7u8),
+    ]
 }
 
 #[test]
