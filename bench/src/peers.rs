@@ -15,23 +15,27 @@ use Number::Int;
 /// Prints the seconds that each sequence of each size takes, its plan included, as JSON: `{"range int64": {"10": …}}`.
 pub fn run(sizes: &[usize], threads: usize, rounds: usize) {
     let options = Options { threads, ..Options::default() };
-    let times: Map<String, Value> = [
-        ("range int64", range::<i64> as fn(usize, Options, usize) -> f64),
+    let sequences: [(&str, Time); 6] = [
+        ("range int64", range::<i64>),
         ("range float32", range::<f32>),
         ("linspace float32", linspace::<f32>),
         ("linspace float64", linspace::<f64>),
         ("logspace float32", logspace::<f32>),
         ("logspace float64", logspace::<f64>),
-    ]
-    .into_iter()
-    .map(|(name, time)| {
-        let times: Map<String, Value> =
-            sizes.iter().map(|&len| (len.to_string(), json!(time(len, options, rounds)))).collect();
-        (name.to_owned(), times.into())
-    })
-    .collect();
+    ];
+    let times: Map<String, Value> = sequences
+        .into_iter()
+        .map(|(name, time)| {
+            let times: Map<String, Value> =
+                sizes.iter().map(|&len| (len.to_string(), json!(time(len, options, rounds)))).collect();
+            (name.to_owned(), times.into())
+        })
+        .collect();
     println!("{}", Value::from(times));
 }
+
+/// The seconds that so many elements take.
+type Time = fn(usize, Options, usize) -> f64;
 
 fn range<T: Write>(len: usize, options: Options, rounds: usize) -> f64 {
     time::<T, _>(len, options, rounds, |num, dtype| {

@@ -1,6 +1,7 @@
 //! Fills against the reference.
 
-use std::time::Duration;
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
 
 use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
@@ -94,9 +95,14 @@ fn check_as<T: Write>(case: &Case) -> Tally {
 fn compare<T: Write>(case: &Case, plan: &impl Fill) -> Tally {
     let len = usize_of(plan.len().saturating_sub(case.lo).min(u64_of(case.len)));
     let mut out = vec![T::default(); len];
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     Writer::new(plan, Options::default()).write(case.lo, &mut out);
-    let mut tally = Tally { elements: u64_of(len), filling: start.elapsed(), ..Tally::default() };
+    Tally { filling: start.elapsed(), ..judge(case, &out) }
+}
+
+/// Compares what was written for a case with the reference.
+fn judge<T: Write + Debug>(case: &Case, out: &[T]) -> Tally {
+    let mut tally = Tally { elements: u64_of(out.len()), ..Tally::default() };
     let mut reference = Reference::new(case);
     let format = reference::format(case.dtype);
     let sign_bit = 1 << (format.exponent_bits + format.mantissa_bits);
@@ -127,4 +133,38 @@ fn compare<T: Write>(case: &Case, plan: &impl Fill) -> Tally {
         tally.error = tally.error.max(error);
     }
     tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_off_by_one_unit_is_found() {
+        for arguments in [
+            Arguments::Range { start: 0.1, limit: 10.0, step: 0.1 },
+            Arguments::Linspace { start: -3.7, stop: 11.3 },
+            Arguments::Logspace { base: 10.0, start: 0.0, stop: 3.0 },
+            Arguments::Geomspace { start: -1.0, stop: -1000.0 },
+        ] {
+            let case = Case { dtype: DType::F64, arguments, num: 100, endpoint: true, lo: 3, len: 50 };
+            let tally = check(&case);
+            assert!(tally.is_clean() && tally.elements == 50 && tally.error <= 0.5, "{:?}", tally.told);
+            let mut reference = Reference::new(&case);
+            let format = reference::format(DType::F64);
+            let mut out: Vec<f64> = (0..50)
+                .map(|_| {
+                    let element = reference.next(format);
+                    let magnitude = f64::from_bits(element.nearest.code);
+                    if element.negative { -magnitude } else { magnitude }
+                })
+                .collect();
+            assert!(judge(&case, &out).is_clean());
+            out[7] = out[7].next_up();
+            out[9] = -out[9];
+            let tally = judge(&case, &out);
+            assert_eq!((tally.misrounded, tally.told.len()), (2, 2));
+            assert!(tally.error > 0.5);
+        }
+    }
 }
