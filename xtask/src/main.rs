@@ -50,12 +50,6 @@ enum Chore {
     },
     /// The unsafe code, under valgrind.
     Memcheck,
-    /// Benchmarks; `sequences` against a constant fill.
-    Bench {
-        /// What the benchmark is told.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
     /// The fuzz targets.
     Fuzz {
         /// Seconds for each.
@@ -63,6 +57,12 @@ enum Chore {
         seconds: u32,
         /// Only this one.
         target: Option<String>,
+    },
+    /// Ratios, measured side by side; `cargo xtask bench -- --help` lists them.
+    Bench {
+        /// What to measure, and how.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
     },
     /// Writes docs/ops.md, and with Python the tables of facts and the examples.
     Docs {

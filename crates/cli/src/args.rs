@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use gradus::{DType, Limits, Options};
+use gradus::{DType, Limits, Options, seq};
 
 /// Exact sequences and shapes of tensor programs.
 ///
@@ -22,6 +22,10 @@ pub(crate) enum Command {
     Show(Show),
     Ops(Ops),
     Range(Range),
+    Linspace(Linspace),
+    Logspace(Logspace),
+    Geomspace(Geomspace),
+    Compare(Compare),
     Completions(Completions),
     Man,
 }
@@ -33,7 +37,11 @@ impl Args {
             Command::Run(run) => run.json,
             Command::Show(show) => show.json,
             Command::Ops(ops) => ops.json,
-            Command::Range(range) => range.json,
+            Command::Range(range) => range.out.json,
+            Command::Linspace(linspace) => linspace.out.json,
+            Command::Logspace(logspace) => logspace.out.json,
+            Command::Geomspace(geomspace) => geomspace.out.json,
+            Command::Compare(compare) => compare.json,
             Command::Completions(_) | Command::Man => false,
         }
     }
@@ -140,27 +148,193 @@ pub(crate) struct Ops {
 #[derive(Debug, ClapArgs)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Range {
+    #[command(flatten)]
+    pub(crate) arguments: RangeArguments,
+
+    #[command(flatten)]
+    pub(crate) types: Types,
+
+    /// Whose results are wanted; they are predicted, the program is not run.
+    #[arg(long, default_value_t, value_name = "PROGRAM")]
+    pub(crate) profile: seq::profile::Profile,
+
+    #[command(flatten)]
+    pub(crate) out: Out,
+}
+
+/// The numbers that make a range.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RangeArguments {
     /// The first element.
     pub(crate) start: String,
     /// What the elements stay short of.
     pub(crate) stop: String,
     /// The difference of neighbours; not zero.
     pub(crate) step: String,
+}
 
-    /// The type of the elements: float32, i64, bf16, … Without this, int64 if all numbers are whole, or else float64.
+/// Compute NUM numbers at equal distances from START to STOP.
+///
+/// Each element is the exact number, rounded once: to the nearest float, or toward zero to an integer.
+#[derive(Debug, ClapArgs)]
+#[command(allow_negative_numbers = true)]
+pub(crate) struct Linspace {
+    #[command(flatten)]
+    pub(crate) arguments: SpaceArguments,
+
+    #[command(flatten)]
+    pub(crate) types: Types,
+
+    /// Whose results are wanted; they are predicted, the program is not run.
+    #[arg(long, default_value_t, value_name = "PROGRAM")]
+    pub(crate) profile: seq::profile::Profile,
+
+    #[command(flatten)]
+    pub(crate) out: Out,
+}
+
+/// The numbers that make a linspace or geomspace, or the exponents of a logspace.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SpaceArguments {
+    /// The first; a complex number is written as 1+2j, an array as [1, 2].
+    ///
+    /// Arrays are broadcast, and there is a sequence for every element.
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) start: String,
+    /// The last.
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) stop: String,
+    /// How many.
+    pub(crate) num: String,
+    /// STOP is not the last number, but the one after it.
+    #[arg(long)]
+    pub(crate) no_endpoint: bool,
+    /// Between arrays: the axis of the result along which the sequences run; -1 is the last.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) axis: i64,
+}
+
+/// Compute NUM powers of a base, with exponents at equal distances from START to STOP.
+///
+/// Each element is the exact power, rounded once: to the nearest float, or toward zero to an integer.
+#[derive(Debug, ClapArgs)]
+#[command(allow_negative_numbers = true)]
+pub(crate) struct Logspace {
+    #[command(flatten)]
+    pub(crate) arguments: SpaceArguments,
+
+    #[command(flatten)]
+    pub(crate) base: Base,
+
+    #[command(flatten)]
+    pub(crate) types: Types,
+
+    /// Whose results are wanted; they are predicted, the program is not run.
+    #[arg(long, default_value_t, value_name = "PROGRAM")]
+    pub(crate) profile: seq::profile::Profile,
+
+    #[command(flatten)]
+    pub(crate) out: Out,
+}
+
+/// The base of a logspace.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Base {
+    /// The number whose powers the elements are.
+    #[arg(long, value_name = "B", default_value = "10", allow_hyphen_values = true)]
+    pub(crate) base: String,
+}
+
+/// Compute NUM numbers at equal ratios from START to STOP.
+///
+/// Each element is the exact number, rounded once: to the nearest float, or toward zero to an integer. Complex numbers
+/// lie on a spiral.
+#[derive(Debug, ClapArgs)]
+#[command(allow_negative_numbers = true)]
+pub(crate) struct Geomspace {
+    #[command(flatten)]
+    pub(crate) arguments: SpaceArguments,
+
+    #[command(flatten)]
+    pub(crate) types: Types,
+
+    #[command(flatten)]
+    pub(crate) out: Out,
+}
+
+/// The types of a sequence.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Types {
+    /// The type of the elements: float32, i64, bf16, … Without this, float64; a range of whole numbers is int64, and a
+    /// sequence with a complex argument complex128.
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<DType>,
 
-    /// The type that the three numbers are read as; without this, the type of the elements.
+    /// The type that the numbers are read as; without this, the type of the elements.
     #[arg(long, value_name = "TYPE")]
     pub(crate) in_dtype: Option<DType>,
+}
 
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
+/// Where a sequence goes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Out {
+    /// Only the elements from LO to before HI; each may be left out.
+    #[arg(long, value_name = "LO:HI")]
+    pub(crate) slice: Option<String>,
+
+    /// Write a file instead of printing: .npy, .arrow or .csv.
+    #[arg(long = "out", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 
     /// Print JSON (docs/json.md).
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["file", "plot"])]
     pub(crate) json: bool,
+
+    /// Draw the elements over their indices.
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) plot: bool,
+}
+
+/// Show what every program gives for the same call, and why it differs from the exact result.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Compare {
+    #[command(subcommand)]
+    pub(crate) call: Call,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// A call that programs answer differently.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Call {
+    /// START, START + STEP, … while short of STOP.
+    #[command(allow_negative_numbers = true)]
+    Range {
+        #[command(flatten)]
+        arguments: RangeArguments,
+        #[command(flatten)]
+        types: Types,
+    },
+    /// NUM numbers at equal distances.
+    #[command(allow_negative_numbers = true)]
+    Linspace {
+        #[command(flatten)]
+        arguments: SpaceArguments,
+        #[command(flatten)]
+        types: Types,
+    },
+    /// NUM powers of a base.
+    #[command(allow_negative_numbers = true)]
+    Logspace {
+        #[command(flatten)]
+        arguments: SpaceArguments,
+        #[command(flatten)]
+        base: Base,
+        #[command(flatten)]
+        types: Types,
+    },
 }
 
 /// Print a script that completes command lines in a shell.

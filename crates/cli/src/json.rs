@@ -40,16 +40,21 @@ fn numbers(tensor: &Tensor) -> String {
         if out.len() > 1 {
             out.push(',');
         }
-        if let Number::Complex(re, im) = number {
-            let part = if dtype == DType::C64 { DType::F32 } else { DType::F64 };
-            let parts = [re, im].map(|x| real(Number::Float(x), part));
-            out.extend(["[", &parts[0], ",", &parts[1], "]"]);
-        } else {
-            out.push_str(&real(number, dtype));
-        }
+        out.push_str(&self::number(number, dtype));
     }
     out.push(']');
     out
+}
+
+/// An element: a number, or the two parts of a complex one.
+pub(crate) fn number(number: Number, dtype: DType) -> String {
+    match number {
+        Number::Complex(re, im) => {
+            let [re, im] = [re, im].map(|part| real(Number::Float(part), dtype.component()));
+            format!("[{re},{im}]")
+        }
+        _ => real(number, dtype),
+    }
 }
 
 /// A number; JSON has no word for those that are not finite.

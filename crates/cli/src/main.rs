@@ -6,6 +6,7 @@ mod diagnostics;
 mod json;
 mod literal;
 mod output;
+mod stream;
 
 use std::process::ExitCode;
 

@@ -79,11 +79,11 @@ pub(crate) struct Files {
 
 impl Files {
     /// Writes a file under another name.
-    pub(crate) fn create(
+    pub(crate) fn create<E: From<Error>>(
         &mut self,
         path: &Path,
-        write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,
-    ) -> Result<()> {
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let fail = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(path.display());
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
@@ -91,7 +91,8 @@ impl Files {
         self.written.push((temporary, path.to_owned()));
         let mut file = BufWriter::new(file);
         write(&mut file)?;
-        file.into_inner().map_err(|error| fail(error.into_error()))?.sync_all().map_err(fail)
+        let file = file.into_inner().map_err(|error| fail(error.into_error()))?;
+        Ok(file.sync_all().map_err(fail)?)
     }
 
     /// Gives all files their names.

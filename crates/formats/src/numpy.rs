@@ -310,10 +310,49 @@ fn texts(
 /// # Errors
 /// [`Kind::Io`] if the output refuses, [`Kind::Unsupported`] for types that neither NumPy nor `ml_dtypes` has.
 pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
-    let dtype = tensor.dtype();
-    let longest =
-        tensor.texts().map_or(0, |texts| texts.iter().map(|text| text.chars().count()).max().unwrap_or(0));
-    let descr = match dtype {
+    let descr = match tensor.texts() {
+        Ok(texts) => format!("<U{}", longest(texts)),
+        Err(_) => descr(tensor.dtype())?,
+    };
+    out.write_all(&header(&descr, tensor.shape())).map_err(io)?;
+    write_elements(tensor, out)
+}
+
+/// Writes the elements of a tensor as they follow the header: those of a large array may be written in parts.
+///
+/// # Errors
+/// [`Kind::Io`] if the output refuses.
+pub fn write_elements(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
+    if let Ok(texts) = tensor.texts() {
+        let longest = longest(texts);
+        for text in texts {
+            let codes = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(longest);
+            codes.into_iter().try_for_each(|code| out.write_all(&code.to_le_bytes())).map_err(io)?;
+        }
+        Ok(())
+    } else if tensor.dtype().is_packed() {
+        out.write_all(&tensor.codes()?).map_err(io)
+    } else {
+        tensor.bytes().map_or(Ok(()), |bytes| out.write_all(bytes)).map_err(io)
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn io(error: std::io::Error) -> Error {
+    Error::new(Kind::Io, error.to_string())
+}
+
+/// The characters of the longest text, 1 at least.
+fn longest(texts: &[Box<str>]) -> usize {
+    texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1)
+}
+
+/// NumPy's word for an element type other than text.
+///
+/// # Errors
+/// [`Kind::Unsupported`] for types that neither NumPy nor `ml_dtypes` has.
+pub fn descr(dtype: DType) -> Result<String> {
+    Ok(match dtype {
         DType::Bool => "|b1".to_owned(),
         DType::I8 => "|i1".to_owned(),
         DType::U8 => "|u1".to_owned(),
@@ -323,25 +362,11 @@ pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
         DType::C64 | DType::C128 => format!("<c{}", dtype.bits() / 8),
         DType::F8E5M2 => "<f1".to_owned(),
         DType::BF16 => "<V2".to_owned(),
-        DType::String => format!("<U{}", longest.max(1)),
-        DType::U1 | DType::U3 | DType::U6 | DType::NF4 => {
+        DType::U1 | DType::U3 | DType::U6 | DType::NF4 | DType::String => {
             return Err(Error::new(Kind::Unsupported, format!("NumPy has no element type for {dtype}")));
         }
         _ => "<V1".to_owned(),
-    };
-    let io = |error: std::io::Error| Error::new(Kind::Io, error.to_string());
-    out.write_all(&header(&descr, tensor.shape())).map_err(io)?;
-    if let Ok(texts) = tensor.texts() {
-        for text in texts {
-            let codes = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(longest.max(1));
-            codes.into_iter().try_for_each(|code| out.write_all(&code.to_le_bytes())).map_err(io)?;
-        }
-        Ok(())
-    } else if dtype.is_packed() {
-        out.write_all(&tensor.codes()?).map_err(io)
-    } else {
-        tensor.bytes().map_or(Ok(()), |bytes| out.write_all(bytes)).map_err(io)
-    }
+    })
 }
 
 /// The header for elements in row-major order; the elements follow it at a multiple of 64 bytes.

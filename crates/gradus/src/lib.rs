@@ -13,6 +13,7 @@
 //! # Ok::<(), gradus::seq::RangeError>(())
 //! ```
 
+pub mod arrays;
 pub mod fact;
 pub mod files;
 mod model;
@@ -29,7 +30,9 @@ pub use gradus_core::{
     display, element, error, graph, seq, text,
 };
 pub use gradus_formats as formats;
-pub use gradus_kernels::{fill, tensor as filled};
+pub use gradus_kernels::{
+    Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_with, tensor as filled,
+};
 pub use model::Model;
 pub use program::Options;
 

@@ -251,13 +251,15 @@ struct Wide {
     inside: bool,
 }
 
+/// Bounds of what is relatively off: of pairs, and of doubles.
+const LONG: f64 = power_of_two(-100);
+const SHORT: f64 = power_of_two(-50);
+
 impl Positions {
     fn new(pairs: &[Pair], dtype: DType) -> Positions {
         let of = |value: fn(Pair) -> f64| -> Doubles {
             std::array::from_fn(|i| pairs.get(i).map_or(1.0, |&pair| value(pair)))
         };
-        const LONG: f64 = power_of_two(-100);
-        const SHORT: f64 = power_of_two(-50);
         let [lower, upper] = if has_long_mantissa(dtype) {
             [of(|pair| pair.low - LONG * pair.high), of(|pair| pair.low + LONG * pair.high)]
         } else {

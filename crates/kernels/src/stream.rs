@@ -2,7 +2,11 @@
 //!
 //! A line of memory that is written through the caches is read first; one that is written past them is not. What is
 //! written must be complete lines, so elements are made in a scratch buffer that stays in the nearest cache.
-#![allow(unsafe_code, reason = "stores past the caches are intrinsics; each block says why it is in bounds")]
+#![allow(
+    unsafe_code,
+    clippy::cast_ptr_alignment,
+    reason = "stores past the caches are intrinsics; each block says why it is in bounds and aligned"
+)]
 
 use bytemuck::Pod;
 

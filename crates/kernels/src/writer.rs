@@ -3,6 +3,7 @@
 use fearless_simd::{Level as Token, dispatch};
 use gradus_core::convert::{FromNumber, u64_of};
 use gradus_core::element::Bool;
+use gradus_core::seq::profile::Predicted;
 use gradus_core::seq::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -27,9 +28,9 @@ pub enum Kernel {
     /// Floats, by fused multiplications.
     Fused(Fused),
     /// Floats on a straight line.
-    Lines(Lines),
+    Lines(Box<Lines>),
     /// Integers on a straight line.
-    Stairs(Stairs),
+    Stairs(Box<Stairs>),
     /// Geometric sequences.
     Powers(Box<Powers>),
 }
@@ -46,9 +47,9 @@ const FEW: u64 = 4;
 fn line_kernel(plan: &impl Plan, line: Line) -> Kernel {
     let dtype = plan.dtype();
     if dtype.is_integer() {
-        Stairs::new(line, plan.len()).map_or(Kernel::Each, Kernel::Stairs)
+        Stairs::new(line, plan.len()).map_or(Kernel::Each, |stairs| Kernel::Stairs(Box::new(stairs)))
     } else {
-        Lines::new(line, plan.len(), dtype).map_or(Kernel::Each, Kernel::Lines)
+        Lines::new(line, plan.len(), dtype).map_or(Kernel::Each, |lines| Kernel::Lines(Box::new(lines)))
     }
 }
 
@@ -84,6 +85,13 @@ impl Fill for LinspacePlan {
 impl Fill for LogspacePlan {
     fn kernel(&self) -> Kernel {
         if self.len() < FEW { Kernel::Each } else { power_kernel(self, self.line()) }
+    }
+}
+
+/// What other programs return is made as they make it.
+impl Fill for Predicted {
+    fn kernel(&self) -> Kernel {
+        Kernel::Each
     }
 }
 
@@ -225,7 +233,7 @@ impl Write for f64 {
                 restore_ends(elements, lo, out);
             }
             Kernel::Powers(powers) => {
-                dispatch!(token, simd => powers.write_doubles(simd, elements.at, lo, out))
+                dispatch!(token, simd => powers.write_doubles(simd, elements.at, lo, out));
             }
             _ => write_plain(kernel, elements, lo, out),
         }

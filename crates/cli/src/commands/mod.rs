@@ -1,8 +1,9 @@
 //! The commands, a file each.
 
+mod compare;
 mod ops;
-mod range;
 mod run;
+mod sequence;
 mod show;
 
 use clap::CommandFactory;
@@ -17,7 +18,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Command::Run(args) => run::run(args),
         Command::Show(args) => show::show(args),
         Command::Ops(args) => ops::ops(args),
-        Command::Range(args) => range::range(args),
+        Command::Range(args) => sequence::range(args),
+        Command::Linspace(args) => sequence::linspace(args),
+        Command::Logspace(args) => sequence::logspace(args),
+        Command::Geomspace(args) => sequence::geomspace(args),
+        Command::Compare(args) => compare::compare(args),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Args::command(), "gradus", &mut script);

@@ -18,6 +18,7 @@ mod geomspace;
 mod line;
 mod linspace;
 mod logspace;
+mod paddle;
 mod points;
 mod power;
 mod power_line;

@@ -1,0 +1,283 @@
+//! `gradus range`, `linspace`, `logspace`, `geomspace`: one sequence.
+
+use std::ops::Range;
+
+use gradus::arrays::{self, Samples};
+use gradus::seq::profile::{self, LinspaceCall, LogspaceCall, Profile, RangeCall};
+use gradus::seq::{self, GeomspacePlan, LinspacePlan, LogspacePlan, RangeError, RangePlan, SpaceError};
+use gradus::{DType, Error, Fill, Kind, Limits, Number, Result, Tensor, text};
+
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::{json, literal, output, stream};
+
+pub(crate) fn range(args: &args::Range) -> Result<(), Failure> {
+    let call = range_call(&args.arguments, &args.types)?;
+    if args.profile == Profile::Exact {
+        return emit(&call.plan()?, &args.out);
+    }
+    let predicted = profile::range(args.profile, &call.profiled()?);
+    emit(&predicted.map_err(|failure| failed(args.profile, &failure))?, &args.out)
+}
+
+pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
+    if let Some(arrays) = Arrays::read(&args.arguments, None, &args.types)? {
+        let [start, stop, _] = &arrays.numbers;
+        let result = arrays::linspace(start, stop, arrays.samples, &Limits::DEFAULT);
+        return Arrays::emit(result, args.profile, &args.out);
+    }
+    let call = space_call(&args.arguments, None, &args.types)?;
+    if args.profile == Profile::Exact {
+        return emit(&call.linspace()?, &args.out);
+    }
+    let predicted = profile::linspace(args.profile, &call.profiled()?);
+    emit(&predicted.map_err(|failure| failed(args.profile, &failure))?, &args.out)
+}
+
+pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
+    if let Some(arrays) = Arrays::read(&args.arguments, Some(&args.base.base), &args.types)? {
+        let [start, stop, base] = &arrays.numbers;
+        let result = arrays::logspace(start, stop, base, arrays.samples, &Limits::DEFAULT);
+        return Arrays::emit(result, args.profile, &args.out);
+    }
+    let call = space_call(&args.arguments, Some(&args.base.base), &args.types)?;
+    if args.profile == Profile::Exact {
+        return emit(&call.logspace()?, &args.out);
+    }
+    let predicted = profile::logspace(args.profile, &call.profiled_powers()?);
+    emit(&predicted.map_err(|failure| failed(args.profile, &failure))?, &args.out)
+}
+
+pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
+    if let Some(arrays) = Arrays::read(&args.arguments, None, &args.types)? {
+        let [start, stop, _] = &arrays.numbers;
+        let result = arrays::geomspace(start, stop, arrays.samples, &Limits::DEFAULT);
+        return Arrays::emit(result, Profile::Exact, &args.out);
+    }
+    let call = space_call(&args.arguments, None, &args.types)?;
+    emit(&call.geomspace()?, &args.out)
+}
+
+/// The error of a program that gives no sequence.
+fn failed(profile: Profile, failure: &profile::Failure) -> Error {
+    Error::new(Kind::Value, format!("{}: {}", profile.program(), failure.message()))
+}
+
+/// The arguments of a range, read.
+pub(crate) struct RangeArguments {
+    numbers: [Number; 3],
+    in_dtype: DType,
+    pub(crate) dtype: DType,
+}
+
+pub(crate) fn range_call(words: &args::RangeArguments, types: &args::Types) -> Result<RangeArguments> {
+    let words = [&words.start, &words.stop, &words.step];
+    let whole = words.iter().all(|word| text::parse_exact(word, DType::I64).is_ok());
+    let dtype = types.dtype.unwrap_or(if whole { DType::I64 } else { DType::F64 });
+    let in_dtype = types.in_dtype.unwrap_or(dtype);
+    if in_dtype.is_complex() {
+        return Err(usage("START", &Error::new(Kind::Type, format!("numbers cannot be read as {in_dtype}"))));
+    }
+    let mut numbers = [Number::Int(0); 3];
+    for ((slot, word), name) in numbers.iter_mut().zip(words).zip(["START", "STOP", "STEP"]) {
+        *slot = number(word, in_dtype).map_err(|error| usage(name, &error))?;
+    }
+    Ok(RangeArguments { numbers, in_dtype, dtype })
+}
+
+impl RangeArguments {
+    pub(crate) fn plan(&self) -> Result<RangePlan> {
+        let [start, stop, step] = self.numbers;
+        RangePlan::new(start, stop, step, self.dtype).map_err(|error| {
+            let described = error.describe(["START", "STOP", "STEP"]);
+            if let RangeError::OutputType(_) = error { usage("--dtype", &described) } else { described }
+        })
+    }
+
+    pub(crate) fn profiled(&self) -> Result<RangeCall> {
+        RangeCall::new(self.numbers, self.in_dtype, self.dtype)
+    }
+}
+
+/// The arguments of the other sequences, read.
+pub(crate) struct SpaceArguments {
+    start: Number,
+    stop: Number,
+    num: u64,
+    endpoint: bool,
+    base: Number,
+    pub(crate) dtype: DType,
+}
+
+pub(crate) fn space_call(
+    words: &args::SpaceArguments,
+    base: Option<&str>,
+    types: &args::Types,
+) -> Result<SpaceArguments> {
+    let base = base.unwrap_or("10");
+    let complex = [&words.start, &words.stop, base].iter().any(|word| word.ends_with('j'));
+    let dtype = types.dtype.unwrap_or(if complex { DType::C128 } else { DType::F64 });
+    let in_dtype = types.in_dtype.unwrap_or(dtype);
+    let read = |word, name| number(word, in_dtype).map_err(|error| usage(name, &error));
+    Ok(SpaceArguments {
+        start: read(&words.start, "START")?,
+        stop: read(&words.stop, "STOP")?,
+        num: count(&words.num)?,
+        endpoint: !words.no_endpoint,
+        base: read(base, "--base")?,
+        dtype,
+    })
+}
+
+fn described(error: SpaceError) -> Error {
+    let described = error.describe(["START", "STOP", "--base", "NUM"]);
+    if let SpaceError::OutputType(_) = error { usage("--dtype", &described) } else { described }
+}
+
+impl SpaceArguments {
+    pub(crate) fn linspace(&self) -> Result<LinspacePlan> {
+        LinspacePlan::new(self.start, self.stop, self.num, self.endpoint, self.dtype).map_err(described)
+    }
+
+    pub(crate) fn logspace(&self) -> Result<LogspacePlan> {
+        LogspacePlan::new(self.base, self.start, self.stop, self.num, self.endpoint, self.dtype)
+            .map_err(described)
+    }
+
+    fn geomspace(&self) -> Result<GeomspacePlan> {
+        GeomspacePlan::new(self.start, self.stop, self.num, self.endpoint, self.dtype).map_err(described)
+    }
+
+    pub(crate) fn profiled(&self) -> Result<LinspaceCall> {
+        let num = i64::try_from(self.num).map_err(|_| described(SpaceError::TooLong(self.num)))?;
+        let (start, stop) = (self.start, self.stop);
+        Ok(LinspaceCall { start, stop, num, endpoint: self.endpoint, dtype: self.dtype })
+    }
+
+    pub(crate) fn profiled_powers(&self) -> Result<LogspaceCall> {
+        Ok(LogspaceCall { exponents: self.profiled()?, base: self.base })
+    }
+}
+
+/// Arguments of which one at least is an array.
+struct Arrays {
+    numbers: [Tensor; 3],
+    samples: Samples,
+}
+
+impl Arrays {
+    /// The arguments, unless all are numbers.
+    fn read(
+        words: &args::SpaceArguments,
+        base: Option<&str>,
+        types: &args::Types,
+    ) -> Result<Option<Arrays>, Failure> {
+        let numbers = [&words.start, &words.stop, base.unwrap_or("10")];
+        if !numbers.iter().any(|word| word.starts_with('[')) {
+            return Ok(None);
+        }
+        let dtype = types.dtype.unwrap_or(DType::F64);
+        let in_dtype = types.in_dtype.unwrap_or(dtype);
+        let read = |word: &str| {
+            let value = literal::parse(word, Some(in_dtype), &Limits::DEFAULT)?;
+            Ok::<_, Failure>(value.tensor()?.clone())
+        };
+        Ok(Some(Arrays {
+            numbers: [read(numbers[0])?, read(numbers[1])?, read(numbers[2])?],
+            samples: Samples {
+                num: count(&words.num)?,
+                endpoint: !words.no_endpoint,
+                axis: words.axis,
+                dtype,
+            },
+        }))
+    }
+
+    /// Prints the result or writes it to a file.
+    fn emit(result: Result<Tensor>, profile: Profile, out: &args::Out) -> Result<(), Failure> {
+        let result = result?;
+        if profile != Profile::Exact || out.slice.is_some() || out.plot {
+            let message = "--profile, --slice and --plot are for sequences between numbers, not arrays";
+            return Err(Error::new(Kind::Usage, message).into());
+        }
+        match &out.file {
+            Some(path) => stream::tensor_to_file(&result, path),
+            None if out.json => output::print_json(&json::tensor(&result)),
+            None => output::print_line(&output::tensor(&result)),
+        }
+    }
+}
+
+/// The number of samples.
+fn count(word: &str) -> Result<u64> {
+    let num = text::parse_exact(word, DType::F64).map_err(|error| usage("NUM", &error))?;
+    seq::samples(num).map_err(described)
+}
+
+/// The element of a type that is nearest to a decimal, or to a sum of a real and an imaginary part.
+fn number(word: &str, dtype: DType) -> Result<Number> {
+    if dtype.is_complex() {
+        let (re, im) = parts(word);
+        let part = |word| number(word, dtype.component());
+        return Ok(part(re)?.with_imaginary(part(im)?));
+    }
+    if !dtype.is_real() {
+        return Err(Error::new(Kind::Type, format!("numbers cannot be read as {dtype}")));
+    }
+    let number = text::parse_exact(word, dtype)?;
+    Ok(gradus::convert::number(dtype, gradus::convert::code(dtype, number, gradus::convert::Rules::IEEE)))
+}
+
+/// The real and the imaginary part of a number that is written as `1+2j`, `1`, or `2j`.
+fn parts(word: &str) -> (&str, &str) {
+    let Some(body) = word.strip_suffix('j') else { return (word, "0") };
+    // The sign between the parts is the last one that no exponent has.
+    let signs = body.char_indices().skip(1).filter(|&(_, c)| matches!(c, '+' | '-'));
+    let sign = signs.filter(|&(i, _)| !matches!(body.as_bytes()[i - 1], b'e' | b'E')).last();
+    match sign {
+        Some((i, '+')) => (&body[..i], &body[i + 1..]),
+        Some((i, _)) => (&body[..i], &body[i..]),
+        None => ("0", body),
+    }
+}
+
+fn usage(argument: &str, error: &Error) -> Error {
+    Error::new(Kind::Usage, format!("{argument}: {}", error.message()))
+}
+
+/// Prints a sequence, draws it, or writes it to a file.
+fn emit<P: Fill>(plan: &P, out: &args::Out) -> Result<(), Failure> {
+    match &out.slice {
+        Some(words) => emit_all(&plan.slice(indices(words, plan.len())?), out),
+        None => emit_all(plan, out),
+    }
+}
+
+fn emit_all(plan: &impl Fill, out: &args::Out) -> Result<(), Failure> {
+    if let Some(path) = &out.file {
+        stream::to_file(plan, path)
+    } else if out.plot {
+        stream::plot(plan)
+    } else if out.json {
+        stream::json(plan)
+    } else {
+        stream::print(plan)
+    }
+}
+
+/// Reads LO:HI.
+fn indices(words: &str, len: u64) -> Result<Range<u64>> {
+    let wrong = |message: String| Error::new(Kind::Usage, format!("--slice: {message}"));
+    let (lo, hi) = words
+        .split_once(':')
+        .ok_or_else(|| wrong(format!("\"{words}\" is not two indices with a colon between them")))?;
+    let index = |word: &str, missing: u64| match word {
+        "" => Ok(missing),
+        _ => word.parse::<u64>().map_err(|_| wrong(format!("\"{word}\" is not an index"))),
+    };
+    let (lo, hi) = (index(lo, 0)?, index(hi, len)?);
+    if lo > hi || hi > len {
+        return Err(wrong(format!("{lo} to {hi} is not within the {len} elements")));
+    }
+    Ok(lo..hi)
+}

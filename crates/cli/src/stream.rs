@@ -1,0 +1,235 @@
+//! Sequences of any length: made in parts, and written as they are made.
+
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use gradus::formats::numpy;
+use gradus::{DType, Error, Fill, Kind, Limits, Number, Result, Shape, Tensor, convert, text};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::diagnostics::Failure;
+use crate::{json, output};
+
+/// Elements in a part.
+const PART: u64 = 1 << 16;
+
+/// Elements from which the wait is long enough for a bar.
+const BAR_FROM: u64 = 1 << 22;
+
+/// Gives the parts of a sequence, one after the other.
+fn parts(plan: &impl Fill, mut take: impl FnMut(&Tensor) -> Result<(), Failure>) -> Result<(), Failure> {
+    let bar = bar(plan.len());
+    let mut lo = 0;
+    while lo < plan.len() {
+        let hi = plan.len().min(lo + PART);
+        take(&gradus::filled(&plan.slice(lo..hi), &Limits::DEFAULT, 0)?)?;
+        lo = hi;
+        if let Some(bar) = &bar {
+            bar.set_position(lo);
+        }
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    Ok(())
+}
+
+/// A bar on standard error, if that is a terminal and standard output is not.
+fn bar(len: u64) -> Option<ProgressBar> {
+    let wanted = len >= BAR_FROM && !std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+    wanted.then(|| {
+        let style = ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} elements, {eta} left");
+        ProgressBar::new(len).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    })
+}
+
+/// Shows people the first elements and the last; prints one element a line for programs.
+pub(crate) fn print(plan: &impl Fill) -> Result<(), Failure> {
+    if std::io::stdout().is_terminal() { summary(plan) } else { lines(plan) }
+}
+
+/// Elements that people are shown.
+const SHOWN: u64 = 1000;
+
+fn summary(plan: &impl Fill) -> Result<(), Failure> {
+    if plan.len() <= SHOWN {
+        return output::print_line(&output::tensor(&gradus::filled(plan, &Limits::DEFAULT, 0)?));
+    }
+    let shown = |i| text::shortest(plan.at(i), plan.dtype());
+    let [first, last] =
+        [0..3, plan.len() - 3..plan.len()].map(|ends| ends.map(shown).collect::<Vec<_>>().join(", "));
+    output::print_line(&format!("{}[{}] [{first}, ..., {last}]", plan.dtype(), plan.len()))
+}
+
+fn lines(plan: &impl Fill) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    text(plan, &mut out)?;
+    Ok(out.flush()?)
+}
+
+fn text(plan: &impl Fill, out: &mut impl Write) -> Result<(), Failure> {
+    let dtype = plan.dtype();
+    parts(plan, |part| {
+        for number in part.numbers()? {
+            writeln!(out, "{}", text::shortest(number, dtype))?;
+        }
+        Ok(())
+    })
+}
+
+/// Prints JSON: a tensor.
+pub(crate) fn json(plan: &impl Fill) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    write!(out, "{{\"type\":\"{}\",\"shape\":[{}],\"data\":[", plan.dtype(), plan.len())?;
+    let mut comma = "";
+    parts(plan, |part| {
+        for number in part.numbers()? {
+            write!(out, "{comma}{}", json::number(number, plan.dtype()))?;
+            comma = ",";
+        }
+        Ok(())
+    })?;
+    writeln!(out, "]}}")?;
+    Ok(out.flush()?)
+}
+
+/// Writes a file of the kind that its name says.
+pub(crate) fn to_file(plan: &impl Fill, path: &Path) -> Result<(), Failure> {
+    let write = match extension(path) {
+        "npy" => npy,
+        "csv" => csv,
+        "arrow" => arrow,
+        _ => return Err(wrong_name(path, ".npy, .csv or .arrow")),
+    };
+    file(path, |out| write(plan, out))
+}
+
+/// Writes a file with an array of any shape.
+pub(crate) fn tensor_to_file(tensor: &Tensor, path: &Path) -> Result<(), Failure> {
+    match extension(path) {
+        "npy" => file(path, |out| Ok(numpy::write_npy(tensor, out)?)),
+        _ => Err(wrong_name(path, ".npy")),
+    }
+}
+
+fn extension(path: &Path) -> &str {
+    path.extension().and_then(|extension| extension.to_str()).unwrap_or_default()
+}
+
+fn wrong_name(path: &Path, wanted: &str) -> Failure {
+    Error::new(Kind::Usage, format!("--out: {} does not end in {wanted}", path.display())).into()
+}
+
+fn file(path: &Path, write: impl FnOnce(&mut Out) -> Result<(), Failure>) -> Result<(), Failure> {
+    let mut files = output::Files::default();
+    files.create(path, write)?;
+    Ok(files.commit()?)
+}
+
+type Out = BufWriter<File>;
+
+fn npy(plan: &impl Fill, out: &mut Out) -> Result<(), Failure> {
+    let header = numpy::header(&numpy::descr(plan.dtype())?, &Shape::vector(convert::usize_of(plan.len())));
+    out.write_all(&header)?;
+    parts(plan, |part| Ok(numpy::write_elements(part, out)?))
+}
+
+fn csv(plan: &impl Fill, out: &mut Out) -> Result<(), Failure> {
+    text(plan, out)
+}
+
+fn arrow(plan: &impl Fill, out: &mut Out) -> Result<(), Failure> {
+    let fail = |error: arrow_schema::ArrowError| Failure::from(Error::new(Kind::Io, error.to_string()));
+    let field = Field::new("values", arrow_type(plan.dtype())?, false);
+    let schema = Arc::new(Schema::new(vec![field]));
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &schema).map_err(fail)?;
+    parts(plan, |part| {
+        let batch = RecordBatch::try_new(schema.clone(), vec![arrow_array(part)?]).map_err(fail)?;
+        writer.write(&batch).map_err(fail)
+    })?;
+    writer.finish().map_err(fail)
+}
+
+fn arrow_type(dtype: DType) -> Result<DataType> {
+    Ok(match dtype {
+        DType::Bool => DataType::Boolean,
+        DType::I8 => DataType::Int8,
+        DType::I16 => DataType::Int16,
+        DType::I32 => DataType::Int32,
+        DType::I64 => DataType::Int64,
+        DType::U8 => DataType::UInt8,
+        DType::U16 => DataType::UInt16,
+        DType::U32 => DataType::UInt32,
+        DType::U64 => DataType::UInt64,
+        DType::F16 => DataType::Float16,
+        DType::F32 => DataType::Float32,
+        DType::F64 => DataType::Float64,
+        other => {
+            return Err(Error::new(Kind::Unsupported, format!("Arrow has no element type for {other}")));
+        }
+    })
+}
+
+fn arrow_array(part: &Tensor) -> Result<ArrayRef> {
+    macro_rules! array {
+        ($array:ident, $element:ty) => {
+            Arc::new(arrow_array::$array::from_iter_values(part.elements::<$element>()?.iter().copied()))
+        };
+    }
+    Ok(match part.dtype() {
+        DType::Bool => {
+            let bools = part.elements::<gradus::element::Bool>()?;
+            Arc::new(bools.iter().map(|bool| Some(bool.is_true())).collect::<arrow_array::BooleanArray>())
+        }
+        DType::I8 => array!(Int8Array, i8),
+        DType::I16 => array!(Int16Array, i16),
+        DType::I32 => array!(Int32Array, i32),
+        DType::I64 => array!(Int64Array, i64),
+        DType::U8 => array!(UInt8Array, u8),
+        DType::U16 => array!(UInt16Array, u16),
+        DType::U32 => array!(UInt32Array, u32),
+        DType::U64 => array!(UInt64Array, u64),
+        DType::F16 => array!(Float16Array, half::f16),
+        DType::F32 => array!(Float32Array, f32),
+        _ => array!(Float64Array, f64),
+    })
+}
+
+/// Columns and rows of a plot, where there is no terminal to say so.
+const PLOT: (u32, u32) = (72, 16);
+
+/// Draws elements over their indices: as many as there are columns, at equal distances.
+pub(crate) fn plot(plan: &impl Fill) -> Result<(), Failure> {
+    let width =
+        terminal_size::terminal_size_of(std::io::stdout()).map_or(PLOT.0, |(width, _)| u32::from(width.0));
+    let columns = u64::from(width.saturating_sub(16).max(8));
+    if plan.dtype().is_complex() {
+        return Err(Error::new(Kind::Unsupported, "complex numbers are not drawn").into());
+    }
+    let last = plan.len().saturating_sub(1);
+    let points = columns.min(plan.len());
+    let heights: Vec<f64> = (0..points)
+        .map(|i| {
+            let index = u128::from(i) * u128::from(last) / u128::from(points.saturating_sub(1).max(1));
+            convert::nearest_f64(plan.at(convert::low_u64(index)))
+        })
+        .collect();
+    if let Some(wrong) = heights.iter().find(|height| !height.is_finite()) {
+        let wrong = text::shortest(Number::Float(*wrong), DType::F64);
+        return Err(
+            Error::new(Kind::Unsupported, format!("{wrong} is not drawn; --slice leaves it out")).into()
+        );
+    }
+    if heights.is_empty() {
+        return output::print_line("no elements");
+    }
+    let caption = format!("{}[{}]", plan.dtype(), plan.len());
+    let config = rasciigraph::Config::default()
+        .with_height(PLOT.1)
+        .with_width(convert::small_u32(convert::usize_of(columns)));
+    output::print_line(&rasciigraph::plot(heights, config.with_caption(caption)))
+}
