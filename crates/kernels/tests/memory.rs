@@ -22,7 +22,7 @@ const LINE: usize = 64;
 fn check(plan: &impl Fill) {
     dispatch!(plan.dtype(),
         [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => check_as(plan),
-        other => panic!("{other} has no Rust type"))
+        other => panic!("{other} has no Rust type"));
 }
 
 fn check_as<T: Write>(plan: &impl Fill) {
