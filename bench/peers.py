@@ -4,7 +4,7 @@
     python bench/peers.py [--threads 1] [--rounds 9] [--json FILE] [--svg FILE]
 
 Called are those of NumPy, ONNX Runtime, PyTorch and Paddle that can be imported. Each writes into memory that it already
-has where it can: PyTorch by `out=`, ONNX Runtime by a bound output; NumPy and Paddle make a new array each time. Their
+has where it can: PyTorch by `out=`, and Paddle but for logspace; ONNX Runtime by a bound output. NumPy makes a new array each time. Their
 times include the call from Python; those of Gradus are taken in Rust, its plan included. What a call costs shows at 10
 elements. The programs take turns; the median counts.
 """
@@ -100,12 +100,14 @@ def paddle_calls(threads):
     paddle.set_device("cpu")
 
     def call(function, dtype, size):
+        out = paddle.empty([size], dtype)
         if function == "range":
-            return lambda: paddle.arange(0, size, 1, dtype=dtype)
-        make = getattr(paddle, function)
-        return lambda: make(0, STOP[function], size, dtype=dtype)
+            return lambda: paddle.arange(0, size, 1, dtype=dtype, out=out)
+        if function == "linspace":
+            return lambda: paddle.linspace(0, STOP[function], size, dtype=dtype, out=out)
+        return lambda: paddle.logspace(0, STOP[function], size, dtype=dtype)
 
-    return f"Paddle {paddle.__version__}", "new array", call
+    return f"Paddle {paddle.__version__}", "out=, but new arrays for logspace", call
 
 
 PROGRAMS = {"numpy": numpy_calls, "onnxruntime": onnxruntime_calls, "torch": torch_calls, "paddle": paddle_calls}
