@@ -1,10 +1,10 @@
-"""Writes the node tests of the installed `onnx` package that the operators of Gradus can be held against.
+"""Writes the node tests of the installed `onnx` package.
 
     python conformance/onnx_nodes.py OPERATORS.json FOLDER
 
-OPERATORS.json is what `gradus ops --json` prints. Chosen are the cases all of whose nodes are such operators, and
-those that test one of them, whatever else they need. Each becomes a folder with `model.onnx`, its tensors, and a
-`case.json` that says which tensor is which.
+Each becomes a folder with `model.onnx`, its tensors, and a `case.json` that says which tensor is which, and whether the case
+is run: OPERATORS.json is what `gradus ops --json` prints, and run are the cases all of whose nodes are such operators, and
+those that test one of them, whatever else they need. Of all cases, shapes are inferred.
 """
 
 import json
@@ -54,13 +54,13 @@ def main() -> None:
     known = {row["operator"] for row in rows if row["standard"] == "onnx"}
     root = pathlib.Path(sys.argv[2])
     for case in collect_testcases(None):
-        if not chosen(case, known):
-            continue
+        run = chosen(case, known)
         folder = root / case.name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "model.onnx").write_bytes(case.model.SerializeToString())
         for inputs, outputs in case.data_sets:
             described = {
+                "run": run,
                 "inputs": {
                     info.name: save(folder, f"input_{i}", value)
                     for i, (info, value) in enumerate(zip(case.model.graph.input, inputs))

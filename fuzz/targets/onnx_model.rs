@@ -2,6 +2,7 @@
 #![no_main]
 
 use bytes::Bytes;
+use gradus::infer::InferOptions;
 use gradus::{Limits, Model, Options};
 use libfuzzer_sys::fuzz_target;
 
@@ -12,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
         let _ = constant.tensor();
     }
     let options = Options { limits, ..Options::default() };
-    let _ = model.infer(&Default::default(), &options);
+    let _ = model.infer(&InferOptions { limits, ..InferOptions::default() });
     let _ = model.run(&Default::default(), &[], &options);
     let _ = model.run(&Default::default(), &[], &Options { expand_functions: true, ..options });
 });

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus::formats::{Files, InMemory, openvino};
+use gradus::infer::InferOptions;
 use gradus::{Limits, Model, Options};
 use libfuzzer_sys::fuzz_target;
 
@@ -16,6 +17,6 @@ fuzz_target!(|data: &[u8]| {
     let Ok(source) = openvino::read_model(data, "model.bin", &files, &limits) else { return };
     let model = Model::from_source(source);
     let options = Options { limits, ..Options::default() };
-    let _ = model.infer(&Default::default(), &options);
+    let _ = model.infer(&InferOptions { limits, ..InferOptions::default() });
     let _ = model.run(&Default::default(), &[], &options);
 });

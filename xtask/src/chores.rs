@@ -1,6 +1,5 @@
 //! The chores, each a list of commands.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::docs;
@@ -50,11 +49,8 @@ pub(crate) const ELEMENTS: u64 = 10_000_000;
 
 pub(crate) fn accuracy(elements: u64, seed: u64) -> Result<()> {
     let (elements, seed) = (elements.to_string(), seed.to_string());
-    bench(&["accuracy", "--elements", &elements, "--seed", &seed])
-}
-
-pub(crate) fn bench(arguments: &[impl AsRef<OsStr>]) -> Result<()> {
-    run(cargo().args(["run", "--release", "--quiet", "-p", "gradus-bench", "--"]).args(arguments))
+    let program = ["run", "--release", "--quiet", "-p", "gradus-bench", "--", "accuracy"];
+    run(cargo().args(program).args(["--elements", &elements, "--seed", &seed]))
 }
 
 /// Runs the test of memory under valgrind, where there is one.

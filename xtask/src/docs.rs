@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use gradus::infer;
 use gradus::registry;
 use gradus::schema::Signature;
 
@@ -32,7 +33,7 @@ fn text() -> String {
     }
     let mut text = String::from(
         "# Operators\n\nMade by `cargo xtask docs` from the registry; do not edit. `gradus ops` prints the same.\n\n\
-         All run on the CPU. Of later versions, the types of the first type variable are those that they add.\n\n\
+         ## Run\n\nAll run on the CPU. Of later versions, the types of the first type variable are those that they add.\n\n\
          | operator | standard | version | inputs | attributes | types |\n|---|---|---|---|---|---|\n",
     );
     for ((name, standard), mut signatures) in operators {
@@ -53,6 +54,27 @@ fn text() -> String {
             );
             before = Some(signature);
         }
+    }
+    text + &inferred()
+}
+
+/// The operators whose shapes are inferred, by domain.
+fn inferred() -> String {
+    let mut domains: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+    for (standard, domain, name) in infer::operators() {
+        domains.entry((standard, domain)).or_default().push(name);
+    }
+    let mut text = String::from(
+        "\n## Inferred\n\nShapes are inferred of these operators, in all versions; elements as well where shapes are computed from \
+         them. Of any other operator nothing is known, and inference goes on.\n\n\
+         | standard | domain | operators |\n|---|---|---|\n",
+    );
+    for ((standard, domain), mut names) in domains {
+        names.sort_unstable();
+        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        let domain = if domain.is_empty() { "its own" } else { domain };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {standard} | {domain} | {} |", names.join(", "));
     }
     text
 }

@@ -1,5 +1,6 @@
 //! The chores of Gradus: `cargo xtask --help` lists them.
 
+mod bench;
 mod chores;
 mod docs;
 mod peers;
@@ -58,17 +59,30 @@ enum Chore {
         /// Only this one.
         target: Option<String>,
     },
-    /// Ratios, measured side by side; `cargo xtask bench -- --help` lists them.
-    Bench {
-        /// What to measure, and how.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    /// Measurements, beside what they are compared with.
+    #[command(subcommand)]
+    Bench(Bench),
     /// Writes docs/ops.md, and with Python the tables of facts and the examples.
     Docs {
         /// Fail if they differ from what is checked in, instead of writing them.
         #[arg(long)]
         check: bool,
+    },
+}
+
+/// What is measured.
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// Shape inference, beside that of the `onnx` package.
+    Infer {
+        /// Further models to measure.
+        models: Vec<std::path::PathBuf>,
+    },
+    /// Sequences, beside filling memory with a constant.
+    Sequences {
+        /// How; `--help` says.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
     },
 }
 
@@ -80,8 +94,9 @@ fn main() -> std::process::ExitCode {
             .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls))),
         Chore::Accuracy { elements, seed } => chores::accuracy(elements, seed),
         Chore::Memcheck => chores::memcheck(),
-        Chore::Bench { arguments } => chores::bench(&arguments),
         Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),
+        Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
+        Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),
         Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check)),
     };
     match result {

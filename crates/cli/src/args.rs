@@ -19,6 +19,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(Run),
+    Infer(Infer),
     Show(Show),
     Ops(Ops),
     Range(Range),
@@ -35,6 +36,7 @@ impl Args {
     pub(crate) fn json(&self) -> bool {
         match &self.command {
             Command::Run(run) => run.json,
+            Command::Infer(infer) => infer.json,
             Command::Show(show) => show.json,
             Command::Ops(ops) => ops.json,
             Command::Range(range) => range.out.json,
@@ -118,6 +120,41 @@ impl LimitArgs {
     pub(crate) fn limits(&self) -> Limits {
         Limits { max_bytes: self.max_bytes, max_steps: self.max_steps, ..Limits::DEFAULT }
     }
+}
+
+/// Infer the shape of every value of a model, without running it.
+///
+/// Shapes are numbers and expressions of the symbols of the inputs (`batch*seq`, `(h + 1)//2`). What the data decide gets a
+/// symbol of its own; what is not known is said with its reason. Assumptions are what the model needs of its inputs.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Infer {
+    /// The models: ONNX files, or the .xml of OpenVINO IR. Several are inferred in parallel.
+    #[arg(required = true)]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// A symbol and the number that it stands for.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// The shape of an input: numbers, names, or ? for what is open.
+    #[arg(long = "input-shape", value_name = "NAME=EXTENT,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// Show only values whose shape is not known in full, and why.
+    #[arg(long)]
+    pub(crate) only_unknown: bool,
+
+    /// Explain the shape of one value, node by node.
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) why: Option<String>,
+
+    /// Do not look at the shapes that the model declares of values that its nodes compute.
+    #[arg(long)]
+    pub(crate) ignore_declared: bool,
+
+    /// Print JSON (docs/json.md): a line for each model.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Show what a model holds: inputs, outputs, operators, constants.

@@ -25,6 +25,8 @@ pub(crate) enum Failure {
     Error(Error),
     /// Something is wrong with a value that was typed.
     Mistake(Mistake),
+    /// What is wrong has been reported.
+    Reported,
     /// Nobody reads the output any more.
     ClosedPipe,
 }
@@ -88,6 +90,7 @@ impl Mistake {
 pub(crate) fn report(failure: Failure, json: bool) -> ExitCode {
     let (error, text) = match failure {
         Failure::ClosedPipe => return ExitCode::SUCCESS,
+        Failure::Reported => return ExitCode::from(WRONG_DATA),
         Failure::Mistake(mistake) => {
             let text = snippet(mistake.error.message(), None, 1, &mistake.source, mistake.part);
             (Error::new(Kind::Usage, format!("{}: {}", mistake.source, mistake.error.message())), text)

@@ -142,6 +142,55 @@ impl Tensor {
         Ok(Tensor { shape, ..self.clone() })
     }
 
+    /// A tensor of elements that lie at places of other tensors of one type: for each, in row-major order, which tensor
+    /// and the index in it.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if the types differ, [`Kind::Shape`] if there are not as many places as the shape has elements.
+    ///
+    /// # Panics
+    /// If there is no such tensor, or no such element in it.
+    pub fn woven(sources: &[&Tensor], shape: Shape, places: &[(usize, usize)]) -> Result<Tensor> {
+        check_len(&shape, places.len())?;
+        let Some(first) = sources.first() else {
+            return Err(Error::new(Kind::Shape, "there is no tensor to take elements of"));
+        };
+        let dtype = first.dtype;
+        if let Some(other) = sources.iter().find(|other| other.dtype != dtype) {
+            return Err(other.is_not(&format!("{dtype}, as of the others,")));
+        }
+        if dtype.class() == Class::Text {
+            let texts = sources.iter().map(|source| source.texts()).collect::<Result<Vec<_>>>()?;
+            let each = places.iter().map(|&(source, place)| texts[source][place].clone());
+            return Tensor::from_text(shape, each.collect());
+        }
+        if dtype.is_packed() {
+            let codes = sources.iter().map(|source| source.codes()).collect::<Result<Vec<_>>>()?;
+            let each: Vec<_> = places.iter().map(|&(source, place)| codes[source][place]).collect();
+            return Tensor::from_codes(dtype, shape, &each);
+        }
+        let width = dtype.bits() / 8;
+        let bytes =
+            sources.iter().map(|source| source.bytes().map_or(&[][..], |bytes| bytes)).collect::<Vec<_>>();
+        let mut all = Vec::with_capacity(places.len() * width);
+        for &(source, place) in places {
+            all.extend_from_slice(&bytes[source][place * width..(place + 1) * width]);
+        }
+        Tensor::from_bytes(dtype, shape, all.into())
+    }
+
+    /// A tensor of the elements that lie at these places of this one.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if there are not as many places as the shape has elements.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn picked(&self, shape: Shape, places: &[usize]) -> Result<Tensor> {
+        let places: Vec<_> = places.iter().map(|&place| (0, place)).collect();
+        Tensor::woven(&[self], shape, &places)
+    }
+
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.dtype

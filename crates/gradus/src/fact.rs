@@ -1,20 +1,30 @@
 //! Facts: what is known of a value before a graph runs.
+//!
+//! A fact says less or more, never something that is not so. What is not known is not said: an extent that nobody knows
+//! is a [fresh symbol](crate::dim::Origin), a rank that nobody knows is no list of extents, elements that nobody knows
+//! are [`Elements::Unknown`].
 
-use std::fmt;
+use std::sync::Arc;
 
-use gradus_core::graph::{Extent, Type};
-use gradus_core::{DType, Shape, Tensor, Value};
+use gradus_core::convert::{Rules, i64_of};
+use gradus_core::{Class, DType, Number, Shape, Tensor, Value};
 
-/// What is known of a value. Unknown is not an error: it only says less.
-#[derive(Clone, Debug, PartialEq)]
+use crate::dim::Dim;
+
+/// Extents, or elements that are integers. Shared, because graphs repeat them.
+pub type Dims = Arc<[Dim]>;
+
+/// What is known of a value.
+#[derive(Clone, Debug, PartialEq, Default)]
 pub enum Fact {
     /// A tensor.
     Tensor(TensorFact),
-    /// A list of values of which this is known.
-    Sequence(Box<Fact>),
+    /// A list of values of one type.
+    Sequence(Arc<SequenceFact>),
     /// A value that may be missing.
-    Optional(Box<Fact>),
+    Optional(Arc<OptionalFact>),
     /// Anything.
+    #[default]
     Unknown,
 }
 
@@ -23,141 +33,211 @@ pub enum Fact {
 pub struct TensorFact {
     /// The element type.
     pub dtype: Option<DType>,
-    /// The extents, as far as they are known; nothing if not even their number is.
-    pub dims: Option<Vec<Option<usize>>>,
+    /// The extents; nothing if not even their number is known.
+    pub dims: Option<Dims>,
     /// The elements.
-    pub elements: Option<Tensor>,
+    pub elements: Elements,
 }
+
+/// What is known of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SequenceFact {
+    /// What each of its values is.
+    pub each: Fact,
+    /// Its length.
+    pub len: Dim,
+    /// Its values, if they are known one by one.
+    pub items: Option<Vec<Fact>>,
+}
+
+/// What is known of a value that may be missing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptionalFact {
+    /// What the value is, if it is there.
+    pub value: Fact,
+    /// Whether it is there, if that is known.
+    pub present: Option<bool>,
+}
+
+/// What is known of a tensor's elements.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Elements {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// All of them.
+    Known(Arc<Tensor>),
+    /// Whole numbers, perhaps symbolic, in row-major order; of `bool`, 0 and 1.
+    Integers(Dims),
+    /// Fractions of whole numbers, perhaps symbolic: floats in which shapes are computed.
+    Fractions(Arc<[Fraction]>),
+    /// The first element and the difference of neighbours in row-major order: costs nothing, however many there are.
+    Progression(Arc<(Dim, Dim)>),
+}
+
+/// A float that is a fraction of whole numbers, perhaps symbolic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fraction {
+    /// The numerator.
+    pub over: Dim,
+    /// The denominator, above zero.
+    pub under: i64,
+    /// Whether the float may be the fraction rounded. Its floor and ceiling are the fraction's, nothing else.
+    pub rounded: bool,
+}
+
+impl Fraction {
+    /// A whole number.
+    pub const fn whole(dim: Dim) -> Fraction {
+        Fraction { over: dim, under: 1, rounded: false }
+    }
+}
+
+/// Most elements of integer tensors that facts hold one by one.
+pub(crate) const MOST_INTEGERS: usize = 1024;
 
 impl TensorFact {
     /// A tensor of that type and of those extents.
-    pub fn new(dtype: Option<DType>, dims: Option<Vec<Option<usize>>>) -> TensorFact {
-        TensorFact { dtype, dims, elements: None }
+    pub fn new(dtype: Option<DType>, dims: Option<Dims>) -> TensorFact {
+        TensorFact { dtype, dims, elements: Elements::Unknown }
     }
 
     /// The number of axes.
     pub fn rank(&self) -> Option<usize> {
-        self.dims.as_ref().map(Vec::len)
+        self.dims.as_ref().map(|dims| dims.len())
     }
 
     /// The shape, if all of it is known.
     pub fn shape(&self) -> Option<Shape> {
-        let dims = self.dims.as_ref()?.iter().copied().collect::<Option<Vec<_>>>()?;
-        Shape::new(dims).ok()
+        known_shape(self.dims.as_ref()?)
+    }
+
+    /// All there is to know of a tensor.
+    pub fn of(tensor: Tensor) -> TensorFact {
+        let dims = tensor.shape().dims().iter().map(|&len| Dim::from(len)).collect();
+        let dtype = tensor.dtype();
+        let whole = dtype.is_integer() || dtype == DType::Bool;
+        let elements = if whole && tensor.len() <= MOST_INTEGERS {
+            integers(&tensor).map(Elements::Integers)
+        } else {
+            None
+        };
+        let elements = elements.unwrap_or_else(|| Elements::Known(Arc::new(tensor)));
+        TensorFact { dtype: Some(dtype), dims: Some(dims), elements }
+    }
+
+    /// Whether all elements are known numbers.
+    pub fn is_constant(&self) -> bool {
+        match &self.elements {
+            Elements::Known(_) => true,
+            Elements::Integers(all) => all.iter().all(|dim| dim.known().is_some()),
+            Elements::Unknown | Elements::Fractions(_) | Elements::Progression(_) => false,
+        }
+    }
+
+    /// The tensor, if all elements are known; a progression is not written out.
+    pub fn tensor(&self) -> Option<Tensor> {
+        match &self.elements {
+            Elements::Known(tensor) => Some((**tensor).clone()),
+            Elements::Integers(all) => {
+                let numbers = all.iter().map(|dim| dim.known().map(|value| Number::Int(value.into())));
+                let numbers = numbers.collect::<Option<Vec<_>>>()?;
+                Tensor::from_numbers(self.dtype?, self.shape()?, numbers, Rules::IEEE).ok()
+            }
+            Elements::Unknown | Elements::Fractions(_) | Elements::Progression(_) => None,
+        }
+    }
+}
+
+/// The elements of a small tensor of whole numbers; nothing if one does not fit 64 bits with a sign.
+fn integers(tensor: &Tensor) -> Option<Dims> {
+    let whole = |number| match number {
+        Number::Int(value) => i64::try_from(value).ok().map(Dim::Known),
+        _ => None,
+    };
+    tensor.numbers().ok()?.map(whole).collect()
+}
+
+/// A shape, if all of it is known.
+pub(crate) fn known_shape(dims: &[Dim]) -> Option<Shape> {
+    let extents = dims.iter().map(|dim| dim.known().and_then(gradus_core::convert::usize_of_i64));
+    Shape::new(extents.collect::<Option<Vec<_>>>()?).ok()
+}
+
+/// Whether each whole number that an element type holds lies from the first to the second of these.
+pub(crate) fn range_of(dtype: DType) -> Option<(i64, i64)> {
+    let bits = i32::try_from(dtype.bits()).ok()?;
+    let power = |bits: i32| 1i64.checked_shl(bits.unsigned_abs());
+    match dtype.class() {
+        Class::Bool => Some((0, 1)),
+        Class::Signed if bits == 64 => Some((i64::MIN, i64::MAX)),
+        Class::Signed => Some((-power(bits - 1)?, power(bits - 1)? - 1)),
+        Class::Unsigned if bits == 64 => Some((0, i64::MAX)),
+        Class::Unsigned => Some((0, power(bits)? - 1)),
+        _ => None,
     }
 }
 
 impl Fact {
-    /// A tensor of that type and of those extents.
-    pub fn tensor(dtype: Option<DType>, dims: Option<Vec<Option<usize>>>) -> Fact {
-        Fact::Tensor(TensorFact::new(dtype, dims))
+    /// A tensor of those extents, of a type that the signature tells.
+    pub fn shaped(dims: impl Into<Dims>) -> Fact {
+        Fact::Tensor(TensorFact::new(None, Some(dims.into())))
     }
 
-    /// A tensor of that type and shape.
-    pub fn shaped(dtype: DType, shape: &Shape) -> Fact {
-        Fact::tensor(Some(dtype), Some(shape.dims().iter().copied().map(Some).collect()))
+    /// A tensor of that type and of those extents.
+    pub fn typed(dtype: DType, dims: impl Into<Dims>) -> Fact {
+        Fact::Tensor(TensorFact::new(Some(dtype), Some(dims.into())))
     }
 
     /// All there is to know of a value.
     pub fn of(value: &Value) -> Fact {
         match value {
-            Value::Tensor(tensor) => {
-                let Fact::Tensor(fact) = Fact::shaped(tensor.dtype(), tensor.shape()) else {
-                    return Fact::Unknown;
-                };
-                Fact::Tensor(TensorFact { elements: Some(tensor.clone()), ..fact })
-            }
+            Value::Tensor(tensor) => Fact::Tensor(TensorFact::of(tensor.clone())),
             Value::Sequence(values) => {
-                let facts = values.iter().map(Fact::of).map(Fact::without_elements);
-                Fact::Sequence(Box::new(facts.reduce(|a, b| a.join(&b)).unwrap_or(Fact::Unknown)))
+                let items: Vec<_> = values.iter().map(Fact::of).collect();
+                let each = match &items[..] {
+                    [first, rest @ ..] if rest.iter().all(|item| item == first) => first.clone(),
+                    _ => Fact::tensor_type(value.dtype()),
+                };
+                Fact::Sequence(Arc::new(SequenceFact {
+                    each,
+                    len: Dim::Known(i64_of(items.len())),
+                    items: Some(items),
+                }))
             }
-            Value::Optional(value) => Fact::Optional(Box::new(
-                value.as_ref().map_or(Fact::Unknown, |value| Fact::of(value).without_elements()),
-            )),
+            Value::Optional(inner) => Fact::Optional(Arc::new(OptionalFact {
+                value: inner.as_ref().map_or(Fact::Unknown, |inner| Fact::of(inner)),
+                present: Some(inner.is_some()),
+            })),
         }
     }
 
-    /// What a declared type says.
-    pub fn declared(declared: &Type) -> Fact {
-        match declared {
-            Type::Tensor(dtype, extents) => {
-                let dim = |extent: &Extent| if let Extent::Known(len) = extent { Some(*len) } else { None };
-                Fact::tensor(*dtype, extents.as_ref().map(|extents| extents.iter().map(dim).collect()))
-            }
-            Type::Sequence(inner) => Fact::Sequence(Box::new(Fact::declared(inner))),
-            Type::Optional(inner) => Fact::Optional(Box::new(Fact::declared(inner))),
-            Type::Other(_) => Fact::Unknown,
-        }
+    /// A tensor of that type, of which nothing else is known.
+    pub fn tensor_type(dtype: Option<DType>) -> Fact {
+        Fact::Tensor(TensorFact::new(dtype, None))
     }
 
-    /// What is known of a tensor; nothing if it is not known to be one.
-    pub fn as_tensor(&self) -> TensorFact {
-        if let Fact::Tensor(fact) = self { fact.clone() } else { TensorFact::default() }
+    /// What is known of a tensor, if it is known to be one.
+    pub fn as_tensor(&self) -> Option<&TensorFact> {
+        if let Fact::Tensor(fact) = self { Some(fact) } else { None }
     }
 
     /// The same, but for the elements.
     #[must_use]
     pub fn without_elements(self) -> Fact {
         match self {
-            Fact::Tensor(fact) => Fact::Tensor(TensorFact { elements: None, ..fact }),
+            Fact::Tensor(fact) => Fact::Tensor(TensorFact { elements: Elements::Unknown, ..fact }),
             other => other,
         }
     }
 
-    /// What both say.
-    #[must_use]
-    pub fn join(&self, other: &Fact) -> Fact {
-        match (self, other) {
-            (Fact::Tensor(a), Fact::Tensor(b)) => {
-                let dims = a.dims.as_ref().zip(b.dims.as_ref()).filter(|(a, b)| a.len() == b.len());
-                let dims =
-                    dims.map(|(a, b)| a.iter().zip(b).map(|(a, b)| if a == b { *a } else { None }).collect());
-                let elements = a.elements.clone().filter(|elements| Some(elements) == b.elements.as_ref());
-                Fact::Tensor(TensorFact { dtype: a.dtype.filter(|_| a.dtype == b.dtype), dims, elements })
-            }
-            (Fact::Sequence(a), Fact::Sequence(b)) => Fact::Sequence(Box::new(a.join(b))),
-            (Fact::Optional(a), Fact::Optional(b)) => Fact::Optional(Box::new(a.join(b))),
-            _ => Fact::Unknown,
-        }
-    }
-
-    /// Whether a value is as the fact says.
-    pub fn holds_for(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Fact::Tensor(fact), Value::Tensor(tensor)) => {
-                fact.dtype.is_none_or(|dtype| dtype == tensor.dtype())
-                    && fact.elements.as_ref().is_none_or(|elements| elements == tensor)
-                    && fact.dims.as_ref().is_none_or(|dims| {
-                        dims.len() == tensor.shape().rank()
-                            && dims
-                                .iter()
-                                .zip(tensor.shape().dims())
-                                .all(|(dim, len)| dim.is_none_or(|dim| dim == *len))
-                    })
-            }
-            (Fact::Sequence(fact), Value::Sequence(values)) => {
-                values.iter().all(|value| fact.holds_for(value))
-            }
-            (Fact::Optional(fact), Value::Optional(value)) => {
-                value.as_ref().is_none_or(|value| fact.holds_for(value))
-            }
-            (Fact::Unknown, _) => true,
-            _ => false,
-        }
-    }
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The element type of the tensors within.
+    pub fn dtype(&self) -> Option<DType> {
         match self {
-            Fact::Tensor(fact) => {
-                let extent = |dim: &Option<usize>| dim.map_or(Extent::Unknown, Extent::Known);
-                let extents = fact.dims.as_ref().map(|dims| dims.iter().map(extent).collect());
-                Type::Tensor(fact.dtype, extents).fmt(f)
-            }
-            Fact::Sequence(inner) => write!(f, "sequence of {inner}"),
-            Fact::Optional(inner) => write!(f, "optional {inner}"),
-            Fact::Unknown => f.write_str("unknown"),
+            Fact::Tensor(fact) => fact.dtype,
+            Fact::Sequence(fact) => fact.each.dtype(),
+            Fact::Optional(fact) => fact.value.dtype(),
+            Fact::Unknown => None,
         }
     }
 }

@@ -14,8 +14,10 @@
 //! ```
 
 pub mod arrays;
+pub mod dim;
 pub mod fact;
 pub mod files;
+pub mod infer;
 mod model;
 pub mod op;
 mod ops;
@@ -23,6 +25,7 @@ mod program;
 pub mod registry;
 pub mod schema;
 
+pub use dim::Dim;
 pub use fact::{Fact, TensorFact};
 pub use gradus_core::tensor::byte_len as tensor_bytes;
 pub use gradus_core::{

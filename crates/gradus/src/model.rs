@@ -9,7 +9,6 @@ use gradus_core::graph::{Extent, Graph, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
 use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, sniff};
 
-use crate::fact::Fact;
 use crate::files::{Folder, map};
 use crate::program::{Compiler, Options, Run};
 
@@ -141,28 +140,6 @@ impl Model {
             Some(file) => error.in_file(file),
             None => error,
         })
-    }
-}
-
-impl Model {
-    /// What is known of the outputs, from what is known of inputs and from what the model declares of the others.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if an input's name is not known; whatever cannot be right in a node, with its name.
-    pub fn infer(&self, inputs: &HashMap<String, Fact>, options: &Options) -> Result<Vec<(String, Fact)>> {
-        let graph = self.graph();
-        let mut given = HashMap::new();
-        for (name, fact) in inputs {
-            given.insert(self.input(name)?, fact.clone());
-        }
-        let facts = graph.inputs().iter().map(|id| {
-            let declared = || graph.value(*id).declared.as_ref().map_or(Fact::Unknown, Fact::declared);
-            given.remove(id).unwrap_or_else(declared)
-        });
-        let facts = facts.collect();
-        let program = Compiler::new(&self.model, *options).compile(graph, graph.outputs())?;
-        let outputs = program.infer(facts, &[])?;
-        Ok(graph.outputs().iter().map(|&id| graph.value(id).name.to_string()).zip(outputs).collect())
     }
 }
 

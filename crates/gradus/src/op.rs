@@ -6,18 +6,11 @@ use std::sync::Arc;
 use gradus_core::graph::{Content, Graph, Node, Standard};
 use gradus_core::{DType, Error, Kind, Limits, Result, Tensor, Value};
 
-use crate::fact::{Fact, TensorFact};
 use crate::program::{Compiler, Frame, Program, Run};
 use crate::schema::{Signature, Sort};
 
 /// An operator with its attributes: what one node does.
 pub trait Op: Debug + Send + Sync {
-    /// What is known of the outputs, from what is known of the inputs.
-    ///
-    /// # Errors
-    /// Where no inputs of which that is known can be right.
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>>;
-
     /// The outputs. Number and types of the inputs have been checked against the signature.
     ///
     /// # Errors
@@ -46,6 +39,8 @@ pub type Build = fn(&NodeCx<'_>) -> Result<Box<dyn Op>>;
 pub enum Versions {
     /// Those versions of the operator of that name in the table of the `onnx` package.
     Onnx(&'static str, &'static [i64]),
+    /// All versions of the operator of that name in the table.
+    All(&'static str),
     /// These.
     Own(&'static [Signature]),
 }
@@ -54,6 +49,11 @@ impl Schema {
     /// A row of ONNX's own domain.
     pub(crate) const fn onnx(name: &'static str, since: &'static [i64], build: Build) -> Schema {
         Schema { standard: Standard::Onnx, versions: Versions::Onnx(name, since), build, expanded: None }
+    }
+
+    /// A row of all versions of an operator of ONNX's own domain, run by a function of the attributes and the inputs.
+    pub(crate) const fn all(name: &'static str, build: Build) -> Schema {
+        Schema { standard: Standard::Onnx, versions: Versions::All(name), build, expanded: None }
     }
 
     /// A row of OpenVINO.
@@ -71,6 +71,7 @@ impl Schema {
     pub fn signatures(&self) -> impl Iterator<Item = &'static Signature> + use<> {
         let (name, since, own) = match self.versions {
             Versions::Onnx(name, since) => (name, since, &[][..]),
+            Versions::All(name) => ("", &[][..], crate::schema::onnx_versions("", name)),
             Versions::Own(own) => ("", &[][..], own),
         };
         since.iter().filter_map(move |&since| crate::schema::onnx_signature("", name, since)).chain(own)
@@ -234,22 +235,85 @@ fn admits(sort: Sort, content: &Content) -> bool {
     )
 }
 
-/// What is known of a node's inputs.
-pub struct InferCx<'a> {
-    /// By input: what is known of it; nothing if it is missing.
-    pub inputs: &'a [Option<&'a Fact>],
-    pub(crate) frame: &'a [Option<Fact>],
+/// What a function computes from attributes and inputs.
+pub(crate) type Compute = fn(&Attributes, &mut EvalCx<'_>) -> Result<Vec<Value>>;
+
+/// The attributes of a node, a function's parameters replaced.
+#[derive(Clone, Debug)]
+pub(crate) struct Attributes {
+    list: Vec<(Arc<str>, Content)>,
+    /// The operator's name.
+    pub(crate) operator: &'static str,
+    /// The first version of the operator set that has the operator in this form.
+    pub(crate) since: i64,
 }
 
-impl InferCx<'_> {
-    /// What is known of an input as a tensor.
-    pub fn tensor(&self, index: usize) -> TensorFact {
-        self.inputs.get(index).copied().flatten().map(Fact::as_tensor).unwrap_or_default()
+impl Attributes {
+    fn content(&self, name: &str) -> Option<&Content> {
+        self.list.iter().find(|(own, _)| &**own == name).map(|(_, content)| content)
     }
 
-    /// What is known of an input.
-    pub fn fact(&self, index: usize) -> Fact {
-        self.inputs.get(index).copied().flatten().cloned().unwrap_or(Fact::Unknown)
+    /// An integer, if it is given.
+    pub(crate) fn int(&self, name: &str) -> Option<i64> {
+        if let Some(Content::Int(value)) = self.content(name) { Some(*value) } else { None }
+    }
+
+    /// A float, if it is given.
+    pub(crate) fn float(&self, name: &str) -> Option<f32> {
+        if let Some(Content::Float(value)) = self.content(name) { Some(*value) } else { None }
+    }
+
+    /// An integer that means yes or no.
+    pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
+        self.int(name).map_or(default, |value| value != 0)
+    }
+
+    /// Integers, if they are given.
+    pub(crate) fn ints(&self, name: &str) -> Option<&[i64]> {
+        if let Some(Content::Ints(values)) = self.content(name) { Some(values) } else { None }
+    }
+
+    /// Text, if it is given.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        if let Some(Content::Bytes(bytes)) = self.content(name) {
+            std::str::from_utf8(bytes).ok()
+        } else {
+            None
+        }
+    }
+
+    /// An element type, if it is given.
+    pub(crate) fn dtype(&self, name: &str) -> Option<DType> {
+        self.int(name).and_then(gradus_formats::onnx::dtype_of)
+    }
+
+    /// A tensor, if it is given.
+    pub(crate) fn tensor(&self, name: &str) -> Result<Option<Tensor>> {
+        match self.content(name) {
+            Some(Content::Tensor(constant)) => constant.tensor().map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// An operator that is a function of attributes and inputs.
+#[derive(Debug)]
+struct Plain {
+    attributes: Attributes,
+    compute: Compute,
+}
+
+/// The operator that a function computes.
+pub(crate) fn plain(cx: &NodeCx<'_>, compute: Compute) -> Result<Box<dyn Op>> {
+    let given = cx.node.attributes.iter();
+    let list = given.filter_map(|a| Some((a.name.clone(), cx.attribute(&a.name)?.clone()))).collect();
+    let attributes = Attributes { list, operator: cx.signature.name, since: cx.signature.since };
+    Ok(Box::new(Plain { attributes, compute }))
+}
+
+impl Op for Plain {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        (self.compute)(&self.attributes, cx)
     }
 }
 
@@ -257,6 +321,8 @@ impl InferCx<'_> {
 pub struct EvalCx<'a> {
     /// The inputs; nothing where one is missing.
     pub inputs: &'a [Option<&'a Value>],
+    /// How many outputs the node names.
+    pub(crate) outputs: usize,
     pub(crate) signature: Option<&'static Signature>,
     pub(crate) frame: &'a Frame,
     pub(crate) run: &'a mut Run,
@@ -288,6 +354,33 @@ impl<'a> EvalCx<'a> {
     /// [`Kind::Graph`] if it is missing, [`Kind::Type`] if it is something else.
     pub fn tensor(&self, index: usize) -> Result<&'a Tensor> {
         self.value(index)?.tensor().map_err(|error| self.wrong(index, &error))
+    }
+
+    /// Whether an input is given.
+    pub(crate) fn has(&self, index: usize) -> bool {
+        self.inputs.get(index).is_some_and(Option::is_some)
+    }
+
+    /// The integers that an input holds.
+    ///
+    /// # Errors
+    /// As [`EvalCx::tensor`]; [`Kind::Type`] if they are no integers.
+    pub(crate) fn integers(&self, index: usize) -> Result<Vec<i64>> {
+        self.tensor(index)?.to_i64().map_err(|error| self.wrong(index, &error))
+    }
+
+    /// The one integer that an input holds.
+    ///
+    /// # Errors
+    /// As [`EvalCx::integers`]; [`Kind::Shape`] if there is not exactly one.
+    pub(crate) fn integer(&self, index: usize) -> Result<i64> {
+        match self.integers(index)?[..] {
+            [only] => Ok(only),
+            ref all => {
+                let error = Error::new(Kind::Shape, format!("has {} elements, but one is wanted", all.len()));
+                Err(self.wrong(index, &error))
+            }
+        }
     }
 
     /// The limits of the run.

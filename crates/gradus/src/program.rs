@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 
-use crate::fact::Fact;
-use crate::op::{EvalCx, InferCx, NodeCx, Op};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 use crate::registry;
 use crate::schema::Signature;
 
@@ -47,6 +46,25 @@ impl<'a> Compiler<'a> {
     /// A compiler of graphs that only use operators of the standard.
     pub(crate) fn plain(standard: Standard, options: Options) -> Compiler<'a> {
         Compiler { standard, functions: &[], options, parameters: HashMap::new(), depth: Cell::new(0) }
+    }
+
+    /// The same, with what a call says of a function's attributes.
+    #[must_use]
+    pub(crate) fn with_parameters(self, parameters: &HashMap<&'a str, &'a Content>) -> Compiler<'a> {
+        Compiler { parameters: parameters.clone(), ..self }
+    }
+
+    /// The operator of a node.
+    pub(crate) fn build(
+        &self,
+        node: &Node,
+        signature: &'static Signature,
+        schema: &Schema,
+    ) -> Result<Box<dyn Op>> {
+        let cx = NodeCx { node, signature, compiler: self };
+        cx.check_attributes(self.standard)?;
+        let build = schema.expanded.filter(|_| self.options.expand_functions).unwrap_or(schema.build);
+        build(&cx)
     }
 
     /// The options that it was made with.
@@ -149,9 +167,7 @@ impl<'a> Compiler<'a> {
             registry::find(self.standard, node).map_err(|error| placed(error, node, &plain))?;
         let label =
             format!("{} ({} {}-{})", node.label(index), self.standard, signature.name, signature.since);
-        let cx = NodeCx { node, signature, compiler: self };
-        let build = schema.expanded.filter(|_| self.options.expand_functions).unwrap_or(schema.build);
-        let op = cx.check_attributes(self.standard).and_then(|()| build(&cx));
+        let op = self.build(node, signature, schema);
         Ok((label.clone(), Some(signature), op.map_err(|error| placed(error, node, &label))?))
     }
 
@@ -175,7 +191,7 @@ impl<'a> Compiler<'a> {
         let depth = Cell::new(self.depth.get());
         let (standard, functions, options) = (self.standard, self.functions, self.options);
         let compiler = Compiler { standard, functions, options, parameters, depth };
-        Ok(Call { program: compiler.inner(body)?, inputs: most })
+        Ok(Call { program: compiler.inner(body)? })
     }
 }
 
@@ -220,7 +236,7 @@ pub(crate) struct Program {
     /// Slots in the frame around, and the slots here that they fill.
     captures: Vec<(usize, usize)>,
     constants: Vec<Held>,
-    names: Vec<Box<str>>,
+    names: Vec<std::sync::Arc<str>>,
     /// Inputs that are needed and have no default.
     required: Vec<ValueId>,
 }
@@ -344,24 +360,6 @@ impl Program {
         });
         outputs.collect()
     }
-
-    /// Infers outputs from what is known of the inputs, and of the values around.
-    pub(crate) fn infer(&self, inputs: Vec<Fact>, around: &[Option<Fact>]) -> Result<Vec<Fact>> {
-        let mut frame: Vec<Option<Fact>> = vec![None; self.slots];
-        for held in &self.constants {
-            frame[held.slot] = Some(Fact::of(&held.tensor()?.into()));
-        }
-        for (&slot, fact) in self.inputs.iter().zip(inputs) {
-            frame[slot] = Some(fact);
-        }
-        for &(outer, inner) in &self.captures {
-            frame[inner] = around.get(outer).cloned().flatten();
-        }
-        for step in &self.steps {
-            step.infer(&mut frame).map_err(|error| error.in_node(&step.label))?;
-        }
-        Ok(self.outputs.iter().map(|&slot| frame[slot].clone().unwrap_or(Fact::Unknown)).collect())
-    }
 }
 
 impl Step {
@@ -372,7 +370,8 @@ impl Step {
         if let Some(signature) = self.signature {
             signature.check_inputs(&inputs)?;
         }
-        let mut cx = EvalCx { inputs: &inputs, signature: self.signature, frame, run };
+        let outputs = self.outputs.len();
+        let mut cx = EvalCx { inputs: &inputs, outputs, signature: self.signature, frame, run };
         let outputs = self.op.eval(&mut cx)?;
         for (&slot, value) in self.outputs.iter().zip(outputs) {
             if let Some(slot) = slot {
@@ -387,32 +386,15 @@ impl Step {
         }
         Ok(())
     }
-
-    fn infer(&self, frame: &mut [Option<Fact>]) -> Result<()> {
-        let inputs: Vec<_> =
-            self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
-        let outputs = self.op.infer(&InferCx { inputs: &inputs, frame })?;
-        for (&slot, fact) in self.outputs.iter().zip(outputs) {
-            if let Some(slot) = slot {
-                frame[slot] = Some(fact);
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The call of a function that the model defines.
 #[derive(Debug)]
 struct Call {
     program: Program,
-    inputs: usize,
 }
 
 impl Op for Call {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        self.program.infer((0..self.inputs).map(|i| cx.fact(i)).collect(), &[])
-    }
-
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let inputs = cx.inputs.iter().map(|value| value.cloned()).collect();
         self.program.run(inputs, &[], cx.run)

@@ -21,8 +21,10 @@ fn index() -> &'static HashMap<Key, Vec<(&'static Signature, &'static Schema)>> 
             for signature in schema.signatures() {
                 let versions = index.entry((schema.standard, signature.domain, signature.name)).or_default();
                 versions.push((signature, schema));
-                versions.sort_by_key(|(signature, _)| signature.since);
             }
+        }
+        for versions in index.values_mut() {
+            versions.sort_by_key(|(signature, _)| signature.since);
         }
         index
     })

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use gradus::convert::{FromNumber, Rules};
 use gradus::element::Bool;
-use gradus::graph::{self, Builder, Content, Graph, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, Extent, Graph, Origin, Standard, Type};
+use gradus::infer::{Given, InferOptions, Inference};
 use gradus::schema::{Param, Signature};
-use gradus::{
-    DType, Error, Fact, Kind, Model, Number, Options, Result, Shape, Tensor, TensorFact, Value, registry,
-};
+use gradus::{DType, Dim, Error, Fact, Kind, Model, Number, Options, Result, Shape, Tensor, Value, registry};
 use proptest::prelude::*;
 
 /// A model of one node.
@@ -59,45 +58,89 @@ impl OneNode {
         Ok(self.model().run(&self.given(), &[], options)?.remove(0).1)
     }
 
+    /// Infers the output from what is given of the inputs.
+    fn inferred(&self, given: HashMap<String, Given>) -> (Inference, Fact) {
+        let options = InferOptions { inputs: given, ..InferOptions::default() };
+        let model = self.model();
+        let inference = model.infer(&options).unwrap();
+        let fact = inference.fact(model.graph().outputs()[0]).clone();
+        (inference, fact)
+    }
+
     /// Runs, and checks that what can be inferred holds, from facts that say all and from facts that say less.
     fn check(&self) -> Result<Value> {
         let value = self.run()?;
-        let everything: HashMap<_, _> =
-            self.given().iter().map(|(name, value)| (name.clone(), Fact::of(value))).collect();
-        let less = |keep: &dyn Fn(TensorFact) -> TensorFact| {
-            let forget = |fact: &Fact| {
-                if let Fact::Tensor(fact) = fact { Fact::Tensor(keep(fact.clone())) } else { fact.clone() }
+        let given = self.given();
+        let less = |keep: fn(&Shape) -> Option<Vec<Extent>>| {
+            let forget = |value: &Value| match value {
+                Value::Tensor(tensor) => {
+                    Given::Type(Type::Tensor(Some(tensor.dtype()), keep(tensor.shape())))
+                }
+                other => Given::Value(other.clone()),
             };
-            everything.iter().map(|(name, fact)| (name.clone(), forget(fact))).collect::<HashMap<_, _>>()
+            given.iter().map(|(name, value)| (name.clone(), forget(value))).collect::<HashMap<_, _>>()
         };
-        let shapes = less(&|fact| TensorFact { elements: None, ..fact });
-        let ranks = less(&|fact| TensorFact {
-            elements: None,
-            dims: fact.dims.map(|dims| vec![None; dims.len()]),
-            ..fact
-        });
-        let types = less(&|fact| TensorFact { elements: None, dims: None, ..fact });
-        for facts in [&everything, &shapes, &ranks, &types] {
-            let (_, fact) = self.model().infer(facts, &Options::default())?.remove(0);
+        let everything = given.iter().map(|(name, value)| (name.clone(), Given::Value(value.clone())));
+        let shapes = || less(|shape| Some(shape.dims().iter().map(|&len| Extent::Known(len)).collect()));
+        let ranks = less(|shape| Some(vec![Extent::Unknown; shape.rank()]));
+        let types = less(|_| None);
+        for given in [everything.collect(), shapes(), ranks, types] {
+            let from = format!("{given:?}");
+            let (inference, fact) = self.inferred(given);
+            assert_eq!(inference.problems(), [], "{} {}: from {from}", self.operator, self.version);
             assert!(
-                fact.holds_for(&value),
-                "{} {}: inferred {fact:?} from {facts:?}, but it is {value:?}",
+                self.holds(&inference, &fact, &value),
+                "{} {}: inferred {fact:?} from {from}, but it is {value:?}",
                 self.operator,
                 self.version
             );
         }
-        let (_, fact) = self.model().infer(&shapes, &Options::default())?.remove(0);
+        let (_, fact) = self.inferred(shapes());
         if !matches!(self.operator, "Range" | "Loop")
-            && let Value::Tensor(tensor) = &value
+            && let (Value::Tensor(tensor), Fact::Tensor(fact)) = (&value, &fact)
         {
             assert_eq!(
-                fact.as_tensor().shape().as_ref(),
+                fact.shape().as_ref(),
                 Some(tensor.shape()),
                 "{}: shapes give the shape",
                 self.operator
             );
         }
         Ok(value)
+    }
+
+    /// Whether a value is as the fact says, where extents of inputs that were left open are what they are.
+    fn holds(&self, inference: &Inference, fact: &Fact, value: &Value) -> bool {
+        let extent = |name: &str| {
+            let (input, axis) = name.rsplit_once('_')?;
+            let given = self.given();
+            let Value::Tensor(tensor) = given.get(input)? else { return None };
+            i64::try_from(*tensor.shape().dims().get(axis.parse::<usize>().ok()?)?).ok()
+        };
+        match (fact, value) {
+            (Fact::Tensor(fact), Value::Tensor(tensor)) => {
+                let is = |dim: Dim, len: usize| {
+                    inference
+                        .symbols()
+                        .evaluate(dim, &extent)
+                        .is_none_or(|known| usize::try_from(known) == Ok(len))
+                };
+                fact.dtype.is_none_or(|dtype| dtype == tensor.dtype())
+                    && fact.tensor().is_none_or(|elements| elements == *tensor)
+                    && fact.dims.as_ref().is_none_or(|dims| {
+                        dims.len() == tensor.shape().rank()
+                            && dims.iter().zip(tensor.shape().dims()).all(|(dim, len)| is(*dim, *len))
+                    })
+            }
+            (Fact::Sequence(list), Value::Sequence(values)) => {
+                values.iter().all(|value| self.holds(inference, &list.each, value))
+            }
+            (Fact::Optional(optional), Value::Optional(value)) => {
+                value.as_ref().is_none_or(|value| self.holds(inference, &optional.value, value))
+            }
+            (Fact::Unknown, _) => true,
+            _ => false,
+        }
     }
 }
 
@@ -115,6 +158,68 @@ fn tensor(dtype: DType, dims: &[usize], seed: i128) -> Tensor {
 fn scalar(dtype: DType, number: i128) -> Value {
     Tensor::from_numbers(dtype, Shape::SCALAR, [Number::Int(number)], Rules::IEEE).unwrap().into()
 }
+
+/// Operators whose inputs and attributes differ too much for one table: upstream's node tests hold them (conformance/), their
+/// evaluation against the references and their inference against both.
+const HELD_BY_NODE_TESTS: &[&str] = &[
+    "ArgMax",
+    "ArgMin",
+    "CastLike",
+    "Clip",
+    "Compress",
+    "Concat",
+    "ConcatFromSequence",
+    "ConstantOfShape",
+    "CumSum",
+    "Dropout",
+    "Expand",
+    "EyeLike",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Gemm",
+    "If",
+    "MatMul",
+    "NonZero",
+    "OneHot",
+    "Optional",
+    "OptionalGetElement",
+    "OptionalHasElement",
+    "Pad",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+    "Reshape",
+    "Scan",
+    "Scatter",
+    "ScatterElements",
+    "ScatterND",
+    "SequenceAt",
+    "SequenceConstruct",
+    "SequenceEmpty",
+    "SequenceErase",
+    "SequenceInsert",
+    "SequenceLength",
+    "Slice",
+    "Split",
+    "SplitToSequence",
+    "Squeeze",
+    "Tile",
+    "TopK",
+    "Transpose",
+    "Trilu",
+    "Unique",
+    "Unsqueeze",
+    "Where",
+];
 
 /// Cases that run a version of an operator with each type that it takes.
 fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
@@ -137,10 +242,23 @@ fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
             .collect()
     };
     match operator {
-        "Add" | "Sub" | "Div" => each(&|dtype, dims| {
-            one(vec![tensor(dtype, dims, 0).into(), tensor(dtype, dims, 1).into()], vec![])
+        _ if HELD_BY_NODE_TESTS.contains(&operator) => Vec::new(),
+        "BitShift" => each(&|dtype, dims| {
+            let both = vec![tensor(dtype, dims, 0).into(), tensor(dtype, dims, 1).into()];
+            one(both, vec![("direction", Content::Bytes("LEFT".into()))])
         }),
-        "Ceil" | "Relu" | "Identity" | "Shape" | "ShapeOf" | "Size" => {
+        "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Mod" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "And"
+        | "Or" | "Xor" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Min" | "Max"
+        | "Sum" => each(&|dtype, dims| {
+            // An exponent may be of another type.
+            let types = signature.inputs.get(1).map_or(signature.inputs[0].types, |input| input.types).tensor;
+            let second = if types.contains(dtype) { dtype } else { DType::F32 };
+            one(vec![tensor(dtype, dims, 0).into(), tensor(second, dims, 1).into()], vec![])
+        }),
+        "Abs" | "Acos" | "Acosh" | "Asin" | "Asinh" | "Atan" | "Atanh" | "BitwiseNot" | "Cos" | "Cosh"
+        | "Exp" | "Floor" | "IsInf" | "IsNaN" | "Log" | "Neg" | "Not" | "Reciprocal" | "Round"
+        | "Sigmoid" | "Sign" | "Sin" | "Sinh" | "Softplus" | "Sqrt" | "Tan" | "Tanh" | "Ceil" | "Relu"
+        | "Identity" | "Shape" | "ShapeOf" | "Size" => {
             each(&|dtype, dims| one(vec![tensor(dtype, dims, 0).into()], vec![]))
         }
         "Cast" => {
@@ -230,7 +348,8 @@ fn inference_and_evaluation_agree_for_every_row_and_type() {
     for schema in registry::all() {
         for signature in schema.signatures() {
             let cases = cases(schema.standard, signature);
-            assert!(!cases.is_empty(), "{} {} is run", signature.name, signature.since);
+            let elsewhere = HELD_BY_NODE_TESTS.contains(&signature.name);
+            assert!(cases.is_empty() == elsewhere, "{} {} is run once", signature.name, signature.since);
             for case in cases {
                 case.check().unwrap_or_else(|error| {
                     panic!("{} {} of {:?}: {error}", case.operator, case.version, case.inputs)
@@ -245,9 +364,9 @@ fn inference_and_evaluation_agree_for_every_row_and_type() {
 #[test]
 fn types_that_the_text_does_not_list_are_refused() {
     for schema in registry::all() {
-        for signature in
-            schema.signatures().filter(|signature| !matches!(signature.name, "Constant" | "Loop"))
-        {
+        for signature in schema.signatures().filter(|signature| {
+            !matches!(signature.name, "Constant" | "Loop") && !HELD_BY_NODE_TESTS.contains(&signature.name)
+        }) {
             let admitted = signature.inputs[0].types.tensor;
             for &dtype in DType::ALL.iter().filter(|&&dtype| !admitted.contains(dtype)) {
                 let inputs = signature.inputs.iter().map(|_| Some(Value::from(tensor(dtype, &[], 0))));
@@ -589,7 +708,7 @@ fn inputs_are_checked_against_what_the_model_declares() {
     let mut builder = Builder::new("declared");
     for (key, extents) in [("a", vec!["n", "m"]), ("b", vec!["n"])] {
         let id = builder.define(key, Origin::Input).unwrap();
-        let extents = extents.into_iter().map(|name| graph::Extent::Symbol(name.into())).collect();
+        let extents = extents.into_iter().map(|name| Extent::Symbol(name.into())).collect();
         builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(extents)));
     }
     builder.apply("add", "Identity", 13, &["a"], &["y"], vec![]).unwrap();

@@ -51,6 +51,36 @@ impl Level {
     }
 }
 
+/// Compiles an expression for every level, and runs the one for a level; `$simd` stands for its vectors.
+///
+/// Unlike `fearless_simd::dispatch`, without the levels that have no fused multiplication: they would not be faster.
+macro_rules! at_level {
+    ($level:expr, $simd:pat => $work:expr) => {
+        match $level {
+            #[cfg(target_arch = "x86_64")]
+            fearless_simd::Level::Avx512(simd) => at_level!(@in simd, $simd => $work),
+            #[cfg(target_arch = "x86_64")]
+            fearless_simd::Level::Avx2(simd) => at_level!(@in simd, $simd => $work),
+            #[cfg(target_arch = "aarch64")]
+            fearless_simd::Level::Neon(simd) => at_level!(@in simd, $simd => $work),
+            _ => {
+                let simd = fearless_simd::Fallback::new();
+                at_level!(@in simd, $simd => $work)
+            }
+        }
+    };
+    (@in $token:ident, $simd:pat => $work:expr) => {{
+        let $simd = $token;
+        fearless_simd::Simd::vectorize(
+            $token,
+            #[inline(always)]
+            || $work,
+        )
+    }};
+}
+
+pub(crate) use at_level;
+
 /// How elements go to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stores {

@@ -1,6 +1,6 @@
 //! Plans, prepared for being written: which kernel, for how many elements at a time, by how many threads.
 
-use fearless_simd::{Level as Token, dispatch};
+use fearless_simd::Level as Token;
 use gradus_core::convert::{FromNumber, u64_of};
 use gradus_core::element::Bool;
 use gradus_core::seq::profile::Predicted;
@@ -10,7 +10,7 @@ use num_complex::Complex;
 use rayon::prelude::*;
 
 use crate::line::Lines;
-use crate::options::{Options, Stores};
+use crate::options::{Options, Stores, at_level};
 use crate::power::Powers;
 use crate::range::{Fused, Wrapping};
 use crate::stairs::Stairs;
@@ -227,13 +227,13 @@ fn restore_ends<T: Write>(elements: &Elements<T>, lo: u64, out: &mut [T]) {
 impl Write for f64 {
     fn write(kernel: &Kernel, elements: &Elements<f64>, lo: u64, out: &mut [f64], token: Token) {
         match kernel {
-            Kernel::Fused(fused) => dispatch!(token, _ => fused.write(lo, out)),
+            Kernel::Fused(fused) => at_level!(token, _ => fused.write(lo, out)),
             Kernel::Lines(lines) => {
-                dispatch!(token, simd => lines.write_doubles(simd, lo, out, elements.at));
+                at_level!(token, simd => lines.write_doubles(simd, lo, out, elements.at));
                 restore_ends(elements, lo, out);
             }
             Kernel::Powers(powers) => {
-                dispatch!(token, simd => powers.write_doubles(simd, elements.at, lo, out));
+                at_level!(token, simd => powers.write_doubles(simd, elements.at, lo, out));
             }
             _ => write_plain(kernel, elements, lo, out),
         }
@@ -245,12 +245,12 @@ macro_rules! write_rounded {
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token) {
                 match kernel {
-                    $(Kernel::$fused(fused) => dispatch!(token, _ => fused.write(lo, out)),)?
+                    $(Kernel::$fused(fused) => at_level!(token, _ => fused.write(lo, out)),)?
                     Kernel::Lines(lines) => {
-                        dispatch!(token, simd => lines.write_rounded(simd, lo, out, elements.at));
+                        at_level!(token, simd => lines.write_rounded(simd, lo, out, elements.at));
                         restore_ends(elements, lo, out);
                     }
-                    Kernel::Powers(powers) => dispatch!(token, simd => powers.write_rounded(simd, elements.at, lo, out)),
+                    Kernel::Powers(powers) => at_level!(token, simd => powers.write_rounded(simd, elements.at, lo, out)),
                     _ => write_plain(kernel, elements, lo, out),
                 }
             }
@@ -265,9 +265,9 @@ macro_rules! write_integers {
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token) {
                 match kernel {
-                    Kernel::Wrapping(wrapping) => dispatch!(token, _ => wrapping.write(lo, out)),
-                    Kernel::Stairs(stairs) => dispatch!(token, simd => stairs.$stairs(simd, lo, out)),
-                    Kernel::Powers(powers) => dispatch!(token, simd => powers.$powers(simd, elements.at, lo, out)),
+                    Kernel::Wrapping(wrapping) => at_level!(token, _ => wrapping.write(lo, out)),
+                    Kernel::Stairs(stairs) => at_level!(token, simd => stairs.$stairs(simd, lo, out)),
+                    Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, elements.at, lo, out)),
                     _ => write_plain(kernel, elements, lo, out),
                 }
             }

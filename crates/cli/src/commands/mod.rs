@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod compare;
+mod infer;
 mod ops;
 mod run;
 mod sequence;
@@ -16,6 +17,7 @@ use crate::output;
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         Command::Run(args) => run::run(args),
+        Command::Infer(args) => infer::infer(args),
         Command::Show(args) => show::show(args),
         Command::Ops(args) => ops::ops(args),
         Command::Range(args) => sequence::range(args),

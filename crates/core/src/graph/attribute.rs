@@ -10,7 +10,7 @@ use super::{Constant, Graph, Type};
 #[derive(Clone, Debug)]
 pub struct Attribute {
     /// Its name.
-    pub name: Box<str>,
+    pub name: Arc<str>,
     /// What it says.
     pub content: Content,
 }

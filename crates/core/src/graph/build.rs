@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{
-    Attribute, Capture, Constant, Content, Graph, Node, OperatorId, Origin, Type, ValueId, ValueInfo,
+    Attribute, Capture, Constant, Content, Graph, Node, OperatorId, Origin, Slots, Type, ValueId, ValueInfo,
 };
-use crate::convert::small_u32;
 use crate::error::{Error, Kind, Result};
 
 /// Makes a [`Graph`] from values and nodes in any order.
@@ -26,7 +25,7 @@ use crate::error::{Error, Kind, Result};
 #[derive(Debug, Default)]
 pub struct Builder {
     graph: Graph,
-    keys: HashMap<Box<str>, ValueId>,
+    keys: HashMap<Arc<str>, ValueId>,
     /// By value: whether something has defined it.
     defined: Vec<bool>,
     /// By value: whether it is a constant, or an input with a default.
@@ -46,18 +45,28 @@ impl Builder {
         Builder { nested: true, ..Builder::new(name) }
     }
 
+    /// Makes room for so many nodes, and for a value each.
+    pub fn reserve(&mut self, nodes: usize) {
+        self.graph.nodes.reserve_exact(nodes);
+        self.graph.values.reserve(nodes);
+        self.keys.reserve(nodes);
+        self.defined.reserve(nodes);
+        self.constant.reserve(nodes);
+    }
+
     /// The value of that key, which is defined or will be.
     pub fn reference(&mut self, key: &str) -> ValueId {
         if let Some(&id) = self.keys.get(key) {
             return id;
         }
-        let id = ValueId(small_u32(self.graph.values.len()));
+        let id = ValueId::of(self.graph.values.len());
+        let key: Arc<str> = key.into();
         let info =
-            ValueInfo { name: key.into(), aliases: Vec::new(), declared: None, origin: Origin::Capture };
+            ValueInfo { name: key.clone(), aliases: Vec::new(), declared: None, origin: Origin::Capture };
         self.graph.values.push(info);
         self.defined.push(false);
         self.constant.push(false);
-        self.keys.insert(key.into(), id);
+        self.keys.insert(key, id);
         id
     }
 
@@ -170,7 +179,7 @@ impl Builder {
             },
             version: Some(version),
             inputs: inputs.iter().map(|key| (!key.is_empty()).then(|| self.reference(key))).collect(),
-            outputs: Vec::new(),
+            outputs: Slots::new(),
             attributes: attributes.into_iter().map(named).collect(),
             position: None,
         };
@@ -201,7 +210,7 @@ impl Builder {
     pub fn finish(self) -> Result<Graph> {
         let Builder { mut graph, defined, nested, .. } = self;
         if !nested && let Some(index) = defined.iter().position(|&defined| !defined) {
-            return Err(undefined(&graph, ValueId(small_u32(index))));
+            return Err(undefined(&graph, ValueId::of(index)));
         }
         graph.constants.sort_by_key(|(id, _)| *id);
         graph.order = order(&graph)?;

@@ -10,7 +10,10 @@ mod build;
 mod types;
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 pub use attribute::{Attribute, Content};
 pub use build::Builder;
@@ -86,7 +89,7 @@ pub struct Function {
     /// Domain, name and overload that nodes call it by.
     pub id: OperatorId,
     /// Attributes that a node may or must set, with the default of those that it may.
-    pub attributes: Vec<(Box<str>, Option<Attribute>)>,
+    pub attributes: Vec<(Arc<str>, Option<Attribute>)>,
     /// What it computes: its inputs and outputs are those of the function.
     pub body: Graph,
 }
@@ -112,20 +115,28 @@ impl fmt::Display for OperatorId {
 
 /// A value's number within its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ValueId(u32);
+pub struct ValueId(NonZeroU32);
 
 impl ValueId {
     /// The number, to index a vector of one entry per value.
     pub const fn index(self) -> usize {
-        crate::convert::usize_of_u32(self.0)
+        crate::convert::usize_of_u32(self.0.get()) - 1
+    }
+
+    /// The value of that number.
+    pub(crate) fn of(index: usize) -> ValueId {
+        ValueId(NonZeroU32::MIN.saturating_add(crate::convert::small_u32(index)))
     }
 }
+
+/// The values that a node reads or defines; most have few, and those cost no memory of their own.
+pub type Slots = SmallVec<[Option<ValueId>; 4]>;
 
 /// What is known of a value from the file.
 #[derive(Clone, Debug)]
 pub struct ValueInfo {
     /// The name it is shown by. Unique in ONNX; usually unique in OpenVINO.
-    pub name: Box<str>,
+    pub name: Arc<str>,
     /// Further names.
     pub aliases: Vec<Box<str>>,
     /// The type that the file declares.
@@ -147,6 +158,13 @@ pub enum Origin {
     Node(usize, usize),
 }
 
+impl Origin {
+    /// Whether a node computes it.
+    pub const fn is_node(self) -> bool {
+        matches!(self, Origin::Node(..))
+    }
+}
+
 /// A node: an operator applied to values.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -157,9 +175,9 @@ pub struct Node {
     /// The version of the operator set that defines the operator; nothing if the file names none.
     pub version: Option<i64>,
     /// The values it reads; an optional input may be missing.
-    pub inputs: Vec<Option<ValueId>>,
+    pub inputs: Slots,
     /// The values it defines; an output that nobody wants may be missing.
-    pub outputs: Vec<Option<ValueId>>,
+    pub outputs: Slots,
     /// Its attributes.
     pub attributes: Vec<Attribute>,
     /// Where it stands in the file.
@@ -240,7 +258,7 @@ impl Graph {
 
     /// The numbers of all values.
     pub fn ids(&self) -> impl Iterator<Item = ValueId> + use<> {
-        (0..crate::convert::small_u32(self.values.len())).map(ValueId)
+        (0..self.values.len()).map(ValueId::of)
     }
 
     /// All nodes, in the order of the file.

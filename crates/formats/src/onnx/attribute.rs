@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Kind, Result};
+use smallvec::SmallVec;
 
 use super::fields::{attribute_proto, attribute_proto_attribute_type as kind};
 use super::model::{Opsets, Reader};
@@ -14,7 +15,7 @@ use crate::wire::{Field, Span};
 /// Reads `AttributeProto`. `depth` is how many graphs are around it.
 pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: usize) -> Result<Attribute> {
     let (mut name, mut parameter, mut stated) = ("", "", 0);
-    let mut fields = Vec::new();
+    let mut fields = SmallVec::<[Field<'_>; 2]>::new();
     for field in span.fields() {
         let field = field?;
         match field.number {
@@ -39,7 +40,7 @@ pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: usiz
     } else {
         Content::Parameter(parameter.into())
     };
-    Ok(Attribute { name: name.into(), content })
+    Ok(Attribute { name: reader.intern(name), content })
 }
 
 /// The kind of an attribute that does not state it, by the field that it has. Old files are like that.

@@ -40,7 +40,7 @@ pub(super) fn read(reader: &Reader, span: Span<'_>) -> Result<Function> {
             reader.charge(span, size_of::<gradus_core::graph::ValueInfo>())?;
             builder.define(input, Origin::Input)?;
         }
-        graph::read_nodes(reader, &mut builder, &nodes, &opsets, 0)?;
+        graph::read_nodes(reader, &mut builder, nodes.into_iter().map(Ok), &opsets, 0)?;
         for span in value_infos {
             graph::declare(reader, &mut builder, span)?;
         }

@@ -1,7 +1,8 @@
 //! `GraphProto` and `NodeProto`.
 
-use gradus_core::graph::{Builder, Constant, Graph, Node, OperatorId, Origin, Type};
+use gradus_core::graph::{Builder, Constant, Graph, Node, OperatorId, Origin, Slots, Type};
 use gradus_core::{Kind, Result};
+use smallvec::SmallVec;
 
 use super::fields::{graph_proto, node_proto, value_info_proto};
 use super::model::{Opsets, Reader, canonical_domain};
@@ -17,7 +18,8 @@ struct Parts<'a> {
     initializers: Vec<Span<'a>>,
     sparse_initializers: Vec<Span<'a>>,
     value_infos: Vec<Span<'a>>,
-    nodes: Vec<Span<'a>>,
+    /// How many; they are many, so they are not listed but met again in the file.
+    nodes: usize,
 }
 
 impl<'a> Parts<'a> {
@@ -32,7 +34,7 @@ impl<'a> Parts<'a> {
                 graph_proto::INITIALIZER => parts.initializers.push(field.span()?),
                 graph_proto::SPARSE_INITIALIZER => parts.sparse_initializers.push(field.span()?),
                 graph_proto::VALUE_INFO => parts.value_infos.push(field.span()?),
-                graph_proto::NODE => parts.nodes.push(field.span()?),
+                graph_proto::NODE => parts.nodes += 1,
                 _ => {}
             }
         }
@@ -61,7 +63,13 @@ pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: Opti
         let (name, constant) = sparse::read(reader, span)?;
         builder.constant(name, constant).map_err(|error| error.at(span.position()))?;
     }
-    read_nodes(reader, &mut builder, &parts.nodes, opsets, depth)?;
+    builder.reserve(parts.nodes);
+    let nodes = span.fields().filter_map(|field| match field {
+        Ok(field) if field.number == graph_proto::NODE => Some(field.span()),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    });
+    read_nodes(reader, &mut builder, nodes, opsets, depth)?;
     for span in parts.value_infos {
         declare(reader, &mut builder, span)?;
     }
@@ -75,14 +83,15 @@ pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: Opti
 }
 
 /// Reads nodes into a graph.
-pub(super) fn read_nodes(
+pub(super) fn read_nodes<'a>(
     reader: &Reader,
     builder: &mut Builder,
-    nodes: &[Span<'_>],
+    nodes: impl Iterator<Item = Result<Span<'a>>>,
     opsets: &Opsets,
     depth: usize,
 ) -> Result<()> {
-    for (index, &span) in nodes.iter().enumerate() {
+    for (index, span) in nodes.enumerate() {
+        let span = span?;
         reader.charge(span, size_of::<Node>())?;
         let (node, outputs) = read_node(reader, builder, span, opsets, depth)?;
         let label = node.label(index);
@@ -118,15 +127,19 @@ fn read_value_info(span: Span<'_>) -> Result<(&str, Option<Type>)> {
     Ok((name, declared))
 }
 
+/// Names of a node's outputs.
+type Outputs<'a> = SmallVec<[&'a str; 4]>;
+
 fn read_node<'a>(
     reader: &Reader,
     builder: &mut Builder,
     span: Span<'a>,
     opsets: &Opsets,
     depth: usize,
-) -> Result<(Node, Vec<&'a str>)> {
+) -> Result<(Node, Outputs<'a>)> {
     let (mut name, mut operator, mut domain, mut overload) = ("", "", "", "");
-    let (mut inputs, mut outputs, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut inputs, mut outputs) = (Slots::new(), Outputs::new());
+    let mut attributes = SmallVec::<[Span<'_>; 4]>::new();
     for field in span.fields() {
         let field = field?;
         match field.number {
@@ -157,7 +170,7 @@ fn read_node<'a>(
         },
         version,
         inputs,
-        outputs: Vec::with_capacity(outputs.len()),
+        outputs: Slots::new(),
         attributes: Vec::with_capacity(attributes.len()),
         position: Some(span.position()),
     };

@@ -1,6 +1,7 @@
 //! `ModelProto`: what a file says of itself, its main graph and its functions.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -22,12 +23,24 @@ pub(super) struct Reader {
     pub(super) files: Arc<dyn Files>,
     pub(super) limits: Limits,
     pub(super) regions: RefCell<Regions>,
+    names: RefCell<HashSet<Arc<str>>>,
     memory: Cell<u64>,
 }
 
 impl Reader {
     pub(super) fn new(files: Arc<dyn Files>, limits: Limits) -> Reader {
-        Reader { files, limits, regions: RefCell::default(), memory: Cell::new(0) }
+        Reader { files, limits, regions: RefCell::default(), names: RefCell::default(), memory: Cell::new(0) }
+    }
+
+    /// Shares the memory of names that occur often: attributes.
+    pub(super) fn intern(&self, name: &str) -> Arc<str> {
+        let mut names = self.names.borrow_mut();
+        if let Some(shared) = names.get(name) {
+            return shared.clone();
+        }
+        let shared: Arc<str> = name.into();
+        names.insert(shared.clone());
+        shared
     }
 
     /// Charges the memory of what is read from a span, before it is made: a few bytes of a file can ask for many.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gradus_core::error::Position;
 use gradus_core::graph::{
-    Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Standard, Type,
+    Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Slots, Standard, Type,
 };
 use gradus_core::{DType, Error, Kind, Limits, Result, Shape};
 use roxmltree::{Document, ParsingOptions};
@@ -183,9 +183,9 @@ impl Reading<'_> {
                 if let Some(name) = names.into_iter().next()
                     && info.aliases.contains(&name)
                 {
-                    let old = std::mem::replace(&mut info.name, name.clone());
+                    let old = std::mem::replace(&mut info.name, (&*name).into());
                     info.aliases.retain(|alias| *alias != name);
-                    info.aliases.push(old);
+                    info.aliases.push((&*old).into());
                 }
                 Ok(())
             }
@@ -326,7 +326,7 @@ fn describe(
         names.push(own.into());
     }
     let info = builder.info(value);
-    info.name = names.remove(0);
+    info.name = names.remove(0).into();
     info.aliases = names;
     info.declared = Some(port.declared.clone());
 }
@@ -339,7 +339,7 @@ fn node(
     outputs: &[OutputPort<'_>],
     edges: &Edges,
 ) -> Result<()> {
-    let mut inputs = Vec::new();
+    let mut inputs = Slots::new();
     for port in ports(layer, "input")? {
         let from = source((id, port.id), port.xml, edges)?;
         inputs.push(Some(builder.reference(&key(from))));
@@ -365,7 +365,7 @@ fn node(
         },
         version,
         inputs,
-        outputs: Vec::new(),
+        outputs: Slots::new(),
         attributes: attributes.collect(),
         position: Some(position(layer)),
     };

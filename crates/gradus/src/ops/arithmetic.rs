@@ -1,34 +1,75 @@
-//! Add, Sub, Div: elementwise, with broadcasting.
+//! Functions of two elements, with broadcasting.
 //!
 //! | standard | operators | versions | broadcasting |
 //! |---|---|---|---|
-//! | ONNX | `Add`, `Sub`, `Div` | 1, 6 | only with `broadcast`: the second operand onto axes of the first from `axis` on |
-//! | ONNX | `Add`, `Sub`, `Div` | 7, 13, 14 | NumPy's |
+//! | ONNX | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `And`, `Or`, `Xor`, `Equal`, `Less`, `Greater` | before 7 | only with `broadcast`: the second operand onto axes of the first from `axis` on |
+//! | ONNX | the same, `LessOrEqual`, `GreaterOrEqual`, `Mod`, `BitShift`, `BitwiseAnd`, `BitwiseOr`, `BitwiseXor` | since 7 | NumPy's |
+//! | ONNX | `Min`, `Max`, `Sum` of any number of operands | before 8 | none |
+//! | ONNX | the same | since 8 | NumPy's |
 //!
-//! Floats are computed exactly and rounded once. Integers wrap; division truncates toward zero, and by zero is an
-//! error (the text is silent). The attribute `consumed_inputs` of the first version says nothing about values.
+//! Floats are computed exactly and rounded once, but for powers, which are rounded from float64. Integers wrap; division
+//! truncates toward zero, and by zero is an error (the text is silent); what `Mod` leaves has the sign of the divisor, with
+//! `fmod` that of the dividend. The attribute `consumed_inputs` of the first version says nothing about values.
 
-use gradus_core::convert::{FromNumber, usize_of_i64};
+use gradus_core::convert::{self, FromNumber, usize_of_i64};
+use gradus_core::element::Bool;
 use gradus_core::tensor::byte_len;
-use gradus_core::{Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
 
-use crate::fact::{Fact, TensorFact};
-use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 
 pub(super) const SCHEMAS: &[Schema] = &[
-    Schema::onnx("Add", &[1, 6], |cx| legacy(Operation::Add, cx)),
-    Schema::onnx("Add", &[7, 13, 14], |_| modern(Operation::Add)),
-    Schema::onnx("Sub", &[1, 6], |cx| legacy(Operation::Sub, cx)),
-    Schema::onnx("Sub", &[7, 13, 14], |_| modern(Operation::Sub)),
-    Schema::onnx("Div", &[1, 6], |cx| legacy(Operation::Div, cx)),
-    Schema::onnx("Div", &[7, 13, 14], |_| modern(Operation::Div)),
+    Schema::all("Add", |cx| build(Operation::Add, cx)),
+    Schema::all("Sub", |cx| build(Operation::Sub, cx)),
+    Schema::all("Mul", |cx| build(Operation::Mul, cx)),
+    Schema::all("Div", |cx| build(Operation::Div, cx)),
+    Schema::all("Pow", |cx| build(Operation::Pow, cx)),
+    Schema::all("Mod", |cx| {
+        let operation = if cx.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
+        build(operation, cx)
+    }),
+    Schema::all("BitShift", |cx| {
+        let operation =
+            if cx.text("direction")? == Some("LEFT") { Operation::Left } else { Operation::Right };
+        build(operation, cx)
+    }),
+    Schema::all("BitwiseAnd", |cx| build(Operation::And, cx)),
+    Schema::all("BitwiseOr", |cx| build(Operation::Or, cx)),
+    Schema::all("BitwiseXor", |cx| build(Operation::Xor, cx)),
+    Schema::all("And", |cx| build(Operation::And, cx)),
+    Schema::all("Or", |cx| build(Operation::Or, cx)),
+    Schema::all("Xor", |cx| build(Operation::Xor, cx)),
+    Schema::all("Equal", |cx| build(Operation::Equal, cx)),
+    Schema::all("Less", |cx| build(Operation::Less, cx)),
+    Schema::all("LessOrEqual", |cx| build(Operation::LessOrEqual, cx)),
+    Schema::all("Greater", |cx| build(Operation::Greater, cx)),
+    Schema::all("GreaterOrEqual", |cx| build(Operation::GreaterOrEqual, cx)),
+    Schema::all("Min", |_| Ok(Box::new(Fold(Operation::Min)))),
+    Schema::all("Max", |_| Ok(Box::new(Fold(Operation::Max)))),
+    Schema::all("Sum", |_| Ok(Box::new(Fold(Operation::Add)))),
 ];
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Operation {
     Add,
     Sub,
+    Mul,
     Div,
+    Pow,
+    Mod,
+    Fmod,
+    Left,
+    Right,
+    And,
+    Or,
+    Xor,
+    Min,
+    Max,
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
 }
 
 /// How shapes that differ are brought together.
@@ -48,34 +89,118 @@ struct Binary {
     broadcast: Broadcast,
 }
 
-fn modern(operation: Operation) -> Result<Box<dyn Op>> {
-    Ok(Box::new(Binary { operation, broadcast: Broadcast::Both }))
-}
-
-fn legacy(operation: Operation, cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    let broadcast =
-        if cx.flag("broadcast", false)? { Broadcast::Onto(cx.int("axis")?) } else { Broadcast::None };
+fn build(operation: Operation, cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let broadcast = match cx.signature.since {
+        7.. => Broadcast::Both,
+        _ if cx.flag("broadcast", false)? => Broadcast::Onto(cx.int("axis")?),
+        _ => Broadcast::None,
+    };
     Ok(Box::new(Binary { operation, broadcast }))
 }
 
 impl Operation {
-    fn apply<T: FromNumber>(self, a: T, b: T) -> Result<T> {
-        let result = match (self, a.number(), b.number()) {
-            (Operation::Add, Number::Int(a), Number::Int(b)) => Number::Int(a + b),
-            (Operation::Sub, Number::Int(a), Number::Int(b)) => Number::Int(a - b),
-            (Operation::Div, Number::Int(_), Number::Int(0)) => {
-                return Err(Error::new(Kind::Value, "an integer is divided by zero"));
-            }
-            (Operation::Div, Number::Int(a), Number::Int(b)) => Number::Int(a / b),
+    /// Whether it gives truth values.
+    fn compares(self) -> bool {
+        use Operation::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
+        matches!(self, Equal | Less | LessOrEqual | Greater | GreaterOrEqual)
+    }
+
+    fn apply<T: FromNumber>(self, a: T, b: Number) -> Result<T> {
+        let by_zero = || Error::new(Kind::Value, "an integer is divided by zero");
+        let bits = u32::try_from(T::DTYPE.bits()).unwrap_or(64);
+        let result = match (a.number(), b) {
+            (Number::Int(a), Number::Int(b)) => Number::Int(match self {
+                Operation::Add => a + b,
+                Operation::Sub => a - b,
+                Operation::Mul => a * b,
+                Operation::Div => a.checked_div(b).ok_or_else(by_zero)?,
+                Operation::Mod => {
+                    let rest = a.checked_rem(b).ok_or_else(by_zero)?;
+                    if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
+                }
+                Operation::Fmod => a.checked_rem(b).ok_or_else(by_zero)?,
+                Operation::Pow => return Ok(power(a, b)),
+                Operation::Left => u32::try_from(b).ok().filter(|&by| by < bits).map_or(0, |by| a << by),
+                // A count beyond the width leaves the sign.
+                Operation::Right => a >> u32::try_from(b).map_or(bits, |by| by.min(bits)),
+                Operation::And => a & b,
+                Operation::Or => a | b,
+                Operation::Xor => a ^ b,
+                Operation::Min => a.min(b),
+                Operation::Max => a.max(b),
+                _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
+            }),
             // The types narrower than float64 have at most 24 bits of precision, and float64 at least 2 * 24 + 2: so
             // rounding to float64 first does not change the second rounding.
-            (Operation::Add, Number::Float(a), Number::Float(b)) => Number::Float(a + b),
-            (Operation::Sub, Number::Float(a), Number::Float(b)) => Number::Float(a - b),
-            (Operation::Div, Number::Float(a), Number::Float(b)) => Number::Float(a / b),
+            (Number::Float(a), Number::Float(b)) => Number::Float(match self {
+                Operation::Add => a + b,
+                Operation::Sub => a - b,
+                Operation::Mul => a * b,
+                Operation::Div => a / b,
+                Operation::Fmod => a % b,
+                Operation::Mod => {
+                    let rest = a % b;
+                    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+                }
+                Operation::Pow => a.powf(b),
+                // NaN of either operand stays.
+                Operation::Min | Operation::Max if a.is_nan() || b.is_nan() => f64::NAN,
+                Operation::Min => a.min(b),
+                Operation::Max => a.max(b),
+                _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
+            }),
+            (a, b) if self == Operation::Pow => {
+                Number::Float(convert::nearest_f64(a).powf(convert::nearest_f64(b)))
+            }
             _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
         };
         Ok(T::from_number(result))
     }
+
+    fn holds(self, a: Number, b: Number) -> bool {
+        let order = match (a, b) {
+            (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
+            (a, b) => convert::nearest_f64(a).partial_cmp(&convert::nearest_f64(b)),
+        };
+        let Some(order) = order else { return false };
+        match self {
+            Operation::Less => order.is_lt(),
+            Operation::LessOrEqual => order.is_le(),
+            Operation::Greater => order.is_gt(),
+            Operation::GreaterOrEqual => order.is_ge(),
+            _ => order.is_eq(),
+        }
+    }
+}
+
+/// A power of integers, wrapped; with a negative exponent, cut toward zero.
+fn power<T: FromNumber>(base: i128, exponent: i128) -> T {
+    let Ok(mut exponent) = u64::try_from(exponent) else {
+        let whole = match base {
+            1 => 1,
+            -1 => {
+                if exponent % 2 == 0 {
+                    1
+                } else {
+                    -1
+                }
+            }
+            _ => 0,
+        };
+        return T::from_number(Number::Int(whole));
+    };
+    let (mut power, mut square) = (1i128, base);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = i128::from(
+                convert::wrapped(Number::Int(power)).wrapping_mul(convert::wrapped(Number::Int(square))),
+            );
+        }
+        let low = convert::wrapped(Number::Int(square));
+        square = i128::from(low.wrapping_mul(low));
+        exponent >>= 1;
+    }
+    T::from_number(Number::Int(power))
 }
 
 impl Binary {
@@ -95,11 +220,8 @@ impl Binary {
                 let start = match axis {
                     None => last,
                     Some(axis) => {
-                        let axis = if axis < 0 {
-                            axis.saturating_add(gradus_core::convert::i64_of(a.rank()))
-                        } else {
-                            axis
-                        };
+                        let axis =
+                            if axis < 0 { axis.saturating_add(convert::i64_of(a.rank())) } else { axis };
                         let start = usize_of_i64(axis).filter(|&start| start <= last);
                         start.ok_or_else(|| misfit(&format!("do not go together from axis {axis} on")))?
                     }
@@ -114,19 +236,37 @@ impl Binary {
         }
     }
 
+    /// The type of the result.
+    fn dtype(&self, operand: DType) -> DType {
+        if self.operation.compares() { DType::Bool } else { operand }
+    }
+
     fn apply(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
         let (seen, shape) = self.shapes(a.shape(), b.shape())?;
         let b = b.reshaped(seen)?;
         let operation = self.operation;
-        dispatch!(a.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, a, &b, shape),
+        if operation == Operation::Equal && a.dtype() == DType::String {
+            let (x, y) = (a.texts()?, b.texts()?);
+            let (from_a, from_b) = (Places::new(a.shape(), &shape), Places::new(b.shape(), &shape));
+            let equal = from_a.zip(from_b).map(|(i, j)| Bool::from(x[i] == y[j])).collect();
+            return Tensor::from_vec(shape, equal);
+        }
+        dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, a, &b, shape),
             dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))))
     }
 }
 
 fn all<T: FromNumber>(operation: Operation, a: &Tensor, b: &Tensor, shape: Shape) -> Result<Tensor> {
-    let (x, y) = (a.elements::<T>()?, b.elements::<T>()?);
+    let x = a.elements::<T>()?;
     let (from_a, from_b) = (Places::new(a.shape(), &shape), Places::new(b.shape(), &shape));
-    let results = from_a.zip(from_b).map(|(i, j)| operation.apply(x[i], y[j])).collect::<Result<_>>()?;
+    // The exponent of a power may be of another type.
+    let second: Vec<Number> = b.numbers()?.collect();
+    let pairs = from_a.zip(from_b).map(|(i, j)| (x[i], second[j]));
+    if operation.compares() {
+        let truth = pairs.map(|(a, b)| Bool::from(operation.holds(a.number(), b))).collect();
+        return Tensor::from_vec(shape, truth);
+    }
+    let results = pairs.map(|(a, b)| operation.apply(a, b)).collect::<Result<_>>()?;
     Tensor::from_vec(shape, results)
 }
 
@@ -172,41 +312,31 @@ impl Iterator for Places {
     }
 }
 
-impl Op for Binary {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let (a, b) = (cx.tensor(0), cx.tensor(1));
-        let dtype = a.dtype.or(b.dtype);
-        let shape =
-            a.shape().zip(b.shape()).map(|(a, b)| self.shapes(&a, &b)).transpose()?.map(|(_, shape)| shape);
-        let dims = match (shape, self.broadcast) {
-            (Some(shape), _) => Some(shape.dims().iter().copied().map(Some).collect()),
-            (None, Broadcast::Both) => a.dims.zip(b.dims).map(|(a, b)| broadcast_dims(&a, &b)),
-            (None, _) => a.dims,
-        };
-        let elements = a.elements.zip(b.elements).map(|(a, b)| self.apply(&a, &b)).transpose()?;
-        Ok(vec![Fact::Tensor(TensorFact { dtype, dims, elements })])
-    }
+/// One operation over any number of operands, with broadcasting.
+#[derive(Debug)]
+struct Fold(Operation);
 
+impl Op for Fold {
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-        let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
-        let (_, shape) = self.shapes(a.shape(), b.shape())?;
-        cx.reserve(byte_len(a.dtype(), &shape))?;
-        Ok(vec![self.apply(a, b)?.into()])
+        let binary = Binary { operation: self.0, broadcast: Broadcast::Both };
+        let mut total = cx.tensor(0)?.clone();
+        for input in 1..cx.inputs.len() {
+            let next = cx.tensor(input)?;
+            let (_, shape) = binary.shapes(total.shape(), next.shape())?;
+            cx.reserve(byte_len(total.dtype(), &shape))?;
+            total = binary.apply(&total, next)?;
+        }
+        Ok(vec![total.into()])
     }
 }
 
-/// What is known of the shape that two shapes broadcast to, where not all extents are known.
-fn broadcast_dims(a: &[Option<usize>], b: &[Option<usize>]) -> Vec<Option<usize>> {
-    let rank = a.len().max(b.len());
-    let dim = |dims: &[Option<usize>], axis: usize| {
-        (axis + dims.len()).checked_sub(rank).map_or(Some(1), |axis| dims[axis])
-    };
-    let both = |axis| match (dim(a, axis), dim(b, axis)) {
-        (Some(1), other) | (other, Some(1)) => other,
-        (Some(known), _) | (_, Some(known)) => Some(known),
-        (None, None) => None,
-    };
-    (0..rank).map(both).collect()
+impl Op for Binary {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
+        let (_, shape) = self.shapes(a.shape(), b.shape())?;
+        cx.reserve(byte_len(self.dtype(a.dtype()), &shape) + convert::product(b.len(), size_of::<Number>()))?;
+        Ok(vec![self.apply(a, b)?.into()])
+    }
 }
 
 #[cfg(test)]
@@ -253,12 +383,27 @@ mod tests {
 
     #[test]
     fn integers_wrap_and_division_truncates() {
-        assert_eq!(Operation::Add.apply(127i8, 1).unwrap(), -128);
-        assert_eq!(Operation::Sub.apply(0u8, 1).unwrap(), 255);
-        assert_eq!(Operation::Add.apply(i64::MAX, i64::MAX).unwrap(), -2);
-        assert_eq!(Operation::Div.apply(-7i32, 2).unwrap(), -3);
-        assert_eq!(Operation::Div.apply(i64::MIN, -1).unwrap(), i64::MIN);
-        assert_eq!(Operation::Div.apply(1u64, 0).unwrap_err().message(), "an integer is divided by zero");
-        assert_eq!(Operation::Div.apply(1f32, 0.0).unwrap(), f32::INFINITY);
+        let int = Number::Int;
+        assert_eq!(Operation::Add.apply(127i8, int(1)).unwrap(), -128);
+        assert_eq!(Operation::Sub.apply(0u8, int(1)).unwrap(), 255);
+        assert_eq!(Operation::Add.apply(i64::MAX, int(i64::MAX.into())).unwrap(), -2);
+        assert_eq!(Operation::Mul.apply(i64::MAX, int(i64::MAX.into())).unwrap(), 1);
+        assert_eq!(Operation::Div.apply(-7i32, int(2)).unwrap(), -3);
+        assert_eq!(Operation::Div.apply(i64::MIN, int(-1)).unwrap(), i64::MIN);
+        assert_eq!(
+            Operation::Div.apply(1u64, int(0)).unwrap_err().message(),
+            "an integer is divided by zero"
+        );
+        assert_eq!(Operation::Div.apply(1f32, Number::Float(0.0)).unwrap(), f32::INFINITY);
+        for (a, b, floored, truncated) in [(7i32, 3, 1, 1), (-7, 3, 2, -1), (7, -3, -2, 1), (-7, -3, -1, -1)]
+        {
+            assert_eq!(Operation::Mod.apply(a, int(b)).unwrap(), floored, "{a} mod {b}");
+            assert_eq!(Operation::Fmod.apply(a, int(b)).unwrap(), truncated, "{a} fmod {b}");
+        }
+        assert_eq!(Operation::Pow.apply(3i64, int(4)).unwrap(), 81);
+        assert_eq!(Operation::Pow.apply(-2i32, int(31)).unwrap(), i32::MIN);
+        assert_eq!(Operation::Pow.apply(2i32, int(-1)).unwrap(), 0);
+        assert_eq!(Operation::Right.apply(-8i8, int(1)).unwrap(), -4);
+        assert_eq!(Operation::Left.apply(1u8, int(8)).unwrap(), 0);
     }
 }

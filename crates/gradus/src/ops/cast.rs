@@ -16,8 +16,7 @@ use gradus_core::float::Overflow;
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Result, Value};
 
-use crate::fact::{Fact, TensorFact};
-use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 
 pub(super) const SCHEMAS: &[Schema] =
     &[Schema::onnx("Cast", &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28], Cast::build)];
@@ -39,28 +38,27 @@ impl Cast {
             );
             return Err(Error::new(Kind::Type, message));
         }
-        let overflow = if cx.flag("saturate", true)? { Overflow::Saturate } else { Overflow::Special };
-        let scale_rounding = match cx.text("round_mode")? {
-            None | Some("up") => ScaleRounding::Up,
-            Some("down") => ScaleRounding::Down,
-            Some("nearest") => ScaleRounding::Nearest,
-            Some(other) => {
-                let message =
-                    format!("attribute \"round_mode\" is \"{other}\", but up, down or nearest is wanted");
-                return Err(Error::new(Kind::Value, message));
-            }
-        };
-        Ok(Box::new(Cast { to, rules: Rules { overflow, scale_rounding } }))
+        Ok(Box::new(Cast { to, rules: rules(cx.flag("saturate", true)?, cx.text("round_mode")?)? }))
     }
 }
 
-impl Op for Cast {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let TensorFact { dims, elements, .. } = cx.tensor(0);
-        let elements = elements.map(|tensor| convert::cast(&tensor, self.to, self.rules)).transpose()?;
-        Ok(vec![Fact::Tensor(TensorFact { dtype: Some(self.to), dims, elements })])
-    }
+/// What the attributes choose.
+pub(super) fn rules(saturate: bool, round_mode: Option<&str>) -> Result<Rules> {
+    let overflow = if saturate { Overflow::Saturate } else { Overflow::Special };
+    let scale_rounding = match round_mode {
+        None | Some("up") => ScaleRounding::Up,
+        Some("down") => ScaleRounding::Down,
+        Some("nearest") => ScaleRounding::Nearest,
+        Some(other) => {
+            let message =
+                format!("attribute \"round_mode\" is \"{other}\", but up, down or nearest is wanted");
+            return Err(Error::new(Kind::Value, message));
+        }
+    };
+    Ok(Rules { overflow, scale_rounding })
+}
 
+impl Op for Cast {
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let input = cx.tensor(0)?;
         cx.reserve(byte_len(self.to, input.shape()))?;

@@ -10,11 +10,65 @@ use bytes::Bytes;
 use gradus_core::graph::Content;
 use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
-use crate::fact::Fact;
-use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+use crate::dim::Dim;
+use crate::fact::{Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Rules, Stop, onnx};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 
 pub(super) const SCHEMAS: &[Schema] =
     &[Schema::onnx("Constant", &[1, 9, 11, 12, 13, 19, 21, 23, 24, 25], Constant::build)];
+
+pub(super) const RULES: &[Rules] = &[onnx(&["Constant"], rule)];
+
+/// Most elements that are read before a run: shapes and scalars are small.
+const MOST_READ: usize = 1 << 16;
+
+/// A large constant is not read.
+fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    if let Some(Content::Tensor(constant)) = cx.attribute("value")
+        && constant.shape().len() > MOST_READ
+    {
+        let dims: Vec<_> = constant.shape().dims().iter().map(|&len| Dim::from(len)).collect();
+        return Ok(vec![Fact::typed(constant.dtype(), dims)]);
+    }
+    let given = VALUES.iter().find_map(|name| cx.attribute(name));
+    let tensor = given.map(tensor_of).transpose()?;
+    let tensor = tensor.ok_or_else(|| Stop::shape("no attribute gives a value"))?;
+    Ok(vec![Fact::Tensor(TensorFact::of(tensor))])
+}
+
+/// The attributes that give a value.
+const VALUES: [&str; 8] = [
+    "value",
+    "sparse_value",
+    "value_int",
+    "value_ints",
+    "value_float",
+    "value_floats",
+    "value_string",
+    "value_strings",
+];
+
+/// The tensor that an attribute gives.
+fn tensor_of(content: &Content) -> Result<Tensor> {
+    Ok(match content {
+        Content::Tensor(constant) => constant.tensor()?,
+        Content::Int(value) => Tensor::scalar(*value),
+        Content::Ints(values) => Tensor::vector(values),
+        Content::Float(value) => Tensor::scalar(*value),
+        Content::Floats(values) => Tensor::vector(values),
+        Content::Bytes(bytes) => Tensor::from_text(Shape::SCALAR, vec![text(bytes)?])?,
+        Content::Strings(all) => {
+            Tensor::from_text(Shape::vector(all.len()), all.iter().map(text).collect::<Result<_>>()?)?
+        }
+        other => {
+            return Err(Error::new(
+                Kind::Type,
+                format!("the value is {}, but a tensor is wanted", other.sort()),
+            ));
+        }
+    })
+}
 
 #[derive(Debug)]
 struct Constant {
@@ -29,23 +83,7 @@ impl Constant {
             let message = format!("{} attributes give a value, but exactly one must", given.len());
             return Err(Error::new(Kind::Graph, message));
         };
-        let tensor = match content {
-            Content::Tensor(constant) => constant.tensor()?,
-            Content::Int(value) => Tensor::scalar(*value),
-            Content::Ints(values) => Tensor::vector(values),
-            Content::Float(value) => Tensor::scalar(*value),
-            Content::Floats(values) => Tensor::vector(values),
-            Content::Bytes(bytes) => Tensor::from_text(Shape::SCALAR, vec![text(bytes)?])?,
-            Content::Strings(all) => {
-                Tensor::from_text(Shape::vector(all.len()), all.iter().map(text).collect::<Result<_>>()?)?
-            }
-            other => {
-                return Err(Error::new(
-                    Kind::Type,
-                    format!("the value is {}, but a tensor is wanted", other.sort()),
-                ));
-            }
-        };
+        let tensor = tensor_of(content)?;
         let value = Value::from(tensor.clone());
         if !cx.signature.outputs[0].types.admits(&value) {
             let (dtype, since) = (tensor.dtype(), cx.signature.since);
@@ -64,10 +102,6 @@ fn text(bytes: &Bytes) -> Result<Box<str>> {
 }
 
 impl Op for Constant {
-    fn infer(&self, _: &InferCx<'_>) -> Result<Vec<Fact>> {
-        Ok(vec![Fact::of(&self.tensor.clone().into())])
-    }
-
     fn eval(&self, _: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         Ok(vec![self.tensor.clone().into()])
     }

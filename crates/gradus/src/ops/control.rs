@@ -11,13 +11,17 @@
 //! if it is given. A scan over no iterations has no rows; its other extents are those inferred for the body, with
 //! 0 where they are not known.
 
-use gradus_core::convert::FromNumber;
+use std::sync::Arc;
+
+use gradus_core::convert::{FromNumber, usize_of_i64};
 use gradus_core::element::Bool;
+use gradus_core::graph::{Extent, Graph, Type};
 use gradus_core::tensor::Stack;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 
-use crate::fact::{Fact, TensorFact};
-use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+use crate::fact::Fact;
+use crate::infer;
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 use crate::program::Program;
 
 pub(super) const SCHEMAS: &[Schema] =
@@ -29,7 +33,8 @@ struct Loop {
     /// N: how many values are carried from one iteration to the next.
     carried: usize,
     /// What the file declares of the body's outputs.
-    declared: Vec<Fact>,
+    declared: Vec<Option<Type>>,
+    graph: Arc<Graph>,
 }
 
 /// Inputs of the operator before the carried values: M and the condition. Of the body: the number and the condition.
@@ -48,33 +53,12 @@ impl Loop {
             );
             return Err(Error::new(Kind::Graph, message));
         }
-        let declared = graph
-            .outputs()
-            .iter()
-            .map(|&id| graph.value(id).declared.as_ref().map_or(Fact::Unknown, Fact::declared));
-        Ok(Box::new(Loop { declared: declared.collect(), body, carried }))
+        let declared = graph.outputs().iter().map(|&id| graph.value(id).declared.clone()).collect();
+        Ok(Box::new(Loop { body, carried, declared, graph }))
     }
 
     fn scans(&self) -> usize {
         self.body.output_count() - 1 - self.carried
-    }
-
-    /// What is known of the body's outputs, whatever the iteration.
-    fn infer_body(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let scalar = |dtype| Fact::tensor(Some(dtype), Some(vec![]));
-        let mut state: Vec<_> = (0..self.carried).map(|i| cx.fact(BEFORE + i).without_elements()).collect();
-        // Facts only ever get less, so this ends: an extent or type is forgotten in each round but the last.
-        loop {
-            let mut inputs = vec![scalar(DType::I64), scalar(DType::Bool)];
-            inputs.extend(state.iter().cloned());
-            let outputs = self.body.infer(inputs, cx.frame)?;
-            let next: Vec<_> =
-                state.iter().zip(&outputs[1..]).map(|(before, after)| before.join(after)).collect();
-            if next == state {
-                return Ok(outputs);
-            }
-            state = next;
-        }
     }
 }
 
@@ -97,20 +81,6 @@ fn goes_on(value: &Value) -> Result<bool> {
 }
 
 impl Op for Loop {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let body = self.infer_body(cx)?;
-        let initial = |i: usize| cx.fact(BEFORE + i).without_elements();
-        let carried = body[1..=self.carried]
-            .iter()
-            .enumerate()
-            .map(|(i, fact)| initial(i).join(&fact.clone().without_elements()));
-        let scanned = body[1 + self.carried..].iter().map(|fact| {
-            let TensorFact { dtype, dims, .. } = fact.as_tensor();
-            Fact::tensor(dtype, dims.map(|dims| std::iter::once(None).chain(dims).collect()))
-        });
-        Ok(carried.chain(scanned).collect())
-    }
-
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let most = single::<i64>(cx, 0)?;
         let condition_given = cx.inputs.get(1).is_some_and(Option::is_some);
@@ -159,25 +129,33 @@ impl Op for Loop {
 impl Loop {
     /// The scans of a loop that did not run.
     fn empty_scans(&self, cx: &EvalCx<'_>) -> Result<Vec<Value>> {
-        let facts: Vec<_> = cx.inputs.iter().map(|value| value.map(Fact::of)).collect();
-        let frame: Vec<_> = cx.frame.iter().map(|value| value.as_ref().map(Fact::of)).collect();
-        let inputs: Vec<_> = facts.iter().map(Option::as_ref).collect();
-        // What is wrong in a body that does not run is not an error.
-        let inferred = self.infer_body(&InferCx { inputs: &inputs, frame: &frame }).unwrap_or_default();
+        let carried =
+            (BEFORE..cx.inputs.len()).map(|i| cx.inputs[i].map_or(Fact::Unknown, Fact::of)).collect();
+        let around =
+            |slot: usize| cx.frame.get(slot).and_then(Option::as_ref).map_or(Fact::Unknown, Fact::of);
+        let inferred = infer::outputs_of_body(&self.graph, carried, around);
         let scans = self.declared.iter().enumerate().skip(1 + self.carried);
         let empty = scans.map(|(k, declared)| {
-            let inferred = inferred.get(k).map(Fact::as_tensor).unwrap_or_default();
-            let declared = declared.as_tensor();
-            let dtype = inferred.dtype.or(declared.dtype).ok_or_else(|| {
+            let inferred = inferred.get(k).and_then(Fact::as_tensor).cloned().unwrap_or_default();
+            let (declared_dtype, declared_dims) = match declared {
+                Some(Type::Tensor(dtype, extents)) => (*dtype, extents.as_ref()),
+                _ => (None, None),
+            };
+            let dtype = inferred.dtype.or(declared_dtype).ok_or_else(|| {
                 let k = k - 1 - self.carried;
                 Error::new(
                     Kind::Type,
                     format!("scan output {k} is of unknown type, and there is no iteration to tell it"),
                 )
             })?;
-            let dims = inferred.dims.or(declared.dims).unwrap_or_default();
-            let dims = std::iter::once(0).chain(dims.into_iter().map(|dim| dim.unwrap_or(0)));
-            Tensor::zeros(dtype, Shape::new(dims.collect::<Vec<_>>())?).map(Value::from)
+            let known = |extent: &Extent| if let Extent::Known(len) = extent { *len } else { 0 };
+            let declared = declared_dims.map(|extents| extents.iter().map(known).collect::<Vec<_>>());
+            let inferred = inferred.dims.map(|dims| {
+                dims.iter().map(|dim| dim.known().and_then(usize_of_i64).unwrap_or(0)).collect::<Vec<_>>()
+            });
+            let mut dims = inferred.or(declared).unwrap_or_default();
+            dims.insert(0, 0);
+            Tensor::zeros(dtype, Shape::new(dims)?).map(Value::from)
         });
         empty.collect()
     }

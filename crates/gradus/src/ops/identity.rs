@@ -8,8 +8,7 @@
 
 use gradus_core::{Result, Value};
 
-use crate::fact::Fact;
-use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 
 pub(super) const SCHEMAS: &[Schema] =
     &[Schema::onnx("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], Identity::build)];
@@ -24,10 +23,6 @@ impl Identity {
 }
 
 impl Op for Identity {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        Ok(vec![cx.fact(0)])
-    }
-
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         Ok(vec![cx.value(0)?.clone()])
     }

@@ -1,23 +1,70 @@
 //! Operators, a file each family: a table of versions, the operator, inference, evaluation, rows, tests.
 
 mod arithmetic;
+mod bodies;
+mod branches;
 mod cast;
 mod constant;
 mod control;
+mod elementwise;
+mod folds;
+mod generate;
 mod identity;
+mod lists;
+mod matmul;
+mod microsoft;
+mod ml;
+mod moves;
+mod network;
+mod places;
 mod range;
+mod reduce;
+mod reshape;
+mod resize;
 mod rounding;
+mod sequence;
 mod shape;
+mod slice;
+mod window;
 
+pub(crate) use elementwise::fraction_of;
+#[cfg(test)]
+pub(crate) use microsoft::IN_STANDARD_DOMAIN;
+
+use crate::infer::Rules;
 use crate::op::Schema;
+
+/// The rules of inference of all families.
+pub(crate) const RULES: &[&[Rules]] = &[
+    bodies::RULES,
+    constant::RULES,
+    elementwise::RULES,
+    generate::RULES,
+    matmul::RULES,
+    microsoft::RULES,
+    ml::RULES,
+    network::RULES,
+    range::RULES,
+    reduce::RULES,
+    reshape::RULES,
+    resize::RULES,
+    sequence::RULES,
+    shape::RULES,
+    slice::RULES,
+    window::RULES,
+];
 
 /// The rows of all families.
 pub(crate) const ALL: &[&[Schema]] = &[
     arithmetic::SCHEMAS,
+    branches::SCHEMAS,
     cast::SCHEMAS,
     constant::SCHEMAS,
     control::SCHEMAS,
+    folds::SCHEMAS,
     identity::SCHEMAS,
+    lists::SCHEMAS,
+    moves::SCHEMAS,
     range::SCHEMAS,
     rounding::SCHEMAS,
     shape::SCHEMAS,

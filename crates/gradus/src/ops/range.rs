@@ -21,10 +21,12 @@ use gradus_core::float::Format;
 use gradus_core::graph::{Builder, Content, Graph, Origin, Standard};
 use gradus_core::seq::{Argument, Plan, RangeError, RangePlan};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value};
-use gradus_formats::onnx;
+use gradus_formats::onnx as format;
 
-use crate::fact::{Fact, TensorFact};
-use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Elements, Fact, Fraction, TensorFact};
+use crate::infer::{Cx, Outcome, Rules, onnx, openvino};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 use crate::program::{Compiler, Options, Program};
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
 
@@ -33,6 +35,8 @@ pub(super) const SCHEMAS: &[Schema] = &[
     Schema::openvino(&[RANGE_1], Range::openvino_1),
     Schema::openvino(&[RANGE_4], Range::openvino_4),
 ];
+
+pub(super) const RULES: &[Rules] = &[onnx(&["Range"], rule), openvino(&["Range"], rule)];
 
 /// The types that OpenVINO's texts call numeric.
 #[rustfmt::skip]
@@ -155,21 +159,79 @@ fn numbers_cast(numbers: [Number; 3], dtype: DType) -> Result<[Number; 3], Range
     Ok(cast)
 }
 
-impl Op for Range {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let inputs = [0, 1, 2].map(|i| cx.tensor(i));
-        let dtype = self.cast_to.or_else(|| inputs.iter().find_map(|input| input.dtype));
-        let len = match &inputs {
-            [
-                TensorFact { elements: Some(a), .. },
-                TensorFact { elements: Some(b), .. },
-                TensorFact { elements: Some(s), .. },
-            ] => Some(convert::usize_of(self.plan([a, b, s])?.len())),
+/// What is known of a range before a run. Of constants, the plan tells the length; of symbols, the same formula does.
+fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    let cast_to = cx.type_of("output_type");
+    let dtype = cast_to.or_else(|| (0..3).find_map(|input| cx.dtype(input)));
+    if let (Some(start), Some(limit), Some(step)) = (cx.constant(0), cx.constant(1), cx.constant(2)) {
+        let range = Range { cast_to, lists_of_one: true, labels: ONNX_LABELS };
+        let plan = range.plan([&start, &limit, &step])?;
+        let len = Dim::from(convert::usize_of(plan.len()));
+        let both = match (start.number(0)?, step.number(0)?) {
+            (Number::Int(start), Number::Int(step)) => {
+                i64::try_from(start).ok().zip(i64::try_from(step).ok())
+            }
             _ => None,
         };
-        Ok(vec![Fact::tensor(dtype, Some(vec![len]))])
+        let elements = both.filter(|_| dtype.is_some_and(DType::is_integer));
+        return Ok(vec![progression(
+            dtype,
+            len,
+            elements.map(|(start, step)| (Dim::Known(start), Dim::Known(step))),
+        )]);
     }
+    let scalars = [cx.integer(0), cx.integer(1), cx.integer(2)];
+    if let [Some(start), Some(limit), Some(step)] = scalars
+        && let Some(len) = count(cx, start, limit, step)
+    {
+        return Ok(vec![progression(dtype, len, Some((start, step)))]);
+    }
+    let fractions = [cx.fractions(0), cx.fractions(1), cx.fractions(2)];
+    if let [Some(start), Some(limit), Some(step)] = fractions
+        && let Some(len) = count_of_fractions(cx, start[0], limit[0], step[0])
+    {
+        return Ok(vec![progression(dtype, len, None)]);
+    }
+    let len = cx.data("how many elements there are from start to limit", Bounds::EXTENT);
+    Ok(vec![progression(dtype, len, None)])
+}
 
+fn progression(dtype: Option<DType>, len: Dim, both: Option<(Dim, Dim)>) -> Fact {
+    let elements = both.map_or(Elements::Unknown, |both| Elements::Progression(Arc::new(both)));
+    Fact::Tensor(TensorFact { dtype, dims: Some(Arc::new([len])), elements })
+}
+
+/// `max(ceil((limit - start)/step), 0)`, if the step's sign is known.
+fn count(cx: &mut Cx<'_, '_>, start: Dim, limit: Dim, step: Dim) -> Option<Dim> {
+    let symbols = cx.symbols();
+    let (span, step) = if symbols.at_least(step, 1) {
+        (symbols.subtract(limit, start)?, step)
+    } else if symbols.bounds(step).greatest().is_some_and(|most| most < 0) {
+        (symbols.subtract(start, limit)?, symbols.negate(step)?)
+    } else {
+        return None;
+    };
+    let count = symbols.ceil_divide(span, step)?;
+    symbols.greatest(count, Dim::ZERO)
+}
+
+/// The same of fractions. Quotients are of fewer bits than float64 has, so that rounding makes none whole.
+fn count_of_fractions(cx: &mut Cx<'_, '_>, start: Fraction, limit: Fraction, step: Fraction) -> Option<Dim> {
+    if start.rounded || limit.rounded || step.rounded {
+        return None;
+    }
+    let by = step.over.known().filter(|&by| by != 0 && by.unsigned_abs() <= 1 << 24)?;
+    let symbols = cx.symbols();
+    let to = symbols.multiply(limit.over, Dim::Known(start.under))?;
+    let from = symbols.multiply(start.over, Dim::Known(limit.under))?;
+    let span = symbols.subtract(to, from)?;
+    let over = symbols.multiply(span, Dim::Known(step.under.checked_mul(by.signum())?))?;
+    let under = start.under.checked_mul(limit.under)?.checked_mul(by.checked_abs()?)?;
+    let count = symbols.ceil_divide(over, Dim::Known(under))?;
+    symbols.greatest(count, Dim::ZERO)
+}
+
+impl Op for Range {
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let plan = self.plan([cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?])?;
         Ok(vec![gradus_kernels::tensor(&plan, &cx.limits(), cx.in_use())?.into()])
@@ -218,7 +280,7 @@ pub(crate) fn body(since: i64, dtype: DType, stash: DType) -> Result<Graph> {
         let message = format!("attribute \"stash_type\" is {stash}, but float32 or float64 is wanted");
         return Err(Error::new(Kind::Value, message));
     }
-    let to = |dtype: DType| vec![("to", Content::Int(onnx::number_of(dtype).unwrap_or(0)))];
+    let to = |dtype: DType| vec![("to", Content::Int(format::number_of(dtype).unwrap_or(0)))];
     let words = ["start", "limit", "delta"];
     let mut body = Builder::new("Range");
     for input in words {
@@ -270,13 +332,6 @@ fn iteration(since: i64, delta: &str) -> Result<Graph> {
 }
 
 impl Op for Body {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        match cx.tensor(0).dtype {
-            Some(dtype) => self.program(dtype)?.infer((0..3).map(|i| cx.fact(i)).collect(), &[]),
-            None => Ok(vec![Fact::tensor(None, Some(vec![None]))]),
-        }
-    }
-
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let program = self.program(cx.tensor(0)?.dtype())?;
         program.run(cx.inputs.iter().map(|value| value.cloned()).collect(), &[], cx.run)

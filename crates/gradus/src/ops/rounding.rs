@@ -1,22 +1,54 @@
-//! Ceil: the least integer not below. Relu: the greater of zero and the value.
+//! Functions of one element.
 //!
-//! | standard | operator | versions | types |
-//! |---|---|---|---|
-//! | ONNX | `Ceil` | 1, 6, 13 | float16, float32, float64; bfloat16 since 13 |
-//! | ONNX | `Relu` | 1, 6, 13, 14 | the same; int8 to int64 since 14 |
+//! | standard | operator | result |
+//! |---|---|---|
+//! | ONNX | `Ceil`, `Floor`, `Round` | the nearest integer above, below; of two that are equally near, the even one |
+//! | ONNX | `Relu`, `Abs`, `Neg`, `Sign`, `Clip` | exact; integers wrap |
+//! | ONNX | `Not`, `BitwiseNot`, `IsNaN`, `IsInf` | truth values, bits |
+//! | ONNX | `Sqrt`, `Reciprocal` | rounded once |
+//! | ONNX | `Exp`, `Log`, `Sin`, `Cos`, `Tan`, `Asin`, `Acos`, `Atan`, `Sinh`, `Cosh`, `Tanh`, `Asinh`, `Acosh`, `Atanh`, `Sigmoid`, `Softplus` | computed in float64, then rounded |
 //!
 //! Ceil keeps integers, zeros of either sign, infinities and NaN as they are. Relu keeps NaN; -0.0 becomes 0.0.
 //! The attribute `consumed_inputs` of the first versions says nothing about values.
 
-use gradus_core::convert::FromNumber;
-use gradus_core::{Error, Kind, Number, Result, Tensor, Value, dispatch};
+use gradus_core::convert::{self, FromNumber};
+use gradus_core::element::Bool;
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
 
-use crate::fact::{Fact, TensorFact};
-use crate::op::{EvalCx, InferCx, Op, Schema};
+use crate::op::{Attributes, EvalCx, Op, Schema, plain};
 
 pub(super) const SCHEMAS: &[Schema] = &[
-    Schema::onnx("Ceil", &[1, 6, 13], |_| build(ceil)),
-    Schema::onnx("Relu", &[1, 6, 13, 14], |_| build(relu)),
+    Schema::all("Ceil", |_| build(ceil)),
+    Schema::all("Floor", |_| build(|x| float(x, f64::floor))),
+    Schema::all("Round", |_| build(|x| float(x, f64::round_ties_even))),
+    Schema::all("Relu", |_| build(relu)),
+    Schema::all("Abs", |_| build(abs)),
+    Schema::all("Neg", |_| build(neg)),
+    Schema::all("Sign", |_| build(sign)),
+    Schema::all("BitwiseNot", |_| build(|x| if let Number::Int(x) = x { Number::Int(!x) } else { x })),
+    Schema::all("Not", |_| build(|x| Number::Int(i128::from(x.is_zero())))),
+    Schema::all("Sqrt", |_| build(|x| float(x, f64::sqrt))),
+    Schema::all("Reciprocal", |_| build(|x| float(x, f64::recip))),
+    Schema::all("Exp", |_| build(|x| float(x, f64::exp))),
+    Schema::all("Log", |_| build(|x| float(x, f64::ln))),
+    Schema::all("Sin", |_| build(|x| float(x, f64::sin))),
+    Schema::all("Cos", |_| build(|x| float(x, f64::cos))),
+    Schema::all("Tan", |_| build(|x| float(x, f64::tan))),
+    Schema::all("Asin", |_| build(|x| float(x, f64::asin))),
+    Schema::all("Acos", |_| build(|x| float(x, f64::acos))),
+    Schema::all("Atan", |_| build(|x| float(x, f64::atan))),
+    Schema::all("Sinh", |_| build(|x| float(x, f64::sinh))),
+    Schema::all("Cosh", |_| build(|x| float(x, f64::cosh))),
+    Schema::all("Tanh", |_| build(|x| float(x, f64::tanh))),
+    Schema::all("Asinh", |_| build(|x| float(x, f64::asinh))),
+    Schema::all("Acosh", |_| build(|x| float(x, f64::acosh))),
+    Schema::all("Atanh", |_| build(|x| float(x, f64::atanh))),
+    Schema::all("Sigmoid", |_| build(|x| float(x, |x| 1.0 / (1.0 + (-x).exp())))),
+    Schema::all("Softplus", |_| build(|x| float(x, |x| x.max(0.0) + (-x.abs()).exp().ln_1p()))),
+    Schema::all("IsNaN", |cx| plain(cx, |_, cx| test(cx, f64::is_nan))),
+    Schema::all("IsInf", |cx| plain(cx, is_inf)),
+    Schema::all("Clip", |cx| plain(cx, clip)),
 ];
 
 /// An operator that maps each element on its own.
@@ -29,8 +61,75 @@ fn build(map: fn(Number) -> Number) -> Result<Box<dyn Op>> {
     Ok(Box::new(Unary { map }))
 }
 
+/// A function of floats; integers stay as they are.
+fn float(number: Number, function: fn(f64) -> f64) -> Number {
+    if let Number::Float(x) = number { Number::Float(function(x)) } else { number }
+}
+
 fn ceil(number: Number) -> Number {
-    if let Number::Float(x) = number { Number::Float(x.ceil()) } else { number }
+    float(number, f64::ceil)
+}
+
+fn abs(number: Number) -> Number {
+    match number {
+        Number::Int(x) => Number::Int(x.abs()),
+        other => float(other, f64::abs),
+    }
+}
+
+fn neg(number: Number) -> Number {
+    match number {
+        Number::Int(x) => Number::Int(-x),
+        other => float(other, |x| -x),
+    }
+}
+
+fn sign(number: Number) -> Number {
+    match number {
+        Number::Int(x) => Number::Int(x.signum()),
+        other => float(other, |x| if x == 0.0 || x.is_nan() { x } else { x.signum() }),
+    }
+}
+
+fn test(cx: &mut EvalCx<'_>, function: impl Fn(f64) -> bool) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    cx.reserve(byte_len(DType::Bool, data.shape()))?;
+    let truth = data.numbers()?.map(|number| Bool::from(function(convert::nearest_f64(number)))).collect();
+    Ok(vec![Tensor::from_vec(data.shape().clone(), truth)?.into()])
+}
+
+fn is_inf(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let [positive, negative] = ["detect_positive", "detect_negative"].map(|name| attributes.flag(name, true));
+    test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
+}
+
+fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
+        let least = |a: Number, b: Number, greater: bool| match (a, b) {
+            (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
+            (a, b) => {
+                let (x, y) = (convert::nearest_f64(a), convert::nearest_f64(b));
+                // NaN stays, and so does the value where both are equal.
+                if (greater && y > x) || (!greater && y < x) { b } else { a }
+            }
+        };
+        let clipped = |x: &T| {
+            let raised = low.map_or(x.number(), |low| least(x.number(), low, true));
+            T::from_number(high.map_or(raised, |high| least(raised, high, false)))
+        };
+        Tensor::from_vec(data.shape().clone(), data.elements::<T>()?.iter().map(clipped).collect())
+    }
+    let data = cx.tensor(0)?;
+    cx.reserve(byte_len(data.dtype(), data.shape()))?;
+    let bound = |input: usize, name: &str| match attributes.float(name) {
+        Some(value) => Ok(Some(Number::Float(value.into()))),
+        None if cx.has(input) => cx.tensor(input)?.only_number().map(Some),
+        None => Ok(None),
+    };
+    let (low, high) = (bound(1, "min")?, bound(2, "max")?);
+    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high),
+        dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))));
+    Ok(vec![result?.into()])
 }
 
 fn relu(number: Number) -> Number {
@@ -47,21 +146,15 @@ impl Unary {
             let elements = tensor.elements::<T>()?.iter().map(|x| T::from_number(map(x.number()))).collect();
             Tensor::from_vec(tensor.shape().clone(), elements)
         }
-        dispatch!(tensor.dtype(), [I8, I16, I32, I64, F16, BF16, F32, F64] => all(tensor, self.map),
+        dispatch!(tensor.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(tensor, self.map),
             dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))))
     }
 }
 
 impl Op for Unary {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let TensorFact { dtype, dims, elements } = cx.tensor(0);
-        let elements = elements.map(|tensor| self.apply(&tensor)).transpose()?;
-        Ok(vec![Fact::Tensor(TensorFact { dtype, dims, elements })])
-    }
-
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let input = cx.tensor(0)?;
-        cx.reserve(gradus_core::tensor::byte_len(input.dtype(), input.shape()))?;
+        cx.reserve(byte_len(input.dtype(), input.shape()))?;
         Ok(vec![self.apply(input)?.into()])
     }
 }

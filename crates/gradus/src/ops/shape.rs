@@ -17,8 +17,10 @@
 use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape as Dims, Tensor, Value};
 
-use crate::fact::{Fact, TensorFact};
-use crate::op::{EvalCx, InferCx, NodeCx, Op, Schema};
+use crate::dim::{Bounds, Dim};
+use crate::fact::Fact;
+use crate::infer::{self, Cx, Outcome, onnx, openvino};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
 
 pub(super) const SCHEMAS: &[Schema] = &[
@@ -27,6 +29,9 @@ pub(super) const SCHEMAS: &[Schema] = &[
     Schema::openvino(&[SHAPE_OF_1], Shape::whole),
     Schema::openvino(&[SHAPE_OF_3], Shape::typed),
 ];
+
+pub(super) const RULES: &[infer::Rules] =
+    &[onnx(&["Shape"], shape_rule), onnx(&["Size"], size_rule), openvino(&["ShapeOf"], shape_rule)];
 
 /// Every element type: the texts say "any".
 const ANY: Types = Types::tensors(DType::ALL);
@@ -73,15 +78,9 @@ impl Shape {
         Ok(Box::new(Shape { start: 0, end: None, dtype }))
     }
 
-    /// The axes selected on a tensor of that rank. Inference and evaluation both ask here.
+    /// The axes selected on a tensor of that rank.
     fn window(&self, rank: usize) -> std::ops::Range<usize> {
-        let clamped = |bound: i64| {
-            let rank = i64_of(rank);
-            let bound = if bound < 0 { bound.saturating_add(rank) } else { bound };
-            usize_of_i64(bound.clamp(0, rank)).unwrap_or(0)
-        };
-        let start = clamped(self.start);
-        start..self.end.map_or(rank, clamped).max(start)
+        window(self.start, self.end, rank)
     }
 
     fn tensor(&self, dims: &[usize]) -> Result<Tensor> {
@@ -101,20 +100,42 @@ impl Shape {
     }
 }
 
-impl Op for Shape {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let data = cx.tensor(0);
-        let Some(dims) = data.dims else { return Ok(vec![Fact::tensor(Some(self.dtype), Some(vec![None]))]) };
-        let window = &dims[self.window(dims.len())];
-        let known = window.iter().copied().collect::<Option<Vec<_>>>();
-        let elements = known.map(|dims| self.tensor(&dims)).transpose()?;
-        Ok(vec![Fact::Tensor(TensorFact {
-            dtype: Some(self.dtype),
-            dims: Some(vec![Some(window.len())]),
-            elements,
-        })])
-    }
+/// The axes from one bound to the other on a tensor of that rank. Inference and evaluation both ask here.
+fn window(start: i64, end: Option<i64>, rank: usize) -> std::ops::Range<usize> {
+    let clamped = |bound: i64| {
+        let rank = i64_of(rank);
+        let bound = if bound < 0 { bound.saturating_add(rank) } else { bound };
+        usize_of_i64(bound.clamp(0, rank)).unwrap_or(0)
+    };
+    let start = clamped(start);
+    start..end.map_or(rank, clamped).max(start)
+}
 
+/// The number of axes as a signed number.
+pub(super) fn rank_of(dims: &[Dim]) -> i64 {
+    i64_of(dims.len())
+}
+
+fn shape_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("output_type").unwrap_or(DType::I64);
+    let Some(dims) = cx.known_dims(0) else {
+        let count = cx.unknown("the shape of an input of unknown rank", Bounds::EXTENT);
+        return Ok(vec![Fact::typed(dtype, [count])]);
+    };
+    let window = &dims[window(cx.int_or("start", 0), cx.int("end"), dims.len())];
+    if window.iter().any(|&dim| !cx.fits(dim, dtype)) {
+        return Ok(vec![Fact::typed(dtype, [Dim::from(window.len())])]);
+    }
+    Ok(vec![cx.integers_fact(dtype, [Dim::from(window.len())], window)])
+}
+
+fn size_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    let Some(dims) = cx.known_dims(0) else { return Ok(vec![Fact::typed(DType::I64, [])]) };
+    let count = cx.product(&dims);
+    Ok(vec![cx.integers_fact(DType::I64, [], [count])])
+}
+
+impl Op for Shape {
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let dims = cx.tensor(0)?.shape().dims();
         Ok(vec![self.tensor(&dims[self.window(dims.len())])?.into()])
@@ -131,11 +152,6 @@ impl Size {
 }
 
 impl Op for Size {
-    fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<Fact>> {
-        let elements = cx.tensor(0).shape().map(|shape| Tensor::scalar(i64_of(shape.len())));
-        Ok(vec![Fact::Tensor(TensorFact { dtype: Some(DType::I64), dims: Some(vec![]), elements })])
-    }
-
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         Ok(vec![Tensor::scalar(i64_of(cx.tensor(0)?.len())).into()])
     }
@@ -173,7 +189,7 @@ mod tests {
             case("from the least to the greatest", i64::MIN, Some(i64::MAX), 3, 0..3),
         ];
         for Case { about, start, end, rank, want } in cases {
-            assert_eq!(Shape { start, end, dtype: DType::I64 }.window(rank), want, "{about}");
+            assert_eq!(window(start, end, rank), want, "{about}");
         }
     }
 }

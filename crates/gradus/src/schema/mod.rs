@@ -195,7 +195,7 @@ impl Signature {
     }
 
     /// The parameter of that index; the last one may repeat.
-    fn param(params: &'static [Param], index: usize) -> Option<&'static Param> {
+    pub(crate) fn param(params: &'static [Param], index: usize) -> Option<&'static Param> {
         params.get(index).or_else(|| params.last().filter(|last| matches!(last.arity, Arity::Many { .. })))
     }
 
@@ -289,6 +289,13 @@ pub fn onnx_versions(domain: &str, name: &str) -> &'static [Signature] {
     let start = all.partition_point(|s| (s.domain, s.name) < (domain, name));
     let rest = all.get(start..).unwrap_or_default();
     rest.get(..rest.partition_point(|s| (s.domain, s.name) == (domain, name))).unwrap_or_default()
+}
+
+/// Domain and name of every ONNX operator, in order.
+pub fn onnx_operators() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = onnx::SIGNATURES.iter().map(|signature| (signature.domain, signature.name));
+    let mut last = None;
+    all.filter(move |key| last.replace(*key) != Some(*key))
 }
 
 /// The signature of exactly that version of an ONNX operator.

@@ -1,0 +1,431 @@
+//! `gradus infer`: what is known of every value before a model runs.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gradus::graph::{Extent, Graph, Type, ValueId};
+use gradus::infer::{Body, Completeness, Given, InferOptions, Inference};
+use gradus::{DType, Dim, Error, Fact, Kind, Limits, Model, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::args;
+use crate::diagnostics::{self, Failure};
+use crate::output;
+
+/// Lines that `--why` prints at most.
+const MOST_LINES: usize = 200;
+
+#[derive(Serialize)]
+struct Inferred<'a> {
+    model: String,
+    values: Values<'a>,
+    #[serde(skip_serializing_if = "Bodies::is_empty")]
+    bodies: Bodies<'a>,
+    totals: Totals,
+    unknown: Reasons<'a>,
+    assumptions: Vec<Remark<'a>>,
+    problems: Vec<Remark<'a>>,
+}
+
+/// The values of a graph by name, written as they are asked for: there may be very many.
+struct Values<'a> {
+    inference: &'a Inference,
+    graph: &'a Graph,
+    facts: &'a [Fact],
+    only_unknown: bool,
+}
+
+impl Serialize for Values<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let shown =
+            self.graph.ids().filter(|id| shown(self.only_unknown, self.inference, &self.facts[id.index()]));
+        let value = |id: ValueId| {
+            (&*self.graph.value(id).name, ValueJson::of(self.inference, &self.facts[id.index()]))
+        };
+        serializer.collect_map(shown.map(value))
+    }
+}
+
+/// Graphs within nodes, by path.
+struct Bodies<'a> {
+    inference: &'a Inference,
+    only_unknown: bool,
+}
+
+impl Bodies<'_> {
+    fn is_empty(&self) -> bool {
+        self.inference.bodies().is_empty()
+    }
+}
+
+#[derive(Serialize)]
+struct BodyJson<'a> {
+    values: Values<'a>,
+}
+
+impl Serialize for Bodies<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (inference, only_unknown) = (self.inference, self.only_unknown);
+        serializer.collect_map(inference.bodies().iter().map(|body: &Body| {
+            let values = Values { inference, graph: &body.graph, facts: &body.facts, only_unknown };
+            (&body.path, BodyJson { values })
+        }))
+    }
+}
+
+/// Why values are not known in full, by name.
+struct Reasons<'a> {
+    inference: &'a Inference,
+    graph: &'a Graph,
+}
+
+impl Serialize for Reasons<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let unknown = self.graph.ids().filter(|&id| is_unknown(self.inference, self.inference.fact(id)));
+        serializer
+            .collect_map(unknown.map(|id| (&*self.graph.value(id).name, self.inference.why_incomplete(id))))
+    }
+}
+
+#[derive(Serialize)]
+struct Totals {
+    parameters: u128,
+    peak_bytes: Option<DimJson>,
+    peak_at: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Remark<'a> {
+    place: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct ValueJson {
+    r#type: Option<Cow<'static, str>>,
+    shape: Option<Vec<DimJson>>,
+    fresh: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<String>,
+}
+
+/// A number, or an expression as text.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum DimJson {
+    Known(i64),
+    Symbolic(String),
+}
+
+pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
+    let options = options(args)?;
+    if let [model] = &args.models[..] {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        one(args, model, &options, &mut out)?;
+        return Ok(out.flush()?);
+    }
+    if args.why.is_some() {
+        return Err(
+            Error::new(Kind::Usage, "--why explains a value of one model, but there are several").into()
+        );
+    }
+    several(args, &options)
+}
+
+/// Infers models in parallel, and prints what is found in their order.
+fn several(args: &args::Infer, options: &InferOptions) -> Result<(), Failure> {
+    let (next, bar) = (AtomicUsize::new(0), progress(args.models.len()));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(args.models.len());
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(model) = args.models.get(index) else { return done };
+            let mut text = Vec::new();
+            let result = one(args, model, options, &mut text);
+            done.push((index, result.map(|()| text)));
+            bar.inc(1);
+        }
+    };
+    let mut results: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect()
+    });
+    bar.finish_and_clear();
+    results.sort_by_key(|(index, _)| *index);
+    let mut failed = results.len() < args.models.len();
+    for (_, result) in results {
+        match result {
+            Ok(text) => output::print(&text)?,
+            // One model that cannot be read does not keep the others from being shown.
+            Err(failure) => {
+                diagnostics::report(failure, args.json);
+                failed = true;
+            }
+        }
+    }
+    if failed { Err(Failure::Reported) } else { Ok(()) }
+}
+
+fn progress(models: usize) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} models in {elapsed}");
+    let count = u64::try_from(models).unwrap_or(u64::MAX);
+    ProgressBar::new(count).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn usage(message: String) -> Error {
+    Error::new(Kind::Usage, message)
+}
+
+fn options(args: &args::Infer) -> Result<InferOptions> {
+    let mut dims = HashMap::new();
+    for dim in &args.dims {
+        let (name, value) = dim
+            .split_once('=')
+            .and_then(|(name, value)| Some((name, value.parse().ok()?)))
+            .ok_or_else(|| usage(format!("--dim {dim}: NAME=NUMBER is wanted")))?;
+        if dims.insert(name.to_owned(), value).is_some() {
+            return Err(usage(format!("--dim {name} is given twice")));
+        }
+    }
+    let mut inputs = HashMap::new();
+    for shape in &args.input_shapes {
+        let (name, extents) = shape
+            .split_once('=')
+            .ok_or_else(|| usage(format!("--input-shape {shape}: NAME=EXTENT,… is wanted")))?;
+        let extents = extents.trim_matches(['[', ']']);
+        let extent = |text: &str| match text.trim() {
+            "" => Err(usage(format!("--input-shape {shape}: an extent is missing"))),
+            "?" => Ok(Extent::Unknown),
+            text => Ok(text.parse().map_or_else(|_| Extent::Symbol(text.into()), Extent::Known)),
+        };
+        let extents = match extents.trim() {
+            "" => Vec::new(),
+            extents => extents.split(',').map(extent).collect::<Result<_>>()?,
+        };
+        inputs.insert(name.to_owned(), Given::Type(Type::Tensor(None, Some(extents))));
+    }
+    Ok(InferOptions { dims, inputs, ignore_declared: args.ignore_declared, limits: Limits::DEFAULT })
+}
+
+/// What is printed of one model.
+fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut impl Write) -> Result<(), Failure> {
+    let model = Model::open(path, &options.limits)?;
+    let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
+    if let Some(name) = &args.why {
+        let id = model.value(name)?;
+        writeln!(out, "{}", inference.explain(model.graph(), id, MOST_LINES).join("\n"))?;
+        return Ok(());
+    }
+    if args.json {
+        write_json(args, path, &model, &mut inference, out)?;
+    } else {
+        write_text(args, path, &model, &mut inference, out)?;
+    }
+    // The process ends soon; to give back a large graph piece by piece takes longer than to print it.
+    std::mem::forget((model, inference));
+    Ok(())
+}
+
+/// Whether a value is not known in full.
+fn is_unknown(inference: &Inference, fact: &Fact) -> bool {
+    inference.completeness(fact) > Completeness::Data
+}
+
+/// Whether a value is shown.
+fn shown(only_unknown: bool, inference: &Inference, fact: &Fact) -> bool {
+    !only_unknown || is_unknown(inference, fact)
+}
+
+fn dim_json(inference: &Inference, dim: Dim) -> DimJson {
+    match dim {
+        Dim::Known(value) => DimJson::Known(value),
+        Dim::Symbolic(_) => DimJson::Symbolic(inference.symbols().print(dim).to_string()),
+    }
+}
+
+fn type_name(fact: &Fact) -> Option<Cow<'static, str>> {
+    match fact {
+        Fact::Tensor(fact) => fact.dtype.map(|dtype| dtype.name().into()),
+        Fact::Sequence(list) => {
+            Some(format!("sequence of {}", list.each.dtype().map_or("?", DType::name)).into())
+        }
+        Fact::Optional(optional) => Some(format!("optional {}", type_name(&optional.value)?).into()),
+        Fact::Unknown => None,
+    }
+}
+
+impl ValueJson {
+    fn of(inference: &Inference, fact: &Fact) -> ValueJson {
+        let (fresh, unknown) = match inference.completeness(fact) {
+            Completeness::Full => (Vec::new(), Vec::new()),
+            _ => inference.fresh(fact),
+        };
+        let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());
+        ValueJson {
+            r#type: type_name(fact),
+            shape: dims.map(|dims| dims.iter().map(|&dim| dim_json(inference, dim)).collect()),
+            fresh,
+            unknown,
+        }
+    }
+}
+
+/// Writes what is known as one line of JSON.
+fn write_json(
+    args: &args::Infer,
+    path: &Path,
+    model: &Model,
+    inference: &mut Inference,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let graph = model.graph();
+    let totals = totals(model, inference);
+    let (inference, only_unknown) = (&*inference, args.only_unknown);
+    let facts = inference.facts();
+    let assumptions = inference.assumptions().iter();
+    let problems = inference.problems().iter();
+    let json = Inferred {
+        model: path.display().to_string(),
+        values: Values { inference, graph, facts, only_unknown },
+        bodies: Bodies { inference, only_unknown },
+        totals,
+        unknown: Reasons { inference, graph },
+        assumptions: assumptions.map(|a| Remark { place: &a.node, message: &a.text }).collect(),
+        problems: problems.map(|p| Remark { place: &p.place, message: &p.message }).collect(),
+    };
+    serde_json::to_writer(&mut *out, &json)?;
+    writeln!(out)
+}
+
+fn totals(model: &Model, inference: &mut Inference) -> Totals {
+    let graph = model.graph();
+    let peak = inference.peak(graph);
+    Totals {
+        parameters: inference.parameters(graph),
+        peak_bytes: peak.map(|peak| dim_json(inference, peak.bytes)),
+        peak_at: peak.map(|peak| graph.nodes()[peak.node].label(peak.node)),
+    }
+}
+
+/// Rows in columns as wide as they need to be.
+fn aligned(rows: &[[String; 4]]) -> String {
+    /// Names may be very long; the others still line up.
+    const WIDEST: usize = 60;
+    let mut widths = [0; 4];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count().min(WIDEST));
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (width, cell) in widths.iter().zip(row) {
+            line.push_str(cell);
+            let gap = width.saturating_sub(cell.chars().count()) + 2;
+            line.extend(std::iter::repeat_n(' ', gap));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn row(inference: &Inference, name: &str, fact: &Fact, bytes: Option<Dim>) -> [String; 4] {
+    let shape = match fact {
+        Fact::Tensor(tensor) => match &tensor.dims {
+            Some(dims) => {
+                let dims: Vec<_> =
+                    dims.iter().map(|&dim| inference.symbols().print(dim).to_string()).collect();
+                format!("[{}]", dims.join(", "))
+            }
+            None => "[...]".to_owned(),
+        },
+        Fact::Sequence(_) | Fact::Optional(_) => inference.describe(fact),
+        Fact::Unknown => "?".to_owned(),
+    };
+    let bytes = bytes.map_or_else(String::new, |bytes| inference.symbols().print(bytes).to_string());
+    [name.to_owned(), type_name(fact).map_or_else(|| "?".to_owned(), Cow::into_owned), shape, bytes]
+}
+
+fn rows_of(args: &args::Infer, inference: &mut Inference, graph: &Graph) -> Vec<[String; 4]> {
+    let heading = ["value", "type", "shape", "bytes"].map(str::to_owned);
+    let mut rows = vec![heading];
+    for id in graph.ids() {
+        let bytes = inference.bytes(id);
+        let fact = inference.fact(id);
+        if shown(args.only_unknown, inference, fact) {
+            rows.push(row(inference, &graph.value(id).name, fact, bytes));
+        }
+    }
+    rows
+}
+
+fn write_text(
+    args: &args::Infer,
+    path: &Path,
+    model: &Model,
+    inference: &mut Inference,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let graph = model.graph();
+    if args.models.len() > 1 {
+        writeln!(out, "{}", path.display())?;
+    }
+    let rows = rows_of(args, inference, graph);
+    if rows.len() > 1 {
+        write!(out, "{}", aligned(&rows))?;
+    }
+    for body in inference.bodies() {
+        let mut rows = vec![["value", "type", "shape", ""].map(str::to_owned)];
+        for id in body.graph.ids() {
+            let fact = &body.facts[id.index()];
+            if shown(args.only_unknown, inference, fact) {
+                rows.push(row(inference, &body.graph.value(id).name, fact, None));
+            }
+        }
+        if rows.len() > 1 {
+            write!(out, "\nin {}:\n{}", body.path, aligned(&rows))?;
+        }
+    }
+    let unknown = |id: &ValueId| is_unknown(inference, inference.fact(*id));
+    let unknown: Vec<_> = graph.ids().filter(unknown).collect();
+    let computed = graph.ids().filter(|&id| graph.value(id).origin.is_node()).count();
+    let complete = computed - unknown.iter().filter(|&&id| graph.value(id).origin.is_node()).count();
+    if args.only_unknown {
+        for &id in &unknown {
+            let why = inference.why_incomplete(id).join("; ");
+            writeln!(out, "{}: {why}", graph.value(id).name)?;
+        }
+    }
+    writeln!(out, "\n{complete} of {computed} values of nodes are known in full")?;
+    let totals = totals(model, inference);
+    write!(out, "{} parameters", totals.parameters)?;
+    if let (Some(bytes), Some(at)) = (&totals.peak_bytes, &totals.peak_at) {
+        let bytes = match bytes {
+            DimJson::Known(bytes) => bytes.to_string(),
+            DimJson::Symbolic(bytes) => bytes.clone(),
+        };
+        write!(out, "; at most {bytes} bytes of values at one time, at {at}")?;
+    }
+    writeln!(out)?;
+    let assumptions: Vec<_> = inference.assumptions().iter().map(|a| (&a.node, &a.text)).collect();
+    let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
+    for (title, remarks) in [("assumptions", assumptions), ("problems", problems)] {
+        if !remarks.is_empty() {
+            writeln!(out, "{title}:")?;
+        }
+        for (place, message) in remarks {
+            writeln!(out, "  {message} ({place})")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! The least, the greatest, and what broadcasting makes of two.
+
+use super::{Atom, Bounds, Dim, Measure, Operation, Symbols};
+
+/// Most operands of a `min` or `max`.
+const MOST_OPERANDS: usize = 8;
+
+impl Symbols {
+    /// The lesser of two; nothing as for sums.
+    pub fn least(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        match (a, b) {
+            (Dim::Known(a), Dim::Known(b)) => Some(Dim::Known(a.min(b))),
+            _ if a == b => Some(a),
+            _ => self.remembered(Operation::Least, a.min(b), a.max(b), |this| this.extreme(true, a, b)),
+        }
+    }
+
+    /// The greater of two; nothing as for sums.
+    pub fn greatest(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        match (a, b) {
+            (Dim::Known(a), Dim::Known(b)) => Some(Dim::Known(a.max(b))),
+            _ if a == b => Some(a),
+            _ => self.remembered(Operation::Greatest, a.min(b), a.max(b), |this| this.extreme(false, a, b)),
+        }
+    }
+
+    /// The dim between two others: `low` if it is less, `high` if it is more.
+    pub fn clamped(&mut self, dim: Dim, low: Dim, high: Dim) -> Option<Dim> {
+        let raised = self.greatest(dim, low)?;
+        self.least(raised, high)
+    }
+
+    fn extreme(&mut self, least: bool, a: Dim, b: Dim) -> Option<Dim> {
+        let mut operands = self.operands(least, a);
+        operands.extend(self.operands(least, b));
+        operands.sort_unstable();
+        operands.dedup();
+        let mut kept: Vec<Dim> = Vec::new();
+        for (i, &dim) in operands.iter().enumerate() {
+            let others = operands[i + 1..].iter().chain(&kept).copied().collect::<Vec<_>>();
+            if !others.into_iter().any(|other| self.makes_needless(least, other, dim)) {
+                kept.push(dim);
+            }
+        }
+        if let [only] = kept[..] {
+            return Some(only);
+        }
+        let size = kept.iter().try_fold(0u32, |size, &dim| size.checked_add(self.size(dim)))?;
+        if kept.len() > MOST_OPERANDS || size > super::LARGEST {
+            return None;
+        }
+        let join = if least { Bounds::least_of } else { Bounds::greatest_of };
+        let bounds = kept.iter().map(|&dim| self.bounds(dim)).reduce(join)?;
+        // A number comes last: `min(seq, 64)`.
+        kept.sort_by_key(|dim| (dim.known().is_some(), *dim));
+        let atom = if least { Atom::Least(kept.into()) } else { Atom::Greatest(kept.into()) };
+        let atom = self.intern_atom(atom, Measure { bounds, size });
+        Some(self.atom_dim(atom))
+    }
+
+    /// The operands of a `min` or `max`, or what is neither itself.
+    fn operands(&self, least: bool, dim: Dim) -> Vec<Dim> {
+        let atom = if let Dim::Symbolic(id) = dim { self.sum(id).only_atom() } else { None };
+        match atom.map(|atom| &self.atom(atom).0) {
+            Some(Atom::Least(all)) if least => all.to_vec(),
+            Some(Atom::Greatest(all)) if !least => all.to_vec(),
+            _ => vec![dim],
+        }
+    }
+
+    /// Whether a dim is the least of some, of which the other is one.
+    pub(crate) fn is_least_of(&self, dim: Dim, other: Dim) -> bool {
+        dim != other && self.operands(true, dim).contains(&other)
+    }
+
+    /// Whether one operand is never beyond another.
+    fn makes_needless(&mut self, least: bool, other: Dim, dim: Dim) -> bool {
+        let apart = if least { self.subtract(dim, other) } else { self.subtract(other, dim) };
+        if apart.is_some_and(|apart| self.never_below(apart, 0)) {
+            return true;
+        }
+        // max(min(x, y), x) = x, and min(max(x, y), x) = x
+        let within = self.operands(!least, dim);
+        within.len() > 1 && within.contains(&other)
+    }
+
+    /// What two extents broadcast to, where they do: the second if the first is 1, otherwise the first.
+    pub fn broadcast(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        match (a, b) {
+            _ if a == b => Some(a),
+            (Dim::Known(1), other) | (other, Dim::Known(1)) => Some(other),
+            (Dim::Known(_), Dim::Known(_)) => None,
+            // Whatever is not 1 decides.
+            (Dim::Known(_), _) => Some(a),
+            (_, Dim::Known(_)) => Some(b),
+            _ if self.at_least(a, 2) => Some(a),
+            _ if self.at_least(b, 2) => Some(b),
+            _ => self.remembered(Operation::Broadcast, a.min(b), a.max(b), |this| this.broadcast_atom(a, b)),
+        }
+    }
+
+    fn broadcast_atom(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        let (a, b) = (a.min(b), a.max(b));
+        for (whole, part) in [(a, b), (b, a)] {
+            // min(x, c) is 1 only where x is, unless c is: so they broadcast only where they are equal.
+            let operands = self.operands(true, part);
+            let others_are_more = operands.iter().all(|&other| other == whole || self.at_least(other, 2));
+            if operands.len() > 1 && operands.contains(&whole) && others_are_more {
+                return Some(whole);
+            }
+            // What is broadcast already absorbs its parts.
+            let atom = if let Dim::Symbolic(id) = whole { self.sum(id).only_atom() } else { None };
+            if let Some(Atom::Broadcast(x, y)) = atom.map(|atom| &self.atom(atom).0)
+                && (*x == part || *y == part)
+            {
+                return Some(whole);
+            }
+        }
+        let size = self.size(a).checked_add(self.size(b))?;
+        if size > super::LARGEST {
+            return None;
+        }
+        let bounds = self.bounds(a).either(self.bounds(b));
+        let atom = self.intern_atom(Atom::Broadcast(a, b), Measure { bounds, size });
+        Some(self.atom_dim(atom))
+    }
+}

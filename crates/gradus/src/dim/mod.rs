@@ -1,0 +1,416 @@
+//! Symbolic integers: canonical expressions over named symbols.
+//!
+//! | form | written | canonical as |
+//! |---|---|---|
+//! | sum of products | `2*batch*seq + 1` | terms in order, each a product of atoms with a coefficient |
+//! | floor division | `(h + 1)//2` | an atom; what the divisor divides stands before it, divisions in divisions are one |
+//! | ceiling division | | `(a + b - 1)//b` |
+//! | modulus | `a%b` | `a - b*(a//b)` |
+//! | least, greatest | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless |
+//! | broadcast | `broadcast(a, b)` | an atom: `b` if `a` is 1, otherwise `a` |
+//!
+//! All expressions of one inference live in [`Symbols`], each once: equal canonical forms are the same [`Dim`], so that
+//! to compare is to compare two numbers. Arithmetic is checked: what does not fit 64 bits, or grows beyond
+//! [`LARGEST`], is nothing, and the caller makes a fresh symbol of it. The rules for names and operators are those
+//! of ONNX's symbolic shapes: `//` and `%` round toward negative infinity, as Python's do.
+
+mod atoms;
+mod bounds;
+mod sum;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use bounds::Bounds;
+use sum::{Sum, Term};
+
+/// An integer that may be symbolic. It has a meaning within the [`Symbols`] that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dim {
+    /// That number.
+    Known(i64),
+    /// An expression.
+    Symbolic(ExprId),
+}
+
+/// An expression's number within its [`Symbols`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(u32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct AtomId(u32);
+
+/// Most leaves (symbols and numbers) of an expression.
+pub const LARGEST: u32 = 96;
+
+impl Dim {
+    /// No elements, no axis.
+    pub const ZERO: Dim = Dim::Known(0);
+    /// What broadcasts.
+    pub const ONE: Dim = Dim::Known(1);
+
+    /// The number, if it is known.
+    pub const fn known(self) -> Option<i64> {
+        if let Dim::Known(value) = self { Some(value) } else { None }
+    }
+}
+
+impl From<usize> for Dim {
+    fn from(len: usize) -> Self {
+        Dim::Known(gradus_core::convert::i64_of(len))
+    }
+}
+
+/// Where a symbol comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The model names it, or it is the extent of an input.
+    Input,
+    /// The data decide it: the sentence says how.
+    Data(Arc<str>),
+    /// Nothing is known of it: the sentence says why.
+    Unknown(Arc<str>),
+}
+
+/// A name that stands for a number.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// Its name, unique.
+    pub name: Arc<str>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// What sums are made of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Atom {
+    Symbol(u32),
+    /// Floor of a quotient.
+    Floor(Dim, Dim),
+    Least(Arc<[Dim]>),
+    Greatest(Arc<[Dim]>),
+    Broadcast(Dim, Dim),
+}
+
+/// What is kept of an atom or an expression beside its form.
+#[derive(Clone, Copy, Debug)]
+struct Measure {
+    bounds: Bounds,
+    /// Leaves.
+    size: u32,
+}
+
+/// Operations whose results are remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    FloorDivide,
+    Least,
+    Greatest,
+    Broadcast,
+}
+
+/// All symbols and expressions of one inference.
+#[derive(Clone, Debug, Default)]
+pub struct Symbols {
+    named: Vec<Symbol>,
+    names: HashMap<Arc<str>, u32>,
+    /// Names that stand for known numbers.
+    fixed: HashMap<Arc<str>, i64>,
+    atoms: Vec<(Atom, Measure)>,
+    atom_ids: HashMap<Atom, AtomId>,
+    exprs: Vec<(Arc<Sum>, Measure)>,
+    expr_ids: HashMap<Arc<Sum>, ExprId>,
+    results: HashMap<(Operation, Dim, Dim), Option<Dim>>,
+}
+
+impl Symbols {
+    /// Lets a name stand for a known number from now on.
+    pub fn fix(&mut self, name: &str, value: i64) {
+        self.fixed.insert(name.into(), value);
+    }
+
+    /// The symbol of that name; made an extent of an input if it is new.
+    pub fn named(&mut self, name: &str) -> Dim {
+        match (self.fixed.get(name), self.names.get(name)) {
+            (Some(&value), _) => Dim::Known(value),
+            (None, Some(&index)) => self.symbol_dim(index),
+            (None, None) => self.make(name, Origin::Input, Bounds::EXTENT),
+        }
+    }
+
+    /// The symbol of that name, if there is one.
+    pub fn find(&self, name: &str) -> Option<Dim> {
+        let index = *self.names.get(name)?;
+        let atom = *self.atom_ids.get(&Atom::Symbol(index))?;
+        self.expr_ids.get(&Sum::atom(atom)).map(|id| Dim::Symbolic(*id))
+    }
+
+    /// A symbol that is equal to no other, with a name like that.
+    pub fn fresh(&mut self, hint: &str, origin: Origin, bounds: Bounds) -> Dim {
+        if let (Some(least), Some(greatest)) = (bounds.least(), bounds.greatest())
+            && least == greatest
+        {
+            return Dim::Known(least);
+        }
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let hint: String = hint.trim_start_matches('/').chars().map(plain).collect();
+        let hint =
+            if hint.starts_with(|c: char| c.is_ascii_alphabetic()) { hint } else { format!("d{hint}") };
+        let mut name = hint.clone();
+        let mut count = self.named.len();
+        while self.names.contains_key(name.as_str()) {
+            name = format!("{hint}_{count}");
+            count += 1;
+        }
+        self.make(&name, origin, bounds)
+    }
+
+    fn make(&mut self, name: &str, origin: Origin, bounds: Bounds) -> Dim {
+        let index = gradus_core::convert::small_u32(self.named.len());
+        let name: Arc<str> = name.into();
+        self.names.insert(name.clone(), index);
+        self.named.push(Symbol { name, origin });
+        self.intern_atom(Atom::Symbol(index), Measure { bounds, size: 1 });
+        self.symbol_dim(index)
+    }
+
+    fn symbol_dim(&mut self, index: u32) -> Dim {
+        let atom = self.atom_ids[&Atom::Symbol(index)];
+        self.atom_dim(atom)
+    }
+
+    /// All symbols, in the order in which they were made.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.named
+    }
+
+    /// The symbols that an expression is made of, each once.
+    pub fn symbols_of(&self, dim: Dim) -> Vec<&Symbol> {
+        let indices = self.indices_of(dim).into_iter();
+        indices.map(|index| &self.named[gradus_core::convert::usize_of_u32(index)]).collect()
+    }
+
+    /// The numbers of its symbols, in order.
+    fn indices_of(&self, dim: Dim) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut open = vec![dim];
+        while let Some(dim) = open.pop() {
+            let Dim::Symbolic(id) = dim else { continue };
+            for atom in self.sum(id).terms.iter().flat_map(|term| term.factors.iter()) {
+                match &self.atom(*atom).0 {
+                    Atom::Symbol(index) => found.push(*index),
+                    Atom::Floor(a, b) | Atom::Broadcast(a, b) => open.extend([*a, *b]),
+                    Atom::Least(all) | Atom::Greatest(all) => open.extend(all.iter().copied()),
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// What is known of the value of an expression.
+    pub fn bounds(&self, dim: Dim) -> Bounds {
+        match dim {
+            Dim::Known(value) => Bounds::exactly(value),
+            Dim::Symbolic(id) => self.expr(id).1.bounds,
+        }
+    }
+
+    /// Adds to what is known of an expression. Expressions that were made of it before keep their bounds.
+    pub fn bound(&mut self, dim: Dim, bounds: Bounds) {
+        let Dim::Symbolic(id) = dim else { return };
+        let index = gradus_core::convert::usize_of_u32(id.0);
+        let (sum, measure) = &mut self.exprs[index];
+        measure.bounds = measure.bounds.and(bounds);
+        if let Some(atom) = sum.only_atom() {
+            let measure = &mut self.atoms[gradus_core::convert::usize_of_u32(atom.0)].1;
+            measure.bounds = measure.bounds.and(bounds);
+        }
+    }
+
+    /// Whether an expression is at least that number, whatever its symbols are.
+    pub fn at_least(&self, dim: Dim, least: i64) -> bool {
+        self.bounds(dim).least().is_some_and(|known| known >= least)
+    }
+
+    /// How little an expression says: known numbers say most, then what inputs decide, what data decide, and what is not
+    /// known; of equals, the larger says less.
+    pub(crate) fn rank(&self, dim: Dim) -> (u8, u32) {
+        let origin = |symbol: &Symbol| match symbol.origin {
+            Origin::Input => 1,
+            Origin::Data(_) => 2,
+            Origin::Unknown(_) => 3,
+        };
+        (self.symbols_of(dim).into_iter().map(origin).max().unwrap_or(0), self.size(dim))
+    }
+
+    /// The number of the symbol that an expression is, in the order in which symbols were made.
+    pub(crate) fn as_symbol_index(&self, dim: Dim) -> Option<u32> {
+        let Dim::Symbolic(id) = dim else { return None };
+        match &self.atom(self.sum(id).only_atom()?).0 {
+            Atom::Symbol(index) => Some(*index),
+            _ => None,
+        }
+    }
+
+    /// Whether an expression has a symbol that was made when there were so many, or later.
+    pub(crate) fn is_newer(&self, dim: Dim, count: u32) -> bool {
+        self.indices_of(dim).last().is_some_and(|&index| index >= count)
+    }
+
+    /// Whether an expression has a symbol of which nothing is known.
+    pub(crate) fn is_unknown(&self, dim: Dim) -> bool {
+        self.rank(dim).0 == 3
+    }
+
+    /// Whether an expression is one symbol and nothing else.
+    pub fn as_symbol(&self, dim: Dim) -> Option<&Symbol> {
+        let index = self.as_symbol_index(dim)?;
+        Some(&self.named[gradus_core::convert::usize_of_u32(index)])
+    }
+
+    /// The value of an expression where its symbols have these values; nothing if one has none, or where it divides by
+    /// zero or exceeds 64 bits.
+    pub fn evaluate(&self, dim: Dim, of: &impl Fn(&str) -> Option<i64>) -> Option<i64> {
+        let id = match dim {
+            Dim::Known(value) => return Some(value),
+            Dim::Symbolic(id) => id,
+        };
+        let sum = self.sum(id);
+        let mut total = sum.constant;
+        for term in &sum.terms {
+            let mut product = term.coefficient;
+            for atom in &*term.factors {
+                product = product.checked_mul(self.evaluate_atom(*atom, of)?)?;
+            }
+            total = total.checked_add(product)?;
+        }
+        Some(total)
+    }
+
+    fn evaluate_atom(&self, atom: AtomId, of: &impl Fn(&str) -> Option<i64>) -> Option<i64> {
+        match &self.atom(atom).0 {
+            Atom::Symbol(index) => of(&self.named[gradus_core::convert::usize_of_u32(*index)].name),
+            Atom::Floor(a, b) => sum::floor(self.evaluate(*a, of)?, self.evaluate(*b, of)?),
+            Atom::Least(all) => {
+                all.iter().map(|dim| self.evaluate(*dim, of)).collect::<Option<Vec<_>>>()?.into_iter().min()
+            }
+            Atom::Greatest(all) => {
+                all.iter().map(|dim| self.evaluate(*dim, of)).collect::<Option<Vec<_>>>()?.into_iter().max()
+            }
+            Atom::Broadcast(a, b) => {
+                let a = self.evaluate(*a, of)?;
+                if a == 1 { self.evaluate(*b, of) } else { Some(a) }
+            }
+        }
+    }
+
+    fn expr(&self, id: ExprId) -> &(Arc<Sum>, Measure) {
+        &self.exprs[gradus_core::convert::usize_of_u32(id.0)]
+    }
+
+    fn sum(&self, id: ExprId) -> &Sum {
+        &self.expr(id).0
+    }
+
+    fn atom(&self, id: AtomId) -> &(Atom, Measure) {
+        &self.atoms[gradus_core::convert::usize_of_u32(id.0)]
+    }
+
+    /// A dim as a sum.
+    fn as_sum(&self, dim: Dim) -> Arc<Sum> {
+        match dim {
+            Dim::Known(value) => Arc::new(Sum::constant(value)),
+            Dim::Symbolic(id) => self.expr(id).0.clone(),
+        }
+    }
+
+    fn intern_atom(&mut self, atom: Atom, measure: Measure) -> AtomId {
+        if let Some(&id) = self.atom_ids.get(&atom) {
+            return id;
+        }
+        let id = AtomId(gradus_core::convert::small_u32(self.atoms.len()));
+        self.atom_ids.insert(atom.clone(), id);
+        self.atoms.push((atom, measure));
+        id
+    }
+
+    fn atom_dim(&mut self, atom: AtomId) -> Dim {
+        self.intern(Sum::atom(atom)).unwrap_or(Dim::ZERO)
+    }
+
+    /// The dim that a canonical sum is, unless it is too large.
+    fn intern(&mut self, sum: Sum) -> Option<Dim> {
+        if sum.terms.is_empty() {
+            return Some(Dim::Known(sum.constant));
+        }
+        if let Some(&id) = self.expr_ids.get(&sum) {
+            return Some(Dim::Symbolic(id));
+        }
+        let measure = self.measure(&sum);
+        // The least number has no opposite, so it could not be printed behind a minus.
+        let least = |value: i64| value == i64::MIN;
+        if measure.size > LARGEST
+            || least(sum.constant)
+            || sum.terms.iter().any(|term| least(term.coefficient))
+        {
+            return None;
+        }
+        if let (Some(least), Some(greatest)) = (measure.bounds.least(), measure.bounds.greatest())
+            && least == greatest
+        {
+            return Some(Dim::Known(least));
+        }
+        let id = ExprId(gradus_core::convert::small_u32(self.exprs.len()));
+        let sum = Arc::new(sum);
+        self.expr_ids.insert(sum.clone(), id);
+        self.exprs.push((sum, measure));
+        Some(Dim::Symbolic(id))
+    }
+
+    fn measure(&self, sum: &Sum) -> Measure {
+        let mut bounds = Bounds::exactly(sum.constant);
+        let mut size = u32::from(sum.constant != 0);
+        for Term { factors, coefficient } in &sum.terms {
+            let mut product = Bounds::exactly(*coefficient);
+            for atom in &**factors {
+                let measure = self.atom(*atom).1;
+                product = product.times(measure.bounds);
+                size = size.saturating_add(measure.size);
+            }
+            size = size.saturating_add(u32::from(*coefficient != 1));
+            bounds = bounds.plus(product);
+        }
+        Measure { bounds, size }
+    }
+
+    fn size(&self, dim: Dim) -> u32 {
+        match dim {
+            Dim::Known(_) => 1,
+            Dim::Symbolic(id) => self.expr(id).1.size,
+        }
+    }
+
+    fn remembered(
+        &mut self,
+        operation: Operation,
+        a: Dim,
+        b: Dim,
+        work: impl FnOnce(&mut Self) -> Option<Dim>,
+    ) -> Option<Dim> {
+        if let Some(result) = self.results.get(&(operation, a, b)) {
+            return *result;
+        }
+        let result = work(self);
+        self.results.insert((operation, a, b), result);
+        result
+    }
+}

@@ -1,0 +1,472 @@
+//! Sums of products, and the arithmetic of expressions.
+
+use std::sync::Arc;
+
+use super::{Atom, AtomId, Bounds, Dim, Measure, Operation, Symbols};
+
+/// A sum in canonical form: terms in descending order, no two with the same factors, none with coefficient 0.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Sum {
+    pub(super) terms: Vec<Term>,
+    pub(super) constant: i64,
+}
+
+/// A product of atoms, in order, with a coefficient.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Term {
+    pub(super) factors: Arc<[AtomId]>,
+    pub(super) coefficient: i64,
+}
+
+/// Most terms of a sum while it is made.
+const MOST_TERMS: usize = 64;
+
+/// The floor of a quotient, unless the divisor is zero or the quotient does not fit.
+pub(super) fn floor(a: i64, b: i64) -> Option<i64> {
+    let quotient = a.checked_div(b)?;
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
+}
+
+impl Sum {
+    pub(super) fn constant(value: i64) -> Sum {
+        Sum { terms: Vec::new(), constant: value }
+    }
+
+    pub(super) fn atom(atom: AtomId) -> Sum {
+        Sum { terms: vec![Term { factors: Arc::new([atom]), coefficient: 1 }], constant: 0 }
+    }
+
+    /// The atom that the sum is and nothing else.
+    pub(super) fn only_atom(&self) -> Option<AtomId> {
+        match (&self.terms[..], self.constant) {
+            ([Term { factors, coefficient: 1 }], 0) if factors.len() == 1 => Some(factors[0]),
+            _ => None,
+        }
+    }
+
+    /// From terms in any order.
+    fn collect(mut terms: Vec<Term>, constant: i64) -> Option<Sum> {
+        terms.sort_by(|a, b| order(&a.factors, &b.factors));
+        let mut kept: Vec<Term> = Vec::with_capacity(terms.len());
+        for term in terms {
+            match kept.last_mut() {
+                Some(last) if last.factors == term.factors => {
+                    last.coefficient = last.coefficient.checked_add(term.coefficient)?;
+                }
+                _ => kept.push(term),
+            }
+        }
+        kept.retain(|term| term.coefficient != 0);
+        (kept.len() <= MOST_TERMS).then_some(Sum { terms: kept, constant })
+    }
+
+    fn plus(&self, other: &Sum) -> Option<Sum> {
+        let terms = self.terms.iter().chain(&other.terms).cloned().collect();
+        Sum::collect(terms, self.constant.checked_add(other.constant)?)
+    }
+
+    fn scaled(&self, by: i64) -> Option<Sum> {
+        if by == 0 {
+            return Some(Sum::constant(0));
+        }
+        let scale = |term: &Term| {
+            Some(Term { factors: term.factors.clone(), coefficient: term.coefficient.checked_mul(by)? })
+        };
+        let terms = self.terms.iter().map(scale).collect::<Option<_>>()?;
+        Some(Sum { terms, constant: self.constant.checked_mul(by)? })
+    }
+
+    /// The sum times a product of atoms.
+    fn times_factors(&self, factors: &[AtomId], coefficient: i64) -> Option<Sum> {
+        let mut terms = Vec::with_capacity(self.terms.len() + 1);
+        for term in &self.terms {
+            let mut all = [&term.factors, factors].concat();
+            all.sort_unstable();
+            terms.push(Term { factors: all.into(), coefficient: term.coefficient.checked_mul(coefficient)? });
+        }
+        if self.constant != 0 {
+            terms
+                .push(Term { factors: factors.into(), coefficient: self.constant.checked_mul(coefficient)? });
+        }
+        Sum::collect(terms, 0)
+    }
+
+    fn times(&self, other: &Sum) -> Option<Sum> {
+        if self.terms.len() * other.terms.len() > MOST_TERMS {
+            return None;
+        }
+        let mut total = self.scaled(other.constant)?;
+        for Term { factors, coefficient } in &other.terms {
+            total = total.plus(&self.times_factors(factors, *coefficient)?)?;
+        }
+        Some(total)
+    }
+
+    /// The quotient, if the division leaves nothing. The divisor has terms.
+    fn exact_quotient(&self, divisor: &Sum) -> Option<Sum> {
+        let lead = divisor.terms.first()?;
+        let mut rest = self.clone();
+        let mut quotient = Vec::new();
+        while !rest.terms.is_empty() {
+            if quotient.len() > MOST_TERMS {
+                return None;
+            }
+            let first = &rest.terms[0];
+            let factors = without(&first.factors, &lead.factors)?;
+            if first.coefficient % lead.coefficient != 0 {
+                return None;
+            }
+            let coefficient = first.coefficient / lead.coefficient;
+            let part = if factors.is_empty() {
+                divisor.scaled(coefficient)?
+            } else {
+                divisor.times_factors(&factors, coefficient)?
+            };
+            rest = rest.plus(&part.scaled(-1)?)?;
+            quotient.push((factors, coefficient));
+        }
+        if rest.constant != 0 {
+            return None;
+        }
+        let constant = quotient.iter().find(|(factors, _)| factors.is_empty()).map_or(0, |(_, c)| *c);
+        let terms = quotient.into_iter().filter(|(factors, _)| !factors.is_empty());
+        Sum::collect(
+            terms.map(|(f, coefficient)| Term { factors: f.into(), coefficient }).collect(),
+            constant,
+        )
+    }
+
+    /// The factors that all terms and the constant have in common, with the greatest common coefficient.
+    fn content(&self) -> (Vec<AtomId>, i64) {
+        let mut common: Option<Vec<AtomId>> = (self.constant != 0).then(Vec::new);
+        let mut divisor = self.constant;
+        for term in &self.terms {
+            divisor = gcd(divisor, term.coefficient);
+            common = Some(match common {
+                None => term.factors.to_vec(),
+                Some(common) => shared(&common, &term.factors),
+            });
+        }
+        (common.unwrap_or_default(), divisor.max(1))
+    }
+
+    fn without_content(&self, factors: &[AtomId], coefficient: i64) -> Option<Sum> {
+        let mut constant = self.constant / coefficient;
+        let mut terms = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            let rest = without(&term.factors, factors)?;
+            if rest.is_empty() {
+                constant = constant.checked_add(term.coefficient / coefficient)?;
+            } else {
+                terms.push(Term { factors: rest.into(), coefficient: term.coefficient / coefficient });
+            }
+        }
+        Sum::collect(terms, constant)
+    }
+}
+
+/// More factors first, then by the factors: an order that products keep, as exact division needs.
+fn order(a: &[AtomId], b: &[AtomId]) -> std::cmp::Ordering {
+    b.len().cmp(&a.len()).then_with(|| a.cmp(b))
+}
+
+/// The factors of the first that the second has not, if it has no others.
+fn without(all: &[AtomId], some: &[AtomId]) -> Option<Vec<AtomId>> {
+    let mut rest = all.to_vec();
+    for factor in some {
+        let at = rest.iter().position(|other| other == factor)?;
+        rest.remove(at);
+    }
+    Some(rest)
+}
+
+fn shared(a: &[AtomId], b: &[AtomId]) -> Vec<AtomId> {
+    let mut left = b.to_vec();
+    let mut both = Vec::new();
+    for factor in a {
+        if let Some(at) = left.iter().position(|other| other == factor) {
+            left.remove(at);
+            both.push(*factor);
+        }
+    }
+    both
+}
+
+/// A division within a division.
+enum Within {
+    /// There is none, or more than one.
+    None,
+    /// The two as one, if that fits.
+    One(Option<Dim>),
+}
+
+/// Arithmetic. Nothing stands for a result that does not fit 64 bits, that grows beyond [`super::LARGEST`], or that
+/// divides by zero.
+impl Symbols {
+    /// The sum of two.
+    pub fn add(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        match (a, b) {
+            (Dim::Known(a), Dim::Known(b)) => a.checked_add(b).map(Dim::Known),
+            (Dim::Known(0), other) | (other, Dim::Known(0)) => Some(other),
+            _ => self.remembered(Operation::Add, a.min(b), a.max(b), |this| {
+                let sum = this.as_sum(a).plus(&this.as_sum(b))?;
+                this.intern(sum)
+            }),
+        }
+    }
+
+    /// The difference of two.
+    pub fn subtract(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        match (a, b) {
+            (Dim::Known(a), Dim::Known(b)) => a.checked_sub(b).map(Dim::Known),
+            (other, Dim::Known(0)) => Some(other),
+            _ if a == b => Some(Dim::ZERO),
+            _ => self.remembered(Operation::Subtract, a, b, |this| {
+                let sum = this.as_sum(a).plus(&this.as_sum(b).scaled(-1)?)?;
+                this.intern(sum)
+            }),
+        }
+    }
+
+    /// The opposite.
+    pub fn negate(&mut self, a: Dim) -> Option<Dim> {
+        self.subtract(Dim::ZERO, a)
+    }
+
+    /// The product of two.
+    pub fn multiply(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        match (a, b) {
+            (Dim::Known(a), Dim::Known(b)) => a.checked_mul(b).map(Dim::Known),
+            (Dim::Known(0), _) | (_, Dim::Known(0)) => Some(Dim::ZERO),
+            (Dim::Known(1), other) | (other, Dim::Known(1)) => Some(other),
+            _ => self.remembered(Operation::Multiply, a.min(b), a.max(b), |this| {
+                let product = this.as_sum(a).times(&this.as_sum(b))?;
+                this.intern(product)
+            }),
+        }
+    }
+
+    /// The product of all.
+    pub fn product(&mut self, dims: impl IntoIterator<Item = Dim>) -> Option<Dim> {
+        dims.into_iter().try_fold(Dim::ONE, |product, dim| self.multiply(product, dim))
+    }
+
+    /// The sum of all.
+    pub fn total(&mut self, dims: impl IntoIterator<Item = Dim>) -> Option<Dim> {
+        dims.into_iter().try_fold(Dim::ZERO, |total, dim| self.add(total, dim))
+    }
+
+    /// The quotient, rounded toward negative infinity.
+    pub fn floor_divide(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        match (a, b) {
+            (Dim::Known(a), Dim::Known(b)) => floor(a, b).map(Dim::Known),
+            (_, Dim::Known(0)) => None,
+            (other, Dim::Known(1)) => Some(other),
+            (Dim::Known(0), _) => Some(Dim::ZERO),
+            _ if a == b => Some(Dim::ONE),
+            (_, Dim::Known(by)) if by < 0 => {
+                let (a, by) = (self.negate(a)?, by.checked_neg()?);
+                self.floor_divide(a, Dim::Known(by))
+            }
+            _ => self.remembered(Operation::FloorDivide, a, b, |this| this.floor_of(a, b)),
+        }
+    }
+
+    /// The quotient, rounded toward positive infinity, of a divisor above zero.
+    pub fn ceil_divide(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        let less = self.subtract(b, Dim::ONE)?;
+        let sum = self.add(a, less)?;
+        self.floor_divide(sum, b)
+    }
+
+    /// The quotient rounded toward zero, as ONNX and C divide, of a divisor above zero.
+    pub fn truncated_divide(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        let floor = self.floor_divide(a, b)?;
+        if self.at_least(a, 0) {
+            return Some(floor);
+        }
+        let ceil = self.ceil_divide(a, b)?;
+        if self.bounds(a).greatest().is_some_and(|greatest| greatest <= 0) {
+            return Some(ceil);
+        }
+        let negative = self.least(ceil, Dim::ZERO)?;
+        self.greatest(floor, negative)
+    }
+
+    /// What a floor division leaves: of the divisor's sign.
+    pub fn modulo(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        let quotient = self.floor_divide(a, b)?;
+        let whole = self.multiply(quotient, b)?;
+        let rest = self.subtract(a, whole)?;
+        // A divisor that is not negative is above zero where there is a quotient.
+        if self.at_least(b, 0) {
+            let most = self.bounds(b).greatest().map(|most| most.max(1) - 1);
+            self.bound(rest, Bounds::between(Some(0), most));
+        }
+        Some(rest)
+    }
+
+    /// Whether the second divides the first, whatever the symbols are.
+    pub fn divides(&mut self, divisor: Dim, dim: Dim) -> bool {
+        self.modulo(dim, divisor) == Some(Dim::ZERO)
+    }
+
+    /// Whether an expression is at least that number, whatever its symbols are: by its bounds, or by those of what is
+    /// never more than it, with `(x - d + 1)/d` or `x/d` in place of `x//d`.
+    pub fn never_below(&mut self, dim: Dim, least: i64) -> bool {
+        if self.at_least(dim, least) {
+            return true;
+        }
+        let Dim::Symbolic(id) = dim else { return false };
+        let sum = self.sum(id).clone();
+        let mut total = Some(Dim::Known(sum.constant));
+        let mut relaxed = false;
+        for term in sum.terms {
+            let quotient = match (&*term.factors, term.coefficient) {
+                ([atom], coefficient) => match self.atom(*atom).0 {
+                    Atom::Floor(x, Dim::Known(d)) if coefficient % d == 0 => Some((x, d, coefficient / d)),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let part = match quotient {
+                Some((x, d, times)) => {
+                    relaxed = true;
+                    let low = if times > 0 { self.add(x, Dim::Known(1 - d)) } else { Some(x) };
+                    low.and_then(|low| self.multiply(low, Dim::Known(times)))
+                }
+                None => self.intern(Sum { terms: vec![term], constant: 0 }),
+            };
+            total = total.zip(part).and_then(|(total, part)| self.add(total, part));
+        }
+        relaxed && total.is_some_and(|total| self.at_least(total, least))
+    }
+
+    fn floor_of(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+        let (numerator, divisor) = (self.as_sum(a), self.as_sum(b));
+        if divisor.terms.is_empty() {
+            return self.floor_by(&numerator, divisor.constant);
+        }
+        if let Some(quotient) = numerator.exact_quotient(&divisor) {
+            return self.intern(quotient);
+        }
+        // What both have in common is not zero where there is a quotient, so it can be taken out of both.
+        let ((mine, by), (its, its_by)) = (numerator.content(), divisor.content());
+        let (factors, by) = (shared(&mine, &its), gcd(by, its_by));
+        let (numerator, divisor) =
+            (numerator.without_content(&factors, by)?, divisor.without_content(&factors, by)?);
+        if divisor.terms.is_empty() {
+            if divisor.constant < 0 {
+                return self.floor_by(&numerator.scaled(-1)?, divisor.constant.checked_neg()?);
+            }
+            return self.floor_by(&numerator, divisor.constant);
+        }
+        let (numerator, divisor) = (self.intern(numerator)?, self.intern(divisor)?);
+        let (above, below) = (self.bounds(numerator), self.bounds(divisor));
+        if above.least().is_some_and(|least| least >= 0) {
+            // A divisor that is neither negative nor zero is at least what divides it.
+            let least = self.as_sum(divisor).content().1;
+            if self.at_least(divisor, 0) && above.greatest().is_some_and(|most| most < least) {
+                return Some(Dim::ZERO);
+            }
+            let rest = self.subtract(divisor, numerator)?;
+            if self.at_least(rest, 1) {
+                return Some(Dim::ZERO);
+            }
+        }
+        self.floor_atom(numerator, divisor, above.over(below))
+    }
+
+    /// By a number above zero.
+    fn floor_by(&mut self, numerator: &Sum, by: i64) -> Option<Dim> {
+        if by == 1 {
+            return self.intern(numerator.clone());
+        }
+        // Coefficients become the nearest to zero modulo the divisor; what that takes away is whole.
+        let (mut whole, mut rest, mut common) = (Vec::new(), Vec::new(), by);
+        for term in &numerator.terms {
+            let mut left = term.coefficient.rem_euclid(by);
+            if left > by / 2 {
+                left -= by;
+            }
+            let quotient = (term.coefficient.checked_sub(left)?) / by;
+            if quotient != 0 {
+                whole.push(Term { factors: term.factors.clone(), coefficient: quotient });
+            }
+            if left != 0 {
+                rest.push(Term { factors: term.factors.clone(), coefficient: left });
+                common = gcd(common, left);
+            }
+        }
+        let carried = floor(numerator.constant, by)?;
+        let whole = self.intern(Sum { terms: whole, constant: carried })?;
+        let Some(first) = rest.first() else { return Some(whole) };
+        let negative = first.coefficient < 0;
+        for term in &mut rest {
+            term.coefficient /= common;
+        }
+        let rest = Sum { terms: rest, constant: numerator.constant.rem_euclid(by) / common };
+        let by = by / common;
+        if by == 1 {
+            let rest = self.intern(rest)?;
+            return self.add(whole, rest);
+        }
+        if negative {
+            // floor(x/d) = -floor((d - 1 - x)/d)
+            let mut mirrored = rest.scaled(-1)?;
+            mirrored.constant = mirrored.constant.checked_add(by - 1)?;
+            let part = self.floor_by(&mirrored, by)?;
+            return self.subtract(whole, part);
+        }
+        let part = match self.floor_within(&rest, by) {
+            Within::One(part) => part?,
+            Within::None => {
+                let numerator = self.intern(rest)?;
+                let bounds = self.bounds(numerator).over(Bounds::exactly(by));
+                self.floor_atom(numerator, Dim::Known(by), bounds)?
+            }
+        };
+        self.add(whole, part)
+    }
+
+    /// The one division within a division, made one with it, if there is one:
+    /// floor((floor(x/e) + y)/d) = floor((x + e*y)/(d*e)), where exactly one term is such a floor.
+    fn floor_within(&mut self, rest: &Sum, by: i64) -> Within {
+        let inner = |term: &Term| match (&*term.factors, term.coefficient) {
+            ([atom], 1) => match &self.atom(*atom).0 {
+                Atom::Floor(x, Dim::Known(e)) => Some((*x, *e)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut found = rest.terms.iter().enumerate().filter_map(|(i, term)| Some((i, inner(term)?)));
+        let (Some((index, (x, e))), None) = (found.next(), found.next()) else { return Within::None };
+        let mut others = rest.clone();
+        others.terms.remove(index);
+        let (Some(by), Some(others)) = (by.checked_mul(e), others.scaled(e)) else { return Within::None };
+        let numerator = self.as_sum(x).plus(&others);
+        Within::One(numerator.and_then(|numerator| self.floor_by(&numerator, by)))
+    }
+
+    fn floor_atom(&mut self, numerator: Dim, divisor: Dim, bounds: Bounds) -> Option<Dim> {
+        let size = self.size(numerator).checked_add(self.size(divisor))?;
+        if size > super::LARGEST {
+            return None;
+        }
+        if let (Some(least), Some(greatest)) = (bounds.least(), bounds.greatest())
+            && least == greatest
+        {
+            return Some(Dim::Known(least));
+        }
+        let atom = self.intern_atom(Atom::Floor(numerator, divisor), Measure { bounds, size });
+        Some(self.atom_dim(atom))
+    }
+}

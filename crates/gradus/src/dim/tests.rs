@@ -1,0 +1,191 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// An expression as it is written, evaluated by the rules of the text alone.
+#[derive(Clone, Debug)]
+enum Tree {
+    Number(i64),
+    Name(usize),
+    Binary(&'static str, Box<Tree>, Box<Tree>),
+}
+
+const NAMES: [&str; 4] = ["a", "b", "seq", "h w"];
+
+fn tree() -> impl Strategy<Value = Tree> {
+    let leaf = prop_oneof![
+        (-6i64..100).prop_map(Tree::Number),
+        (0..NAMES.len()).prop_map(Tree::Name),
+        (0..NAMES.len()).prop_map(Tree::Name)
+    ];
+    leaf.prop_recursive(5, 24, 2, |inner| {
+        let operators =
+            prop::sample::select(vec!["+", "+", "-", "*", "//", "%", "min", "max", "trunc", "ceil"]);
+        (operators, inner.clone(), inner)
+            .prop_map(|(operator, a, b)| Tree::Binary(operator, Box::new(a), Box::new(b)))
+    })
+}
+
+impl Tree {
+    fn evaluate(&self, values: &[i64; 4]) -> Option<i128> {
+        let (operator, a, b) = match self {
+            Tree::Number(value) => return Some(i128::from(*value)),
+            Tree::Name(index) => return Some(i128::from(values[*index])),
+            Tree::Binary(operator, a, b) => (*operator, a.evaluate(values)?, b.evaluate(values)?),
+        };
+        let value = match operator {
+            "+" => a + b,
+            "-" => a - b,
+            "*" => a * b,
+            "min" => a.min(b),
+            "max" => a.max(b),
+            _ if b == 0 => return None,
+            "//" => a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0),
+            "%" => a - b * (a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0)),
+            _ if b < 0 => return None,
+            "trunc" => a / b,
+            _ => -(-a).div_euclid(b),
+        };
+        (value.abs() < 1 << 60).then_some(value)
+    }
+
+    fn build(&self, symbols: &mut Symbols) -> Option<Dim> {
+        let (operator, a, b) = match self {
+            Tree::Number(value) => return Some(Dim::Known(*value)),
+            Tree::Name(index) => return Some(symbols.named(NAMES[*index])),
+            Tree::Binary(operator, a, b) => (*operator, a.build(symbols)?, b.build(symbols)?),
+        };
+        match operator {
+            "+" => symbols.add(a, b),
+            "-" => symbols.subtract(a, b),
+            "*" => symbols.multiply(a, b),
+            "//" => symbols.floor_divide(a, b),
+            "%" => symbols.modulo(a, b),
+            "min" => symbols.least(a, b),
+            "max" => symbols.greatest(a, b),
+            "trunc" => symbols.truncated_divide(a, b),
+            _ => symbols.ceil_divide(a, b),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    /// Wherever the tree has a value, the canonical form has the same, within its bounds; and its text reads back.
+    #[test]
+    fn canonical_forms_mean_what_was_written(tree in tree(), samples in prop::collection::vec(prop::array::uniform4(0i64..40), 8)) {
+        let mut symbols = Symbols::default();
+        let Some(dim) = tree.build(&mut symbols) else { return Ok(()) };
+        let text = symbols.print(dim).to_string();
+        for values in samples {
+            let Some(want) = tree.evaluate(&values) else { continue };
+            let of = |name: &str| NAMES.iter().position(|known| *known == name).map(|index| values[index]);
+            let got = symbols.evaluate(dim, &of);
+            prop_assert_eq!(got.map(i128::from), Some(want), "{} at {:?}", text, values);
+            let bounds = symbols.bounds(dim);
+            for least in [want - 1, want, want + 1].map(|least| i64::try_from(least).unwrap()) {
+                let never = symbols.never_below(dim, least);
+                prop_assert!(!never || i128::from(least) <= want, "{} is {}, below {}", text, want, least);
+            }
+            prop_assert!(bounds.least().is_none_or(|least| i128::from(least) <= want), "{} {:?}", text, bounds);
+            prop_assert!(bounds.greatest().is_none_or(|most| i128::from(most) >= want), "{} {:?}", text, bounds);
+        }
+        prop_assert_eq!(symbols.parse(&text).unwrap(), dim, "{}", text);
+    }
+
+    /// What is added and taken away again is gone, and what was multiplied divides.
+    #[test]
+    fn opposites_cancel(a in tree(), b in tree()) {
+        let mut symbols = Symbols::default();
+        let (Some(a), Some(b)) = (a.build(&mut symbols), b.build(&mut symbols)) else { return Ok(()) };
+        if let Some(sum) = symbols.add(a, b) {
+            prop_assert_eq!(symbols.subtract(sum, b), Some(a));
+        }
+        if let Some(product) = symbols.multiply(a, b).filter(|_| b != Dim::ZERO) {
+            prop_assert_eq!(symbols.floor_divide(product, b), Some(a));
+        }
+    }
+
+    #[test]
+    fn no_text_breaks_the_parser(text in "[a-c0-9+*/%(), '-]{0,24}") {
+        let mut symbols = Symbols::default();
+        if let Ok(dim) = symbols.parse(&text) {
+            let printed = symbols.print(dim).to_string();
+            prop_assert_eq!(symbols.parse(&printed).unwrap(), dim, "{} as {}", text, printed);
+        }
+    }
+}
+
+#[test]
+fn forms_that_are_equal_are_one() {
+    let mut symbols = Symbols::default();
+    let cases = [
+        ("batch*seq*16//(batch*seq*2)", "8"),
+        ("(2*h + 4)//2", "h + 2"),
+        ("((h - 1)//2 + 1 - 1)//2 + 1", "(h - 1)//4 + 1"),
+        ("((h + 1)//2 + 1)//2", "(h + 3)//4"),
+        ("2*(h//2) + h%2", "h"),
+        ("t + (-t)%4", "4*((t + 3)//4)"),
+        ("(batch*(past + seq)*8)//(past + seq)", "8*batch"),
+        ("min(seq, 64) + max(seq, 64) - max(64, seq)", "min(64, seq)"),
+        ("max(seq, 0)", "seq"),
+        ("max(seq + 1, seq)", "seq + 1"),
+        ("min(min(seq, 64), 32)", "min(seq, 32)"),
+        ("max(min(seq, 64), seq)", "seq"),
+        ("broadcast(seq, min(seq, 64))", "seq"),
+        ("broadcast(seq, 1)", "seq"),
+        ("broadcast(seq, 16)", "16"),
+        ("broadcast(broadcast(a, b), a)", "broadcast(b, a)"),
+        ("(a + b)*(a - b)", "a*a - b*b"),
+        ("'batch size'*2", "2*'batch size'"),
+        ("(seq%4)//4", "0"),
+        ("min(t, 4*((t + 3)//4))", "t"),
+        ("max(h - 2*(h//2), 0)", "h%2"),
+    ];
+    for (one, other) in cases {
+        let (a, b) = (symbols.parse(one).unwrap(), symbols.parse(other).unwrap());
+        assert_eq!(a, b, "{one} is {}, {other} is {}", symbols.print(a), symbols.print(b));
+    }
+    let a = symbols.parse("(h + 1)//2*w - 3").unwrap();
+    assert_eq!(symbols.print(a).to_string(), "((h + 1)//2)*w - 3");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let mut symbols = Symbols::default();
+    let mut message = |text: &str| symbols.parse(text).unwrap_err().message().to_owned();
+    assert_eq!(
+        message("2*(seq"),
+        "\"2*(seq\" is no expression: at character 7 stands its end, but \")\" is wanted"
+    );
+    assert_eq!(
+        message("a b"),
+        "\"a b\" is no expression: at character 3 stands 'b', but an operator is wanted"
+    );
+    assert!(message(&"(".repeat(1000)).contains("nested more than"));
+    assert!(message("1//0").contains("divides by zero"));
+    assert!(message("99999999999999999999").contains("does not fit"));
+}
+
+#[test]
+fn what_grows_too_large_is_nothing() {
+    let mut symbols = Symbols::default();
+    let mut product = Dim::ONE;
+    let mut made = 0;
+    for i in 0..200 {
+        let next = symbols.named(&format!("s{i}"));
+        let Some(sum) = symbols.add(next, Dim::ONE) else { break };
+        match symbols.multiply(product, sum) {
+            Some(next) => product = next,
+            None => break,
+        }
+        made += 1;
+    }
+    assert!((4..10).contains(&made), "{made} factors of two terms fit");
+    let a = symbols.named("a");
+    assert_eq!(
+        symbols.multiply(a, Dim::Known(i64::MAX)).and_then(|x| symbols.multiply(x, Dim::Known(2))),
+        None
+    );
+}

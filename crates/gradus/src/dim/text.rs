@@ -1,0 +1,306 @@
+//! Expressions as text: `batch*seq`, `(h + 1)//2`, `min(seq, 64)`.
+//!
+//! What is printed is read back as the same expression. Names are letters, digits, `_`, `.`, `:` and `$`, and start with no
+//! digit; any other name stands in single quotes. Products bind closer than sums, and from the left; a quotient within a
+//! product stands in parentheses.
+
+use std::fmt::{self, Write as _};
+
+use gradus_core::{Error, Kind, Result};
+
+use super::{Atom, AtomId, Dim, Symbols};
+
+/// Deepest nesting of parentheses that is read.
+const DEEPEST: usize = 64;
+
+/// An expression with the symbols that give it a meaning, to print.
+#[derive(Clone, Copy, Debug)]
+pub struct Printed<'a> {
+    symbols: &'a Symbols,
+    dim: Dim,
+}
+
+impl Symbols {
+    /// The expression, to print.
+    pub fn print(&self, dim: Dim) -> Printed<'_> {
+        Printed { symbols: self, dim }
+    }
+
+    /// Reads an expression; names that are new become symbols of inputs.
+    ///
+    /// # Errors
+    /// [`Kind::Syntax`] if the text is no expression, [`Kind::Limit`] if it is too large.
+    pub fn parse(&mut self, text: &str) -> Result<Dim> {
+        let mut parser = Parser { text, at: 0, depth: 0, symbols: self };
+        let dim = parser.sum()?;
+        match parser.peek() {
+            None => Ok(dim),
+            Some(_) => Err(parser.wrong("an operator")),
+        }
+    }
+}
+
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = match self.dim {
+            Dim::Known(value) => return write!(f, "{value}"),
+            Dim::Symbolic(id) => id,
+        };
+        let sum = self.symbols.sum(id);
+        // A sum that starts with what is added reads better.
+        let (added, taken): (Vec<_>, Vec<_>) = sum.terms.iter().partition(|term| term.coefficient > 0);
+        let mut first = true;
+        let mut constant = sum.constant;
+        if added.is_empty() && constant > 0 {
+            write!(f, "{constant}")?;
+            (first, constant) = (false, 0);
+        }
+        for term in added.into_iter().chain(taken) {
+            let negative = term.coefficient < 0;
+            match (first, negative) {
+                (true, true) => f.write_char('-')?,
+                (true, false) => {}
+                (false, true) => f.write_str(" - ")?,
+                (false, false) => f.write_str(" + ")?,
+            }
+            first = false;
+            let size = term.coefficient.unsigned_abs();
+            let alone = size == 1 && term.factors.len() == 1;
+            if size != 1 {
+                write!(f, "{size}*")?;
+            }
+            for (i, atom) in term.factors.iter().enumerate() {
+                if i > 0 {
+                    f.write_char('*')?;
+                }
+                // -a//b is (-a)//b.
+                self.atom(f, *atom, alone && !negative)?;
+            }
+        }
+        match constant {
+            0 => Ok(()),
+            _ => write!(f, " {} {}", if constant < 0 { '-' } else { '+' }, constant.unsigned_abs()),
+        }
+    }
+}
+
+impl Printed<'_> {
+    fn atom(&self, f: &mut fmt::Formatter<'_>, atom: AtomId, alone: bool) -> fmt::Result {
+        let of = |dim| Printed { dim, ..*self };
+        let list = |f: &mut fmt::Formatter<'_>, name: &str, dims: &[Dim]| {
+            write!(f, "{name}(")?;
+            for (i, dim) in dims.iter().enumerate() {
+                write!(f, "{}{}", if i == 0 { "" } else { ", " }, of(*dim))?;
+            }
+            f.write_char(')')
+        };
+        match &self.symbols.atom(atom).0 {
+            Atom::Symbol(index) => {
+                f.write_str(&quoted(&self.symbols.named[gradus_core::convert::usize_of_u32(*index)].name))
+            }
+            Atom::Floor(a, b) => {
+                let (open, close) = if alone { ("", "") } else { ("(", ")") };
+                f.write_str(open)?;
+                of(*a).operand(f)?;
+                f.write_str("//")?;
+                of(*b).operand(f)?;
+                f.write_str(close)
+            }
+            Atom::Least(all) => list(f, "min", all),
+            Atom::Greatest(all) => list(f, "max", all),
+            Atom::Broadcast(a, b) => list(f, "broadcast", &[*a, *b]),
+        }
+    }
+
+    /// In parentheses, unless it is a number or a name.
+    fn operand(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = match self.dim {
+            Dim::Known(value) => value >= 0,
+            Dim::Symbolic(_) => self.symbols.as_symbol(self.dim).is_some(),
+        };
+        if plain { write!(f, "{self}") } else { write!(f, "({self})") }
+    }
+}
+
+fn starts_name(c: char) -> bool {
+    c.is_alphabetic() || matches!(c, '_' | '$')
+}
+
+fn continues_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':')
+}
+
+fn quoted(name: &str) -> String {
+    let plain = name.starts_with(starts_name)
+        && name.chars().all(continues_name)
+        && !matches!(name, "min" | "max" | "broadcast");
+    if plain { name.to_owned() } else { format!("'{}'", name.replace('\'', "''")) }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    symbols: &'a mut Symbols,
+}
+
+impl Parser<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    /// The next character that is no space.
+    fn peek(&mut self) -> Option<char> {
+        let rest = self.rest();
+        let spaces = rest.len() - rest.trim_start().len();
+        self.at += spaces;
+        self.rest().chars().next()
+    }
+
+    fn takes(&mut self, token: &str) -> bool {
+        self.peek();
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    fn wrong(&mut self, wanted: &str) -> Error {
+        let found = self.peek().map_or_else(|| "its end".to_owned(), |c| format!("'{c}'"));
+        let place = self.text[..self.at].chars().count() + 1;
+        Error::new(
+            Kind::Syntax,
+            format!(
+                "\"{}\" is no expression: at character {place} stands {found}, but {wanted} is wanted",
+                self.text
+            ),
+        )
+    }
+
+    fn fits(&self, dim: Option<Dim>) -> Result<Dim> {
+        dim.ok_or_else(|| {
+            Error::new(
+                Kind::Limit,
+                format!("\"{}\" is too large, does not fit 64 bits, or divides by zero", self.text),
+            )
+        })
+    }
+
+    fn sum(&mut self) -> Result<Dim> {
+        let mut total = self.product()?;
+        loop {
+            let result = if self.takes("+") {
+                let next = self.product()?;
+                self.symbols.add(total, next)
+            } else if self.takes("-") {
+                let next = self.product()?;
+                self.symbols.subtract(total, next)
+            } else {
+                return Ok(total);
+            };
+            total = self.fits(result)?;
+        }
+    }
+
+    fn product(&mut self) -> Result<Dim> {
+        let mut total = self.factor()?;
+        loop {
+            let result = if self.takes("//") {
+                let next = self.factor()?;
+                self.symbols.floor_divide(total, next)
+            } else if self.takes("*") {
+                let next = self.factor()?;
+                self.symbols.multiply(total, next)
+            } else if self.takes("%") {
+                let next = self.factor()?;
+                self.symbols.modulo(total, next)
+            } else {
+                return Ok(total);
+            };
+            total = self.fits(result)?;
+        }
+    }
+
+    fn factor(&mut self) -> Result<Dim> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            let message = format!("\"{}\" is nested more than {DEEPEST} deep", self.text);
+            return Err(Error::new(Kind::Limit, message));
+        }
+        let dim = self.operand();
+        self.depth -= 1;
+        dim
+    }
+
+    fn operand(&mut self) -> Result<Dim> {
+        match self.peek() {
+            Some('-') if self.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) => {
+                let len = 1 + self.rest()[1..].bytes().take_while(u8::is_ascii_digit).count();
+                let number = self.rest()[..len].parse().ok().map(Dim::Known);
+                self.at += len;
+                self.fits(number)
+            }
+            Some('-') => {
+                self.at += 1;
+                let dim = self.factor()?;
+                let negated = self.symbols.negate(dim);
+                self.fits(negated)
+            }
+            Some('(') => {
+                self.at += 1;
+                let dim = self.sum()?;
+                if self.takes(")") { Ok(dim) } else { Err(self.wrong("\")\"")) }
+            }
+            Some('\'') => self.quoted_name(),
+            Some(c) if c.is_ascii_digit() => {
+                let len = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+                let number = self.rest()[..len].parse().ok().map(Dim::Known);
+                self.at += len;
+                self.fits(number)
+            }
+            Some(c) if starts_name(c) => {
+                let len = self.rest().find(|c| !continues_name(c)).unwrap_or(self.rest().len());
+                let name = self.rest()[..len].to_owned();
+                self.at += len;
+                match name.as_str() {
+                    "min" | "max" | "broadcast" if self.takes("(") => self.call(&name),
+                    _ => Ok(self.symbols.named(&name)),
+                }
+            }
+            _ => Err(self.wrong("a name, a number or \"(\"")),
+        }
+    }
+
+    fn quoted_name(&mut self) -> Result<Dim> {
+        let mut name = String::new();
+        loop {
+            self.at += 1;
+            let Some(len) = self.rest().find('\'') else {
+                self.at = self.text.len();
+                return Err(self.wrong("\"'\""));
+            };
+            name.push_str(&self.rest()[..len]);
+            self.at += len + 1;
+            if !self.rest().starts_with('\'') {
+                return Ok(self.symbols.named(&name));
+            }
+            name.push('\'');
+        }
+    }
+
+    /// The arguments of a function, behind the parenthesis.
+    fn call(&mut self, name: &str) -> Result<Dim> {
+        let mut total = self.sum()?;
+        while self.takes(",") {
+            let next = self.sum()?;
+            let result = match name {
+                "min" => self.symbols.least(total, next),
+                "max" => self.symbols.greatest(total, next),
+                _ => self.symbols.broadcast(total, next),
+            };
+            total = self.fits(result)?;
+        }
+        if self.takes(")") { Ok(total) } else { Err(self.wrong("\",\" or \")\"")) }
+    }
+}

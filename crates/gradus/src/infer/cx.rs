@@ -1,0 +1,532 @@
+//! What a rule sees: a node, the facts of its inputs, and the symbols.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::{Content, Function, Graph, Node};
+use gradus_core::{DType, Error, Kind, Tensor};
+
+use super::pass::{Frame, Inner, Pass, Visit, label};
+use super::rules::Outcome;
+use crate::dim::{Bounds, Dim, Origin, Symbols};
+use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
+
+/// Why a rule says nothing.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Something that it needs is not known: which input, and what of it.
+    Unknown(Option<usize>, Cow<'static, str>),
+    /// The node cannot be right.
+    Wrong(Error),
+}
+
+impl Stop {
+    pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> Stop {
+        Stop::Unknown(None, why.into())
+    }
+
+    /// The node cannot be right: shapes do not go together.
+    pub(crate) fn shape(message: impl Into<String>) -> Stop {
+        Stop::Wrong(Error::new(Kind::Shape, message))
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Wrong(error)
+    }
+}
+
+/// A node, the facts of its inputs, and what rules work with.
+pub(crate) struct Cx<'p, 'm> {
+    pub(super) pass: &'p mut Pass<'m>,
+    pub(super) frame: &'p mut Frame<'m>,
+    pub(crate) node: &'m Node,
+    pub(super) index: usize,
+    /// The first version of the operator set that has the operator in this form; 0 if that is not known.
+    pub(crate) version: i64,
+    /// Whether what the node computes depends on what inputs hold.
+    pub(super) depends: bool,
+}
+
+/// Inputs.
+impl Cx<'_, '_> {
+    /// How many inputs there are, missing ones included.
+    pub(crate) fn count(&self) -> usize {
+        self.node.inputs.len()
+    }
+
+    /// Whether an input is given.
+    pub(crate) fn has(&self, input: usize) -> bool {
+        self.node.inputs.get(input).is_some_and(Option::is_some)
+    }
+
+    /// What is known of an input; nothing of one that is missing.
+    pub(crate) fn fact(&self, input: usize) -> &Fact {
+        match self.node.inputs.get(input).copied().flatten() {
+            Some(id) => &self.frame.facts[id.index()],
+            None => &Fact::Unknown,
+        }
+    }
+
+    /// What is known of an input, with the elements of a small constant.
+    pub(crate) fn read_fact(&mut self, input: usize) -> Fact {
+        self.read(input);
+        self.fact(input).clone()
+    }
+
+    fn read(&mut self, input: usize) {
+        if let Some(id) = self.node.inputs.get(input).copied().flatten() {
+            self.pass.read(self.frame, id);
+        }
+    }
+
+    /// What is known of an input that is a tensor.
+    pub(crate) fn tensor(&self, input: usize) -> Option<&TensorFact> {
+        self.fact(input).as_tensor()
+    }
+
+    /// The element type of an input.
+    pub(crate) fn dtype(&self, input: usize) -> Option<DType> {
+        self.fact(input).dtype()
+    }
+
+    /// The extents of an input, if their number is known.
+    pub(crate) fn known_dims(&self, input: usize) -> Option<Dims> {
+        self.tensor(input)?.dims.clone()
+    }
+
+    /// The extents of an input that the rule cannot do without.
+    pub(crate) fn dims(&self, input: usize) -> Result<Dims, Stop> {
+        if !self.has(input) {
+            return Err(Stop::Wrong(Error::new(Kind::Graph, format!("input {input} is missing"))));
+        }
+        self.known_dims(input).ok_or_else(|| Stop::Unknown(Some(input), "has unknown rank".into()))
+    }
+
+    /// The extents of an input that must have that many.
+    pub(crate) fn dims_of_rank(&self, input: usize, rank: usize) -> Result<Dims, Stop> {
+        let dims = self.dims(input)?;
+        if dims.len() == rank {
+            return Ok(dims);
+        }
+        let got = dims.len();
+        Err(Stop::shape(format!("input {input} has rank {got}, but rank {rank} is wanted")))
+    }
+
+    /// The number of elements of an input of one axis that decides a rank, if it is known and no tensor has more axes.
+    pub(crate) fn len(&self, input: usize) -> Option<usize> {
+        const MOST_AXES: usize = 256;
+        match &*self.known_dims(input)? {
+            [dim] => dim.known().and_then(usize_of_i64).filter(|&len| len <= MOST_AXES),
+            [] => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The elements of an input, as far as they are known.
+    pub(crate) fn elements(&mut self, input: usize) -> Elements {
+        self.read(input);
+        self.tensor(input).map_or(Elements::Unknown, |fact| fact.elements.clone())
+    }
+
+    /// The tensor that an input is, if all of it is known.
+    pub(crate) fn constant(&mut self, input: usize) -> Option<Tensor> {
+        self.read(input);
+        self.tensor(input)?.tensor()
+    }
+
+    /// The elements of an input of whole numbers, one by one.
+    pub(crate) fn integers(&mut self, input: usize) -> Option<Dims> {
+        self.read(input);
+        let fact = self.tensor(input)?;
+        match &fact.elements {
+            Elements::Integers(all) => Some(all.clone()),
+            Elements::Known(tensor) if tensor.dtype().is_integer() => {
+                Some(tensor.to_i64().ok()?.into_iter().map(Dim::Known).collect())
+            }
+            Elements::Progression(both)
+                if fact.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool) =>
+            {
+                let count = fact.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?.len();
+                let (first, step) = **both;
+                let element = |i: usize| {
+                    let far = self.pass.symbols.multiply(step, Dim::Known(i64_of(i)))?;
+                    self.pass.symbols.add(first, far)
+                };
+                (0..count).map(element).collect()
+            }
+            _ => None,
+        }
+    }
+
+    /// The only element of an input of whole numbers.
+    pub(crate) fn integer(&mut self, input: usize) -> Option<Dim> {
+        match &*self.integers(input)? {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// The elements of an input of whole numbers, if all are known.
+    pub(crate) fn known_integers(&mut self, input: usize) -> Option<Vec<i64>> {
+        self.integers(input)?.iter().map(|dim| dim.known()).collect()
+    }
+
+    /// The elements of an input of floats, as fractions.
+    pub(crate) fn fractions(&mut self, input: usize) -> Option<Arc<[Fraction]>> {
+        match self.elements(input) {
+            Elements::Fractions(all) => Some(all),
+            Elements::Known(tensor) if tensor.len() <= 64 => {
+                tensor.numbers().ok()?.map(crate::ops::fraction_of).collect()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Attributes.
+impl<'m> Cx<'_, 'm> {
+    /// What an attribute says, a function's parameter replaced.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&'m Content> {
+        match self.node.attribute(name)? {
+            Content::Parameter(name) => self.frame.parameters.get(&**name).copied(),
+            other => Some(other),
+        }
+    }
+
+    /// An integer, if it is given.
+    pub(crate) fn int(&self, name: &str) -> Option<i64> {
+        match self.attribute(name)? {
+            Content::Int(value) => Some(*value),
+            Content::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// An integer, or what it is by default.
+    pub(crate) fn int_or(&self, name: &str, default: i64) -> i64 {
+        self.int(name).unwrap_or(default)
+    }
+
+    /// An integer that means yes or no.
+    pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
+        self.int(name).map_or(default, |value| value != 0)
+    }
+
+    /// Integers, if they are given.
+    pub(crate) fn ints(&self, name: &str) -> Option<&'m [i64]> {
+        match self.attribute(name)? {
+            Content::Ints(values) => Some(values),
+            Content::Int(value) => Some(std::slice::from_ref(value)),
+            _ => None,
+        }
+    }
+
+    /// Text, if it is given.
+    pub(crate) fn text(&self, name: &str) -> Option<&'m str> {
+        match self.attribute(name)? {
+            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+            Content::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// An element type, if it is given.
+    pub(crate) fn type_of(&self, name: &str) -> Option<DType> {
+        match self.attribute(name)? {
+            Content::Int(number) => gradus_formats::onnx::dtype_of(*number),
+            Content::Text(text) => text.parse().ok(),
+            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok()?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// A graph that must be given.
+    pub(crate) fn graph(&self, name: &str) -> Result<&'m Graph, Stop> {
+        match self.attribute(name) {
+            Some(Content::Graph(graph)) => Ok(graph),
+            _ => Err(Stop::Wrong(Error::new(Kind::Graph, format!("attribute \"{name}\" is missing")))),
+        }
+    }
+
+    /// An axis counted from the first, of that many.
+    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, Stop> {
+        let from_first = if axis < 0 { axis.saturating_add(i64_of(rank)) } else { axis };
+        let wrong = || Stop::shape(format!("{}: axis {axis} is not one of {rank}", self.node.operator.name));
+        usize_of_i64(from_first).filter(|&axis| axis < rank).ok_or_else(wrong)
+    }
+
+    /// Axes counted from the first, each once.
+    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, Stop> {
+        let mut found = Vec::with_capacity(axes.len());
+        for &axis in axes {
+            let axis = self.axis(axis, rank)?;
+            if found.contains(&axis) {
+                return Err(Stop::shape(format!("axis {axis} is named twice")));
+            }
+            found.push(axis);
+        }
+        Ok(found)
+    }
+}
+
+/// Symbols and arithmetic. What has no canonical form becomes a fresh symbol.
+impl Cx<'_, '_> {
+    /// All symbols and expressions.
+    pub(crate) fn symbols(&mut self) -> &mut Symbols {
+        &mut self.pass.symbols
+    }
+
+    /// The node in words.
+    pub(crate) fn label(&self) -> String {
+        let slash = if self.frame.path.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.frame.path, label(self.node, self.index))
+    }
+
+    /// An extent that the data decide.
+    pub(crate) fn data(&mut self, what: &str, bounds: Bounds) -> Dim {
+        let what = format!("{}: {what}", self.label()).into();
+        // What only depends on shapes could be said in terms of them.
+        let origin = if self.depends { Origin::Data(what) } else { Origin::Unknown(what) };
+        self.pass.symbols.fresh(&self.node.operator.name, origin, bounds)
+    }
+
+    /// An extent that is not known, for that reason.
+    pub(crate) fn unknown(&mut self, why: &str, bounds: Bounds) -> Dim {
+        let origin = Origin::Unknown(format!("{}: {why}", self.label()).into());
+        self.pass.symbols.fresh(&self.node.operator.name, origin, bounds)
+    }
+
+    /// That many extents of which nothing is known but that the data decide them.
+    pub(crate) fn any_dims(&mut self, what: &str, rank: usize) -> Vec<Dim> {
+        (0..rank).map(|_| self.data(what, Bounds::EXTENT)).collect()
+    }
+
+    /// The result of an operation, or a fresh symbol.
+    pub(crate) fn or_fresh(&mut self, result: Option<Dim>) -> Dim {
+        result.unwrap_or_else(|| self.unknown("an expression grows too large", Bounds::ANY))
+    }
+
+    pub(crate) fn add(&mut self, a: Dim, b: Dim) -> Dim {
+        let sum = self.pass.symbols.add(a, b);
+        self.or_fresh(sum)
+    }
+
+    pub(crate) fn subtract(&mut self, a: Dim, b: Dim) -> Dim {
+        let difference = self.pass.symbols.subtract(a, b);
+        self.or_fresh(difference)
+    }
+
+    pub(crate) fn multiply(&mut self, a: Dim, b: Dim) -> Dim {
+        let product = self.pass.symbols.multiply(a, b);
+        self.or_fresh(product)
+    }
+
+    pub(crate) fn floor_divide(&mut self, a: Dim, b: Dim) -> Dim {
+        let quotient = self.pass.symbols.floor_divide(a, b);
+        self.or_fresh(quotient)
+    }
+
+    pub(crate) fn ceil_divide(&mut self, a: Dim, b: Dim) -> Dim {
+        let quotient = self.pass.symbols.ceil_divide(a, b);
+        self.or_fresh(quotient)
+    }
+
+    pub(crate) fn least(&mut self, a: Dim, b: Dim) -> Dim {
+        let least = self.pass.symbols.least(a, b);
+        self.or_fresh(least)
+    }
+
+    pub(crate) fn greatest(&mut self, a: Dim, b: Dim) -> Dim {
+        let greatest = self.pass.symbols.greatest(a, b);
+        self.or_fresh(greatest)
+    }
+
+    pub(crate) fn product(&mut self, dims: &[Dim]) -> Dim {
+        let product = self.pass.symbols.product(dims.iter().copied());
+        self.or_fresh(product)
+    }
+
+    /// Takes for granted that two are related so.
+    pub(crate) fn assume(&mut self, a: Dim, relation: &'static str, b: Dim) {
+        let (node, index) = (self.node, self.index);
+        self.pass.assume(a, relation, b, || label(node, index));
+    }
+
+    /// What two are that must be equal: proved, or taken for granted.
+    pub(crate) fn equal(&mut self, a: Dim, b: Dim, what: &str) -> Result<Dim, Stop> {
+        if a == b {
+            return Ok(a);
+        }
+        let apart = self.pass.symbols.subtract(a, b);
+        let bounds = apart.map_or(Bounds::ANY, |apart| self.pass.symbols.bounds(apart));
+        if bounds.least().is_some_and(|least| least > 0) || bounds.greatest().is_some_and(|most| most < 0) {
+            let symbols = &self.pass.symbols;
+            let (a, b) = (symbols.print(a), symbols.print(b));
+            return Err(Stop::shape(format!("{what}: {a} and {b} must be equal")));
+        }
+        self.assume(a, "==", b);
+        let rank = |dim: Dim| self.pass.symbols.rank(dim);
+        Ok(if rank(a) <= rank(b) { a } else { b })
+    }
+
+    /// The extents that several broadcast to.
+    pub(crate) fn broadcast(&mut self, all: &[Dims]) -> Result<Vec<Dim>, Stop> {
+        let rank = all.iter().map(|dims| dims.len()).max().unwrap_or(0);
+        let mut result = Vec::with_capacity(rank);
+        for axis in 0..rank {
+            let mut dim = Dim::ONE;
+            for dims in all {
+                if let Some(own) = (axis + dims.len()).checked_sub(rank) {
+                    dim = self.broadcast_dim(dim, dims[own])?;
+                }
+            }
+            result.push(dim);
+        }
+        Ok(result)
+    }
+
+    fn broadcast_dim(&mut self, a: Dim, b: Dim) -> Result<Dim, Stop> {
+        if a == b {
+            return Ok(a);
+        }
+        if let (Dim::Known(x), Dim::Known(y)) = (a, b)
+            && x != 1
+            && y != 1
+        {
+            return Err(Stop::shape(format!("extents {x} and {y} do not broadcast")));
+        }
+        let symbols = &mut self.pass.symbols;
+        let result = symbols.broadcast(a, b);
+        if a != Dim::ONE && b != Dim::ONE {
+            // seq broadcasts with min(seq, 64) only if it is at most 64.
+            if let Some(whole) = result.filter(|_| self.pass.is_unconditional()) {
+                let other = if whole == a { b } else { a };
+                let most = self.pass.symbols.bounds(other).greatest();
+                let symbolic = whole.known().is_none() && self.pass.symbols.at_least(whole, 2);
+                if let Some(most) = most.filter(|_| !symbolic && self.pass.symbols.is_least_of(other, whole))
+                {
+                    self.assume(whole, "<=", Dim::Known(most));
+                    self.pass.symbols.bound(whole, Bounds::between(None, Some(most)));
+                } else if whole == a || whole == b {
+                    self.assume(a, "broadcasts with", b);
+                }
+            }
+        }
+        Ok(self.or_fresh(result))
+    }
+
+    /// Whether an element type holds a number: proved, taken for granted where that is open, or not.
+    pub(crate) fn fits(&mut self, dim: Dim, dtype: DType) -> bool {
+        let Some((low, high)) = range_of(dtype) else { return false };
+        let bounds = self.pass.symbols.bounds(dim);
+        match dim {
+            Dim::Known(value) => (low..=high).contains(&value),
+            _ if dtype.bits() == 64 && low < 0 => true,
+            Dim::Symbolic(_) => {
+                if bounds.least().is_none_or(|least| least < low) {
+                    self.assume(dim, ">=", Dim::Known(low));
+                }
+                if bounds.greatest().is_none_or(|most| most > high) {
+                    self.assume(dim, "<=", Dim::Known(high));
+                }
+                true
+            }
+        }
+    }
+}
+
+/// Results.
+impl<'m> Cx<'_, 'm> {
+    /// A tensor of whole numbers.
+    pub(crate) fn integers_fact(
+        &mut self,
+        dtype: DType,
+        dims: impl Into<Dims>,
+        elements: impl Into<Dims>,
+    ) -> Fact {
+        let (dims, elements) = (self.pass.list(dims), self.pass.list(elements));
+        Fact::Tensor(TensorFact {
+            dtype: Some(dtype),
+            dims: Some(dims),
+            elements: Elements::Integers(elements),
+        })
+    }
+
+    /// What both of two facts say. Extents that differ become one that the data decide.
+    pub(crate) fn join(&mut self, a: &Fact, b: &Fact, what: &str) -> Fact {
+        if a == b {
+            return a.clone();
+        }
+        match (a, b) {
+            (Fact::Tensor(a), Fact::Tensor(b)) => {
+                let dtype = a.dtype.filter(|_| a.dtype == b.dtype);
+                let dims = a.dims.as_ref().zip(b.dims.as_ref()).filter(|(a, b)| a.len() == b.len());
+                let dims = dims.map(|(a, b)| {
+                    let both = |(&a, &b): (&Dim, &Dim)| {
+                        if a == b {
+                            return a;
+                        }
+                        let bounds = self.pass.symbols.bounds(a).either(self.pass.symbols.bounds(b));
+                        self.data(what, bounds)
+                    };
+                    a.iter().zip(b.iter()).map(both).collect::<Dims>()
+                });
+                let elements = if a.elements == b.elements { a.elements.clone() } else { Elements::Unknown };
+                Fact::Tensor(TensorFact { dtype, dims, elements })
+            }
+            (Fact::Sequence(a), Fact::Sequence(b)) => {
+                let each = self.join(&a.each, &b.each, what);
+                let len = if a.len == b.len { a.len } else { self.data(what, Bounds::EXTENT) };
+                let items = a.items.clone().filter(|items| Some(items) == b.items.as_ref());
+                Fact::Sequence(Arc::new(crate::fact::SequenceFact { each, len, items }))
+            }
+            (Fact::Optional(a), Fact::Optional(b)) => {
+                let value = self.join(&a.value, &b.value, what);
+                let present = a.present.filter(|_| a.present == b.present);
+                Fact::Optional(Arc::new(crate::fact::OptionalFact { value, present }))
+            }
+            _ => Fact::Unknown,
+        }
+    }
+
+    /// Infers an inner graph of the node.
+    pub(crate) fn inner(&mut self, name: &str, inputs: Vec<Fact>, how: Visit) -> Result<Vec<Fact>, Stop> {
+        let graph = self.graph(name)?;
+        let name = format!("{}.{name}", self.node.label(self.index));
+        let inner = Inner { graph, parameters: None, name, depends: self.depends, how };
+        self.pass.inner(self.frame, inner, inputs)
+    }
+
+    /// Takes nodes from the budget of unrolled loops; false if it is spent.
+    pub(crate) fn spend(&mut self, nodes: usize) -> bool {
+        let left = self.pass.budget.checked_sub(nodes);
+        self.pass.budget = left.unwrap_or(self.pass.budget);
+        left.is_some()
+    }
+
+    /// Infers a function of the model through its body.
+    pub(super) fn call(&mut self, function: &'m Function) -> Outcome {
+        let mut parameters = HashMap::new();
+        for (name, default) in &function.attributes {
+            let content = self.attribute(name).or(default.as_ref().map(|default| &default.content));
+            if let Some(content) = content {
+                parameters.insert(&**name, content);
+            }
+        }
+        let inputs = (0..function.body.inputs().len()).map(|i| self.read_fact(i)).collect();
+        let name = format!("{} (function {})", self.node.label(self.index), function.id);
+        let inner = Inner {
+            graph: &function.body,
+            parameters: Some(Rc::new(parameters)),
+            name,
+            depends: self.depends,
+            how: Visit::Certain,
+        };
+        self.pass.inner(self.frame, inner, inputs)
+    }
+}

@@ -1,0 +1,107 @@
+//! Declared types: of inputs, where facts start; of other values, what is inferred is held against them.
+
+use std::sync::Arc;
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{Extent, Type};
+
+use super::pass::{Pass, Problem};
+use crate::dim::{Bounds, Dim, Origin};
+use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
+
+/// What a declared type says of an input of that name.
+pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) -> Fact {
+    match declared {
+        Type::Tensor(dtype, extents) => {
+            let dims = extents.as_ref().map(|extents| {
+                let dim = |(axis, extent): (usize, &Extent)| dim_of(pass, &format!("{name}_{axis}"), extent);
+                extents.iter().enumerate().map(dim).collect()
+            });
+            Fact::Tensor(TensorFact::new(*dtype, dims))
+        }
+        Type::Sequence(each) => {
+            let each = fact_of_input(pass, &format!("{name}_each"), each);
+            let origin = Origin::Data(format!("the length of input \"{name}\"").into());
+            // Values of one list may differ in their extents, so a symbol must not stand for all.
+            let each = Fact::tensor_type(each.dtype());
+            let len = pass.symbols.fresh(&format!("{name}_len"), origin, Bounds::EXTENT);
+            Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
+        }
+        Type::Optional(value) => {
+            let value = fact_of_input(pass, name, value);
+            Fact::Optional(Arc::new(OptionalFact { value, present: None }))
+        }
+        Type::Other(_) => Fact::Unknown,
+    }
+}
+
+/// A declared extent of an input; one without a name gets that name.
+pub(super) fn dim_of(pass: &mut Pass<'_>, name: &str, extent: &Extent) -> Dim {
+    match extent {
+        Extent::Known(len) => Dim::from(*len),
+        Extent::Symbol(text) => pass.symbols.parse(text).unwrap_or_else(|_| pass.symbols.named(text)),
+        Extent::Between(least, most) => {
+            let bounds = Bounds::between(Some(i64_of(*least)), most.map(i64_of));
+            pass.symbols.fresh(name, Origin::Input, bounds)
+        }
+        Extent::Unknown => pass.symbols.fresh(name, Origin::Input, Bounds::EXTENT),
+    }
+}
+
+/// A fact with what the model declares where nothing is inferred; what contradicts it is a problem.
+pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact) -> Fact {
+    let Type::Tensor(dtype, extents) = declared else {
+        return if fact == Fact::Unknown { fact_of_input(pass, name, declared) } else { fact };
+    };
+    let mut tensor = match fact {
+        Fact::Tensor(tensor) => tensor,
+        Fact::Unknown => TensorFact::default(),
+        other => return other,
+    };
+    let mut contradictions = Vec::new();
+    match (tensor.dtype, dtype) {
+        (Some(inferred), Some(declared)) if inferred != *declared => {
+            contradictions.push(format!("the model declares {declared}, but it is {inferred}"));
+        }
+        (inferred, declared) => tensor.dtype = inferred.or(*declared),
+    }
+    match (&tensor.dims, extents) {
+        (Some(dims), Some(extents)) if dims.len() != extents.len() => {
+            let (declared, inferred) = (extents.len(), dims.len());
+            contradictions.push(format!("the model declares rank {declared}, but it has rank {inferred}"));
+        }
+        (Some(dims), Some(extents)) => {
+            let mut all = dims.to_vec();
+            for (axis, (dim, extent)) in all.iter_mut().zip(extents).enumerate() {
+                let Extent::Known(len) = extent else { continue };
+                let declared = i64_of(*len);
+                let bounds = pass.symbols.bounds(*dim);
+                let outside = bounds.least().is_some_and(|least| declared < least)
+                    || bounds.greatest().is_some_and(|most| declared > most);
+                if outside {
+                    let inferred = pass.symbols.print(*dim);
+                    contradictions
+                        .push(format!("the model declares {declared} at axis {axis}, but it is {inferred}"));
+                } else if pass.symbols.is_unknown(*dim) {
+                    *dim = Dim::Known(declared);
+                }
+            }
+            tensor.dims = Some(pass.list(all));
+        }
+        (None, Some(extents)) => {
+            let dim = |(axis, extent): (usize, &Extent)| {
+                if let Extent::Known(len) = extent {
+                    return Dim::from(*len);
+                }
+                // Names of inner values mean nothing outside the tool that wrote them.
+                let why = format!("declared, but not inferred: axis {axis} of \"{name}\"");
+                pass.symbols.fresh(&format!("{name}_{axis}"), Origin::Unknown(why.into()), Bounds::EXTENT)
+            };
+            tensor.dims = Some(extents.iter().enumerate().map(dim).collect());
+        }
+        (_, None) => {}
+    }
+    let place = || format!("value \"{name}\"");
+    pass.problems.extend(contradictions.into_iter().map(|message| Problem { place: place(), message }));
+    if tensor == TensorFact::default() { Fact::Unknown } else { Fact::Tensor(tensor) }
+}

@@ -1,0 +1,328 @@
+//! Shape inference: what is known of every value before a model runs.
+//!
+//! One [pass](pass) over the nodes in order, each by the rule of its operator (`ops/`, a table each family), with
+//! [symbolic integers](crate::dim) for extents and for the elements of shapes. The result is sound: for inputs on which the
+//! model runs, every value is as its [`Fact`] says, provided that the reported [assumptions](Assumption) hold. What is
+//! not known is said with its reason.
+
+mod cx;
+mod declared;
+mod pass;
+mod report;
+mod rules;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::{Extent, Graph, Standard, Type, ValueId};
+use gradus_core::{Error, Kind, Limits, Result, Value};
+
+pub use pass::{Assumption, Body, Problem};
+pub use report::{Completeness, Peak};
+pub use rules::all as operators;
+
+pub(crate) use cx::{Cx, Stop};
+pub(crate) use pass::Visit;
+pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino};
+
+use crate::dim::{Dim, Symbols};
+use crate::fact::Fact;
+use crate::model::Model;
+use pass::Pass;
+
+/// What is given before inference.
+#[derive(Clone, Debug, Default)]
+pub struct InferOptions {
+    /// Symbols and the numbers that they stand for.
+    pub dims: HashMap<String, i64>,
+    /// What is known of inputs, by name; of the others, what the model declares.
+    pub inputs: HashMap<String, Given>,
+    /// Do not look at declared types of values that nodes compute.
+    pub ignore_declared: bool,
+    /// Limits of what constant nodes may spend, and of nesting.
+    pub limits: Limits,
+}
+
+/// What is known of an input.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// Its type.
+    Type(Type),
+    /// The input itself.
+    Value(Value),
+}
+
+/// What was inferred of a model.
+#[derive(Clone, Debug)]
+pub struct Inference {
+    symbols: Symbols,
+    facts: Vec<Fact>,
+    reasons: HashMap<usize, Arc<str>>,
+    assumptions: Vec<Assumption>,
+    problems: Vec<Problem>,
+    bodies: Vec<Body>,
+}
+
+impl Inference {
+    /// What is known of a value of the main graph.
+    pub fn fact(&self, id: ValueId) -> &Fact {
+        &self.facts[id.index()]
+    }
+
+    /// What is known of all values of the main graph, by number.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    /// All symbols, and what expressions of them mean.
+    pub fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    /// Why little is known of a value, if little is.
+    pub fn reason(&self, id: ValueId) -> Option<&str> {
+        self.reasons.get(&id.index()).map(|reason| &**reason)
+    }
+
+    /// What a run must be like for the facts to hold.
+    pub fn assumptions(&self) -> &[Assumption] {
+        &self.assumptions
+    }
+
+    /// What cannot be right: nodes whose inputs do not go together, declared types that contradict what is inferred.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// What was inferred of graphs within nodes and of functions, by their path.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+}
+
+impl Model {
+    /// What is known of every value, from what is given and from what the model declares.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if an input's name is not known, or what is given contradicts itself. What is wrong in the graph
+    /// is no error: it is among the [problems](Inference::problems).
+    ///
+    /// ```
+    /// use gradus::infer::InferOptions;
+    /// let model = gradus::Model::open("../../examples/positions.onnx", &Default::default())?;
+    /// let inference = model.infer(&InferOptions::default())?;
+    /// let phase = inference.fact(model.value("phase")?);
+    /// assert_eq!(inference.describe(phase), "float32[seq]");
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn infer(&self, options: &InferOptions) -> Result<Inference> {
+        let source = self.source();
+        let graph = self.graph();
+        let mut pass =
+            Pass::new(source.standard, &source.functions, !options.ignore_declared, options.limits);
+        for name in options.inputs.keys() {
+            self.input(name)?;
+        }
+        let known = symbols_of_inputs(graph, options);
+        for (name, value) in &options.dims {
+            if !known.contains(name) {
+                let mut known: Vec<_> = known.iter().map(|name| format!("\"{name}\"")).collect();
+                known.sort();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                let message = format!("no input has dimension \"{name}\"; dimensions of inputs: {known}");
+                return Err(Error::new(Kind::Usage, message));
+            }
+            if *value < 0 {
+                return Err(Error::new(
+                    Kind::Usage,
+                    format!("dimension \"{name}\" is {value}, but must not be negative"),
+                ));
+            }
+            pass.symbols.fix(name, *value);
+        }
+        fix_symbols(&mut pass, graph, options)?;
+        let overridable = source.standard == Standard::Onnx && source.format_version >= 4;
+        let facts = graph.inputs().iter().map(|&id| input_fact(&mut pass, graph, id, options, overridable));
+        let facts = facts.collect::<Vec<_>>();
+        let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
+        for &id in graph.inputs() {
+            let name = &*graph.value(id).name;
+            let given = matches!(options.inputs.get(name), Some(Given::Value(_)));
+            frame.depends[id.index()] = !given && graph.constant(id).is_none();
+        }
+        pass.run(&mut frame);
+        for &id in graph.outputs() {
+            pass.read(&mut frame, id);
+        }
+        Ok(Inference {
+            facts: frame.facts,
+            reasons: frame.reasons,
+            symbols: pass.symbols,
+            assumptions: pass.assumptions,
+            problems: pass.problems,
+            bodies: pass.bodies,
+        })
+    }
+}
+
+/// The names in extents of inputs, as declared and as given.
+fn symbols_of_inputs(graph: &Graph, options: &InferOptions) -> HashSet<String> {
+    let mut scratch = Symbols::default();
+    let given = options.inputs.values().filter_map(|given| match given {
+        Given::Type(of) => Some(of),
+        Given::Value(_) => None,
+    });
+    let declared = graph.inputs().iter().filter_map(|&id| graph.value(id).declared.as_ref());
+    let mut open: Vec<&Type> = declared.chain(given).collect();
+    while let Some(of) = open.pop() {
+        match of {
+            Type::Tensor(_, Some(extents)) => {
+                for extent in extents {
+                    if let Extent::Symbol(text) = extent
+                        && scratch.parse(text).is_err()
+                    {
+                        scratch.named(text);
+                    }
+                }
+            }
+            Type::Sequence(inner) | Type::Optional(inner) => open.push(inner),
+            Type::Tensor(_, None) | Type::Other(_) => {}
+        }
+    }
+    scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
+}
+
+/// Where an input's declared extent is a name and the given one a number, the name stands for the number everywhere.
+fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Result<()> {
+    let mut fixed: HashMap<String, (i64, String)> = HashMap::new();
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let (Some(given), Some(Type::Tensor(_, Some(declared)))) =
+            (options.inputs.get(&*info.name), &info.declared)
+        else {
+            continue;
+        };
+        let extents: Vec<_> = match given {
+            Given::Value(Value::Tensor(tensor)) => {
+                tensor.shape().dims().iter().map(|&len| Extent::Known(len)).collect()
+            }
+            Given::Type(Type::Tensor(_, Some(extents))) => extents.clone(),
+            _ => continue,
+        };
+        let wrong =
+            |message: String| Err(Error::new(Kind::Usage, format!("input \"{}\" {message}", info.name)));
+        if extents.len() != declared.len() {
+            return wrong(format!(
+                "is given rank {}, but the model declares {}",
+                extents.len(),
+                declared.len()
+            ));
+        }
+        for (axis, (given, declared)) in extents.iter().zip(declared).enumerate() {
+            let Extent::Known(len) = given else { continue };
+            if !declared.admits(*len) {
+                return wrong(format!("is given {len} at axis {axis}, but the model declares {declared}"));
+            }
+            let Extent::Symbol(name) = declared else { continue };
+            let mut scratch = Symbols::default();
+            let plain = scratch.parse(name).map_or(true, |dim| scratch.as_symbol(dim).is_some());
+            let len = i64_of(*len);
+            let known = options.dims.get(&**name).map(|&known| (known, format!("dimension \"{name}\"")));
+            match known.or_else(|| fixed.get(&**name).cloned()) {
+                Some((other, by)) if other != len => {
+                    return wrong(format!(
+                        "is given {len} at axis {axis}, but \"{name}\" is {other} by {by}"
+                    ));
+                }
+                _ if plain => {
+                    fixed.insert(name.to_string(), (len, format!("input \"{}\"", info.name)));
+                    pass.symbols.fix(name, len);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn input_fact(
+    pass: &mut Pass<'_>,
+    graph: &Graph,
+    id: ValueId,
+    options: &InferOptions,
+    overridable: bool,
+) -> Fact {
+    let info = graph.value(id);
+    let declared = info.declared.as_ref().map(|declared| declared::fact_of_input(pass, &info.name, declared));
+    let declared = declared.unwrap_or_default();
+    let fact = match options.inputs.get(&*info.name) {
+        Some(Given::Value(value)) => return Fact::of(value),
+        Some(Given::Type(given)) => {
+            let given = declared::fact_of_input(pass, &info.name, given);
+            match (given, declared) {
+                (Fact::Tensor(given), Fact::Tensor(declared)) => {
+                    let (dtype, dims) = (given.dtype.or(declared.dtype), given.dims.or(declared.dims));
+                    Fact::Tensor(crate::fact::TensorFact::new(dtype, dims))
+                }
+                (given, _) => given,
+            }
+        }
+        // The initializer is the input's default; old models list all initializers as inputs.
+        None if graph.constant(id).is_some() => {
+            if overridable {
+                let text = format!("input \"{}\" has its default", info.name);
+                pass.assumptions.push(Assumption { text, node: "the inputs".to_owned() });
+            }
+            return Fact::Unknown;
+        }
+        None => declared,
+    };
+    with_symbols(pass, &info.name, fact)
+}
+
+/// Gives the elements of a small input of whole numbers a symbol each: shapes may be computed from them.
+fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
+    use gradus_core::DType;
+
+    use crate::dim::{Bounds, Origin};
+    use crate::fact::{Elements, TensorFact};
+    const MOST: usize = 8;
+    let Fact::Tensor(tensor) = &fact else { return fact };
+    let whole = matches!(tensor.dtype, Some(DType::I64 | DType::I32));
+    let count = match tensor.dims.as_deref() {
+        Some([]) => Some(1),
+        Some([Dim::Known(len)]) => usize_of_i64(*len).filter(|&len| len <= MOST),
+        _ => None,
+    };
+    let Some(count) = count.filter(|_| whole) else { return fact };
+    let scalar = tensor.rank() == Some(0);
+    let symbols = (0..count).map(|i| {
+        let hint = if scalar { name.to_owned() } else { format!("{name}_{i}") };
+        let origin = Origin::Data(format!("element {i} of input \"{name}\"").into());
+        pass.symbols.fresh(&hint, origin, Bounds::ANY)
+    });
+    let elements = Elements::Integers(symbols.collect());
+    Fact::Tensor(TensorFact { elements, ..tensor.clone() })
+}
+
+/// What is known of the outputs of a loop's body in its first run, from what is known of the carried values and of the
+/// values around: for loops that do not run, and so do not tell.
+pub(crate) fn outputs_of_body(
+    graph: &Graph,
+    carried: Vec<Fact>,
+    around: impl Fn(usize) -> Fact,
+) -> Vec<Fact> {
+    use gradus_core::DType;
+    let mut pass = Pass::new(Standard::Onnx, &[], true, Limits::DEFAULT);
+    let scalar = |dtype| Fact::typed(dtype, []);
+    let mut inputs = vec![scalar(DType::I64), scalar(DType::Bool)];
+    inputs.extend(carried.into_iter().map(Fact::without_elements));
+    let mut frame = pass.frame(graph, inputs, Rc::default(), "".into());
+    for capture in graph.captures() {
+        frame.facts[capture.inner.index()] = around(capture.outer.index());
+    }
+    pass.run(&mut frame);
+    graph.outputs().iter().map(|id| frame.facts[id.index()].clone()).collect()
+}

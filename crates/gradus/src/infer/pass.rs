@@ -1,0 +1,523 @@
+//! The pass: every node once, in order, each by the rule of its operator.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use gradus_core::graph::{Content, Function, Graph, Node, Origin as From, Standard, ValueId};
+use gradus_core::{DType, Error, Limits, Value};
+
+use super::cx::{Cx, Stop};
+use super::rules::{Resolved, resolve};
+use crate::dim::{Bounds, Dim, Origin, Symbols};
+use crate::fact::{Dims, Elements, Fact, TensorFact};
+use crate::op::EvalCx;
+use crate::program::{Compiler, Options, Run};
+use crate::schema::{Arity, Signature};
+
+/// What a run must be like for the facts to hold: the sentence says it, the node is where it was taken for granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    /// `seq_a == seq_b`.
+    pub text: String,
+    /// The node that needs it.
+    pub node: String,
+}
+
+/// What cannot be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The node, or the value.
+    pub place: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// What was inferred of a graph within a node.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// The nodes around it and the attribute that holds it.
+    pub path: String,
+    /// The graph.
+    pub graph: Graph,
+    /// By value: what is known of it in every run of the graph.
+    pub facts: Vec<Fact>,
+}
+
+/// Why an inner graph is inferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// It runs once.
+    Certain,
+    /// It may run, or runs many times.
+    Perhaps,
+    /// It is one of many runs, of which all together were inferred before.
+    Again,
+}
+
+/// A graph within a node, to be inferred.
+pub(super) struct Inner<'m> {
+    pub(super) graph: &'m Graph,
+    /// What the call of a function says of its attributes.
+    pub(super) parameters: Option<Rc<HashMap<&'m str, &'m Content>>>,
+    pub(super) name: String,
+    /// Whether its inputs depend on what the inputs of the model hold.
+    pub(super) depends: bool,
+    pub(super) how: Visit,
+}
+
+/// A graph while its facts are found.
+pub(crate) struct Frame<'m> {
+    pub(super) graph: &'m Graph,
+    pub(super) facts: Vec<Fact>,
+    /// By value: whether its elements depend on what inputs hold, and not only on their shapes.
+    pub(super) depends: Vec<bool>,
+    /// By value: why nothing or little is known of it.
+    pub(super) reasons: HashMap<usize, Arc<str>>,
+    pub(super) parameters: Rc<HashMap<&'m str, &'m Content>>,
+    pub(super) path: Rc<str>,
+}
+
+/// What all graphs of a model share.
+pub(crate) struct Pass<'m> {
+    pub(crate) symbols: Symbols,
+    pub(super) standard: Standard,
+    functions: &'m [Function],
+    use_declared: bool,
+    limits: Limits,
+    resolved: HashMap<(*const u8, *const u8, Option<i64>), Resolved<'m>>,
+    lists: HashSet<Dims>,
+    pub(super) assumptions: Vec<Assumption>,
+    assumed: HashSet<(Dim, Dim, &'static str)>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) bodies: Vec<Body>,
+    recorded: HashMap<String, usize>,
+    depth: usize,
+    /// How many graphs around the present one may not run: what holds in it need not hold outside.
+    conditional: usize,
+    /// Nodes that may still be visited again, in loops that are unrolled.
+    pub(crate) budget: usize,
+}
+
+/// Most elements of constants that are read.
+const MOST_READ: usize = 1 << 16;
+/// Most bytes that the evaluation of a constant node may make.
+const MOST_BYTES: u64 = 1 << 20;
+/// Nodes that unrolled loops may visit.
+const BUDGET: usize = 20_000;
+/// Most elements of a small tensor of integers that get a symbol each.
+const MOST_SYMBOLS: usize = 8;
+
+impl<'m> Pass<'m> {
+    pub(crate) fn new(
+        standard: Standard,
+        functions: &'m [Function],
+        use_declared: bool,
+        limits: Limits,
+    ) -> Pass<'m> {
+        Pass {
+            symbols: Symbols::default(),
+            standard,
+            functions,
+            use_declared,
+            limits,
+            resolved: HashMap::new(),
+            lists: HashSet::new(),
+            assumptions: Vec::new(),
+            assumed: HashSet::new(),
+            problems: Vec::new(),
+            bodies: Vec::new(),
+            recorded: HashMap::new(),
+            depth: 0,
+            conditional: 0,
+            budget: BUDGET,
+        }
+    }
+
+    /// The list of extents, each list kept once.
+    pub(crate) fn list(&mut self, dims: impl Into<Dims>) -> Dims {
+        let dims = dims.into();
+        if let Some(known) = self.lists.get(&dims) {
+            return known.clone();
+        }
+        self.lists.insert(dims.clone());
+        dims
+    }
+
+    /// A frame with the facts of inputs, constants and captured values.
+    pub(crate) fn frame(
+        &mut self,
+        graph: &'m Graph,
+        inputs: Vec<Fact>,
+        parameters: Rc<HashMap<&'m str, &'m Content>>,
+        path: Rc<str>,
+    ) -> Frame<'m> {
+        let mut facts = vec![Fact::Unknown; graph.values().len()];
+        for (id, constant) in graph.constants() {
+            let dims: Vec<_> = constant.shape().dims().iter().map(|&len| Dim::from(len)).collect();
+            facts[id.index()] = Fact::typed(constant.dtype(), self.list(dims));
+        }
+        for (id, fact) in graph.inputs().iter().zip(inputs) {
+            if fact != Fact::Unknown {
+                facts[id.index()] = fact;
+            }
+        }
+        Frame {
+            graph,
+            facts,
+            depends: vec![false; graph.values().len()],
+            reasons: HashMap::new(),
+            parameters,
+            path,
+        }
+    }
+
+    /// Visits all nodes.
+    pub(crate) fn run(&mut self, frame: &mut Frame<'m>) {
+        let graph = frame.graph;
+        for &index in graph.order() {
+            self.step(frame, &graph.nodes()[index], index);
+        }
+    }
+
+    fn step(&mut self, frame: &mut Frame<'m>, node: &'m Node, index: usize) {
+        let resolved = self.resolve(node);
+        let depends = depends(frame, node);
+        let mut cx = Cx { pass: self, frame, node, index, version: resolved.version(), depends };
+        let result = match resolved {
+            Resolved::Function(function) => cx.call(function),
+            Resolved::Rule { rule, .. } => rule(&mut cx),
+            Resolved::None(reason) => Err(Stop::Unknown(None, reason.into())),
+        };
+        let signature = resolved.signature();
+        let (facts, reason) = match result {
+            Ok(facts) => (facts, None),
+            Err(Stop::Unknown(input, why)) => (Vec::new(), Some(frame.reason(node, input, &why))),
+            Err(Stop::Wrong(error)) => {
+                self.problem(frame, node, index, &error);
+                (Vec::new(), Some(Arc::from(error.message())))
+            }
+        };
+        let mut facts = facts.into_iter();
+        let mut incomplete = false;
+        for (slot, output) in node.outputs.iter().enumerate() {
+            let fact = facts.next().unwrap_or_default();
+            let Some(id) = *output else { continue };
+            frame.depends[id.index()] =
+                depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf");
+            let mut fact = Self::typed(frame, node, signature, slot, fact);
+            incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
+            if self.use_declared {
+                fact = self.refined(frame, id, fact);
+            }
+            if let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = &mut fact {
+                *dims = self.list(dims.clone());
+                if self.conditional == 0 {
+                    dims.iter().for_each(|&dim| self.symbols.bound(dim, Bounds::EXTENT));
+                }
+            } else if let Some(reason) = &reason {
+                frame.reasons.insert(id.index(), reason.clone());
+            }
+            frame.facts[id.index()] = fact;
+        }
+        if incomplete {
+            self.evaluated(frame, node, &resolved);
+            self.symbols_for_elements(frame, node, index);
+        }
+    }
+
+    fn resolve(&mut self, node: &Node) -> Resolved<'m> {
+        let key = (node.operator.domain.as_ptr(), node.operator.name.as_ptr(), node.version);
+        let plain = node.operator.overload.is_empty();
+        if plain && let Some(resolved) = self.resolved.get(&key) {
+            return *resolved;
+        }
+        let resolved = resolve(self.standard, self.functions, node);
+        // Names of a model are kept as long as the model is, so their addresses stand for them.
+        if plain {
+            self.resolved.insert(key, resolved);
+        }
+        resolved
+    }
+
+    /// The fact with the element type that the signature tells, where the rule leaves it open.
+    fn typed(frame: &Frame<'m>, node: &Node, signature: Option<&Signature>, slot: usize, fact: Fact) -> Fact {
+        let open = match &fact {
+            Fact::Tensor(tensor) => tensor.dtype.is_none(),
+            Fact::Unknown => true,
+            _ => false,
+        };
+        let Some(param) = signature.filter(|_| open).and_then(|s| Signature::param(s.outputs, slot)) else {
+            return fact;
+        };
+        let signature_inputs = signature.map_or(&[][..], |signature| signature.inputs);
+        let same = |input: &(usize, &crate::schema::Param)| {
+            !param.variable.is_empty() && input.1.variable == param.variable
+        };
+        let alike = !matches!(param.arity, Arity::Many { alike: false, .. });
+        let inputs = signature_inputs.iter().enumerate().filter(same).flat_map(|(index, input)| {
+            // Of an input that occurs several times, any tells the type.
+            let end = if matches!(input.arity, Arity::Many { .. }) {
+                node.inputs.len().max(index + 1)
+            } else {
+                index + 1
+            };
+            index..end
+        });
+        let given = || inputs.filter_map(|index| node.inputs.get(index).copied().flatten());
+        let dtype = alike.then(|| given().find_map(|id| frame.facts[id.index()].dtype())).flatten();
+        let types = param.types;
+        let only = || {
+            let mut types = types.tensor.iter();
+            types.next().filter(|_| types.next().is_none())
+        };
+        let dtype = dtype.or_else(only);
+        match fact {
+            Fact::Tensor(tensor) => Fact::Tensor(TensorFact { dtype, ..tensor }),
+            _ if types.sequence.is_empty()
+                && types.optional.is_empty()
+                && !types.other
+                && !types.tensor.is_empty() =>
+            {
+                Fact::tensor_type(dtype)
+            }
+            other => other,
+        }
+    }
+
+    /// Evaluates a node of which all inputs are constants.
+    fn evaluated(&mut self, frame: &mut Frame<'m>, node: &'m Node, resolved: &Resolved<'m>) {
+        let Resolved::Rule { schema: Some((signature, schema)), .. } = resolved else { return };
+        if node.graphs().next().is_some() {
+            return;
+        }
+        let small = |fact: &Fact| match fact {
+            Fact::Tensor(tensor) => tensor.shape().is_some_and(|shape| shape.len() <= MOST_READ),
+            _ => true,
+        };
+        let is_small = |id: &ValueId| small(&frame.facts[id.index()]);
+        if !node.inputs.iter().flatten().all(is_small)
+            || node.outputs.iter().flatten().any(|id| {
+                // What is known to be large need not be tried.
+                frame.facts[id.index()]
+                    .as_tensor()
+                    .is_some_and(|t| t.shape().is_some_and(|s| s.len() > MOST_READ))
+            })
+        {
+            return;
+        }
+        let mut inputs = Vec::with_capacity(node.inputs.len());
+        for id in &node.inputs {
+            let value = match id {
+                None => None,
+                Some(id) => {
+                    self.read(frame, *id);
+                    match value_of(&frame.facts[id.index()]) {
+                        Some(value) => Some(value),
+                        None => return,
+                    }
+                }
+            };
+            inputs.push(value);
+        }
+        let limits = Limits { max_bytes: MOST_BYTES, max_steps: 1, ..self.limits };
+        let options = Options { limits, ..Options::default() };
+        let compiler = Compiler::plain(self.standard, options).with_parameters(&frame.parameters);
+        let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
+        let evaluate = || {
+            let op = compiler.build(node, signature, schema)?;
+            signature.check_inputs(&inputs)?;
+            op.eval(&mut EvalCx {
+                inputs: &inputs,
+                outputs: node.outputs.len(),
+                signature: Some(signature),
+                frame: &[],
+                run: &mut Run::new(&options),
+            })
+        };
+        // What cannot be evaluated is only not known: the node may never run.
+        let Ok(values) = evaluate() else { return };
+        for (output, value) in node.outputs.iter().zip(values) {
+            if let Some(id) = output {
+                let fact = &mut frame.facts[id.index()];
+                let before = fact.as_tensor().and_then(TensorFact::shape);
+                let after = Fact::of(&value);
+                let agrees =
+                    before.is_none_or(|before| after.as_tensor().and_then(TensorFact::shape) == Some(before));
+                debug_assert!(agrees, "{}: the rule says {fact:?}, the evaluation {after:?}", node.operator);
+                *fact = after;
+            }
+        }
+    }
+
+    /// Gives each element of a small tensor of integers a symbol, so that two uses of it are known to be the same.
+    fn symbols_for_elements(&mut self, frame: &mut Frame<'m>, node: &'m Node, index: usize) {
+        for output in node.outputs.iter().flatten() {
+            let Fact::Tensor(fact) = &frame.facts[output.index()] else { continue };
+            let count =
+                fact.shape().filter(|shape| shape.rank() <= 1).map_or(usize::MAX, |shape| shape.len());
+            let whole = matches!(fact.dtype, Some(DType::I64 | DType::I32));
+            if !whole || fact.elements != Elements::Unknown || count > MOST_SYMBOLS {
+                continue;
+            }
+            let data = frame.depends[output.index()];
+            let why: Arc<str> = format!("what {} computes", label(node, index)).into();
+            let origin = if data { Origin::Data(why) } else { Origin::Unknown(why) };
+            let dims =
+                (0..count).map(|_| self.symbols.fresh(&node.operator.name, origin.clone(), Bounds::ANY));
+            let dims: Vec<_> = dims.collect();
+            let elements = Elements::Integers(self.list(dims));
+            if let Fact::Tensor(fact) = &mut frame.facts[output.index()] {
+                fact.elements = elements;
+            }
+        }
+    }
+
+    /// Reads the elements of a small constant, if it is one and they are not read yet.
+    pub(super) fn read(&mut self, frame: &mut Frame<'m>, id: ValueId) {
+        let fact = &frame.facts[id.index()];
+        let Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }) = fact else { return };
+        if !matches!(frame.graph.value(id).origin, From::Constant | From::Input) {
+            return;
+        }
+        let Some(constant) = frame.graph.constant(id).filter(|constant| constant.shape().len() <= MOST_READ)
+        else {
+            return;
+        };
+        match constant.tensor() {
+            Ok(tensor) => {
+                let mut read = TensorFact::of(tensor);
+                if let Elements::Integers(all) = &mut read.elements {
+                    *all = self.list(all.clone());
+                }
+                frame.facts[id.index()] = Fact::Tensor(read);
+            }
+            Err(error) => {
+                let place = format!("value \"{}\"", frame.graph.value(id).name);
+                self.problems.push(Problem { place, message: error.to_string() });
+            }
+        }
+    }
+
+    /// Runs an inner graph on facts for its inputs, and gives those of its outputs.
+    pub(super) fn inner(
+        &mut self,
+        around: &mut Frame<'m>,
+        inner: Inner<'m>,
+        inputs: Vec<Fact>,
+    ) -> Result<Vec<Fact>, Stop> {
+        let Inner { graph, parameters, name, depends, how } = inner;
+        let conditional = how == Visit::Perhaps;
+        if self.depth >= self.limits.max_depth {
+            return Err(Stop::unknown("graphs and functions are nested too deep"));
+        }
+        let path: Rc<str> =
+            if around.path.is_empty() { name.into() } else { format!("{}/{name}", around.path).into() };
+        let parameters = parameters.unwrap_or_else(|| around.parameters.clone());
+        let mut frame = self.frame(graph, inputs, parameters, path);
+        for id in graph.inputs() {
+            frame.depends[id.index()] = depends;
+        }
+        for capture in graph.captures() {
+            self.read(around, capture.outer);
+            frame.facts[capture.inner.index()] = around.facts[capture.outer.index()].clone();
+            frame.depends[capture.inner.index()] = around.depends[capture.outer.index()];
+        }
+        self.depth += 1;
+        self.conditional += usize::from(conditional);
+        let problems = self.problems.len();
+        self.run(&mut frame);
+        self.conditional -= usize::from(conditional);
+        self.depth -= 1;
+        // What is wrong in a graph that may not run is not wrong with the model.
+        if conditional {
+            self.problems.truncate(problems);
+        }
+        let outputs = graph.outputs().iter().map(|&id| {
+            self.read(&mut frame, id);
+            frame.facts[id.index()].clone()
+        });
+        let outputs = outputs.collect();
+        if how != Visit::Again {
+            self.record(frame);
+        }
+        Ok(outputs)
+    }
+
+    fn record(&mut self, frame: Frame<'m>) {
+        let body = Body { path: frame.path.to_string(), graph: frame.graph.clone(), facts: frame.facts };
+        if let Some(&index) = self.recorded.get(&body.path) {
+            self.bodies[index] = body;
+        } else {
+            self.recorded.insert(body.path.clone(), self.bodies.len());
+            self.bodies.push(body);
+        }
+    }
+
+    fn problem(&mut self, frame: &Frame<'m>, node: &Node, index: usize, error: &Error) {
+        let slash = if frame.path.is_empty() { "" } else { "/" };
+        let place = format!("{}{slash}{}", frame.path, label(node, index));
+        self.problems.push(Problem { place, message: error.message().to_owned() });
+    }
+
+    /// Takes for granted what a run cannot do without.
+    pub(super) fn assume(&mut self, a: Dim, relation: &'static str, b: Dim, node: impl FnOnce() -> String) {
+        if !self.assumed.insert((a, b, relation)) {
+            return;
+        }
+        let text = format!("{} {relation} {}", self.symbols.print(a), self.symbols.print(b));
+        self.assumptions.push(Assumption { text, node: node() });
+    }
+
+    /// Whether what holds here holds in every run.
+    pub(super) fn is_unconditional(&self) -> bool {
+        self.conditional == 0
+    }
+
+    /// The fact, with what the model declares where nothing is inferred. What contradicts it is a problem.
+    fn refined(&mut self, frame: &mut Frame<'m>, id: ValueId, fact: Fact) -> Fact {
+        let info = frame.graph.value(id);
+        let Some(declared) = &info.declared else { return fact };
+        super::declared::refined(self, &info.name, declared, fact)
+    }
+}
+
+impl Frame<'_> {
+    /// Why a node's outputs are not known.
+    fn reason(&self, node: &Node, input: Option<usize>, why: &str) -> Arc<str> {
+        let Some((input, id)) = input.and_then(|i| Some((i, node.inputs.get(i).copied().flatten()?))) else {
+            return why.into();
+        };
+        format!("{}: input {input} \"{}\" {why}", node.operator.name, self.graph.value(id).name).into()
+    }
+}
+
+/// A node in words: `node "pos" (Range)`.
+pub(super) fn label(node: &Node, index: usize) -> String {
+    format!("{} ({})", node.label(index), node.operator)
+}
+
+/// Whether what a node computes depends on what inputs hold, or on chance.
+fn depends(frame: &Frame<'_>, node: &Node) -> bool {
+    let random = ["Random", "Bernoulli", "Multinomial"];
+    node.needs().any(|id| frame.depends[id.index()])
+        || random.iter().any(|name| node.operator.name.starts_with(name))
+}
+
+/// The value, if all of it is known.
+fn value_of(fact: &Fact) -> Option<Value> {
+    match fact {
+        Fact::Tensor(tensor) => tensor.tensor().map(Value::from),
+        Fact::Sequence(sequence) => {
+            Some(Value::Sequence(sequence.items.as_ref()?.iter().map(value_of).collect::<Option<_>>()?))
+        }
+        Fact::Optional(optional) => {
+            if optional.present? {
+                Some(Value::Optional(Some(Box::new(value_of(&optional.value)?))))
+            } else {
+                Some(Value::Optional(None))
+            }
+        }
+        Fact::Unknown => None,
+    }
+}

@@ -1,0 +1,262 @@
+//! What inference found, in words and in numbers.
+
+use std::collections::{BTreeMap, HashMap};
+
+use gradus_core::DType;
+use gradus_core::convert::{i64_of, small_u32};
+use gradus_core::graph::{Graph, Origin as From, ValueId};
+
+use super::Inference;
+use crate::dim::{Dim, Origin, Symbols};
+use crate::fact::{Fact, TensorFact};
+
+impl Inference {
+    /// A fact in words: `float32[batch, 3]`; `?` stands for a rank or type that is not known.
+    pub fn describe(&self, fact: &Fact) -> String {
+        match fact {
+            Fact::Tensor(TensorFact { dtype, dims, .. }) => {
+                let dtype = dtype.map_or("?", DType::name);
+                match dims {
+                    None => format!("{dtype}[...]"),
+                    Some(dims) => {
+                        let dims: Vec<_> =
+                            dims.iter().map(|dim| self.symbols.print(*dim).to_string()).collect();
+                        format!("{dtype}[{}]", dims.join(", "))
+                    }
+                }
+            }
+            Fact::Sequence(list) => {
+                format!("sequence of {} {}", self.symbols.print(list.len), self.describe(&list.each))
+            }
+            Fact::Optional(optional) => format!("optional {}", self.describe(&optional.value)),
+            Fact::Unknown => "?".to_owned(),
+        }
+    }
+
+    /// How much of a shape is known.
+    pub fn completeness(&self, fact: &Fact) -> Completeness {
+        match fact {
+            Fact::Tensor(TensorFact { dims: Some(dims), .. }) => {
+                let rank = dims.iter().map(|&dim| self.symbols.rank(dim).0).max().unwrap_or(0);
+                match rank {
+                    3 => Completeness::Partial,
+                    2 => Completeness::Data,
+                    _ => Completeness::Full,
+                }
+            }
+            Fact::Tensor(_) | Fact::Unknown => Completeness::None,
+            // Of an empty list, there is nothing else to know.
+            Fact::Sequence(list) if list.len == Dim::ZERO => Completeness::Full,
+            Fact::Sequence(list) => self.completeness(&list.each),
+            Fact::Optional(optional) => self.completeness(&optional.value),
+        }
+    }
+
+    /// The symbols of a shape that the data decide, and those of which nothing is known.
+    pub fn fresh(&self, fact: &Fact) -> (Vec<String>, Vec<String>) {
+        let (mut data, mut unknown) = (Vec::new(), Vec::new());
+        let dims = fact.as_tensor().and_then(|fact| fact.dims.as_deref()).unwrap_or_default();
+        for symbol in dims.iter().flat_map(|&dim| self.symbols.symbols_of(dim)) {
+            let list = match symbol.origin {
+                Origin::Input => continue,
+                Origin::Data(_) => &mut data,
+                Origin::Unknown(_) => &mut unknown,
+            };
+            let name = symbol.name.to_string();
+            if !list.contains(&name) {
+                list.push(name);
+            }
+        }
+        (data, unknown)
+    }
+
+    /// Why a shape is not complete, for each symbol or the rank that is not known.
+    pub fn why_incomplete(&self, id: ValueId) -> Vec<String> {
+        let fact = self.fact(id);
+        let dims = fact.as_tensor().and_then(|fact| fact.dims.as_deref());
+        let Some(dims) = dims else {
+            return self.reason(id).map(|reason| vec![reason.to_owned()]).unwrap_or_default();
+        };
+        let mut reasons = Vec::new();
+        for symbol in dims.iter().flat_map(|&dim| self.symbols.symbols_of(dim)) {
+            let reason = match &symbol.origin {
+                Origin::Input => continue,
+                Origin::Data(why) | Origin::Unknown(why) => format!("{}: {why}", symbol.name),
+            };
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons
+    }
+
+    /// Bytes that a value occupies, as an expression; nothing for text and what is not a tensor of known rank.
+    pub fn bytes(&mut self, id: ValueId) -> Option<Dim> {
+        bytes(&mut self.symbols, &self.facts[id.index()])
+    }
+
+    /// Bytes of all values that are needed at one time, at most: the largest sum over the nodes in order.
+    ///
+    /// Sums of symbols are compared with every symbol 1000.
+    pub fn peak(&mut self, graph: &Graph) -> Option<Peak> {
+        let order = graph.order();
+        let mut last_use = vec![0; graph.values().len()];
+        for (step, &index) in order.iter().enumerate() {
+            graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = step);
+        }
+        for id in graph.outputs() {
+            last_use[id.index()] = usize::MAX;
+        }
+        let mut sizes: HashMap<Dim, i64> = HashMap::new();
+        let mut change = vec![0i64; order.len() + 1];
+        let mut unknown = 0;
+        let mut made: Vec<(u32, u32, Dim)> = Vec::with_capacity(order.len());
+        for (step, &index) in order.iter().enumerate() {
+            for id in graph.nodes()[index].outputs.iter().flatten() {
+                let Some(bytes) = bytes(&mut self.symbols, &self.facts[id.index()]) else {
+                    unknown += 1;
+                    continue;
+                };
+                let symbols = &self.symbols;
+                let size = sizes
+                    .entry(bytes)
+                    .or_insert_with(|| symbols.evaluate(bytes, &|_| Some(1000)).unwrap_or(0));
+                let end = last_use[id.index()].max(step).min(order.len() - 1) + 1;
+                change[step] = change[step].saturating_add(*size);
+                change[end] = change[end].saturating_sub(*size);
+                made.push((small_u32(step), small_u32(end), bytes));
+            }
+        }
+        let (mut now, mut most, mut at) = (0i64, -1, 0);
+        for (step, change) in change[..order.len()].iter().enumerate() {
+            now = now.saturating_add(*change);
+            if now > most {
+                (most, at) = (now, step);
+            }
+        }
+        let mut counts: BTreeMap<Dim, i64> = BTreeMap::new();
+        for (_, _, bytes) in made.iter().filter(|(start, end, _)| (*start..*end).contains(&small_u32(at))) {
+            *counts.entry(*bytes).or_default() += 1;
+        }
+        let mut total = Some(Dim::ZERO);
+        for (bytes, count) in counts {
+            let all = self.symbols.multiply(bytes, Dim::Known(count))?;
+            total = self.symbols.add(total?, all);
+        }
+        Some(Peak { bytes: total?, node: *order.get(at)?, unknown })
+    }
+
+    /// Explains a value: the nodes that its shape comes from, the value's own first, as lines of text.
+    pub fn explain(&self, graph: &Graph, id: ValueId, most: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut seen = vec![false; graph.values().len()];
+        let mut open = vec![(id, 0usize)];
+        while let Some((id, depth)) = open.pop() {
+            let info = graph.value(id);
+            let fact = &self.facts[id.index()];
+            let indent = "  ".repeat(depth);
+            let again = std::mem::replace(&mut seen[id.index()], true);
+            let origin = match info.origin {
+                From::Input => "an input".to_owned(),
+                From::Constant => "a constant".to_owned(),
+                From::Capture => "from the graph around".to_owned(),
+                From::Node(node, _) => super::pass::label(&graph.nodes()[node], node),
+            };
+            let elements = self.elements(fact).map_or_else(String::new, |elements| format!(" = {elements}"));
+            let seen_above = if again { ", see above" } else { "" };
+            lines.push(format!(
+                "{indent}{}: {}{elements} by {origin}{seen_above}",
+                info.name,
+                self.describe(fact)
+            ));
+            for reason in self.why_incomplete(id).into_iter().filter(|_| !again) {
+                lines.push(format!("{indent}  because {reason}"));
+            }
+            if lines.len() >= most {
+                lines.push("…".to_owned());
+                break;
+            }
+            if let From::Node(node, _) = info.origin
+                && !again
+                && !fact.as_tensor().is_some_and(TensorFact::is_constant)
+            {
+                open.extend(graph.nodes()[node].inputs.iter().rev().flatten().map(|&id| (id, depth + 1)));
+            }
+        }
+        lines
+    }
+
+    /// The elements of a small tensor, as far as they are known.
+    pub fn elements(&self, fact: &Fact) -> Option<String> {
+        use crate::fact::{Elements, Fraction};
+        const MOST: usize = 16;
+        let fact = fact.as_tensor()?;
+        let list = |all: Vec<String>| match fact.rank() {
+            Some(0) => all.into_iter().next().unwrap_or_default(),
+            _ => format!("[{}]", all.join(", ")),
+        };
+        match &fact.elements {
+            Elements::Integers(all) if all.len() <= MOST => {
+                Some(list(all.iter().map(|dim| self.symbols.print(*dim).to_string()).collect()))
+            }
+            Elements::Fractions(all) if all.len() <= MOST => {
+                let print = |fraction: &Fraction| match fraction.under {
+                    1 => self.symbols.print(fraction.over).to_string(),
+                    under => format!("({})/{under}", self.symbols.print(fraction.over)),
+                };
+                Some(list(all.iter().map(print).collect()))
+            }
+            Elements::Known(tensor) if tensor.len() <= MOST => {
+                Some(gradus_core::display::elided(tensor, MOST).replace('\n', ""))
+            }
+            Elements::Progression(both) => {
+                Some(format!("{}, … by {}", self.symbols.print(both.0), self.symbols.print(both.1)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Elements of all constants of a graph, and of the graphs and functions within.
+    pub fn parameters(&self, graph: &Graph) -> u128 {
+        let own = |graph: &Graph| {
+            graph
+                .constants()
+                .iter()
+                .map(|(_, constant)| gradus_core::convert::product(constant.shape().len(), 1))
+                .sum::<u128>()
+        };
+        own(graph) + self.bodies.iter().map(|body| own(&body.graph)).sum::<u128>()
+    }
+}
+
+/// How much of a shape is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Completeness {
+    /// Numbers and expressions of what the inputs are.
+    Full,
+    /// And symbols for what the data decide.
+    Data,
+    /// And symbols of which nothing is known.
+    Partial,
+    /// Not even the rank.
+    None,
+}
+
+/// The most bytes that values occupy at one time.
+#[derive(Clone, Copy, Debug)]
+pub struct Peak {
+    /// How many.
+    pub bytes: Dim,
+    /// The node at which.
+    pub node: usize,
+    /// Values whose size is not known.
+    pub unknown: usize,
+}
+
+fn bytes(symbols: &mut Symbols, fact: &Fact) -> Option<Dim> {
+    let fact = fact.as_tensor()?;
+    let bits = fact.dtype.map(DType::bits).filter(|&bits| bits > 0)?;
+    let count = symbols.product(fact.dims.as_ref()?.iter().copied())?;
+    let bits = symbols.multiply(count, Dim::Known(i64_of(bits)))?;
+    symbols.ceil_divide(bits, Dim::Known(8))
+}

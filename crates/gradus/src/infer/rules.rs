@@ -1,0 +1,139 @@
+//! Rules: how an operator's outputs follow from its inputs, looked up by standard, domain and name.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use gradus_core::graph::{Function, Node, Standard};
+
+use super::cx::{Cx, Stop};
+use crate::fact::Fact;
+use crate::op::Schema;
+use crate::schema::{Signature, onnx_versions};
+use crate::{ops, registry};
+
+/// What is known of a node's outputs.
+pub(crate) type Outcome = Result<Vec<Fact>, Stop>;
+
+/// How outputs follow from inputs. It holds for all versions of an operator: what a version does not have is not given.
+pub(crate) type Rule = fn(&mut Cx<'_, '_>) -> Outcome;
+
+/// Operators that one rule is for.
+pub(crate) struct Rules {
+    standard: Standard,
+    domain: &'static str,
+    names: &'static [&'static str],
+    rule: Rule,
+}
+
+/// Operators of ONNX's own domain.
+pub(crate) const fn onnx(names: &'static [&'static str], rule: Rule) -> Rules {
+    Rules { standard: Standard::Onnx, domain: "", names, rule }
+}
+
+/// Operators of ONNX's domain for classical machine learning.
+pub(crate) const fn ml(names: &'static [&'static str], rule: Rule) -> Rules {
+    Rules { standard: Standard::Onnx, domain: "ai.onnx.ml", names, rule }
+}
+
+/// Operators that ONNX Runtime adds.
+pub(crate) const fn microsoft(names: &'static [&'static str], rule: Rule) -> Rules {
+    Rules { standard: Standard::Onnx, domain: "com.microsoft", names, rule }
+}
+
+/// Operators of OpenVINO.
+pub(crate) const fn openvino(names: &'static [&'static str], rule: Rule) -> Rules {
+    Rules { standard: Standard::OpenVino, domain: "", names, rule }
+}
+
+type Key = (Standard, &'static str, &'static str);
+
+fn index() -> &'static HashMap<Key, Rule> {
+    static INDEX: OnceLock<HashMap<Key, Rule>> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let all = ops::RULES.iter().copied().flatten();
+        let each = |rules: &'static Rules| {
+            rules.names.iter().map(|&name| ((rules.standard, rules.domain, name), rules.rule))
+        };
+        all.flat_map(each).collect()
+    })
+}
+
+/// Standard, domain and name of every operator that has a rule.
+pub fn all() -> impl Iterator<Item = (Standard, &'static str, &'static str)> {
+    ops::RULES
+        .iter()
+        .copied()
+        .flatten()
+        .flat_map(|rules| rules.names.iter().map(|&name| (rules.standard, rules.domain, name)))
+}
+
+/// What is to be done with a node.
+#[derive(Clone, Copy)]
+pub(super) enum Resolved<'m> {
+    /// The model defines the operator.
+    Function(&'m Function),
+    /// There is a rule; the standard's signature, if there is a table of them; and how the operator is run, if it is.
+    Rule {
+        rule: Rule,
+        signature: Option<&'static Signature>,
+        schema: Option<(&'static Signature, &'static Schema)>,
+    },
+    /// Nothing is known of the operator.
+    None(&'static str),
+}
+
+impl Resolved<'_> {
+    pub(super) fn signature(&self) -> Option<&'static Signature> {
+        if let Resolved::Rule { signature, .. } = self { *signature } else { None }
+    }
+
+    pub(super) fn version(&self) -> i64 {
+        self.signature().map_or(0, |signature| signature.since)
+    }
+}
+
+pub(super) fn resolve<'m>(standard: Standard, functions: &'m [Function], node: &Node) -> Resolved<'m> {
+    if let Some(function) = functions.iter().find(|function| function.id == node.operator) {
+        return Resolved::Function(function);
+    }
+    let (domain, name) = (&*node.operator.domain, &*node.operator.name);
+    let Some(&rule) = index().get(&(standard, domain, name)) else {
+        return Resolved::None("the operator is not known");
+    };
+    let version = node.version.unwrap_or(i64::MAX);
+    let schema = registry::find(standard, node).ok();
+    let versions = if standard == Standard::Onnx { onnx_versions(domain, name) } else { &[] };
+    let signature = schema.map(|(signature, _)| signature);
+    let signature = signature.or_else(|| versions.iter().rfind(|signature| signature.since <= version));
+    if signature.is_none() && !versions.is_empty() {
+        return Resolved::None("the operator set of the model has no such operator");
+    }
+    Resolved::Rule { rule, signature, schema }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::schema;
+
+    #[test]
+    fn every_operator_of_the_standard_has_a_rule_and_only_one() {
+        let mut seen = HashSet::new();
+        for key in all() {
+            assert!(seen.insert(key), "{key:?} is there twice");
+        }
+        let missing: Vec<_> = schema::onnx_operators()
+            .filter(|(domain, name)| !seen.contains(&(Standard::Onnx, *domain, *name)))
+            .collect();
+        assert!(missing.is_empty(), "no rule for {missing:?}");
+        let unknown: Vec<_> = all()
+            .filter(|(standard, domain, name)| {
+                let known = !onnx_versions(domain, name).is_empty() || ops::IN_STANDARD_DOMAIN.contains(name);
+                *standard == Standard::Onnx && *domain != "com.microsoft" && !known
+            })
+            .collect();
+        assert!(unknown.is_empty(), "rules for what does not exist: {unknown:?}");
+    }
+}

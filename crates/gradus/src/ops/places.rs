@@ -1,0 +1,151 @@
+//! Places: where in row-major order the elements of a result lie in the operand.
+//!
+//! Operators that only move elements are lists of places, for tensors and for symbolic elements alike.
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::{Error, Kind, Result};
+
+/// For each element of a result, the place of the element of the operand, where along each axis these indices are chosen.
+pub(crate) fn chosen(dims: &[usize], indices: &[Vec<usize>]) -> Vec<usize> {
+    let mut places = vec![0];
+    for (extent, indices) in dims.iter().zip(indices) {
+        let mut next = Vec::with_capacity(places.len() * indices.len());
+        for place in places {
+            next.extend(indices.iter().map(|index| place * extent + index));
+        }
+        places = next;
+    }
+    places
+}
+
+/// All indices along each axis.
+pub(crate) fn all(dims: &[usize]) -> Vec<Vec<usize>> {
+    dims.iter().map(|&extent| (0..extent).collect()).collect()
+}
+
+/// The places of a result whose axes are those of the operand in another order.
+pub(crate) fn turned(dims: &[usize], perm: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; dims.len()];
+    for axis in (1..dims.len()).rev() {
+        strides[axis - 1] = strides[axis] * dims[axis];
+    }
+    let mut places = vec![0];
+    for &axis in perm {
+        let mut next = Vec::with_capacity(places.len() * dims[axis]);
+        for place in places {
+            next.extend((0..dims[axis]).map(|index| place + index * strides[axis]));
+        }
+        places = next;
+    }
+    places
+}
+
+/// The places of a result that an operand is broadcast to.
+pub(crate) fn broadcast(operand: &[usize], result: &[usize]) -> Vec<usize> {
+    let before = result.len() - operand.len();
+    let mut dims = vec![1; before];
+    dims.extend_from_slice(operand);
+    let indices: Vec<Vec<usize>> = dims
+        .iter()
+        .zip(result)
+        .map(|(&own, &extent)| if own == 1 { vec![0; extent] } else { (0..extent).collect() })
+        .collect();
+    chosen(&dims, &indices)
+}
+
+/// For each element of tensors put one behind the other along an axis: which tensor it is of, and its place there.
+pub(crate) fn joined(parts: &[&[usize]], axis: usize) -> Vec<(usize, usize)> {
+    let Some(first) = parts.first() else { return Vec::new() };
+    let rows: usize = first[..axis].iter().product();
+    let widths: Vec<usize> = parts.iter().map(|dims| dims[axis..].iter().product()).collect();
+    let mut places = Vec::with_capacity(rows * widths.iter().sum::<usize>());
+    for row in 0..rows {
+        for (part, &width) in widths.iter().enumerate() {
+            places.extend((row * width..(row + 1) * width).map(|place| (part, place)));
+        }
+    }
+    places
+}
+
+/// The indices of a slice along an axis of that extent: bounds below 0 count from the end, and all are clamped.
+pub(crate) fn sliced(extent: usize, start: i64, end: i64, step: i64) -> Result<Vec<usize>> {
+    if step == 0 {
+        return Err(Error::new(Kind::Value, "a step is 0"));
+    }
+    let len = i64_of(extent);
+    let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
+    let clamped = |bound: i64| {
+        let bound = if bound < 0 { bound.saturating_add(len) } else { bound };
+        bound.clamp(low, high)
+    };
+    // Clamping to -1 a start that counts from the end must not make it the last element.
+    let (start, end) = (clamped(start), clamped(end));
+    let mut indices = Vec::new();
+    let mut at = start;
+    while (step > 0 && at < end) || (step < 0 && at > end) {
+        indices.extend(usize_of_i64(at));
+        at = at.saturating_add(step);
+    }
+    Ok(indices)
+}
+
+/// An axis counted from the first.
+pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
+    let from_first = if axis < 0 { axis.saturating_add(i64_of(rank)) } else { axis };
+    usize_of_i64(from_first)
+        .filter(|&axis| axis < rank)
+        .ok_or_else(|| Error::new(Kind::Value, format!("axis {axis} is not one of {rank}")))
+}
+
+/// Axes counted from the first, each once.
+pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>> {
+    let mut found = Vec::with_capacity(list.len());
+    for &each in list {
+        let each = axis(each, rank)?;
+        if found.contains(&each) {
+            return Err(Error::new(Kind::Value, format!("axis {each} is named twice")));
+        }
+        found.push(each);
+    }
+    Ok(found)
+}
+
+/// An index counted from the first, within an extent.
+pub(crate) fn index(index: i64, extent: usize) -> Result<usize> {
+    let from_first = if index < 0 { index.saturating_add(i64_of(extent)) } else { index };
+    usize_of_i64(from_first)
+        .filter(|&index| index < extent)
+        .ok_or_else(|| Error::new(Kind::Value, format!("index {index} is not one of {extent}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_follow_python() {
+        let cases: [(usize, i64, i64, i64, &[usize]); 9] = [
+            (5, 1, 3, 1, &[1, 2]),
+            (5, -2, i64::MAX, 1, &[3, 4]),
+            (5, 0, -1, 2, &[0, 2]),
+            (5, -1, i64::MIN, -1, &[4, 3, 2, 1, 0]),
+            (5, 4, 0, -2, &[4, 2]),
+            (5, 3, 1, 1, &[]),
+            (0, 0, 5, 1, &[]),
+            (5, i64::MAX, -3, -1, &[4, 3]),
+            (5, -9, 9, 3, &[0, 3]),
+        ];
+        for (extent, start, end, step, want) in cases {
+            assert_eq!(sliced(extent, start, end, step).unwrap(), want, "[{start}:{end}:{step}] of {extent}");
+        }
+        assert!(sliced(5, 0, 5, 0).is_err());
+    }
+
+    #[test]
+    fn axes_turn_and_broadcast() {
+        assert_eq!(turned(&[2, 3], &[1, 0]), [0, 3, 1, 4, 2, 5]);
+        assert_eq!(broadcast(&[2, 1], &[2, 3]), [0, 0, 0, 1, 1, 1]);
+        assert_eq!(broadcast(&[], &[2]), [0, 0]);
+        assert_eq!(chosen(&[2, 3], &[vec![1], vec![2, 0]]), [5, 3]);
+    }
+}

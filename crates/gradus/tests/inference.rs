@@ -1,0 +1,231 @@
+//! Inference held against what ONNX Runtime computed: every model of a corpus, with declared shapes ignored.
+//!
+//! The corpus is the folder that the variable `GRADUS_CORPUS` names; `truth/` in it has, per model, two bindings of its
+//! symbols and the shape of every value under each. Without the variable, nothing is checked.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use gradus::fact::TensorFact;
+use gradus::graph::{Extent, Origin, Type};
+use gradus::infer::{Completeness, Given, InferOptions, Inference};
+use gradus::{Dim, Fact, Limits, Model};
+use serde_json::Value as Json;
+
+/// What became of the outputs of all nodes.
+#[derive(Debug, Default)]
+struct Tally {
+    models: usize,
+    values: usize,
+    /// Shapes that were compared with the truth.
+    compared: usize,
+    full: usize,
+    /// With symbols for what the data decide.
+    data: usize,
+    partial: usize,
+    none: usize,
+    wrong: Vec<String>,
+    incomplete: Vec<String>,
+}
+
+fn models(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.extension().and_then(|extension| extension.to_str()) {
+                _ if path.is_dir() => open.push(path),
+                Some("onnx") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn truth(corpus: &Path, model: &Path) -> Option<Json> {
+    let name = model.file_name()?.to_str()?.strip_suffix(".onnx")?;
+    let bytes = std::fs::read(corpus.join("truth").join(format!("{name}.json"))).ok()?;
+    Some(serde_json::from_slice(&bytes).unwrap())
+}
+
+/// The shape of a value under a binding, with nothing for the extents that data decide.
+fn evaluated(
+    inference: &Inference,
+    fact: &Fact,
+    bindings: &HashMap<String, i64>,
+) -> Option<Vec<Option<i64>>> {
+    let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = fact else { return None };
+    let of = |dim: &Dim| inference.symbols().evaluate(*dim, &|name| bindings.get(name).copied());
+    Some(dims.iter().map(of).collect())
+}
+
+fn bindings(truth: &Json, which: &str) -> HashMap<String, i64> {
+    let entries = truth["bind"][which].as_object().unwrap();
+    entries.iter().map(|(name, value)| (name.clone(), value.as_i64().unwrap())).collect()
+}
+
+fn count(tally: &mut Tally, name: &str, model: &Model, inference: &Inference) {
+    tally.models += 1;
+    let graph = model.graph();
+    for id in graph.ids() {
+        if !matches!(graph.value(id).origin, Origin::Node(..)) {
+            continue;
+        }
+        tally.values += 1;
+        let fact = inference.fact(id);
+        let of = match inference.completeness(fact) {
+            Completeness::Full => &mut tally.full,
+            Completeness::Data => &mut tally.data,
+            Completeness::Partial => &mut tally.partial,
+            Completeness::None => &mut tally.none,
+        };
+        *of += 1;
+        if inference.completeness(fact) > Completeness::Data {
+            let why = inference.why_incomplete(id).join("; ");
+            let value = &graph.value(id).name;
+            tally.incomplete.push(format!("{name}: {value}: {} because {why}", inference.describe(fact)));
+        }
+    }
+}
+
+fn check(
+    tally: &mut Tally,
+    name: &str,
+    model: &Model,
+    inference: &Inference,
+    shapes: &Json,
+    bindings: &HashMap<String, i64>,
+) {
+    for (value, shape) in shapes.as_object().unwrap() {
+        let Some(id) = model.graph().find(value) else { continue };
+        let Some(want) = shape.as_array() else { continue };
+        let fact = inference.fact(id);
+        let Some(got) = evaluated(inference, fact, bindings) else { continue };
+        let want: Vec<_> = want.iter().map(|dim| dim.as_i64().unwrap()).collect();
+        tally.compared += 1;
+        let same = got.len() == want.len()
+            && got.iter().zip(&want).all(|(got, want)| got.is_none_or(|got| got == *want));
+        if !same {
+            tally.wrong.push(format!("{name}: {value} is {}, but {want:?}", inference.describe(fact)));
+        }
+    }
+}
+
+/// The inputs' extents under a binding, as types.
+fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, Given> {
+    let graph = model.graph();
+    let mut all = HashMap::new();
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let Some(Type::Tensor(dtype, Some(extents))) = &info.declared else { continue };
+        if graph.constant(id).is_some() {
+            continue;
+        }
+        let known = |extent: &Extent| match extent {
+            Extent::Symbol(name) => match bindings.get(&**name) {
+                Some(value) => Extent::Known(usize::try_from(*value).unwrap()),
+                None => extent.clone(),
+            },
+            other => other.clone(),
+        };
+        let extents = extents.iter().map(known).collect();
+        all.insert(info.name.to_string(), Given::Type(Type::Tensor(*dtype, Some(extents))));
+    }
+    all
+}
+
+#[test]
+fn every_shape_of_the_corpus_is_right() {
+    let Some(corpus) = std::env::var_os("GRADUS_CORPUS") else {
+        println!("GRADUS_CORPUS is not set: no shapes are checked");
+        return;
+    };
+    let corpus = Path::new(&corpus);
+    let (mut symbolic, mut fixed) = (Tally::default(), Tally::default());
+    for path in models(corpus) {
+        let name = path.strip_prefix(corpus).unwrap().display().to_string();
+        let model = Model::open(&path, &Limits::DEFAULT).unwrap();
+        let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
+        let inference = model.infer(&options).unwrap();
+        for problem in inference.problems() {
+            symbolic.wrong.push(format!("{name}: {}: {}", problem.place, problem.message));
+        }
+        count(&mut symbolic, &name, &model, &inference);
+        let Some(truth) = truth(corpus, &path) else { continue };
+        for which in ["A", "B"] {
+            let bindings = bindings(&truth, which);
+            let Some(shapes) = truth.get(format!("truth{which}")).filter(|shapes| shapes.is_object()) else {
+                continue;
+            };
+            check(&mut symbolic, &format!("{name} at {which}"), &model, &inference, shapes, &bindings);
+            let options = InferOptions { inputs: given(&model, &bindings), ..options.clone() };
+            let inference = model.infer(&options).unwrap();
+            if which == "A" {
+                count(&mut fixed, &name, &model, &inference);
+            }
+            check(&mut fixed, &format!("{name} fixed to {which}"), &model, &inference, shapes, &bindings);
+        }
+    }
+    for (what, tally) in [("symbolic", &symbolic), ("fixed", &fixed)] {
+        if std::env::var_os("GRADUS_SHOW").is_some() {
+            println!("{}", tally.incomplete.join("\n"));
+        }
+        let Tally { models, values, compared, full, data, partial, none, wrong, .. } = tally;
+        let share = 100.0 * f64::from(u32::try_from(full + data).unwrap())
+            / f64::from(u32::try_from(*values).unwrap());
+        println!(
+            "{what}: {models} models, {values} values: {full} full, {data} with what the data decide, {partial} partial, \
+             {none} without rank; {share:.2} % complete; {compared} compared, {} wrong",
+            wrong.len()
+        );
+    }
+    for tally in [&symbolic, &fixed] {
+        assert!(tally.wrong.is_empty(), "{} are wrong:\n{}", tally.wrong.len(), tally.wrong.join("\n"));
+        assert!(tally.models > 0 && tally.compared > tally.values);
+        assert!((tally.full + tally.data) * 1000 >= tally.values * 995, "{}", tally.incomplete.join("\n"));
+    }
+}
+
+/// Bytes changed at random places, always the same ones.
+fn damaged(bytes: &[u8], seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % u64::try_from(below).unwrap()).unwrap()
+    };
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=next(4) {
+        let at = next(bytes.len());
+        bytes[at] = u8::try_from(next(256)).unwrap();
+    }
+    bytes
+}
+
+#[test]
+fn damaged_models_are_inferred_without_a_panic() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut paths = models(&examples);
+    if let Some(corpus) = std::env::var_os("GRADUS_CORPUS") {
+        paths.extend(models(&Path::new(&corpus).join("handmade")));
+        paths.extend(models(&Path::new(&corpus).join("custom")));
+    }
+    let limits = Limits { max_bytes: 1 << 26, max_steps: 1000, ..Limits::DEFAULT };
+    let mut inferred = 0;
+    for path in paths {
+        let bytes = std::fs::read(&path).unwrap();
+        for seed in 0..300 {
+            let Ok(model) = Model::from_bytes(&damaged(&bytes, seed).into(), &limits) else { continue };
+            let options = InferOptions { limits, ..InferOptions::default() };
+            let _ = model.infer(&options);
+            inferred += 1;
+        }
+    }
+    assert!(inferred > 100, "{inferred} damaged models could be read");
+}
