@@ -1,8 +1,12 @@
-//! Benchmarks of Gradus: ratios, measured side by side in one run, as tables.
+//! Benchmarks of Gradus: ratios, measured side by side in one run, as tables; and fills against arbitrary precision.
 
+mod accuracy;
 mod memory;
+mod peers;
 mod sequences;
 mod timing;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -25,10 +29,38 @@ enum Subject {
         #[arg(long, default_value_t = 9)]
         rounds: usize,
     },
+    /// The times of sequences as JSON, which bench/peers.py holds against other programs.
+    Peers {
+        /// Numbers of elements.
+        #[arg(long, value_delimiter = ',', default_value = "10,1000,100000,16777216")]
+        sizes: Vec<usize>,
+        /// Threads; 0 stands for as many as there are, where they pay.
+        #[arg(long, default_value_t = 0)]
+        threads: usize,
+        /// How often each is timed; the median counts.
+        #[arg(long, default_value_t = 1)]
+        rounds: usize,
+    },
+    /// Fills of random sequences against arbitrary precision.
+    Accuracy {
+        /// Elements of each float type.
+        #[arg(long, default_value_t = 4_000_000)]
+        elements: u64,
+        /// Where the random sequences begin.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
 }
 
-fn main() {
+fn main() -> ExitCode {
     match Args::parse().subject {
         Subject::Sequences { bytes, rounds } => sequences::run(bytes, rounds),
+        Subject::Peers { sizes, threads, rounds } => peers::run(&sizes, threads, rounds),
+        Subject::Accuracy { elements, seed } => {
+            if !accuracy::run(elements, seed) {
+                return ExitCode::FAILURE;
+            }
+        }
     }
+    ExitCode::SUCCESS
 }

@@ -39,7 +39,34 @@ pub(crate) fn test(fuzz_seconds: u32) -> Result<()> {
     run(cargo().args(["test", "--workspace", "--quiet"]))?;
     tables(true)?;
     conformance()?;
+    accuracy(ELEMENTS, 1)?;
+    memcheck()?;
     fuzz(fuzz_seconds, None)
+}
+
+/// Elements of each float type that are checked if nothing is said.
+pub(crate) const ELEMENTS: u64 = 10_000_000;
+
+pub(crate) fn accuracy(elements: u64, seed: u64) -> Result<()> {
+    let (elements, seed) = (elements.to_string(), seed.to_string());
+    let program = ["run", "--release", "--quiet", "-p", "gradus-bench", "--", "accuracy"];
+    run(cargo().args(program).args(["--elements", &elements, "--seed", &seed]))
+}
+
+/// Runs the test of memory under valgrind, where there is one.
+pub(crate) fn memcheck() -> Result<()> {
+    if !exists("valgrind") {
+        eprintln!("xtask: there is no valgrind: the unsafe code is not run under it");
+        return Ok(());
+    }
+    // No processor that valgrind knows has AVX-512, so the level is not among those that the test finds.
+    eprintln!("xtask: valgrind emulates no AVX-512; that level is compared with the others by the tests");
+    let valgrind = "valgrind --quiet --error-exitcode=9 --leak-check=no";
+    run(cargo()
+        .args(["test", "--quiet", "-p", "gradus-kernels", "--test", "memory", "--", "--nocapture"])
+        .args(["--test-threads", "1"])
+        .env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", valgrind)
+        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", valgrind))
 }
 
 /// The tables of facts and the examples, which scripts make.

@@ -40,6 +40,17 @@ enum Chore {
         #[arg(long, default_value_t = 300, requires = "peers")]
         calls: u32,
     },
+    /// Fills of random sequences of every float type against arbitrary precision.
+    Accuracy {
+        /// Elements of each type: 100000000 for the long run.
+        #[arg(long, default_value_t = chores::ELEMENTS)]
+        elements: u64,
+        /// Where the random sequences begin.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// The unsafe code, under valgrind.
+    Memcheck,
     /// The fuzz targets.
     Fuzz {
         /// Seconds for each.
@@ -81,6 +92,8 @@ fn main() -> std::process::ExitCode {
         Chore::Test { fuzz_seconds } => chores::test(fuzz_seconds),
         Chore::Conformance { peers, seed, calls } => chores::conformance()
             .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls))),
+        Chore::Accuracy { elements, seed } => chores::accuracy(elements, seed),
+        Chore::Memcheck => chores::memcheck(),
         Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),
         Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
         Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use astro_float::{BigFloat, Consts, RoundingMode, Sign};
+use dashu_base::BitTest;
 use dashu_int::{IBig, UBig};
 
 use crate::Real;
@@ -53,6 +54,27 @@ fn real(x: &BigFloat) -> Real {
 pub fn power(base: &Real, exponent: &Real) -> Real {
     let (base, exponent) = (float(base), float(exponent));
     real(&with(|bits, rounding, consts| base.pow(&exponent, bits, rounding, consts)))
+}
+
+/// Whether `value` is `base ^ exponent`, of a positive base that is a quotient of two floats.
+///
+/// With the exponent `p/q` in lowest terms, `value^q` is `base^p` only if numerator and denominator of the base are
+/// `q`th powers, which no number other than 1 is that has fewer bits than `q`.
+pub fn is_power(value: &Real, base: &Real, exponent: &Real) -> bool {
+    if *base == Real::ONE {
+        return *value == Real::ONE;
+    }
+    let (Ok(p), Ok(q)) =
+        (isize::try_from(exponent.numerator().clone()), isize::try_from(exponent.denominator().clone()))
+    else {
+        return false;
+    };
+    let bits = |x: &Real| x.numerator().bit_len().max(x.denominator().bit_len());
+    // Nor is `p` larger than the bits of the value's power.
+    if q.unsigned_abs() > bits(base) || p.unsigned_abs() > bits(value) * q.unsigned_abs() {
+        return false;
+    }
+    value.pow(q) == base.pow(p)
 }
 
 /// The complex number `e ^ (re + i im)`, each part off by less than 2^-[`POWER_BITS`] of the modulus.
