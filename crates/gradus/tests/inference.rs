@@ -220,7 +220,7 @@ fn damaged_models_are_inferred_without_a_panic() {
     let mut inferred = 0;
     for path in paths {
         let bytes = std::fs::read(&path).unwrap();
-        for seed in 0..300 {
+        for seed in 0..1000 {
             let Ok(model) = Model::from_bytes(&damaged(&bytes, seed).into(), &limits) else { continue };
             let options = InferOptions { limits, ..InferOptions::default() };
             let _ = model.infer(&options);
