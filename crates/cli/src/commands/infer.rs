@@ -64,14 +64,29 @@ impl Bodies<'_> {
 
 #[derive(Serialize)]
 struct BodyJson<'a> {
-    values: Values<'a>,
+    values: BodyValues<'a>,
+}
+
+/// The values of a graph within a node.
+struct BodyValues<'a> {
+    inference: &'a Inference,
+    body: &'a Body,
+    only_unknown: bool,
+}
+
+impl Serialize for BodyValues<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let shown =
+            self.body.values.iter().filter(|(_, fact)| shown(self.only_unknown, self.inference, fact));
+        serializer.collect_map(shown.map(|(name, fact)| (&**name, ValueJson::of(self.inference, fact))))
+    }
 }
 
 impl Serialize for Bodies<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (inference, only_unknown) = (self.inference, self.only_unknown);
-        serializer.collect_map(inference.bodies().iter().map(|body: &Body| {
-            let values = Values { inference, graph: &body.graph, facts: &body.facts, only_unknown };
+        serializer.collect_map(inference.bodies().iter().map(|body| {
+            let values = BodyValues { inference, body, only_unknown };
             (&body.path, BodyJson { values })
         }))
     }
@@ -386,10 +401,9 @@ fn write_text(
     }
     for body in inference.bodies() {
         let mut rows = vec![["value", "type", "shape", ""].map(str::to_owned)];
-        for id in body.graph.ids() {
-            let fact = &body.facts[id.index()];
+        for (name, fact) in &body.values {
             if shown(args.only_unknown, inference, fact) {
-                rows.push(row(inference, &body.graph.value(id).name, fact, None));
+                rows.push(row(inference, name, fact, None));
             }
         }
         if rows.len() > 1 {

@@ -38,10 +38,8 @@ pub struct Problem {
 pub struct Body {
     /// The nodes around it and the attribute that holds it.
     pub path: String,
-    /// The graph.
-    pub graph: Graph,
-    /// By value: what is known of it in every run of the graph.
-    pub facts: Vec<Fact>,
+    /// Its values by name, with what is known of them in every run of the graph.
+    pub values: Vec<(Arc<str>, Fact)>,
 }
 
 /// Why an inner graph is inferred.
@@ -97,7 +95,14 @@ pub(crate) struct Pass<'m> {
     conditional: usize,
     /// Nodes that may still be visited again, in loops that are unrolled.
     pub(crate) budget: usize,
+    /// Nodes of inner graphs and functions that were visited.
+    visited: usize,
 }
+
+/// Most nodes of inner graphs and functions that are visited: graphs that call each other can ask for more than any number.
+const MOST_VISITED: usize = 1_000_000;
+/// Most inner graphs and calls of functions that are reported.
+const MOST_REPORTED: usize = 10_000;
 
 /// Most elements of constants that are read.
 const MOST_READ: usize = 1 << 16;
@@ -131,6 +136,7 @@ impl<'m> Pass<'m> {
             depth: 0,
             conditional: 0,
             budget: BUDGET,
+            visited: 0,
         }
     }
 
@@ -411,6 +417,10 @@ impl<'m> Pass<'m> {
         if self.depth >= self.limits.max_depth {
             return Err(Stop::unknown("graphs and functions are nested too deep"));
         }
+        self.visited = self.visited.saturating_add(graph.nodes().len() + 1);
+        if self.visited > MOST_VISITED {
+            return Err(Stop::unknown("graphs and functions run each other too often"));
+        }
         let path: Rc<str> =
             if around.path.is_empty() { name.into() } else { format!("{}/{name}", around.path).into() };
         let parameters = parameters.unwrap_or_else(|| around.parameters.clone());
@@ -445,10 +455,11 @@ impl<'m> Pass<'m> {
     }
 
     fn record(&mut self, frame: Frame<'m>) {
-        let body = Body { path: frame.path.to_string(), graph: frame.graph.clone(), facts: frame.facts };
+        let names = frame.graph.values().iter().map(|info| info.name.clone());
+        let body = Body { path: frame.path.to_string(), values: names.zip(frame.facts).collect() };
         if let Some(&index) = self.recorded.get(&body.path) {
             self.bodies[index] = body;
-        } else {
+        } else if self.bodies.len() < MOST_REPORTED {
             self.recorded.insert(body.path.clone(), self.bodies.len());
             self.bodies.push(body);
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use gradus_core::DType;
-use gradus_core::convert::{i64_of, small_u32};
+use gradus_core::convert::{i64_of, product, small_u32};
 use gradus_core::graph::{Graph, Origin as From, ValueId};
 
 use super::Inference;
@@ -216,16 +216,16 @@ impl Inference {
         }
     }
 
-    /// Elements of all constants of a graph, and of the graphs and functions within.
+    /// Elements of all constants of a graph, and of the graphs within.
     pub fn parameters(&self, graph: &Graph) -> u128 {
-        let own = |graph: &Graph| {
-            graph
-                .constants()
-                .iter()
-                .map(|(_, constant)| gradus_core::convert::product(constant.shape().len(), 1))
-                .sum::<u128>()
-        };
-        own(graph) + self.bodies.iter().map(|body| own(&body.graph)).sum::<u128>()
+        let mut total = 0;
+        let mut open = vec![graph];
+        while let Some(graph) = open.pop() {
+            let own = graph.constants().iter();
+            total += own.map(|(_, constant)| product(constant.shape().len(), 1)).sum::<u128>();
+            open.extend(graph.nodes().iter().flat_map(|node| node.graphs().map(|graph| &**graph)));
+        }
+        total
     }
 }
 
