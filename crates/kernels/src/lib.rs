@@ -1,7 +1,7 @@
 //! Fills: the elements of a plan, written into memory.
 //!
 //! A fill is total and deterministic: a plan has been checked, and any part of it, written anywhere, has the bits
-//! that [`Plan::at`] gives.
+//! that [`Plan::at`](gradus_core::seq::Plan::at) gives.
 
 #![allow(
     clippy::inline_always,

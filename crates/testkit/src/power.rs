@@ -8,7 +8,7 @@ use dashu_int::{IBig, UBig};
 
 use crate::Real;
 
-/// The bits of the leading one downward that [`power`] and [`root`] get right, at least.
+/// The bits of the leading one downward that [`power`] gets right, at least.
 pub const POWER_BITS: usize = 320;
 
 thread_local! {

@@ -79,7 +79,7 @@ impl PowerLine {
     /// The magnitude at index `i` of the line, relatively off by less than 2^-110.
     ///
     /// The index is below 2^63, so the logarithm is off by at most 2^64 units, 2^-112. Of its fraction 128 bits are
-    /// kept, and [`exp2`] adds less than 2^-119.
+    /// kept, and `exp2` adds less than 2^-119.
     pub fn at(&self, i: u64) -> Parts {
         self.power(self.first.plus(self.step, i))
     }
