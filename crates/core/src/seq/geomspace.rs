@@ -70,8 +70,10 @@ impl GeomspacePlan {
             return Err(SpaceError::Signs);
         }
         let plan = GeomspacePlan { dtype, start, stop, divisor, window: Window::whole(num) };
-        space::check_integers(dtype, num, |i| {
-            decide(&plan.geometric(i), plan.negative(), |parts| Integer::of(dtype, parts))
+        space::check_integers(dtype, num, false, |i| match i {
+            0 => Integer::of(dtype, start.parts()),
+            _ if i == divisor => Integer::of(dtype, stop.parts()),
+            _ => decide(&plan.geometric(i), plan.negative(), |parts| Integer::of(dtype, parts)),
         })?;
         Ok(plan)
     }

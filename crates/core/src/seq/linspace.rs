@@ -56,7 +56,7 @@ impl LinspacePlan {
         } else {
             [Points::new(start, stop, num, endpoint)?, Points::ZERO]
         };
-        space::check_integers(dtype, num, |i| match re.infinite() {
+        space::check_integers(dtype, num, false, |i| match re.infinite() {
             Some(infinity) => Integer::of_float(dtype, infinity),
             None => Integer::of(dtype, re.at(i).parts()),
         })?;

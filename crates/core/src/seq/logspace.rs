@@ -65,7 +65,8 @@ impl LogspacePlan {
         } else {
             [Points::new(start, stop, num, endpoint)?, Points::ZERO]
         };
-        space::check_integers(dtype, num, |i| match power(base, re, i) {
+        let alternating = base.parts().negative;
+        space::check_integers(dtype, num, alternating, |i| match power(base, re, i) {
             Real::Special(value) => Integer::of_float(dtype, value),
             Real::Power(power, negative) => decide(&power, negative, |parts| Integer::of(dtype, parts)),
         })?;

@@ -130,17 +130,20 @@ impl Integer {
     }
 }
 
-/// Checks that an integer type holds all elements of a sequence: those at both ends and their neighbours, between
-/// which all others lie.
+/// Checks that an integer type holds all elements of a sequence: those at both ends, between which all others lie;
+/// and their neighbours, if signs alternate.
 pub(super) fn check_integers(
     dtype: DType,
     len: u64,
+    alternating: bool,
     value: impl Fn(u64) -> Integer,
 ) -> Result<(), SpaceError> {
     if !dtype.is_integer() {
         return Ok(());
     }
-    for index in [0, 1, len.saturating_sub(2), len.saturating_sub(1)] {
+    let neighbours = if alternating { &[0, 1][..] } else { &[0] };
+    let last = neighbours.iter().map(|&i| len.saturating_sub(1 + i));
+    for index in neighbours.iter().copied().chain(last) {
         if index < len
             && let Integer::Beyond(value) = value(index)
         {
