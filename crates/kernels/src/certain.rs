@@ -6,6 +6,7 @@ use gradus_core::convert::{FromNumber, u64_of};
 use half::{bf16, f16};
 
 use crate::pair::power_of_two;
+use crate::stream;
 
 /// Elements that are made at a time: as many as the widest vector has of the shortest type, and a few vectors of others.
 pub const GROUP: usize = 16;
@@ -26,40 +27,37 @@ pub trait Group<S: Simd, T> {
     fn write(&self, simd: S, group: usize, out: &mut [T; GROUP]) -> u64;
 }
 
-/// Writes elements of which two bounds are known; the first is the one at that place of the block.
+/// Writes elements of which two bounds are known; past the caches if `streams`, and then the slice starts where a line
+/// of memory does.
 ///
 /// Rounding is monotone: where both bounds round to the same element, so does everything between them. The others
 /// are asked for, `exact(i)`.
 #[inline(always)]
 pub fn write<S: Simd, T: FromNumber + Default>(
     simd: S,
-    at: usize,
+    streams: bool,
     out: &mut [T],
     groups: &impl Group<S, T>,
     exact: impl Fn(u64) -> T,
 ) {
-    let within = at % GROUP;
-    let (head, rest) = out.split_at_mut(if within == 0 { 0 } else { out.len().min(GROUP - within) });
-    if !head.is_empty() {
-        let mut all = [T::default(); GROUP];
-        let doubts = groups.write(simd, at / GROUP, &mut all);
-        head.copy_from_slice(&all[within..within + head.len()]);
-        settle(doubts >> within, head, &exact);
-    }
-    let mut written = head.len();
-    let (body, tail) = rest.as_chunks_mut::<GROUP>();
-    for out in body {
-        let doubts = groups.write(simd, (at + written) / GROUP, out);
+    let (body, tail) = out.as_chunks_mut::<GROUP>();
+    let whole = body.len();
+    for (group, out) in body.iter_mut().enumerate() {
+        let mut made = [T::default(); GROUP];
+        let place = if streams { &mut made } else { &mut *out };
+        let doubts = groups.write(simd, group, place);
         if doubts != 0 {
-            settle(doubts, out, |k| exact(u64_of(written) + k));
+            settle(doubts, place, |k| exact(u64_of(group * GROUP) + k));
         }
-        written += GROUP;
+        if streams {
+            stream::copy_group(simd, &made, out);
+        }
     }
     if !tail.is_empty() {
-        let mut all = [T::default(); GROUP];
-        let doubts = groups.write(simd, (at + written) / GROUP, &mut all);
-        tail.copy_from_slice(&all[..tail.len()]);
-        settle(doubts, tail, |k| exact(u64_of(written) + k));
+        let mut made = [T::default(); GROUP];
+        let doubts = groups.write(simd, whole, &mut made);
+        tail.copy_from_slice(&made[..tail.len()]);
+        settle(doubts, tail, |k| exact(u64_of(whole * GROUP) + k));
     }
 }
 

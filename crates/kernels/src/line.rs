@@ -74,15 +74,22 @@ impl Lines {
 
     /// Elements from index `lo` on; `exact` makes one that is in doubt.
     #[inline(always)]
-    pub fn write_doubles<S: Simd>(&self, simd: S, lo: u64, out: &mut [f64], exact: Exact<'_, f64>) {
+    pub fn write_doubles<S: Simd>(
+        &self,
+        simd: S,
+        streams: bool,
+        lo: u64,
+        out: &mut [f64],
+        exact: Exact<'_, f64>,
+    ) {
         for (lo, block) in blocks(lo, out) {
             let (start, error) = self.start(lo);
             let sums = Sums { start, step: self.step, error };
             let exact = |i| exact(lo + i);
             if start.high.abs() >= 2.0 * self.spread {
-                certain::write(simd, 0, block, &FarSums(sums), exact);
+                certain::write(simd, streams, block, &FarSums(sums), exact);
             } else {
-                certain::write(simd, 0, block, &sums, exact);
+                certain::write(simd, streams, block, &sums, exact);
             }
         }
     }
@@ -92,6 +99,7 @@ impl Lines {
     pub fn write_rounded<S: Simd, T: FromNumber + Default>(
         &self,
         simd: S,
+        streams: bool,
         lo: u64,
         out: &mut [T],
         exact: Exact<'_, T>,
@@ -104,9 +112,9 @@ impl Lines {
             let sums = ExactSums { start: start.high, step: self.step.high };
             let exact = |i| exact(lo + i);
             if error == 0.0 {
-                certain::write(simd, 0, block, &sums, exact);
+                certain::write(simd, streams, block, &sums, exact);
             } else {
-                certain::write(simd, 0, block, &RoundedSums { sums, error }, exact);
+                certain::write(simd, streams, block, &RoundedSums { sums, error }, exact);
             }
         }
     }

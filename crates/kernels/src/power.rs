@@ -84,25 +84,38 @@ impl Powers {
 
     /// Doubles from index `lo` on.
     #[inline(always)]
-    pub fn write_doubles<S: Simd>(&self, simd: S, exact: Exact<'_, f64>, lo: u64, out: &mut [f64]) {
+    pub fn write_doubles<S: Simd>(
+        &self,
+        simd: S,
+        streams: bool,
+        exact: Exact<'_, f64>,
+        lo: u64,
+        out: &mut [f64],
+    ) {
         let sign = self.sign();
-        for (lo, part, start, at) in self.parts(exact, lo, out) {
+        for (lo, part, start) in self.parts(exact, lo, out) {
             let start = Pair { high: start.high * sign, low: start.low * sign };
             let products = Products { start, positions: &self.positions };
-            certain::write(simd, at, part, &products, |i| exact(lo + i));
+            certain::write(simd, streams, part, &products, |i| exact(lo + i));
         }
     }
 
     /// Integers of 64 bits from index `lo` on.
     #[inline(always)]
-    pub fn write_integers<S: Simd, T: Integer>(&self, simd: S, exact: Exact<'_, T>, lo: u64, out: &mut [T])
-    where
+    pub fn write_integers<S: Simd, T: Integer>(
+        &self,
+        simd: S,
+        streams: bool,
+        exact: Exact<'_, T>,
+        lo: u64,
+        out: &mut [T],
+    ) where
         for<'a> IntegerProducts<'a>: Group<S, T>,
     {
-        for (lo, part, start, at) in self.parts(exact, lo, out) {
+        for (lo, part, start) in self.parts(exact, lo, out) {
             let products = Products { start, positions: &self.positions };
             let products = IntegerProducts { products, negative: self.line.negative };
-            certain::write(simd, at, part, &products, |i| exact(lo + i));
+            certain::write(simd, streams, part, &products, |i| exact(lo + i));
         }
     }
 
@@ -111,6 +124,7 @@ impl Powers {
     pub fn write_rounded<S: Simd, T: FromNumber + Default>(
         &self,
         simd: S,
+        streams: bool,
         exact: Exact<'_, T>,
         lo: u64,
         out: &mut [T],
@@ -118,9 +132,9 @@ impl Powers {
         for<'a> RoundedProducts<'a>: Group<S, T>,
     {
         let sign = self.sign();
-        for (lo, part, start, at) in self.parts(exact, lo, out) {
+        for (lo, part, start) in self.parts(exact, lo, out) {
             let products = RoundedProducts { start: start.high * sign, positions: &self.positions };
-            certain::write(simd, at, part, &products, |i| exact(lo + i));
+            certain::write(simd, streams, part, &products, |i| exact(lo + i));
         }
     }
 
@@ -132,13 +146,12 @@ impl Powers {
         Parts { powers: self, exact, lo, rest: out, wide: None }
     }
 
-    /// The wide power before so many blocks as there are entries, counted.
-    fn wide(&self, which: u64) -> Wide {
-        let apart = self.count * self.block;
-        let (mantissa, exponent) = Pair::of_mantissa(self.line.at(which * apart));
-        let [low, high] = self.exponents(which * apart, apart);
+    /// The wide power at an index of the line, for as many blocks as the table has entries.
+    fn wide(&self, first: u64) -> Wide {
+        let (mantissa, exponent) = Pair::of_mantissa(self.line.at(first));
+        let [low, high] = self.exponents(first, self.count * self.block);
         let inside = INSIDE.contains(&low) && INSIDE.contains(&high);
-        Wide { which, mantissa, exponent, inside }
+        Wide { first, mantissa, exponent, inside }
     }
 
     /// Whether no exponent of a block leaves the normal doubles.
@@ -174,10 +187,12 @@ struct Parts<'a, T> {
     wide: Option<Wide>,
 }
 
-/// The parts that are products of tables: where one starts, the part, what its positions are multiplied with, and at
-/// which position it starts. The parts between them are written.
+/// The parts that are products of tables: where one starts, the part, and what its positions are multiplied with. The
+/// parts between them are written.
+///
+/// Blocks begin where the slice does: what an element is does not depend on its block.
 impl<'a, T: FromNumber> Iterator for Parts<'a, T> {
-    type Item = (u64, &'a mut [T], Pair, usize);
+    type Item = (u64, &'a mut [T], Pair);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
@@ -191,24 +206,20 @@ impl<'a, T: FromNumber> Iterator for Parts<'a, T> {
                 self.fill(end);
                 continue;
             };
-            let (block, at) = (on_line / powers.block, on_line % powers.block);
-            let (which, entry) = (block / powers.count, usize_of(block % powers.count));
-            if self.wide.as_ref().is_none_or(|wide| wide.which != which) {
-                self.wide = Some(powers.wide(which));
+            // Parts end where blocks do, so this is a block's first element.
+            let apart = powers.count * powers.block;
+            if self.wide.as_ref().is_none_or(|wide| on_line - wide.first >= apart) {
+                self.wide = Some(powers.wide(on_line));
             }
             let wide = self.wide.as_ref().expect("it was made");
-            let end = lo - at + powers.block.min(powers.line.len - (on_line - at));
-            if wide.inside || powers.is_inside(on_line - at) {
+            let end = lo + powers.block.min(powers.line.len - on_line);
+            if wide.inside || powers.is_inside(on_line) {
                 let part = self.rest.split_off_mut(..self.rest.len().min(usize_of(end - lo)))?;
                 self.lo += u64_of(part.len());
-                return Some((
-                    lo,
-                    part,
-                    wide.mantissa.times(powers.blocks[entry]).scaled(wide.exponent),
-                    usize_of(at),
-                ));
+                let block = powers.blocks[usize_of((on_line - wide.first) / powers.block)];
+                return Some((lo, part, wide.mantissa.times(block).scaled(wide.exponent)));
             }
-            self.settle(on_line - at, end);
+            self.settle(on_line, end);
         }
     }
 }
@@ -243,8 +254,8 @@ impl<T: FromNumber> Parts<'_, T> {
 
 /// A wide power.
 struct Wide {
-    /// Which of them.
-    which: u64,
+    /// Its index on the line.
+    first: u64,
     mantissa: Pair,
     exponent: i32,
     /// Whether no exponent leaves the normal doubles before the next wide power.

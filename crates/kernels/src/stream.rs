@@ -9,18 +9,21 @@
 )]
 
 use bytemuck::Pod;
+use fearless_simd::{Level, Simd};
 
-/// Bytes of the scratch buffer: small beside the nearest cache, which holds tables too.
-const SCRATCH: usize = 8192;
+use crate::certain::GROUP;
 
-/// Bytes of one store.
+/// Bytes of the scratch buffer: so few that the processor makes the next elements while it stores the last ones.
+const SCRATCH: usize = 2048;
+
+/// Bytes of a line of memory.
 #[cfg(target_arch = "x86_64")]
-const STORE: usize = 16;
+const LINE: usize = 64;
 
 /// Writes elements that `write` makes, from that place on, past the caches where the processor can.
 pub fn write<T: Pod>(out: &mut [T], write: impl Fn(usize, &mut [T])) {
-    // Before the first whole store, and after the last, elements go the ordinary way.
-    let (head, body, tail) = whole_stores(out);
+    // Before the first whole line, and after the last, elements go the ordinary way.
+    let (head, body, tail) = whole_lines(out);
     write(0, head);
     let scratch = SCRATCH / size_of::<T>();
     let mut buffer = bytemuck::zeroed_vec::<T>(scratch.min(body.len()));
@@ -35,29 +38,88 @@ pub fn write<T: Pod>(out: &mut [T], write: impl Fn(usize, &mut [T])) {
     fence();
 }
 
-/// The elements before the first place that a store may go to, those that stores cover, and those after.
+/// Has elements written that `write` stores past the caches by itself, by [`copy_group`].
+pub fn in_lines<T: Pod>(out: &mut [T], write: impl Fn(usize, &mut [T])) {
+    let (head, rest) = out.split_at_mut(before_line(out));
+    write(0, head);
+    write(head.len(), rest);
+    fence();
+}
+
+/// How many elements come before the first that starts a line.
 #[cfg(target_arch = "x86_64")]
-fn whole_stores<T: Pod>(out: &mut [T]) -> (&mut [T], &mut [T], &mut [T]) {
-    let head = out.as_ptr().align_offset(STORE).min(out.len());
-    let (head, rest) = out.split_at_mut(head);
-    let covered = rest.len() / (STORE / size_of::<T>()) * (STORE / size_of::<T>());
+fn before_line<T>(out: &[T]) -> usize {
+    out.as_ptr().align_offset(LINE).min(out.len())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn before_line<T>(_: &[T]) -> usize {
+    0
+}
+
+/// Copies a group past the caches, if it is made of whole lines. [`in_lines`] must be around it: it has the fence.
+#[inline(always)]
+pub fn copy_group<S: Simd, T: Pod>(simd: S, from: &[T; GROUP], to: &mut [T; GROUP]) {
+    #[cfg(target_arch = "x86_64")]
+    if size_of_val(to).is_multiple_of(LINE) && to.as_ptr().addr().is_multiple_of(LINE) {
+        let (from, to) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to));
+        return match simd.level() {
+            // SAFETY: the token says that the processor has the instructions.
+            Level::Avx512(_) => unsafe { copy_512(from, to) },
+            _ => copy_128(from, to),
+        };
+    }
+    let _ = simd;
+    *to = *from;
+}
+
+/// The elements before the first whole line, those in whole lines, and those after.
+#[cfg(target_arch = "x86_64")]
+fn whole_lines<T: Pod>(out: &mut [T]) -> (&mut [T], &mut [T], &mut [T]) {
+    let (head, rest) = out.split_at_mut(before_line(out));
+    let covered = rest.len() / (LINE / size_of::<T>()) * (LINE / size_of::<T>());
     let (body, tail) = rest.split_at_mut(covered);
     (head, body, tail)
 }
 
-/// Copies past the caches: both slices have the same length, which is a multiple of a store's, and `to` starts where
-/// a store may go.
+/// Copies past the caches: both slices have the same length, which is a multiple of a line's, and `to` starts where
+/// a line does.
 #[cfg(target_arch = "x86_64")]
 fn copy<T: Pod>(from: &[T], to: &mut [T]) {
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
     let (from, to) = (bytemuck::cast_slice::<T, u8>(from), bytemuck::cast_slice_mut::<T, u8>(to));
-    assert!(from.len() == to.len() && to.as_ptr().addr() % STORE == 0);
-    for (from, to) in from.chunks_exact(STORE).zip(to.chunks_exact_mut(STORE)) {
+    assert!(from.len() == to.len() && to.as_ptr().addr() % LINE == 0);
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has the instructions.
+        unsafe { copy_512(from, to) }
+    } else {
+        copy_128(from, to);
+    }
+}
+
+// In both functions: `from` and `to` have the same length, a multiple of a line's. Chunks of `from` and `to` are as long as what is loaded and stored, and do not overlap because
+// `to` is borrowed mutably. `to` is aligned to a line, as the callers have checked, and chunks follow each other at their
+// length. The fence that these stores need before others may read them is in `write` and `in_lines`, whose borrow of
+// the destination ends after it.
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn copy_512(from: &[u8], to: &mut [u8]) {
+    use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_stream_si512};
+    for (from, to) in from.chunks_exact(64).zip(to.chunks_exact_mut(64)) {
+        let (from, to) = (from.as_ptr().cast::<__m512i>(), to.as_mut_ptr().cast::<__m512i>());
+        // SAFETY: 64 bytes are read and written, as said above.
+        unsafe { _mm512_stream_si512(to, _mm512_loadu_si512(from)) };
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn copy_128(from: &[u8], to: &mut [u8]) {
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+    for (from, to) in from.chunks_exact(16).zip(to.chunks_exact_mut(16)) {
         let (from, to) = (from.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
-        // SAFETY: both chunks are 16 bytes long, and do not overlap because one of them is borrowed mutably. `to` is
-        // aligned: the first chunk is, as was checked, and chunks follow each other at 16 bytes. SSE2 is part of
-        // x86-64. The fence that these stores need before others may read them is in `write`, whose borrow of the
-        // destination ends after it.
+        // SAFETY: 16 bytes are read and written, as said above. SSE2 is part of x86-64.
         unsafe { _mm_stream_si128(to, _mm_loadu_si128(from)) };
     }
 }
@@ -69,7 +131,7 @@ fn fence() {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn whole_stores<T: Pod>(out: &mut [T]) -> (&mut [T], &mut [T], &mut [T]) {
+fn whole_lines<T: Pod>(out: &mut [T]) -> (&mut [T], &mut [T], &mut [T]) {
     (&mut [], out, &mut [])
 }
 

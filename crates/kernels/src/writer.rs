@@ -169,16 +169,21 @@ impl<P: Fill> Writer<'_, P> {
         let token = self.options.token();
         let at = |i| T::from_number(self.plan.at(i));
         let elements = Elements { at: &at, len: self.plan.len() };
-        let write = |lo: u64, out: &mut [T]| T::write(&self.kernel, &elements, lo, out, token);
+        let write = |lo, out: &mut [T], streams| T::write(&self.kernel, &elements, lo, out, token, streams);
         let streams = match self.options.stores {
             Stores::Auto => size_of_val(out) >= STREAM && !matches!(self.kernel, Kernel::Each),
             Stores::Cached => false,
             Stores::Streaming => true,
         };
-        if streams {
-            stream::write(out, |at, out| write(lo + u64_of(at), out));
-        } else {
-            write(lo, out);
+        if !streams {
+            return write(lo, out, false);
+        }
+        match self.kernel {
+            // These store past the caches as they go.
+            Kernel::Lines(_) | Kernel::Powers(_) => {
+                stream::in_lines(out, |at, out| write(lo + u64_of(at), out, true));
+            }
+            _ => stream::write(out, |at, out| write(lo + u64_of(at), out, false)),
         }
     }
 }
@@ -198,7 +203,14 @@ pub type Exact<'a, T> = &'a dyn Fn(u64) -> T;
 /// Element types that can be written.
 pub trait Write: FromNumber + Default {
     #[doc(hidden)]
-    fn write(kernel: &Kernel, elements: &Elements<Self>, lo: u64, out: &mut [Self], token: Token);
+    fn write(
+        kernel: &Kernel,
+        elements: &Elements<Self>,
+        lo: u64,
+        out: &mut [Self],
+        token: Token,
+        streams: bool,
+    );
 }
 
 /// Writes every element by the plan, or the first one only.
@@ -227,15 +239,22 @@ fn restore_ends<T: Write>(elements: &Elements<T>, lo: u64, out: &mut [T]) {
 }
 
 impl Write for f64 {
-    fn write(kernel: &Kernel, elements: &Elements<f64>, lo: u64, out: &mut [f64], token: Token) {
+    fn write(
+        kernel: &Kernel,
+        elements: &Elements<f64>,
+        lo: u64,
+        out: &mut [f64],
+        token: Token,
+        streams: bool,
+    ) {
         match kernel {
             Kernel::Fused(fused) => at_level!(token, _ => fused.write(lo, out)),
             Kernel::Lines(lines) => {
-                at_level!(token, simd => lines.write_doubles(simd, lo, out, elements.at));
+                at_level!(token, simd => lines.write_doubles(simd, streams, lo, out, elements.at));
                 restore_ends(elements, lo, out);
             }
             Kernel::Powers(powers) => {
-                at_level!(token, simd => powers.write_doubles(simd, elements.at, lo, out));
+                at_level!(token, simd => powers.write_doubles(simd, streams, elements.at, lo, out));
             }
             _ => write_plain(kernel, elements, lo, out),
         }
@@ -245,14 +264,14 @@ impl Write for f64 {
 macro_rules! write_rounded {
     ($($type:ty $([$fused:ident])?),*) => {$(
         impl Write for $type {
-            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token) {
+            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     $(Kernel::$fused(fused) => at_level!(token, _ => fused.write(lo, out)),)?
                     Kernel::Lines(lines) => {
-                        at_level!(token, simd => lines.write_rounded(simd, lo, out, elements.at));
+                        at_level!(token, simd => lines.write_rounded(simd, streams, lo, out, elements.at));
                         restore_ends(elements, lo, out);
                     }
-                    Kernel::Powers(powers) => at_level!(token, simd => powers.write_rounded(simd, elements.at, lo, out)),
+                    Kernel::Powers(powers) => at_level!(token, simd => powers.write_rounded(simd, streams, elements.at, lo, out)),
                     _ => write_plain(kernel, elements, lo, out),
                 }
             }
@@ -265,11 +284,11 @@ write_rounded! { f16, bf16, f32 [Fused] }
 macro_rules! write_integers {
     ($($type:ty: $stairs:ident $powers:ident;)*) => {$(
         impl Write for $type {
-            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token) {
+            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     Kernel::Wrapping(wrapping) => at_level!(token, _ => wrapping.write(lo, out)),
                     Kernel::Stairs(stairs) => at_level!(token, simd => stairs.$stairs(simd, lo, out)),
-                    Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, elements.at, lo, out)),
+                    Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, streams, elements.at, lo, out)),
                     _ => write_plain(kernel, elements, lo, out),
                 }
             }
@@ -291,7 +310,7 @@ write_integers! {
 macro_rules! write_each {
     ($($type:ty)*) => {$(
         impl Write for $type {
-            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], _token: Token) {
+            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], _token: Token, _streams: bool) {
                 write_plain(kernel, elements, lo, out);
             }
         }
