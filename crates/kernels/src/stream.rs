@@ -9,7 +9,7 @@
 )]
 
 use bytemuck::Pod;
-use fearless_simd::{Level, Simd};
+use fearless_simd::Simd;
 
 use crate::certain::GROUP;
 
@@ -65,7 +65,7 @@ pub fn copy_group<S: Simd, T: Pod>(simd: S, from: &[T; GROUP], to: &mut [T; GROU
         let (from, to) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to));
         return match simd.level() {
             // SAFETY: the token says that the processor has the instructions.
-            Level::Avx512(_) => unsafe { copy_512(from, to) },
+            fearless_simd::Level::Avx512(_) => unsafe { copy_512(from, to) },
             _ => copy_128(from, to),
         };
     }
