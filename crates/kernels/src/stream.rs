@@ -1,7 +1,9 @@
 //! Stores past the caches.
 //!
 //! A line of memory that is written through the caches is read first; one that is written past them is not. What is
-//! written must be complete lines, so elements are made in a scratch buffer that stays in the nearest cache.
+//! written must be complete lines, so elements are made in the nearest cache, few at a time: a group where groups are
+//! made anyway, or else a short scratch buffer. The shorter, the better the processor makes the next ones while it
+//! stores the last.
 #![allow(
     unsafe_code,
     clippy::cast_ptr_alignment,
