@@ -98,10 +98,10 @@ fn copy<T: Pod>(from: &[T], to: &mut [T]) {
     }
 }
 
-// In both functions: `from` and `to` have the same length, a multiple of a line's. Chunks of `from` and `to` are as long as what is loaded and stored, and do not overlap because
-// `to` is borrowed mutably. `to` is aligned to a line, as the callers have checked, and chunks follow each other at their
-// length. The fence that these stores need before others may read them is in `write` and `in_lines`, whose borrow of
-// the destination ends after it.
+// In both functions: `from` and `to` have the same length, a multiple of a line's. Chunks of them are as long as what is
+// loaded and stored, and do not overlap because `to` is borrowed mutably. `to` is aligned to a line, as the callers have
+// checked, and chunks follow each other at their length. The fence that these stores need before others may read them is
+// in `write` and `in_lines`, whose borrow of the destination ends after it.
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
