@@ -582,9 +582,9 @@ error: NUM is -3.0, but a number of samples is an integer, 0 or more
 "#]],
     );
     fails(
-        &["logspace", "0", "400", "3", "--dtype", "i64"],
+        &["logspace", "0", "40", "3", "--dtype", "i64"],
         str![[r#"
-error: element 1 is 1e+200, which int64 cannot hold
+error: element 2 is 1e+40, which int64 cannot hold
 
 "#]],
     );
