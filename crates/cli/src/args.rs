@@ -39,9 +39,9 @@ impl Args {
             Command::Infer(infer) => infer.json,
             Command::Show(show) => show.json,
             Command::Ops(ops) => ops.json,
-            Command::Range(range) => range.out.json,
-            Command::Linspace(linspace) => linspace.out.json,
-            Command::Logspace(logspace) => logspace.out.json,
+            Command::Range(range) => range.sequence.out.json,
+            Command::Linspace(linspace) => linspace.sequence.out.json,
+            Command::Logspace(logspace) => logspace.sequence.out.json,
             Command::Geomspace(geomspace) => geomspace.out.json,
             Command::Compare(compare) => compare.json,
             Command::Completions(_) | Command::Man => false,
@@ -189,6 +189,13 @@ pub(crate) struct Range {
     pub(crate) arguments: RangeArguments,
 
     #[command(flatten)]
+    pub(crate) sequence: Sequence,
+}
+
+/// What a sequence that programs have is made of, and where it goes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Sequence {
+    #[command(flatten)]
     pub(crate) types: Types,
 
     /// Whose results are wanted; they are predicted, the program is not run.
@@ -220,14 +227,7 @@ pub(crate) struct Linspace {
     pub(crate) arguments: SpaceArguments,
 
     #[command(flatten)]
-    pub(crate) types: Types,
-
-    /// Whose results are wanted; they are predicted, the program is not run.
-    #[arg(long, default_value_t, value_name = "PROGRAM")]
-    pub(crate) profile: seq::profile::Profile,
-
-    #[command(flatten)]
-    pub(crate) out: Out,
+    pub(crate) sequence: Sequence,
 }
 
 /// The numbers that make a linspace or geomspace, or the exponents of a logspace.
@@ -264,14 +264,7 @@ pub(crate) struct Logspace {
     pub(crate) base: Base,
 
     #[command(flatten)]
-    pub(crate) types: Types,
-
-    /// Whose results are wanted; they are predicted, the program is not run.
-    #[arg(long, default_value_t, value_name = "PROGRAM")]
-    pub(crate) profile: seq::profile::Profile,
-
-    #[command(flatten)]
-    pub(crate) out: Out,
+    pub(crate) sequence: Sequence,
 }
 
 /// The base of a logspace.

@@ -82,7 +82,7 @@ impl Powers {
         Powers { line, block, positions, count, blocks: table(&line, block, count) }
     }
 
-    /// Doubles from index `lo` on.
+    /// Doubles from index `lo` on; `exact` makes one that is in doubt.
     #[inline(always)]
     pub fn write_doubles<S: Simd>(
         &self,
@@ -93,11 +93,10 @@ impl Powers {
         out: &mut [f64],
     ) {
         let sign = self.sign();
-        for (lo, part, start) in self.parts(exact, lo, out) {
-            let start = Pair { high: start.high * sign, low: start.low * sign };
-            let products = Products { start, positions: &self.positions };
-            certain::write(simd, streams, part, &products, |i| exact(lo + i));
-        }
+        self.write(simd, streams, exact, lo, out, |start| Products {
+            start: Pair { high: start.high * sign, low: start.low * sign },
+            positions: &self.positions,
+        });
     }
 
     /// Integers of 64 bits from index `lo` on.
@@ -112,11 +111,10 @@ impl Powers {
     ) where
         for<'a> IntegerProducts<'a>: Group<S, T>,
     {
-        for (lo, part, start) in self.parts(exact, lo, out) {
-            let products = Products { start, positions: &self.positions };
-            let products = IntegerProducts { products, negative: self.line.negative };
-            certain::write(simd, streams, part, &products, |i| exact(lo + i));
-        }
+        self.write(simd, streams, exact, lo, out, |start| IntegerProducts {
+            products: Products { start, positions: &self.positions },
+            negative: self.line.negative,
+        });
     }
 
     /// Elements of fewer bits from index `lo` on.
@@ -132,9 +130,26 @@ impl Powers {
         for<'a> RoundedProducts<'a>: Group<S, T>,
     {
         let sign = self.sign();
+        self.write(simd, streams, exact, lo, out, |start| RoundedProducts {
+            start: start.high * sign,
+            positions: &self.positions,
+        });
+    }
+
+    /// Elements from index `lo` on, block by block, of which `groups` makes the groups from what the positions are
+    /// multiplied with.
+    #[inline(always)]
+    fn write<S: Simd, T: FromNumber + Default, G: Group<S, T>>(
+        &self,
+        simd: S,
+        streams: bool,
+        exact: Exact<'_, T>,
+        lo: u64,
+        out: &mut [T],
+        groups: impl Fn(Pair) -> G,
+    ) {
         for (lo, part, start) in self.parts(exact, lo, out) {
-            let products = RoundedProducts { start: start.high * sign, positions: &self.positions };
-            certain::write(simd, streams, part, &products, |i| exact(lo + i));
+            certain::write(simd, streams, part, &groups(start), |i| exact(lo + i));
         }
     }
 

@@ -12,40 +12,40 @@ use crate::diagnostics::Failure;
 use crate::{json, literal, output, stream};
 
 pub(crate) fn range(args: &args::Range) -> Result<(), Failure> {
-    let call = range_call(&args.arguments, &args.types)?;
-    if args.profile == Profile::Exact {
-        return emit(&call.plan()?, &args.out);
+    let call = range_call(&args.arguments, &args.sequence.types)?;
+    if args.sequence.profile == Profile::Exact {
+        return emit(&call.plan()?, &args.sequence.out);
     }
-    let predicted = profile::range(args.profile, &call.profiled()?);
-    emit(&predicted.map_err(|failure| failed(args.profile, &failure))?, &args.out)
+    let predicted = profile::range(args.sequence.profile, &call.profiled()?);
+    emit(&predicted.map_err(|failure| failed(args.sequence.profile, &failure))?, &args.sequence.out)
 }
 
 pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
-    if let Some(arrays) = Arrays::read(&args.arguments, None, &args.types)? {
+    if let Some(arrays) = Arrays::read(&args.arguments, None, &args.sequence.types)? {
         let [start, stop, _] = &arrays.numbers;
         let result = arrays::linspace(start, stop, arrays.samples, &Limits::DEFAULT);
-        return Arrays::emit(result, args.profile, &args.out);
+        return Arrays::emit(result, args.sequence.profile, &args.sequence.out);
     }
-    let call = space_call(&args.arguments, None, &args.types)?;
-    if args.profile == Profile::Exact {
-        return emit(&call.linspace()?, &args.out);
+    let call = space_call(&args.arguments, None, &args.sequence.types)?;
+    if args.sequence.profile == Profile::Exact {
+        return emit(&call.linspace()?, &args.sequence.out);
     }
-    let predicted = profile::linspace(args.profile, &call.profiled()?);
-    emit(&predicted.map_err(|failure| failed(args.profile, &failure))?, &args.out)
+    let predicted = profile::linspace(args.sequence.profile, &call.profiled()?);
+    emit(&predicted.map_err(|failure| failed(args.sequence.profile, &failure))?, &args.sequence.out)
 }
 
 pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
-    if let Some(arrays) = Arrays::read(&args.arguments, Some(&args.base.base), &args.types)? {
+    if let Some(arrays) = Arrays::read(&args.arguments, Some(&args.base.base), &args.sequence.types)? {
         let [start, stop, base] = &arrays.numbers;
         let result = arrays::logspace(start, stop, base, arrays.samples, &Limits::DEFAULT);
-        return Arrays::emit(result, args.profile, &args.out);
+        return Arrays::emit(result, args.sequence.profile, &args.sequence.out);
     }
-    let call = space_call(&args.arguments, Some(&args.base.base), &args.types)?;
-    if args.profile == Profile::Exact {
-        return emit(&call.logspace()?, &args.out);
+    let call = space_call(&args.arguments, Some(&args.base.base), &args.sequence.types)?;
+    if args.sequence.profile == Profile::Exact {
+        return emit(&call.logspace()?, &args.sequence.out);
     }
-    let predicted = profile::logspace(args.profile, &call.profiled_powers()?);
-    emit(&predicted.map_err(|failure| failed(args.profile, &failure))?, &args.out)
+    let predicted = profile::logspace(args.sequence.profile, &call.profiled_powers()?);
+    emit(&predicted.map_err(|failure| failed(args.sequence.profile, &failure))?, &args.sequence.out)
 }
 
 pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
