@@ -122,10 +122,12 @@ pub struct Writer<'p, P> {
     options: Options,
 }
 
-/// Bytes from which stores past the caches were measured to pay.
+/// Bytes from which elements are stored past the caches. It was measured to pay at twice as many (docs/performance.md);
+/// where it begins to pay is an estimate.
 const STREAM: usize = 4 << 20;
 
-/// Bytes from which threads were measured to pay, and elements from which they do if each is made by its plan.
+/// Bytes from which threads are used: they were measured to pay at eight times as many, and where that begins is an
+/// estimate. Elements that are made one by one by their plan take so long that few are enough.
 const THREADS: usize = 1 << 20;
 const THREADS_EACH: usize = 1 << 10;
 
