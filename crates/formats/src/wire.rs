@@ -35,6 +35,8 @@ pub(crate) struct Field<'a> {
     pub(crate) number: u32,
     /// Where the field's tag stands in the file.
     pub(crate) start: usize,
+    /// Where the field ends in the file.
+    pub(crate) end: usize,
     payload: Payload<'a>,
 }
 
@@ -51,6 +53,11 @@ impl<'a> Span<'a> {
 
     pub(crate) fn len(self) -> usize {
         self.content.len()
+    }
+
+    /// Where it lies in the file.
+    pub(crate) fn range(self) -> std::ops::Range<usize> {
+        self.start..self.start + self.content.len()
     }
 
     /// The bytes, sharing the file's memory.
@@ -144,7 +151,7 @@ impl<'a> Fields<'a> {
                     continue;
                 }
             };
-            return Ok(Some(Field { number: tag.field_number(), start, payload }));
+            return Ok(Some(Field { number: tag.field_number(), start, end: self.here().start, payload }));
         }
         Ok(None)
     }

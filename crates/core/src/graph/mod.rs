@@ -7,6 +7,7 @@
 
 mod attribute;
 mod build;
+pub mod edit;
 mod types;
 
 use std::fmt;

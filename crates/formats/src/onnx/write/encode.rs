@@ -1,0 +1,187 @@
+//! The messages of ONNX files, encoded.
+
+use buffa::encoding::{Tag, WireType, encode_varint};
+use gradus_core::convert::{i64_of, u64_of};
+use gradus_core::graph::{Content, Extent, Type};
+use gradus_core::{Result, Tensor};
+
+use super::graph;
+use crate::onnx::fields::{
+    attribute_proto, attribute_proto_attribute_type as kind, string_string_entry_proto, tensor_proto,
+    tensor_shape_proto, tensor_shape_proto_dimension, type_proto, type_proto_optional, type_proto_sequence,
+    type_proto_tensor, value_info_proto,
+};
+use crate::onnx::number_of;
+
+/// The tag and the length of a field of so many bytes.
+pub(super) fn head(out: &mut Vec<u8>, number: u32, len: usize) {
+    Tag::new(number, WireType::LengthDelimited).encode(out);
+    encode_varint(u64_of(len), out);
+}
+
+/// A field that is bytes, text or an encoded message.
+pub(super) fn bytes(out: &mut Vec<u8>, number: u32, content: &[u8]) {
+    head(out, number, content.len());
+    out.extend_from_slice(content);
+}
+
+/// A field that is text, unless it is empty.
+pub(super) fn text(out: &mut Vec<u8>, number: u32, content: &str) {
+    if !content.is_empty() {
+        bytes(out, number, content.as_bytes());
+    }
+}
+
+/// A field that is a message.
+pub(super) fn message<R>(out: &mut Vec<u8>, number: u32, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+    let mut content = Vec::new();
+    let result = write(&mut content);
+    bytes(out, number, &content);
+    result
+}
+
+/// A field that is an integer.
+pub(super) fn int(out: &mut Vec<u8>, number: u32, value: i64) {
+    Tag::new(number, WireType::Varint).encode(out);
+    encode_varint(value.cast_unsigned(), out);
+}
+
+fn float(out: &mut Vec<u8>, number: u32, value: f32) {
+    Tag::new(number, WireType::Fixed32).encode(out);
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+/// `TensorProto`.
+pub(super) fn tensor(out: &mut Vec<u8>, name: &str, tensor: &Tensor) {
+    tensor.shape().dims().iter().for_each(|&len| int(out, tensor_proto::DIMS, i64_of(len)));
+    int(out, tensor_proto::DATA_TYPE, number_of(tensor.dtype()).unwrap_or(0));
+    if let Ok(texts) = tensor.texts() {
+        texts.iter().for_each(|text| bytes(out, tensor_proto::STRING_DATA, text.as_bytes()));
+    }
+    text(out, tensor_proto::NAME, name);
+    if let Some(raw) = tensor.bytes() {
+        bytes(out, tensor_proto::RAW_DATA, raw);
+    }
+}
+
+/// `ValueInfoProto`.
+pub(super) fn value_info(out: &mut Vec<u8>, name: &str, declared: Option<&Type>) {
+    text(out, value_info_proto::NAME, name);
+    if let Some(declared) = declared {
+        message(out, value_info_proto::TYPE, |out| type_of(out, declared));
+    }
+}
+
+/// `TypeProto`.
+pub(super) fn type_of(out: &mut Vec<u8>, of: &Type) {
+    match of {
+        Type::Tensor(dtype, extents) => message(out, type_proto::TENSOR_TYPE, |out| {
+            int(out, type_proto_tensor::ELEM_TYPE, dtype.and_then(number_of).unwrap_or(0));
+            if let Some(extents) = extents {
+                message(out, type_proto_tensor::SHAPE, |out| {
+                    extents.iter().for_each(|extent| {
+                        message(out, tensor_shape_proto::DIM, |out| dimension(out, extent));
+                    });
+                });
+            }
+        }),
+        Type::Sequence(inner) => message(out, type_proto::SEQUENCE_TYPE, |out| {
+            message(out, type_proto_sequence::ELEM_TYPE, |out| type_of(out, inner));
+        }),
+        Type::Optional(inner) => message(out, type_proto::OPTIONAL_TYPE, |out| {
+            message(out, type_proto_optional::ELEM_TYPE, |out| type_of(out, inner));
+        }),
+        Type::Other(_) => {}
+    }
+}
+
+fn dimension(out: &mut Vec<u8>, extent: &Extent) {
+    match extent {
+        Extent::Known(len) => {
+            int(out, tensor_shape_proto_dimension::DIM_VALUE, i64_of(*len));
+        }
+        Extent::Symbol(name) => text(out, tensor_shape_proto_dimension::DIM_PARAM, name),
+        Extent::Between(..) | Extent::Unknown => {}
+    }
+}
+
+/// `StringStringEntryProto`.
+pub(super) fn entry(out: &mut Vec<u8>, key: &str, value: &str) {
+    text(out, string_string_entry_proto::KEY, key);
+    text(out, string_string_entry_proto::VALUE, value);
+}
+
+/// `AttributeProto`.
+///
+/// # Errors
+/// Whatever is wrong with a tensor that must be read first.
+pub(super) fn attribute(out: &mut Vec<u8>, name: &str, content: &Content) -> Result<()> {
+    use attribute_proto as at;
+    text(out, at::NAME, name);
+    let sort = match content {
+        Content::Float(value) => {
+            float(out, at::F, *value);
+            kind::FLOAT
+        }
+        Content::Int(value) => {
+            int(out, at::I, *value);
+            kind::INT
+        }
+        Content::Bytes(value) => {
+            bytes(out, at::S, value);
+            kind::STRING
+        }
+        Content::Text(value) => {
+            bytes(out, at::S, value.as_bytes());
+            kind::STRING
+        }
+        Content::Tensor(value) => {
+            message(out, at::T, |out| graph::constant(out, "", value))?;
+            kind::TENSOR
+        }
+        Content::Graph(value) => {
+            message(out, at::G, |out| graph::graph(out, value))?;
+            kind::GRAPH
+        }
+        Content::Type(value) => {
+            message(out, at::TP, |out| type_of(out, value));
+            kind::TYPE_PROTO
+        }
+        Content::Floats(values) => {
+            values.iter().for_each(|value| float(out, at::FLOATS, *value));
+            kind::FLOATS
+        }
+        Content::Ints(values) => {
+            values.iter().for_each(|value| int(out, at::INTS, *value));
+            kind::INTS
+        }
+        Content::Strings(values) => {
+            values.iter().for_each(|value| bytes(out, at::STRINGS, value));
+            kind::STRINGS
+        }
+        Content::Tensors(values) => {
+            for value in values {
+                message(out, at::TENSORS, |out| graph::constant(out, "", value))?;
+            }
+            kind::TENSORS
+        }
+        Content::Graphs(values) => {
+            for value in values {
+                message(out, at::GRAPHS, |out| graph::graph(out, value))?;
+            }
+            kind::GRAPHS
+        }
+        Content::Types(values) => {
+            values.iter().for_each(|value| message(out, at::TYPE_PROTOS, |out| type_of(out, value)));
+            kind::TYPE_PROTOS
+        }
+        Content::Parameter(parameter) => {
+            text(out, at::REF_ATTR_NAME, parameter);
+            kind::UNDEFINED
+        }
+    };
+    if sort != kind::UNDEFINED {
+        int(out, at::TYPE, sort.into());
+    }
+    Ok(())
+}

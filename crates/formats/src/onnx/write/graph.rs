@@ -1,0 +1,54 @@
+//! Graphs that were made in memory, as messages.
+
+use gradus_core::graph::{Constant, Graph, Node, OperatorId, ValueId};
+use gradus_core::Result;
+
+use super::encode::{attribute, message, tensor, text, value_info};
+use crate::onnx::fields::{graph_proto, node_proto};
+
+/// `GraphProto`.
+///
+/// # Errors
+/// Whatever is wrong with a constant that must be read first.
+pub(super) fn graph(out: &mut Vec<u8>, graph: &Graph) -> Result<()> {
+    for &index in graph.order() {
+        message(out, graph_proto::NODE, |out| node(out, graph, &graph.nodes()[index]))?;
+    }
+    text(out, graph_proto::NAME, graph.name());
+    for (id, content) in graph.constants() {
+        message(out, graph_proto::INITIALIZER, |out| constant(out, &graph.value(*id).name, content))?;
+    }
+    let mut declare = |number: u32, id: ValueId| {
+        let info = graph.value(id);
+        message(out, number, |out| value_info(out, &info.name, info.declared.as_ref()));
+    };
+    graph.inputs().iter().for_each(|&id| declare(graph_proto::INPUT, id));
+    graph.outputs().iter().for_each(|&id| declare(graph_proto::OUTPUT, id));
+    let inner = |id: &ValueId| {
+        let info = graph.value(*id);
+        info.origin.is_node() && info.declared.is_some() && !graph.outputs().contains(id)
+    };
+    graph.ids().filter(inner).for_each(|id| declare(graph_proto::VALUE_INFO, id));
+    Ok(())
+}
+
+/// `TensorProto` of a constant, which is read.
+pub(super) fn constant(out: &mut Vec<u8>, name: &str, constant: &Constant) -> Result<()> {
+    tensor(out, name, &constant.tensor()?);
+    Ok(())
+}
+
+fn node(out: &mut Vec<u8>, graph: &Graph, node: &Node) -> Result<()> {
+    let name = |id: &Option<ValueId>| id.map_or("", |id| &*graph.value(id).name).as_bytes();
+    node.inputs.iter().for_each(|id| super::encode::bytes(out, node_proto::INPUT, name(id)));
+    node.outputs.iter().for_each(|id| super::encode::bytes(out, node_proto::OUTPUT, name(id)));
+    text(out, node_proto::NAME, &node.name);
+    let OperatorId { domain, name, overload } = &node.operator;
+    text(out, node_proto::OP_TYPE, name);
+    for content in &node.attributes {
+        message(out, node_proto::ATTRIBUTE, |out| attribute(out, &content.name, &content.content))?;
+    }
+    text(out, node_proto::DOMAIN, domain);
+    text(out, node_proto::OVERLOAD, overload);
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! Writing ONNX files: models that were read, with changes, and models that were made.
+//!
+//! A model that was read is written as parts of its file: what an [`Edit`] does not change is copied as it stands, in
+//! its place, unknown fields and all. Bytes of weights are named, not touched, so a model costs what its graph costs.
+
+mod encode;
+mod graph;
+mod nodes;
+mod splice;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gradus_core::graph::edit::{Edit, Renames};
+use gradus_core::graph::{Model, Type};
+use gradus_core::{Error, Kind, Result};
+
+pub use splice::{Part, Splice};
+
+use super::fields::{
+    graph_proto, model_proto, operator_set_id_proto, sparse_tensor_proto, tensor_proto, value_info_proto,
+};
+use crate::wire::{Field, Span};
+use nodes::Nodes;
+
+/// The file that `bytes` becomes by an edit of its main graph.
+///
+/// # Errors
+/// As [`super::read_model`], where the bytes are not the model.
+pub fn edit_model(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
+    let mut out = Splice::default();
+    let mut end = 0;
+    for field in Span::of(bytes).fields() {
+        let field = field?;
+        out.copy(end..field.start);
+        end = field.end;
+        if field.number == model_proto::GRAPH {
+            out.message(model_proto::GRAPH, &edit_graph(field.span()?, &model.graph, edit, &Renames::new())?);
+        } else {
+            out.copy(field.start..field.end);
+        }
+    }
+    out.copy(end..bytes.len());
+    Ok(out)
+}
+
+/// A model that was made in memory, as a file.
+///
+/// # Errors
+/// [`Kind::Unsupported`] if it has functions, and whatever is wrong with a constant that must be read first.
+pub fn encode_model(model: &Model) -> Result<Vec<u8>> {
+    if !model.functions.is_empty() {
+        return Err(Error::new(Kind::Unsupported, "functions are only written as they were read"));
+    }
+    let mut out = Vec::new();
+    encode::int(&mut out, model_proto::IR_VERSION, model.format_version);
+    encode::text(&mut out, model_proto::PRODUCER_NAME, &model.producer);
+    encode::message(&mut out, model_proto::GRAPH, |out| graph::graph(out, &model.graph))?;
+    for (domain, version) in &model.opsets {
+        encode::message(&mut out, model_proto::OPSET_IMPORT, |out| {
+            encode::text(out, operator_set_id_proto::DOMAIN, domain);
+            encode::int(out, operator_set_id_proto::VERSION, *version);
+        });
+    }
+    for (key, value) in &model.metadata {
+        encode::message(&mut out, model_proto::METADATA_PROPS, |out| encode::entry(out, key, value));
+    }
+    Ok(out)
+}
+
+/// The fields of a graph that are not nodes, as they will be written, with their numbers.
+#[derive(Default)]
+struct Fields(Vec<(u32, Splice)>);
+
+impl Fields {
+    /// Puts a field behind the last of its number, or behind those that come before it in the format.
+    fn insert(&mut self, number: u32, content: Splice) {
+        if content.is_empty() {
+            return;
+        }
+        let last = self.0.iter().rposition(|(other, _)| *other == number);
+        let place = last.or_else(|| self.0.iter().rposition(|(other, _)| *other < number));
+        self.0.insert(place.map_or(0, |place| place + 1), (number, content));
+    }
+}
+
+/// `GraphProto`, edited; names that are read or defined are replaced.
+fn edit_graph(
+    span: Span<'_>,
+    graph: &gradus_core::graph::Graph,
+    edit: &Edit,
+    names: &Renames,
+) -> Result<Splice> {
+    let mut fields = Fields::default();
+    let mut spans = Vec::with_capacity(graph.nodes().len());
+    let mut end = span.range().start;
+    let mut declared: HashMap<&str, &Type> = edit.types.iter().map(|(name, of)| (&**name, of)).collect();
+    for field in span.fields() {
+        let field = field?;
+        // What no field is, such as a group, goes with the field behind it.
+        let mut out = Splice::default();
+        out.copy(end..field.start);
+        end = field.end;
+        match field.number {
+            graph_proto::NODE => {
+                if spans.is_empty() {
+                    fields.0.push((graph_proto::NODE, Splice::default()));
+                }
+                spans.push(field);
+            }
+            graph_proto::INITIALIZER | graph_proto::SPARSE_INITIALIZER => {
+                initializer(&mut out, &field, edit, names)?;
+            }
+            graph_proto::VALUE_INFO => info(&mut out, &field, edit, names, &mut declared)?,
+            graph_proto::INPUT | graph_proto::OUTPUT => interface(&mut out, &field, names, &mut declared)?,
+            _ => out.copy(field.start..field.end),
+        }
+        if !out.is_empty() {
+            fields.0.push((field.number, out));
+        }
+    }
+    let mut nodes = Nodes::default();
+    nodes.steps(&spans, graph, &edit.nodes, names)?;
+    nodes.additions(edit, names);
+    nodes.declare(edit, &declared, names);
+    match fields.0.iter_mut().find(|(number, _)| *number == graph_proto::NODE) {
+        Some((_, place)) => place.append(&nodes.nodes),
+        None => fields.insert(graph_proto::NODE, nodes.nodes),
+    }
+    fields.insert(graph_proto::INITIALIZER, nodes.constants);
+    fields.insert(graph_proto::VALUE_INFO, nodes.infos);
+    let mut out = Splice::default();
+    fields.0.iter().for_each(|(_, content)| out.append(content));
+    out.copy(end..span.range().end);
+    Ok(out)
+}
+
+/// The text of a message's field of that number.
+fn text_of<'a>(span: Span<'a>, number: u32) -> Result<&'a str> {
+    let mut found = "";
+    for field in span.fields() {
+        let field = field?;
+        if field.number == number {
+            found = field.text()?;
+        }
+    }
+    Ok(found)
+}
+
+fn initializer(out: &mut Splice, field: &Field<'_>, edit: &Edit, names: &Renames) -> Result<()> {
+    if edit.dropped.is_empty() && names.is_empty() {
+        out.copy(field.start..field.end);
+        return Ok(());
+    }
+    let span = field.span()?;
+    let dense = field.number == graph_proto::INITIALIZER;
+    // Of a sparse tensor, the values have its name.
+    let name = if dense { text_of(span, tensor_proto::NAME)? } else { sparse_name(span)? };
+    if edit.dropped.contains(name) {
+        return Ok(());
+    }
+    match names.get(name) {
+        Some(new) if dense => out.message(field.number, &renamed(span, tensor_proto::NAME, new)?),
+        Some(new) => out.message(field.number, &sparse_renamed(span, new)?),
+        None => out.copy(field.start..field.end),
+    }
+    Ok(())
+}
+
+fn sparse_name(span: Span<'_>) -> Result<&str> {
+    for field in span.fields() {
+        let field = field?;
+        if field.number == sparse_tensor_proto::VALUES {
+            return text_of(field.span()?, tensor_proto::NAME);
+        }
+    }
+    Ok("")
+}
+
+fn sparse_renamed(span: Span<'_>, name: &str) -> Result<Splice> {
+    let mut out = Splice::default();
+    for field in span.fields() {
+        let field = field?;
+        match field.number {
+            sparse_tensor_proto::VALUES => {
+                out.message(field.number, &renamed(field.span()?, tensor_proto::NAME, name)?);
+            }
+            _ => out.copy(field.start..field.end),
+        }
+    }
+    Ok(out)
+}
+
+/// A message with other text in one of its fields.
+fn renamed(span: Span<'_>, number: u32, text: &str) -> Result<Splice> {
+    let mut out = Splice::default();
+    let mut end = span.range().start;
+    for field in span.fields() {
+        let field = field?;
+        out.copy(end..field.start);
+        end = field.end;
+        if field.number == number {
+            out.write(|out| encode::bytes(out, number, text.as_bytes()));
+        } else {
+            out.copy(field.start..field.end);
+        }
+    }
+    out.copy(end..span.range().end);
+    Ok(out)
+}
+
+type Declared<'e> = HashMap<&'e str, &'e Type>;
+
+/// What is declared of a value: replaced if there is something new, gone if the value is.
+fn info(
+    out: &mut Splice,
+    field: &Field<'_>,
+    edit: &Edit,
+    names: &Renames,
+    declared: &mut Declared<'_>,
+) -> Result<()> {
+    let name = text_of(field.span()?, value_info_proto::NAME)?;
+    if edit.gone.contains(name) {
+        declared.remove(name);
+        return Ok(());
+    }
+    interface(out, field, names, declared)
+}
+
+fn interface(
+    out: &mut Splice,
+    field: &Field<'_>,
+    names: &Renames,
+    declared: &mut Declared<'_>,
+) -> Result<()> {
+    let span = field.span()?;
+    let name = text_of(span, value_info_proto::NAME)?;
+    let (of, new) = (declared.remove(name), names.get(name));
+    if of.is_none() && new.is_none() {
+        out.copy(field.start..field.end);
+        return Ok(());
+    }
+    let mut content = Splice::default();
+    content.write(|out| encode::text(out, value_info_proto::NAME, new.map_or(name, |new| new)));
+    for part in span.fields() {
+        let part = part?;
+        match part.number {
+            value_info_proto::NAME => {}
+            value_info_proto::TYPE if of.is_some() => {}
+            _ => content.copy(part.start..part.end),
+        }
+    }
+    if let Some(of) = of {
+        content.write(|out| encode::message(out, value_info_proto::TYPE, |out| encode::type_of(out, of)));
+    }
+    out.message(field.number, &content);
+    Ok(())
+}
+
+/// The name that is written for a name.
+fn new_name<'n>(names: &'n Renames, name: &'n str) -> &'n str {
+    names.get(name).map_or(name, |new| new)
+}
+
+/// The name that is written for a name of an edit.
+fn new_arc<'n>(names: &'n Renames, name: &'n Arc<str>) -> &'n Arc<str> {
+    names.get(name).unwrap_or(name)
+}

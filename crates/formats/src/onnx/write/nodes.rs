@@ -1,0 +1,224 @@
+//! `NodeProto`: those of a file that stay, with their changes, and new ones.
+
+use gradus_core::graph::Graph;
+use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
+use gradus_core::{Error, Kind, Result};
+
+use super::splice::Splice;
+use super::{Declared, edit_graph, encode, info, initializer, new_arc, new_name, text_of};
+use crate::onnx::fields::{attribute_proto, graph_proto, node_proto};
+use crate::wire::{Field, Span};
+
+/// The nodes of a graph as they will be written, and what they bring along.
+#[derive(Default)]
+pub(super) struct Nodes {
+    pub(super) nodes: Splice,
+    pub(super) constants: Splice,
+    pub(super) infos: Splice,
+}
+
+impl Nodes {
+    /// Appends steps; `fields` are the nodes of their graph in the file.
+    pub(super) fn steps(
+        &mut self,
+        fields: &[Field<'_>],
+        graph: &Graph,
+        steps: &[Step],
+        names: &Renames,
+    ) -> Result<()> {
+        let at = |node: usize| fields.get(node).ok_or_else(not_the_file);
+        for step in steps {
+            match step {
+                Step::Made(node) => {
+                    let mut content = Vec::new();
+                    made(&mut content, node, names)?;
+                    self.nodes.write(|out| encode::bytes(out, graph_proto::NODE, &content));
+                }
+                Step::Kept(kept) => {
+                    let field = at(kept.node)?;
+                    let changes = !kept.inputs.is_empty()
+                        || !kept.attributes.is_empty()
+                        || !kept.graphs.is_empty()
+                        || !names.is_empty();
+                    if changes {
+                        let inner: Vec<_> = match graph.nodes().get(kept.node) {
+                            Some(node) => node.graphs().map(AsRef::as_ref).collect(),
+                            None => return Err(not_the_file()),
+                        };
+                        let content = changed(field.span()?, &inner, kept, names)?;
+                        self.nodes.message(graph_proto::NODE, &content);
+                    } else {
+                        self.nodes.copy(field.start..field.end);
+                    }
+                }
+                Step::Inlined(inlined) => self.inlined(at(inlined.node)?.span()?, graph, inlined, names)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn inlined(&mut self, node: Span<'_>, graph: &Graph, inlined: &Inlined, around: &Renames) -> Result<()> {
+        let Inlined { edit, .. } = inlined;
+        let mut names = around.clone();
+        names.extend(inlined.names.iter().map(|(old, new)| (old.clone(), new.clone())));
+        let inner = graph.nodes().get(inlined.node).and_then(|node| node.graphs().nth(inlined.graph));
+        let (inner, span) =
+            inner.zip(graphs_of(node)?.get(inlined.graph).copied()).ok_or_else(not_the_file)?;
+        let mut declared: Declared<'_> = edit.types.iter().map(|(name, of)| (&**name, of)).collect();
+        let mut fields = Vec::with_capacity(inner.nodes().len());
+        for field in span.fields() {
+            let field = field?;
+            match field.number {
+                graph_proto::NODE => fields.push(field),
+                graph_proto::INITIALIZER | graph_proto::SPARSE_INITIALIZER => {
+                    initializer(&mut self.constants, &field, edit, &names)?;
+                }
+                graph_proto::VALUE_INFO => info(&mut self.infos, &field, edit, &names, &mut declared)?,
+                _ => {}
+            }
+        }
+        self.steps(&fields, inner, &edit.nodes, &names)?;
+        self.additions(edit, &names);
+        self.declare(edit, &declared, &names);
+        Ok(())
+    }
+
+    /// Appends the constants that an edit adds.
+    pub(super) fn additions(&mut self, edit: &Edit, names: &Renames) {
+        for (name, tensor) in &edit.constants {
+            let name = new_name(names, name);
+            self.constants.write(|out| {
+                encode::message(out, graph_proto::INITIALIZER, |out| encode::tensor(out, name, tensor));
+            });
+        }
+    }
+
+    /// Appends declarations that the file does not have.
+    pub(super) fn declare(&mut self, edit: &Edit, declared: &Declared<'_>, names: &Renames) {
+        for (name, of) in edit.types.iter().filter(|(name, _)| declared.contains_key(&**name)) {
+            let name = new_name(names, name);
+            self.infos.write(|out| {
+                encode::message(out, graph_proto::VALUE_INFO, |out| encode::value_info(out, name, Some(of)));
+            });
+        }
+    }
+}
+
+fn not_the_file() -> Error {
+    Error::new(Kind::Graph, "the graph is not that of the file")
+}
+
+fn made(out: &mut Vec<u8>, node: &Made, names: &Renames) -> Result<()> {
+    let name = |name| new_arc(names, name).as_bytes();
+    node.inputs.iter().for_each(|input| encode::bytes(out, node_proto::INPUT, name(input)));
+    node.outputs.iter().for_each(|output| encode::bytes(out, node_proto::OUTPUT, name(output)));
+    encode::text(out, node_proto::NAME, &node.name);
+    encode::text(out, node_proto::OP_TYPE, node.operator);
+    for (name, content) in &node.attributes {
+        encode::message(out, node_proto::ATTRIBUTE, |out| encode::attribute(out, name, content))?;
+    }
+    Ok(())
+}
+
+/// The graphs in a node's attributes, in order.
+fn graphs_of<'a>(node: Span<'a>) -> Result<Vec<Span<'a>>> {
+    let mut graphs = Vec::new();
+    for field in node.fields() {
+        let field = field?;
+        if field.number == node_proto::ATTRIBUTE {
+            for field in field.span()?.fields() {
+                let field = field?;
+                if matches!(field.number, attribute_proto::G | attribute_proto::GRAPHS) {
+                    graphs.push(field.span()?);
+                }
+            }
+        }
+    }
+    Ok(graphs)
+}
+
+/// A node of the file with other inputs, attributes, graphs or names.
+fn changed(span: Span<'_>, inner: &[&Graph], kept: &Kept, names: &Renames) -> Result<Splice> {
+    let mut out = Splice::default();
+    let mut end = span.range().start;
+    let (mut inputs, mut graphs) = (0, 0);
+    for field in span.fields() {
+        let field = field?;
+        out.copy(end..field.start);
+        end = field.end;
+        match field.number {
+            node_proto::INPUT => {
+                let changed = kept.inputs.iter().find(|(input, _)| *input == inputs);
+                inputs += 1;
+                match changed {
+                    Some((_, name)) => {
+                        let name = new_arc(names, name);
+                        out.write(|out| encode::bytes(out, node_proto::INPUT, name.as_bytes()));
+                    }
+                    None => named(&mut out, &field, names)?,
+                }
+            }
+            node_proto::OUTPUT => named(&mut out, &field, names)?,
+            node_proto::ATTRIBUTE => attribute(&mut out, &field, inner, kept, names, &mut graphs)?,
+            _ => out.copy(field.start..field.end),
+        }
+    }
+    for (name, value) in &kept.attributes {
+        let content = gradus_core::graph::Content::Int(*value);
+        let mut encoded = Vec::new();
+        encode::attribute(&mut encoded, name, &content)?;
+        out.write(|out| encode::bytes(out, node_proto::ATTRIBUTE, &encoded));
+    }
+    out.copy(end..span.range().end);
+    Ok(out)
+}
+
+/// A name that a node reads or defines.
+fn named(out: &mut Splice, field: &Field<'_>, names: &Renames) -> Result<()> {
+    match names.get(field.text()?) {
+        Some(new) => out.write(|out| encode::bytes(out, field.number, new.as_bytes())),
+        None => out.copy(field.start..field.end),
+    }
+    Ok(())
+}
+
+fn attribute(
+    out: &mut Splice,
+    field: &Field<'_>,
+    inner: &[&Graph],
+    kept: &Kept,
+    names: &Renames,
+    graphs: &mut usize,
+) -> Result<()> {
+    let span = field.span()?;
+    let name = text_of(span, attribute_proto::NAME)?;
+    if kept.attributes.iter().any(|(changed, _)| &**changed == name) {
+        return Ok(());
+    }
+    let mut content = Splice::default();
+    let mut end = span.range().start;
+    for part in span.fields() {
+        let part = part?;
+        content.copy(end..part.start);
+        end = part.end;
+        if !matches!(part.number, attribute_proto::G | attribute_proto::GRAPHS) {
+            content.copy(part.start..part.end);
+            continue;
+        }
+        let index = *graphs;
+        *graphs += 1;
+        let edit = kept.graphs.iter().find(|(graph, _)| *graph == index);
+        let graph = *inner.get(index).ok_or_else(not_the_file)?;
+        match edit {
+            Some((_, edit)) => content.message(part.number, &edit_graph(part.span()?, graph, edit, names)?),
+            None if names.is_empty() => content.copy(part.start..part.end),
+            None => {
+                let edit = Edit::keeping(0..graph.nodes().len());
+                content.message(part.number, &edit_graph(part.span()?, graph, &edit, names)?);
+            }
+        }
+    }
+    content.copy(end..span.range().end);
+    out.message(field.number, &content);
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! Files that are mostly parts of another file: what is copied is named, not held.
+
+use std::ops::Range;
+
+use super::encode;
+
+/// The bytes of a file to be written: parts of a source file, and new bytes between them.
+#[derive(Clone, Debug, Default)]
+pub struct Splice {
+    parts: Vec<Own>,
+    fresh: Vec<u8>,
+    len: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Own {
+    Source(Range<usize>),
+    /// So many of the new bytes, after those before.
+    Fresh(usize),
+}
+
+/// A part of a file to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// These bytes of the source.
+    Source(Range<usize>),
+    /// These bytes.
+    Fresh(&'a [u8]),
+}
+
+impl Splice {
+    /// The number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The parts, in order.
+    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let mut rest = &self.fresh[..];
+        self.parts.iter().map(move |part| match part {
+            Own::Source(range) => Part::Source(range.clone()),
+            Own::Fresh(len) => {
+                let (part, after) = rest.split_at_checked(*len).unwrap_or((rest, &[]));
+                rest = after;
+                Part::Fresh(part)
+            }
+        })
+    }
+
+    /// All bytes, in memory.
+    pub fn to_bytes(&self, source: &[u8]) -> Vec<u8> {
+        let mut all = Vec::with_capacity(self.len);
+        for part in self.parts() {
+            all.extend_from_slice(match part {
+                Part::Source(range) => source.get(range).unwrap_or(&[]),
+                Part::Fresh(bytes) => bytes,
+            });
+        }
+        all
+    }
+
+    /// Appends a part of the source.
+    pub(super) fn copy(&mut self, range: Range<usize>) {
+        self.len += range.len();
+        match self.parts.last_mut() {
+            _ if range.is_empty() => {}
+            Some(Own::Source(last)) if last.end == range.start => last.end = range.end,
+            _ => self.parts.push(Own::Source(range)),
+        }
+    }
+
+    /// Appends what `write` appends to the bytes that it is given.
+    pub(super) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let before = self.fresh.len();
+        write(&mut self.fresh);
+        self.grown(self.fresh.len() - before);
+    }
+
+    fn grown(&mut self, count: usize) {
+        self.len += count;
+        match self.parts.last_mut() {
+            _ if count == 0 => {}
+            Some(Own::Fresh(last)) => *last += count,
+            _ => self.parts.push(Own::Fresh(count)),
+        }
+    }
+
+    /// Appends another.
+    pub(super) fn append(&mut self, other: &Splice) {
+        for part in other.parts() {
+            match part {
+                Part::Source(range) => self.copy(range),
+                Part::Fresh(bytes) => self.write(|out| out.extend_from_slice(bytes)),
+            }
+        }
+    }
+
+    /// Appends a field that holds another as its message.
+    pub(super) fn message(&mut self, number: u32, content: &Splice) {
+        self.write(|out| encode::head(out, number, content.len));
+        self.append(content);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_joined_and_parts_keep_their_order() {
+        let mut inner = Splice::default();
+        inner.copy(2..4);
+        inner.copy(4..5);
+        inner.write(|out| out.extend_from_slice(b"xy"));
+        let mut splice = Splice::default();
+        splice.copy(0..0);
+        splice.write(|out| out.push(b'<'));
+        splice.message(1, &inner);
+        splice.copy(5..6);
+        let parts: Vec<_> = splice.parts().collect();
+        assert_eq!(
+            parts,
+            [Part::Fresh(b"<\x0a\x05"), Part::Source(2..5), Part::Fresh(b"xy"), Part::Source(5..6)]
+        );
+        assert_eq!(splice.len(), 9);
+        assert_eq!(splice.to_bytes(b"abcdefg"), b"<\x0a\x05cdexyf");
+    }
+}
