@@ -227,7 +227,7 @@ fn options(args: &args::Infer) -> Result<InferOptions> {
         };
         inputs.insert(name.to_owned(), Given::Type(Type::Tensor(None, Some(extents))));
     }
-    Ok(InferOptions { dims, inputs, ignore_declared: args.ignore_declared, limits: Limits::DEFAULT })
+    Ok(InferOptions { dims, inputs, ignore_declared: args.ignore_declared, ..InferOptions::default() })
 }
 
 /// What is printed of one model.

@@ -420,6 +420,14 @@ impl Cx<'_, '_> {
         Ok(self.or_fresh(result))
     }
 
+    /// Takes for granted what runs need not imply, unless nothing of that sort may be.
+    pub(crate) fn may_assume(&mut self, a: Dim, relation: &'static str, b: Dim) -> bool {
+        if !self.pass.cautious {
+            self.assume(a, relation, b);
+        }
+        !self.pass.cautious
+    }
+
     /// Whether an element type holds a number: proved, taken for granted where that is open, or not.
     pub(crate) fn fits(&mut self, dim: Dim, dtype: DType) -> bool {
         let Some((low, high)) = range_of(dtype) else { return false };
@@ -428,10 +436,16 @@ impl Cx<'_, '_> {
             Dim::Known(value) => (low..=high).contains(&value),
             _ if dtype.bits() == 64 && low < 0 => true,
             Dim::Symbolic(_) => {
-                if bounds.least().is_none_or(|least| least < low) {
+                let above = bounds.least().is_some_and(|least| least >= low);
+                let below = bounds.greatest().is_some_and(|most| most <= high);
+                // No axis has 2^31 elements, which is what 32 bits are used for.
+                if self.pass.cautious && !(above && below) {
+                    return dtype.bits() >= 32 && self.pass.symbols.rank(dim).0 <= 1;
+                }
+                if !above {
                     self.assume(dim, ">=", Dim::Known(low));
                 }
-                if bounds.greatest().is_none_or(|most| most > high) {
+                if !below {
                     self.assume(dim, "<=", Dim::Known(high));
                 }
                 true
@@ -498,7 +512,9 @@ impl<'m> Cx<'_, 'm> {
     pub(crate) fn inner(&mut self, name: &str, inputs: Vec<Fact>, how: Visit) -> Result<Vec<Fact>, Stop> {
         let graph = self.graph(name)?;
         let name = format!("{}.{name}", self.node.label(self.index));
-        let inner = Inner { graph, parameters: None, name, depends: self.depends, how };
+        let number = self.node.graphs().position(|other| std::ptr::eq(&**other, graph));
+        let place = number.map(|number| (self.index, number));
+        let inner = Inner { graph, parameters: None, place, name, depends: self.depends, how };
         self.pass.inner(self.frame, inner, inputs)
     }
 
@@ -523,6 +539,7 @@ impl<'m> Cx<'_, 'm> {
         let inner = Inner {
             graph: &function.body,
             parameters: Some(Rc::new(parameters)),
+            place: None,
             name,
             depends: self.depends,
             how: Visit::Certain,

@@ -33,7 +33,7 @@ use crate::model::Model;
 use pass::Pass;
 
 /// What is given before inference.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct InferOptions {
     /// Symbols and the numbers that they stand for.
     pub dims: HashMap<String, i64>,
@@ -41,8 +41,26 @@ pub struct InferOptions {
     pub inputs: HashMap<String, Given>,
     /// Do not look at declared types of values that nodes compute.
     pub ignore_declared: bool,
+    /// Take nothing for granted but what every run implies: inputs that have a default may be given another, and floats
+    /// may round extents. Less is known then, and all of it holds for whatever the model runs on.
+    pub cautious: bool,
+    /// Most bytes of a constant that is computed.
+    pub most_bytes: u64,
     /// Limits of what constant nodes may spend, and of nesting.
     pub limits: Limits,
+}
+
+impl Default for InferOptions {
+    fn default() -> Self {
+        InferOptions {
+            dims: HashMap::new(),
+            inputs: HashMap::new(),
+            ignore_declared: false,
+            cautious: false,
+            most_bytes: 1 << 19,
+            limits: Limits::DEFAULT,
+        }
+    }
 }
 
 /// What is known of an input.
@@ -120,8 +138,7 @@ impl Model {
     pub fn infer(&self, options: &InferOptions) -> Result<Inference> {
         let source = self.source();
         let graph = self.graph();
-        let mut pass =
-            Pass::new(source.standard, &source.functions, !options.ignore_declared, options.limits);
+        let mut pass = Pass::new(source.standard, &source.functions, options);
         for name in options.inputs.keys() {
             self.input(name)?;
         }
@@ -143,7 +160,8 @@ impl Model {
             pass.symbols.fix(name, *value);
         }
         fix_symbols(&mut pass, graph, options)?;
-        let overridable = source.standard == Standard::Onnx && source.format_version >= 4;
+        let overridable = self.has_defaults();
+        pass.fixed_defaults = !(options.cautious && overridable);
         let facts = graph.inputs().iter().map(|&id| input_fact(&mut pass, graph, id, options, overridable));
         let facts = facts.collect::<Vec<_>>();
         let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
@@ -164,6 +182,13 @@ impl Model {
             problems: pass.problems,
             bodies: pass.bodies,
         })
+    }
+}
+
+impl Model {
+    /// Whether inputs that are constants as well may be given other values. Old ONNX models list all constants as inputs.
+    pub(crate) fn has_defaults(&self) -> bool {
+        self.source().standard == Standard::Onnx && self.source().format_version >= 4
     }
 }
 
@@ -270,7 +295,7 @@ fn input_fact(
             }
         }
         // The initializer is the input's default; old models list all initializers as inputs.
-        None if graph.constant(id).is_some() => {
+        None if graph.constant(id).is_some() && pass.fixed_defaults => {
             if overridable {
                 let text = format!("input \"{}\" has its default", info.name);
                 pass.assumptions.push(Assumption { text, node: "the inputs".to_owned() });
@@ -315,7 +340,7 @@ pub(crate) fn outputs_of_body(
     around: impl Fn(usize) -> Fact,
 ) -> Vec<Fact> {
     use gradus_core::DType;
-    let mut pass = Pass::new(Standard::Onnx, &[], true, Limits::DEFAULT);
+    let mut pass = Pass::new(Standard::Onnx, &[], &InferOptions::default());
     let scalar = |dtype| Fact::typed(dtype, []);
     let mut inputs = vec![scalar(DType::I64), scalar(DType::Bool)];
     inputs.extend(carried.into_iter().map(Fact::without_elements));

@@ -4,9 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gradus_core::graph::{Content, Function, Graph, Node, Origin as From, Standard, ValueId};
-use gradus_core::{DType, Error, Limits, Value};
+use gradus_core::convert::product;
+use gradus_core::graph::{Constant, Content, Function, Graph, Node, Origin as From, Standard, ValueId};
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Error, Limits, Shape, Value};
 
+use super::InferOptions;
 use super::cx::{Cx, Stop};
 use super::rules::{Resolved, resolve};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
@@ -38,6 +41,9 @@ pub struct Problem {
 pub struct Body {
     /// The nodes around it and the attribute that holds it.
     pub path: String,
+    /// The numbers of the nodes around it, each with the number of the graph among those in its attributes; nothing
+    /// within functions, which are called from many places.
+    pub place: Option<Arc<[(usize, usize)]>>,
     /// Its values by name, with what is known of them in every run of the graph.
     pub values: Vec<(Arc<str>, Fact)>,
 }
@@ -58,6 +64,8 @@ pub(super) struct Inner<'m> {
     pub(super) graph: &'m Graph,
     /// What the call of a function says of its attributes.
     pub(super) parameters: Option<Rc<HashMap<&'m str, &'m Content>>>,
+    /// The node, and the number of the graph among those in its attributes; nothing if it is a function.
+    pub(super) place: Option<(usize, usize)>,
     pub(super) name: String,
     /// Whether its inputs depend on what the inputs of the model hold.
     pub(super) depends: bool,
@@ -74,6 +82,8 @@ pub(crate) struct Frame<'m> {
     pub(super) reasons: HashMap<usize, Arc<str>>,
     pub(super) parameters: Rc<HashMap<&'m str, &'m Content>>,
     pub(super) path: Rc<str>,
+    /// As in [`Body`].
+    pub(super) place: Option<Arc<[(usize, usize)]>>,
 }
 
 /// What all graphs of a model share.
@@ -82,6 +92,10 @@ pub(crate) struct Pass<'m> {
     pub(super) standard: Standard,
     functions: &'m [Function],
     use_declared: bool,
+    pub(super) cautious: bool,
+    /// Whether inputs that have a default have that.
+    pub(super) fixed_defaults: bool,
+    most_bytes: u64,
     limits: Limits,
     resolved: HashMap<(*const u8, *const u8, Option<i64>), Resolved<'m>>,
     lists: HashSet<Dims>,
@@ -89,7 +103,7 @@ pub(crate) struct Pass<'m> {
     assumed: HashSet<(Dim, Dim, &'static str)>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Body>,
-    recorded: HashMap<String, usize>,
+    recorded: HashMap<(String, Option<Arc<[(usize, usize)]>>), usize>,
     depth: usize,
     /// How many graphs around the present one may not run: what holds in it need not hold outside.
     conditional: usize,
@@ -104,10 +118,6 @@ const MOST_VISITED: usize = 1_000_000;
 /// Most inner graphs and calls of functions that are reported.
 const MOST_REPORTED: usize = 10_000;
 
-/// Most elements of constants that are read.
-const MOST_READ: usize = 1 << 16;
-/// Most bytes that the evaluation of a constant node may make.
-const MOST_BYTES: u64 = 1 << 20;
 /// Nodes that unrolled loops may visit.
 const BUDGET: usize = 20_000;
 /// Most elements of a small tensor of integers that get a symbol each.
@@ -117,15 +127,17 @@ impl<'m> Pass<'m> {
     pub(crate) fn new(
         standard: Standard,
         functions: &'m [Function],
-        use_declared: bool,
-        limits: Limits,
+        options: &InferOptions,
     ) -> Pass<'m> {
         Pass {
             symbols: Symbols::default(),
             standard,
             functions,
-            use_declared,
-            limits,
+            use_declared: !options.ignore_declared,
+            cautious: options.cautious,
+            fixed_defaults: true,
+            most_bytes: options.most_bytes,
+            limits: options.limits,
             resolved: HashMap::new(),
             lists: HashSet::new(),
             assumptions: Vec::new(),
@@ -175,7 +187,15 @@ impl<'m> Pass<'m> {
             reasons: HashMap::new(),
             parameters,
             path,
+            place: Some(Arc::default()),
         }
+    }
+
+    /// Whether a constant of that type and shape is small enough to be read or computed.
+    fn is_small(&self, dtype: Option<DType>, shape: &Shape) -> bool {
+        // Texts are counted by their number.
+        let bytes = dtype.map_or(0, |dtype| byte_len(dtype, shape)).max(product(shape.len(), 1));
+        bytes <= u128::from(self.most_bytes)
     }
 
     /// Visits all nodes.
@@ -297,18 +317,15 @@ impl<'m> Pass<'m> {
         if node.graphs().next().is_some() {
             return;
         }
-        let small = |fact: &Fact| match fact {
-            Fact::Tensor(tensor) => tensor.shape().is_some_and(|shape| shape.len() <= MOST_READ),
-            _ => true,
+        let small = |id: &ValueId| {
+            frame.facts[id.index()].as_tensor().map(|t| t.shape().is_some_and(|s| self.is_small(t.dtype, &s)))
         };
-        let is_small = |id: &ValueId| small(&frame.facts[id.index()]);
-        if !node.inputs.iter().flatten().all(is_small)
-            || node.outputs.iter().flatten().any(|id| {
-                // What is known to be large need not be tried.
-                frame.facts[id.index()]
-                    .as_tensor()
-                    .is_some_and(|t| t.shape().is_some_and(|s| s.len() > MOST_READ))
-            })
+        // What is known to be large need not be tried.
+        let large = |id: &ValueId| {
+            frame.facts[id.index()].as_tensor().is_some_and(|t| t.shape().is_some_and(|s| !self.is_small(t.dtype, &s)))
+        };
+        if !node.inputs.iter().flatten().all(|id| small(id).unwrap_or(true))
+            || node.outputs.iter().flatten().any(large)
         {
             return;
         }
@@ -326,7 +343,8 @@ impl<'m> Pass<'m> {
             };
             inputs.push(value);
         }
-        let limits = Limits { max_bytes: MOST_BYTES, max_steps: 1, ..self.limits };
+        // Results may take a few times the bytes while they are made.
+        let limits = Limits { max_bytes: self.most_bytes.saturating_mul(2), max_steps: 1, ..self.limits };
         let options = Options { limits, ..Options::default() };
         let compiler = Compiler::plain(self.standard, options).with_parameters(&frame.parameters);
         let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
@@ -383,13 +401,13 @@ impl<'m> Pass<'m> {
     pub(super) fn read(&mut self, frame: &mut Frame<'m>, id: ValueId) {
         let fact = &frame.facts[id.index()];
         let Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }) = fact else { return };
-        if !matches!(frame.graph.value(id).origin, From::Constant | From::Input) {
-            return;
+        match frame.graph.value(id).origin {
+            From::Constant => {}
+            From::Input if self.fixed_defaults => {}
+            _ => return,
         }
-        let Some(constant) = frame.graph.constant(id).filter(|constant| constant.shape().len() <= MOST_READ)
-        else {
-            return;
-        };
+        let small = |constant: &&Constant| self.is_small(Some(constant.dtype()), constant.shape());
+        let Some(constant) = frame.graph.constant(id).filter(small) else { return };
         match constant.tensor() {
             Ok(tensor) => {
                 let mut read = TensorFact::of(tensor);
@@ -412,7 +430,7 @@ impl<'m> Pass<'m> {
         inner: Inner<'m>,
         inputs: Vec<Fact>,
     ) -> Result<Vec<Fact>, Stop> {
-        let Inner { graph, parameters, name, depends, how } = inner;
+        let Inner { graph, parameters, place, name, depends, how } = inner;
         let conditional = how == Visit::Perhaps;
         if self.depth >= self.limits.max_depth {
             return Err(Stop::unknown("graphs and functions are nested too deep"));
@@ -425,6 +443,8 @@ impl<'m> Pass<'m> {
             if around.path.is_empty() { name.into() } else { format!("{}/{name}", around.path).into() };
         let parameters = parameters.unwrap_or_else(|| around.parameters.clone());
         let mut frame = self.frame(graph, inputs, parameters, path);
+        let within = |(around, place): (&Arc<[_]>, _)| around.iter().copied().chain([place]).collect();
+        frame.place = around.place.as_ref().zip(place).map(within);
         for id in graph.inputs() {
             frame.depends[id.index()] = depends;
         }
@@ -456,11 +476,13 @@ impl<'m> Pass<'m> {
 
     fn record(&mut self, frame: Frame<'m>) {
         let names = frame.graph.values().iter().map(|info| info.name.clone());
-        let body = Body { path: frame.path.to_string(), values: names.zip(frame.facts).collect() };
-        if let Some(&index) = self.recorded.get(&body.path) {
+        let values = names.zip(frame.facts).collect();
+        let body = Body { path: frame.path.to_string(), place: frame.place, values };
+        let key = (body.path.clone(), body.place.clone());
+        if let Some(&index) = self.recorded.get(&key) {
             self.bodies[index] = body;
         } else if self.bodies.len() < MOST_REPORTED {
-            self.recorded.insert(body.path.clone(), self.bodies.len());
+            self.recorded.insert(key, self.bodies.len());
             self.bodies.push(body);
         }
     }

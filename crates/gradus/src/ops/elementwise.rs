@@ -284,14 +284,10 @@ fn exact(cx: &mut Cx<'_, '_>, dim: Dim, dtype: DType) -> bool {
     if let Dim::Known(value) = dim {
         return value.unsigned_abs() <= most.unsigned_abs();
     }
-    if bounds.least().is_none_or(|least| least < -most) {
-        cx.assume(dim, ">=", Dim::Known(-most));
-    }
+    let low = bounds.least().is_some_and(|least| least >= -most);
     // No tensor has an extent or a number of elements beyond the integers of float64.
-    if bounds.greatest().is_none_or(|greatest| greatest > most) && dtype != DType::F64 {
-        cx.assume(dim, "<=", Dim::Known(most));
-    }
-    true
+    let high = dtype == DType::F64 || bounds.greatest().is_some_and(|greatest| greatest <= most);
+    (low || cx.may_assume(dim, ">=", Dim::Known(-most))) && (high || cx.may_assume(dim, "<=", Dim::Known(most)))
 }
 
 /// A finite float as a fraction, if both parts fit.

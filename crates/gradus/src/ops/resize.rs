@@ -145,16 +145,23 @@ fn scaled(cx: &mut Cx<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -> Outcome 
         (Some(scale), dim) => match super::fraction_of(Number::Float(scale.into())) {
             Some(Fraction { over: Dim::Known(over), under, .. }) if (0..=MOST_NUMERATOR).contains(&over) => {
                 let product = cx.multiply(dim, Dim::Known(over));
-                if cx.symbols().bounds(product).greatest().is_none_or(|most| most > EXACT) {
-                    cx.assume(product, "<=", Dim::Known(EXACT));
-                }
-                cx.floor_divide(product, Dim::Known(under))
+                floor_of(cx, product, under)
             }
             _ => cx.unknown("how the product with the scale is rounded is not known", Bounds::EXTENT),
         },
     });
     let all: Vec<_> = all.collect();
     Ok(vec![Fact::shaped(all)])
+}
+
+/// The floor of a fraction, which floats find if its numerator is exact.
+fn floor_of(cx: &mut Cx<'_, '_>, over: Dim, under: i64) -> Dim {
+    let exact = cx.symbols().bounds(over).greatest().is_some_and(|most| most <= EXACT);
+    if exact || cx.may_assume(over, "<=", Dim::Known(EXACT)) {
+        cx.floor_divide(over, Dim::Known(under))
+    } else {
+        cx.unknown("how the product with the scale is rounded is not known", Bounds::EXTENT)
+    }
 }
 
 /// Scales that are fractions of extents: only those that are not rounded.
@@ -168,10 +175,7 @@ fn by_fractions(cx: &mut Cx<'_, '_>, dims: &[Dim], axes: &[usize], scales: &[Fra
             cx.unknown("the scale is a quotient of extents that is rounded", Bounds::EXTENT)
         } else {
             let product = cx.multiply(dims[axis], fraction.over);
-            if cx.symbols().bounds(product).greatest().is_none_or(|most| most > EXACT) {
-                cx.assume(product, "<=", Dim::Known(EXACT));
-            }
-            cx.floor_divide(product, Dim::Known(fraction.under))
+            floor_of(cx, product, fraction.under)
         };
     }
     Ok(vec![Fact::shaped(all)])
