@@ -20,6 +20,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Run(Run),
     Infer(Infer),
+    Fold(Fold),
     Show(Show),
     Ops(Ops),
     Range(Range),
@@ -37,6 +38,7 @@ impl Args {
         match &self.command {
             Command::Run(run) => run.json,
             Command::Infer(infer) => infer.json,
+            Command::Fold(fold) => fold.json,
             Command::Show(show) => show.json,
             Command::Ops(ops) => ops.json,
             Command::Range(range) => range.sequence.out.json,
@@ -151,6 +153,49 @@ pub(crate) struct Infer {
     /// Do not look at the shapes that the model declares of values that its nodes compute.
     #[arg(long)]
     pub(crate) ignore_declared: bool,
+
+    /// Print JSON (docs/json.md): a line for each model.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Fold a model: what can be computed before a run becomes constants, and the nodes that computed it go.
+///
+/// The folded model gives the same bits for whatever inputs the model took. What is not touched is copied as it stands; the
+/// output appears whole or not at all.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Fold {
+    /// The models: ONNX files. Several are folded in parallel.
+    #[arg(required = true)]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// Where the folded model goes: a file, or a folder, which several models need.
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub(crate) output: PathBuf,
+
+    /// Fix a symbol to a number, in the folded model too.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// Fix the shape of an input: numbers, names, or ? for what is open.
+    #[arg(long = "input-shape", value_name = "NAME=EXTENT,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// Add no constant of more bytes than this.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
+    pub(crate) max_constant: u64,
+
+    /// Do not write the inferred types of values into the model.
+    #[arg(long)]
+    pub(crate) no_declare: bool,
+
+    /// Evaluate the shapes of both models under random bindings, and fail if they differ.
+    #[arg(long)]
+    pub(crate) verify: bool,
+
+    /// List every node that stayed.
+    #[arg(long)]
+    pub(crate) all: bool,
 
     /// Print JSON (docs/json.md): a line for each model.
     #[arg(long)]

@@ -1,8 +1,6 @@
 //! Results: printed as text or JSON, or written to files that appear whole or not at all.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 
 use comfy_table::{ContentArrangement, Table, TableStyle};
 use gradus::{Error, Kind, Result, Tensor, Value, display};
@@ -69,48 +67,4 @@ pub(crate) fn table(headings: &[&str]) -> Table {
 /// A table as text.
 pub(crate) fn render(table: &Table) -> String {
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
-}
-
-/// Files that are written under other names first, and renamed together at the end.
-#[derive(Default)]
-pub(crate) struct Files {
-    written: Vec<(PathBuf, PathBuf)>,
-}
-
-impl Files {
-    /// Writes a file under another name.
-    pub(crate) fn create<E: From<Error>>(
-        &mut self,
-        path: &Path,
-        write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let fail = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(path.display());
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let file = File::create(&temporary).map_err(fail)?;
-        self.written.push((temporary, path.to_owned()));
-        let mut file = BufWriter::new(file);
-        write(&mut file)?;
-        let file = file.into_inner().map_err(|error| fail(error.into_error()))?;
-        Ok(file.sync_all().map_err(fail)?)
-    }
-
-    /// Gives all files their names.
-    pub(crate) fn commit(mut self) -> Result<()> {
-        for (temporary, path) in &self.written {
-            std::fs::rename(temporary, path)
-                .map_err(|error| Error::new(Kind::Io, error.to_string()).in_file(path.display()))?;
-        }
-        self.written.clear();
-        Ok(())
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        for (temporary, _) in &self.written {
-            // What cannot be removed is left; there is an error on its way already.
-            let _ = std::fs::remove_file(temporary);
-        }
-    }
 }

@@ -125,7 +125,7 @@ fn wrong_name(path: &Path, wanted: &str) -> Failure {
 }
 
 fn file(path: &Path, write: impl FnOnce(&mut Out) -> Result<(), Failure>) -> Result<(), Failure> {
-    let mut files = output::Files::default();
+    let mut files = gradus::files::NewFiles::default();
     files.create(path, write)?;
     Ok(files.commit()?)
 }

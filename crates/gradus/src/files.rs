@@ -1,7 +1,8 @@
-//! Files on disk, mapped into memory.
+//! Files on disk: mapped into memory, and written so that they appear whole or not at all.
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -76,6 +77,55 @@ impl Files for Folder {
         let bytes = map(&full)?;
         mapped.insert(path.to_owned(), bytes.clone());
         Ok(bytes)
+    }
+}
+
+/// Files that are written under other names first, and renamed together at the end.
+#[derive(Debug, Default)]
+pub struct NewFiles {
+    written: Vec<(PathBuf, PathBuf)>,
+}
+
+impl NewFiles {
+    /// Writes a file under another name.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if it cannot be written, and what `write` says.
+    pub fn create<E: From<Error>>(
+        &mut self,
+        path: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fail = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(path.display());
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let file = File::create(&temporary).map_err(fail)?;
+        self.written.push((temporary, path.to_owned()));
+        let mut file = BufWriter::new(file);
+        write(&mut file)?;
+        Ok(file.flush().map_err(fail)?)
+    }
+
+    /// Gives all files their names: each is the old one or the new one, whole, at every moment.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if one cannot be renamed.
+    pub fn commit(mut self) -> Result<()> {
+        for (temporary, path) in &self.written {
+            std::fs::rename(temporary, path)
+                .map_err(|error| Error::new(Kind::Io, error.to_string()).in_file(path.display()))?;
+        }
+        self.written.clear();
+        Ok(())
+    }
+}
+
+impl Drop for NewFiles {
+    fn drop(&mut self) {
+        for (temporary, _) in &self.written {
+            // What cannot be removed is left; there is an error on its way already.
+            let _ = std::fs::remove_file(temporary);
+        }
     }
 }
 

@@ -17,12 +17,14 @@ pub mod arrays;
 pub mod dim;
 pub mod fact;
 pub mod files;
+pub mod fold;
 pub mod infer;
 mod model;
 pub mod op;
 mod ops;
 mod program;
 pub mod registry;
+pub mod save;
 pub mod schema;
 
 pub use dim::Dim;

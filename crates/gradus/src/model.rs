@@ -1,11 +1,12 @@
 //! Models: opened, looked at, run.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::graph::{Extent, Graph, Type, ValueId};
+use gradus_core::graph::edit::Edit;
+use gradus_core::graph::{Extent, Graph, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
 use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, sniff};
 
@@ -27,7 +28,11 @@ use crate::program::{Compiler, Options, Run};
 #[derive(Clone, Debug)]
 pub struct Model {
     model: graph::Model,
-    file: Option<String>,
+    file: Option<PathBuf>,
+    /// The file itself, if there is one.
+    bytes: Option<Bytes>,
+    /// The files beside it.
+    files: Option<Arc<dyn Files>>,
 }
 
 impl Model {
@@ -39,12 +44,12 @@ impl Model {
     /// [`Kind::Io`] if the file cannot be read; whatever is wrong with what it says, with the place in the file.
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Model> {
         let path = path.as_ref();
-        let file = path.display().to_string();
         let files: Arc<dyn Files> = Arc::new(Folder::of(path));
         let bin = path.with_extension("bin");
         let bin = bin.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let model = Model::read(&map(path)?, &bin, files, limits).map_err(|error| error.in_file(&file))?;
-        Ok(Model { file: Some(file), ..model })
+        let model =
+            Model::read(&map(path)?, &bin, files, limits).map_err(|error| error.in_file(path.display()))?;
+        Ok(Model { file: Some(path.to_owned()), ..model })
     }
 
     /// Reads a model that stands alone from bytes.
@@ -57,7 +62,7 @@ impl Model {
 
     /// A model that was made in memory.
     pub fn from_source(model: graph::Model) -> Model {
-        Model { model, file: None }
+        Model { model, file: None, bytes: None, files: None }
     }
 
     fn read(bytes: &Bytes, bin: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
@@ -67,9 +72,37 @@ impl Model {
                 return Err(Error::new(Kind::Syntax, "this is a file of arrays, not a model"));
             }
             Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
-            Sniffed::Other => onnx::read_model(bytes, files, *limits)?,
+            Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
         };
-        Ok(Model { model, file: None })
+        Ok(Model { model, file: None, bytes: Some(bytes.clone()), files: Some(files) })
+    }
+
+    /// The model that an edit makes of it, in memory; elements of constants stay in the files that they are in.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if models like it are not written.
+    pub fn edited(&self, edit: &Edit) -> Result<Model> {
+        let (bytes, files) = self.file_of()?;
+        let edited = Bytes::from(onnx::edit_model(bytes, &self.model, edit)?.to_bytes(bytes));
+        let model = Model::read(&edited, ".bin", files.clone(), &Limits::DEFAULT)?;
+        Ok(Model { file: self.file.clone(), ..model })
+    }
+
+    /// The file that it was read from.
+    pub fn path(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// The ONNX file that it is, and the files beside it.
+    pub(crate) fn file_of(&self) -> Result<(&Bytes, &Arc<dyn Files>)> {
+        let onnx = self.model.standard == Standard::Onnx;
+        let file = self.bytes.as_ref().zip(self.files.as_ref()).filter(|_| onnx);
+        file.ok_or_else(|| Error::new(Kind::Unsupported, "only ONNX models that were read are edited"))
+    }
+
+    /// Values of the main graph that parts of the file mention which are no graph.
+    pub(crate) fn mentioned(&self) -> Result<HashSet<String>> {
+        onnx::mentioned(self.file_of()?.0)
     }
 
     /// What the file says.
@@ -137,7 +170,7 @@ impl Model {
             Ok(wanted.iter().map(|&id| graph.value(id).name.to_string()).zip(values).collect())
         };
         run().map_err(|error: Error| match &self.file {
-            Some(file) => error.in_file(file),
+            Some(file) => error.in_file(file.display()),
             None => error,
         })
     }

@@ -1,20 +1,17 @@
 //! `gradus infer`: what is known of every value before a model runs.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gradus::graph::{Extent, Graph, Type, ValueId};
-use gradus::infer::{Body, Completeness, Given, InferOptions, Inference};
-use gradus::{DType, Dim, Error, Fact, Kind, Limits, Model, Result};
-use indicatif::{ProgressBar, ProgressStyle};
+use gradus::graph::{Graph, ValueId};
+use gradus::infer::{Body, Completeness, InferOptions, Inference};
+use gradus::{DType, Dim, Error, Fact, Kind, Model};
 use serde::Serialize;
 
+use super::{given, many};
 use crate::args;
-use crate::diagnostics::{self, Failure};
-use crate::output;
+use crate::diagnostics::Failure;
 
 /// Lines that `--why` prints at most.
 const MOST_LINES: usize = 200;
@@ -137,101 +134,22 @@ enum DimJson {
 }
 
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
-    let options = options(args)?;
-    if let [model] = &args.models[..] {
-        let mut out = BufWriter::new(std::io::stdout().lock());
-        one(args, model, &options, &mut out)?;
-        return Ok(out.flush()?);
-    }
-    if args.why.is_some() {
+    let options = InferOptions {
+        dims: given::dims(&args.dims)?,
+        inputs: given::shapes(&args.input_shapes)?,
+        ignore_declared: args.ignore_declared,
+        ..InferOptions::default()
+    };
+    if args.why.is_some() && args.models.len() > 1 {
         return Err(
             Error::new(Kind::Usage, "--why explains a value of one model, but there are several").into()
         );
     }
-    several(args, &options)
-}
-
-/// Infers models in parallel, and prints what is found in their order.
-fn several(args: &args::Infer, options: &InferOptions) -> Result<(), Failure> {
-    let (next, bar) = (AtomicUsize::new(0), progress(args.models.len()));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(args.models.len());
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(model) = args.models.get(index) else { return done };
-            let mut text = Vec::new();
-            let result = one(args, model, options, &mut text);
-            done.push((index, result.map(|()| text)));
-            bar.inc(1);
-        }
-    };
-    let mut results: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect()
-    });
-    bar.finish_and_clear();
-    results.sort_by_key(|(index, _)| *index);
-    let mut failed = results.len() < args.models.len();
-    for (_, result) in results {
-        match result {
-            Ok(text) => output::print(&text)?,
-            // One model that cannot be read does not keep the others from being shown.
-            Err(failure) => {
-                diagnostics::report(failure, args.json);
-                failed = true;
-            }
-        }
-    }
-    if failed { Err(Failure::Reported) } else { Ok(()) }
-}
-
-fn progress(models: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} models in {elapsed}");
-    let count = u64::try_from(models).unwrap_or(u64::MAX);
-    ProgressBar::new(count).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-fn usage(message: String) -> Error {
-    Error::new(Kind::Usage, message)
-}
-
-fn options(args: &args::Infer) -> Result<InferOptions> {
-    let mut dims = HashMap::new();
-    for dim in &args.dims {
-        let (name, value) = dim
-            .split_once('=')
-            .and_then(|(name, value)| Some((name, value.parse().ok()?)))
-            .ok_or_else(|| usage(format!("--dim {dim}: NAME=NUMBER is wanted")))?;
-        if dims.insert(name.to_owned(), value).is_some() {
-            return Err(usage(format!("--dim {name} is given twice")));
-        }
-    }
-    let mut inputs = HashMap::new();
-    for shape in &args.input_shapes {
-        let (name, extents) = shape
-            .split_once('=')
-            .ok_or_else(|| usage(format!("--input-shape {shape}: NAME=EXTENT,… is wanted")))?;
-        let extents = extents.trim_matches(['[', ']']);
-        let extent = |text: &str| match text.trim() {
-            "" => Err(usage(format!("--input-shape {shape}: an extent is missing"))),
-            "?" => Ok(Extent::Unknown),
-            text => Ok(text.parse().map_or_else(|_| Extent::Symbol(text.into()), Extent::Known)),
-        };
-        let extents = match extents.trim() {
-            "" => Vec::new(),
-            extents => extents.split(',').map(extent).collect::<Result<_>>()?,
-        };
-        inputs.insert(name.to_owned(), Given::Type(Type::Tensor(None, Some(extents))));
-    }
-    Ok(InferOptions { dims, inputs, ignore_declared: args.ignore_declared, ..InferOptions::default() })
+    many::each(&args.models, args.json, |model, out| one(args, model, &options, out))
 }
 
 /// What is printed of one model.
-fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut impl Write) -> Result<(), Failure> {
+fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let model = Model::open(path, &options.limits)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
     if let Some(name) = &args.why {
@@ -299,7 +217,7 @@ fn write_json(
     path: &Path,
     model: &Model,
     inference: &mut Inference,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> std::io::Result<()> {
     let graph = model.graph();
     let totals = totals(model, inference);
@@ -389,7 +307,7 @@ fn write_text(
     path: &Path,
     model: &Model,
     inference: &mut Inference,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> std::io::Result<()> {
     let graph = model.graph();
     if args.models.len() > 1 {

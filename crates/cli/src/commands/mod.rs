@@ -1,7 +1,10 @@
 //! The commands, a file each.
 
 mod compare;
+mod fold;
+mod given;
 mod infer;
+mod many;
 mod ops;
 mod run;
 mod sequence;
@@ -18,6 +21,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         Command::Run(args) => run::run(args),
         Command::Infer(args) => infer::infer(args),
+        Command::Fold(args) => fold::fold(args),
         Command::Show(args) => show::show(args),
         Command::Ops(args) => ops::ops(args),
         Command::Range(args) => sequence::range(args),

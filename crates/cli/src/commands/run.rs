@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use gradus::files::NewFiles;
 use gradus::formats::{Sniffed, numpy, onnx, sniff};
 use gradus::graph::{Type, ValueId};
 use gradus::{DType, Error, Kind, Limits, Model, Options, Result, Tensor, Value, files};
@@ -149,7 +150,7 @@ fn read_tensor(path: &Path, declared: Option<DType>, limits: &Limits) -> Result<
 fn save(folder: &Path, outputs: &[(String, Value)]) -> Result<Vec<(String, PathBuf)>> {
     let io = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(folder.display());
     std::fs::create_dir_all(folder).map_err(io)?;
-    let mut files = output::Files::default();
+    let mut files = NewFiles::default();
     let mut saved = Vec::new();
     for (name, value) in outputs {
         let Value::Tensor(tensor) = value else {

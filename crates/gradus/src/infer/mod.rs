@@ -22,6 +22,7 @@ use gradus_core::{Error, Kind, Limits, Result, Value};
 pub use pass::{Assumption, Body, Problem};
 pub use report::{Completeness, Peak};
 pub use rules::all as operators;
+pub(crate) use rules::is_understood;
 
 pub(crate) use cx::{Cx, Stop};
 pub(crate) use pass::Visit;
@@ -89,6 +90,11 @@ impl Inference {
         &self.facts[id.index()]
     }
 
+    /// The facts of the main graph, the symbols, and what was inferred of inner graphs.
+    pub(crate) fn into_parts(self) -> (Vec<Fact>, Symbols, Vec<Body>, Vec<Problem>) {
+        (self.facts, self.symbols, self.bodies, self.problems)
+    }
+
     /// What is known of all values of the main graph, by number.
     pub fn facts(&self) -> &[Fact] {
         &self.facts
@@ -142,7 +148,7 @@ impl Model {
         for name in options.inputs.keys() {
             self.input(name)?;
         }
-        let known = symbols_of_inputs(graph, options);
+        let known = symbols_of_inputs(graph, &options.inputs);
         for (name, value) in &options.dims {
             if !known.contains(name) {
                 let mut known: Vec<_> = known.iter().map(|name| format!("\"{name}\"")).collect();
@@ -193,9 +199,9 @@ impl Model {
 }
 
 /// The names in extents of inputs, as declared and as given.
-fn symbols_of_inputs(graph: &Graph, options: &InferOptions) -> HashSet<String> {
+pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, Given>) -> HashSet<String> {
     let mut scratch = Symbols::default();
-    let given = options.inputs.values().filter_map(|given| match given {
+    let given = given.values().filter_map(|given| match given {
         Given::Type(of) => Some(of),
         Given::Value(_) => None,
     });

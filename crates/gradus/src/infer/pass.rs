@@ -124,11 +124,7 @@ const BUDGET: usize = 20_000;
 const MOST_SYMBOLS: usize = 8;
 
 impl<'m> Pass<'m> {
-    pub(crate) fn new(
-        standard: Standard,
-        functions: &'m [Function],
-        options: &InferOptions,
-    ) -> Pass<'m> {
+    pub(crate) fn new(standard: Standard, functions: &'m [Function], options: &InferOptions) -> Pass<'m> {
         Pass {
             symbols: Symbols::default(),
             standard,
@@ -322,7 +318,9 @@ impl<'m> Pass<'m> {
         };
         // What is known to be large need not be tried.
         let large = |id: &ValueId| {
-            frame.facts[id.index()].as_tensor().is_some_and(|t| t.shape().is_some_and(|s| !self.is_small(t.dtype, &s)))
+            frame.facts[id.index()]
+                .as_tensor()
+                .is_some_and(|t| t.shape().is_some_and(|s| !self.is_small(t.dtype, &s)))
         };
         if !node.inputs.iter().flatten().all(|id| small(id).unwrap_or(true))
             || node.outputs.iter().flatten().any(large)

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use gradus_core::graph::{Function, Node, Standard};
+use gradus_core::graph::{Function, Model, Node, Standard};
 
 use super::cx::{Cx, Stop};
 use crate::fact::Fact;
@@ -109,6 +109,11 @@ pub(super) fn resolve<'m>(standard: Standard, functions: &'m [Function], node: &
         return Resolved::None("the operator set of the model has no such operator");
     }
     Resolved::Rule { rule, signature, schema }
+}
+
+/// Whether it is known what a node of a model does: by a rule, or by a function of the model.
+pub(crate) fn is_understood(model: &Model, node: &Node) -> bool {
+    !matches!(resolve(model.standard, &model.functions, node), Resolved::None(_))
 }
 
 #[cfg(test)]

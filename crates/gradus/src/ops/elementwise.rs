@@ -287,7 +287,8 @@ fn exact(cx: &mut Cx<'_, '_>, dim: Dim, dtype: DType) -> bool {
     let low = bounds.least().is_some_and(|least| least >= -most);
     // No tensor has an extent or a number of elements beyond the integers of float64.
     let high = dtype == DType::F64 || bounds.greatest().is_some_and(|greatest| greatest <= most);
-    (low || cx.may_assume(dim, ">=", Dim::Known(-most))) && (high || cx.may_assume(dim, "<=", Dim::Known(most)))
+    (low || cx.may_assume(dim, ">=", Dim::Known(-most)))
+        && (high || cx.may_assume(dim, "<=", Dim::Known(most)))
 }
 
 /// A finite float as a fraction, if both parts fit.

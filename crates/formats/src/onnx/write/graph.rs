@@ -1,7 +1,7 @@
 //! Graphs that were made in memory, as messages.
 
-use gradus_core::graph::{Constant, Graph, Node, OperatorId, ValueId};
 use gradus_core::Result;
+use gradus_core::graph::{Constant, Graph, Node, OperatorId, ValueId};
 
 use super::encode::{attribute, message, tensor, text, value_info};
 use crate::onnx::fields::{graph_proto, node_proto};

@@ -5,6 +5,7 @@
 
 mod encode;
 mod graph;
+mod mentioned;
 mod nodes;
 mod splice;
 
@@ -16,6 +17,7 @@ use gradus_core::graph::edit::{Edit, Renames};
 use gradus_core::graph::{Model, Type};
 use gradus_core::{Error, Kind, Result};
 
+pub use mentioned::{external_files, mentioned};
 pub use splice::{Part, Splice};
 
 use super::fields::{

@@ -1,0 +1,215 @@
+//! `gradus fold`: what can be computed before a run becomes part of the model.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use gradus::fold::{FoldOptions, Report, Verified};
+use gradus::infer::InferOptions;
+use gradus::{Error, Kind, Limits, Model};
+use serde::Serialize;
+
+use super::{given, many};
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::output;
+
+/// Nodes that stayed and are listed where not all are asked for.
+const MOST_KEPT: usize = 10;
+/// Random bindings of `--verify`, and the number that they start from: the same in each run.
+const BINDINGS: usize = 5;
+const SEED: u64 = 1;
+
+#[derive(Serialize)]
+struct FoldedJson<'a> {
+    model: String,
+    output: String,
+    bytes: Sizes,
+    nodes: Nodes<'a>,
+    constants: Constants,
+    inlined: usize,
+    declared: usize,
+    kept: Vec<Kept<'a>>,
+    problems: Vec<Problem<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<VerifiedJson>,
+}
+
+#[derive(Serialize)]
+struct Sizes {
+    before: u64,
+    after: u64,
+}
+
+#[derive(Serialize)]
+struct Nodes<'a> {
+    before: BTreeMap<&'a str, usize>,
+    after: BTreeMap<&'a str, usize>,
+}
+
+#[derive(Serialize)]
+struct Constants {
+    count: usize,
+    bytes: u64,
+    dropped: usize,
+}
+
+#[derive(Serialize)]
+struct Kept<'a> {
+    node: &'a str,
+    operator: &'a str,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct Problem<'a> {
+    place: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct VerifiedJson {
+    bindings: usize,
+    values: usize,
+}
+
+pub(crate) fn fold(args: &args::Fold) -> Result<(), Failure> {
+    let options = FoldOptions {
+        dims: given::dims(&args.dims)?,
+        inputs: given::shapes(&args.input_shapes)?,
+        max_constant: args.max_constant,
+        declare: !args.no_declare,
+        limits: Limits::DEFAULT,
+    };
+    let folder = args.output.is_dir();
+    if args.models.len() > 1 && !folder {
+        let message =
+            format!("--output {} must be a folder, as there are several models", args.output.display());
+        return Err(Error::new(Kind::Usage, message).into());
+    }
+    many::each(&args.models, args.json, |model, out| {
+        let output = if folder { gradus::save::path_in(&args.output, model)? } else { args.output.clone() };
+        one(args, model, &output, &options, out)
+    })
+}
+
+fn one(
+    args: &args::Fold,
+    path: &Path,
+    to: &PathBuf,
+    options: &FoldOptions,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let model = Model::open(path, &options.limits)?;
+    let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
+    let verified = if args.verify {
+        let given = InferOptions {
+            dims: options.dims.clone(),
+            inputs: options.inputs.clone(),
+            ..InferOptions::default()
+        };
+        let after = model.edited(&folded.edit)?;
+        let verified = model.verify(&after, &given, BINDINGS, SEED);
+        Some(verified.map_err(|error| error.in_file(path.display()))?)
+    } else {
+        None
+    };
+    let bytes = model.save_edited(&folded.edit, to)?;
+    let before = std::fs::metadata(path).map_or(0, |file| file.len());
+    let sizes = Sizes { before, after: bytes };
+    if args.json {
+        let json = json(path, to, sizes, &folded.report, verified);
+        let text = serde_json::to_string(&json).map_err(|error| Error::new(Kind::Io, error.to_string()))?;
+        writeln!(out, "{text}")?;
+    } else {
+        write!(out, "{}", text(args, path, to, &sizes, &folded.report, verified.as_ref()))?;
+    }
+    // The process ends soon; to give back a large graph piece by piece takes longer than to print it.
+    std::mem::forget((model, folded));
+    Ok(())
+}
+
+fn json<'a>(
+    path: &Path,
+    to: &Path,
+    bytes: Sizes,
+    report: &'a Report,
+    verified: Option<Verified>,
+) -> FoldedJson<'a> {
+    let count = |which: fn(&(usize, usize)) -> usize| {
+        let all = report.operators.iter().map(|(name, counts)| (&**name, which(counts)));
+        all.filter(|(_, count)| *count > 0).collect()
+    };
+    let kept = report.kept.iter();
+    let problems = report.problems.iter();
+    FoldedJson {
+        model: path.display().to_string(),
+        output: to.display().to_string(),
+        bytes,
+        nodes: Nodes { before: count(|counts| counts.0), after: count(|counts| counts.1) },
+        constants: Constants {
+            count: report.constants,
+            bytes: report.constant_bytes,
+            dropped: report.dropped,
+        },
+        inlined: report.inlined,
+        declared: report.declared,
+        kept: kept
+            .map(|kept| Kept { node: &kept.node, operator: &kept.operator, reason: &kept.reason })
+            .collect(),
+        problems: problems
+            .map(|problem| Problem { place: &problem.place, message: &problem.message })
+            .collect(),
+        verified: verified.map(|Verified { bindings, values }| VerifiedJson { bindings, values }),
+    }
+}
+
+fn text(
+    args: &args::Fold,
+    path: &Path,
+    to: &Path,
+    bytes: &Sizes,
+    report: &Report,
+    verified: Option<&Verified>,
+) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    let (before, after) = report.nodes();
+    let _ = writeln!(out, "{} -> {}", path.display(), to.display());
+    let _ = writeln!(out, "nodes {before} -> {after}, bytes {} -> {}", bytes.before, bytes.after);
+    let _ = writeln!(
+        out,
+        "constants: {} added ({} bytes), {} no longer read; {} conditions were known; {} types declared",
+        report.constants, report.constant_bytes, report.dropped, report.inlined, report.declared
+    );
+    let mut table = output::table(&["operator", "before", "after"]);
+    let changed = report.operators.iter().filter(|(_, (before, after))| before != after);
+    let mut rows = 0;
+    for (name, (before, after)) in changed {
+        table.add_row([name.clone(), before.to_string(), after.to_string()]);
+        rows += 1;
+    }
+    if rows > 0 {
+        let _ = writeln!(out, "\n{}", output::render(&table));
+    }
+    let most = if args.all { usize::MAX } else { MOST_KEPT };
+    if !report.kept.is_empty() {
+        let _ = writeln!(out, "\nstayed:");
+    }
+    for kept in report.kept.iter().take(most) {
+        let _ = writeln!(out, "  {} ({}): {}", kept.node, kept.operator, kept.reason);
+    }
+    if report.kept.len() > most {
+        let _ = writeln!(out, "  and {} more (--all)", report.kept.len() - most);
+    }
+    for problem in &report.problems {
+        let _ = writeln!(out, "problem: {}: {}", problem.place, problem.message);
+    }
+    if let Some(Verified { bindings, values }) = verified {
+        let _ = writeln!(
+            out,
+            "\nverified: {values} values are the same before and after, under {bindings} random bindings"
+        );
+    }
+    out
+}

@@ -1,0 +1,121 @@
+//! Which results are the same bits in every implementation, so that they may be computed beforehand.
+//!
+//! Whole numbers are, and so is what only moves elements. IEEE 754 rounds sums, differences, products, quotients, square
+//! roots and conversions in one way. Everything else that makes floats (exponentials, sums of many, products of
+//! matrices) differs in its last bits from program to program, and from one set of instructions to the next.
+
+use gradus_core::graph::{Graph, Node};
+use gradus_core::{Class, DType, Number, Tensor};
+
+use crate::fact::range_of;
+
+/// Operators that move elements, or say what the shapes are, whatever the elements are.
+const MOVES: &[&str] = &[
+    "CastLike",
+    "Compress",
+    "Concat",
+    "Constant",
+    "ConstantOfShape",
+    "DepthToSpace",
+    "Expand",
+    "EyeLike",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Identity",
+    "If",
+    "Loop",
+    "OneHot",
+    "Pad",
+    "Reshape",
+    "ReverseSequence",
+    "Scan",
+    "ScatterElements",
+    "ScatterND",
+    "Shape",
+    "Size",
+    "Slice",
+    "SpaceToDepth",
+    "Split",
+    "Squeeze",
+    "Tile",
+    "Transpose",
+    "Trilu",
+    "Unsqueeze",
+    "Where",
+];
+
+/// Operators that IEEE 754 rounds in one way, element by element; of NaN, the bits are not told.
+const ROUNDED: &[&str] = &[
+    "Abs",
+    "Add",
+    "And",
+    "Cast",
+    "Ceil",
+    "Div",
+    "Equal",
+    "Floor",
+    "Greater",
+    "GreaterOrEqual",
+    "IsInf",
+    "IsNaN",
+    "Less",
+    "LessOrEqual",
+    "Mul",
+    "Neg",
+    "NonZero",
+    "Not",
+    "Or",
+    "Round",
+    "Sign",
+    "Sqrt",
+    "Sub",
+    "Xor",
+];
+
+/// Whether a node, and every node in its graphs, gives the same bits everywhere for the same inputs. `whole` says that
+/// neither its inputs nor its outputs are floats.
+pub(super) fn is_exact(node: &Node, whole: bool) -> bool {
+    let name = &*node.operator.name;
+    let own = node.operator.domain.is_empty();
+    let random = name.starts_with("Random") || matches!(name, "Bernoulli" | "Multinomial" | "Dropout");
+    let exact = MOVES.contains(&name) || ROUNDED.contains(&name) || (whole && !random);
+    own && exact && node.graphs().all(|graph| graph_is_exact(graph))
+}
+
+fn graph_is_exact(graph: &Graph) -> bool {
+    graph.nodes().iter().all(|node| is_exact(node, false))
+}
+
+/// Whether an element type is that of whole numbers, truth values or text.
+pub(super) fn is_whole(dtype: DType) -> bool {
+    matches!(dtype.class(), Class::Bool | Class::Signed | Class::Unsigned | Class::Text)
+}
+
+/// Whether the result of an exact node may be computed beforehand: NaN that it makes has other bits elsewhere, and
+/// what does not fit an integer type is converted to anything.
+pub(super) fn is_settled(node: &Node, inputs: &[Option<&Tensor>], output: &Tensor) -> bool {
+    let name = &*node.operator.name;
+    if MOVES.contains(&name) && name != "CastLike" {
+        return true;
+    }
+    if !is_whole(output.dtype()) {
+        let known = matches!(output.dtype(), DType::F16 | DType::F32 | DType::F64);
+        let nan = |number| matches!(number, Number::Float(value) if value.is_nan());
+        return known && output.numbers().is_ok_and(|mut numbers| !numbers.any(nan));
+    }
+    let Some(input) = inputs.first().copied().flatten() else { return true };
+    let converts = matches!(name, "Cast" | "CastLike") && !is_whole(input.dtype());
+    let (Some((low, high)), true) = (range_of(output.dtype()), converts) else { return true };
+    let fits = |number| match number {
+        Number::Float(value) => value.is_finite() && value >= bound(low) && value < bound(high) + 1.0,
+        Number::Int(_) | Number::Complex(..) => true,
+    };
+    output.dtype() == DType::Bool || input.numbers().is_ok_and(|mut numbers| numbers.all(fits))
+}
+
+/// The float next to a bound of an integer type.
+fn bound(value: i64) -> f64 {
+    gradus_core::convert::nearest_f64(Number::Int(value.into()))
+}

@@ -1,0 +1,184 @@
+//! Folding: what inference knows becomes part of the model, and the nodes that computed it go.
+//!
+//! | what | becomes |
+//! |---|---|
+//! | a value whose elements are known, and are the same bits in every implementation | a constant |
+//! | the shape that Reshape or Expand wants, if at most one of its extents is open | a constant with 0, -1 or 1 |
+//! | the bounds of a Slice that are the whole axis, or counted from its end | constants |
+//! | whole numbers that were computed before, by whatever nodes | those |
+//! | a node that changes nothing, or that undoes what was done before | its input |
+//! | If whose condition is known | the nodes of its branch |
+//! | a node that nobody needs | nothing |
+//!
+//! Nothing is taken for granted that a run of the model does not imply, but for two things: axes are shorter than 2^31, and an
+//! extent that the model gives a name is the same wherever it has that name. So a folded model takes whatever the model took.
+//! What cannot be computed here is left: operators that are not known, functions, and what they need keep their bytes.
+
+mod declare;
+mod exact;
+mod inline;
+mod report;
+mod same;
+mod scope;
+mod target;
+mod verify;
+mod write;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use gradus_core::graph::edit::Edit;
+use gradus_core::graph::{Graph, Standard};
+use gradus_core::{Error, Kind, Limits, Result};
+
+pub use report::{Kept, Report};
+pub use verify::Verified;
+
+use crate::dim::Symbols;
+use crate::infer::{Body, Given, InferOptions};
+use crate::model::Model;
+use scope::Scope;
+
+/// How a model is folded.
+#[derive(Clone, Debug)]
+pub struct FoldOptions {
+    /// Symbols and the numbers that they are fixed to, in the folded model too.
+    pub dims: HashMap<String, i64>,
+    /// Types that inputs are fixed to, in the folded model too.
+    pub inputs: HashMap<String, Given>,
+    /// Most bytes of a constant that is added.
+    pub max_constant: u64,
+    /// Whether the types of values that nodes compute are written into the model.
+    pub declare: bool,
+    /// Limits of what constant nodes may spend, and of nesting.
+    pub limits: Limits,
+}
+
+impl Default for FoldOptions {
+    fn default() -> Self {
+        FoldOptions {
+            dims: HashMap::new(),
+            inputs: HashMap::new(),
+            max_constant: 1 << 20,
+            declare: true,
+            limits: Limits::DEFAULT,
+        }
+    }
+}
+
+/// A folded model: what changes, and what is to be said of it.
+#[derive(Clone, Debug)]
+pub struct Folded {
+    /// The main graph as it is to be written.
+    pub edit: Edit,
+    /// What went, and why what stayed stayed.
+    pub report: Report,
+}
+
+impl Model {
+    /// Folds what can be computed before a run.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if what is given is not the model's; [`Kind::Unsupported`] if models of its standard are not
+    /// written; what is wrong with the model's file.
+    ///
+    /// ```
+    /// use gradus::fold::FoldOptions;
+    /// let model = gradus::Model::open("../../examples/positions.onnx", &Default::default())?;
+    /// let folded = model.fold(&FoldOptions::default())?;
+    /// let small = model.edited(&folded.edit)?;
+    /// assert!(small.graph().nodes().len() < model.graph().nodes().len());
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn fold(&self, options: &FoldOptions) -> Result<Folded> {
+        let source = self.source();
+        if source.standard != Standard::Onnx {
+            let message = format!("models of {} are not folded", source.standard);
+            return Err(Error::new(Kind::Unsupported, message));
+        }
+        let inference = self.infer(&InferOptions {
+            dims: options.dims.clone(),
+            inputs: options.inputs.clone(),
+            ignore_declared: true,
+            cautious: true,
+            most_bytes: options.max_constant,
+            limits: options.limits,
+        })?;
+        let mentioned = self.mentioned()?;
+        let (facts, symbols, bodies, problems) = inference.into_parts();
+        let places = bodies.into_iter().filter_map(|body| Some((body.place.clone()?, body))).collect();
+        let mut folder = Folder {
+            model: self,
+            options,
+            symbols,
+            bodies: places,
+            mentioned,
+            names: Names::default(),
+            report: Report::default(),
+        };
+        folder.report.problems = problems;
+        let mut scope = Scope::new(&mut folder, self.graph(), facts, Vec::new());
+        scope.study(&mut folder);
+        scope.need_outputs(&mut folder);
+        let (mut edit, _) = write::edit(&mut folder, &scope, &HashMap::new());
+        declare::interface(&folder, &scope, &mut edit);
+        if options.declare {
+            declare::values(&folder, &scope, &mut edit);
+        }
+        report::complete(&mut folder, &scope, &edit);
+        Ok(Folded { edit, report: folder.report })
+    }
+}
+
+/// What all graphs of a model share while it is folded.
+struct Folder<'m> {
+    model: &'m Model,
+    options: &'m FoldOptions,
+    symbols: Symbols,
+    bodies: HashMap<Arc<[(usize, usize)]>, Body>,
+    /// Values of the main graph that other parts of the file mention.
+    mentioned: HashSet<String>,
+    names: Names,
+    report: Report,
+}
+
+impl Folder<'_> {
+    /// Whether several values of the model's graphs have a name.
+    fn is_shared(&mut self, name: &str) -> bool {
+        self.names.all(self.model.graph()).get(name).is_some_and(|&count| count > 1)
+    }
+
+    /// A name like that which no value has, from now on taken.
+    fn fresh(&mut self, like: &str) -> Arc<str> {
+        let names = self.names.all(self.model.graph());
+        let mut name: Arc<str> = like.into();
+        let mut count = 0;
+        while names.contains_key(&name) {
+            count += 1;
+            name = format!("{like}_{count}").into();
+        }
+        names.insert(name.clone(), 1);
+        name
+    }
+}
+
+/// The names of a model's values, in all its graphs, and how often each occurs.
+#[derive(Default)]
+struct Names(Option<HashMap<Arc<str>, usize>>);
+
+impl Names {
+    fn all(&mut self, graph: &Graph) -> &mut HashMap<Arc<str>, usize> {
+        self.0.get_or_insert_with(|| {
+            let mut names = HashMap::new();
+            let mut open = vec![graph];
+            while let Some(graph) = open.pop() {
+                for info in graph.values().iter().filter(|info| info.origin != crate::graph::Origin::Capture)
+                {
+                    *names.entry(info.name.clone()).or_default() += 1;
+                }
+                open.extend(graph.nodes().iter().flat_map(|node| node.graphs()).map(AsRef::as_ref));
+            }
+            names
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! What went, and why what stayed stayed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use gradus_core::graph::edit::{Edit, Step};
+use gradus_core::graph::{Graph, Node, ValueId};
+
+use super::Folder;
+use super::scope::{Scope, is_opaque};
+use crate::fact::{Elements, Fact};
+use crate::infer::Problem;
+
+/// What folding did to a model.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Nodes by operator, in all graphs but functions: before and after.
+    pub operators: BTreeMap<String, (usize, usize)>,
+    /// Constants that were added.
+    pub constants: usize,
+    /// Bytes of these.
+    pub constant_bytes: u64,
+    /// Constants of the file that went, because nothing reads them any more.
+    pub dropped: usize,
+    /// Conditions that were known: the branch stands in place of If.
+    pub inlined: usize,
+    /// Types of values that were added or that say more than before.
+    pub declared: usize,
+    /// Nodes that compute shapes and stayed, in the main graph.
+    pub kept: Vec<Kept>,
+    /// What cannot be right in the model, as inference found it.
+    pub problems: Vec<Problem>,
+}
+
+impl Report {
+    /// The number of nodes before and after.
+    pub fn nodes(&self) -> (usize, usize) {
+        self.operators.values().fold((0, 0), |(a, b), (before, after)| (a + before, b + after))
+    }
+}
+
+/// A node that computes shapes and stayed.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The node in words.
+    pub node: String,
+    /// Its operator.
+    pub operator: String,
+    /// Why it stayed.
+    pub reason: String,
+}
+
+pub(super) fn complete(folder: &mut Folder<'_>, scope: &Scope<'_>, edit: &Edit) {
+    let mut operators = BTreeMap::new();
+    all(scope.graph, &mut |name| operators.entry(name.to_owned()).or_insert((0, 0)).0 += 1);
+    left(scope.graph, edit, &mut |name| operators.entry(name.to_owned()).or_insert((0, 0)).1 += 1);
+    folder.report.operators = operators;
+    folder.report.dropped = edit.dropped.len();
+    folder.report.declared = edit.types.len();
+    folder.report.kept = kept(folder, scope);
+}
+
+fn name(node: &Node) -> String {
+    node.operator.to_string()
+}
+
+/// Counts all nodes of a graph.
+fn all(graph: &Graph, count: &mut impl FnMut(&str)) {
+    for node in graph.nodes() {
+        count(&name(node));
+        node.graphs().for_each(|graph| all(graph, count));
+    }
+}
+
+/// Counts the nodes of an edited graph.
+fn left(graph: &Graph, edit: &Edit, count: &mut impl FnMut(&str)) {
+    for step in &edit.nodes {
+        match step {
+            Step::Made(made) => count(made.operator),
+            Step::Kept(kept) => {
+                let node = &graph.nodes()[kept.node];
+                count(&name(node));
+                for (number, inner) in node.graphs().enumerate() {
+                    match kept.graphs.iter().find(|(other, _)| *other == number) {
+                        Some((_, edit)) => left(inner, edit, count),
+                        None => all(inner, count),
+                    }
+                }
+            }
+            Step::Inlined(inlined) => {
+                if let Some(inner) = graph.nodes()[inlined.node].graphs().nth(inlined.graph) {
+                    left(inner, &inlined.edit, count);
+                }
+            }
+        }
+    }
+}
+
+/// Most nodes that are named as the reason of another.
+const MOST_NAMED: usize = 3;
+
+/// The nodes that ask for shapes and stayed, with those that need what they say.
+fn kept(folder: &Folder<'_>, scope: &Scope<'_>) -> Vec<Kept> {
+    let graph = scope.graph;
+    let mut readers: HashMap<ValueId, Vec<usize>> = HashMap::new();
+    for (index, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.stays[*index]) {
+        for (input, id) in node.inputs.iter().enumerate() {
+            if let Some(id) = id.filter(|_| !scope.targets.contains_key(&(index, input))) {
+                readers.entry(scope.resolved(id)).or_default().push(index);
+            }
+        }
+        let captured = node.graphs().flat_map(|graph| graph.captures());
+        captured.for_each(|capture| readers.entry(scope.resolved(capture.outer)).or_default().push(index));
+    }
+    let asks =
+        |node: &Node| matches!(&*node.operator.name, "Shape" | "Size") && node.operator.domain.is_empty();
+    let mut kept = Vec::new();
+    for &index in graph.order() {
+        let node = &graph.nodes()[index];
+        if !scope.stays[index] || !asks(node) {
+            continue;
+        }
+        let reason = reason(folder, scope, &readers, index);
+        kept.push(Kept { node: node.label(index), operator: name(node), reason });
+    }
+    kept
+}
+
+/// Whether a node only computes whole numbers that shapes are made of.
+fn computes_shapes(scope: &Scope<'_>, node: &Node) -> bool {
+    let symbolic = |id: &ValueId| {
+        let fact = scope.facts[id.index()].as_tensor();
+        fact.is_some_and(|fact| matches!(fact.elements, Elements::Integers(_) | Elements::Fractions(_)))
+    };
+    node.outputs.iter().flatten().all(symbolic)
+}
+
+fn reason(
+    folder: &Folder<'_>,
+    scope: &Scope<'_>,
+    readers: &HashMap<ValueId, Vec<usize>>,
+    index: usize,
+) -> String {
+    let graph = scope.graph;
+    let node = &graph.nodes()[index];
+    let says =
+        node.outputs.first().copied().flatten().and_then(|id| elements(folder, &scope.facts[id.index()]));
+    let says = says.unwrap_or_else(|| "it".to_owned());
+    let (mut open, mut seen, mut users, mut more) = (vec![index], HashSet::from([index]), Vec::new(), 0);
+    let mut output = None;
+    while let Some(index) = open.pop() {
+        for id in graph.nodes()[index].outputs.iter().flatten() {
+            if scope.output[id.index()] {
+                output.get_or_insert_with(|| graph.value(*id).name.clone());
+            }
+            for &reader in readers.get(id).into_iter().flatten() {
+                if !seen.insert(reader) {
+                    continue;
+                }
+                let node = &graph.nodes()[reader];
+                if computes_shapes(scope, node) && !is_opaque(folder, node) {
+                    open.push(reader);
+                } else if users.len() < MOST_NAMED {
+                    users.push(user(folder, scope, node, reader));
+                } else {
+                    more += 1;
+                }
+            }
+        }
+    }
+    if let Some(output) = output {
+        users.insert(0, format!("output \"{output}\""));
+    }
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{says} is not known before the run, and is needed by {}{more}", users.join(", "))
+}
+
+/// A node that needs a shape, and what it makes of it.
+fn user(folder: &Folder<'_>, scope: &Scope<'_>, node: &Node, index: usize) -> String {
+    let label = format!("{} ({})", node.label(index), node.operator);
+    if is_opaque(folder, node) {
+        return format!("{label}, which is left as it is");
+    }
+    let wanted = match &*node.operator.name {
+        "Reshape" | "Expand" => scope.fact(node, 1).and_then(|fact| elements(folder, fact)),
+        _ => None,
+    };
+    wanted.map_or(label.clone(), |wanted| format!("{label} to {wanted}"))
+}
+
+/// The elements of a shape in words.
+fn elements(folder: &Folder<'_>, fact: &Fact) -> Option<String> {
+    let Elements::Integers(all) = &fact.as_tensor()?.elements else { return None };
+    let all: Vec<_> = all.iter().map(|dim| folder.symbols.print(*dim).to_string()).collect();
+    Some(format!("[{}]", all.join(", ")))
+}

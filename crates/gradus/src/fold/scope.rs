@@ -1,0 +1,265 @@
+//! A graph while it is folded: first every node is looked at in order, then what is needed is found from the end.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use gradus_core::convert::{Rules, i64_of};
+use gradus_core::graph::{Graph, Node, Origin, ValueId};
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Number, Tensor};
+
+use super::exact::{is_exact, is_settled, is_whole};
+use super::{Folder, inline, same, target};
+use crate::fact::{Elements, Fact, TensorFact};
+
+/// Where a value comes from in the folded graph.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Read {
+    /// It stays as it is.
+    Own,
+    /// It is another, which is defined before it.
+    Other(ValueId),
+    /// It is a constant.
+    Constant(Tensor),
+}
+
+/// A graph while it is folded.
+pub(super) struct Scope<'m> {
+    pub(super) graph: &'m Graph,
+    pub(super) facts: Vec<Fact>,
+    /// The nodes around it, as in [`crate::infer::Body`].
+    pub(super) place: Vec<(usize, usize)>,
+    /// By value.
+    pub(super) reads: Vec<Read>,
+    /// By value: whether it is the same bits in every implementation.
+    pub(super) exact: Vec<bool>,
+    /// By value: whether it must keep its name and come from where it does.
+    pub(super) fixed: Vec<bool>,
+    /// By value: whether it is an output of the graph.
+    pub(super) output: Vec<bool>,
+    /// By value: whether something reads it.
+    pub(super) needed: Vec<bool>,
+    /// By node: whether it stays.
+    pub(super) stays: Vec<bool>,
+    /// Constants that nodes read in place of what they read, by node and input.
+    pub(super) targets: BTreeMap<(usize, usize), Tensor>,
+    /// By node and number: its graphs.
+    pub(super) children: BTreeMap<(usize, usize), Scope<'m>>,
+    /// Values that inner graphs read.
+    pub(super) captured: HashSet<ValueId>,
+    pub(super) seen: same::Seen,
+}
+
+impl<'m> Scope<'m> {
+    pub(super) fn new(
+        folder: &mut Folder<'m>,
+        graph: &'m Graph,
+        facts: Vec<Fact>,
+        place: Vec<(usize, usize)>,
+    ) -> Scope<'m> {
+        let count = graph.values().len();
+        let mut scope = Scope {
+            graph,
+            facts,
+            reads: vec![Read::Own; count],
+            exact: vec![true; count],
+            fixed: vec![false; count],
+            output: vec![false; count],
+            needed: vec![false; count],
+            stays: vec![false; graph.nodes().len()],
+            targets: BTreeMap::new(),
+            children: BTreeMap::new(),
+            captured: HashSet::new(),
+            seen: same::Seen::default(),
+            place,
+        };
+        graph.outputs().iter().for_each(|id| scope.output[id.index()] = true);
+        let main = scope.place.is_empty();
+        if main && !folder.mentioned.is_empty() {
+            let mentioned = |id: &ValueId| folder.mentioned.contains(&*graph.value(*id).name);
+            graph.ids().filter(mentioned).for_each(|id| scope.fixed[id.index()] = true);
+        }
+        for node in graph.nodes().iter().filter(|node| is_opaque(folder, node)) {
+            node.needs().for_each(|id| scope.fixed[id.index()] = true);
+        }
+        let inner = graph.nodes().iter().flat_map(Node::graphs);
+        scope.captured =
+            inner.flat_map(|inner| inner.captures().iter().map(|capture| capture.outer)).collect();
+        let given = |id: &ValueId| !graph.value(*id).origin.is_node();
+        for id in graph.ids().filter(given) {
+            same::note(&mut scope, id);
+        }
+        scope
+    }
+
+    /// What is known of an input of a node.
+    pub(super) fn fact(&self, node: &Node, input: usize) -> Option<&Fact> {
+        node.inputs.get(input).copied().flatten().map(|id| &self.facts[id.index()])
+    }
+
+    /// The value that is read in place of a value.
+    pub(super) fn resolved(&self, id: ValueId) -> ValueId {
+        // What a value is replaced by was resolved when it was found.
+        if let Read::Other(other) = self.reads[id.index()] { other } else { id }
+    }
+
+    /// How a value is read that is the same as another.
+    pub(super) fn read_of(&self, other: ValueId) -> Read {
+        match &self.reads[other.index()] {
+            Read::Own => Read::Other(other),
+            read => read.clone(),
+        }
+    }
+
+    /// Looks at every node in order.
+    pub(super) fn study(&mut self, folder: &mut Folder<'m>) {
+        let graph = self.graph;
+        for &index in graph.order() {
+            let node = &graph.nodes()[index];
+            if is_opaque(folder, node) {
+                node.outputs.iter().flatten().for_each(|id| self.exact[id.index()] = false);
+                continue;
+            }
+            self.constants(folder, node);
+            inline::study(self, node);
+            target::study(self, folder, node, index);
+            for id in node.outputs.iter().copied().flatten() {
+                if self.reads[id.index()] == Read::Own && !self.fixed[id.index()] {
+                    if let Some(other) = same::find(self, folder, node, id) {
+                        self.reads[id.index()] = self.read_of(other);
+                        continue;
+                    }
+                }
+                same::note(self, id);
+            }
+        }
+    }
+
+    /// Finds which outputs of a node are constants.
+    fn constants(&mut self, folder: &Folder<'_>, node: &Node) {
+        let whole = |id: ValueId| self.facts[id.index()].dtype().is_some_and(is_whole);
+        let all_whole = node.inputs.iter().chain(&node.outputs).flatten().all(|id| whole(*id));
+        let alone = matches!(&*node.operator.name, "Shape" | "Size");
+        let exact = is_exact(node, all_whole) && (alone || node.needs().all(|id| self.exact[id.index()]));
+        let single = node.outputs.iter().flatten().count() == 1;
+        for id in node.outputs.iter().copied().flatten() {
+            self.exact[id.index()] = exact;
+            // What must keep its name and comes with others cannot come from elsewhere.
+            let movable = single || !self.fixed[id.index()];
+            if !exact || !movable || &*node.operator.name == "Constant" {
+                continue;
+            }
+            let Fact::Tensor(fact) = &self.facts[id.index()] else { continue };
+            let Some(tensor) = known(fact, folder.options.max_constant) else { continue };
+            let first = self.fact(node, 0).and_then(Fact::as_tensor).and_then(TensorFact::tensor);
+            if is_settled(node, &[first.as_ref()], &tensor) {
+                self.reads[id.index()] = Read::Constant(tensor);
+            }
+        }
+    }
+
+    /// Marks what the outputs of the graph need.
+    pub(super) fn need_outputs(&mut self, folder: &mut Folder<'m>) {
+        for &id in self.graph.outputs() {
+            self.need(id);
+        }
+        self.need_rest(folder);
+    }
+
+    /// Marks a value as read.
+    pub(super) fn need(&mut self, id: ValueId) {
+        self.needed[id.index()] = true;
+        let other = self.resolved(id);
+        self.needed[other.index()] = true;
+    }
+
+    /// Marks what is needed by what is needed.
+    pub(super) fn need_rest(&mut self, folder: &mut Folder<'m>) {
+        let graph = self.graph;
+        for id in graph.ids().filter(|id| self.fixed[id.index()]).collect::<Vec<_>>() {
+            self.need(id);
+        }
+        for &index in graph.order().iter().rev() {
+            let node = &graph.nodes()[index];
+            let own = |id: &ValueId| self.needed[id.index()] && self.reads[id.index()] == Read::Own;
+            if !is_opaque(folder, node) && !node.outputs.iter().flatten().any(own) {
+                continue;
+            }
+            self.stays[index] = true;
+            if let Some(number) = inline::branch(self, node) {
+                inline::need(self, folder, node, index, number);
+                continue;
+            }
+            for (input, id) in node.inputs.iter().enumerate() {
+                if let Some(id) = id
+                    && !self.targets.contains_key(&(index, input))
+                {
+                    self.need(*id);
+                }
+            }
+            if is_opaque(folder, node) {
+                node.needs().for_each(|id| self.need(id));
+                continue;
+            }
+            for (number, inner) in node.graphs().enumerate() {
+                let mut child = self.child(folder, inner, (index, number));
+                child.need_outputs(folder);
+                self.need_captures(&child);
+                self.children.insert((index, number), child);
+            }
+        }
+    }
+
+    /// The scope of a graph within a node, studied.
+    pub(super) fn child(&self, folder: &mut Folder<'m>, inner: &'m Graph, at: (usize, usize)) -> Scope<'m> {
+        let place: Vec<_> = self.place.iter().copied().chain([at]).collect();
+        let facts =
+            folder.bodies.get(&place[..]).map(|body| body.values.iter().map(|(_, fact)| fact.clone()));
+        let facts = facts.map_or_else(|| vec![Fact::Unknown; inner.values().len()], Iterator::collect);
+        let mut child = Scope::new(folder, inner, facts, place);
+        child.study(folder);
+        child
+    }
+
+    pub(super) fn need_captures(&mut self, child: &Scope<'_>) {
+        for capture in child.graph.captures() {
+            if child.needed[capture.inner.index()] {
+                self.need(capture.outer);
+            }
+        }
+    }
+
+    /// Constants that were read before, and are not any more.
+    pub(super) fn dropped(&self) -> HashSet<Arc<str>> {
+        let mut read = vec![false; self.graph.values().len()];
+        self.graph.nodes().iter().flat_map(Node::needs).for_each(|id| read[id.index()] = true);
+        let idle = |id: ValueId| {
+            let plain = self.graph.value(id).origin == Origin::Constant;
+            plain && read[id.index()] && !self.needed[id.index()] && !self.output[id.index()]
+        };
+        let idle = self.graph.constants().iter().map(|(id, _)| *id).filter(|&id| idle(id));
+        idle.map(|id| self.graph.value(id).name.clone()).collect()
+    }
+}
+
+/// Whether a node is left as it is, with all it reads: nobody knows what it does.
+pub(super) fn is_opaque(folder: &Folder<'_>, node: &Node) -> bool {
+    let chance = node.operator.name.starts_with("Random");
+    chance || !crate::infer::is_understood(folder.model.source(), node)
+}
+
+/// The tensor of which all is known, unless it is too large.
+fn known(fact: &TensorFact, most: u64) -> Option<Tensor> {
+    let (dtype, shape) = (fact.dtype?, fact.shape()?);
+    if byte_len(dtype, &shape) > u128::from(most) {
+        return None;
+    }
+    let Elements::Progression(both) = &fact.elements else { return fact.tensor() };
+    let (first, step) = (both.0.known()?, both.1.known()?);
+    let element = |i: usize| i128::from(first) + i128::from(step) * i128::from(i64_of(i));
+    // Floats are whole numbers up to here, however they are added up.
+    let exact = is_whole(dtype)
+        || (dtype == DType::F32 && [0, shape.len()].iter().all(|&i| element(i).abs() < 1 << 24));
+    let numbers = (0..shape.len()).map(|i| Number::Int(element(i)));
+    if exact { Tensor::from_numbers(dtype, shape.clone(), numbers, Rules::IEEE).ok() } else { None }
+}

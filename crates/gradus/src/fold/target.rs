@@ -1,0 +1,146 @@
+//! Shapes and bounds that nodes want, as constants where only the data's own extents are open.
+//!
+//! | operator | input | element | means |
+//! |---|---|---|---|
+//! | Reshape | shape | 0 | the data's extent at that axis |
+//! | Reshape | shape | -1 | what is left |
+//! | Expand | shape | 1 | the data's extent at that axis |
+//! | Slice | ends | the greatest number | the end of the axis |
+//! | Slice | starts, ends | below zero | counted from the end of the axis |
+
+use gradus_core::convert::{Rules, i64_of, usize_of_i64};
+use gradus_core::graph::{Content, Node};
+use gradus_core::{DType, Number, Shape, Tensor};
+
+use super::Folder;
+use super::scope::Scope;
+use super::write::dims_of;
+use crate::dim::Dim;
+use crate::fact::{Dims, Elements, Fact};
+
+/// Finds constants that a node can read in place of what it reads.
+pub(super) fn study(scope: &mut Scope<'_>, folder: &mut Folder<'_>, node: &Node, index: usize) {
+    if !node.operator.domain.is_empty() {
+        return;
+    }
+    match &*node.operator.name {
+        "Reshape" => {
+            let target = reshape(scope, folder, node);
+            put(scope, index, 1, target);
+        }
+        "Expand" => {
+            let target = expand(scope, node);
+            put(scope, index, 1, target);
+        }
+        "Slice" => {
+            for input in [1, 2] {
+                let target = bounds(scope, folder, node, input);
+                put(scope, index, input, target);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn put(scope: &mut Scope<'_>, node: usize, input: usize, target: Option<Tensor>) {
+    if let Some(target) = target {
+        scope.targets.insert((node, input), target);
+    }
+}
+
+/// The elements of an input of whole numbers that are not all known.
+fn open(scope: &Scope<'_>, node: &Node, input: usize) -> Option<(DType, Dims)> {
+    let fact = scope.fact(node, input)?.as_tensor()?;
+    match &fact.elements {
+        Elements::Integers(all) if all.iter().any(|dim| dim.known().is_none()) => {
+            Some((fact.dtype?, all.clone()))
+        }
+        _ => None,
+    }
+}
+
+fn vector(dtype: DType, elements: &[i64]) -> Option<Tensor> {
+    let numbers = elements.iter().map(|&element| Number::Int(element.into()));
+    Tensor::from_numbers(dtype, Shape::new(vec![elements.len()]).ok()?, numbers, Rules::IEEE).ok()
+}
+
+fn reshape(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node) -> Option<Tensor> {
+    let (dtype, _) = open(scope, node, 1)?;
+    let data = dims_of(scope.fact(node, 0)?)?;
+    let result = dims_of(&scope.facts[node.outputs.first().copied().flatten()?.index()])?;
+    let zero_is_zero = matches!(node.attribute("allowzero"), Some(Content::Int(1..)));
+    let mut target = Vec::with_capacity(result.len());
+    let mut left = false;
+    for (axis, &dim) in result.iter().enumerate() {
+        let element = match dim {
+            Dim::Known(0) if !zero_is_zero => return None,
+            Dim::Known(value) => value,
+            _ if !zero_is_zero && data.get(axis) == Some(&dim) => 0,
+            _ if left => return None,
+            Dim::Symbolic(_) => {
+                left = true;
+                -1
+            }
+        };
+        target.push(element);
+    }
+    // What is left is not known where another extent is zero.
+    let full = |(axis, &element): (usize, &i64)| match element {
+        0 if zero_is_zero => false,
+        0 => folder.symbols.at_least(result[axis], 1),
+        _ => true,
+    };
+    if left && !target.iter().enumerate().all(full) {
+        return None;
+    }
+    vector(dtype, &target)
+}
+
+fn expand(scope: &Scope<'_>, node: &Node) -> Option<Tensor> {
+    let (dtype, wanted) = open(scope, node, 1)?;
+    let data = dims_of(scope.fact(node, 0)?)?;
+    let behind = wanted.len().checked_sub(data.len());
+    let element = |(axis, &dim): (usize, &Dim)| match dim {
+        Dim::Known(value) => Some(value),
+        dim => (data.get(axis.checked_sub(behind?)?) == Some(&dim)).then_some(1),
+    };
+    vector(dtype, &wanted.iter().enumerate().map(element).collect::<Option<Vec<_>>>()?)
+}
+
+fn bounds(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node, input: usize) -> Option<Tensor> {
+    let (dtype, wanted) = open(scope, node, input)?;
+    let data = dims_of(scope.fact(node, 0)?)?.clone();
+    let known = |input: usize| -> Option<Vec<i64>> {
+        match scope.fact(node, input).and_then(Fact::as_tensor) {
+            None if node.inputs.get(input).copied().flatten().is_some() => None,
+            None => Some(Vec::new()),
+            Some(fact) => match &fact.elements {
+                Elements::Integers(all) => all.iter().map(|dim| dim.known()).collect(),
+                _ => None,
+            },
+        }
+    };
+    let (axes, steps) = (known(3)?, known(4)?);
+    let mut target = Vec::with_capacity(wanted.len());
+    for (i, &dim) in wanted.iter().enumerate() {
+        let axis = axes.get(i).copied().unwrap_or(i64_of(i));
+        let axis = if axis < 0 { axis + i64_of(data.len()) } else { axis };
+        let extent = *data.get(usize_of_i64(axis)?)?;
+        let forwards = steps.get(i).is_none_or(|&step| step > 0);
+        target.push(bound(folder, dim, extent, forwards && input == 2, dtype)?);
+    }
+    vector(dtype, &target)
+}
+
+/// A bound of a slice, without the extent of its axis.
+fn bound(folder: &mut Folder<'_>, dim: Dim, extent: Dim, is_end: bool, dtype: DType) -> Option<i64> {
+    if let Dim::Known(value) = dim {
+        return Some(value);
+    }
+    if dim == extent && is_end {
+        return crate::fact::range_of(dtype).map(|(_, most)| most);
+    }
+    // Counted from the end, it is the same only where it is not clamped.
+    let back = folder.symbols.subtract(dim, extent)?.known()?;
+    (back < 0 && folder.symbols.at_least(dim, 0)).then_some(back)
+}

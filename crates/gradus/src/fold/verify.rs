@@ -1,0 +1,131 @@
+//! Whether a folded model says the same as before: the shapes of both are evaluated where every extent is a number.
+
+use std::collections::HashMap;
+
+use gradus_core::graph::{Extent, Graph, Type};
+use gradus_core::{Error, Kind, Result};
+
+use crate::dim::Symbols;
+use crate::fact::{Fact, TensorFact};
+use crate::infer::{Given, InferOptions};
+use crate::model::Model;
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Bindings of symbols under which the model before has no problem.
+    pub bindings: usize,
+    /// Shapes, and elements of shapes, that were known in both and the same.
+    pub values: usize,
+}
+
+/// Most tries of a binding: one may contradict what the model needs.
+const MOST_TRIES: usize = 8;
+
+impl Model {
+    /// Evaluates the shapes of this model and of what it was folded to, under so many random bindings of the extents of inputs,
+    /// and compares the values that both have.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] names the first value that differs, with the binding.
+    pub fn verify(
+        &self,
+        folded: &Model,
+        given: &InferOptions,
+        bindings: usize,
+        seed: u64,
+    ) -> Result<Verified> {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut verified = Verified::default();
+        for round in 0..bindings {
+            for _ in 0..MOST_TRIES {
+                let options = binding(self.graph(), given, &mut random, round);
+                if self.compared(folded, &options, &mut verified)? {
+                    verified.bindings += 1;
+                    break;
+                }
+            }
+        }
+        Ok(verified)
+    }
+
+    /// Compares under one binding; false if it is not one that the model takes.
+    fn compared(&self, folded: &Model, options: &InferOptions, verified: &mut Verified) -> Result<bool> {
+        let before = self.infer(options)?;
+        if !before.problems().is_empty() {
+            return Ok(false);
+        }
+        let after = folded.infer(&InferOptions { dims: HashMap::new(), ..options.clone() })?;
+        let after_by_name: HashMap<_, _> =
+            folded.graph().ids().map(|id| (folded.graph().value(id).name.clone(), after.fact(id))).collect();
+        for id in self.graph().ids() {
+            let name = &self.graph().value(id).name;
+            let Some(after) = after_by_name.get(name) else { continue };
+            match same(before.fact(id), after) {
+                None => {}
+                Some(true) => verified.values += 1,
+                Some(false) => {
+                    let mut dims: Vec<_> =
+                        options.dims.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                    dims.sort();
+                    let message = format!(
+                        "value \"{name}\" is {} before folding and {} after, where {}",
+                        before.describe(before.fact(id)),
+                        before.describe(after),
+                        dims.join(", ")
+                    );
+                    return Err(Error::new(Kind::Graph, message));
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Whether two facts say the same, as far as both say something.
+fn same(a: &Fact, b: &Fact) -> Option<bool> {
+    let (a, b) = (a.as_tensor()?, b.as_tensor()?);
+    let (shape, other) = (a.shape()?, b.shape()?);
+    if shape != other || a.dtype.zip(b.dtype).is_some_and(|(a, b)| a != b) {
+        return Some(false);
+    }
+    let elements = TensorFact::tensor(a).zip(TensorFact::tensor(b));
+    Some(elements.is_none_or(|(a, b)| a.bytes() == b.bytes()))
+}
+
+/// Numbers for all that is open in the extents of inputs. The first binding has large ones, later ones all sorts.
+fn binding(graph: &Graph, given: &InferOptions, random: &mut fastrand::Rng, round: usize) -> InferOptions {
+    let mut options =
+        InferOptions { ignore_declared: true, cautious: true, most_bytes: 1 << 14, ..given.clone() };
+    let mut number = || random.i64(if round == 0 { 16..200 } else { 1..40 });
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
+        for name in extents.iter().filter_map(plain) {
+            if !options.dims.contains_key(&name) {
+                let value = number();
+                options.dims.insert(name, value);
+            }
+        }
+        let open = extents.iter().any(|extent| matches!(extent, Extent::Unknown | Extent::Between(..)));
+        if open && !options.inputs.contains_key(&*info.name) {
+            let close = |extent: &Extent| match extent {
+                Extent::Unknown | Extent::Between(..) => {
+                    Extent::Known(gradus_core::convert::usize_of_i64(number()).unwrap_or(1))
+                }
+                other => other.clone(),
+            };
+            let closed = Type::Tensor(None, Some(extents.iter().map(close).collect()));
+            options.inputs.insert(info.name.to_string(), Given::Type(closed));
+        }
+    }
+    options
+}
+
+/// The name that an extent is, if it is only a name.
+fn plain(extent: &Extent) -> Option<String> {
+    let Extent::Symbol(text) = extent else { return None };
+    let mut scratch = Symbols::default();
+    let dim = scratch.parse(text).unwrap_or_else(|_| scratch.named(text));
+    scratch.as_symbol(dim).map(|symbol| symbol.name.to_string())
+}

@@ -1,0 +1,208 @@
+//! The edit of a graph that was studied.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
+use gradus_core::graph::{Constant, Content, Node, Origin, ValueId};
+use gradus_core::{DType, Tensor};
+
+use super::scope::{Read, Scope};
+use super::{Folder, inline};
+use crate::fact::Fact;
+
+/// An edit while it is made.
+pub(super) struct Writing<'s, 'm> {
+    pub(super) scope: &'s Scope<'m>,
+    pub(super) edit: Edit,
+    /// Names of constants, by what they are.
+    known: HashMap<(DType, Vec<usize>, Bytes), Arc<str>>,
+    /// Names of constants, by value.
+    names: HashMap<ValueId, Arc<str>>,
+    /// New names of values of the graphs around.
+    around: &'s Renames,
+}
+
+/// The edit of a graph, and whether it changes anything.
+pub(super) fn edit(folder: &mut Folder<'_>, scope: &Scope<'_>, around: &Renames) -> (Edit, bool) {
+    let mut writing =
+        Writing { scope, edit: Edit::default(), known: HashMap::new(), names: HashMap::new(), around };
+    let graph = scope.graph;
+    for (id, constant) in graph.constants() {
+        let stays = scope.needed[id.index()] && graph.value(*id).origin == Origin::Constant;
+        let tensor = scope.facts[id.index()].as_tensor().filter(|_| stays).and_then(|fact| fact.tensor());
+        if let Some(tensor) = tensor.filter(|tensor| tensor.dtype() == constant.dtype())
+            && let Some(key) = key(&tensor)
+        {
+            writing.known.entry(key).or_insert_with(|| graph.value(*id).name.clone());
+        }
+    }
+    let mut changed = false;
+    for &index in graph.order() {
+        changed |= writing.node(folder, index);
+    }
+    let mut edit = writing.edit;
+    edit.dropped = scope.dropped();
+    changed |= !edit.constants.is_empty() || !edit.dropped.is_empty();
+    changed |= graph.order().iter().enumerate().any(|(at, &index)| at != index);
+    (edit, changed)
+}
+
+fn key(tensor: &Tensor) -> Option<(DType, Vec<usize>, Bytes)> {
+    Some((tensor.dtype(), tensor.shape().dims().to_vec(), tensor.bytes()?.clone()))
+}
+
+impl Writing<'_, '_> {
+    /// Adds what a node becomes; whether that is not the node.
+    fn node(&mut self, folder: &mut Folder<'_>, index: usize) -> bool {
+        let scope = self.scope;
+        let node = &scope.graph.nodes()[index];
+        let mut changed = false;
+        for id in node.outputs.iter().copied().flatten() {
+            if scope.output[id.index()] && scope.needed[id.index()] {
+                changed |= self.output(folder, id);
+            }
+        }
+        if !scope.stays[index] {
+            let outputs = node.outputs.iter().copied().flatten().filter(|id| !scope.output[id.index()]);
+            let declared = outputs.map(|id| scope.graph.value(id)).filter(|info| info.declared.is_some());
+            self.edit.gone.extend(declared.map(|info| info.name.clone()));
+            return true;
+        }
+        if let Some(number) = inline::branch(scope, node) {
+            inline::write(self, folder, index, number);
+            return true;
+        }
+        let kept = self.kept(folder, node, index);
+        changed |= !kept.inputs.is_empty() || !kept.graphs.is_empty();
+        self.edit.nodes.push(Step::Kept(kept));
+        changed
+    }
+
+    fn kept(&mut self, folder: &mut Folder<'_>, node: &Node, index: usize) -> Kept {
+        let scope = self.scope;
+        let mut kept = Kept { node: index, ..Kept::default() };
+        for (input, id) in node.inputs.iter().enumerate() {
+            let Some(id) = *id else { continue };
+            let name = match scope.targets.get(&(index, input)) {
+                Some(tensor) => self.target(folder, tensor),
+                None => self.name(folder, id),
+            };
+            if name != scope.graph.value(id).name {
+                kept.inputs.push((input, name));
+            }
+        }
+        for (number, _) in node.graphs().enumerate() {
+            let Some(child) = scope.children.get(&(index, number)) else { continue };
+            let names = self.captured(folder, child);
+            let (edit, changed) = edit(folder, child, &names);
+            if changed {
+                kept.graphs.push((number, edit));
+            }
+        }
+        kept
+    }
+
+    /// Adds a node that gives an output its name, where that is read from elsewhere.
+    fn output(&mut self, folder: &mut Folder<'_>, id: ValueId) -> bool {
+        let name = self.scope.graph.value(id).name.clone();
+        match &self.scope.reads[id.index()] {
+            Read::Own => return false,
+            Read::Other(other) => {
+                let other = self.name(folder, *other);
+                self.copy(name, other);
+            }
+            Read::Constant(tensor) => {
+                let value = Content::Tensor(Constant::from(tensor.clone()));
+                self.make("Constant", Vec::new(), name, vec![("value", value)]);
+            }
+        }
+        true
+    }
+
+    /// Adds a node that gives a value another name.
+    pub(super) fn copy(&mut self, name: Arc<str>, of: Arc<str>) {
+        self.make("Identity", vec![of], name, Vec::new());
+    }
+
+    fn make(
+        &mut self,
+        operator: &'static str,
+        inputs: Vec<Arc<str>>,
+        output: Arc<str>,
+        attributes: Vec<(&'static str, Content)>,
+    ) {
+        let made = Made { name: output.clone(), operator, inputs, outputs: vec![output], attributes };
+        self.edit.nodes.push(Step::Made(made));
+    }
+
+    /// The name that a value is read by.
+    pub(super) fn name(&mut self, folder: &mut Folder<'_>, id: ValueId) -> Arc<str> {
+        let scope = self.scope;
+        let id = scope.resolved(id);
+        let info = scope.graph.value(id);
+        let Read::Constant(tensor) = &scope.reads[id.index()] else {
+            return self
+                .around
+                .get(&info.name)
+                .filter(|_| info.origin == Origin::Capture)
+                .unwrap_or(&info.name)
+                .clone();
+        };
+        if scope.output[id.index()] {
+            return info.name.clone();
+        }
+        if let Some(name) = self.names.get(&id) {
+            return name.clone();
+        }
+        let key = key(tensor);
+        let fixed = scope.fixed[id.index()];
+        let known = key.as_ref().and_then(|key| self.known.get(key)).filter(|_| !fixed).cloned();
+        let name = known.unwrap_or_else(|| {
+            let stays = matches!(info.origin, Origin::Node(node, _) if scope.stays[node]);
+            let name = if stays { folder.fresh(&info.name) } else { info.name.clone() };
+            self.add(folder, name, tensor)
+        });
+        self.names.insert(id, name.clone());
+        name
+    }
+
+    /// The name of a constant that is read in place of a computed shape.
+    fn target(&mut self, folder: &mut Folder<'_>, tensor: &Tensor) -> Arc<str> {
+        if let Some(name) = key(tensor).and_then(|key| self.known.get(&key)) {
+            return name.clone();
+        }
+        let elements = tensor.to_i64().unwrap_or_default();
+        let elements: Vec<_> = elements.iter().map(i64::to_string).collect();
+        let name = folder.fresh(&format!("shape[{}]", elements.join(",")));
+        self.add(folder, name, tensor)
+    }
+
+    fn add(&mut self, folder: &mut Folder<'_>, name: Arc<str>, tensor: &Tensor) -> Arc<str> {
+        if let Some(key) = key(tensor) {
+            self.known.entry(key).or_insert_with(|| name.clone());
+        }
+        folder.report.constants += 1;
+        folder.report.constant_bytes += gradus_core::convert::u64_of(tensor.byte_len());
+        self.edit.constants.push((name.clone(), tensor.clone()));
+        name
+    }
+
+    /// New names of what an inner graph reads of this one.
+    pub(super) fn captured(&mut self, folder: &mut Folder<'_>, child: &Scope<'_>) -> Renames {
+        let mut names = Renames::new();
+        for capture in child.graph.captures().iter().filter(|capture| child.needed[capture.inner.index()]) {
+            let (old, new) = (&child.graph.value(capture.inner).name, self.name(folder, capture.outer));
+            if *old != new {
+                names.insert(old.clone(), new);
+            }
+        }
+        names
+    }
+}
+
+/// Whether a value is a tensor of which something is known.
+pub(super) fn dims_of(fact: &Fact) -> Option<&crate::fact::Dims> {
+    fact.as_tensor()?.dims.as_ref()
+}

@@ -1,0 +1,131 @@
+//! Writing models: what was read, with its changes, into a file beside which the files of its constants lie.
+//!
+//! Long parts of the source are copied from file to file by the system, so weights pass through no memory of ours.
+
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use gradus_core::convert::u64_of;
+use gradus_core::graph::edit::Edit;
+use gradus_core::{Error, Kind, Result};
+use gradus_formats::onnx::{self, Part, Splice};
+
+use crate::files::NewFiles;
+use crate::model::Model;
+
+/// Parts from this length on are copied by the system.
+const LONG: usize = 1 << 16;
+
+impl Model {
+    /// Writes the model that an edit makes of it. Files of constants are copied beside it, unless they are there.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of constants;
+    /// [`Kind::Unsupported`] if models like it are not written.
+    pub fn save_edited(&self, edit: &Edit, path: impl AsRef<Path>) -> Result<u64> {
+        let path = path.as_ref();
+        let (bytes, _) = self.file_of()?;
+        let splice = onnx::edit_model(bytes, self.source(), edit)?;
+        let mut files = NewFiles::default();
+        for location in onnx::external_files(bytes)? {
+            let from = self.path().and_then(Path::parent).map(|folder| folder.join(&location));
+            let from = from.ok_or_else(|| {
+                Error::new(Kind::Io, format!("constants are in \"{location}\", but the model has no folder"))
+            })?;
+            copy_beside(&mut files, &from, &path.with_file_name("").join(&location))?;
+        }
+        let source = self.path().and_then(|path| same_file(path, bytes));
+        files.create(path, |out| {
+            write(out, &splice, bytes, source.as_ref()).map_err(|error| at(path, &error))
+        })?;
+        files.commit()?;
+        Ok(u64_of(splice.len()))
+    }
+}
+
+fn at(path: &Path, error: &std::io::Error) -> Error {
+    Error::new(Kind::Io, error.to_string()).in_file(path.display())
+}
+
+/// The file that was mapped, if it still is as long.
+fn same_file(path: &Path, bytes: &Bytes) -> Option<File> {
+    let file = File::open(path).ok()?;
+    (file.metadata().ok()?.len() == u64_of(bytes.len())).then_some(file)
+}
+
+fn write(
+    out: &mut BufWriter<File>,
+    splice: &Splice,
+    bytes: &Bytes,
+    source: Option<&File>,
+) -> std::io::Result<()> {
+    for part in splice.parts() {
+        match (part, source) {
+            (Part::Fresh(bytes), _) => out.write_all(bytes)?,
+            (Part::Source(range), Some(mut source)) if range.len() >= LONG => {
+                source.seek(SeekFrom::Start(u64_of(range.start)))?;
+                out.flush()?;
+                let copied = std::io::copy(&mut source.take(u64_of(range.len())), out.get_mut())?;
+                if copied != u64_of(range.len()) {
+                    return Err(std::io::Error::other("the model's file became shorter while it was copied"));
+                }
+            }
+            (Part::Source(range), _) => out.write_all(&bytes[range])?,
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file of constants to where the new model looks for it.
+fn copy_beside(files: &mut NewFiles, from: &Path, to: &Path) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().ok();
+    if real(to).is_some() && real(to) == real(from) {
+        return Ok(());
+    }
+    if to.exists() {
+        if same_content(from, to).map_err(|error| at(to, &error))? {
+            return Ok(());
+        }
+        let message = "there is another file of this name, and the model's constants would replace it; \
+                       choose another folder for the model";
+        return Err(Error::new(Kind::Io, message).in_file(to.display()));
+    }
+    if let Some(folder) = to.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| at(folder, &error))?;
+    }
+    let mut source = File::open(from).map_err(|error| at(from, &error))?;
+    files.create(to, |out| {
+        std::io::copy(&mut source, out.get_mut()).map_err(|error| at(to, &error))?;
+        Ok(())
+    })
+}
+
+fn same_content(a: &Path, b: &Path) -> std::io::Result<bool> {
+    let (mut a, mut b) = (File::open(a)?, File::open(b)?);
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut from_a, mut from_b) = (vec![0; 1 << 20], vec![0; 1 << 20]);
+    loop {
+        let count = a.read(&mut from_a)?;
+        if count == 0 {
+            return Ok(true);
+        }
+        b.read_exact(&mut from_b[..count])?;
+        if from_a[..count] != from_b[..count] {
+            return Ok(false);
+        }
+    }
+}
+
+/// The path of a model in a folder, under its own name.
+///
+/// # Errors
+/// [`Kind::Usage`] if the model's path has no name.
+pub fn path_in(folder: &Path, model: &Path) -> Result<PathBuf> {
+    let name = model.file_name();
+    let name = name.ok_or_else(|| Error::new(Kind::Usage, format!("{} is not a file", model.display())))?;
+    Ok(folder.join(name))
+}
