@@ -39,6 +39,9 @@ enum Chore {
         /// Random calls of each function of each program.
         #[arg(long, default_value_t = 300, requires = "peers")]
         calls: u32,
+        /// Fold the corpus and the models of the onnx package too, and run what comes out beside the originals.
+        #[arg(long)]
+        fold: bool,
     },
     /// Fills of random sequences of every float type against arbitrary precision.
     Accuracy {
@@ -90,8 +93,9 @@ fn main() -> std::process::ExitCode {
     let result = match Args::parse().chore {
         Chore::Check => chores::check(),
         Chore::Test { fuzz_seconds } => chores::test(fuzz_seconds),
-        Chore::Conformance { peers, seed, calls } => chores::conformance()
-            .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls))),
+        Chore::Conformance { peers, seed, calls, fold } => chores::conformance()
+            .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls)))
+            .and_then(|()| if fold { peers::fold() } else { Ok(()) }),
         Chore::Accuracy { elements, seed } => chores::accuracy(elements, seed),
         Chore::Memcheck => chores::memcheck(),
         Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),

@@ -1,4 +1,4 @@
-//! Profiles against the programs that they predict, installed and called now.
+//! Gradus against other programs, installed and called now: profiles, and the models that `fold` writes.
 
 use std::fs::File;
 
@@ -24,11 +24,12 @@ const ALWAYS: &str = "numpy==2.4.6 ml_dtypes==0.6.0";
 /// The profiles that are compared if none are named: those whose packages are small.
 pub(crate) const SMALL: &str = "onnx-body,onnxruntime,openvino,openvino-cpu,numpy";
 
-/// Compares random calls; their number is that of each function of each profile.
-pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> {
+/// What is installed for these profiles.
+fn packages(profiles: &[impl AsRef<str>]) -> Result<Vec<&'static str>> {
     let mut wanted: Vec<_> = ALWAYS.split_whitespace().collect();
     for profile in profiles {
-        let Some((_, packages)) = PACKAGES.iter().find(|(name, _)| name == profile) else {
+        let profile = profile.as_ref();
+        let Some((_, packages)) = PACKAGES.iter().find(|(name, _)| *name == profile) else {
             let known: Vec<_> = PACKAGES.iter().map(|(name, _)| *name).collect();
             return Err(format!("{profile} is not a program that is called; known are {}", known.join(", ")));
         };
@@ -36,11 +37,23 @@ pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> 
     }
     wanted.sort_unstable();
     wanted.dedup();
-    let mut python = environment("target/venv-peers", &wanted)?;
+    Ok(wanted)
+}
+
+/// Compares random calls; their number is that of each function of each profile.
+pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> {
+    let mut python = environment("target/venv-peers", &packages(profiles)?)?;
     python.arg("conformance/peers.py").args([seed.to_string(), calls.to_string(), profiles.join(",")]);
     let answers = root().join("target/peers.jsonl");
     let file = File::create(&answers).map_err(|error| format!("{}: {error}", answers.display()))?;
     run(python.stdout(file))?;
     let test = ["test", "--quiet", "-p", "gradus-core", "--test", "peers", "--", "--ignored", "--nocapture"];
     run(cargo().args(test).env("GRADUS_PEERS", &answers))
+}
+
+/// Folds the corpus and the models of the `onnx` package, and runs what comes out beside the originals.
+pub(crate) fn fold() -> Result<()> {
+    run(cargo().args(["build", "--quiet", "--release", "-p", "gradus-cli"]))?;
+    let mut python = environment("target/venv-fold", &packages(&["onnxruntime", "openvino"])?)?;
+    run(python.args(["conformance/fold.py", "target/release/gradus", "--peers", "openvino"]))
 }

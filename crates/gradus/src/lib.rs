@@ -14,6 +14,7 @@
 //! ```
 
 pub mod arrays;
+pub mod diff;
 pub mod dim;
 pub mod fact;
 pub mod files;
