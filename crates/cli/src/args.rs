@@ -142,6 +142,11 @@ pub(crate) struct Infer {
     #[arg(long = "input-shape", value_name = "NAME=EXTENT,…")]
     pub(crate) input_shapes: Vec<String>,
 
+    /// Write the inferred shapes into the models, as declared types of their values: to a file, or into a folder, which several
+    /// models need.
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub(crate) output: Option<PathBuf>,
+
     /// Show only values whose shape is not known in full, and why.
     #[arg(long)]
     pub(crate) only_unknown: bool,

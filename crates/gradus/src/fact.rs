@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use gradus_core::convert::{Rules, i64_of};
+use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Number, Shape, Tensor, Value};
 
 use crate::dim::Dim;
@@ -133,6 +134,23 @@ impl TensorFact {
             Elements::Integers(all) => all.iter().all(|dim| dim.known().is_some()),
             Elements::Unknown | Elements::Fractions(_) | Elements::Progression(_) => false,
         }
+    }
+
+    /// The tensor, if all elements are known and take so many bytes at most; progressions are written out.
+    pub fn tensor_within(&self, most_bytes: u64) -> Option<Tensor> {
+        let (dtype, shape) = (self.dtype?, self.shape()?);
+        if byte_len(dtype, &shape) > u128::from(most_bytes) {
+            return None;
+        }
+        let Elements::Progression(both) = &self.elements else { return self.tensor() };
+        let (first, step) = (both.0.known()?, both.1.known()?);
+        let element = |i: usize| i128::from(first) + i128::from(step) * i128::from(i64_of(i));
+        // Floats are exact up to here, however they are added up.
+        let exact = |i: &usize| element(*i).abs() < 1 << 24;
+        let whole = dtype.is_integer() || dtype == DType::Bool;
+        let known = whole || (dtype == DType::F32 && [0, shape.len()].iter().all(exact));
+        let numbers = (0..shape.len()).map(|i| Number::Int(element(i)));
+        known.then(|| Tensor::from_numbers(dtype, shape.clone(), numbers, Rules::IEEE).ok()).flatten()
     }
 
     /// The tensor, if all elements are known; a progression is not written out.

@@ -14,6 +14,7 @@
 //! ```
 
 pub mod arrays;
+mod declare;
 pub mod diff;
 pub mod dim;
 pub mod fact;
@@ -25,7 +26,7 @@ pub mod op;
 mod ops;
 mod program;
 pub mod registry;
-pub mod save;
+mod save;
 pub mod schema;
 
 pub use dim::Dim;

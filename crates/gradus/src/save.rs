@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bytes::Bytes;
 use gradus_core::convert::u64_of;
@@ -118,14 +118,4 @@ fn same_content(a: &Path, b: &Path) -> std::io::Result<bool> {
             return Ok(false);
         }
     }
-}
-
-/// The path of a model in a folder, under its own name.
-///
-/// # Errors
-/// [`Kind::Usage`] if the model's path has no name.
-pub fn path_in(folder: &Path, model: &Path) -> Result<PathBuf> {
-    let name = model.file_name();
-    let name = name.ok_or_else(|| Error::new(Kind::Usage, format!("{} is not a file", model.display())))?;
-    Ok(folder.join(name))
 }

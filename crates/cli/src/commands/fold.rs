@@ -81,15 +81,9 @@ pub(crate) fn fold(args: &args::Fold) -> Result<(), Failure> {
         declare: !args.no_declare,
         limits: Limits::DEFAULT,
     };
-    let folder = args.output.is_dir();
-    if args.models.len() > 1 && !folder {
-        let message =
-            format!("--output {} must be a folder, as there are several models", args.output.display());
-        return Err(Error::new(Kind::Usage, message).into());
-    }
+    given::check_destination(&args.output, &args.models)?;
     many::each(&args.models, args.json, |model, out| {
-        let output = if folder { gradus::save::path_in(&args.output, model)? } else { args.output.clone() };
-        one(args, model, &output, &options, out)
+        one(args, model, &given::destination(&args.output, model)?, &options, out)
     })
 }
 

@@ -1,6 +1,7 @@
-//! What is said of a model's inputs: `--dim`, `--input-shape`.
+//! What is said of models: of their inputs by `--dim` and `--input-shape`, of where they go by `--output`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use gradus::graph::{Extent, Type};
 use gradus::infer::Given;
@@ -8,6 +9,29 @@ use gradus::{Error, Kind, Result};
 
 fn usage(message: String) -> Error {
     Error::new(Kind::Usage, message)
+}
+
+/// Checks that several models are written into a folder.
+pub(super) fn check_destination(to: &Path, models: &[PathBuf]) -> Result<()> {
+    if models.len() > 1 && !to.is_dir() {
+        let message =
+            format!("--output {} must be a folder that exists, as there are several models", to.display());
+        return Err(usage(message));
+    }
+    let mut names = HashSet::new();
+    match models.iter().filter_map(|model| model.file_name()).find(|name| !names.insert(*name)) {
+        Some(name) => Err(usage(format!("several models are named {}", name.display()))),
+        None => Ok(()),
+    }
+}
+
+/// Where a model is written: the file, or under its own name in the folder.
+pub(super) fn destination(to: &Path, model: &Path) -> Result<PathBuf> {
+    if !to.is_dir() {
+        return Ok(to.to_owned());
+    }
+    let name = model.file_name().ok_or_else(|| usage(format!("{} is not a file", model.display())))?;
+    Ok(to.join(name))
 }
 
 /// Symbols and their numbers, from `NAME=NUMBER`.

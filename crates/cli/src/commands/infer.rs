@@ -145,6 +145,9 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
             Error::new(Kind::Usage, "--why explains a value of one model, but there are several").into()
         );
     }
+    if let Some(to) = &args.output {
+        given::check_destination(to, &args.models)?;
+    }
     many::each(&args.models, args.json, |model, out| one(args, model, &options, out))
 }
 
@@ -152,6 +155,10 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
 fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let model = Model::open(path, &options.limits)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
+    if let Some(to) = &args.output {
+        let edit = model.declared(&inference, options).map_err(|error| error.in_file(path.display()))?;
+        model.save_edited(&edit, &given::destination(to, path)?)?;
+    }
     if let Some(name) = &args.why {
         let id = model.value(name)?;
         writeln!(out, "{}", inference.explain(model.graph(), id, MOST_LINES).join("\n"))?;

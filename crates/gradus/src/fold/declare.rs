@@ -1,65 +1,50 @@
 //! Types of values, as a folded model declares them.
 
 use gradus_core::convert::usize_of_i64;
-use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{Extent, Type, ValueId};
+use gradus_core::graph::Extent;
+use gradus_core::graph::edit::{Edit, Step};
 
 use super::Folder;
 use super::scope::Scope;
-use crate::dim::Dim;
+use crate::declare::{Telling, merged};
 
 /// What was fixed of inputs, and what follows of outputs, is declared of them.
 pub(super) fn interface(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit) {
-    if folder.options.dims.is_empty() && folder.options.inputs.is_empty() {
+    if folder.given.dims.is_empty() && folder.given.inputs.is_empty() {
         return;
     }
     let graph = scope.graph;
     for &id in graph.inputs().iter().chain(graph.outputs()) {
         let info = graph.value(id);
-        let Some(fixed) = merged(scope, id, |dim| dim.known().and_then(usize_of_i64).map(Extent::Known))
-        else {
-            continue;
-        };
-        if info.declared.as_ref() != Some(&fixed) && !edit.types.iter().any(|(name, _)| *name == info.name) {
+        let fixed =
+            merged(graph, &scope.facts, id, |dim| dim.known().and_then(usize_of_i64).map(Extent::Known));
+        let Some(fixed) = fixed.filter(|fixed| info.declared.as_ref() != Some(fixed)) else { continue };
+        if !edit.types.iter().any(|(name, _)| *name == info.name) {
             edit.types.push((info.name.clone(), fixed));
         }
     }
 }
 
-/// What was inferred of the values that nodes compute is declared of them.
+/// What was inferred of the values that nodes compute is declared of them, also of those that were within a node before.
 pub(super) fn values(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit) {
     let graph = scope.graph;
-    let named = crate::infer::symbols_of_inputs(graph, &folder.options.inputs);
-    let symbols = &folder.symbols;
-    let extent = |dim: Dim| match dim {
-        Dim::Known(value) => usize_of_i64(value).map(Extent::Known),
-        Dim::Symbolic(_) => {
-            let told = symbols.symbols_of(dim).iter().all(|symbol| named.contains(&*symbol.name));
-            told.then(|| Extent::Symbol(symbols.print(dim).to_string().into()))
+    let telling = Telling::new(graph, &folder.symbols, &folder.given);
+    for (index, node) in graph.nodes().iter().enumerate() {
+        if !scope.stays[index] {
+            continue;
         }
-    };
-    for (index, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.stays[*index]) {
-        debug_assert!(scope.stays[index]);
         for id in node.outputs.iter().copied().flatten().filter(|id| !scope.output[id.index()]) {
             let info = graph.value(id);
-            if let Some(of) = merged(scope, id, extent).filter(|of| info.declared.as_ref() != Some(of)) {
+            let of = merged(graph, &scope.facts, id, |dim| telling.extent(dim));
+            if let Some(of) = of.filter(|of| info.declared.as_ref() != Some(of)) {
                 edit.types.push((info.name.clone(), of));
             }
         }
     }
-}
-
-/// The type of a value, with its extents as they are said or, where nothing is said, declared.
-fn merged(scope: &Scope<'_>, id: ValueId, say: impl Fn(Dim) -> Option<Extent>) -> Option<Type> {
-    let fact = scope.facts[id.index()].as_tensor()?;
-    let (dtype, dims) = (fact.dtype?, fact.dims.as_ref()?);
-    let declared = match &scope.graph.value(id).declared {
-        Some(Type::Tensor(_, Some(extents))) if extents.len() == dims.len() => Some(extents),
-        _ => None,
-    };
-    let extent = |(axis, &dim): (usize, &Dim)| {
-        let old = || declared.and_then(|extents| extents.get(axis).cloned());
-        say(dim).or_else(old).unwrap_or(Extent::Unknown)
-    };
-    Some(Type::Tensor(Some(dtype), Some(dims.iter().enumerate().map(extent).collect())))
+    for step in &mut edit.nodes {
+        let Step::Inlined(inlined) = step else { continue };
+        if let Some(child) = scope.children.get(&(inlined.node, inlined.graph)) {
+            values(folder, child, &mut inlined.edit);
+        }
+    }
 }

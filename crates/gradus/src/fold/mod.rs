@@ -96,20 +96,21 @@ impl Model {
             let message = format!("models of {} are not folded", source.standard);
             return Err(Error::new(Kind::Unsupported, message));
         }
-        let inference = self.infer(&InferOptions {
+        let given = InferOptions {
             dims: options.dims.clone(),
             inputs: options.inputs.clone(),
             ignore_declared: true,
             cautious: true,
             most_bytes: options.max_constant,
             limits: options.limits,
-        })?;
+        };
+        let inference = self.infer(&given)?;
         let mentioned = self.mentioned()?;
         let (facts, symbols, bodies, problems) = inference.into_parts();
         let places = bodies.into_iter().filter_map(|body| Some((body.place.clone()?, body))).collect();
         let mut folder = Folder {
             model: self,
-            options,
+            given,
             symbols,
             bodies: places,
             mentioned,
@@ -133,7 +134,7 @@ impl Model {
 /// What all graphs of a model share while it is folded.
 struct Folder<'m> {
     model: &'m Model,
-    options: &'m FoldOptions,
+    given: InferOptions,
     symbols: Symbols,
     bodies: HashMap<Arc<[(usize, usize)]>, Body>,
     /// Values of the main graph that other parts of the file mention.

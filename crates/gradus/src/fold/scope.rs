@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use gradus_core::convert::{Rules, i64_of};
+use gradus_core::Tensor;
 use gradus_core::graph::{Graph, Node, Origin, ValueId};
-use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Number, Tensor};
 
 use super::exact::{is_exact, is_settled, is_whole};
 use super::{Folder, inline, same, target};
-use crate::fact::{Elements, Fact, TensorFact};
+use crate::fact::{Fact, TensorFact};
 
 /// Where a value comes from in the folded graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +148,7 @@ impl<'m> Scope<'m> {
                 continue;
             }
             let Fact::Tensor(fact) = &self.facts[id.index()] else { continue };
-            let Some(tensor) = known(fact, folder.options.max_constant) else { continue };
+            let Some(tensor) = fact.tensor_within(folder.given.most_bytes) else { continue };
             let first = self.fact(node, 0).and_then(Fact::as_tensor).and_then(TensorFact::tensor);
             if is_settled(node, &[first.as_ref()], &tensor) {
                 self.reads[id.index()] = Read::Constant(tensor);
@@ -246,20 +244,4 @@ impl<'m> Scope<'m> {
 pub(super) fn is_opaque(folder: &Folder<'_>, node: &Node) -> bool {
     let chance = node.operator.name.starts_with("Random");
     chance || !crate::infer::is_understood(folder.model.source(), node)
-}
-
-/// The tensor of which all is known, unless it is too large.
-fn known(fact: &TensorFact, most: u64) -> Option<Tensor> {
-    let (dtype, shape) = (fact.dtype?, fact.shape()?);
-    if byte_len(dtype, &shape) > u128::from(most) {
-        return None;
-    }
-    let Elements::Progression(both) = &fact.elements else { return fact.tensor() };
-    let (first, step) = (both.0.known()?, both.1.known()?);
-    let element = |i: usize| i128::from(first) + i128::from(step) * i128::from(i64_of(i));
-    // Floats are whole numbers up to here, however they are added up.
-    let exact = is_whole(dtype)
-        || (dtype == DType::F32 && [0, shape.len()].iter().all(|&i| element(i).abs() < 1 << 24));
-    let numbers = (0..shape.len()).map(|i| Number::Int(element(i)));
-    if exact { Tensor::from_numbers(dtype, shape.clone(), numbers, Rules::IEEE).ok() } else { None }
 }

@@ -333,7 +333,7 @@ impl<'m> Pass<'m> {
                 None => None,
                 Some(id) => {
                     self.read(frame, *id);
-                    match value_of(&frame.facts[id.index()]) {
+                    match value_of(&frame.facts[id.index()], self.most_bytes) {
                         Some(value) => Some(value),
                         None => return,
                     }
@@ -536,9 +536,10 @@ fn depends(frame: &Frame<'_>, node: &Node) -> bool {
 }
 
 /// The value, if all of it is known.
-fn value_of(fact: &Fact) -> Option<Value> {
+fn value_of(fact: &Fact, most_bytes: u64) -> Option<Value> {
+    let value_of = |fact| value_of(fact, most_bytes);
     match fact {
-        Fact::Tensor(tensor) => tensor.tensor().map(Value::from),
+        Fact::Tensor(tensor) => tensor.tensor_within(most_bytes).map(Value::from),
         Fact::Sequence(sequence) => {
             Some(Value::Sequence(sequence.items.as_ref()?.iter().map(value_of).collect::<Option<_>>()?))
         }

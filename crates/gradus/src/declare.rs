@@ -1,0 +1,79 @@
+//! Types of values, as inference found them, to be declared in a model.
+
+use std::collections::HashSet;
+
+use gradus_core::Result;
+use gradus_core::convert::usize_of_i64;
+use gradus_core::graph::edit::Edit;
+use gradus_core::graph::{Extent, Graph, Type, ValueId};
+
+use crate::dim::{Dim, Symbols};
+use crate::fact::Fact;
+use crate::infer::{InferOptions, Inference, symbols_of_inputs};
+use crate::model::Model;
+
+impl Model {
+    /// The edit that declares what was inferred: of the values that nodes compute, and of inputs and outputs where the model
+    /// leaves an extent open, or where what was given fixes one.
+    ///
+    /// # Errors
+    /// [`gradus_core::Kind::Unsupported`] if models like it are not edited.
+    pub fn declared(&self, inference: &Inference, given: &InferOptions) -> Result<Edit> {
+        self.file_of()?;
+        let graph = self.graph();
+        let telling = Telling::new(graph, inference.symbols(), given);
+        let told = |id: ValueId| {
+            let info = graph.value(id);
+            let of = merged(graph, inference.facts(), id, |dim| telling.extent(dim))?;
+            (info.declared.as_ref() != Some(&of)).then(|| (info.name.clone(), of))
+        };
+        let mut seen = HashSet::new();
+        let computed = graph.nodes().iter().flat_map(|node| node.outputs.iter().copied().flatten());
+        let all = graph.inputs().iter().chain(graph.outputs()).copied().chain(computed);
+        let types = all.filter(|id| seen.insert(*id)).filter_map(told).collect();
+        Ok(Edit { types, ..Edit::keeping(0..graph.nodes().len()) })
+    }
+}
+
+/// What can be said of extents: numbers, and expressions of names that the model's inputs have.
+pub(crate) struct Telling<'a> {
+    symbols: &'a Symbols,
+    named: HashSet<String>,
+}
+
+impl<'a> Telling<'a> {
+    pub(crate) fn new(graph: &Graph, symbols: &'a Symbols, given: &InferOptions) -> Telling<'a> {
+        Telling { symbols, named: symbols_of_inputs(graph, &given.inputs) }
+    }
+
+    pub(crate) fn extent(&self, dim: Dim) -> Option<Extent> {
+        match dim {
+            Dim::Known(value) => usize_of_i64(value).map(Extent::Known),
+            Dim::Symbolic(_) => {
+                let told = |name: &str| self.named.contains(name);
+                let all = self.symbols.symbols_of(dim).iter().all(|symbol| told(&symbol.name));
+                all.then(|| Extent::Symbol(self.symbols.print(dim).to_string().into()))
+            }
+        }
+    }
+}
+
+/// The type of a value, with its extents as they are said or, where nothing is said, declared.
+pub(crate) fn merged(
+    graph: &Graph,
+    facts: &[Fact],
+    id: ValueId,
+    say: impl Fn(Dim) -> Option<Extent>,
+) -> Option<Type> {
+    let fact = facts[id.index()].as_tensor()?;
+    let (dtype, dims) = (fact.dtype?, fact.dims.as_ref()?);
+    let declared = match &graph.value(id).declared {
+        Some(Type::Tensor(_, Some(extents))) if extents.len() == dims.len() => Some(extents),
+        _ => None,
+    };
+    let extent = |(axis, &dim): (usize, &Dim)| {
+        let old = || declared.and_then(|extents| extents.get(axis).cloned());
+        say(dim).or_else(old).unwrap_or(Extent::Unknown)
+    };
+    Some(Type::Tensor(Some(dtype), Some(dims.iter().enumerate().map(extent).collect())))
+}
