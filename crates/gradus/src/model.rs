@@ -88,6 +88,11 @@ impl Model {
         Ok(Model { file: self.file.clone(), ..model })
     }
 
+    /// The bytes that it was read from, if it is a file that Gradus writes.
+    pub fn bytes(&self) -> Option<&Bytes> {
+        self.bytes.as_ref()
+    }
+
     /// The file that it was read from.
     pub fn path(&self) -> Option<&Path> {
         self.file.as_deref()

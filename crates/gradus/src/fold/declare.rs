@@ -1,11 +1,11 @@
 //! Types of values, as a folded model declares them.
 
 use gradus_core::convert::usize_of_i64;
-use gradus_core::graph::Extent;
 use gradus_core::graph::edit::{Edit, Step};
+use gradus_core::graph::{Extent, ValueId};
 
 use super::Folder;
-use super::scope::Scope;
+use super::scope::{Read, Scope};
 use crate::declare::{Telling, merged};
 
 /// What was fixed of inputs, and what follows of outputs, is declared of them.
@@ -30,10 +30,10 @@ pub(super) fn values(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit) {
     let graph = scope.graph;
     let telling = Telling::new(graph, &folder.symbols, &folder.given);
     for (index, node) in graph.nodes().iter().enumerate() {
-        if !scope.stays[index] {
-            continue;
-        }
-        for id in node.outputs.iter().copied().flatten().filter(|id| !scope.output[id.index()]) {
+        let made =
+            |id: &ValueId| scope.needed[id.index()] && matches!(scope.reads[id.index()], Read::Extents(_));
+        let defined = |id: &ValueId| !scope.output[id.index()] && (scope.stays[index] || made(id));
+        for id in node.outputs.iter().copied().flatten().filter(defined) {
             let info = graph.value(id);
             let of = merged(graph, &scope.facts, id, |dim| telling.extent(dim));
             if let Some(of) = of.filter(|of| info.declared.as_ref() != Some(of)) {

@@ -20,6 +20,7 @@ mod inline;
 mod report;
 mod same;
 mod scope;
+mod source;
 mod target;
 mod verify;
 mod write;
@@ -111,6 +112,7 @@ impl Model {
         let mut folder = Folder {
             model: self,
             given,
+            declare: options.declare,
             symbols,
             bodies: places,
             mentioned,
@@ -121,6 +123,7 @@ impl Model {
         let mut scope = Scope::new(&mut folder, self.graph(), facts, Vec::new());
         scope.study(&mut folder);
         scope.need_outputs(&mut folder);
+        source::choose(&mut scope, &mut folder);
         let (mut edit, _) = write::edit(&mut folder, &scope, &HashMap::new());
         declare::interface(&folder, &scope, &mut edit);
         if options.declare {
@@ -135,6 +138,7 @@ impl Model {
 struct Folder<'m> {
     model: &'m Model,
     given: InferOptions,
+    declare: bool,
     symbols: Symbols,
     bodies: HashMap<Arc<[(usize, usize)]>, Body>,
     /// Values of the main graph that other parts of the file mention.

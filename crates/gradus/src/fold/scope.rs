@@ -7,6 +7,7 @@ use gradus_core::Tensor;
 use gradus_core::graph::{Graph, Node, Origin, ValueId};
 
 use super::exact::{is_exact, is_settled, is_whole};
+use super::source::Extents;
 use super::{Folder, inline, same, target};
 use crate::fact::{Fact, TensorFact};
 
@@ -19,6 +20,8 @@ pub(super) enum Read {
     Other(ValueId),
     /// It is a constant.
     Constant(Tensor),
+    /// It is some extents of an input.
+    Extents(Extents),
 }
 
 /// A graph while it is folded.
@@ -164,11 +167,26 @@ impl<'m> Scope<'m> {
         self.need_rest(folder);
     }
 
+    /// Forgets what is needed, and gives it back.
+    pub(super) fn forget_needs(&mut self) -> Needs<'m> {
+        let needed = std::mem::replace(&mut self.needed, vec![false; self.graph.values().len()]);
+        let stays = std::mem::replace(&mut self.stays, vec![false; self.graph.nodes().len()]);
+        Needs { needed, stays, children: std::mem::take(&mut self.children) }
+    }
+
+    /// Takes back what was needed before.
+    pub(super) fn restore_needs(&mut self, needs: Needs<'m>) {
+        (self.needed, self.stays, self.children) = (needs.needed, needs.stays, needs.children);
+    }
+
     /// Marks a value as read.
     pub(super) fn need(&mut self, id: ValueId) {
         self.needed[id.index()] = true;
         let other = self.resolved(id);
         self.needed[other.index()] = true;
+        if let Read::Extents(extents) = &self.reads[other.index()] {
+            self.needed[extents.input.index()] = true;
+        }
     }
 
     /// Marks what is needed by what is needed.
@@ -238,6 +256,13 @@ impl<'m> Scope<'m> {
         let idle = self.graph.constants().iter().map(|(id, _)| *id).filter(|&id| idle(id));
         idle.map(|id| self.graph.value(id).name.clone()).collect()
     }
+}
+
+/// What is needed of a graph.
+pub(super) struct Needs<'m> {
+    needed: Vec<bool>,
+    stays: Vec<bool>,
+    children: BTreeMap<(usize, usize), Scope<'m>>,
 }
 
 /// Whether a node is left as it is, with all it reads: nobody knows what it does.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
-use gradus_core::graph::{Constant, Content, Node, Origin, ValueId};
+use gradus_core::graph::{Constant, Content, Extent, Node, Origin, Type, ValueId};
 use gradus_core::{DType, Tensor};
 
 use super::scope::{Read, Scope};
-use super::{Folder, inline};
+use super::{Folder, inline, source};
 use crate::fact::Fact;
 
 /// An edit while it is made.
@@ -38,7 +38,7 @@ pub(super) fn edit(folder: &mut Folder<'_>, scope: &Scope<'_>, around: &Renames)
             writing.known.entry(key).or_insert_with(|| graph.value(*id).name.clone());
         }
     }
-    let mut changed = false;
+    let mut changed = writing.extents(folder);
     for &index in graph.order() {
         changed |= writing.node(folder, index);
     }
@@ -65,7 +65,10 @@ impl Writing<'_, '_> {
             }
         }
         if !scope.stays[index] {
-            let outputs = node.outputs.iter().copied().flatten().filter(|id| !scope.output[id.index()]);
+            let ends = |id: &ValueId| {
+                !scope.output[id.index()] && !matches!(scope.reads[id.index()], Read::Extents(_))
+            };
+            let outputs = node.outputs.iter().copied().flatten().filter(ends);
             let declared = outputs.map(|id| scope.graph.value(id)).filter(|info| info.declared.is_some());
             self.edit.gone.extend(declared.map(|info| info.name.clone()));
             return true;
@@ -78,6 +81,48 @@ impl Writing<'_, '_> {
         changed |= !kept.inputs.is_empty() || !kept.graphs.is_empty();
         self.edit.nodes.push(Step::Kept(kept));
         changed
+    }
+
+    /// Adds nodes that ask for the shapes of inputs, and take extents out of them.
+    fn extents(&mut self, folder: &mut Folder<'_>) -> bool {
+        let scope = self.scope;
+        let needed = source::needed(scope);
+        let inputs = source::inputs(scope);
+        for &input in &inputs {
+            let rank = dims_of(&scope.facts[input.index()]).map_or(0, |dims| dims.len());
+            let of = |id: &ValueId| needed.get(id).filter(|extents| extents.input == input);
+            let whole = scope.graph.ids().find(|id| of(id).is_some_and(|extents| extents.is_whole(rank)));
+            let input = scope.graph.value(input).name.clone();
+            let shape = match whole {
+                Some(id) => scope.graph.value(id).name.clone(),
+                None => folder.fresh(&format!("shape[{input}]")),
+            };
+            self.make("Shape", vec![input], shape.clone(), Vec::new());
+            if whole.is_none() {
+                self.declare(folder, &shape, vec![rank]);
+            }
+            for id in scope.graph.ids().filter(|id| Some(*id) != whole) {
+                let Some(extents) = of(&id) else { continue };
+                let axes = if extents.scalar {
+                    extents.axes.first().map(|&axis| Tensor::scalar(axis))
+                } else {
+                    Some(Tensor::vector(&extents.axes))
+                };
+                let Some(axes) = axes else { continue };
+                let axes = self.target(folder, &axes);
+                let name = scope.graph.value(id).name.clone();
+                self.make("Gather", vec![shape.clone(), axes], name, Vec::new());
+            }
+        }
+        !inputs.is_empty()
+    }
+
+    /// Declares the type of a list of numbers that the file does not have.
+    fn declare(&mut self, folder: &Folder<'_>, name: &Arc<str>, dims: Vec<usize>) {
+        if folder.declare {
+            let extents = dims.into_iter().map(Extent::Known).collect();
+            self.edit.types.push((name.clone(), Type::Tensor(Some(DType::I64), Some(extents))));
+        }
     }
 
     fn kept(&mut self, folder: &mut Folder<'_>, node: &Node, index: usize) -> Kept {
@@ -108,7 +153,7 @@ impl Writing<'_, '_> {
     fn output(&mut self, folder: &mut Folder<'_>, id: ValueId) -> bool {
         let name = self.scope.graph.value(id).name.clone();
         match &self.scope.reads[id.index()] {
-            Read::Own => return false,
+            Read::Own | Read::Extents(_) => return false,
             Read::Other(other) => {
                 let other = self.name(folder, *other);
                 self.copy(name, other);
@@ -175,7 +220,8 @@ impl Writing<'_, '_> {
         }
         let elements = tensor.to_i64().unwrap_or_default();
         let elements: Vec<_> = elements.iter().map(i64::to_string).collect();
-        let name = folder.fresh(&format!("shape[{}]", elements.join(",")));
+        let sort = if tensor.shape().rank() == 0 { "index" } else { "shape" };
+        let name = folder.fresh(&format!("{sort}[{}]", elements.join(",")));
         self.add(folder, name, tensor)
     }
 

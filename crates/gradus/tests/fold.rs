@@ -1,0 +1,405 @@
+//! Folding: what goes, what stays, and that nothing else changes.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gradus::fold::FoldOptions;
+use gradus::formats::onnx::encode_model;
+use gradus::graph::{self, Builder, Constant, Content, Extent, Origin, Standard, Type};
+use gradus::infer::InferOptions;
+use gradus::{DType, Limits, Model, Options, Shape, Tensor, Value};
+
+/// A model in the making.
+struct Sketch(Builder);
+
+impl Sketch {
+    fn new() -> Sketch {
+        Sketch(Builder::new("main"))
+    }
+
+    fn nested() -> Sketch {
+        Sketch(Builder::nested("inner"))
+    }
+
+    fn input(mut self, name: &str, dtype: DType, extents: &[&str]) -> Sketch {
+        let id = self.0.define(name, Origin::Input).unwrap();
+        self.0.info(id).declared = Some(tensor_type(dtype, extents));
+        self
+    }
+
+    fn constant(mut self, name: &str, tensor: Tensor) -> Sketch {
+        self.0.constant(name, Constant::from(tensor)).unwrap();
+        self
+    }
+
+    fn ints(self, name: &str, elements: &[i64]) -> Sketch {
+        self.constant(name, Tensor::vector(elements))
+    }
+
+    fn node(self, operator: &str, inputs: &[&str], outputs: &[&str]) -> Sketch {
+        self.with(operator, inputs, outputs, vec![])
+    }
+
+    fn with(
+        mut self,
+        operator: &str,
+        inputs: &[&str],
+        outputs: &[&str],
+        attributes: Vec<(&str, Content)>,
+    ) -> Sketch {
+        let name = format!("make {}", outputs[0]);
+        self.0.apply(&name, operator, 20, inputs, outputs, attributes).unwrap();
+        self
+    }
+
+    fn output(mut self, name: &str, dtype: DType, extents: &[&str]) -> Sketch {
+        let id = self.0.output(name);
+        self.0.info(id).declared.get_or_insert_with(|| tensor_type(dtype, extents));
+        self
+    }
+
+    fn graph(self) -> Content {
+        Content::Graph(Arc::new(self.0.finish().unwrap()))
+    }
+
+    fn model(self) -> Model {
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.format_version = 8;
+        model.opsets = vec![("".into(), 20)];
+        model.graph = self.0.finish().unwrap();
+        read(encode_model(&model).unwrap())
+    }
+}
+
+fn tensor_type(dtype: DType, extents: &[&str]) -> Type {
+    let extent = |text: &&str| match text.parse() {
+        Ok(len) => Extent::Known(len),
+        Err(_) if text.is_empty() => Extent::Unknown,
+        Err(_) => Extent::Symbol((*text).into()),
+    };
+    Type::Tensor(Some(dtype), Some(extents.iter().map(extent).collect()))
+}
+
+fn read(bytes: Vec<u8>) -> Model {
+    Model::from_bytes(&bytes.into(), &Limits::DEFAULT).unwrap()
+}
+
+/// The folded model, of which folding again changes nothing.
+fn folded(model: &Model) -> Model {
+    folded_with(model, &FoldOptions::default())
+}
+
+fn folded_with(model: &Model, options: &FoldOptions) -> Model {
+    let once = model.edited(&model.fold(options).unwrap().edit).unwrap();
+    let options = FoldOptions { dims: HashMap::new(), inputs: HashMap::new(), ..options.clone() };
+    let again = once.fold(&options).unwrap();
+    assert_eq!(once.edited(&again.edit).unwrap().bytes(), once.bytes(), "folding again changes something");
+    once
+}
+
+/// The operators of the main graph in order.
+fn operators(model: &Model) -> Vec<&str> {
+    model.graph().nodes().iter().map(|node| &*node.operator.name).collect()
+}
+
+/// Both models give the same for zeros of these shapes, or for these whole numbers.
+fn same(before: &Model, after: &Model, inputs: &[(&str, Tensor)]) {
+    let inputs: HashMap<_, _> =
+        inputs.iter().map(|(name, tensor)| ((*name).to_owned(), Value::from(tensor.clone()))).collect();
+    let run = |model: &Model| model.run(&inputs, &[], &Options::default()).unwrap();
+    let text = |values: Vec<(String, Value)>| format!("{values:?}");
+    assert_eq!(text(run(before)), text(run(after)));
+}
+
+fn floats(dims: &[usize]) -> Tensor {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    let elements = (0..shape.len()).map(|i| i as f32 / 3.0).collect::<Vec<_>>();
+    Tensor::from_vec(shape, elements).unwrap()
+}
+
+/// x of shape [batch, seq, 8], its shape taken apart: `batch`, `seq` are vectors of one element.
+fn taken_apart() -> Sketch {
+    Sketch::new()
+        .input("x", DType::F32, &["batch", "seq", "8"])
+        .ints("zero", &[0])
+        .ints("one", &[1])
+        .ints("two", &[2])
+        .node("Shape", &["x"], &["shape_a"])
+        .node("Gather", &["shape_a", "zero"], &["batch"])
+        .node("Shape", &["x"], &["shape_b"])
+        .node("Gather", &["shape_b", "one"], &["seq"])
+        .node("Shape", &["x"], &["shape_c"])
+        .node("Gather", &["shape_c", "two"], &["width"])
+        .node("Div", &["width", "two"], &["half"])
+}
+
+#[test]
+fn heads_of_attention_need_no_shapes() {
+    let model = taken_apart()
+        .with("Concat", &["batch", "seq", "two", "half"], &["target"], vec![("axis", Content::Int(0))])
+        .node("Reshape", &["x", "target"], &["y"])
+        .output("y", DType::F32, &["batch", "seq", "2", "4"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Reshape"]);
+    assert_eq!(&*after.graph().value(after.graph().nodes()[0].inputs[1].unwrap()).name, "shape[0,0,2,4]");
+    for dims in [[2, 3, 8], [1, 1, 8], [0, 5, 8], [5, 0, 8]] {
+        same(&model, &after, &[("x", floats(&dims))]);
+    }
+}
+
+#[test]
+fn what_is_left_is_left_only_where_no_other_extent_may_be_zero() {
+    let model = |extent: &str| {
+        taken_apart()
+            .node("Mul", &["seq", "half"], &["long"])
+            .with("Concat", &["batch", "long", "two"], &["target"], vec![("axis", Content::Int(0))])
+            .node("Reshape", &["x", "target"], &["y"])
+            .output("y", DType::F32, &[extent, "", "2"])
+            .model()
+    };
+    // -1 beside an extent of 0 has no meaning, and batch may be 0.
+    let after = folded(&model("batch"));
+    assert!(operators(&after).contains(&"Shape"));
+    same(&model("batch"), &after, &[("x", floats(&[0, 3, 8]))]);
+    let options = FoldOptions { dims: HashMap::from([("batch".to_owned(), 2)]), ..FoldOptions::default() };
+    let after = folded_with(&model("batch"), &options);
+    assert_eq!(operators(&after), ["Reshape"]);
+    same(&model("batch"), &after, &[("x", floats(&[2, 3, 8]))]);
+}
+
+#[test]
+fn a_shape_that_is_needed_is_computed_once() {
+    let model = taken_apart()
+        .constant("zeros", Tensor::scalar(0f32))
+        .with("Concat", &["seq", "batch"], &["turned"], vec![("axis", Content::Int(0))])
+        .node("Expand", &["zeros", "turned"], &["a"])
+        .node("Shape", &["x"], &["shape_d"])
+        .node("Gather", &["shape_d", "one"], &["seq_again"])
+        .with("Concat", &["seq_again", "batch"], &["turned_again"], vec![("axis", Content::Int(0))])
+        .node("Expand", &["zeros", "turned_again"], &["b"])
+        .output("a", DType::F32, &["seq", "batch"])
+        .output("b", DType::F32, &["seq", "batch"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Shape", "Gather", "Gather", "Concat", "Expand", "Expand"]);
+    same(&model, &after, &[("x", floats(&[2, 3, 8]))]);
+}
+
+#[test]
+fn bounds_of_slices_are_counted_from_the_end_only_where_that_is_the_same() {
+    let model = |less: i64| {
+        taken_apart()
+            .ints("less", &[less])
+            .node("Sub", &["seq", "less"], &["end"])
+            .node("Slice", &["x", "zero", "end", "one"], &["y"])
+            .output("y", DType::F32, &["batch", "", "8"])
+            .model()
+    };
+    let whole = folded(&model(0));
+    // The whole axis: nothing is left to do but to give the output its name.
+    assert_eq!(operators(&whole), ["Slice"]);
+    same(&model(0), &whole, &[("x", floats(&[2, 3, 8]))]);
+    // With seq = 3 and 5 less, the end is -2: one element; counted from the end it would be none.
+    let less = folded(&model(5));
+    for seq in [0, 1, 3, 7] {
+        same(&model(5), &less, &[("x", floats(&[2, seq, 8]))]);
+    }
+}
+
+#[test]
+fn what_changes_nothing_goes() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .ints("ones", &[1, 1])
+        .ints("first", &[0])
+        .ints("flat", &[-1])
+        .node("Shape", &["x"], &["shape"])
+        .node("Identity", &["x"], &["a"])
+        .with("Cast", &["a"], &["b"], vec![("to", Content::Int(1))])
+        .node("Expand", &["b", "shape"], &["c"])
+        .node("Tile", &["c", "ones"], &["d"])
+        .node("Unsqueeze", &["d", "first"], &["e"])
+        .node("Squeeze", &["e", "first"], &["f"])
+        .node("Reshape", &["f", "shape"], &["g"])
+        .with("Transpose", &["g"], &["h"], vec![("perm", Content::Ints(vec![0, 1]))])
+        .node("Reshape", &["h", "flat"], &["i"])
+        .node("Neg", &["i"], &["y"])
+        .output("y", DType::F32, &[""])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Reshape", "Neg"]);
+    same(&model, &after, &[("x", floats(&[3, 4]))]);
+}
+
+#[test]
+fn the_branch_of_a_known_condition_takes_its_place() {
+    let branch = |name: &str, operator: &str| {
+        Sketch::nested()
+            .node(operator, &["x"], &["inner"])
+            .node("Abs", &["inner"], &[name])
+            .output(name, DType::F32, &["n"])
+            .graph()
+    };
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .constant("rank", Tensor::scalar(1i64))
+        .node("Shape", &["x"], &["shape"])
+        .node("Size", &["shape"], &["size"])
+        .node("Equal", &["size", "rank"], &["vector"])
+        .with(
+            "If",
+            &["vector"],
+            &["y"],
+            vec![("then_branch", branch("t", "Neg")), ("else_branch", branch("e", "Ceil"))],
+        )
+        .with(
+            "If",
+            &["vector"],
+            &["z"],
+            vec![("then_branch", branch("t", "Floor")), ("else_branch", branch("e", "Ceil"))],
+        )
+        .node("Add", &["y", "z"], &["sum"])
+        .output("sum", DType::F32, &["n"])
+        .output("z", DType::F32, &["n"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Neg", "Abs", "Floor", "Abs", "Add"]);
+    same(&model, &after, &[("x", floats(&[5]))]);
+}
+
+#[test]
+fn inner_graphs_are_folded_and_read_what_is_left_around_them() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("v", DType::F32, &["batch", "seq", "8"])
+        .node("Identity", &["go"], &["on"])
+        .node("Shape", &["x"], &["inner_shape"])
+        .node("Expand", &["v", "inner_shape"], &["wide"])
+        .node("Reshape", &["wide", "seen"], &["w"])
+        .output("on", DType::Bool, &[])
+        .output("w", DType::F32, &["batch", "seq", "8"])
+        .graph();
+    let model = taken_apart()
+        .constant("runs", Tensor::scalar(3i64))
+        .with("Concat", &["batch", "seq", "width"], &["seen"], vec![("axis", Content::Int(0))])
+        .with("Loop", &["runs", "", "x"], &["y"], vec![("body", body)])
+        .output("y", DType::F32, &["batch", "seq", "8"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Loop"]);
+    let inner = after.graph().nodes()[0].graphs().next().unwrap();
+    let inner: Vec<_> = inner.nodes().iter().map(|node| &*node.operator.name).collect();
+    assert!(!inner.contains(&"Shape") && !inner.contains(&"Expand"), "{inner:?}");
+    same(&model, &after, &[("x", floats(&[2, 3, 8]))]);
+}
+
+#[test]
+fn outputs_keep_their_names_and_a_default_may_be_replaced() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["2", "3"])
+        .input("d", DType::I64, &["1"])
+        .ints("d", &[6])
+        .node("Shape", &["x"], &["shape"])
+        .node("Identity", &["shape"], &["y"])
+        .node("Reshape", &["x", "d"], &["z"])
+        .output("y", DType::I64, &["2"])
+        .output("z", DType::F32, &[""])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Constant", "Reshape"]);
+    assert_eq!(after.graph().inputs().len(), 2);
+    same(&model, &after, &[("x", floats(&[2, 3]))]);
+    same(&model, &after, &[("x", floats(&[2, 3])), ("d", Tensor::vector(&[6i64]))]);
+}
+
+#[test]
+fn floats_that_differ_between_programs_are_not_computed_beforehand() {
+    let model = Sketch::new()
+        .constant("half", Tensor::vector(&[0.5f32, 2.0]))
+        .input("x", DType::F32, &["2"])
+        .node("Exp", &["half"], &["e"])
+        .node("Mul", &["half", "half"], &["m"])
+        .node("Add", &["x", "e"], &["a"])
+        .node("Add", &["a", "m"], &["y"])
+        .output("y", DType::F32, &["2"])
+        .model();
+    assert_eq!(operators(&folded(&model)), ["Exp", "Add", "Add"]);
+}
+
+#[test]
+fn what_is_not_understood_keeps_what_it_reads() {
+    let mut model = taken_apart();
+    let inputs = ["shape_a", "shape_b"].map(|name| Some(model.0.reference(name)));
+    let node = graph::Node {
+        name: "opaque".into(),
+        operator: graph::OperatorId { domain: "my.domain".into(), name: "Op".into(), overload: "".into() },
+        version: Some(1),
+        inputs: inputs.into_iter().collect(),
+        outputs: graph::Slots::new(),
+        attributes: Vec::new(),
+        position: None,
+    };
+    model.0.push(node, &["y"]).unwrap();
+    let model = model.output("y", DType::F32, &[]).model();
+    assert_eq!(operators(&folded(&model)), ["Shape", "Shape", "Op"]);
+}
+
+#[test]
+fn constants_that_are_too_large_are_not_added() {
+    let model = Sketch::new()
+        .constant("shape", Tensor::vector(&[100i64, 100]))
+        .input("x", DType::F32, &["100", "100"])
+        .node("ConstantOfShape", &["shape"], &["zeros"])
+        .node("Add", &["x", "zeros"], &["y"])
+        .output("y", DType::F32, &["100", "100"])
+        .model();
+    assert_eq!(operators(&folded(&model)), ["Add"]);
+    let options = FoldOptions { max_constant: 39_999, ..FoldOptions::default() };
+    assert_eq!(operators(&folded_with(&model, &options)), ["ConstantOfShape", "Add"]);
+}
+
+/// Models in a folder and those within.
+fn models(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "onnx") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_model_is_folded_says_the_same_after_and_does_not_change_again() {
+    let mut paths = models(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"));
+    match std::env::var_os("GRADUS_CORPUS") {
+        Some(corpus) => paths.extend(models(Path::new(&corpus))),
+        None => println!("GRADUS_CORPUS is not set: only the examples are folded"),
+    }
+    let (mut before, mut after, mut values) = (0, 0, 0);
+    for path in &paths {
+        let model = Model::open(path, &Limits::DEFAULT).unwrap();
+        let fold = model.fold(&FoldOptions::default()).unwrap();
+        let once = folded(&model);
+        let verified = model.verify(&once, &InferOptions::default(), 2, 7);
+        values += verified.unwrap_or_else(|error| panic!("{}: {error}", path.display())).values;
+        let count = |counts: Option<&(usize, usize)>| counts.copied().unwrap_or_default();
+        before += count(fold.report.operators.get("Shape")).0;
+        after += count(fold.report.operators.get("Shape")).1;
+        let (input, output) = (model.graph().inputs().len(), model.graph().outputs().len());
+        assert_eq!((input, output), (once.graph().inputs().len(), once.graph().outputs().len()));
+    }
+    println!("{} models: {before} Shape nodes became {after}; {values} values compared", paths.len());
+    assert!(after < before);
+}
