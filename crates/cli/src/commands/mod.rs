@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod compare;
+mod diff;
 mod infer;
 mod ops;
 mod run;
@@ -19,6 +20,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Command::Run(args) => run::run(args),
         Command::Infer(args) => infer::infer(args),
         Command::Show(args) => show::show(args),
+        Command::Diff(args) => diff::diff(args),
         Command::Ops(args) => ops::ops(args),
         Command::Range(args) => sequence::range(args),
         Command::Linspace(args) => sequence::linspace(args),

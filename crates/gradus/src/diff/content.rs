@@ -211,10 +211,7 @@ mod tests {
         assert_eq!(changed(of(vec![f32::NAN; 6]), of(vec![f32::NAN; 6])), None);
         let minus = of(vec![0.0, 0.0, 0.0, 0.0, -0.0, 1.0]);
         assert_eq!(changed(zeros(), minus), words("element [1, 1] and 1 more", "0.0", "-0.0"));
-        assert_eq!(
-            changed(Tensor::scalar(1i64), Tensor::scalar(1i32)),
-            words("c", "int64[] 1", "int32[] 1")
-        );
+        assert_eq!(changed(Tensor::scalar(1i64), Tensor::scalar(1i32)), words("c", "int64[] 1", "int32[] 1"));
         let texts = |text: &str| Tensor::from_text(Shape::vector(1), vec![text.into()]).unwrap();
         assert_eq!(changed(texts("a"), texts("b")), words("element [0]", "\"a\"", "\"b\""));
         let packed = |bytes: &'static [u8]| {

@@ -72,11 +72,13 @@ impl Graphs {
             let version = |node: &Node| node.version.map_or_else(String::new, |version| version.to_string());
             part("operator version".into(), [before, after].map(version));
         }
-        let slots = |node: &Node, inputs: bool| if inputs { node.inputs.clone() } else { node.outputs.clone() };
+        let slots =
+            |node: &Node, inputs: bool| if inputs { node.inputs.clone() } else { node.outputs.clone() };
         for (what, inputs) in [("input", true), ("output", false)] {
             let slots = [before, after].map(|node| slots(node, inputs));
             for index in 0..slots[0].len().max(slots[1].len()) {
-                let value = |side: usize| name(graphs[side], slots[side].get(index).copied().flatten()).to_owned();
+                let value =
+                    |side: usize| name(graphs[side], slots[side].get(index).copied().flatten()).to_owned();
                 part(format!("{what} {index}"), [value(0), value(1)]);
             }
         }
@@ -111,7 +113,8 @@ pub(super) fn sizes(graph: &Graph) -> String {
 
 /// A node as a call: `Add(x, y) -> z`.
 fn said(graph: &Graph, node: &Node) -> String {
-    let names = |ids: &[Option<ValueId>]| ids.iter().map(|&id| name(graph, id)).collect::<Vec<_>>().join(", ");
+    let names =
+        |ids: &[Option<ValueId>]| ids.iter().map(|&id| name(graph, id)).collect::<Vec<_>>().join(", ");
     format!("{}({}) -> {}", node.operator, names(&node.inputs), names(&node.outputs))
 }
 

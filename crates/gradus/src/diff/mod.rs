@@ -117,8 +117,8 @@ impl Diff {
                     self.graphs.extend(graphs.compare([&before.body, &after.body], &path)?);
                 }
                 [before, after] => {
-                    let [before, after] =
-                        [before, after].map(|function| function.map(|function| graphs::sizes(&function.body)));
+                    let [before, after] = [before, after]
+                        .map(|function| function.map(|function| graphs::sizes(&function.body)));
                     self.functions.push(Change::new(name, before, after));
                 }
             }

@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn what_a_node_defines_tells_more_than_its_name() {
-        let before = graph(&[("a", "Relu", &["y"]), ("b", "Shape", &["s"]), ("", "Print", &[]), ("c", "Abs", &["z"])]);
+        let before =
+            graph(&[("a", "Relu", &["y"]), ("b", "Shape", &["s"]), ("", "Print", &[]), ("c", "Abs", &["z"])]);
         let after = graph(&[
             ("", "Print", &[]),
             ("b", "Relu", &["y"]),

@@ -1,0 +1,166 @@
+//! `gradus diff`: what differs between two models.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+
+use anstyle::{AnsiColor, Style};
+use gradus::diff::{Change, Diff, GraphDiff};
+use gradus::{Error, Limits, Model};
+use serde::Serialize;
+
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::output;
+
+/// Differences of one sort that are shown without `--all`.
+const SHOWN: usize = 20;
+
+#[derive(Serialize)]
+struct DiffJson<'a> {
+    before: String,
+    after: String,
+    equal: bool,
+    model: Vec<ChangeJson<'a>>,
+    operators: &'a BTreeMap<String, [usize; 2]>,
+    functions: Vec<ChangeJson<'a>>,
+    graphs: Vec<GraphJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct GraphJson<'a> {
+    path: &'a str,
+    inputs: Vec<ChangeJson<'a>>,
+    outputs: Vec<ChangeJson<'a>>,
+    nodes: Vec<ChangeJson<'a>>,
+    constants: Vec<ChangeJson<'a>>,
+    types: Vec<ChangeJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ChangeJson<'a> {
+    name: &'a str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<ChangeJson<'a>>,
+}
+
+pub(crate) fn diff(args: &args::Diff) -> Result<(), Failure> {
+    let found = compare(args).map_err(Failure::NotCompared)?;
+    if args.json {
+        output::print_json(&json(args, &found))?;
+    } else if !found.is_empty() {
+        let mut out = BufWriter::new(anstream::stdout().lock());
+        Text { out: &mut out, most: if args.all { usize::MAX } else { SHOWN } }.diff(&found)?;
+        out.flush()?;
+    }
+    if found.is_empty() { Ok(()) } else { Err(Failure::Different) }
+}
+
+fn compare(args: &args::Diff) -> Result<Diff, Error> {
+    let open = |path| Model::open(path, &Limits::DEFAULT);
+    Diff::of(&open(&args.before)?, &open(&args.after)?)
+}
+
+fn json<'a>(args: &args::Diff, found: &'a Diff) -> DiffJson<'a> {
+    let graph = |graph: &'a GraphDiff| GraphJson {
+        path: &graph.path,
+        inputs: changes(&graph.inputs),
+        outputs: changes(&graph.outputs),
+        nodes: changes(&graph.nodes),
+        constants: changes(&graph.constants),
+        types: changes(&graph.types),
+    };
+    DiffJson {
+        before: args.before.display().to_string(),
+        after: args.after.display().to_string(),
+        equal: found.is_empty(),
+        model: changes(&found.model),
+        operators: &found.operators,
+        functions: changes(&found.functions),
+        graphs: found.graphs.iter().map(graph).collect(),
+    }
+}
+
+fn changes(of: &[Change]) -> Vec<ChangeJson<'_>> {
+    let change = |change| {
+        let Change { name, before, after, parts } = change;
+        ChangeJson { name, before: before.as_deref(), after: after.as_deref(), parts: changes(parts) }
+    };
+    of.iter().map(change).collect()
+}
+
+/// Differences as lines: `-` before what is gone, `+` before what is new, `~` before what is another.
+struct Text<W> {
+    out: W,
+    most: usize,
+}
+
+impl<W: Write> Text<W> {
+    fn diff(&mut self, diff: &Diff) -> std::io::Result<()> {
+        self.changes("model", &diff.model)?;
+        if !diff.operators.is_empty() {
+            let counts =
+                diff.operators.iter().map(|(name, [before, after])| format!("{name} {before} -> {after}"));
+            writeln!(self.out, "operators: {}", counts.collect::<Vec<_>>().join(", "))?;
+        }
+        self.changes("functions", &diff.functions)?;
+        for graph in &diff.graphs {
+            let place = if graph.path.is_empty() { String::new() } else { format!(" in {}", graph.path) };
+            let sorts = [
+                ("inputs", &graph.inputs),
+                ("outputs", &graph.outputs),
+                ("nodes", &graph.nodes),
+                ("constants", &graph.constants),
+                ("types", &graph.types),
+            ];
+            for (sort, changes) in sorts {
+                self.changes(&format!("{sort}{place}"), changes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes of one sort, under their numbers.
+    fn changes(&mut self, sort: &str, changes: &[Change]) -> std::io::Result<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let count = |of: fn(&Change) -> bool| changes.iter().filter(|change| of(change)).count();
+        let gone = count(|change| change.after.is_none());
+        let new = count(|change| change.before.is_none());
+        let counts = [(gone, "gone"), (new, "new"), (changes.len() - gone - new, "changed")];
+        let counts =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        writeln!(self.out, "{sort}: {}", counts.collect::<Vec<_>>().join(", "))?;
+        for change in changes.iter().take(self.most) {
+            self.change(change, 1)?;
+        }
+        if changes.len() > self.most {
+            writeln!(self.out, "  … and {} more", changes.len() - self.most)?;
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, change: &Change, depth: usize) -> std::io::Result<()> {
+        let (indent, name) = ("  ".repeat(depth), &change.name);
+        let (sign, colour, text) = match (&change.before, &change.after) {
+            (Some(before), None) => ('-', AnsiColor::Red, format!("{name}: {before}")),
+            (None, Some(after)) => ('+', AnsiColor::Green, format!("{name}: {after}")),
+            // What changed stands below.
+            (Some(before), _) if !change.parts.is_empty() => {
+                ('~', AnsiColor::Yellow, format!("{name}: {before}"))
+            }
+            (before, after) => {
+                let [before, after] = [before, after].map(|side| side.as_deref().unwrap_or_default());
+                ('~', AnsiColor::Yellow, format!("{name}: {before} -> {after}"))
+            }
+        };
+        let style = Style::new().fg_color(Some(colour.into()));
+        writeln!(self.out, "{indent}{style}{sign} {text}{style:#}")?;
+        for part in &change.parts {
+            self.change(part, depth + 2)?;
+        }
+        Ok(())
+    }
+}
