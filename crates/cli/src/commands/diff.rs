@@ -12,7 +12,7 @@ use crate::args;
 use crate::diagnostics::Failure;
 use crate::output;
 
-/// Differences of one sort that are shown without `--all`.
+/// Things of one sort that are gone, new or changed, that are shown without `--all`.
 const SHOWN: usize = 20;
 
 #[derive(Serialize)]
@@ -83,11 +83,16 @@ fn json<'a>(args: &args::Diff, found: &'a Diff) -> DiffJson<'a> {
 }
 
 fn changes(of: &[Change]) -> Vec<ChangeJson<'_>> {
-    let change = |change| {
-        let Change { name, before, after, parts } = change;
-        ChangeJson { name, before: before.as_deref(), after: after.as_deref(), parts: changes(parts) }
-    };
-    of.iter().map(change).collect()
+    let mut all = Vec::with_capacity(of.len());
+    for Change { name, before, after, parts } in of {
+        all.push(ChangeJson {
+            name,
+            before: before.as_deref(),
+            after: after.as_deref(),
+            parts: changes(parts),
+        });
+    }
+    all
 }
 
 /// Differences as lines: `-` before what is gone, `+` before what is new, `~` before what is another.
@@ -126,18 +131,23 @@ impl<W: Write> Text<W> {
         if changes.is_empty() {
             return Ok(());
         }
-        let count = |of: fn(&Change) -> bool| changes.iter().filter(|change| of(change)).count();
-        let gone = count(|change| change.after.is_none());
-        let new = count(|change| change.before.is_none());
-        let counts = [(gone, "gone"), (new, "new"), (changes.len() - gone - new, "changed")];
-        let counts =
-            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let kinds: [(&str, fn(&Change) -> bool); 3] = [
+            ("gone", |change| change.after.is_none()),
+            ("new", |change| change.before.is_none()),
+            ("changed", |change| change.before.is_some() && change.after.is_some()),
+        ];
+        let kinds =
+            kinds.map(|(kind, is)| (kind, changes.iter().filter(|change| is(change)).collect::<Vec<_>>()));
+        let kinds = kinds.iter().filter(|(_, changes)| !changes.is_empty());
+        let counts = kinds.clone().map(|(kind, changes)| format!("{} {kind}", changes.len()));
         writeln!(self.out, "{sort}: {}", counts.collect::<Vec<_>>().join(", "))?;
-        for change in changes.iter().take(self.most) {
-            self.change(change, 1)?;
-        }
-        if changes.len() > self.most {
-            writeln!(self.out, "  … and {} more", changes.len() - self.most)?;
+        for (kind, changes) in kinds {
+            for change in changes.iter().take(self.most) {
+                self.change(change, 1)?;
+            }
+            if changes.len() > self.most {
+                writeln!(self.out, "  … and {} more {kind}", changes.len() - self.most)?;
+            }
         }
         Ok(())
     }
