@@ -182,5 +182,15 @@ fn of_many_differences_the_first_are_shown() {
         (text.lines().count(), text.lines().last().unwrap().to_owned())
     };
     assert_eq!(lines(&[]), (22, "  … and 3 more new".to_owned()));
+    // Names are cut, and what a terminal would obey is not passed on.
+    let odd = folder.join("odd.xml");
+    std::fs::write(
+        &odd,
+        std::fs::read_to_string(&few).unwrap().replace("x0", &format!("&#10;{}", "é".repeat(200))),
+    )
+    .unwrap();
+    let output = gradus(&["diff", &few, odd.to_str().unwrap()]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(&format!("+  {}…: float32[]", "é".repeat(159))), "{text}");
     assert_eq!(lines(&["--all"]), (24, "  + x9: float32[]".to_owned()));
 }

@@ -15,6 +15,9 @@ use crate::output;
 /// Things of one sort that are gone, new or changed, that are shown without `--all`.
 const SHOWN: usize = 20;
 
+/// Letters that are shown of a text; `--json` has all.
+const LETTERS: usize = 160;
+
 #[derive(Serialize)]
 struct DiffJson<'a> {
     before: String,
@@ -95,6 +98,25 @@ fn changes(of: &[Change]) -> Vec<ChangeJson<'_>> {
     all
 }
 
+/// What has become of something.
+fn kind(change: &Change) -> &'static str {
+    match (&change.before, &change.after) {
+        (_, None) => "gone",
+        (None, _) => "new",
+        _ => "changed",
+    }
+}
+
+/// Text on one line that is not too long.
+fn short(text: &str) -> String {
+    let mut letters = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    let mut short: String = letters.by_ref().take(LETTERS).collect();
+    if letters.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
 /// Differences as lines: `-` before what is gone, `+` before what is new, `~` before what is another.
 struct Text<W> {
     out: W,
@@ -131,13 +153,9 @@ impl<W: Write> Text<W> {
         if changes.is_empty() {
             return Ok(());
         }
-        let kinds: [(&str, fn(&Change) -> bool); 3] = [
-            ("gone", |change| change.after.is_none()),
-            ("new", |change| change.before.is_none()),
-            ("changed", |change| change.before.is_some() && change.after.is_some()),
-        ];
-        let kinds =
-            kinds.map(|(kind, is)| (kind, changes.iter().filter(|change| is(change)).collect::<Vec<_>>()));
+        let kinds = ["gone", "new", "changed"].map(|kind| {
+            (kind, changes.iter().filter(|change| self::kind(change) == kind).collect::<Vec<_>>())
+        });
         let kinds = kinds.iter().filter(|(_, changes)| !changes.is_empty());
         let counts = kinds.clone().map(|(kind, changes)| format!("{} {kind}", changes.len()));
         writeln!(self.out, "{sort}: {}", counts.collect::<Vec<_>>().join(", "))?;
@@ -153,8 +171,9 @@ impl<W: Write> Text<W> {
     }
 
     fn change(&mut self, change: &Change, depth: usize) -> std::io::Result<()> {
-        let (indent, name) = ("  ".repeat(depth), &change.name);
-        let (sign, colour, text) = match (&change.before, &change.after) {
+        let (indent, name) = ("  ".repeat(depth), short(&change.name));
+        let [before, after] = [&change.before, &change.after].map(|side| side.as_deref().map(short));
+        let (sign, colour, text) = match (before, after) {
             (Some(before), None) => ('-', AnsiColor::Red, format!("{name}: {before}")),
             (None, Some(after)) => ('+', AnsiColor::Green, format!("{name}: {after}")),
             // What changed stands below.
@@ -162,7 +181,7 @@ impl<W: Write> Text<W> {
                 ('~', AnsiColor::Yellow, format!("{name}: {before}"))
             }
             (before, after) => {
-                let [before, after] = [before, after].map(|side| side.as_deref().unwrap_or_default());
+                let [before, after] = [before, after].map(Option::unwrap_or_default);
                 ('~', AnsiColor::Yellow, format!("{name}: {before} -> {after}"))
             }
         };
