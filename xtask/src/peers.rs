@@ -54,6 +54,9 @@ pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> 
 /// Folds the corpus and the models of the `onnx` package, and runs what comes out beside the originals.
 pub(crate) fn fold() -> Result<()> {
     run(cargo().args(["build", "--quiet", "--release", "-p", "gradus-cli"]))?;
-    let mut python = environment("target/venv-fold", &packages(&["onnxruntime", "openvino"])?)?;
+    let mut wanted = packages(&["onnxruntime", "openvino"])?;
+    // The reference of the `onnx` package decodes images with it.
+    wanted.push("pillow==13.0.0");
+    let mut python = environment("target/venv-fold", &wanted)?;
     run(python.args(["conformance/fold.py", "target/release/gradus", "--peers", "openvino"]))
 }

@@ -22,6 +22,7 @@ pub(crate) enum Command {
     Infer(Infer),
     Fold(Fold),
     Show(Show),
+    Diff(Diff),
     Ops(Ops),
     Range(Range),
     Linspace(Linspace),
@@ -40,6 +41,7 @@ impl Args {
             Command::Infer(infer) => infer.json,
             Command::Fold(fold) => fold.json,
             Command::Show(show) => show.json,
+            Command::Diff(diff) => diff.json,
             Command::Ops(ops) => ops.json,
             Command::Range(range) => range.sequence.out.json,
             Command::Linspace(linspace) => linspace.sequence.out.json,
@@ -212,6 +214,28 @@ pub(crate) struct Fold {
 pub(crate) struct Show {
     /// The model: an ONNX file, or the .xml of an OpenVINO IR.
     pub(crate) model: PathBuf,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Show what differs between two models.
+///
+/// Compared are formats, operator sets, metadata, inputs, outputs, nodes, attributes, constants bit for bit, declared types, functions,
+/// and the graphs within nodes. The order of nodes, how elements are stored, and documentation are no differences. Exit status:
+/// 0 if nothing differs, 1 if something does, 2 if the models cannot be compared.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Diff {
+    /// The first model: an ONNX file, or the .xml of an OpenVINO IR.
+    pub(crate) before: PathBuf,
+
+    /// The second model.
+    pub(crate) after: PathBuf,
+
+    /// Show all differences, however many there are.
+    #[arg(long)]
+    pub(crate) all: bool,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]

@@ -12,7 +12,9 @@ use crate::json::ErrorJson;
 
 /// The model or the data is wrong.
 const WRONG_DATA: u8 = 1;
-/// The command line is wrong.
+/// Things that were compared differ.
+const DIFFERENT: u8 = 1;
+/// The command line is wrong, or things cannot be compared.
 const WRONG_USAGE: u8 = 2;
 
 /// Longest line of a source that is shown.
@@ -27,6 +29,10 @@ pub(crate) enum Failure {
     Mistake(Mistake),
     /// What is wrong has been reported.
     Reported,
+    /// There are differences, as has been printed.
+    Different,
+    /// Something kept a comparison from being made.
+    NotCompared(Error),
     /// Nobody reads the output any more.
     ClosedPipe,
 }
@@ -88,14 +94,16 @@ impl Mistake {
 
 /// Reports why a command ended early.
 pub(crate) fn report(failure: Failure, json: bool) -> ExitCode {
+    let wrong_data = if matches!(failure, Failure::NotCompared(_)) { WRONG_USAGE } else { WRONG_DATA };
     let (error, text) = match failure {
         Failure::ClosedPipe => return ExitCode::SUCCESS,
         Failure::Reported => return ExitCode::from(WRONG_DATA),
+        Failure::Different => return ExitCode::from(DIFFERENT),
         Failure::Mistake(mistake) => {
             let text = snippet(mistake.error.message(), None, 1, &mistake.source, mistake.part);
             (Error::new(Kind::Usage, format!("{}: {}", mistake.source, mistake.error.message())), text)
         }
-        Failure::Error(error) => {
+        Failure::Error(error) | Failure::NotCompared(error) => {
             let text = with_source(&error).unwrap_or_else(|| plain(&error.to_string()));
             (error, text)
         }
@@ -103,7 +111,7 @@ pub(crate) fn report(failure: Failure, json: bool) -> ExitCode {
     let text = if json { to_json(&error) } else { text };
     // If standard error is closed, there is nobody to tell.
     let _ = writeln!(anstream::stderr(), "{text}");
-    ExitCode::from(if error.kind() == Kind::Usage { WRONG_USAGE } else { WRONG_DATA })
+    ExitCode::from(if error.kind() == Kind::Usage { WRONG_USAGE } else { wrong_data })
 }
 
 /// Reports that a command line is wrong, or prints the help that was asked for.

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod compare;
+mod diff;
 mod fold;
 mod given;
 mod infer;
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Command::Infer(args) => infer::infer(args),
         Command::Fold(args) => fold::fold(args),
         Command::Show(args) => show::show(args),
+        Command::Diff(args) => diff::diff(args),
         Command::Ops(args) => ops::ops(args),
         Command::Range(args) => sequence::range(args),
         Command::Linspace(args) => sequence::linspace(args),

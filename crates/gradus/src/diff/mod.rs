@@ -2,8 +2,8 @@
 //!
 //! Compared is what models mean: what they say of themselves, their interface, nodes, attributes, constants bit for bit, declared
 //! types, functions, and the same of the graphs within nodes. The order of nodes and constants, the way in which a file stores
-//! elements, and documentation are no differences. Nodes are paired by the values that they define and by their names
-//! ([`pairs`]), so the work is linear in the nodes; constants are read two at a time.
+//! elements, and documentation are no differences. Nodes are paired by the values that they define and by their names, so the work
+//! is linear in the nodes. Constants are compared two at a time, in the mapped files where they lie there as tensors hold them.
 
 mod content;
 mod graphs;
