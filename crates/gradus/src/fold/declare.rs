@@ -28,7 +28,7 @@ pub(super) fn interface(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit)
 /// What was inferred of the values that nodes compute is declared of them, also of those that were within a node before.
 pub(super) fn values(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit) {
     let graph = scope.graph;
-    let telling = Telling::new(graph, &folder.symbols, &folder.given);
+    let telling = Telling::new(folder.model.graph(), &folder.symbols, &folder.given);
     for (index, node) in graph.nodes().iter().enumerate() {
         let made =
             |id: &ValueId| scope.needed[id.index()] && matches!(scope.reads[id.index()], Read::Extents(_));

@@ -7,7 +7,7 @@ use gradus_core::{Error, Kind, Result};
 
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{Given, InferOptions};
+use crate::infer::{Given, InferOptions, symbols_of_inputs};
 use crate::model::Model;
 
 /// What was compared.
@@ -55,7 +55,11 @@ impl Model {
         if !before.problems().is_empty() {
             return Ok(false);
         }
-        let after = folded.infer(&InferOptions { dims: HashMap::new(), ..options.clone() })?;
+        // What was fixed by folding has no name any more.
+        let left = symbols_of_inputs(folded.graph(), &options.inputs);
+        let dims = options.dims.iter().filter(|(name, _)| left.contains(*name));
+        let dims = dims.map(|(name, value)| (name.clone(), *value)).collect();
+        let after = folded.infer(&InferOptions { dims, ..options.clone() })?;
         let after_by_name: HashMap<_, _> =
             folded.graph().ids().map(|id| (folded.graph().value(id).name.clone(), after.fact(id))).collect();
         for id in self.graph().ids() {

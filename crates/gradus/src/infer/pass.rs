@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gradus_core::convert::product;
+use gradus_core::convert::{i64_of, product};
 use gradus_core::graph::{Constant, Content, Function, Graph, Node, Origin as From, Standard, ValueId};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Limits, Shape, Value};
@@ -13,7 +13,7 @@ use super::InferOptions;
 use super::cx::{Cx, Stop};
 use super::rules::{Resolved, resolve};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
-use crate::fact::{Dims, Elements, Fact, TensorFact};
+use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
 use crate::op::EvalCx;
 use crate::program::{Compiler, Options, Run};
 use crate::schema::{Arity, Signature};
@@ -223,7 +223,7 @@ impl<'m> Pass<'m> {
         let mut facts = facts.into_iter();
         let mut incomplete = false;
         for (slot, output) in node.outputs.iter().enumerate() {
-            let fact = facts.next().unwrap_or_default();
+            let fact = Self::listed(facts.next().unwrap_or_default());
             let Some(id) = *output else { continue };
             frame.depends[id.index()] =
                 depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf");
@@ -260,6 +260,22 @@ impl<'m> Pass<'m> {
             self.resolved.insert(key, resolved);
         }
         resolved
+    }
+
+    /// The fact, its elements one by one if they are a short progression of known numbers.
+    fn listed(fact: Fact) -> Fact {
+        let Fact::Tensor(tensor) = &fact else { return fact };
+        let Elements::Progression(both) = &tensor.elements else { return fact };
+        let (first, step) = (both.0.known(), both.1.known());
+        let count = tensor.shape().map(|shape| shape.len()).filter(|&count| count <= MOST_INTEGERS);
+        let (Some(first), Some(step), Some(count)) = (first, step, count) else { return fact };
+        let element = |i| step.checked_mul(i64_of(i))?.checked_add(first).map(Dim::Known);
+        match (0..count).map(element).collect::<Option<Dims>>() {
+            Some(all) if tensor.dtype.is_some_and(DType::is_integer) => {
+                Fact::Tensor(TensorFact { elements: Elements::Integers(all), ..tensor.clone() })
+            }
+            _ => fact,
+        }
     }
 
     /// The fact with the element type that the signature tells, where the rule leaves it open.

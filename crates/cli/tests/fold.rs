@@ -1,0 +1,184 @@
+//! `gradus fold` and `gradus infer --output` as they are typed, with what they print and their exit status.
+//!
+//! `SNAPSHOTS=overwrite cargo test -p gradus-cli` writes what is printed into this file.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{fails, gradus, misused, prints};
+use snapbox::str;
+
+/// A folder that is gone at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fold-{name}"));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Standard output of a command that succeeds, without the folder of scratch files.
+fn stdout(scratch: &Scratch, arguments: &[&str]) -> String {
+    let output = gradus(arguments).assert().code(0).stderr_eq("").get_output().stdout.clone();
+    String::from_utf8(output).unwrap().replace(scratch.0.to_str().unwrap(), "OUT")
+}
+
+#[test]
+fn fold_says_what_went_and_why_what_stayed_stayed() {
+    let scratch = Scratch::new("text");
+    let printed =
+        stdout(&scratch, &["fold", "examples/heads.onnx", "-o", &scratch.file("heads.onnx"), "--verify"]);
+    snapbox::assert_data_eq!(printed, str![[r#"
+examples/heads.onnx -> OUT/heads.onnx
+nodes 14 -> 2, bytes 785 -> 294
+constants: 1 added (32 bytes), 5 no longer read; 0 conditions were known; 1 types declared
+
+operator   before  after
+Concat     1       0
+Div        1       0
+Gather     3       0
+Shape      3       0
+Unsqueeze  4       0
+
+verified: 15 values are the same before and after, under 5 random bindings
+
+"#]]);
+    let printed =
+        stdout(&scratch, &["fold", "examples/positions.onnx", "-o", &scratch.file("p.onnx"), "--json"]);
+    snapbox::assert_data_eq!(printed, str![[r#"
+{"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"problems":[]}
+
+"#]]);
+    prints(&["run", &scratch.file("p.onnx"), "--input", "tokens=[[101, 2023, 2003, 102]]"], str![[r#"
+position_ids: int64[4] [0, 1, 2, 3]
+phase: float32[4] [0.0, 0.25, 0.5, 0.75]
+token_count: int64[] 4
+
+"#]]);
+}
+
+#[test]
+fn what_is_fixed_is_fixed_in_the_folded_model() {
+    let scratch = Scratch::new("fixed");
+    let out = scratch.file("p.onnx");
+    let printed = stdout(&scratch, &["fold", "examples/positions.onnx", "-o", &out, "--dim", "seq=3"]);
+    snapbox::assert_data_eq!(printed, str![[r#"
+examples/positions.onnx -> OUT/p.onnx
+nodes 6 -> 3, bytes 458 -> 320
+constants: 0 added (0 bytes), 2 no longer read; 0 conditions were known; 3 types declared
+
+operator  before  after
+Cast      2       0
+Constant  0       2
+Div       1       0
+Range     1       0
+Shape     1       0
+
+stayed:
+  node "count" (Size): [3*batch] is not known before the run, and is needed by output "token_count"
+
+"#]]);
+    prints(&["run", &out, "--input", "tokens=[[7, 8, 9]]"], str![[r#"
+position_ids: int64[3] [0, 1, 2]
+phase: float32[3] [0.0, 0.33333334, 0.6666667]
+token_count: int64[] 3
+
+"#]]);
+    let error =
+        gradus(&["run", &out, "--input", "tokens=[[7, 8]]"]).assert().code(1).get_output().stderr.clone();
+    let error = String::from_utf8(error).unwrap().replace(scratch.0.to_str().unwrap(), "OUT");
+    snapbox::assert_data_eq!(error, str![[r#"
+error: OUT/p.onnx: input "tokens" is int64[1, 2], but the model declares int64[batch, 3]
+
+"#]]);
+}
+
+#[test]
+fn several_models_go_into_a_folder() {
+    let scratch = Scratch::new("several");
+    let folder = scratch.file("");
+    let printed =
+        stdout(&scratch, &["fold", "examples/heads.onnx", "examples/loop.onnx", "-o", &folder, "--json"]);
+    assert_eq!(printed.lines().count(), 2);
+    assert!(
+        Path::new(&scratch.file("heads.onnx")).exists() && Path::new(&scratch.file("loop.onnx")).exists()
+    );
+    misused(&["fold", "examples/heads.onnx", "examples/loop.onnx", "-o", "nowhere"], str![[r#"
+error: --output nowhere must be a folder that exists, as there are several models
+
+"#]]);
+}
+
+#[test]
+fn a_model_can_be_folded_in_place_and_is_not_lost_where_that_fails() {
+    let scratch = Scratch::new("place");
+    let path = scratch.file("m.onnx");
+    std::fs::copy("../../examples/heads.onnx", &path).unwrap();
+    stdout(&scratch, &["fold", &path, "-o", &path]);
+    let folded = std::fs::read(&path).unwrap();
+    stdout(&scratch, &["fold", &path, "-o", &path]);
+    assert_eq!(std::fs::read(&path).unwrap(), folded);
+    gradus(&["fold", &path, "-o", &path, "--dim", "nobody=3"]).assert().code(2);
+    assert_eq!(std::fs::read(&path).unwrap(), folded);
+    let left: Vec<_> =
+        std::fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["m.onnx"]);
+}
+
+#[test]
+fn what_cannot_be_folded_says_why() {
+    fails(&["fold", "examples/range.xml", "-o", "out.xml"], str![[r#"
+error: examples/range.xml: models of openvino are not folded
+
+"#]]);
+    fails(&["fold", "examples/nothing.onnx", "-o", "out.onnx"], str![[r#"
+error: examples/nothing.onnx: there is no such file
+
+"#]]);
+    fails(&["fold", "examples/heads.onnx", "-o", "no/such/folder/out.onnx"], str![[r#"
+error: no/such/folder/out.onnx: No such file or directory (os error 2)
+
+"#]]);
+}
+
+#[test]
+fn infer_writes_what_it_found_into_the_model() {
+    let scratch = Scratch::new("infer");
+    let out = scratch.file("heads.onnx");
+    stdout(&scratch, &["infer", "examples/heads.onnx", "-o", &out]);
+    let differs = gradus(&["diff", "examples/heads.onnx", &out]).assert().code(1).get_output().stdout.clone();
+    let differs = String::from_utf8(differs).unwrap().replace(scratch.0.to_str().unwrap(), "OUT");
+    snapbox::assert_data_eq!(differs, str![[r#"
+types: 13 new
+  + shape_0: int64[3]
+  + batch: int64[]
+  + shape_1: int64[3]
+  + seq: int64[]
+  + shape_2: int64[3]
+  + width: int64[]
+  + head_width: int64[]
+  + batch_1: int64[1]
+  + seq_1: int64[1]
+  + heads_1: int64[1]
+  + head_width_1: int64[1]
+  + target: int64[4]
+  + split: float32[batch, seq, 2, 4]
+
+"#]]);
+}
