@@ -7,6 +7,7 @@
 
 mod attribute;
 mod build;
+mod ports;
 mod types;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use smallvec::SmallVec;
 
 pub use attribute::{Attribute, Content};
 pub use build::Builder;
+pub use ports::{Port, Ports, Slices};
 pub use types::{Extent, Type};
 
 use crate::dtype::DType;
