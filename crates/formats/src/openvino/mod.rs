@@ -10,3 +10,4 @@ mod model;
 mod shape;
 
 pub use model::{NEWEST_OPSET, read_model};
+pub use shape::shape;

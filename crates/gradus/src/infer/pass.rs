@@ -189,7 +189,8 @@ impl<'m> Pass<'m> {
     fn step(&mut self, frame: &mut Frame<'m>, node: &'m Node, index: usize) {
         let resolved = self.resolve(node);
         let depends = depends(frame, node);
-        let mut cx = Cx { pass: self, frame, node, index, version: resolved.version(), depends };
+        let operator = resolved.meaning().unwrap_or(&node.operator.name);
+        let mut cx = Cx { pass: self, frame, node, index, operator, version: resolved.version(), depends };
         let result = match resolved {
             Resolved::Function(function) => cx.call(function),
             Resolved::Rule { rule, .. } => rule(&mut cx),
@@ -212,6 +213,13 @@ impl<'m> Pass<'m> {
             frame.depends[id.index()] =
                 depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf");
             let mut fact = Self::typed(frame, node, signature, slot, fact);
+            // The table of OpenVINO's operators has no types; rules say where an output is not of the first input's.
+            if self.standard == Standard::OpenVino
+                && let Fact::Tensor(TensorFact { dtype: dtype @ None, .. }) = &mut fact
+            {
+                *dtype =
+                    node.inputs.first().copied().flatten().and_then(|id| frame.facts[id.index()].dtype());
+            }
             incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
             if self.use_declared {
                 fact = self.refined(frame, id, fact);
@@ -510,7 +518,7 @@ pub(super) fn label(node: &Node, index: usize) -> String {
 
 /// Whether what a node computes depends on what inputs hold, or on chance.
 fn depends(frame: &Frame<'_>, node: &Node) -> bool {
-    let random = ["Random", "Bernoulli", "Multinomial"];
+    let random = ["Random", "Bernoulli", "Multinomial", "ReadValue"];
     node.needs().any(|id| frame.depends[id.index()])
         || random.iter().any(|name| node.operator.name.starts_with(name))
 }

@@ -1,0 +1,272 @@
+//! Operators that run graphs. Maps of ports say which values of a body are those of the node.
+//!
+//! | OpenVINO | elsewhere | what differs |
+//! |---|---|---|
+//! | `If` | `If` | branches take inputs, capture nothing |
+//! | `Loop` | `Loop` | -1 runs are any number; values of each run may be slices of a tensor, along any axis |
+//! | `TensorIterator` | `Scan` | as many runs as there are slices |
+
+use gradus_core::DType;
+use gradus_core::convert::{i64_of, small_u32};
+use gradus_core::graph::{Port, Ports, Slices, Type};
+
+use super::super::bodies::{all_runs, last, outside};
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Elements, Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Rules, Stop, Visit, openvino};
+
+pub(in super::super) const RULES: &[Rules] =
+    &[openvino(&["If"], branch), openvino(&["Loop", "TensorIterator"], repeat)];
+
+/// What is known of the outputs, from one of the branches.
+fn one_branch(cx: &mut Cx<'_, '_>, which: &str, how: Visit) -> Outcome {
+    let (body, map) = (format!("{which}_body"), format!("{which}_port_map"));
+    let ports = cx.ports(&map)?;
+    let mut inputs = vec![Fact::Unknown; cx.graph(&body)?.inputs().len()];
+    for port in &ports.inputs {
+        inputs[port.inner] = cx.read_fact(port.outer);
+    }
+    let values = cx.inner(&body, inputs, how)?;
+    let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
+    for port in &ports.outputs {
+        facts[port.outer] = values[port.inner].clone();
+    }
+    Ok(facts)
+}
+
+fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (chosen, other) = match cx.integer(0).and_then(Dim::known) {
+        Some(0) => ("else", Some("then")),
+        Some(_) => ("then", Some("else")),
+        None => ("then", None),
+    };
+    let how = if other.is_none() { Visit::Perhaps } else { Visit::Certain };
+    let first = one_branch(cx, chosen, how)?;
+    if let Some(other) = other {
+        // For the report only: this branch does not run.
+        let _ = one_branch(cx, other, Visit::Perhaps);
+        return Ok(first);
+    }
+    let second = one_branch(cx, "else", Visit::Perhaps)?;
+    Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
+}
+
+/// How many slices a tensor has.
+fn count_of_slices(cx: &mut Cx<'_, '_>, port: &Port, slices: &Slices) -> Option<Dim> {
+    let dims = cx.known_dims(port.outer)?;
+    let axis = cx.axis(slices.axis, dims.len()).ok()?;
+    let from_first = |cx: &mut Cx<'_, '_>, bound: i64| {
+        if bound < 0 { cx.add(dims[axis], Dim::Known(bound)) } else { Dim::Known(bound) }
+    };
+    let (start, end) = (from_first(cx, slices.start), from_first(cx, slices.end));
+    let (low, high) = if slices.stride > 0 { (start, end) } else { (end, start) };
+    let span = cx.subtract(high, low);
+    let covered = cx.add(span, Dim::ONE);
+    Some(cx.floor_divide(covered, Dim::Known(slices.part_size)))
+}
+
+/// One of the slices of an input.
+fn slice_of(cx: &Cx<'_, '_>, port: &Port, slices: &Slices) -> Result<Fact, Stop> {
+    let dtype = cx.dtype(port.outer);
+    let Some(dims) = cx.known_dims(port.outer) else { return Ok(Fact::tensor_type(dtype)) };
+    let axis = cx.axis(slices.axis, dims.len())?;
+    let mut part = dims.to_vec();
+    part[axis] = Dim::Known(slices.part_size);
+    Ok(Fact::Tensor(TensorFact::new(dtype, Some(part.into()))))
+}
+
+/// The number of the run as the body declares it: a scalar, or a tensor of one element.
+fn iteration(cx: &mut Cx<'_, '_>, input: usize, number: Dim) -> Result<Fact, Stop> {
+    let graph = cx.graph("body")?;
+    let declared = graph.inputs().get(input).and_then(|&id| graph.value(id).declared.as_ref());
+    let (dtype, rank) = match declared {
+        Some(Type::Tensor(dtype, extents)) => {
+            (dtype.unwrap_or(DType::I64), extents.as_ref().map_or(0, Vec::len))
+        }
+        _ => (DType::I64, 0),
+    };
+    Ok(cx.integers_fact(dtype, vec![Dim::ONE; rank.min(1)], [number]))
+}
+
+/// The truth value of a fact, if it is known.
+fn truth(fact: &Fact) -> Option<bool> {
+    match fact.as_tensor()?.elements {
+        Elements::Integers(ref all) => all.first()?.known().map(|value| value != 0),
+        _ => None,
+    }
+}
+
+/// Inputs of the body other than carried values and the number of the run.
+fn fixed_inputs(cx: &mut Cx<'_, '_>, ports: &Ports) -> Result<Vec<Fact>, Stop> {
+    let mut fixed = vec![Fact::Unknown; cx.graph("body")?.inputs().len()];
+    for port in &ports.inputs {
+        fixed[port.inner] = match &port.slices {
+            Some(slices) => slice_of(cx, port, slices)?,
+            None => cx.read_fact(port.outer),
+        };
+    }
+    Ok(fixed)
+}
+
+fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
+    let ports = cx.ports("port_map")?;
+    let mark = small_u32(cx.symbols().symbols().len());
+    let mut fixed = fixed_inputs(cx, ports)?;
+    let sliced = ports.inputs.iter().find_map(|port| Some((port, port.slices.as_ref()?)));
+    let slices = sliced.and_then(|(port, slices)| count_of_slices(cx, port, slices));
+    let (most, enters) = if cx.operator == "Loop" {
+        // Below 0, the condition alone ends the loop.
+        let most = cx.integer(0).filter(|&most| cx.symbols().at_least(most, 0));
+        (most.or(slices), cx.integer(1).and_then(Dim::known).map(|value| value != 0))
+    } else {
+        (slices, Some(true))
+    };
+    let bounds = Bounds::between(
+        Some(0),
+        most.and_then(|most| cx.symbols().bounds(most).greatest()).map(|most| most.max(1) - 1),
+    );
+    if let Some(input) = ports.iteration {
+        let number = cx.data("the number of the run", bounds);
+        fixed[input] = iteration(cx, input, number)?;
+    }
+    let (outputs, inputs): (Vec<_>, Vec<_>) = ports.back_edges.iter().copied().unzip();
+    let first: Vec<_> = inputs.iter().map(|&input| fixed[input].clone()).collect();
+    let arranged = |every: &[Fact]| {
+        let mut all = fixed.clone();
+        for (&input, fact) in inputs.iter().zip(every) {
+            all[input] = fact.clone();
+        }
+        all
+    };
+    let runs = all_runs(cx, first.clone(), &arranged, &outputs)?;
+    if enters == Some(true)
+        && let Some(facts) = unrolled(cx, ports, most, &fixed, &first)
+    {
+        return Ok(facts);
+    }
+    let goes_on = ports.condition.map_or(Some(true), |output| runs.outputs.get(output).and_then(truth));
+    let count = match (enters, goes_on, most) {
+        (Some(false), ..) => Some(Dim::ZERO),
+        (Some(true), Some(true), Some(most)) => Some(most),
+        (Some(true), Some(false), Some(most)) => Some(cx.least(most, Dim::ONE)),
+        _ => None,
+    };
+    let most = most.and_then(|most| cx.symbols().bounds(most).greatest());
+    let shown = count.unwrap_or_else(|| cx.data("how often the loop runs", Bounds::between(Some(0), most)));
+    let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
+    for port in &ports.outputs {
+        let carried = outputs.iter().position(|&output| output == port.inner);
+        let fact = match (port.slices, carried) {
+            (None, Some(at)) => last(cx, &runs.carried[at], count, mark),
+            (slices, _) => {
+                let one = outside(cx, &runs.outputs[port.inner], mark);
+                slices.map_or(Ok(one.clone()), |slices| joined(cx, &one, shown, slices.axis))?
+            }
+        };
+        facts[port.outer] = fact;
+    }
+    Ok(facts)
+}
+
+/// What the runs give, one behind the other along an axis.
+fn joined(cx: &mut Cx<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, Stop> {
+    let Fact::Tensor(TensorFact { dtype, dims, .. }) = fact else {
+        return Ok(Fact::tensor_type(fact.dtype()));
+    };
+    let Some(dims) = dims else { return Ok(Fact::tensor_type(*dtype)) };
+    let axis = cx.axis(axis, dims.len())?;
+    let mut all = dims.to_vec();
+    // Runs whose parts differ make an extent that only the data tell.
+    all[axis] = match dims[axis] {
+        Dim::Known(part) => cx.multiply(runs, Dim::Known(part)),
+        Dim::Symbolic(_) => cx.data("what the runs of a loop make", Bounds::EXTENT),
+    };
+    Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
+}
+
+/// Most runs of a loop that is unrolled.
+const MOST_RUNS: i64 = 256;
+
+/// Runs the loop run by run on facts, if it is known when it ends and that is soon.
+fn unrolled(
+    cx: &mut Cx<'_, '_>,
+    ports: &Ports,
+    most: Option<Dim>,
+    fixed: &[Fact],
+    first: &[Fact],
+) -> Option<Vec<Fact>> {
+    let most = match most {
+        Some(Dim::Known(most)) => most,
+        None if ports.condition.is_some() => MOST_RUNS + 1,
+        _ => return None,
+    };
+    if ports.condition.is_none() && most > MOST_RUNS {
+        return None;
+    }
+    let nodes = cx.graph("body").ok()?.nodes().len();
+    let mut state = first.to_vec();
+    let mut rows: Vec<Vec<Fact>> = Vec::new();
+    let mut goes_on = true;
+    while goes_on && i64_of(rows.len()) < most {
+        let run = i64_of(rows.len());
+        if run >= MOST_RUNS || !cx.spend(nodes.max(1)) {
+            return None;
+        }
+        let mut inputs = fixed.to_vec();
+        for (&(_, input), fact) in ports.back_edges.iter().zip(&state) {
+            inputs[input] = fact.clone();
+        }
+        if let Some(input) = ports.iteration {
+            inputs[input] = iteration(cx, input, Dim::Known(run)).ok()?;
+        }
+        let outputs = cx.inner("body", inputs, Visit::Again).ok()?;
+        if let Some(output) = ports.condition {
+            goes_on = truth(outputs.get(output)?)?;
+        }
+        state = ports
+            .back_edges
+            .iter()
+            .map(|&(output, _)| outputs.get(output).cloned())
+            .collect::<Option<_>>()?;
+        rows.push(outputs);
+    }
+    let last = rows.last()?;
+    let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
+    for port in &ports.outputs {
+        facts[port.outer] = match port.slices {
+            None => last.get(port.inner)?.clone(),
+            Some(slices) => stretched(cx, &rows, port.inner, slices.axis)?,
+        };
+    }
+    Some(facts)
+}
+
+/// What known runs give, one behind the other along an axis.
+fn stretched(cx: &mut Cx<'_, '_>, rows: &[Vec<Fact>], output: usize, axis: i64) -> Option<Fact> {
+    let mut whole: Option<(TensorFact, usize)> = None;
+    for row in rows {
+        let fact = row.get(output)?.as_tensor()?;
+        let dims = fact.dims.clone()?;
+        let axis = cx.axis(axis, dims.len()).ok()?;
+        whole = Some(match whole {
+            None => (TensorFact::new(fact.dtype, Some(dims)), axis),
+            Some((before, axis)) => {
+                let (a, b) = (before.dims.as_ref()?.get(axis).copied()?, dims[axis]);
+                let total = cx.add(a, b);
+                let mut next = dims.to_vec();
+                next[axis] = a;
+                let next = Fact::Tensor(TensorFact::new(fact.dtype, Some(next.into())));
+                let Fact::Tensor(mut both) =
+                    cx.join(&Fact::Tensor(before), &next, "the runs of a loop differ")
+                else {
+                    return None;
+                };
+                let mut all = both.dims?.to_vec();
+                all[axis] = total;
+                both.dims = Some(all.into());
+                (both, axis)
+            }
+        });
+    }
+    whole.map(|(fact, _)| Fact::Tensor(fact))
+}
