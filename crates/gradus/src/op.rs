@@ -279,6 +279,12 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
+    /// Of a function that knows the operator by that name, in its newest version.
+    pub(crate) fn new(operator: &'static str, list: Vec<(&str, Content)>) -> Attributes {
+        let list = list.into_iter().map(|(name, content)| (name.into(), content)).collect();
+        Attributes { list, operator, since: i64::MAX }
+    }
+
     fn content(&self, name: &str) -> Option<&Content> {
         self.list.iter().find(|(own, _)| &**own == name).map(|(_, content)| content)
     }

@@ -240,15 +240,6 @@ impl<'m> Cx<'_, 'm> {
         }
     }
 
-    /// A float, if it is given, also as text.
-    pub(crate) fn float(&self, name: &str) -> Option<f64> {
-        match self.attribute(name)? {
-            Content::Float(value) => Some((*value).into()),
-            Content::Text(text) => text.trim().parse().ok(),
-            _ => None,
-        }
-    }
-
     /// How the values of the node are those of its graph, as the attribute says, which must be given.
     pub(crate) fn ports(&self, name: &str) -> Result<&'m Ports, Stop> {
         match self.attribute(name) {

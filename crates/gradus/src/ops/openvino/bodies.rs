@@ -6,14 +6,26 @@
 //! | `Loop` | `Loop` | -1 runs are any number; values of each run may be slices of a tensor, along any axis |
 //! | `TensorIterator` | `Scan` | as many runs as there are slices |
 
-use gradus_core::DType;
-use gradus_core::convert::{i64_of, small_u32};
-use gradus_core::graph::{Port, Ports, Slices, Type};
+use std::sync::Arc;
+
+use gradus_core::convert::{self, i64_of, small_u32, usize_of_i64};
+use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Standard, Type};
+use gradus_core::{DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
 
 use super::super::bodies::{all_runs, last, outside};
+use super::super::moves::{self, joined as put_together};
+use super::super::places;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
-use crate::infer::{Cx, Outcome, Rules, Stop, Visit, openvino};
+use crate::infer::{self, Cx, Outcome, Rules, Stop, Visit, openvino};
+use crate::op::{EvalCx, NodeCx, Op, Schema};
+use crate::program::Program;
+
+pub(in super::super) const SCHEMAS: &[Schema] = &[
+    Schema::all_openvino("If", If::build),
+    Schema::all_openvino("Loop", Repeat::build),
+    Schema::all_openvino("TensorIterator", Repeat::build),
+];
 
 pub(in super::super) const RULES: &[Rules] =
     &[openvino(&["If"], branch), openvino(&["Loop", "TensorIterator"], repeat)];
@@ -269,4 +281,237 @@ fn stretched(cx: &mut Cx<'_, '_>, rows: &[Vec<Fact>], output: usize, axis: i64) 
         });
     }
     whole.map(|(fact, _)| Fact::Tensor(fact))
+}
+
+/// A body, and how its values are those of the node.
+#[derive(Debug)]
+struct Body {
+    program: Program,
+    graph: Arc<Graph>,
+    ports: Arc<Ports>,
+}
+
+impl Body {
+    fn of(cx: &NodeCx<'_>, body: &str, map: &str) -> Computed<Body> {
+        let (graph, program) = cx.program(body)?;
+        let Some(Content::Ports(ports)) = cx.attribute(map) else {
+            return Err(Error::new(Kind::Graph, format!("attribute \"{map}\" is missing")));
+        };
+        Ok(Body { program, graph, ports: ports.clone() })
+    }
+
+    /// The inputs of the body that the node gives it whole.
+    fn inputs(&self, cx: &EvalCx<'_>) -> Computed<Vec<Option<Value>>> {
+        let mut inputs = vec![None; self.graph.inputs().len()];
+        for port in self.ports.inputs.iter().filter(|port| port.slices.is_none()) {
+            inputs[port.inner] = Some(cx.value(port.outer)?.clone());
+        }
+        Ok(inputs)
+    }
+
+    fn run(&self, inputs: Vec<Option<Value>>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+        if let Some(missing) = inputs.iter().position(Option::is_none) {
+            return Err(Error::new(
+                Kind::Graph,
+                format!("nothing is connected to input {missing} of the body"),
+            ));
+        }
+        cx.run.step()?;
+        self.program.run(inputs, cx.frame, cx.run)
+    }
+}
+
+#[derive(Debug)]
+struct If {
+    yes: Body,
+    no: Body,
+}
+
+impl If {
+    fn build(cx: &NodeCx<'_>) -> Computed<Box<dyn Op>> {
+        let yes = Body::of(cx, "then_body", "then_port_map")?;
+        let no = Body::of(cx, "else_body", "else_port_map")?;
+        Ok(Box::new(If { yes, no }))
+    }
+}
+
+impl Op for If {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+        let condition = cx.tensor(0)?.only_number().map_err(|error| cx.wrong(0, &error))?;
+        let branch = if condition.is_zero() { &self.no } else { &self.yes };
+        let results = branch.run(branch.inputs(cx)?, cx)?;
+        outputs(cx.outputs, branch.ports.outputs.iter().map(|port| (port.outer, results[port.inner].clone())))
+    }
+}
+
+/// The node's outputs, each of which the body must give.
+fn outputs(count: usize, given: impl Iterator<Item = (usize, Value)>) -> Computed<Vec<Value>> {
+    let mut outputs = vec![None; count];
+    for (output, value) in given {
+        outputs[output] = Some(value);
+    }
+    let missing = |i: usize| Error::new(Kind::Graph, format!("the body gives nothing for output {i}"));
+    outputs.into_iter().enumerate().map(|(i, value)| value.ok_or_else(|| missing(i))).collect()
+}
+
+/// A body that runs many times.
+#[derive(Debug)]
+struct Repeat {
+    body: Body,
+    /// Whether the first two inputs are the number of runs and the condition.
+    counted: bool,
+}
+
+impl Repeat {
+    fn build(cx: &NodeCx<'_>) -> Computed<Box<dyn Op>> {
+        let body = Body::of(cx, "body", "port_map")?;
+        Ok(Box::new(Repeat { body, counted: cx.signature.name == "Loop" }))
+    }
+
+    /// The sliced inputs: of which input of the body, the tensor, and the slices along the axis in order of the runs.
+    fn sliced<'a>(&self, cx: &EvalCx<'a>) -> Computed<Vec<(usize, &'a Tensor, usize, Vec<Vec<usize>>)>> {
+        let each = self.body.ports.inputs.iter().filter_map(|port| Some((port, port.slices?)));
+        each.map(|(port, slices)| {
+            let tensor = cx.tensor(port.outer)?;
+            let axis = places::axis(slices.axis, tensor.shape().rank())?;
+            Ok((port.inner, tensor, axis, parts(tensor.shape()[axis], &slices)?))
+        })
+        .collect()
+    }
+
+    /// The number of the run as the body declares its input.
+    fn number(&self, input: usize, run: i64) -> Computed<Value> {
+        let declared = self.body.graph.inputs().get(input).map(|&id| &self.body.graph.value(id).declared);
+        let (dtype, rank) = match declared {
+            Some(Some(Type::Tensor(dtype, extents))) => {
+                (dtype.unwrap_or(DType::I64), extents.as_ref().map_or(0, Vec::len))
+            }
+            _ => (DType::I64, 0),
+        };
+        let shape = Shape::new(vec![1; rank.min(1)])?;
+        Ok(Tensor::from_numbers(dtype, shape, [Number::Int(run.into())], convert::Rules::IEEE)?.into())
+    }
+
+    /// What the outputs are that are put together of no runs.
+    fn none(&self, inputs: &[Option<Value>], port: &Port, axis: i64) -> Computed<Value> {
+        let facts =
+            inputs.iter().map(|value| value.as_ref().map_or(Fact::Unknown, Fact::of).without_elements());
+        let inferred =
+            infer::outputs_of_body(Standard::OpenVino, &self.body.graph, facts.collect(), |_| Fact::Unknown);
+        let fact = inferred.get(port.inner).and_then(Fact::as_tensor).cloned().unwrap_or_default();
+        let (Some(dtype), Some(dims)) = (fact.dtype, fact.dims) else {
+            return Err(Error::new(
+                Kind::Unsupported,
+                "no runs do not tell the shape of what they would give",
+            ));
+        };
+        let mut dims: Vec<_> =
+            dims.iter().map(|dim| dim.known().and_then(usize_of_i64).unwrap_or(0)).collect();
+        let axis = places::axis(axis, dims.len())?;
+        dims[axis] = 0;
+        Ok(Tensor::zeros(dtype, Shape::new(dims)?)?.into())
+    }
+}
+
+/// The indices of each slice of an axis of that extent.
+fn parts(extent: usize, slices: &Slices) -> Computed<Vec<Vec<usize>>> {
+    let len = i64_of(extent);
+    let from_first = |bound: i64| if bound < 0 { bound.saturating_add(len) } else { bound };
+    let (start, end) = (from_first(slices.start), from_first(slices.end));
+    let covered = start.abs_diff(end).saturating_add(1);
+    let count = covered / slices.part_size.unsigned_abs();
+    let outside = || {
+        Error::new(
+            Kind::Shape,
+            format!("slices from {start} to {end} are not within an axis of {extent} elements"),
+        )
+    };
+    let count = usize::try_from(count).ok().filter(|&count| count <= extent).ok_or_else(outside)?;
+    let each = (0..i64_of(count)).map(|part| {
+        let first = start.saturating_add(part.saturating_mul(slices.stride));
+        let first = if slices.stride < 0 { first.saturating_sub(slices.part_size - 1) } else { first };
+        let indices = (first..first.saturating_add(slices.part_size)).map(usize_of_i64);
+        indices
+            .collect::<Option<Vec<_>>>()
+            .filter(|all| all.iter().all(|&index| index < extent))
+            .ok_or_else(outside)
+    });
+    each.collect()
+}
+
+impl Op for Repeat {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+        let ports = &self.body.ports;
+        let sliced = self.sliced(cx)?;
+        let mut most = sliced.first().map(|(.., parts)| i64_of(parts.len()));
+        let mut goes_on = true;
+        if self.counted {
+            let given = cx.integer(0)?;
+            most = if given < 0 { most } else { Some(given) };
+            goes_on = !cx.tensor(1)?.only_number().map_err(|error| cx.wrong(1, &error))?.is_zero();
+        }
+        let mut inputs = self.body.inputs(cx)?;
+        let mut joined: Vec<Vec<Tensor>> = vec![Vec::new(); ports.outputs.len()];
+        let mut results: Vec<Value> = Vec::new();
+        let (before, mut run) = (cx.run.live_bytes, 0);
+        while goes_on && most.is_none_or(|most| run < most) {
+            for (input, tensor, axis, parts) in &sliced {
+                let part = usize_of_i64(run).and_then(|run| parts.get(run));
+                let part =
+                    part.ok_or_else(|| Error::new(Kind::Shape, format!("there is no slice for run {run}")))?;
+                let mut indices = places::all(tensor.shape().dims());
+                indices[*axis].clone_from(part);
+                inputs[*input] = Some(moves::chosen(cx, tensor, &indices)?.into());
+            }
+            if let Some(input) = ports.iteration {
+                inputs[input] = Some(self.number(input, run)?);
+            }
+            results =
+                self.body.run(inputs.clone(), cx).map_err(|error| error.in_node(format!("run {run}")))?;
+            if let Some(output) = ports.condition {
+                goes_on = !results[output].tensor()?.only_number()?.is_zero();
+            }
+            for &(output, input) in &ports.back_edges {
+                inputs[input] = Some(results[output].clone());
+            }
+            for (list, port) in joined.iter_mut().zip(&ports.outputs) {
+                if port.slices.is_some() {
+                    let part = results[port.inner].tensor()?.clone();
+                    cx.run.hold(results[port.inner].byte_len())?;
+                    list.push(part);
+                }
+            }
+            run += 1;
+        }
+        cx.run.live_bytes = before;
+        let mut given = Vec::new();
+        for (list, port) in joined.iter().zip(&ports.outputs) {
+            let value = match port.slices {
+                Some(slices) if list.is_empty() => self.none(&inputs, port, slices.axis)?,
+                Some(slices) => {
+                    let mut parts: Vec<_> = list.iter().collect();
+                    if slices.stride < 0 {
+                        parts.reverse();
+                    }
+                    put_together(cx, &parts, slices.axis)?.into()
+                }
+                None => match results.get(port.inner) {
+                    Some(value) => value.clone(),
+                    // Without a run, what is carried stays as it was.
+                    None => {
+                        let carried = ports.back_edges.iter().find(|(output, _)| *output == port.inner);
+                        let first = carried.and_then(|&(_, input)| inputs[input].clone());
+                        first.ok_or_else(|| {
+                            Error::new(
+                                Kind::Value,
+                                format!("without a run, there is no output {}", port.outer),
+                            )
+                        })?
+                    }
+                },
+            };
+            given.push((port.outer, value));
+        }
+        outputs(cx.outputs, given.into_iter())
+    }
 }

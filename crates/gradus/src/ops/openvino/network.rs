@@ -10,14 +10,24 @@
 
 use gradus_core::DType;
 use gradus_core::convert::{i64_of, nearest_f64};
-use gradus_core::graph::{Extent, Type};
+use gradus_core::graph::{Content, Extent, Type};
+use gradus_core::{Result as Computed, Value};
 
 use super::super::matmul::{einsum, product};
 use super::super::network::of;
 use super::super::window::{Windows, image};
+use super::super::{folds, moves};
+use super::{called, input};
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{Cx, Outcome, Rules, Stop, openvino};
+use crate::op::{Attributes, EvalCx, Schema, plain};
+
+pub(in super::super) const SCHEMAS: &[Schema] = &[
+    Schema::all_openvino("MatMul", |cx| plain(cx, run_mat_mul)),
+    // A run begins with the first values of variables.
+    Schema::all_openvino("ReadValue", |cx| plain(cx, |_, cx| Ok(vec![cx.value(0)?.clone()]))),
+];
 
 pub(in super::super) const RULES: &[Rules] = &[
     openvino(&["MatMul"], mat_mul),
@@ -310,4 +320,21 @@ fn scaled(cx: &mut Cx<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim {
         (_, Some(_), _) => cx.unknown("a product with a scale is rounded", Bounds::EXTENT),
         (_, None, _) => cx.data("the scales are not known before the run", Bounds::EXTENT),
     }
+}
+
+fn run_mat_mul(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let mut factors = Vec::new();
+    for (index, name) in [(0, "transpose_a"), (1, "transpose_b")] {
+        let rank = cx.tensor(index)?.shape().rank();
+        let factor = [input(cx, index)];
+        if !attributes.flag(name, false) || rank < 2 {
+            factors.extend(factor);
+            continue;
+        }
+        let mut perm: Vec<_> = (0..i64_of(rank)).collect();
+        perm.swap(rank - 1, rank - 2);
+        let turned = called(cx, moves::transpose, vec![("perm", Content::Ints(perm))], &factor)?;
+        factors.extend(turned.into_iter().map(Some));
+    }
+    called(cx, folds::mat_mul, Vec::new(), &factors)
 }

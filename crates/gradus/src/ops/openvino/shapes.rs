@@ -9,10 +9,29 @@
 //! | `Tile` | `Tile` | fewer repeats or fewer axes are filled up with 1 in front |
 //! | `Pad` | `Pad` | pads before and behind are two inputs; below 0 they cut |
 
+use gradus_core::convert::usize_of_i64;
+use gradus_core::graph::Content;
+use gradus_core::{Error, Kind, Result, Shape, Value};
+
+use super::super::moves::{self, allowed};
+use super::super::places;
 use super::super::reshape::{named_axes, reshape_to, squeezed, unsqueeze};
 use super::super::slice::{concat, expand, like_first, padded, repeated, spread, turned};
+use super::{called, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::infer::{Cx, Outcome, Rules, Stop, openvino};
+use crate::op::{Attributes, EvalCx, Schema, plain};
+
+pub(in super::super) const SCHEMAS: &[Schema] = &[
+    Schema::all_openvino("Reshape", |cx| plain(cx, run_reshape)),
+    Schema::all_openvino("Squeeze", |cx| plain(cx, run_squeeze)),
+    Schema::all_openvino("Unsqueeze", |cx| plain(cx, moves::unsqueeze)),
+    Schema::all_openvino("Transpose", |cx| plain(cx, run_transpose)),
+    Schema::all_openvino("Broadcast", |cx| plain(cx, run_broadcast)),
+    Schema::all_openvino("Tile", |cx| plain(cx, run_tile)),
+    Schema::all_openvino("Concat", |cx| plain(cx, moves::concat)),
+    Schema::all_openvino("Pad", |cx| plain(cx, run_pad)),
+];
 
 pub(in super::super) const RULES: &[Rules] = &[
     openvino(&["Reshape"], reshape),
@@ -91,4 +110,84 @@ fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
         return Err(Stop::shape(format!("there are {before} pads before and {behind} behind {rank} axes")));
     }
     padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends)
+}
+
+fn run_reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let allow_zero = i64::from(!attributes.flag("special_zero", false));
+    let inputs = [input(cx, 0), integers(&cx.integers(1)?)];
+    called(cx, moves::reshape, vec![("allowzero", Content::Int(allow_zero))], &inputs)
+}
+
+fn run_squeeze(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let axes = if cx.has(1) { cx.integers(1)? } else { Vec::new() };
+    let inputs = [input(cx, 0), integers(&axes).filter(|_| !axes.is_empty())];
+    called(cx, moves::squeeze, Vec::new(), &inputs)
+}
+
+fn run_transpose(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let order = cx.integers(1)?;
+    let attributes = if order.is_empty() { Vec::new() } else { vec![("perm", Content::Ints(order))] };
+    let inputs = [input(cx, 0)];
+    called(cx, moves::transpose, attributes, &inputs)
+}
+
+fn run_broadcast(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let target = Shape::from_i64(&cx.integers(1)?)?;
+    let dims = data.shape().dims();
+    let seen = match attributes.text("mode").unwrap_or("numpy") {
+        "bidirectional" => return moves::expand(attributes, cx),
+        "explicit" => {
+            let axes = places::axes(&cx.integers(2)?, target.rank())?;
+            if axes.len() != dims.len() || !axes.is_sorted() {
+                let (count, rank) = (axes.len(), dims.len());
+                return Err(Error::new(
+                    Kind::Shape,
+                    format!("{count} axes are named in order for rank {rank}"),
+                ));
+            }
+            let mut seen = vec![1; target.rank()];
+            axes.iter().zip(dims).for_each(|(&axis, &extent)| seen[axis] = extent);
+            seen
+        }
+        "pdpd" => {
+            let last = target.rank().saturating_sub(dims.len());
+            let start = attributes.int("axis").filter(|&axis| axis >= 0);
+            let start = start.and_then(usize_of_i64).unwrap_or(last);
+            let mut seen = [vec![1; start], dims.to_vec()].concat();
+            seen.resize(target.rank().max(seen.len()), 1);
+            seen
+        }
+        _ => dims.to_vec(),
+    };
+    let seen = data.reshaped(Shape::new(seen)?)?;
+    if seen.shape().broadcast(&target)? != target {
+        let (from, to) = (data.shape(), &target);
+        return Err(Error::new(Kind::Shape, format!("shape {from} cannot be broadcast to {to}")));
+    }
+    let shape = allowed(cx, data.dtype(), target.dims())?;
+    let places = places::broadcast(seen.shape().dims(), target.dims());
+    Ok(vec![seen.picked(shape, &places)?.into()])
+}
+
+fn run_tile(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (data, repeats) = (cx.tensor(0)?, cx.integers(1)?);
+    let rank = data.shape().rank().max(repeats.len());
+    let dims = [vec![1; rank - data.shape().rank()], data.shape().dims().to_vec()].concat();
+    let repeats = [vec![1; rank - repeats.len()], repeats].concat();
+    let inputs = [Some(data.reshaped(Shape::new(dims)?)?.into()), integers(&repeats)];
+    called(cx, moves::tile, Vec::new(), &inputs)
+}
+
+fn run_pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (begins, ends) = (cx.integers(1)?, cx.integers(2)?);
+    let rank = cx.tensor(0)?.shape().rank();
+    if [begins.len(), ends.len()] != [rank; 2] {
+        let (before, behind) = (begins.len(), ends.len());
+        let message = format!("there are {before} pads before and {behind} behind {rank} axes");
+        return Err(Error::new(Kind::Shape, message));
+    }
+    let mode = attributes.text("pad_mode").unwrap_or("constant").to_owned();
+    let inputs = [input(cx, 0), integers(&[begins, ends].concat()), input(cx, 3)];
+    called(cx, moves::pad, vec![("mode", Content::Bytes(mode.into()))], &inputs)
 }
