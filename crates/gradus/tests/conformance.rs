@@ -7,10 +7,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus::convert::{self, Rules, ScaleRounding};
-use gradus::formats::{numpy, onnx};
+use gradus::formats::{Files, InMemory, numpy, onnx, openvino};
 use gradus::graph::Type;
 use gradus::infer::{Given, InferOptions, Inference};
 use gradus::{DType, Fact, Limits, Model, Number, Options, Shape, Tensor, Value, files};
@@ -290,6 +291,89 @@ fn openvino_operators() {
         }
     }
     hold("openvino.toml", &results);
+}
+
+/// A tensor as `openvino_shapes.py` writes it.
+fn described(json: &Json) -> Tensor {
+    let dims =
+        json["shape"].as_array().unwrap().iter().map(|dim| usize::try_from(dim.as_u64().unwrap()).unwrap());
+    let number = |element: &Json| match element {
+        Json::String(text) => Number::Float(text.parse().unwrap()),
+        other => {
+            other.as_i64().map_or_else(|| Number::Float(other.as_f64().unwrap()), |x| Number::Int(x.into()))
+        }
+    };
+    let numbers = json["elements"].as_array().unwrap().iter().map(number);
+    let shape = Shape::new(dims.collect::<Vec<_>>()).unwrap();
+    let dtype: DType = json["type"].as_str().unwrap().parse().unwrap();
+    Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE).unwrap()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+/// Runs and infers a model of one operator: what it gives, and what is inferred of it, must be what OpenVINO computed.
+fn shape_family(case: &Json) -> Result<(), String> {
+    let text = case["xml"].as_str().unwrap();
+    let bin = Bytes::from(unhex(case["bin"].as_str().unwrap()));
+    let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("m.bin".to_owned(), bin)])));
+    let source = openvino::read_model(text.as_bytes(), "m.bin", &files, &Limits::DEFAULT);
+    let model = Model::from_source(source.map_err(|error| error.to_string())?);
+    let inputs = case["inputs"].as_object().unwrap();
+    let inputs: HashMap<String, Value> =
+        inputs.iter().map(|(name, tensor)| (name.clone(), described(tensor).into())).collect();
+    let wanted: Vec<Tensor> = case["outputs"].as_array().unwrap().iter().map(described).collect();
+    let ids = model.graph().outputs();
+    for complete in [false, true] {
+        let given = inputs.iter().map(|(name, value)| {
+            let tensor = value.tensor().unwrap();
+            let given = if complete {
+                Given::Value(value.clone())
+            } else {
+                Given::Type(Type::tensor(tensor.dtype(), tensor.shape()))
+            };
+            (name.clone(), given)
+        });
+        let options =
+            InferOptions { inputs: given.collect(), ignore_declared: true, ..InferOptions::default() };
+        let inference = model.infer(&options).map_err(|error| error.to_string())?;
+        if let Some(problem) = inference.problems().first() {
+            return Err(format!("{}: {}", problem.place, problem.message));
+        }
+        for (&id, want) in ids.iter().zip(&wanted) {
+            let from = if complete { "values" } else { "shapes" };
+            agrees(&inference, inference.fact(id), &want.clone().into(), complete)
+                .map_err(|error| format!("from {from}: {error}"))?;
+        }
+    }
+    let outputs = model.run(&inputs, &[], &Options::default());
+    let outputs = match outputs {
+        Ok(outputs) => outputs,
+        // What is only inferred is not run.
+        Err(error) if error.message().contains("is not run by Gradus yet") => return Ok(()),
+        Err(error) => return Err(error.to_string()),
+    };
+    outputs.iter().zip(&wanted).try_for_each(|((_, got), want)| same(got, &want.clone().into()))
+}
+
+#[test]
+fn openvino_shape_family() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/openvino.json");
+    let mut files = vec![recorded];
+    files.extend(cases("openvino_shapes.json"));
+    for file in files {
+        let recorded = json(&file);
+        let operators = recorded["operators"].as_object().unwrap();
+        let results = operators.iter().map(|(name, cases)| {
+            let cases = cases.as_array().unwrap();
+            let failed = |(i, case): (usize, &Json)| {
+                shape_family(case).map_err(|error| format!("case {i}: {error}: {}", case["xml"]))
+            };
+            (name.clone(), cases.iter().enumerate().try_for_each(failed))
+        });
+        hold("openvino_shapes.toml", &results.collect());
+    }
 }
 
 fn array(path: &Path) -> Tensor {
