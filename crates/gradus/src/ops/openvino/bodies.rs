@@ -126,13 +126,15 @@ fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
     let mut fixed = fixed_inputs(cx, ports)?;
     let sliced = ports.inputs.iter().find_map(|port| Some((port, port.slices.as_ref()?)));
     let slices = sliced.and_then(|(port, slices)| count_of_slices(cx, port, slices));
-    let (most, enters) = if cx.operator == "Loop" {
-        // Below 0, the condition alone ends the loop.
-        let most = cx.integer(0).filter(|&most| cx.symbols().at_least(most, 0));
-        (most.or(slices), cx.integer(1).and_then(Dim::known).map(|value| value != 0))
+    // Below 0, the condition alone ends the loop.
+    let (given, unlimited, enters) = if cx.operator == "Loop" {
+        let given = cx.integer(0);
+        let unlimited = matches!(given, Some(Dim::Known(..0)));
+        (given, unlimited, cx.integer(1).and_then(Dim::known).map(|value| value != 0))
     } else {
-        (slices, Some(true))
+        (slices, false, Some(true))
     };
+    let mut most = if unlimited { slices } else { given.filter(|&most| cx.symbols().at_least(most, 0)) };
     let bounds = Bounds::between(
         Some(0),
         most.and_then(|most| cx.symbols().bounds(most).greatest()).map(|most| most.max(1) - 1),
@@ -151,12 +153,18 @@ fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
         all
     };
     let runs = all_runs(cx, first.clone(), &arranged, &outputs)?;
+    let goes_on = ports.condition.map_or(Some(true), |output| runs.outputs.get(output).and_then(truth));
+    if let (None, Some(given), Some(true), false) = (most, given, goes_on, unlimited) {
+        // Otherwise it would never end.
+        cx.assume(given, ">=", Dim::ZERO);
+        most = Some(given);
+    }
     if enters == Some(true)
+        && (most.is_some() || unlimited)
         && let Some(facts) = unrolled(cx, ports, most, &fixed, &first)
     {
         return Ok(facts);
     }
-    let goes_on = ports.condition.map_or(Some(true), |output| runs.outputs.get(output).and_then(truth));
     let count = match (enters, goes_on, most) {
         (Some(false), ..) => Some(Dim::ZERO),
         (Some(true), Some(true), Some(most)) => Some(most),

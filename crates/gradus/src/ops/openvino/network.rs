@@ -169,12 +169,15 @@ fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
     let mut all = vec![batch, channels];
     for (axis, &extent) in spatial.iter().enumerate() {
         let all_windows = match rounding {
-            "ceil" if !windows.same => {
+            "ceil" => {
                 let window = windows.window(cx, axis);
                 let padded = cx.add(extent, Dim::Known(windows.padding(axis)));
                 let room = cx.subtract(padded, window);
                 let steps = cx.ceil_divide(room, Dim::Known(windows.strides[axis]));
-                cx.add(steps, Dim::ONE)
+                let all = cx.add(steps, Dim::ONE);
+                // Pads that make the extents the same are at least 0: short windows are not padded.
+                let least = if windows.same { windows.count(cx, axis, extent, false) } else { all };
+                cx.greatest(all, least)
             }
             _ => windows.count(cx, axis, extent, rounding == "ceil_torch"),
         };
