@@ -26,6 +26,8 @@ NEWEST = max(int(name[5:]) for name in os.listdir(os.path.dirname(openvino.__fil
 IN_FILES = {"Constant": "Const", "PRelu": "PReLU", "Relu": "ReLU", "Softmax": "SoftMax"}
 # Operators with inner graphs have no functions that make them: any number of inputs.
 WITH_BODIES = ["If", "Loop", "TensorIterator"]
+# The package makes these, but has no functions for them.
+WITHOUT_FUNCTIONS = ["Reverse", "Xor"]
 # Readers turn these into inputs, outputs and constants of graphs.
 PARTS_OF_GRAPHS = ["Constant", "Parameter", "Result"]
 
@@ -64,9 +66,7 @@ def in_a_child(work):
 
 
 def sort(value) -> str:
-    if isinstance(value, bool):
-        return "Int"
-    if isinstance(value, int):
+    if isinstance(value, (bool, int)):
         return "Int"
     if isinstance(value, float):
         return "Float"
@@ -106,7 +106,7 @@ def params(name: str, function) -> list[str]:
 
 def table() -> bytes:
     sets = functions()
-    names = sorted({name for of in sets.values() for name in of} | set(WITH_BODIES))
+    names = sorted({name for of in sets.values() for name in of} | set(WITH_BODIES + WITHOUT_FUNCTIONS))
     rows = {}
     for name in names:
         if name in PARTS_OF_GRAPHS:

@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus::convert::{self, Rules, ScaleRounding};
+use gradus::fact::Elements;
 use gradus::formats::{Files, InMemory, numpy, onnx, openvino};
 use gradus::graph::Type;
 use gradus::infer::{Given, InferOptions, Inference};
-use gradus::{DType, Fact, Limits, Model, Number, Options, Shape, Tensor, Value, files};
+use gradus::{DType, Dim, Fact, Limits, Model, Number, Options, Shape, Tensor, Value, files};
 use serde_json::Value as Json;
 
 fn cases(kind: &str) -> Option<PathBuf> {
@@ -347,6 +348,7 @@ fn shape_family(case: &Json) -> Result<(), String> {
                 .map_err(|error| format!("from {from}: {error}"))?;
         }
     }
+    symbolic(&model, &inputs, &wanted)?;
     let outputs = model.run(&inputs, &[], &Options::default());
     let outputs = match outputs {
         Ok(outputs) => outputs,
@@ -357,6 +359,49 @@ fn shape_family(case: &Json) -> Result<(), String> {
     outputs.iter().zip(&wanted).try_for_each(|((_, got), want)| {
         same(&positive_zeros(got.tensor().unwrap()).into(), &positive_zeros(want).into())
     })
+}
+
+/// What is inferred from the declared inputs alone, with their extents and elements put in for the symbols, must be so.
+fn symbolic(model: &Model, inputs: &HashMap<String, Value>, wanted: &[Tensor]) -> Result<(), String> {
+    let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
+    let inference = model.infer(&options).map_err(|error| error.to_string())?;
+    let mut bindings = HashMap::new();
+    for &id in model.graph().inputs() {
+        let tensor = inputs[&*model.graph().value(id).name].tensor().unwrap();
+        let Fact::Tensor(fact) = inference.fact(id) else { continue };
+        let extents = fact.dims.iter().flat_map(|dims| dims.iter().copied()).zip(tensor.shape().to_i64());
+        let elements = match &fact.elements {
+            Elements::Integers(all) => all.iter().copied().zip(tensor.to_i64().unwrap()).collect(),
+            _ => Vec::new(),
+        };
+        for (dim, value) in extents.chain(elements) {
+            if let Some(symbol) = inference.symbols().as_symbol(dim) {
+                bindings.insert(symbol.name.to_string(), value);
+            }
+        }
+    }
+    let of = |dim: &Dim| inference.symbols().evaluate(*dim, &|name| bindings.get(name).copied());
+    for (&id, want) in model.graph().outputs().iter().zip(wanted) {
+        let Fact::Tensor(fact) = inference.fact(id) else { continue };
+        let wrong =
+            || Err(format!("{} of symbols is not {}", inference.describe(inference.fact(id)), want.shape()));
+        if let Some(dims) = &fact.dims {
+            let same = |(dim, len): (&Dim, i64)| of(dim).is_none_or(|dim| dim == len);
+            if dims.len() != want.shape().rank() || !dims.iter().zip(want.shape().to_i64()).all(same) {
+                return wrong();
+            }
+        }
+        if let Elements::Integers(all) = &fact.elements {
+            let numbers = want.numbers().unwrap();
+            let same =
+                |(dim, number): (&Dim, Number)| of(dim).is_none_or(|dim| number == Number::Int(dim.into()));
+            if !all.iter().zip(numbers).all(same) {
+                let elements = inference.elements(inference.fact(id)).unwrap_or_default();
+                return Err(format!("elements {elements} of symbols are not {want:?}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The plugin does not keep the sign of zero: it negates 0 to 0.

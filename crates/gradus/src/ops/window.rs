@@ -315,7 +315,7 @@ fn col2im(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped([vec![dims[0], channels], spatial].concat())])
 }
 
-fn grid_sample(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn grid_sample(cx: &mut Cx<'_, '_>) -> Outcome {
     let (batch, channels, _) = image(cx, 0)?;
     let grid = cx.dims(1)?;
     let Some(spatial) = grid.get(1..grid.len().saturating_sub(1)) else {

@@ -376,13 +376,14 @@ impl Repeat {
         Ok(Box::new(Repeat { body, counted: cx.signature.name == "Loop" }))
     }
 
-    /// The sliced inputs: of which input of the body, the tensor, and the slices along the axis in order of the runs.
-    fn sliced<'a>(&self, cx: &EvalCx<'a>) -> Computed<Vec<(usize, &'a Tensor, usize, Vec<Vec<usize>>)>> {
+    /// The inputs of which each run takes a slice.
+    fn sliced<'a>(&self, cx: &EvalCx<'a>) -> Computed<Vec<Sliced<'a>>> {
         let each = self.body.ports.inputs.iter().filter_map(|port| Some((port, port.slices?)));
         each.map(|(port, slices)| {
             let tensor = cx.tensor(port.outer)?;
             let axis = places::axis(slices.axis, tensor.shape().rank())?;
-            Ok((port.inner, tensor, axis, parts(tensor.shape()[axis], &slices)?))
+            let parts = parts(tensor.shape()[axis], &slices)?;
+            Ok(Sliced { input: port.inner, tensor, axis, parts })
         })
         .collect()
     }
@@ -421,6 +422,30 @@ impl Repeat {
     }
 }
 
+impl Repeat {
+    /// What the last run gave. Without a run, what is carried stays as it was.
+    fn last(&self, results: &[Value], inputs: &[Option<Value>], port: &Port) -> Computed<Value> {
+        let carried = || {
+            let edge = self.body.ports.back_edges.iter().find(|(output, _)| *output == port.inner);
+            edge.and_then(|&(_, input)| inputs[input].clone())
+        };
+        let value = results.get(port.inner).cloned().or_else(carried);
+        value.ok_or_else(|| {
+            Error::new(Kind::Value, format!("without a run, there is no output {}", port.outer))
+        })
+    }
+}
+
+/// A tensor of which each run takes a slice.
+struct Sliced<'a> {
+    /// The input of the body.
+    input: usize,
+    tensor: &'a Tensor,
+    axis: usize,
+    /// By run: indices along the axis.
+    parts: Vec<Vec<usize>>,
+}
+
 /// The indices of each slice of an axis of that extent.
 fn parts(extent: usize, slices: &Slices) -> Computed<Vec<Vec<usize>>> {
     let len = i64_of(extent);
@@ -451,7 +476,7 @@ impl Op for Repeat {
     fn eval(&self, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
         let ports = &self.body.ports;
         let sliced = self.sliced(cx)?;
-        let mut most = sliced.first().map(|(.., parts)| i64_of(parts.len()));
+        let mut most = sliced.first().map(|sliced| i64_of(sliced.parts.len()));
         let mut goes_on = true;
         if self.counted {
             let given = cx.integer(0)?;
@@ -463,7 +488,7 @@ impl Op for Repeat {
         let mut results: Vec<Value> = Vec::new();
         let (before, mut run) = (cx.run.live_bytes, 0);
         while goes_on && most.is_none_or(|most| run < most) {
-            for (input, tensor, axis, parts) in &sliced {
+            for Sliced { input, tensor, axis, parts } in &sliced {
                 let part = usize_of_i64(run).and_then(|run| parts.get(run));
                 let part =
                     part.ok_or_else(|| Error::new(Kind::Shape, format!("there is no slice for run {run}")))?;
@@ -503,20 +528,7 @@ impl Op for Repeat {
                     }
                     put_together(cx, &parts, slices.axis)?.into()
                 }
-                None => match results.get(port.inner) {
-                    Some(value) => value.clone(),
-                    // Without a run, what is carried stays as it was.
-                    None => {
-                        let carried = ports.back_edges.iter().find(|(output, _)| *output == port.inner);
-                        let first = carried.and_then(|&(_, input)| inputs[input].clone());
-                        first.ok_or_else(|| {
-                            Error::new(
-                                Kind::Value,
-                                format!("without a run, there is no output {}", port.outer),
-                            )
-                        })?
-                    }
-                },
+                None => self.last(&results, &inputs, port)?,
             };
             given.push((port.outer, value));
         }

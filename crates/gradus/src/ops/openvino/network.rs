@@ -15,7 +15,7 @@ use gradus_core::{Result as Computed, Value};
 
 use super::super::matmul::{einsum, product};
 use super::super::network::of;
-use super::super::window::{Windows, image};
+use super::super::window::{Windows, grid_sample, image};
 use super::super::{folds, moves};
 use super::{called, input};
 use crate::dim::{Bounds, Dim};
@@ -48,6 +48,8 @@ pub(in super::super) const RULES: &[Rules] = &[
         Ok(vec![state.clone(), state])
     }),
     openvino(&["ReadValue"], read_value),
+    openvino(&["GridSample"], grid_sample),
+    openvino(&["ROIAlign", "ROIAlignRotated", "ROIPooling"], roi),
 ];
 
 fn mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
@@ -224,6 +226,19 @@ fn sequence(cx: &mut Cx<'_, '_>) -> Outcome {
     let directions = Dim::Known(if cx.text("direction") == Some("bidirectional") { 2 } else { 1 });
     let state = Fact::shaped([dims[0], directions, hidden]);
     Ok(vec![Fact::shaped([dims[0], directions, dims[1], hidden]), state.clone(), state])
+}
+
+/// Boxes, channels and the extents that attributes name.
+fn roi(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, boxes) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
+    let own = ["pooled_h", "pooled_w"].map(|name| cx.int(name).map(Dim::Known));
+    let listed = cx.list("output_roi").or_else(|| cx.list("output_size")).unwrap_or_default();
+    let extents = match (own, &listed[..]) {
+        ([Some(height), Some(width)], _) => [height, width],
+        (_, &[height, width]) => [Dim::Known(height), Dim::Known(width)],
+        _ => return Err(Stop::unknown("no attribute says the extents")),
+    };
+    Ok(vec![Fact::shaped([boxes[0], dims[1], extents[0], extents[1]])])
 }
 
 /// A variable holds what was assigned to it, and in the first run its first value.

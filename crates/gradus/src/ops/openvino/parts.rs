@@ -57,18 +57,26 @@ pub(in super::super) const RULES: &[Rules] = &[
     openvino(&["OneHot"], one_hot),
     openvino(&["DepthToSpace", "SpaceToDepth"], blocks),
     openvino(&["Eye"], eye),
+    openvino(&["SpaceToBatch", "BatchToSpace"], batches),
+    openvino(&["EmbeddingBagOffsets", "EmbeddingBagOffsetsSum"], |cx| embedding(cx, 2)),
+    openvino(&["EmbeddingBagPacked", "EmbeddingBagPackedSum"], |cx| embedding(cx, 1)),
+    openvino(&["EmbeddingSegmentsSum"], segments),
+    openvino(&["DFT", "IDFT"], transformed),
     openvino(&["RandomUniform"], |cx| {
         let dtype = cx.type_of("output_type");
-        let dims = match cx.integers(0) {
-            Some(dims) => dims,
-            None => {
-                let rank = rank_of(cx, 0)?;
-                cx.any_dims("the shape is not known before the run", rank).into()
-            }
-        };
+        let dims = integers_or(cx, 0, "the shape is not known before the run")?;
         Ok(vec![of(dtype, dims)])
     }),
 ];
+
+/// The integers of an input, or as many extents that the data decide.
+fn integers_or(cx: &mut Cx<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>, Stop> {
+    if let Some(all) = cx.integers(input) {
+        return Ok(all.to_vec());
+    }
+    let count = rank_of(cx, input)?;
+    Ok(cx.any_dims(why, count))
+}
 
 fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
     let (rank, indices) = (cx.dims(0)?.len(), cx.dims(1)?.len());
@@ -92,7 +100,7 @@ fn gather_nd_merged(cx: &mut Cx<'_, '_>) -> Outcome {
         && let [Fact::Tensor(TensorFact { dims: Some(dims), .. })] = &mut facts[..]
         && dims.len() >= batch
     {
-        let whole = cx.product(&dims[..batch].to_vec());
+        let whole = cx.product(&dims[..batch]);
         *dims = std::iter::once(whole).chain(dims[batch..].iter().copied()).collect();
     }
     Ok(facts)
@@ -321,18 +329,81 @@ fn blocks(cx: &mut Cx<'_, '_>) -> Outcome {
     like_first(cx, all)
 }
 
+/// Blocks of the spatial axes to the batch, or back; the extents that are added or cut off are inputs.
+fn batches(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let inputs = [cx.integers(1), cx.integers(2), cx.integers(3)];
+    let [Some(block), Some(begins), Some(ends)] = inputs else {
+        let dims = cx.any_dims("the blocks are not known before the run", dims.len());
+        return like_first(cx, dims);
+    };
+    if [block.len(), begins.len(), ends.len()] != [dims.len(); 3] {
+        return Err(Stop::shape("blocks and their edges are wanted for each axis"));
+    }
+    let size = cx.product(&block);
+    let together = cx.operator == "SpaceToBatch";
+    let mut all = vec![if together { cx.multiply(dims[0], size) } else { cx.floor_divide(dims[0], size) }];
+    for axis in 1..dims.len() {
+        let edges = cx.add(begins[axis], ends[axis]);
+        all.push(if together {
+            let padded = cx.add(dims[axis], edges);
+            cx.floor_divide(padded, block[axis])
+        } else {
+            let spread = cx.multiply(dims[axis], block[axis]);
+            cx.subtract(spread, edges)
+        });
+    }
+    like_first(cx, all)
+}
+
+/// A row of the table for each bag, of which an input has so many.
+fn embedding(cx: &mut Cx<'_, '_>, bags: usize) -> Outcome {
+    let (table, bags) = (cx.dims(0)?, cx.dims(bags)?);
+    let (Some(&count), Some(row)) = (bags.first(), table.get(1..)) else {
+        return Err(Stop::shape("a table and a list of bags are wanted"));
+    };
+    let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
+    like_first(cx, all)
+}
+
+fn segments(cx: &mut Cx<'_, '_>) -> Outcome {
+    let table = cx.dims(0)?;
+    let count = match cx.integer(3) {
+        Some(count) => count,
+        None => cx.data("how many segments there are", Bounds::EXTENT),
+    };
+    let row = table.get(1..).ok_or_else(|| Stop::shape("a table is wanted"))?;
+    let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
+    like_first(cx, all)
+}
+
+/// The input's extents, but where sizes are given along axes.
+fn transformed(cx: &mut Cx<'_, '_>) -> Outcome {
+    let mut all = cx.dims(0)?.to_vec();
+    if cx.has(2) {
+        let (Some(axes), Some(sizes)) = (cx.known_integers(1), cx.integers(2)) else {
+            let dims = cx.any_dims("the sizes are not known before the run", all.len());
+            return like_first(cx, dims);
+        };
+        // The last axis is that of real and imaginary parts.
+        let axes = cx.axes(&axes, all.len().saturating_sub(1))?;
+        for (&axis, &size) in axes.iter().zip(sizes.iter()) {
+            match size {
+                Dim::Known(-1) => {}
+                Dim::Known(_) => all[axis] = size,
+                Dim::Symbolic(_) => {
+                    all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::EXTENT);
+                }
+            }
+        }
+    }
+    like_first(cx, all)
+}
+
 fn eye(cx: &mut Cx<'_, '_>) -> Outcome {
     let dtype = cx.type_of("output_type").or(Some(DType::I32));
-    let mut all = match cx.has(3) {
-        true => match cx.integers(3) {
-            Some(batch) => batch.to_vec(),
-            None => {
-                let rank = rank_of(cx, 3)?;
-                cx.any_dims("the batch is not known before the run", rank)
-            }
-        },
-        false => Vec::new(),
-    };
+    let mut all =
+        if cx.has(3) { integers_or(cx, 3, "the batch is not known before the run")? } else { Vec::new() };
     for input in [0, 1] {
         all.push(match cx.integer(input) {
             Some(extent) => extent,
