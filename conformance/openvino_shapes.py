@@ -101,8 +101,8 @@ def elementwise():
             return getattr(opset1, name)(a, b)
 
         MAKERS["".join(part.capitalize() for part in name.split("_")) + "-1"] = make
-    for name in ["logical_and", "logical_or", "logical_xor"]:
-        MAKERS["".join(part.capitalize() for part in name.split("_")) + "-1"] = lambda c, name=name: getattr(opset1, name)(
+    for name, version in [("logical_and", 1), ("logical_or", 1), ("logical_xor", 2)]:
+        MAKERS["".join(part.capitalize() for part in name.split("_")) + f"-{version}"] = lambda c, name=name: getattr(opset1, name)(
             c.data(c.dims(2), BOOL), c.data([1], BOOL)
         )
     for name in ["bitwise_and", "bitwise_or", "bitwise_xor"]:
@@ -423,6 +423,13 @@ def one_hot(c):
     return opset1.one_hot(c.data(c.dims(c.integer(0, 2)), I32, -1, 4), c.maybe_constant(4, I64), c.constant(5, I32), c.constant(-1, I32), c.integer(-1, 0))
 
 
+@makes("OneHot-16")
+def one_hot_16(c):
+    modes = {"negative_indices_mode": c.choose("ignore_negative", "normalize")}
+    indices = c.data(c.dims(c.integer(0, 2)), I32, -4, 3)
+    return opset16.one_hot(indices, c.maybe_constant(4, I64), c.constant(5, I32), c.constant(-1, I32), c.integer(-1, 0), **modes)
+
+
 @makes("ScatterUpdate-3")
 def scatter_update(c):
     shape = c.dims(3, 2, 4)
@@ -452,7 +459,7 @@ def scatter_nd(c, opset, **more):
     return opset.scatter_nd_update(c.data(shape, F32), c.parameter(indices), c.data([len(indices), shape[1]], F32), **more)
 
 
-MAKERS["ScatterNDUpdate-3"] = lambda c: scatter_nd(c, opset4)
+MAKERS["ScatterNDUpdate-4"] = lambda c: scatter_nd(c, opset4)
 MAKERS["ScatterNDUpdate-15"] = lambda c: scatter_nd(c, opset15, reduction=c.choose("none", "sum", "prod", "min", "max"))
 
 
