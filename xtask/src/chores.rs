@@ -71,7 +71,9 @@ pub(crate) fn memcheck() -> Result<()> {
 
 /// The tables of facts and the examples, which scripts make.
 pub(crate) fn tables(check: bool) -> Result<()> {
-    for script in ["scripts/onnx_tables.py", "scripts/examples.py", "scripts/fixtures.py"] {
+    for script in
+        ["scripts/onnx_tables.py", "scripts/openvino_tables.py", "scripts/examples.py", "scripts/fixtures.py"]
+    {
         let mut python = python()?;
         python.arg(script);
         run(if check { python.arg("--check") } else { &mut python })?;
@@ -94,9 +96,24 @@ pub(crate) fn conformance() -> Result<()> {
     script("onnx_nodes.py", &[&list, &cases.join("onnx")])?;
     script("casts.py", &[&cases.join("casts")])?;
     script("openvino_ops.py", &[&cases.join("openvino")])?;
+    script("openvino_shapes.py", &[&cases.join("openvino_shapes.json"), Path::new("2"), Path::new("20")])?;
     run(cargo()
         .args(["test", "--quiet", "-p", "gradus", "--test", "conformance"])
-        .env("GRADUS_CONFORMANCE", &cases))
+        .env("GRADUS_CONFORMANCE", &cases))?;
+    openvino_models(&cases)
+}
+
+/// Every value of the corpus's OpenVINO models, as OpenVINO computes it, against what is inferred.
+fn openvino_models(cases: &Path) -> Result<()> {
+    let Some(corpus) = std::env::var_os("GRADUS_CORPUS") else {
+        eprintln!("xtask: GRADUS_CORPUS is not set: no models of OpenVINO are compared");
+        return Ok(());
+    };
+    let truth = cases.join("openvino_truth");
+    run(python()?.arg("conformance/openvino_truth.py").arg(&truth).arg(corpus))?;
+    run(cargo()
+        .args(["test", "--quiet", "-p", "gradus", "--test", "openvino", "--", "--nocapture"])
+        .env("GRADUS_OPENVINO_TRUTH", &truth))
 }
 
 pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
@@ -123,6 +140,9 @@ pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
     for name in targets {
         let corpus = folder.join("corpus").join(&name);
         std::fs::create_dir_all(&corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
+        if name == "openvino_model" {
+            run(python()?.arg("conformance/openvino_seeds.py").arg(&corpus))?;
+        }
         run(command(folder.join("target").join(TARGET).join("release").join(&name))
             .arg(&corpus)
             .args(["examples", "crates/formats/tests/data"])

@@ -44,7 +44,9 @@ fn fold_says_what_went_and_why_what_stayed_stayed() {
     let scratch = Scratch::new("text");
     let printed =
         stdout(&scratch, &["fold", "examples/heads.onnx", "-o", &scratch.file("heads.onnx"), "--verify"]);
-    snapbox::assert_data_eq!(printed, str![[r#"
+    snapbox::assert_data_eq!(
+        printed,
+        str![[r#"
 examples/heads.onnx -> OUT/heads.onnx
 nodes 14 -> 2, bytes 785 -> 294
 constants: 1 added (32 bytes), 5 no longer read; 0 conditions were known; 1 types declared
@@ -58,19 +60,26 @@ Unsqueeze  4       0
 
 verified: 15 values are the same before and after, under 5 random bindings
 
-"#]]);
+"#]]
+    );
     let printed =
         stdout(&scratch, &["fold", "examples/positions.onnx", "-o", &scratch.file("p.onnx"), "--json"]);
-    snapbox::assert_data_eq!(printed, str![[r#"
+    snapbox::assert_data_eq!(
+        printed,
+        str![[r#"
 {"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"problems":[]}
 
-"#]]);
-    prints(&["run", &scratch.file("p.onnx"), "--input", "tokens=[[101, 2023, 2003, 102]]"], str![[r#"
+"#]]
+    );
+    prints(
+        &["run", &scratch.file("p.onnx"), "--input", "tokens=[[101, 2023, 2003, 102]]"],
+        str![[r#"
 position_ids: int64[4] [0, 1, 2, 3]
 phase: float32[4] [0.0, 0.25, 0.5, 0.75]
 token_count: int64[] 4
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
@@ -78,7 +87,9 @@ fn what_is_fixed_is_fixed_in_the_folded_model() {
     let scratch = Scratch::new("fixed");
     let out = scratch.file("p.onnx");
     let printed = stdout(&scratch, &["fold", "examples/positions.onnx", "-o", &out, "--dim", "seq=3"]);
-    snapbox::assert_data_eq!(printed, str![[r#"
+    snapbox::assert_data_eq!(
+        printed,
+        str![[r#"
 examples/positions.onnx -> OUT/p.onnx
 nodes 6 -> 3, bytes 458 -> 320
 constants: 0 added (0 bytes), 2 no longer read; 0 conditions were known; 3 types declared
@@ -93,20 +104,27 @@ Shape     1       0
 stayed:
   node "count" (Size): [3*batch] is not known before the run, and is needed by output "token_count"
 
-"#]]);
-    prints(&["run", &out, "--input", "tokens=[[7, 8, 9]]"], str![[r#"
+"#]]
+    );
+    prints(
+        &["run", &out, "--input", "tokens=[[7, 8, 9]]"],
+        str![[r#"
 position_ids: int64[3] [0, 1, 2]
 phase: float32[3] [0.0, 0.33333334, 0.6666667]
 token_count: int64[] 3
 
-"#]]);
+"#]],
+    );
     let error =
         gradus(&["run", &out, "--input", "tokens=[[7, 8]]"]).assert().code(1).get_output().stderr.clone();
     let error = String::from_utf8(error).unwrap().replace(scratch.0.to_str().unwrap(), "OUT");
-    snapbox::assert_data_eq!(error, str![[r#"
+    snapbox::assert_data_eq!(
+        error,
+        str![[r#"
 error: OUT/p.onnx: input "tokens" is int64[1, 2], but the model declares int64[batch, 3]
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -119,10 +137,13 @@ fn several_models_go_into_a_folder() {
     assert!(
         Path::new(&scratch.file("heads.onnx")).exists() && Path::new(&scratch.file("loop.onnx")).exists()
     );
-    misused(&["fold", "examples/heads.onnx", "examples/loop.onnx", "-o", "nowhere"], str![[r#"
+    misused(
+        &["fold", "examples/heads.onnx", "examples/loop.onnx", "-o", "nowhere"],
+        str![[r#"
 error: --output nowhere must be a folder that exists, as there are several models
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
@@ -143,18 +164,27 @@ fn a_model_can_be_folded_in_place_and_is_not_lost_where_that_fails() {
 
 #[test]
 fn what_cannot_be_folded_says_why() {
-    fails(&["fold", "examples/range.xml", "-o", "out.xml"], str![[r#"
+    fails(
+        &["fold", "examples/range.xml", "-o", "out.xml"],
+        str![[r#"
 error: examples/range.xml: models of openvino are not folded
 
-"#]]);
-    fails(&["fold", "examples/nothing.onnx", "-o", "out.onnx"], str![[r#"
+"#]],
+    );
+    fails(
+        &["fold", "examples/nothing.onnx", "-o", "out.onnx"],
+        str![[r#"
 error: examples/nothing.onnx: there is no such file
 
-"#]]);
-    fails(&["fold", "examples/heads.onnx", "-o", "no/such/folder/out.onnx"], str![[r#"
+"#]],
+    );
+    fails(
+        &["fold", "examples/heads.onnx", "-o", "no/such/folder/out.onnx"],
+        str![[r#"
 error: no/such/folder/out.onnx: No such file or directory (os error 2)
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
@@ -164,7 +194,9 @@ fn infer_writes_what_it_found_into_the_model() {
     stdout(&scratch, &["infer", "examples/heads.onnx", "-o", &out]);
     let differs = gradus(&["diff", "examples/heads.onnx", &out]).assert().code(1).get_output().stdout.clone();
     let differs = String::from_utf8(differs).unwrap().replace(scratch.0.to_str().unwrap(), "OUT");
-    snapbox::assert_data_eq!(differs, str![[r#"
+    snapbox::assert_data_eq!(
+        differs,
+        str![[r#"
 types: 13 new
   + shape_0: int64[3]
   + batch: int64[]
@@ -180,5 +212,6 @@ types: 13 new
   + target: int64[4]
   + split: float32[batch, seq, 2, 4]
 
-"#]]);
+"#]]
+    );
 }

@@ -41,6 +41,8 @@ pub enum Versions {
     Onnx(&'static str, &'static [i64]),
     /// All versions of the operator of that name in the table.
     All(&'static str),
+    /// All versions of the operator of that name in the table of the `openvino` package.
+    OpenVino(&'static str),
     /// These.
     Own(&'static [Signature]),
 }
@@ -61,6 +63,11 @@ impl Schema {
         Schema { standard: Standard::OpenVino, versions: Versions::Own(signatures), build, expanded: None }
     }
 
+    /// A row of all versions of an operator of OpenVINO, of whose types the table says nothing.
+    pub(crate) const fn all_openvino(name: &'static str, build: Build) -> Schema {
+        Schema { standard: Standard::OpenVino, versions: Versions::OpenVino(name), build, expanded: None }
+    }
+
     /// The row, with the body by which the standard defines the operator.
     #[must_use]
     pub(crate) const fn with_body(self, expanded: Build) -> Schema {
@@ -72,6 +79,7 @@ impl Schema {
         let (name, since, own) = match self.versions {
             Versions::Onnx(name, since) => (name, since, &[][..]),
             Versions::All(name) => ("", &[][..], crate::schema::onnx_versions("", name)),
+            Versions::OpenVino(name) => ("", &[][..], crate::schema::openvino_versions(name)),
             Versions::Own(own) => ("", &[][..], own),
         };
         since.iter().filter_map(move |&since| crate::schema::onnx_signature("", name, since)).chain(own)
@@ -124,7 +132,12 @@ impl NodeCx<'_> {
     /// # Errors
     /// [`Kind::Type`] if it is something else.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
-        Ok(self.int(name)?.map_or(default, |value| value != 0))
+        match self.attribute(name) {
+            Some(content @ Content::Text(text)) => {
+                flag_of(text).ok_or_else(|| Self::wrong(name, content, "true or false"))
+            }
+            _ => Ok(self.int(name)?.map_or(default, |value| value != 0)),
+        }
     }
 
     /// Text, if it is given.
@@ -235,6 +248,23 @@ fn admits(sort: Sort, content: &Content) -> bool {
     )
 }
 
+/// Yes or no as text: `true`, `false`, or a number.
+pub(crate) fn flag_of(text: &str) -> Option<bool> {
+    match text.trim() {
+        "true" => Some(true),
+        "false" => Some(false),
+        number => number.parse::<i64>().ok().map(|number| number != 0),
+    }
+}
+
+/// Integers as text, separated by commas.
+pub(crate) fn list_of(text: &str) -> Option<Vec<i64>> {
+    if text.trim().is_empty() {
+        return Some(Vec::new());
+    }
+    text.split(',').map(|number| number.trim().parse().ok()).collect()
+}
+
 /// What a function computes from attributes and inputs.
 pub(crate) type Compute = fn(&Attributes, &mut EvalCx<'_>) -> Result<Vec<Value>>;
 
@@ -249,23 +279,48 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
+    /// Of a function that knows the operator by that name, in its newest version.
+    pub(crate) fn new(operator: &'static str, list: Vec<(&str, Content)>) -> Attributes {
+        let list = list.into_iter().map(|(name, content)| (name.into(), content)).collect();
+        Attributes { list, operator, since: i64::MAX }
+    }
+
     fn content(&self, name: &str) -> Option<&Content> {
         self.list.iter().find(|(own, _)| &**own == name).map(|(_, content)| content)
     }
 
     /// An integer, if it is given.
     pub(crate) fn int(&self, name: &str) -> Option<i64> {
-        if let Some(Content::Int(value)) = self.content(name) { Some(*value) } else { None }
+        match self.content(name)? {
+            Content::Int(value) => Some(*value),
+            Content::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        }
     }
 
     /// A float, if it is given.
     pub(crate) fn float(&self, name: &str) -> Option<f32> {
-        if let Some(Content::Float(value)) = self.content(name) { Some(*value) } else { None }
+        match self.content(name)? {
+            Content::Float(value) => Some(*value),
+            Content::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        }
     }
 
     /// An integer that means yes or no.
     pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
-        self.int(name).map_or(default, |value| value != 0)
+        match self.content(name) {
+            Some(Content::Text(text)) => flag_of(text).unwrap_or(default),
+            _ => self.int(name).map_or(default, |value| value != 0),
+        }
+    }
+
+    /// Integers, if they are given, also as text.
+    pub(crate) fn list(&self, name: &str) -> Option<Vec<i64>> {
+        match self.content(name)? {
+            Content::Text(text) => list_of(text),
+            _ => self.ints(name).map(<[i64]>::to_vec),
+        }
     }
 
     /// Integers, if they are given.
@@ -275,16 +330,19 @@ impl Attributes {
 
     /// Text, if it is given.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        if let Some(Content::Bytes(bytes)) = self.content(name) {
-            std::str::from_utf8(bytes).ok()
-        } else {
-            None
+        match self.content(name)? {
+            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+            Content::Text(text) => Some(text),
+            _ => None,
         }
     }
 
     /// An element type, if it is given.
     pub(crate) fn dtype(&self, name: &str) -> Option<DType> {
-        self.int(name).and_then(gradus_formats::onnx::dtype_of)
+        match self.content(name)? {
+            Content::Text(text) => text.parse().ok(),
+            _ => self.int(name).and_then(gradus_formats::onnx::dtype_of),
+        }
     }
 
     /// A tensor, if it is given.
@@ -305,9 +363,14 @@ struct Plain {
 
 /// The operator that a function computes.
 pub(crate) fn plain(cx: &NodeCx<'_>, compute: Compute) -> Result<Box<dyn Op>> {
+    plain_as(cx, cx.signature.name, compute)
+}
+
+/// The operator that a function computes which knows it by another name.
+pub(crate) fn plain_as(cx: &NodeCx<'_>, operator: &'static str, compute: Compute) -> Result<Box<dyn Op>> {
     let given = cx.node.attributes.iter();
     let list = given.filter_map(|a| Some((a.name.clone(), cx.attribute(&a.name)?.clone()))).collect();
-    let attributes = Attributes { list, operator: cx.signature.name, since: cx.signature.since };
+    let attributes = Attributes { list, operator, since: cx.signature.since };
     Ok(Box::new(Plain { attributes, compute }))
 }
 

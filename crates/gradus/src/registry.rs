@@ -8,7 +8,7 @@ use gradus_core::{Error, Kind, Result};
 
 use crate::op::Schema;
 use crate::ops;
-use crate::schema::{Signature, onnx_versions};
+use crate::schema::{Signature, onnx_versions, openvino_versions};
 
 type Key = (Standard, &'static str, &'static str);
 
@@ -43,8 +43,10 @@ pub fn all() -> impl Iterator<Item = &'static Schema> {
 pub fn find(standard: Standard, node: &Node) -> Result<(&'static Signature, &'static Schema)> {
     let (domain, name) = (&*node.operator.domain, &*node.operator.name);
     let unsupported = || {
-        // Of OpenVINO there is no table of all operators.
-        let known = standard == Standard::OpenVino || !onnx_versions(domain, name).is_empty();
+        let known = match standard {
+            Standard::Onnx => !onnx_versions(domain, name).is_empty(),
+            Standard::OpenVino => domain.is_empty() && !openvino_versions(name).is_empty(),
+        };
         let what = if known { "is not run by Gradus yet" } else { "is not known" };
         Error::new(Kind::Unsupported, format!("operator {} of {standard} {what}", node.operator))
     };

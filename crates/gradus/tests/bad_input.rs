@@ -4,7 +4,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use gradus::formats::{Files, InMemory, openvino};
+use gradus::infer::InferOptions;
 use gradus::{Error, Kind, Limits, Model, Options, Tensor};
 
 /// Protobuf, as far as making damaged models takes it.
@@ -351,7 +354,7 @@ fn damaged_ir_is_refused_with_line_and_column() {
     );
     assert_eq!(
         message("type=\"Range\"", "type=\"Frobnicate\""),
-        "line 16, column 5: node \"positions\" (openvino Frobnicate): operator Frobnicate of openvino is not run by Gradus yet"
+        "line 16, column 5: node \"positions\" (openvino Frobnicate): operator Frobnicate of openvino is not known"
     );
     assert_eq!(
         message("output_type=\"i32\"", ""),
@@ -466,4 +469,113 @@ fn scans_that_grow_without_bounds_are_stopped() {
     let error = open(&bytes).unwrap().run(&HashMap::new(), &[], &options).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
     assert!(error.message().ends_with("the limit is 1048576 (--max-bytes)"), "{error}");
+}
+
+/// A loop that adds its input to what it carries, as OpenVINO writes it.
+const LOOP: &str = r#"<net name="loop" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="1" name="trips" type="Parameter" version="opset1"><data shape="" element_type="i64"/><output><port id="0" precision="I64"/></output></layer>
+<layer id="2" name="enters" type="Parameter" version="opset1"><data shape="" element_type="boolean"/><output><port id="0" precision="BOOL"/></output></layer>
+<layer id="3" name="loop" type="Loop" version="opset5">
+<port_map>
+<input external_port_id="2" internal_layer_id="0"/>
+<input external_port_id="-1" internal_layer_id="1" purpose="current_iteration"/>
+<output external_port_id="3" internal_layer_id="5"/>
+<output axis="0" external_port_id="4" internal_layer_id="5" start="0" end="-1" stride="1" part_size="1"/>
+<output external_port_id="-1" internal_layer_id="6" purpose="execution_condition"/>
+</port_map>
+<back_edges><edge from-layer="5" to-layer="0"/></back_edges>
+<input><port id="0" precision="I64"/><port id="1" precision="BOOL"/><port id="2" precision="I64"><dim>2</dim></port></input>
+<output><port id="3" precision="I64"><dim>2</dim></port><port id="4" precision="I64"><dim>-1</dim></port></output>
+<body><layers>
+<layer id="0" name="state" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="1" name="number" type="Parameter" version="opset1"><data shape="" element_type="i64"/><output><port id="0" precision="I64"/></output></layer>
+<layer id="2" name="sum" type="Add" version="opset1"><data auto_broadcast="numpy"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="4" name="less" type="Less" version="opset1"><data auto_broadcast="numpy"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="BOOL"/></output></layer>
+<layer id="7" name="four" type="Const" version="opset1"><data element_type="i64" shape="" offset="0" size="8"/><output><port id="0" precision="I64"/></output></layer>
+<layer id="5" name="next" type="Result" version="opset1"><input><port id="0"/></input></layer>
+<layer id="6" name="goes_on" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="1" from-port="0" to-layer="4" to-port="0"/><edge from-layer="7" from-port="0" to-layer="4" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="5" to-port="0"/><edge from-layer="4" from-port="2" to-layer="6" to-port="0"/>
+</edges></body></layer>
+<layer id="8" name="last" type="Result" version="opset1"><input><port id="0"/></input></layer>
+<layer id="9" name="all" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="1" from-port="0" to-layer="3" to-port="0"/><edge from-layer="2" from-port="0" to-layer="3" to-port="1"/>
+<edge from-layer="0" from-port="0" to-layer="3" to-port="2"/>
+<edge from-layer="3" from-port="3" to-layer="8" to-port="0"/><edge from-layer="3" from-port="4" to-layer="9" to-port="0"/>
+</edges></net>"#;
+
+/// The loop with one thing changed, read with those constants and run for that many trips.
+fn looped(from: &str, to: &str, bin: &[u8], trips: i64, limits: Limits) -> Result<Vec<Vec<i64>>, Error> {
+    assert!(LOOP.contains(from), "{from}");
+    let files = InMemory(HashMap::from([("m.bin".to_owned(), bin.to_vec().into())]));
+    let files: Arc<dyn Files> = Arc::new(files);
+    let source = openvino::read_model(LOOP.replacen(from, to, 1).as_bytes(), "m.bin", &files, &limits)?;
+    let model = Model::from_source(source);
+    let _ = model.infer(&InferOptions { limits, ..InferOptions::default() });
+    let inputs = [
+        ("x", Tensor::vector(&[10i64, 20])),
+        ("trips", Tensor::scalar(trips)),
+        ("enters", Tensor::scalar(gradus::element::Bool::from(true))),
+    ];
+    let inputs = inputs.into_iter().map(|(name, tensor)| (name.to_owned(), tensor.into())).collect();
+    let outputs = model.run(&inputs, &[], &Options { limits, ..Options::default() })?;
+    outputs.iter().map(|(_, value)| value.tensor()?.to_i64()).collect()
+}
+
+#[test]
+fn damaged_bodies_of_openvino_are_refused_by_place() {
+    let four = 4i64.to_le_bytes();
+    let good = looped("", "", &four, 3, Limits::DEFAULT).unwrap();
+    assert_eq!(good, [vec![13, 23], vec![10, 20, 11, 21, 13, 23]]);
+    let ends_by_itself = looped("", "", &four, -1, Limits::DEFAULT).unwrap();
+    assert_eq!(ends_by_itself[0], [20, 30]);
+    let none = looped("", "", &four, 0, Limits::DEFAULT).unwrap();
+    assert_eq!(none, [vec![10, 20], vec![]]);
+    let cases: &[(&str, &str, &str)] = &[
+        ("internal_layer_id=\"0\"", "internal_layer_id=\"77\"", "layer 77 is no input or output of the body"),
+        ("external_port_id=\"2\"", "external_port_id=\"9\"", "the layer has no input port 9"),
+        (
+            "from-layer=\"5\" to-layer=\"0\"",
+            "from-layer=\"0\" to-layer=\"5\"",
+            "layer 0 is no input or output",
+        ),
+        ("part_size=\"1\"", "part_size=\"0\"", "stride 1 and part size 0 are no steps"),
+        ("stride=\"1\"", "stride=\"x\"", "attribute \"stride\" is \"x\", not a number"),
+        (
+            "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"2\" to-port=\"0\"/>",
+            "<edge from-layer=\"2\" from-port=\"2\" to-layer=\"2\" to-port=\"0\"/>",
+            "nodes need each other in a circle: node \"sum\" needs node \"sum\"",
+        ),
+        ("<body>", "<body><layers/></body><body>", "is no input or output of the body"),
+        ("size=\"8\"", "size=\"7\"", "int64[] takes 8 bytes, but the size is 7"),
+        ("offset=\"0\"", "offset=\"64\"", "8 bytes at 64 are wanted, but the file has 8"),
+        ("</body>", "", "this is not XML"),
+        ("<port_map>", "<no_map>", "this is not XML"),
+        (
+            "<input external_port_id=\"2\" internal_layer_id=\"0\"/>",
+            "",
+            "nothing is connected to input 0 of the body",
+        ),
+        ("axis=\"0\"", "axis=\"3\"", "axis 3 is not one of 1"),
+    ];
+    for (from, to, want) in cases {
+        let error = looped(from, to, &four, 3, Limits::DEFAULT).unwrap_err().to_string();
+        assert!(error.contains(want), "{to}: {error}");
+    }
+    let truncated = looped("", "", &four[..3], 3, Limits::DEFAULT).unwrap_err().to_string();
+    assert!(truncated.contains("8 bytes at 0 are wanted, but the file has 3"), "{truncated}");
+    let limits = Limits { max_steps: 100, ..Limits::DEFAULT };
+    let forever = i64::MAX.to_le_bytes();
+    let error = looped("", "", &forever, -1, limits).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (Kind::Limit, "the run takes more than 100 steps (--max-steps)")
+    );
+    let deep = Limits { max_depth: 0, ..Limits::DEFAULT };
+    let error = looped("", "", &four, 3, deep).unwrap_err().to_string();
+    assert!(error.contains("graphs are nested too deep"), "{error}");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Constant, Graph, Type};
+use super::{Constant, Graph, Ports, Type};
 
 /// A named attribute of a node.
 #[derive(Clone, Debug)]
@@ -44,6 +44,8 @@ pub enum Content {
     Types(Vec<Type>),
     /// Text that the operator reads as it needs: a number, a list, a word (OpenVINO).
     Text(Box<str>),
+    /// How the values of the node are those of its graph (OpenVINO).
+    Ports(Arc<Ports>),
     /// In the body of a function: the function's own attribute of that name.
     Parameter(Box<str>),
 }
@@ -65,6 +67,7 @@ impl Content {
             Content::Graphs(_) => "a list of graphs",
             Content::Types(_) => "a list of types",
             Content::Text(_) => "text",
+            Content::Ports(_) => "a map of ports",
             Content::Parameter(_) => "a parameter of the function",
         }
     }

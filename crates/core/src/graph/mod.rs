@@ -8,6 +8,7 @@
 mod attribute;
 mod build;
 pub mod edit;
+mod ports;
 mod types;
 
 use std::fmt;
@@ -18,6 +19,7 @@ use smallvec::SmallVec;
 
 pub use attribute::{Attribute, Content};
 pub use build::Builder;
+pub use ports::{Port, Ports, Slices};
 pub use types::{Extent, Type};
 
 use crate::dtype::DType;

@@ -4,8 +4,10 @@
 //! layers constants, `Result` layers outputs, all others nodes whose attributes are the text of their `<data>`.
 //! Source: OpenVINO's documentation of the IR, and files that OpenVINO 2026.4 writes and reads.
 
+mod body;
 mod constant;
 mod model;
 mod shape;
 
 pub use model::{NEWEST_OPSET, read_model};
+pub use shape::shape;

@@ -10,6 +10,7 @@ use gradus_core::graph::{
 use gradus_core::{DType, Error, Kind, Limits, Result, Shape};
 use roxmltree::{Document, ParsingOptions};
 
+use super::body;
 use super::constant::{Placed, constant};
 use super::shape::{extent, tensor_type};
 use crate::files::Files;
@@ -21,7 +22,7 @@ pub const NEWEST_OPSET: i64 = 17;
 /// Versions of the format that are read.
 const VERSIONS: [i64; 2] = [10, 11];
 
-type Xml<'a> = roxmltree::Node<'a, 'a>;
+pub(super) type Xml<'a> = roxmltree::Node<'a, 'a>;
 
 /// Reads a model. `bin` is the path of the file of constants, relative to the model; it is opened when one is needed.
 ///
@@ -65,7 +66,9 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
         .iter()
         .find(|(key, _)| key == "Runtime_version")
         .map_or_else(String::new, |(_, value)| format!("OpenVINO {value}"));
-    model.graph = Reading { bin, files, regions: Regions::default() }.graph(net)?;
+    let mut reading = Reading { bin, files, regions: Regions::default(), depth: limits.max_depth };
+    model.graph = reading.graph(net)?.graph;
+    reading.regions.check()?;
     Ok(model)
 }
 
@@ -79,20 +82,20 @@ fn position(node: Xml<'_>) -> Position {
     Position::Line(place.row, place.col)
 }
 
-fn at(node: Xml<'_>, kind: Kind, message: String) -> Error {
+pub(super) fn at(node: Xml<'_>, kind: Kind, message: String) -> Error {
     Error::new(kind, message).at(position(node))
 }
 
-fn child<'a>(node: Xml<'a>, name: &str) -> Option<Xml<'a>> {
+pub(super) fn child<'a>(node: Xml<'a>, name: &str) -> Option<Xml<'a>> {
     node.children().find(|child| child.tag_name().name() == name)
 }
 
-fn attribute<'a>(node: Xml<'a>, name: &str) -> Result<&'a str> {
+pub(super) fn attribute<'a>(node: Xml<'a>, name: &str) -> Result<&'a str> {
     let tag = node.tag_name().name();
     node.attribute(name).ok_or_else(|| at(node, Kind::Syntax, format!("<{tag}> lacks attribute \"{name}\"")))
 }
 
-fn number<T: std::str::FromStr>(node: Xml<'_>, name: &str) -> Result<T> {
+pub(super) fn number<T: std::str::FromStr>(node: Xml<'_>, name: &str) -> Result<T> {
     let text = attribute(node, name)?;
     text.trim()
         .parse()
@@ -126,18 +129,30 @@ fn key((layer, port): Port) -> String {
     format!("{layer}:{port}")
 }
 
-struct Reading<'r> {
+/// What all graphs of a model share while they are read.
+pub(super) struct Reading<'r> {
     bin: &'r str,
     files: &'r Arc<dyn Files>,
     regions: Regions,
+    /// How many levels of graphs within graphs are left.
+    pub(super) depth: usize,
+}
+
+/// A graph, and the layers that are its inputs and outputs, in order.
+pub(super) struct Read {
+    pub(super) graph: Graph,
+    pub(super) inputs: Vec<i64>,
+    pub(super) outputs: Vec<i64>,
 }
 
 impl Reading<'_> {
-    fn graph(mut self, net: Xml<'_>) -> Result<Graph> {
+    pub(super) fn graph(&mut self, net: Xml<'_>) -> Result<Read> {
         let edges = edges(net)?;
         let mut builder = Builder::new(net.attribute("name").unwrap_or_default());
+        let tag = net.tag_name().name();
         let layers =
-            child(net, "layers").ok_or_else(|| at(net, Kind::Syntax, "<net> lacks <layers>".into()))?;
+            child(net, "layers").ok_or_else(|| at(net, Kind::Syntax, format!("<{tag}> lacks <layers>")))?;
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         let mut seen = HashMap::new();
         for layer in layers.children().filter(|child| child.tag_name().name() == "layer") {
             let id = number(layer, "id")?;
@@ -148,6 +163,11 @@ impl Reading<'_> {
                     Kind::Graph,
                     format!("layer {id} is defined twice, first in line {line}"),
                 ));
+            }
+            match layer.attribute("type") {
+                Some("Parameter") => inputs.push(id),
+                Some("Result") => outputs.push(id),
+                _ => {}
             }
             let name = layer.attribute("name").unwrap_or_default();
             let read = self.layer(&mut builder, layer, id, &edges);
@@ -167,8 +187,7 @@ impl Reading<'_> {
         if let Some((position, message)) = edges.iter().filter_map(leads_nowhere).min() {
             return Err(Error::new(Kind::Graph, message).at(position));
         }
-        self.regions.check()?;
-        builder.finish()
+        Ok(Read { graph: builder.finish()?, inputs, outputs })
     }
 
     fn layer(&mut self, builder: &mut Builder, layer: Xml<'_>, id: i64, edges: &Edges) -> Result<()> {
@@ -212,7 +231,7 @@ impl Reading<'_> {
                 describe(builder, value, layer, &outputs, 0);
                 Ok(())
             }
-            _ => node(builder, layer, id, operator, &outputs, edges),
+            _ => self.node(builder, layer, id, operator, &outputs, edges),
         }
     }
 
@@ -331,49 +350,54 @@ fn describe(
     info.declared = Some(port.declared.clone());
 }
 
-fn node(
-    builder: &mut Builder,
-    layer: Xml<'_>,
-    id: i64,
-    operator: &str,
-    outputs: &[OutputPort<'_>],
-    edges: &Edges,
-) -> Result<()> {
-    let mut inputs = Slots::new();
-    for port in ports(layer, "input")? {
-        let from = source((id, port.id), port.xml, edges)?;
-        inputs.push(Some(builder.reference(&key(from))));
+impl Reading<'_> {
+    fn node(
+        &mut self,
+        builder: &mut Builder,
+        layer: Xml<'_>,
+        id: i64,
+        operator: &str,
+        outputs: &[OutputPort<'_>],
+        edges: &Edges,
+    ) -> Result<()> {
+        let mut inputs = Slots::new();
+        for port in ports(layer, "input")? {
+            let from = source((id, port.id), port.xml, edges)?;
+            inputs.push(Some(builder.reference(&key(from))));
+        }
+        let set = layer.attribute("version").unwrap_or_default();
+        let version = set.strip_prefix("opset").and_then(|digits| digits.parse().ok());
+        if version.is_some_and(|version| !(1..=NEWEST_OPSET).contains(&version)) {
+            return Err(at(
+                layer,
+                Kind::Graph,
+                format!("operator set \"{set}\" is not known; known are opset1 to opset{NEWEST_OPSET}"),
+            ));
+        }
+        let data = child(layer, "data").into_iter().flat_map(|data| data.attributes());
+        let mut attributes: Vec<_> = data
+            .map(|a| Attribute { name: a.name().into(), content: Content::Text(a.value().into()) })
+            .collect();
+        attributes.extend(body::attributes(self, layer)?);
+        let node = Node {
+            name: layer.attribute("name").unwrap_or_default().into(),
+            operator: OperatorId {
+                domain: builder.intern(if version.is_some() { "" } else { set }),
+                name: builder.intern(operator),
+                overload: builder.intern(""),
+            },
+            version,
+            inputs,
+            outputs: Slots::new(),
+            attributes,
+            position: Some(position(layer)),
+        };
+        let keys: Vec<_> = outputs.iter().map(|port| key((id, port.id))).collect();
+        builder.push(node, &keys.iter().map(String::as_str).collect::<Vec<_>>())?;
+        for (index, key) in keys.iter().enumerate() {
+            let value = builder.reference(key);
+            describe(builder, value, layer, outputs, index);
+        }
+        Ok(())
     }
-    let set = layer.attribute("version").unwrap_or_default();
-    let version = set.strip_prefix("opset").and_then(|digits| digits.parse().ok());
-    if version.is_some_and(|version| !(1..=NEWEST_OPSET).contains(&version)) {
-        return Err(at(
-            layer,
-            Kind::Graph,
-            format!("operator set \"{set}\" is not known; known are opset1 to opset{NEWEST_OPSET}"),
-        ));
-    }
-    let data = child(layer, "data").into_iter().flat_map(|data| data.attributes());
-    let attributes =
-        data.map(|a| Attribute { name: a.name().into(), content: Content::Text(a.value().into()) });
-    let node = Node {
-        name: layer.attribute("name").unwrap_or_default().into(),
-        operator: OperatorId {
-            domain: builder.intern(if version.is_some() { "" } else { set }),
-            name: builder.intern(operator),
-            overload: builder.intern(""),
-        },
-        version,
-        inputs,
-        outputs: Slots::new(),
-        attributes: attributes.collect(),
-        position: Some(position(layer)),
-    };
-    let keys: Vec<_> = outputs.iter().map(|port| key((id, port.id))).collect();
-    builder.push(node, &keys.iter().map(String::as_str).collect::<Vec<_>>())?;
-    for (index, key) in keys.iter().enumerate() {
-        let value = builder.reference(key);
-        describe(builder, value, layer, outputs, index);
-    }
-    Ok(())
 }

@@ -15,6 +15,11 @@ pub(super) fn tensor_type(element_type: Option<&str>, shape: &str) -> Option<Typ
     Some(Type::Tensor(dtype, extents))
 }
 
+/// The extents of a shape as the IR writes it; nothing if it is not one.
+pub fn shape(text: &str) -> Option<Type> {
+    tensor_type(None, text)
+}
+
 /// One extent.
 pub(super) fn extent(text: &str) -> Option<Extent> {
     if matches!(text, "?" | "-1") {

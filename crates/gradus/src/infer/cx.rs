@@ -6,13 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::{Content, Function, Graph, Node};
+use gradus_core::graph::{Content, Function, Graph, Node, Ports};
 use gradus_core::{DType, Error, Kind, Tensor};
 
 use super::pass::{Frame, Inner, Pass, Visit, label};
 use super::rules::Outcome;
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
+use crate::op::{flag_of, list_of};
 
 /// Why a rule says nothing.
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub(crate) struct Cx<'p, 'm> {
     pub(super) frame: &'p mut Frame<'m>,
     pub(crate) node: &'m Node,
     pub(super) index: usize,
+    /// The operator's name, or the one that the rule knows it by.
+    pub(crate) operator: &'m str,
     /// The first version of the operator set that has the operator in this form; 0 if that is not known.
     pub(crate) version: i64,
     /// Whether what the node computes depends on what inputs hold.
@@ -214,7 +217,10 @@ impl<'m> Cx<'_, 'm> {
 
     /// An integer that means yes or no.
     pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
-        self.int(name).map_or(default, |value| value != 0)
+        match self.attribute(name) {
+            Some(Content::Text(text)) => flag_of(text).unwrap_or(default),
+            _ => self.int(name).map_or(default, |value| value != 0),
+        }
     }
 
     /// Integers, if they are given.
@@ -223,6 +229,22 @@ impl<'m> Cx<'_, 'm> {
             Content::Ints(values) => Some(values),
             Content::Int(value) => Some(std::slice::from_ref(value)),
             _ => None,
+        }
+    }
+
+    /// Integers, if they are given, also as text.
+    pub(crate) fn list(&self, name: &str) -> Option<Vec<i64>> {
+        match self.attribute(name)? {
+            Content::Text(text) => list_of(text),
+            _ => self.ints(name).map(<[i64]>::to_vec),
+        }
+    }
+
+    /// How the values of the node are those of its graph, as the attribute says, which must be given.
+    pub(crate) fn ports(&self, name: &str) -> Result<&'m Ports, Stop> {
+        match self.attribute(name) {
+            Some(Content::Ports(ports)) => Ok(ports),
+            _ => Err(Stop::Wrong(Error::new(Kind::Graph, format!("attribute \"{name}\" is missing")))),
         }
     }
 
@@ -371,7 +393,9 @@ impl Cx<'_, '_> {
         }
         self.assume(a, "==", b);
         let rank = |dim: Dim| self.pass.symbols.rank(dim);
-        Ok(if rank(a) <= rank(b) { a } else { b })
+        let (kept, other) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
+        self.pass.note_equal(kept, other);
+        Ok(kept)
     }
 
     /// The extents that several broadcast to.
@@ -391,6 +415,8 @@ impl Cx<'_, '_> {
     }
 
     fn broadcast_dim(&mut self, a: Dim, b: Dim) -> Result<Dim, Stop> {
+        // What was equal before is no reason for an expression.
+        let (a, b) = (self.pass.representative(a), self.pass.representative(b));
         if a == b {
             return Ok(a);
         }

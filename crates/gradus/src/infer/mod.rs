@@ -338,18 +338,15 @@ fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
     Fact::Tensor(TensorFact { elements, ..tensor.clone() })
 }
 
-/// What is known of the outputs of a loop's body in its first run, from what is known of the carried values and of the
-/// values around: for loops that do not run, and so do not tell.
+/// What is known of the outputs of a loop's body in its first run, from what is known of its inputs and of the values
+/// around: for loops that do not run, and so do not tell.
 pub(crate) fn outputs_of_body(
+    standard: Standard,
     graph: &Graph,
-    carried: Vec<Fact>,
+    inputs: Vec<Fact>,
     around: impl Fn(usize) -> Fact,
 ) -> Vec<Fact> {
-    use gradus_core::DType;
-    let mut pass = Pass::new(Standard::Onnx, &[], &InferOptions::default());
-    let scalar = |dtype| Fact::typed(dtype, []);
-    let mut inputs = vec![scalar(DType::I64), scalar(DType::Bool)];
-    inputs.extend(carried.into_iter().map(Fact::without_elements));
+    let mut pass = Pass::new(standard, &[], &InferOptions::default());
     let mut frame = pass.frame(graph, inputs, Rc::default(), "".into());
     for capture in graph.captures() {
         frame.facts[capture.inner.index()] = around(capture.outer.index());

@@ -101,6 +101,8 @@ pub(crate) struct Pass<'m> {
     lists: HashSet<Dims>,
     pub(super) assumptions: Vec<Assumption>,
     assumed: HashSet<(Dim, Dim, &'static str)>,
+    /// What is equal in every run, by what was taken for granted: the one that is known by the other's name from then on.
+    equal: HashMap<Dim, Dim>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Body>,
     recorded: HashMap<(String, Option<Arc<[(usize, usize)]>>), usize>,
@@ -138,6 +140,7 @@ impl<'m> Pass<'m> {
             lists: HashSet::new(),
             assumptions: Vec::new(),
             assumed: HashSet::new(),
+            equal: HashMap::new(),
             problems: Vec::new(),
             bodies: Vec::new(),
             recorded: HashMap::new(),
@@ -205,7 +208,8 @@ impl<'m> Pass<'m> {
     fn step(&mut self, frame: &mut Frame<'m>, node: &'m Node, index: usize) {
         let resolved = self.resolve(node);
         let depends = depends(frame, node);
-        let mut cx = Cx { pass: self, frame, node, index, version: resolved.version(), depends };
+        let operator = resolved.meaning().unwrap_or(&node.operator.name);
+        let mut cx = Cx { pass: self, frame, node, index, operator, version: resolved.version(), depends };
         let result = match resolved {
             Resolved::Function(function) => cx.call(function),
             Resolved::Rule { rule, .. } => rule(&mut cx),
@@ -228,6 +232,13 @@ impl<'m> Pass<'m> {
             frame.depends[id.index()] =
                 depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf");
             let mut fact = Self::typed(frame, node, signature, slot, fact);
+            // The table of OpenVINO's operators has no types; rules say where an output is not of the first input's.
+            if self.standard == Standard::OpenVino
+                && let Fact::Tensor(TensorFact { dtype: dtype @ None, .. }) = &mut fact
+            {
+                *dtype =
+                    node.inputs.first().copied().flatten().and_then(|id| frame.facts[id.index()].dtype());
+            }
             incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
             if self.use_declared {
                 fact = self.refined(frame, id, fact);
@@ -516,6 +527,23 @@ impl<'m> Pass<'m> {
         self.assumptions.push(Assumption { text, node: node() });
     }
 
+    /// Notes that two are equal in every run.
+    pub(super) fn note_equal(&mut self, kept: Dim, other: Dim) {
+        let (kept, other) = (self.representative(kept), self.representative(other));
+        if kept != other && self.is_unconditional() {
+            self.equal.insert(other, kept);
+        }
+    }
+
+    /// The one of all that are equal that stands for them.
+    pub(super) fn representative(&self, dim: Dim) -> Dim {
+        let mut dim = dim;
+        while let Some(&kept) = self.equal.get(&dim) {
+            dim = kept;
+        }
+        dim
+    }
+
     /// Whether what holds here holds in every run.
     pub(super) fn is_unconditional(&self) -> bool {
         self.conditional == 0
@@ -546,7 +574,7 @@ pub(super) fn label(node: &Node, index: usize) -> String {
 
 /// Whether what a node computes depends on what inputs hold, or on chance.
 fn depends(frame: &Frame<'_>, node: &Node) -> bool {
-    let random = ["Random", "Bernoulli", "Multinomial"];
+    let random = ["Random", "Bernoulli", "Multinomial", "ReadValue"];
     node.needs().any(|id| frame.depends[id.index()])
         || random.iter().any(|name| node.operator.name.starts_with(name))
 }

@@ -22,37 +22,47 @@ pub(crate) struct Rules {
     standard: Standard,
     domain: &'static str,
     names: &'static [&'static str],
+    /// The name that the rule knows them by, if it is not their own.
+    meaning: Option<&'static str>,
     rule: Rule,
+}
+
+impl Rules {
+    /// The operators, under the name that the rule knows them by.
+    #[must_use]
+    pub(crate) const fn meaning(self, name: &'static str) -> Rules {
+        Rules { meaning: Some(name), ..self }
+    }
 }
 
 /// Operators of ONNX's own domain.
 pub(crate) const fn onnx(names: &'static [&'static str], rule: Rule) -> Rules {
-    Rules { standard: Standard::Onnx, domain: "", names, rule }
+    Rules { standard: Standard::Onnx, domain: "", names, meaning: None, rule }
 }
 
 /// Operators of ONNX's domain for classical machine learning.
 pub(crate) const fn ml(names: &'static [&'static str], rule: Rule) -> Rules {
-    Rules { standard: Standard::Onnx, domain: "ai.onnx.ml", names, rule }
+    Rules { standard: Standard::Onnx, domain: "ai.onnx.ml", names, meaning: None, rule }
 }
 
 /// Operators that ONNX Runtime adds.
 pub(crate) const fn microsoft(names: &'static [&'static str], rule: Rule) -> Rules {
-    Rules { standard: Standard::Onnx, domain: "com.microsoft", names, rule }
+    Rules { standard: Standard::Onnx, domain: "com.microsoft", names, meaning: None, rule }
 }
 
 /// Operators of OpenVINO.
 pub(crate) const fn openvino(names: &'static [&'static str], rule: Rule) -> Rules {
-    Rules { standard: Standard::OpenVino, domain: "", names, rule }
+    Rules { standard: Standard::OpenVino, domain: "", names, meaning: None, rule }
 }
 
 type Key = (Standard, &'static str, &'static str);
 
-fn index() -> &'static HashMap<Key, Rule> {
-    static INDEX: OnceLock<HashMap<Key, Rule>> = OnceLock::new();
+fn index() -> &'static HashMap<Key, &'static Rules> {
+    static INDEX: OnceLock<HashMap<Key, &'static Rules>> = OnceLock::new();
     INDEX.get_or_init(|| {
         let all = ops::RULES.iter().copied().flatten();
         let each = |rules: &'static Rules| {
-            rules.names.iter().map(|&name| ((rules.standard, rules.domain, name), rules.rule))
+            rules.names.iter().map(move |&name| ((rules.standard, rules.domain, name), rules))
         };
         all.flat_map(each).collect()
     })
@@ -75,6 +85,10 @@ pub(super) enum Resolved<'m> {
     /// There is a rule; the standard's signature, if there is a table of them; and how the operator is run, if it is.
     Rule {
         rule: Rule,
+        /// The name that the rule knows the operator by, if it is not its own.
+        meaning: Option<&'static str>,
+        /// The first version of ONNX's operator set that has the operator in this form; 0 of other standards.
+        version: i64,
         signature: Option<&'static Signature>,
         schema: Option<(&'static Signature, &'static Schema)>,
     },
@@ -87,8 +101,12 @@ impl Resolved<'_> {
         if let Resolved::Rule { signature, .. } = self { *signature } else { None }
     }
 
+    pub(super) fn meaning(&self) -> Option<&'static str> {
+        if let Resolved::Rule { meaning, .. } = self { *meaning } else { None }
+    }
+
     pub(super) fn version(&self) -> i64 {
-        self.signature().map_or(0, |signature| signature.since)
+        if let Resolved::Rule { version, .. } = self { *version } else { 0 }
     }
 }
 
@@ -97,7 +115,7 @@ pub(super) fn resolve<'m>(standard: Standard, functions: &'m [Function], node: &
         return Resolved::Function(function);
     }
     let (domain, name) = (&*node.operator.domain, &*node.operator.name);
-    let Some(&rule) = index().get(&(standard, domain, name)) else {
+    let Some(&Rules { rule, meaning, .. }) = index().get(&(standard, domain, name)).copied() else {
         return Resolved::None("the operator is not known");
     };
     let version = node.version.unwrap_or(i64::MAX);
@@ -108,7 +126,9 @@ pub(super) fn resolve<'m>(standard: Standard, functions: &'m [Function], node: &
     if signature.is_none() && !versions.is_empty() {
         return Resolved::None("the operator set of the model has no such operator");
     }
-    Resolved::Rule { rule, signature, schema }
+    let version =
+        if standard == Standard::Onnx { signature.map_or(0, |signature| signature.since) } else { 0 };
+    Resolved::Rule { rule, meaning, version, signature, schema }
 }
 
 /// Whether it is known what a node of a model does: by a rule, or by a function of the model.

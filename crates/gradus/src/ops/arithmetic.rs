@@ -50,12 +50,14 @@ pub(super) const SCHEMAS: &[Schema] = &[
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Operation {
+pub(super) enum Operation {
     Add,
     Sub,
     Mul,
     Div,
     Pow,
+    /// A quotient rounded down, of integers.
+    FloorDiv,
     Mod,
     Fmod,
     Left,
@@ -65,7 +67,9 @@ enum Operation {
     Xor,
     Min,
     Max,
+    SquaredDifference,
     Equal,
+    NotEqual,
     Less,
     LessOrEqual,
     Greater,
@@ -74,7 +78,7 @@ enum Operation {
 
 /// How shapes that differ are brought together.
 #[derive(Clone, Copy, Debug)]
-enum Broadcast {
+pub(super) enum Broadcast {
     /// Not at all.
     None,
     /// The second operand's axes are axes of the first, from there on; or the last ones.
@@ -84,9 +88,9 @@ enum Broadcast {
 }
 
 #[derive(Debug)]
-struct Binary {
-    operation: Operation,
-    broadcast: Broadcast,
+pub(super) struct Binary {
+    pub(super) operation: Operation,
+    pub(super) broadcast: Broadcast,
 }
 
 fn build(operation: Operation, cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
@@ -101,8 +105,8 @@ fn build(operation: Operation, cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
 impl Operation {
     /// Whether it gives truth values.
     fn compares(self) -> bool {
-        use Operation::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
-        matches!(self, Equal | Less | LessOrEqual | Greater | GreaterOrEqual)
+        use Operation::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        matches!(self, Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual)
     }
 
     fn apply<T: FromNumber>(self, a: T, b: Number) -> Result<T> {
@@ -114,6 +118,11 @@ impl Operation {
                 Operation::Sub => a - b,
                 Operation::Mul => a * b,
                 Operation::Div => a.checked_div(b).ok_or_else(by_zero)?,
+                Operation::FloorDiv => {
+                    let quotient = a.checked_div(b).ok_or_else(by_zero)?;
+                    let rest = a - quotient * b;
+                    if rest != 0 && (rest < 0) != (b < 0) { quotient - 1 } else { quotient }
+                }
                 Operation::Mod => {
                     let rest = a.checked_rem(b).ok_or_else(by_zero)?;
                     if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
@@ -128,6 +137,7 @@ impl Operation {
                 Operation::Xor => a ^ b,
                 Operation::Min => a.min(b),
                 Operation::Max => a.max(b),
+                Operation::SquaredDifference => (a - b) * (a - b),
                 _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
             }),
             // The types narrower than float64 have at most 24 bits of precision, and float64 at least 2 * 24 + 2: so
@@ -136,7 +146,8 @@ impl Operation {
                 Operation::Add => a + b,
                 Operation::Sub => a - b,
                 Operation::Mul => a * b,
-                Operation::Div => a / b,
+                Operation::Div | Operation::FloorDiv => a / b,
+                Operation::SquaredDifference => (a - b) * (a - b),
                 Operation::Fmod => a % b,
                 Operation::Mod => {
                     let rest = a % b;
@@ -162,8 +173,9 @@ impl Operation {
             (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
             (a, b) => convert::nearest_f64(a).partial_cmp(&convert::nearest_f64(b)),
         };
-        let Some(order) = order else { return false };
+        let Some(order) = order else { return self == Operation::NotEqual };
         match self {
+            Operation::NotEqual => order.is_ne(),
             Operation::Less => order.is_lt(),
             Operation::LessOrEqual => order.is_le(),
             Operation::Greater => order.is_gt(),

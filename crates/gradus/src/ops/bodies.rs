@@ -52,7 +52,7 @@ fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// A value that is carried from one run of a body to the next.
-struct Carried {
+pub(super) struct Carried {
     /// What is known of it before any run.
     first: Fact,
     /// What is known of it before every run.
@@ -62,50 +62,47 @@ struct Carried {
 }
 
 /// What is known of all runs of a body.
-struct Runs {
-    carried: Vec<Carried>,
-    /// The outputs before and after the carried values.
-    before: Vec<Fact>,
-    after: Vec<Fact>,
+pub(super) struct Runs {
+    pub(super) carried: Vec<Carried>,
+    /// All outputs of the body.
+    pub(super) outputs: Vec<Fact>,
 }
 
-/// Infers a body for all its runs at once. Outputs are `before` others, the carried values, and the rest.
-fn all_runs(
+/// Infers a body for all its runs at once: on the inputs that are arranged around the carried values, of which these outputs
+/// are the next.
+pub(super) fn all_runs(
     cx: &mut Cx<'_, '_>,
-    lead: &[Fact],
     first: Vec<Fact>,
-    tail: &[Fact],
-    before: usize,
+    arranged: &dyn Fn(&[Fact]) -> Vec<Fact>,
+    carried: &[usize],
 ) -> Result<Runs, Stop> {
     let mark = small_u32(cx.symbols().symbols().len());
     let mut every = first.clone();
     for _ in 0..MOST_ROUNDS {
-        let inputs = lead.iter().chain(&every).chain(tail).cloned().collect();
+        let inputs = arranged(&every);
         let outputs = cx.inner("body", inputs, Visit::Perhaps)?;
-        if outputs.len() < before + first.len() {
-            let (count, wanted) = (outputs.len(), before + first.len());
-            return Err(Stop::shape(format!("the body gives {count} values, but {wanted} are wanted")));
-        }
-        let next = &outputs[before..before + first.len()];
+        let next = carried.iter().map(|&output| outputs.get(output).cloned()).collect::<Option<Vec<_>>>();
+        let next = next.ok_or_else(|| {
+            let (count, wanted) = (outputs.len(), carried.iter().max().map_or(0, |most| most + 1));
+            Stop::shape(format!("the body gives {count} values, but {wanted} are wanted"))
+        })?;
         let mut changed = false;
-        for (fact, next) in every.iter_mut().zip(next) {
+        for (fact, next) in every.iter_mut().zip(&next) {
             let wider = widened(cx, fact, next, mark);
             changed |= wider != *fact;
             *fact = wider;
         }
         if !changed {
-            let carried = first.into_iter().zip(every).zip(next.iter().cloned());
+            let carried = first.into_iter().zip(every).zip(next);
             let carried = carried.map(|((first, every), next)| Carried { first, every, next }).collect();
-            let (head, rest) = outputs.split_at(before);
-            let after = rest[next.len()..].to_vec();
-            return Ok(Runs { carried, before: head.to_vec(), after });
+            return Ok(Runs { carried, outputs });
         }
     }
     Err(Stop::unknown("what the body changes is not settled"))
 }
 
 /// What holds of a carried value before and after a run; symbols from the mark on are this loop's own.
-fn widened(cx: &mut Cx<'_, '_>, fact: &Fact, next: &Fact, mark: u32) -> Fact {
+pub(super) fn widened(cx: &mut Cx<'_, '_>, fact: &Fact, next: &Fact, mark: u32) -> Fact {
     let kept = |cx: &mut Cx<'_, '_>, before: Dim, after: Dim, bounds: Bounds| {
         let own = cx.symbols().as_symbol_index(before).is_some_and(|index| index >= mark);
         if before == after || own { before } else { cx.data("what a loop changes", bounds) }
@@ -153,7 +150,7 @@ fn widened(cx: &mut Cx<'_, '_>, fact: &Fact, next: &Fact, mark: u32) -> Fact {
 }
 
 /// What is known of a carried value after the last of `runs` runs.
-fn last(cx: &mut Cx<'_, '_>, carried: &Carried, runs: Option<Dim>, mark: u32) -> Fact {
+pub(super) fn last(cx: &mut Cx<'_, '_>, carried: &Carried, runs: Option<Dim>, mark: u32) -> Fact {
     let settled = |cx: &mut Cx<'_, '_>, first: Option<Dim>, every: Dim, next: Option<Dim>, bounds: Bounds| {
         if !cx.symbols().is_newer(every, mark) {
             return every;
@@ -208,7 +205,7 @@ fn last(cx: &mut Cx<'_, '_>, carried: &Carried, runs: Option<Dim>, mark: u32) ->
 }
 
 /// What a body says of one run, said of any: its own symbols mean nothing outside.
-fn outside(cx: &mut Cx<'_, '_>, fact: &Fact, mark: u32) -> Fact {
+pub(super) fn outside(cx: &mut Cx<'_, '_>, fact: &Fact, mark: u32) -> Fact {
     match fact {
         Fact::Tensor(fact) => {
             let dims = fact.dims.as_ref().map(|dims| {
@@ -235,7 +232,7 @@ fn outside(cx: &mut Cx<'_, '_>, fact: &Fact, mark: u32) -> Fact {
 }
 
 /// A scan: what one run gives, with the number of runs along an axis.
-fn stacked(cx: &mut Cx<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, Stop> {
+pub(super) fn stacked(cx: &mut Cx<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, Stop> {
     let Fact::Tensor(TensorFact { dtype, dims, .. }) = fact else {
         return Ok(Fact::tensor_type(fact.dtype()));
     };
@@ -266,11 +263,13 @@ fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
             cx.integers_fact(DType::Bool, [], [Dim::ONE])
         },
     ];
-    let runs = all_runs(cx, &lead, first.clone(), &[], 1)?;
+    let arranged = |every: &[Fact]| lead.iter().chain(every).cloned().collect();
+    let places: Vec<_> = (1..=carried).collect();
+    let runs = all_runs(cx, first.clone(), &arranged, &places)?;
     if let Some(unrolled) = unrolled(cx, &first, most, enters, conditional) {
         return Ok(unrolled);
     }
-    let goes_on = match &runs.before[0] {
+    let goes_on = match &runs.outputs[0] {
         _ if !conditional => Some(1),
         Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) => {
             all.first().and_then(|dim| dim.known())
@@ -288,7 +287,7 @@ fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
     let most = most.and_then(|most| cx.symbols().bounds(most).greatest());
     let shown = count.unwrap_or_else(|| cx.data("how often the loop runs", Bounds::between(Some(0), most)));
     let mut facts: Vec<_> = runs.carried.iter().map(|carried| last(cx, carried, count, mark)).collect();
-    for fact in &runs.after {
+    for fact in &runs.outputs[1 + carried..] {
         let fact = outside(cx, fact, mark);
         facts.push(stacked(cx, &fact, shown, 0)?);
     }
@@ -392,7 +391,9 @@ fn scan(cx: &mut Cx<'_, '_>) -> Outcome {
         });
         tail.push(Fact::Tensor(TensorFact::new(*dtype, Some(left.into()))));
     }
-    let all = all_runs(cx, &[], first, &tail, 0)?;
+    let arranged = |every: &[Fact]| every.iter().chain(&tail).cloned().collect();
+    let places: Vec<_> = (0..carried).collect();
+    let all = all_runs(cx, first, &arranged, &places)?;
     let count = runs.unwrap_or(Dim::ZERO);
     let with_batch = |fact: Fact| match (batch, fact) {
         (Some(batch), Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. })) => {
@@ -402,11 +403,11 @@ fn scan(cx: &mut Cx<'_, '_>) -> Outcome {
         (_, fact) => fact,
     };
     let mut facts = Vec::new();
-    for carried in &all.carried {
-        let fact = last(cx, carried, Some(count), mark);
+    for value in &all.carried {
+        let fact = last(cx, value, Some(count), mark);
         facts.push(with_batch(fact));
     }
-    for (index, fact) in all.after.iter().enumerate() {
+    for (index, fact) in all.outputs[carried..].iter().enumerate() {
         let axis = axis_of(cx, "scan_output_axes", index);
         let fact = outside(cx, fact, mark);
         let fact = stacked(cx, &fact, count, axis)?;

@@ -22,9 +22,9 @@ pub(super) const SCHEMAS: &[Schema] =
     &[Schema::onnx("Cast", &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28], Cast::build)];
 
 #[derive(Debug)]
-struct Cast {
-    to: DType,
-    rules: Rules,
+pub(super) struct Cast {
+    pub(super) to: DType,
+    pub(super) rules: Rules,
 }
 
 impl Cast {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::{FromNumber, usize_of_i64};
 use gradus_core::element::Bool;
-use gradus_core::graph::{Extent, Graph, Type};
+use gradus_core::graph::{Extent, Graph, Standard, Type};
 use gradus_core::tensor::Stack;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 
@@ -129,11 +129,12 @@ impl Op for Loop {
 impl Loop {
     /// The scans of a loop that did not run.
     fn empty_scans(&self, cx: &EvalCx<'_>) -> Result<Vec<Value>> {
-        let carried =
-            (BEFORE..cx.inputs.len()).map(|i| cx.inputs[i].map_or(Fact::Unknown, Fact::of)).collect();
+        let mut inputs = vec![Fact::typed(DType::I64, []), Fact::typed(DType::Bool, [])];
+        let carried = cx.inputs.iter().skip(BEFORE);
+        inputs.extend(carried.map(|value| value.map_or(Fact::Unknown, Fact::of).without_elements()));
         let around =
             |slot: usize| cx.frame.get(slot).and_then(Option::as_ref).map_or(Fact::Unknown, Fact::of);
-        let inferred = infer::outputs_of_body(&self.graph, carried, around);
+        let inferred = infer::outputs_of_body(Standard::Onnx, &self.graph, inputs, around);
         let scans = self.declared.iter().enumerate().skip(1 + self.carried);
         let empty = scans.map(|(k, declared)| {
             let inferred = inferred.get(k).and_then(Fact::as_tensor).cloned().unwrap_or_default();

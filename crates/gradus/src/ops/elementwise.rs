@@ -153,13 +153,13 @@ fn random(cx: &mut Cx<'_, '_>) -> Outcome {
 pub(super) fn microsoft_same(cx: &mut Cx<'_, '_>) -> Outcome {
     let mut dims = cx.dims(0)?;
     // The bias and the gate are halves of one axis.
-    if &*cx.node.operator.name == "BiasSplitGelu"
+    if cx.operator == "BiasSplitGelu"
         && let [rest @ .., last] = &*dims
     {
         let half = cx.floor_divide(*last, Dim::Known(2));
         dims = rest.iter().copied().chain([half]).collect();
     }
-    if &*cx.node.operator.name == "Rfft" {
+    if cx.operator == "Rfft" {
         return Err(Stop::unknown("the shape is not modelled"));
     }
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
@@ -167,7 +167,11 @@ pub(super) fn microsoft_same(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// The extents that all inputs from one on broadcast to; of versions before 7, those of the first.
 pub(super) fn broadcast_inputs(cx: &mut Cx<'_, '_>, first: usize) -> Result<Vec<Dim>, Stop> {
-    let variadic = matches!(&*cx.node.operator.name, "Min" | "Max" | "Mean" | "Sum");
+    // OpenVINO says it by node.
+    if matches!(cx.text("auto_broadcast"), Some("none" | "pdpd")) {
+        return Ok(cx.dims(first)?.to_vec());
+    }
+    let variadic = matches!(cx.operator, "Min" | "Max" | "Mean" | "Sum");
     let legacy = if variadic { 8 } else { 7 };
     if (1..legacy).contains(&cx.version) {
         return Ok(cx.dims(first)?.to_vec());
@@ -194,18 +198,18 @@ fn mapped(cx: &mut Cx<'_, '_>, of: &mut dyn FnMut(&mut Cx<'_, '_>, Dim) -> Optio
     Some(Elements::Integers(results.into()))
 }
 
-fn unary(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn unary(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
     let dtype = cx.dtype(0);
     let whole = dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
     let mut elements = None;
     if whole {
         let dtype = dtype.unwrap_or(DType::I64);
-        let bounds = match &*cx.node.operator.name {
+        let bounds = match cx.operator {
             "Clip" => [1, 2].map(|input| cx.has(input).then(|| cx.integer(input))),
             _ => [None, None],
         };
-        let name: &str = &cx.node.operator.name;
+        let name = cx.operator;
         elements = mapped(cx, &mut |cx, dim| {
             let symbols = cx.symbols();
             let result = match name {
@@ -243,9 +247,9 @@ fn unary(cx: &mut Cx<'_, '_>) -> Outcome {
     })])
 }
 
-fn rounding(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn rounding(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let up = &*cx.node.operator.name == "Ceil";
+    let up = cx.operator == "Ceil";
     let mut elements = Elements::Unknown;
     if let Elements::Fractions(all) = cx.elements(0) {
         let whole = all.iter().map(|fraction| {
@@ -316,7 +320,7 @@ pub(crate) fn fraction_of(number: Number) -> Option<Fraction> {
     }
 }
 
-fn cast(cx: &mut Cx<'_, '_>, to: Option<DType>) -> Outcome {
+pub(super) fn cast(cx: &mut Cx<'_, '_>, to: Option<DType>) -> Outcome {
     let dims = cx.known_dims(0);
     if dims.is_none() {
         return match to {
@@ -398,6 +402,7 @@ fn compare(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<i64> {
     };
     match name {
         "Equal" => decide(apart == Dim::ZERO, above(least, 1) || below(most, -1)),
+        "NotEqual" => decide(above(least, 1) || below(most, -1), apart == Dim::ZERO),
         "Less" => decide(below(most, -1), above(least, 0)),
         "LessOrEqual" => decide(below(most, 0), above(least, 1)),
         "Greater" => decide(above(least, 1), below(most, 0)),
@@ -407,7 +412,11 @@ fn compare(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<i64> {
 
 /// The element that an operator makes of two whole numbers, if it has a canonical form.
 fn combined(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
-    let fmod = name == "Mod" && cx.flag("fmod", false);
+    let (name, fmod) = match name {
+        "Fmod" => ("Mod", true),
+        "Mod" => ("Mod", cx.flag("fmod", false)),
+        other => (other, false),
+    };
     let symbols = cx.symbols();
     match name {
         "Add" => symbols.add(a, b),
@@ -416,6 +425,14 @@ fn combined(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
         "Min" => symbols.least(a, b),
         "Max" => symbols.greatest(a, b),
         "Mod" if !fmod => symbols.modulo(a, b),
+        "FloorDiv" => match b {
+            Dim::Known(by) if by < 0 => {
+                let (a, b) = (symbols.negate(a)?, symbols.negate(b)?);
+                symbols.floor_divide(a, b)
+            }
+            _ if symbols.at_least(b, 0) => symbols.floor_divide(a, b),
+            _ => None,
+        },
         "Div" | "Mod" => {
             let quotient = match b {
                 Dim::Known(by) if by < 0 => {
@@ -457,15 +474,14 @@ fn aligned(cx: &mut Cx<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<
     each.collect()
 }
 
-fn binary(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn binary(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
     let elements = binary_elements(cx, &dims).unwrap_or_default();
     let dtype = match elements {
         Elements::Unknown => None,
-        _ => match &*cx.node.operator.name {
-            "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "And" | "Or" | "Xor" => {
-                Some(DType::Bool)
-            }
+        _ => match cx.operator {
+            "Equal" | "NotEqual" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "And" | "Or"
+            | "Xor" => Some(DType::Bool),
             _ => cx.dtype(0),
         },
     };
@@ -474,7 +490,7 @@ fn binary(cx: &mut Cx<'_, '_>) -> Outcome {
 
 fn binary_elements(cx: &mut Cx<'_, '_>, dims: &[Dim]) -> Option<Elements> {
     let dtype = cx.dtype(0)?;
-    let name: &str = &cx.node.operator.name;
+    let name = cx.operator;
     if (1..7).contains(&cx.version) {
         return None;
     }
@@ -489,7 +505,7 @@ fn binary_elements(cx: &mut Cx<'_, '_>, dims: &[Dim]) -> Option<Elements> {
     let count = all.first()?.len();
     let logical = matches!(
         name,
-        "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "And" | "Or" | "Xor"
+        "Equal" | "NotEqual" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "And" | "Or" | "Xor"
     );
     let mut results = Vec::with_capacity(count);
     for i in 0..count {
@@ -538,8 +554,10 @@ fn progression(cx: &mut Cx<'_, '_>, name: &str, dtype: DType) -> Option<Elements
 }
 
 fn fractions(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, dims: &[Dim]) -> Option<Elements> {
+    // Of floats, a quotient is a quotient.
+    let name = if name == "FloorDiv" { "Div" } else { name };
     let is_fraction = |elements: &Elements| matches!(elements, Elements::Fractions(_));
-    if !matches!(name, "Add" | "Sub" | "Mul" | "Div") {
+    if !matches!(name, "Add" | "Sub" | "Mul" | "Div" | "FloorDiv") {
         return None;
     }
     if !(is_fraction(&cx.elements(0)) || is_fraction(&cx.elements(1))) {
@@ -610,7 +628,7 @@ fn lowest(cx: &mut Cx<'_, '_>, over: Dim, under: i64) -> Option<(Dim, i64)> {
     Some((over, under))
 }
 
-fn select(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn select(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
     let dtype = cx.dtype(1);
     let elements = aligned(cx, &[0, 1, 2], &dims).map(|all| {

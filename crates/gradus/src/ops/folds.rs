@@ -40,7 +40,7 @@ fn one(tensor: Tensor) -> Result<Vec<Value>> {
 }
 
 /// An order of numbers in which NaN comes last.
-fn order(a: Number, b: Number) -> std::cmp::Ordering {
+pub(super) fn order(a: Number, b: Number) -> std::cmp::Ordering {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => a.cmp(&b),
         (a, b) => {
@@ -111,7 +111,7 @@ fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
 }
 
 /// For each element of a result, the places of the elements along some axes.
-fn groups(dims: &[usize], axes: &[usize]) -> Vec<Vec<usize>> {
+pub(super) fn groups(dims: &[usize], axes: &[usize]) -> Vec<Vec<usize>> {
     let kept: Vec<_> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
     let perm = [&kept[..], axes].concat();
     let size: usize = axes.iter().map(|&axis| dims[axis]).product();
@@ -130,7 +130,7 @@ fn left(dims: &[usize], axes: &[usize], keep: bool) -> Vec<usize> {
     (0..dims.len()).filter_map(one).collect()
 }
 
-fn reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axes = match attributes.ints("axes") {
@@ -183,7 +183,7 @@ fn arg(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     one(Tensor::from_vec(shape, each.collect::<Result<Vec<_>>>()?)?)
 }
 
-fn top_k(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn top_k(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = places::axis(attributes.int("axis").unwrap_or(-1), dims.len())?;
@@ -216,7 +216,7 @@ fn top_k(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     Ok(vec![data.picked(shape.clone(), &chosen)?.into(), Tensor::from_vec(shape, indices)?.into()])
 }
 
-fn non_zero(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn non_zero(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let found: Vec<usize> = match data.dtype().class() {
@@ -234,7 +234,7 @@ fn non_zero(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     one(Tensor::from_vec(shape, each.collect::<Vec<_>>())?)
 }
 
-fn unique(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn unique(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     allowed(cx, data.dtype(), dims)?;
@@ -293,7 +293,7 @@ fn unique(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     Ok(vec![values.into(), index(&first), index(&inverse), index(&counts)])
 }
 
-fn cum_sum(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn cum_sum(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(
         data: &Tensor,
         groups: &[Vec<usize>],
@@ -347,7 +347,7 @@ fn dot(a: &[Number], b: &[Number], places: impl Iterator<Item = (usize, usize)>)
 }
 
 #[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
-fn mat_mul(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn mat_mul(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let (mut x, mut y) = (a.shape().dims().to_vec(), b.shape().dims().to_vec());
     if x.is_empty() || y.is_empty() {

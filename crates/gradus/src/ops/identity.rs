@@ -14,10 +14,10 @@ pub(super) const SCHEMAS: &[Schema] =
     &[Schema::onnx("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], Identity::build)];
 
 #[derive(Debug)]
-struct Identity;
+pub(super) struct Identity;
 
 impl Identity {
-    fn build(_: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(super) fn build(_: &NodeCx<'_>) -> Result<Box<dyn Op>> {
         Ok(Box::new(Identity))
     }
 }

@@ -76,7 +76,7 @@ fn multiplied(cx: &mut Cx<'_, '_>, a: usize, b: usize) -> Result<Vec<Dim>, Stop>
     product(cx, &a, &b)
 }
 
-fn product(cx: &mut Cx<'_, '_>, a: &[Dim], b: &[Dim]) -> Result<Vec<Dim>, Stop> {
+pub(super) fn product(cx: &mut Cx<'_, '_>, a: &[Dim], b: &[Dim]) -> Result<Vec<Dim>, Stop> {
     let (Some((&inner_a, rows)), false) = (a.split_last(), b.is_empty()) else {
         return Err(Stop::shape("a scalar cannot be multiplied as a matrix"));
     };
@@ -137,7 +137,7 @@ fn packed(cx: &mut Cx<'_, '_>) -> Outcome {
     like(cx, all)
 }
 
-fn einsum(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn einsum(cx: &mut Cx<'_, '_>) -> Outcome {
     let equation: String =
         cx.text("equation").unwrap_or_default().chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match equation.split_once("->") {

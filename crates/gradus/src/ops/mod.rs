@@ -16,6 +16,7 @@ mod microsoft;
 mod ml;
 mod moves;
 mod network;
+mod openvino;
 mod places;
 mod range;
 mod reduce;
@@ -44,6 +45,12 @@ pub(crate) const RULES: &[&[Rules]] = &[
     microsoft::RULES,
     ml::RULES,
     network::RULES,
+    openvino::bodies::RULES,
+    openvino::elementwise::RULES,
+    openvino::network::RULES,
+    openvino::parts::RULES,
+    openvino::reduce::RULES,
+    openvino::shapes::RULES,
     range::RULES,
     reduce::RULES,
     reshape::RULES,
@@ -65,6 +72,12 @@ pub(crate) const ALL: &[&[Schema]] = &[
     identity::SCHEMAS,
     lists::SCHEMAS,
     moves::SCHEMAS,
+    openvino::bodies::SCHEMAS,
+    openvino::elementwise::SCHEMAS,
+    openvino::network::SCHEMAS,
+    openvino::parts::SCHEMAS,
+    openvino::reduce::SCHEMAS,
+    openvino::shapes::SCHEMAS,
     range::SCHEMAS,
     rounding::SCHEMAS,
     shape::SCHEMAS,

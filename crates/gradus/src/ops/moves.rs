@@ -58,13 +58,13 @@ fn one(tensor: Tensor) -> Result<Vec<Value>> {
 }
 
 /// The first input's elements at places along each axis.
-fn chosen(cx: &EvalCx<'_>, data: &Tensor, indices: &[Vec<usize>]) -> Result<Tensor> {
+pub(super) fn chosen(cx: &EvalCx<'_>, data: &Tensor, indices: &[Vec<usize>]) -> Result<Tensor> {
     let dims: Vec<_> = indices.iter().map(Vec::len).collect();
     let shape = allowed(cx, data.dtype(), &dims)?;
     data.picked(shape, &places::chosen(data.shape().dims(), indices))
 }
 
-fn reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let target = match attributes.ints("shape") {
         Some(shape) => shape.to_vec(),
@@ -117,7 +117,7 @@ fn named_axes(attributes: &Attributes, cx: &EvalCx<'_>) -> Result<Option<Vec<i64
     }
 }
 
-fn squeeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn squeeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axes = match named_axes(attributes, cx)? {
@@ -131,7 +131,7 @@ fn squeeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     one(data.reshaped(Shape::new(left)?)?)
 }
 
-fn unsqueeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn unsqueeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let axes = named_axes(attributes, cx)?.unwrap_or_default();
     let rank = data.shape().rank() + axes.len();
@@ -142,7 +142,7 @@ fn unsqueeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>>
     one(data.reshaped(Shape::new(dims)?)?)
 }
 
-fn transpose(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn transpose(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let perm = match attributes.ints("perm") {
@@ -160,7 +160,7 @@ fn transpose(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>>
     one(data.picked(shape, &places::turned(dims, &perm))?)
 }
 
-fn expand(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn expand(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let target = Shape::from_i64(&cx.integers(1)?)?;
     let shape = data.shape().broadcast(&target)?;
@@ -169,7 +169,7 @@ fn expand(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     one(data.picked(shape, &places)?)
 }
 
-fn tile(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn tile(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let mut repeats = vec![1; dims.len()];
@@ -194,7 +194,7 @@ fn tile(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     one(chosen(cx, data, &indices)?)
 }
 
-fn concat(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn concat(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let parts = (0..cx.inputs.len()).map(|input| cx.tensor(input)).collect::<Result<Vec<_>>>()?;
     let axis = attributes.int("axis").unwrap_or(1);
     one(joined(cx, &parts, axis)?)
@@ -224,7 +224,7 @@ pub(super) fn joined(cx: &EvalCx<'_>, parts: &[&Tensor], axis: i64) -> Result<Te
     Tensor::woven(parts, shape, &places)
 }
 
-fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = places::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
@@ -251,7 +251,7 @@ fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     parts.collect()
 }
 
-fn slice(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn slice(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let list = |name: &str, input: usize| match attributes.ints(name) {
@@ -276,7 +276,7 @@ fn slice(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     one(chosen(cx, data, &indices)?)
 }
 
-fn gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let dims = data.shape().dims();
     let axis = places::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
@@ -288,7 +288,7 @@ fn gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
 }
 
 /// For each element of the indices, in order, its index along each axis.
-fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+pub(super) fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     let dims = dims.to_vec();
     let count = dims.iter().product();
     (0..count).map(move |place: usize| {
@@ -302,7 +302,7 @@ fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-fn place_of(index: &[usize], dims: &[usize]) -> usize {
+pub(super) fn place_of(index: &[usize], dims: &[usize]) -> usize {
     index.iter().zip(dims).fold(0, |place, (index, extent)| place * extent + index)
 }
 
@@ -323,7 +323,7 @@ fn pointed(data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
     each.collect()
 }
 
-fn gather_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn gather_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let shape = allowed(cx, data.dtype(), indices.shape().dims())?;
     one(data.picked(shape, &pointed(data, indices, attributes.int("axis").unwrap_or(0))?)?)
@@ -352,7 +352,7 @@ fn blocks(data: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, 
     Ok((starts, size, [before, rest].concat()))
 }
 
-fn gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let batch = attributes.int("batch_dims").and_then(usize_of_i64).unwrap_or(0);
     let (starts, size, dims) = blocks(data, indices, batch)?;
@@ -362,7 +362,7 @@ fn gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>>
 }
 
 /// The data with updates written to places, or combined with what is there.
-fn scattered(attributes: &Attributes, cx: &EvalCx<'_>, places: &[usize]) -> Result<Vec<Value>> {
+pub(super) fn scattered(attributes: &Attributes, cx: &EvalCx<'_>, places: &[usize]) -> Result<Vec<Value>> {
     fn combine<T: FromNumber>(
         data: &Tensor,
         updates: &Tensor,
@@ -416,18 +416,18 @@ fn scattered(attributes: &Attributes, cx: &EvalCx<'_>, places: &[usize]) -> Resu
     }
 }
 
-fn scatter_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn scatter_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let places = pointed(cx.tensor(0)?, cx.tensor(1)?, attributes.int("axis").unwrap_or(0))?;
     scattered(attributes, cx, &places)
 }
 
-fn scatter_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn scatter_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (starts, size, _) = blocks(cx.tensor(0)?, cx.tensor(1)?, 0)?;
     let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
     scattered(attributes, cx, &places)
 }
 
-fn pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let pads = match attributes.ints("pads").or_else(|| attributes.ints("paddings")) {
@@ -454,6 +454,10 @@ fn pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
             _ if (0..extent).contains(&at) => usize_of_i64(at),
             "edge" if extent > 0 => usize_of_i64(at.clamp(0, extent - 1)),
             "wrap" if extent > 0 => usize_of_i64(at.rem_euclid(extent)),
+            "symmetric" if extent > 0 => {
+                let at = at.rem_euclid(2 * extent);
+                usize_of_i64(at.min(2 * extent - 1 - at))
+            }
             "reflect" if extent > 1 => {
                 let period = 2 * (extent - 1);
                 let at = at.rem_euclid(period);
@@ -483,7 +487,7 @@ fn pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     one(Tensor::woven(&[data, &fill], shape, &each.collect::<Vec<_>>())?)
 }
 
-fn select(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn select(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (condition, yes, no) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let shape = condition.shape().broadcast(yes.shape())?.broadcast(no.shape())?;
     let shape = allowed(cx, yes.dtype(), shape.dims())?;
@@ -546,7 +550,7 @@ fn eye_like(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> 
     one(Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?)
 }
 
-fn one_hot(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn one_hot(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (indices, values) = (cx.tensor(0)?, cx.tensor(2)?);
     let depth = usize_of_i64(i64::from_number(cx.tensor(1)?.only_number()?));
     let depth = depth.ok_or_else(|| wrong(Kind::Value, "the depth is negative"))?;

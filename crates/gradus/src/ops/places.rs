@@ -67,19 +67,24 @@ pub(crate) fn joined(parts: &[&[usize]], axis: usize) -> Vec<(usize, usize)> {
     places
 }
 
-/// The indices of a slice along an axis of that extent: bounds below 0 count from the end, and all are clamped.
+/// The indices of a slice along an axis of that extent: bounds below 0 count from the end, and all are clamped; a start is
+/// always within the axis, so that a slice backwards from before the first element is the first element (where Python's
+/// is empty), as the texts of ONNX say and OpenVINO does.
 pub(crate) fn sliced(extent: usize, start: i64, end: i64, step: i64) -> Result<Vec<usize>> {
     if step == 0 {
         return Err(Error::new(Kind::Value, "a step is 0"));
     }
     let len = i64_of(extent);
-    let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
-    let clamped = |bound: i64| {
-        let bound = if bound < 0 { bound.saturating_add(len) } else { bound };
-        bound.clamp(low, high)
+    if len == 0 {
+        return Ok(Vec::new());
+    }
+    let from_first = |bound: i64| if bound < 0 { bound.saturating_add(len) } else { bound };
+    // An end that is clamped to -1 must not make it the last element.
+    let (start, end) = if step > 0 {
+        (from_first(start).clamp(0, len), from_first(end).clamp(0, len))
+    } else {
+        (from_first(start).clamp(0, len - 1), from_first(end).clamp(-1, len - 1))
     };
-    // Clamping to -1 a start that counts from the end must not make it the last element.
-    let (start, end) = (clamped(start), clamped(end));
     let mut indices = Vec::new();
     let mut at = start;
     while (step > 0 && at < end) || (step < 0 && at > end) {
@@ -123,8 +128,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_follow_python() {
-        let cases: [(usize, i64, i64, i64, &[usize]); 9] = [
+    fn slices_are_clamped() {
+        let cases: [(usize, i64, i64, i64, &[usize]); 12] = [
             (5, 1, 3, 1, &[1, 2]),
             (5, -2, i64::MAX, 1, &[3, 4]),
             (5, 0, -1, 2, &[0, 2]),
@@ -134,6 +139,9 @@ mod tests {
             (0, 0, 5, 1, &[]),
             (5, i64::MAX, -3, -1, &[4, 3]),
             (5, -9, 9, 3, &[0, 3]),
+            (5, -9, -20, -1, &[0]),
+            (5, -9, 2, -1, &[]),
+            (0, -1, -9, -1, &[]),
         ];
         for (extent, start, end, step, want) in cases {
             assert_eq!(sliced(extent, start, end, step).unwrap(), want, "[{start}:{end}:{step}] of {extent}");

@@ -32,14 +32,18 @@ pub(super) const RULES: &[Rules] = &[
         reduce,
     ),
     onnx(&["ArgMax", "ArgMin"], arg),
-    onnx(&["TopK"], top_k),
+    onnx(&["TopK"], |cx| top_k(cx, DType::I64)),
     onnx(&["Unique"], unique),
     onnx(&["NonZero"], non_zero),
 ];
 
 fn reduce(cx: &mut Cx<'_, '_>) -> Outcome {
+    reduced(cx, cx.flag("keepdims", true), cx.flag("noop_with_empty_axes", false))
+}
+
+/// Along the axes that the attribute or the second input names; if none is named, along all or none of them.
+pub(super) fn reduced(cx: &mut Cx<'_, '_>, keep: bool, empty_is_none: bool) -> Outcome {
     let dims = cx.dims(0)?;
-    let keep = cx.flag("keepdims", true);
     let axes = match cx.ints("axes") {
         Some(axes) => Some(axes.to_vec()),
         None if cx.has(1) => match cx.known_integers(1) {
@@ -54,7 +58,7 @@ fn reduce(cx: &mut Cx<'_, '_>) -> Outcome {
     };
     let axes = match axes {
         Some(axes) if !axes.is_empty() => cx.axes(&axes, dims.len())?,
-        _ if cx.flag("noop_with_empty_axes", false) => return Ok(vec![Fact::shaped(dims)]),
+        _ if empty_is_none => return Ok(vec![Fact::shaped(dims)]),
         _ => (0..dims.len()).collect(),
     };
     let left = kept(&dims, &axes, keep);
@@ -79,7 +83,7 @@ fn kept(dims: &[Dim], axes: &[usize], keep: bool) -> Vec<Dim> {
 /// The one element that all elements of whole numbers make.
 fn folded(cx: &mut Cx<'_, '_>) -> Option<Dim> {
     let dtype = cx.dtype(0).filter(|dtype| dtype.is_integer())?;
-    let name: &str = &cx.node.operator.name;
+    let name = cx.operator;
     let result = if let Elements::Progression(both) = cx.elements(0) {
         let (first, step) = *both;
         let dims = cx.dims(0).ok()?;
@@ -117,7 +121,8 @@ fn arg(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::typed(DType::I64, left)])
 }
 
-fn top_k(cx: &mut Cx<'_, '_>) -> Outcome {
+/// The greatest or least elements along an axis, and their indices of that type.
+pub(super) fn top_k(cx: &mut Cx<'_, '_>, indices: DType) -> Outcome {
     let dims = cx.dims(0)?;
     let axis = cx.axis(cx.int_or("axis", -1), dims.len())?;
     let k = match cx.int("k") {
@@ -133,12 +138,18 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Outcome {
     };
     let mut all = dims.to_vec();
     all[axis] = k;
-    Ok(vec![Fact::shaped(all.clone()), Fact::typed(DType::I64, all)])
+    Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 
 fn unique(cx: &mut Cx<'_, '_>) -> Outcome {
+    let axis = cx.int("axis");
+    uniques(cx, axis, DType::I64, DType::I64)
+}
+
+/// What differs along an axis, or of all elements; the types are those of indices and of counts.
+pub(super) fn uniques(cx: &mut Cx<'_, '_>, axis: Option<i64>, indices: DType, counts: DType) -> Outcome {
     let dims = cx.dims(0)?;
-    let (most, count, first) = match cx.int("axis") {
+    let (most, count, first) = match axis {
         None => {
             let all = cx.product(&dims.clone());
             let most = cx.symbols().bounds(all).greatest();
@@ -154,15 +165,16 @@ fn unique(cx: &mut Cx<'_, '_>) -> Outcome {
             (dims[axis], count, all)
         }
     };
-    let index = |dim| Fact::typed(DType::I64, [dim]);
-    Ok(vec![Fact::shaped(first), index(count), index(most), index(count)])
+    let index = |dtype, dim| Fact::typed(dtype, [dim]);
+    Ok(vec![Fact::shaped(first), index(indices, count), index(indices, most), index(counts, count)])
 }
 
-fn non_zero(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn non_zero(cx: &mut Cx<'_, '_>) -> Outcome {
+    let indices = cx.type_of("output_type").unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let (rank, count) =
             (cx.data("the rank", Bounds::EXTENT), cx.data("how many are not zero", Bounds::EXTENT));
-        return Ok(vec![Fact::typed(DType::I64, [rank, count])]);
+        return Ok(vec![Fact::typed(indices, [rank, count])]);
     };
     let all = cx.product(&dims.clone());
     let count = match cx.elements(0) {
@@ -180,5 +192,5 @@ fn non_zero(cx: &mut Cx<'_, '_>) -> Outcome {
             }
         },
     };
-    Ok(vec![Fact::typed(DType::I64, [Dim::from(dims.len()), count])])
+    Ok(vec![Fact::typed(indices, [Dim::from(dims.len()), count])])
 }

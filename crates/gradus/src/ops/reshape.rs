@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rules] = &[
 ];
 
 /// The first input's elements under other extents.
-fn reshaped(cx: &mut Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
+pub(super) fn reshaped(cx: &mut Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
     let elements = cx.elements(0);
     // A tensor holds its shape itself; whole numbers do not, and fractions neither.
     let dims = dims.into();
@@ -79,6 +79,12 @@ fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
         }
     };
     let allow_zero = cx.flag("allowzero", false);
+    reshape_to(cx, &target, allow_zero)
+}
+
+/// The first input in the shape of which these are the extents, but for 0 and -1.
+pub(super) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) -> Outcome {
+    let given = cx.known_dims(0);
     let mut dims: Vec<Option<Dim>> = Vec::with_capacity(target.len());
     for (axis, &dim) in target.iter().enumerate() {
         let same = given.as_ref().and_then(|given| given.get(axis)).copied();
@@ -133,7 +139,7 @@ fn flatten(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The axes that an attribute or an input names, or why they are not known. Nothing if neither is given.
-fn named_axes(cx: &mut Cx<'_, '_>) -> Result<Option<Vec<i64>>, Stop> {
+pub(super) fn named_axes(cx: &mut Cx<'_, '_>) -> Result<Option<Vec<i64>>, Stop> {
     if let Some(axes) = cx.ints("axes") {
         return Ok(Some(axes.to_vec()));
     }
@@ -147,8 +153,14 @@ fn named_axes(cx: &mut Cx<'_, '_>) -> Result<Option<Vec<i64>>, Stop> {
 }
 
 fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
+    let axes = named_axes(cx);
+    squeezed(cx, axes)
+}
+
+/// Without these axes, or all of one element if none are given.
+pub(super) fn squeezed(cx: &mut Cx<'_, '_>, axes: Result<Option<Vec<i64>>, Stop>) -> Outcome {
     let dims = cx.dims(0)?;
-    let axes = match named_axes(cx) {
+    let axes = match axes {
         Ok(Some(axes)) => cx.axes(&axes, dims.len())?,
         Ok(None) => {
             let mut axes = Vec::new();
@@ -180,7 +192,7 @@ fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
     reshaped(cx, left)
 }
 
-fn unsqueeze(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn unsqueeze(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
     let axes = match named_axes(cx) {
         Ok(axes) => axes.unwrap_or_default(),

@@ -57,53 +57,53 @@ struct Unary {
     map: fn(Number) -> Number,
 }
 
-fn build(map: fn(Number) -> Number) -> Result<Box<dyn Op>> {
+pub(super) fn build(map: fn(Number) -> Number) -> Result<Box<dyn Op>> {
     Ok(Box::new(Unary { map }))
 }
 
 /// A function of floats; integers stay as they are.
-fn float(number: Number, function: fn(f64) -> f64) -> Number {
+pub(super) fn float(number: Number, function: fn(f64) -> f64) -> Number {
     if let Number::Float(x) = number { Number::Float(function(x)) } else { number }
 }
 
-fn ceil(number: Number) -> Number {
+pub(super) fn ceil(number: Number) -> Number {
     float(number, f64::ceil)
 }
 
-fn abs(number: Number) -> Number {
+pub(super) fn abs(number: Number) -> Number {
     match number {
         Number::Int(x) => Number::Int(x.abs()),
         other => float(other, f64::abs),
     }
 }
 
-fn neg(number: Number) -> Number {
+pub(super) fn neg(number: Number) -> Number {
     match number {
         Number::Int(x) => Number::Int(-x),
         other => float(other, |x| -x),
     }
 }
 
-fn sign(number: Number) -> Number {
+pub(super) fn sign(number: Number) -> Number {
     match number {
         Number::Int(x) => Number::Int(x.signum()),
         other => float(other, |x| if x == 0.0 || x.is_nan() { x } else { x.signum() }),
     }
 }
 
-fn test(cx: &mut EvalCx<'_>, function: impl Fn(f64) -> bool) -> Result<Vec<Value>> {
+pub(super) fn test(cx: &mut EvalCx<'_>, function: impl Fn(f64) -> bool) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(DType::Bool, data.shape()))?;
     let truth = data.numbers()?.map(|number| Bool::from(function(convert::nearest_f64(number)))).collect();
     Ok(vec![Tensor::from_vec(data.shape().clone(), truth)?.into()])
 }
 
-fn is_inf(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn is_inf(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let [positive, negative] = ["detect_positive", "detect_negative"].map(|name| attributes.flag(name, true));
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
-fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(super) fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
         let least = |a: Number, b: Number, greater: bool| match (a, b) {
             (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
@@ -132,7 +132,7 @@ fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     Ok(vec![result?.into()])
 }
 
-fn relu(number: Number) -> Number {
+pub(super) fn relu(number: Number) -> Number {
     match number {
         Number::Int(x) => Number::Int(x.max(0)),
         Number::Float(x) if x <= 0.0 => Number::Float(0.0),

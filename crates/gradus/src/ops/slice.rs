@@ -43,16 +43,16 @@ pub(super) const RULES: &[Rules] = &[
 ];
 
 /// A tensor of the first input's element type.
-fn like_first(cx: &Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
+pub(super) fn like_first(cx: &Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
     with_elements(cx, dims, Elements::Unknown)
 }
 
-fn with_elements(cx: &Cx<'_, '_>, dims: impl Into<Dims>, elements: Elements) -> Outcome {
+pub(super) fn with_elements(cx: &Cx<'_, '_>, dims: impl Into<Dims>, elements: Elements) -> Outcome {
     Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims.into()), elements })])
 }
 
 /// The elements that lie at these places of the first input.
-fn chosen(cx: &mut Cx<'_, '_>, places: impl FnOnce(&[usize]) -> Option<Vec<usize>>) -> Elements {
+pub(super) fn chosen(cx: &mut Cx<'_, '_>, places: impl FnOnce(&[usize]) -> Option<Vec<usize>>) -> Elements {
     let choose = |cx: &mut Cx<'_, '_>| {
         // What is long is evaluated, if it is known.
         let shape = cx.tensor(0)?.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
@@ -65,14 +65,18 @@ fn chosen(cx: &mut Cx<'_, '_>, places: impl FnOnce(&[usize]) -> Option<Vec<usize
 }
 
 fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
+    let perm = cx.ints("perm");
+    turned(cx, perm)
+}
+
+/// With the axes in that order, or from the last to the first.
+pub(super) fn turned(cx: &mut Cx<'_, '_>, perm: Option<&[i64]>) -> Outcome {
     let dims = cx.dims(0)?;
-    let perm = match cx.ints("perm") {
+    let perm = match perm {
         Some(perm) if perm.len() == dims.len() => cx.axes(perm, dims.len())?,
         Some(perm) => {
             let (count, rank) = (perm.len(), dims.len());
-            return Err(Stop::shape(format!(
-                "attribute \"perm\" names {count} axes, but the input has {rank}"
-            )));
+            return Err(Stop::shape(format!("{count} axes are put in order, but the input has {rank}")));
         }
         None => (0..dims.len()).rev().collect(),
     };
@@ -85,7 +89,7 @@ fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
     with_elements(cx, turned, elements)
 }
 
-fn expand(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn expand(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
     let Some(target) = cx.integers(1) else {
         let len = cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
@@ -99,7 +103,13 @@ fn expand(cx: &mut Cx<'_, '_>) -> Outcome {
         return like_first(cx, all);
     };
     let all = cx.broadcast(&[dims.clone(), target])?;
-    let count = crate::fact::known_shape(&all).map(|shape| shape.len());
+    spread(cx, &all)
+}
+
+/// The first input's elements, broadcast to these extents.
+pub(super) fn spread(cx: &mut Cx<'_, '_>, all: &[Dim]) -> Outcome {
+    let dims = cx.dims(0)?;
+    let count = crate::fact::known_shape(all).map(|shape| shape.len());
     let elements = match cx.integers(0).as_deref() {
         Some([only]) if count.is_some_and(|count| count <= crate::fact::MOST_INTEGERS) => {
             Elements::Integers(vec![*only; count.unwrap_or(0)].into())
@@ -133,8 +143,13 @@ fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
         let (count, rank) = (repeats.len(), dims.len());
         return Err(Stop::shape(format!("there are {count} repeats, but the input has rank {rank}")));
     }
+    repeated(cx, &dims, &repeats)
+}
+
+/// The first input with these extents, each axis so many times.
+pub(super) fn repeated(cx: &mut Cx<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> Outcome {
     let all: Vec<_> = dims.iter().zip(repeats.iter()).map(|(&dim, &times)| cx.multiply(dim, times)).collect();
-    let elements = match (cx.integers(0), &*repeats) {
+    let elements = match (cx.integers(0), repeats) {
         (Some(elements), [Dim::Known(times)]) => match usize_of_i64(*times) {
             Some(times) if times.saturating_mul(elements.len()) <= crate::fact::MOST_INTEGERS => {
                 Elements::Integers(std::iter::repeat_n(elements.iter().copied(), times).flatten().collect())
@@ -146,7 +161,7 @@ fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
     with_elements(cx, all, elements)
 }
 
-fn concat(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn concat(cx: &mut Cx<'_, '_>) -> Outcome {
     let axis = cx.int_or("axis", i64::from(cx.version == 1));
     let inputs: Vec<_> = (0..cx.count()).collect();
     joined(cx, &inputs, axis)
@@ -228,23 +243,7 @@ fn split(cx: &mut Cx<'_, '_>) -> Outcome {
         }
     } else {
         let parts = cx.int("num_outputs").and_then(usize_of_i64).unwrap_or(count).max(1);
-        let chunk = cx.ceil_divide(whole, Dim::from(parts));
-        let even = cx.symbols().divides(Dim::from(parts), whole);
-        let chunk = if even { cx.floor_divide(whole, Dim::from(parts)) } else { chunk };
-        if !even && cx.version < 18 {
-            let equal = cx.multiply(chunk, Dim::from(parts));
-            cx.equal(equal, whole, "an axis that is split evenly")?;
-        }
-        let size = |part: usize| {
-            // Short axes leave nothing for the last parts.
-            let before = cx.multiply(chunk, Dim::from(part));
-            let rest = cx.subtract(whole, before);
-            let size = cx.least(chunk, rest);
-            cx.greatest(size, Dim::ZERO)
-        };
-        // What no output takes is not listed: an attribute may name any number.
-        let named = parts.min(count);
-        if even { vec![chunk; named] } else { (0..named).map(size).collect() }
+        even_parts(cx, whole, parts)?
     };
     if sizes.len() < count {
         return Err(Stop::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
@@ -254,9 +253,36 @@ fn split(cx: &mut Cx<'_, '_>) -> Outcome {
         let total = cx.or_fresh(total);
         cx.equal(total, whole, "the parts of an axis together")?;
     }
+    Ok(parts_of(cx, &dims, axis, &sizes[..count]))
+}
+
+/// That many equal parts of an axis; the last may be shorter in new versions.
+fn even_parts(cx: &mut Cx<'_, '_>, whole: Dim, parts: usize) -> Result<Vec<Dim>, Stop> {
+    let count = cx.node.outputs.len();
+    let chunk = cx.ceil_divide(whole, Dim::from(parts));
+    let even = cx.symbols().divides(Dim::from(parts), whole);
+    let chunk = if even { cx.floor_divide(whole, Dim::from(parts)) } else { chunk };
+    if !even && cx.version < 18 {
+        let equal = cx.multiply(chunk, Dim::from(parts));
+        cx.equal(equal, whole, "an axis that is split evenly")?;
+    }
+    let size = |part: usize| {
+        // Short axes leave nothing for the last parts.
+        let before = cx.multiply(chunk, Dim::from(part));
+        let rest = cx.subtract(whole, before);
+        let size = cx.least(chunk, rest);
+        cx.greatest(size, Dim::ZERO)
+    };
+    // What no output takes is not listed: an attribute may name any number.
+    let named = parts.min(count);
+    Ok(if even { vec![chunk; named] } else { (0..named).map(size).collect() })
+}
+
+/// Parts of these sizes, one behind the other along an axis.
+pub(super) fn parts_of(cx: &mut Cx<'_, '_>, dims: &[Dim], axis: usize, sizes: &[Dim]) -> Vec<Fact> {
     let mut start = Some(0);
-    let mut facts = Vec::with_capacity(count);
-    for &size in &sizes[..count] {
+    let mut facts = Vec::with_capacity(sizes.len());
+    for &size in sizes {
         let mut part = dims.to_vec();
         part[axis] = size;
         let end =
@@ -269,15 +295,15 @@ fn split(cx: &mut Cx<'_, '_>) -> Outcome {
         start = end;
         facts.push(Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(part.into()), elements }));
     }
-    Ok(facts)
+    facts
 }
 
 /// Bounds beyond these mean "to the end": no tensor is that long, and exporters write them so.
 const TO_THE_END: i64 = (1 << 31) - 1;
 
 /// A slice along one axis: its extent, and its first element if that is known.
-struct Cut {
-    len: Dim,
+pub(super) struct Cut {
+    pub(super) len: Dim,
     start: Option<Dim>,
 }
 
@@ -290,7 +316,7 @@ fn from_first(cx: &mut Cx<'_, '_>, bound: Dim, len: Dim) -> Option<Dim> {
     negative.then(|| cx.add(bound, len))
 }
 
-fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64) -> Option<Cut> {
+pub(super) fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64) -> Option<Cut> {
     // What counts from the end: clamped, so that far bounds do not overflow.
     let far = |cx: &mut Cx<'_, '_>, bound: Dim| match bound {
         Dim::Known(value) if value <= -TO_THE_END => Some(None),
@@ -337,6 +363,11 @@ fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64) -> Option
 }
 
 fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
+    sliced(cx, 3, 4)
+}
+
+/// Slices by the bounds that attributes or inputs name; which inputs name axes and steps, standards say differently.
+pub(super) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize) -> Outcome {
     let dims = cx.dims(0)?;
     let list = |cx: &mut Cx<'_, '_>, name: &str, input: usize| -> Option<Dims> {
         match cx.ints(name) {
@@ -345,8 +376,8 @@ fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
         }
     };
     let (starts, ends) = (list(cx, "starts", 1), list(cx, "ends", 2));
-    let given = cx.has(3) || cx.ints("axes").is_some();
-    let axes = if given { list(cx, "axes", 3) } else { None };
+    let given = cx.has(axes_input) || cx.ints("axes").is_some();
+    let axes = if given { list(cx, "axes", axes_input) } else { None };
     let known = |dims: &Dims| dims.iter().map(|dim| dim.known()).collect::<Option<Vec<_>>>();
     let axes: Option<Vec<usize>> = match (given, axes.as_ref().and_then(known)) {
         (true, Some(axes)) => Some(cx.axes(&axes, dims.len())?),
@@ -362,7 +393,7 @@ fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
             dims.iter().map(|&dim| shorter(cx, dim, "the axes are not known before the run")).collect();
         return like_first(cx, all);
     };
-    let steps = if cx.has(4) { cx.known_integers(4) } else { Some(vec![1; axes.len()]) };
+    let steps = if cx.has(steps_input) { cx.known_integers(steps_input) } else { Some(vec![1; axes.len()]) };
     let mut all = dims.to_vec();
     let mut first = None;
     for (i, &axis) in axes.iter().enumerate() {
@@ -423,11 +454,25 @@ fn shorter(cx: &mut Cx<'_, '_>, dim: Dim, why: &str) -> Dim {
 }
 
 fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
+    let rank = cx.dims(0)?.len();
+    let axis = cx.axis(cx.int_or("axis", 0), rank)?;
+    gathered(cx, axis, 0)
+}
+
+/// What the indices choose along an axis; the first axes of both are the same, if they are a batch.
+pub(super) fn gathered(cx: &mut Cx<'_, '_>, axis: usize, batch: usize) -> Outcome {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
-    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
-    let all: Vec<_> = dims[..axis].iter().chain(indices.iter()).chain(&dims[axis + 1..]).copied().collect();
+    if batch > axis || batch > indices.len() {
+        return Err(Stop::shape(format!(
+            "the batch has {batch} axes, but the indices choose along axis {axis}"
+        )));
+    }
+    let chosen_dims = indices[batch..].iter();
+    let all: Vec<_> = dims[..axis].iter().chain(chosen_dims).chain(&dims[axis + 1..]).copied().collect();
     let mut elements = Elements::Unknown;
-    if let Some(indices) = cx.known_integers(1) {
+    if batch == 0
+        && let Some(indices) = cx.known_integers(1)
+    {
         elements = match cx.elements(0) {
             Elements::Progression(both) if dims.len() == 1 => {
                 let (first, step) = *both;
@@ -454,7 +499,7 @@ fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
     with_elements(cx, all, elements)
 }
 
-fn gather_nd(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn gather_nd(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     let batch = usize_of_i64(cx.int_or("batch_dims", 0)).unwrap_or(0);
     let Some((last, before)) = indices.split_last() else {
@@ -483,7 +528,7 @@ fn gather_nd(cx: &mut Cx<'_, '_>) -> Outcome {
     with_elements(cx, all, elements)
 }
 
-fn scatter_nd(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn scatter_nd(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
     let plain = cx.text("reduction").is_none_or(|reduction| reduction == "none");
     let put = |cx: &mut Cx<'_, '_>| {
@@ -523,10 +568,16 @@ fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
         let (count, axes) = (pads.len(), axes.len());
         return Err(Stop::shape(format!("there are {count} pads for {axes} axes")));
     }
-    let mut all = dims.to_vec();
-    for (i, &axis) in axes.iter().enumerate() {
-        let both = cx.add(pads[i], pads[i + axes.len()]);
-        all[axis] = cx.add(dims[axis], both);
+    let (begins, ends) = pads.split_at(axes.len());
+    padded(cx, &axes, begins, ends)
+}
+
+/// The first input with so much more before and behind along these axes.
+pub(super) fn padded(cx: &mut Cx<'_, '_>, axes: &[usize], begins: &[Dim], ends: &[Dim]) -> Outcome {
+    let mut all = cx.dims(0)?.to_vec();
+    for (&axis, (&begin, &end)) in axes.iter().zip(begins.iter().zip(ends)) {
+        let both = cx.add(begin, end);
+        all[axis] = cx.add(all[axis], both);
     }
     like_first(cx, all)
 }

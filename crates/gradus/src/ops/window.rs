@@ -57,12 +57,12 @@ pub(super) const RULES: &[Rules] = &[
 ];
 
 /// How windows lie on the spatial axes.
-struct Windows {
-    kernel: Vec<Dim>,
-    strides: Vec<i64>,
-    dilations: Vec<i64>,
-    pads: Vec<i64>,
-    same: bool,
+pub(super) struct Windows {
+    pub(super) kernel: Vec<Dim>,
+    pub(super) strides: Vec<i64>,
+    pub(super) dilations: Vec<i64>,
+    pub(super) pads: Vec<i64>,
+    pub(super) same: bool,
 }
 
 impl Windows {
@@ -99,18 +99,18 @@ impl Windows {
     }
 
     /// What a window covers along an axis.
-    fn window(&self, cx: &mut Cx<'_, '_>, axis: usize) -> Dim {
+    pub(super) fn window(&self, cx: &mut Cx<'_, '_>, axis: usize) -> Dim {
         let less = cx.subtract(self.kernel[axis], Dim::ONE);
         let spread = cx.multiply(less, Dim::Known(self.dilations[axis]));
         cx.add(spread, Dim::ONE)
     }
 
-    fn padding(&self, axis: usize) -> i64 {
+    pub(super) fn padding(&self, axis: usize) -> i64 {
         self.pads[axis].saturating_add(self.pads[axis + self.strides.len()])
     }
 
     /// How many windows there are along an axis.
-    fn count(&self, cx: &mut Cx<'_, '_>, axis: usize, extent: Dim, ceil: bool) -> Dim {
+    pub(super) fn count(&self, cx: &mut Cx<'_, '_>, axis: usize, extent: Dim, ceil: bool) -> Dim {
         let stride = Dim::Known(self.strides[axis]);
         if self.same {
             return cx.ceil_divide(extent, stride);
@@ -131,7 +131,7 @@ impl Windows {
 }
 
 /// Batch, channels and spatial extents of an input.
-fn image(cx: &Cx<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims), Stop> {
+pub(super) fn image(cx: &Cx<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims), Stop> {
     let dims = cx.dims(input)?;
     match &*dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial.into())),
@@ -315,7 +315,7 @@ fn col2im(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped([vec![dims[0], channels], spatial].concat())])
 }
 
-fn grid_sample(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn grid_sample(cx: &mut Cx<'_, '_>) -> Outcome {
     let (batch, channels, _) = image(cx, 0)?;
     let grid = cx.dims(1)?;
     let Some(spatial) = grid.get(1..grid.len().saturating_sub(1)) else {

@@ -1,8 +1,10 @@
 //! Signatures: what each version of each operator takes and gives, as its standard's text says.
 //!
-//! ONNX's are made from the `onnx` package (`schema/onnx.rs`); OpenVINO's stand with the operators that have them.
+//! ONNX's are made from the `onnx` package (`schema/onnx.rs`), OpenVINO's from the `openvino` package (`schema/openvino.rs`);
+//! where types matter, they stand with the operators.
 
 mod onnx;
+mod openvino;
 
 use std::fmt;
 
@@ -69,6 +71,9 @@ impl Types {
 /// Element types, and then in the same words what holds tensors of them: `float32, float64, sequences of float32`.
 impl fmt::Display for Types {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.tensor == ANY.tensor {
+            return f.write_str("any");
+        }
         let sets = [
             ("", self.tensor),
             ("sequences of ", self.sequence),
@@ -89,6 +94,9 @@ impl fmt::Display for Types {
         f.write_str(&parts.join(", "))
     }
 }
+
+/// Every element type.
+pub(crate) const ANY: Types = Types::tensors(DType::ALL);
 
 /// How often a parameter occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,6 +297,14 @@ pub fn onnx_versions(domain: &str, name: &str) -> &'static [Signature] {
     let start = all.partition_point(|s| (s.domain, s.name) < (domain, name));
     let rest = all.get(start..).unwrap_or_default();
     rest.get(..rest.partition_point(|s| (s.domain, s.name) == (domain, name))).unwrap_or_default()
+}
+
+/// The signatures of all versions of an OpenVINO operator, the oldest first; none if there is no such operator.
+pub fn openvino_versions(name: &str) -> &'static [Signature] {
+    let all = openvino::SIGNATURES;
+    let start = all.partition_point(|s| s.name < name);
+    let rest = all.get(start..).unwrap_or_default();
+    rest.get(..rest.partition_point(|s| s.name == name)).unwrap_or_default()
 }
 
 /// Domain and name of every ONNX operator, in order.

@@ -3,7 +3,7 @@
 use buffa::encoding::{Tag, WireType, encode_varint};
 use gradus_core::convert::{i64_of, u64_of};
 use gradus_core::graph::{Content, Extent, Type};
-use gradus_core::{Result, Tensor};
+use gradus_core::{Error, Kind, Result, Tensor};
 
 use super::graph;
 use crate::onnx::fields::{
@@ -114,7 +114,7 @@ pub(super) fn entry(out: &mut Vec<u8>, key: &str, value: &str) {
 /// `AttributeProto`.
 ///
 /// # Errors
-/// Whatever is wrong with a tensor that must be read first.
+/// [`Kind::Unsupported`] if it is no attribute of ONNX; whatever is wrong with a tensor that must be read first.
 pub(super) fn attribute(out: &mut Vec<u8>, name: &str, content: &Content) -> Result<()> {
     use attribute_proto as at;
     text(out, at::NAME, name);
@@ -174,6 +174,12 @@ pub(super) fn attribute(out: &mut Vec<u8>, name: &str, content: &Content) -> Res
         Content::Types(values) => {
             values.iter().for_each(|value| message(out, at::TYPE_PROTOS, |out| type_of(out, value)));
             kind::TYPE_PROTOS
+        }
+        Content::Ports(_) => {
+            let message = format!(
+                "ONNX has no attributes like \"{name}\", which connects the ports of an OpenVINO loop"
+            );
+            return Err(Error::new(Kind::Unsupported, message));
         }
         Content::Parameter(parameter) => {
             text(out, at::REF_ATTR_NAME, parameter);

@@ -1,0 +1,104 @@
+//! Graphs within layers: the bodies of loops and branches, and how their inputs and outputs are those of the layer.
+//!
+//! | layer | graphs | maps |
+//! |---|---|---|
+//! | `Loop`, `TensorIterator` | `<body>` | `<port_map>`, `<back_edges>` |
+//! | `If` | `<then_body>`, `<else_body>` | `<then_port_map>`, `<else_port_map>` |
+//!
+//! A map names the layer's ports and the layers of the body. Port -1 is none: `purpose` then says that the body takes the
+//! number of the run (`current_iteration`), or gives the condition of the next (`execution_condition`).
+
+use std::sync::Arc;
+
+use gradus_core::graph::{Attribute, Content, Port, Ports, Slices};
+use gradus_core::{Kind, Result};
+
+use super::model::{Read, Reading, Xml, at, child, number};
+
+/// Names of elements with a graph, and of those with its map.
+const BODIES: [(&str, &str); 3] =
+    [("body", "port_map"), ("then_body", "then_port_map"), ("else_body", "else_port_map")];
+
+/// The graphs of a layer and their maps, as attributes named like the elements.
+pub(super) fn attributes(reading: &mut Reading<'_>, layer: Xml<'_>) -> Result<Vec<Attribute>> {
+    let mut attributes = Vec::new();
+    for (name, map) in BODIES {
+        let Some(net) = child(layer, name) else { continue };
+        let Some(left) = reading.depth.checked_sub(1) else {
+            return Err(at(net, Kind::Limit, "graphs are nested too deep".to_owned()));
+        };
+        reading.depth = left;
+        let body = reading.graph(net)?;
+        reading.depth += 1;
+        let ports = Content::Ports(Arc::new(ports(layer, map, &body)?));
+        attributes.push(Attribute { name: map.into(), content: ports });
+        attributes.push(Attribute { name: name.into(), content: Content::Graph(Arc::new(body.graph)) });
+    }
+    Ok(attributes)
+}
+
+fn ports(layer: Xml<'_>, map: &str, body: &Read) -> Result<Ports> {
+    let mut ports = Ports::default();
+    let entries = child(layer, map).into_iter().flat_map(|map| map.children()).filter(Xml::is_element);
+    for entry in entries {
+        let side = entry.tag_name().name();
+        let outer: i64 = number(entry, "external_port_id")?;
+        let layers = if side == "input" { &body.inputs } else { &body.outputs };
+        let inner = index(entry, "internal_layer_id", layers)?;
+        if outer < 0 {
+            match entry.attribute("purpose") {
+                Some("current_iteration") if side == "input" => ports.iteration = Some(inner),
+                Some("execution_condition") if side == "output" => ports.condition = Some(inner),
+                _ => {}
+            }
+            continue;
+        }
+        let list = child(layer, side).into_iter().flat_map(|list| list.children());
+        let mut ids = list.filter(|child| child.tag_name().name() == "port").map(|port| port.attribute("id"));
+        let outer = ids.position(|id| id.and_then(|id| id.trim().parse().ok()) == Some(outer));
+        let outer = outer.ok_or_else(|| {
+            let id = entry.attribute("external_port_id").unwrap_or_default();
+            at(entry, Kind::Graph, format!("the layer has no {side} port {id}"))
+        })?;
+        let port = Port { outer, inner, slices: slices(entry)? };
+        let list = if side == "input" { &mut ports.inputs } else { &mut ports.outputs };
+        list.push(port);
+    }
+    let edges = child(layer, "back_edges").into_iter().flat_map(|edges| edges.children());
+    for edge in edges.filter(Xml::is_element) {
+        ports
+            .back_edges
+            .push((index(edge, "from-layer", &body.outputs)?, index(edge, "to-layer", &body.inputs)?));
+    }
+    Ok(ports)
+}
+
+/// The place of the layer that an attribute names among the inputs or outputs of the body.
+fn index(entry: Xml<'_>, name: &str, layers: &[i64]) -> Result<usize> {
+    let id: i64 = number(entry, name)?;
+    let place = layers.iter().position(|&layer| layer == id);
+    place.ok_or_else(|| {
+        at(entry, Kind::Graph, format!("layer {id} is no input or output of the body, as it must be here"))
+    })
+}
+
+fn slices(entry: Xml<'_>) -> Result<Option<Slices>> {
+    if entry.attribute("axis").is_none() {
+        return Ok(None);
+    }
+    let or = |name: &str, default: i64| {
+        if entry.attribute(name).is_some() { number(entry, name) } else { Ok(default) }
+    };
+    let slices = Slices {
+        axis: number(entry, "axis")?,
+        start: or("start", 0)?,
+        end: or("end", -1)?,
+        stride: or("stride", 1)?,
+        part_size: or("part_size", 1)?,
+    };
+    if slices.stride == 0 || slices.part_size <= 0 {
+        let message = format!("stride {} and part size {} are no steps", slices.stride, slices.part_size);
+        return Err(at(entry, Kind::Value, message));
+    }
+    Ok(Some(slices))
+}
