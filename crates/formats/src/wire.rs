@@ -44,6 +44,12 @@ impl<'a> Span<'a> {
         Span { file, start: 0, content: file }
     }
 
+    /// That many bytes from an offset on, if they are within.
+    pub(crate) fn part(self, offset: usize, len: usize) -> Option<Span<'a>> {
+        let content = self.content.get(offset..offset.checked_add(len)?)?;
+        Some(Span { start: self.start + offset, content, ..self })
+    }
+
     /// Where it starts in the file.
     pub(crate) fn position(self) -> Position {
         Position::Byte(u64_of(self.start))

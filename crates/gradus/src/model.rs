@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::graph::{Extent, Graph, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
-use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, sniff};
+use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, map};
 use crate::program::{Compiler, Options, Run};
@@ -31,7 +31,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens a model: ONNX, or OpenVINO IR with its `.bin` beside it.
+    /// Opens a model: ONNX, OpenVINO IR with its `.bin` beside it, or a Paddle program with its `.pdiparams`.
     ///
     /// The file is mapped, not read, and elements of constants are only looked at when they are needed.
     ///
@@ -41,9 +41,8 @@ impl Model {
         let path = path.as_ref();
         let file = path.display().to_string();
         let files: Arc<dyn Files> = Arc::new(Folder::of(path));
-        let bin = path.with_extension("bin");
-        let bin = bin.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let model = Model::read(&map(path)?, &bin, files, limits).map_err(|error| error.in_file(&file))?;
+        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let model = Model::read(&map(path)?, &stem, files, limits).map_err(|error| error.in_file(&file))?;
         Ok(Model { file: Some(file), ..model })
     }
 
@@ -52,7 +51,7 @@ impl Model {
     /// # Errors
     /// Whatever is wrong with the bytes.
     pub fn from_bytes(bytes: &Bytes, limits: &Limits) -> Result<Model> {
-        Model::read(bytes, ".bin", Arc::new(InMemory::default()), limits)
+        Model::read(bytes, "", Arc::new(InMemory::default()), limits)
     }
 
     /// A model that was made in memory.
@@ -60,14 +59,17 @@ impl Model {
         Model { model, file: None }
     }
 
-    fn read(bytes: &Bytes, bin: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
+    /// Reads a model; other files have the name of its own, but for the ending.
+    fn read(bytes: &Bytes, stem: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
+        let parameters = format!("{stem}.pdiparams");
         let model = match sniff(bytes) {
-            Sniffed::Xml => openvino::read_model(bytes, bin, &files, limits)?,
+            Sniffed::Xml => openvino::read_model(bytes, &format!("{stem}.bin"), &files, limits)?,
+            Sniffed::Json => paddle::read_program(bytes, &parameters, &files, limits)?,
             Sniffed::Npy | Sniffed::Zip => {
                 return Err(Error::new(Kind::Syntax, "this is a file of arrays, not a model"));
             }
             Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
-            Sniffed::Other => onnx::read_model(bytes, files, *limits)?,
+            Sniffed::Blocks | Sniffed::Other => onnx::read_model(bytes, files, *limits)?,
         };
         Ok(Model { model, file: None })
     }

@@ -43,8 +43,8 @@ pub fn all() -> impl Iterator<Item = &'static Schema> {
 pub fn find(standard: Standard, node: &Node) -> Result<(&'static Signature, &'static Schema)> {
     let (domain, name) = (&*node.operator.domain, &*node.operator.name);
     let unsupported = || {
-        // Of OpenVINO there is no table of all operators.
-        let known = standard == Standard::OpenVino || !onnx_versions(domain, name).is_empty();
+        // Of OpenVINO and Paddle there is no table of all operators.
+        let known = standard != Standard::Onnx || !onnx_versions(domain, name).is_empty();
         let what = if known { "is not run by Gradus yet" } else { "is not known" };
         Error::new(Kind::Unsupported, format!("operator {} of {standard} {what}", node.operator))
     };

@@ -82,21 +82,21 @@ pub(crate) struct Pass<'m> {
     pub(super) standard: Standard,
     functions: &'m [Function],
     use_declared: bool,
-    limits: Limits,
+    pub(super) limits: Limits,
     resolved: HashMap<(*const u8, *const u8, Option<i64>), Resolved<'m>>,
-    lists: HashSet<Dims>,
+    pub(super) lists: HashSet<Dims>,
     pub(super) assumptions: Vec<Assumption>,
-    assumed: HashSet<(Dim, Dim, &'static str)>,
+    pub(super) assumed: HashSet<(Dim, Dim, &'static str)>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Body>,
     recorded: HashMap<String, usize>,
-    depth: usize,
+    pub(super) depth: usize,
     /// How many graphs around the present one may not run: what holds in it need not hold outside.
-    conditional: usize,
+    pub(super) conditional: usize,
     /// Nodes that may still be visited again, in loops that are unrolled.
     pub(crate) budget: usize,
     /// Nodes of inner graphs and functions that were visited.
-    visited: usize,
+    pub(super) visited: usize,
 }
 
 /// Most nodes of inner graphs and functions that are visited: graphs that call each other can ask for more than any number.
@@ -210,7 +210,7 @@ impl<'m> Pass<'m> {
             let fact = facts.next().unwrap_or_default();
             let Some(id) = *output else { continue };
             frame.depends[id.index()] =
-                depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf");
+                depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf" | "shape" | "shape64" | "numel");
             let mut fact = Self::typed(frame, node, signature, slot, fact);
             incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
             if self.use_declared {

@@ -16,6 +16,7 @@ mod microsoft;
 mod ml;
 mod moves;
 mod network;
+mod paddle;
 mod places;
 mod range;
 mod reduce;
@@ -44,6 +45,11 @@ pub(crate) const RULES: &[&[Rules]] = &[
     microsoft::RULES,
     ml::RULES,
     network::RULES,
+    paddle::RULES[0],
+    paddle::RULES[1],
+    paddle::RULES[2],
+    paddle::RULES[3],
+    paddle::RULES[4],
     range::RULES,
     reduce::RULES,
     reshape::RULES,
@@ -65,6 +71,11 @@ pub(crate) const ALL: &[&[Schema]] = &[
     identity::SCHEMAS,
     lists::SCHEMAS,
     moves::SCHEMAS,
+    paddle::SCHEMAS[0],
+    paddle::SCHEMAS[1],
+    paddle::SCHEMAS[2],
+    paddle::SCHEMAS[3],
+    paddle::SCHEMAS[4],
     range::SCHEMAS,
     rounding::SCHEMAS,
     shape::SCHEMAS,
