@@ -203,6 +203,14 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The field as a float of 64 bits.
+    pub(crate) fn double(&self) -> Result<f64> {
+        match self.payload {
+            Payload::Fixed64(bytes) => Ok(f64::from_le_bytes(bytes)),
+            _ => Err(self.wrong("a float of 64 bits")),
+        }
+    }
+
     /// Appends the field's integers: one, or a packed list.
     pub(crate) fn push_ints(&self, into: &mut Vec<i64>) -> Result<()> {
         match self.payload {

@@ -64,12 +64,13 @@ impl Model {
         let parameters = format!("{stem}.pdiparams");
         let model = match sniff(bytes) {
             Sniffed::Xml => openvino::read_model(bytes, &format!("{stem}.bin"), &files, limits)?,
+            Sniffed::Blocks => paddle::read_desc(bytes, &parameters, &files, limits)?,
             Sniffed::Json => paddle::read_program(bytes, &parameters, &files, limits)?,
             Sniffed::Npy | Sniffed::Zip => {
                 return Err(Error::new(Kind::Syntax, "this is a file of arrays, not a model"));
             }
             Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
-            Sniffed::Blocks | Sniffed::Other => onnx::read_model(bytes, files, *limits)?,
+            Sniffed::Other => onnx::read_model(bytes, files, *limits)?,
         };
         Ok(Model { model, file: None })
     }

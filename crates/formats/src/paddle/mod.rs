@@ -15,12 +15,15 @@
 //! Sources: files that PaddlePaddle 3.3 writes; field numbers as its package describes them (`fields.rs`).
 
 mod attribute;
+mod desc;
 mod fields;
 mod json;
+mod names;
 mod parameters;
 mod pir;
 mod types;
 
+pub use desc::read_desc;
 pub use json::NEWEST_VERSION;
 pub use pir::read_program;
 

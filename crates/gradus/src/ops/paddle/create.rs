@@ -14,12 +14,12 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor};
 
 use super::lowering::{Lowering, V};
-use super::{many, maybe, one};
+use super::{maybe, one};
 
 super::rows! {
     "full" [] full;
     "full_int_array" [] full_int_array;
-    "full_like" [one("x"), one("value")] full_like;
+    "full_like" [one("x"), maybe("value")] full_like;
     "full_with_tensor" [one("value"), one("shape")] full_with_tensor;
     "assign_value" [] assign_value;
     "assign_value_" [one("output")] assign_value;
@@ -35,7 +35,6 @@ super::rows! {
     "memcpy_d2h" [one("x")] same;
     "print" [one("in")] same;
     "assign_out_" [one("x"), maybe("output")] same;
-    "share_var" [many("x")] same;
 }
 
 fn same(l: &mut Lowering<'_>) -> Result<Vec<V>> {
@@ -67,7 +66,13 @@ fn full_int_array(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 }
 
 fn full_like(l: &mut Lowering<'_>) -> Result<Vec<V>> {
-    let (x, value) = (l.input(0)?, l.input(1)?);
+    let x = l.input(0)?;
+    let value = if l.has(1) {
+        l.input(1)?
+    } else {
+        let value = l.float("value")?.unwrap_or(0.0);
+        l.constant(Tensor::scalar(value))?
+    };
     let dtype = match l.dtype("dtype")? {
         Some(dtype) => dtype,
         None => l.dtype_of(0)?,
@@ -107,7 +112,10 @@ fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 }
 
 fn arange(l: &mut Lowering<'_>) -> Result<Vec<V>> {
-    let to = dtype(l)?;
+    let to = match l.dtype("dtype")? {
+        Some(dtype) => dtype,
+        None => l.dtype_of(0)?,
+    };
     let mut scalars = [l.input(0)?, l.input(1)?, l.input(2)?];
     for (index, scalar) in scalars.iter_mut().enumerate() {
         if l.dtype_of(index) != Ok(to) {
