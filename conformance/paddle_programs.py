@@ -53,8 +53,7 @@ def make(folder, form, name, program):
             # Fetching must not disturb the program that is saved.
             paddle.static.save_inference_model(str(folder / "model"), feeds, values, executor, program=main)
     except Exception as error:
-        print(f"{name}.{form}: not made: {str(error).strip().splitlines()[-1][:150]}", file=sys.stderr)
-        discard(folder)
+        discard(folder, f"not made: {error}")
         return 0
     if form == "old":
         strip(folder / "model.pdmodel")
@@ -63,8 +62,7 @@ def make(folder, form, name, program):
     try:
         results = executor.run(loaded, feed={name: given[name] for name in names}, fetch_list=fetches)
     except Exception as error:
-        print(f"{name}.{form}: not run: {str(error).strip().splitlines()[-1][:150]}", file=sys.stderr)
-        discard(folder)
+        discard(folder, f"not run: {error}")
         return 0
     arrays = {f"in.{name}": array for name, array in given.items() if name in names}
     arrays |= {f"out.{i}": np.asarray(result) for i, result in enumerate(results)}
@@ -74,7 +72,9 @@ def make(folder, form, name, program):
     return 1
 
 
-def discard(folder):
+def discard(folder, why):
+    if not folder.name.startswith("random"):
+        print(f"{folder.name}: {why}", file=sys.stderr)
     if folder.exists():
         for file in folder.iterdir():
             file.unlink()

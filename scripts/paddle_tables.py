@@ -11,7 +11,9 @@ import pathlib
 import re
 import sys
 
-TARGET = pathlib.Path(__file__).resolve().parent.parent / "crates/formats/src/paddle/fields.rs"
+from generated import ROOT, write_or_check
+
+TARGET = ROOT / "crates/formats/src/paddle/fields.rs"
 MESSAGES = ["ProgramDesc", "Version", "BlockDesc", "VarDesc", "OpDesc", "OpDesc.Attr", "OpDesc.Var", "VarType",
             "VarType.TensorDesc", "VarType.DenseTensorDesc", "VarType.LoDTensorDesc", "Scalar"]
 ENUMERATIONS = ["AttrType", "VarType.Type", "Scalar.Type"]
@@ -59,13 +61,6 @@ def table(file):
             yield "}"
 
 
-def main():
-    text = "\n".join(table(descriptor())) + "\n"
-    if "--check" not in sys.argv[1:]:
-        TARGET.write_text(text)
-    elif TARGET.read_text() != text:
-        sys.exit(f"{TARGET} is not what the script makes")
-
-
 if __name__ == "__main__":
-    main()
+    text = "\n".join(table(descriptor())) + "\n"
+    sys.exit(write_or_check({TARGET: text.encode()}))

@@ -101,7 +101,8 @@ impl Lowering<'_> {
     pub(super) fn dtype(&self, name: &str) -> Result<Option<DType>> {
         match self.attribute(name) {
             None => Ok(None),
-            Some(Content::Bytes(text)) if &text[..] == b"UNDEFINED" => Ok(None),
+            // `undefined`, `Undefined(ALL_DTYPE)`.
+            Some(Content::Bytes(text)) if text.to_ascii_lowercase().starts_with(b"undefined") => Ok(None),
             Some(content @ Content::Bytes(text)) => {
                 let dtype = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
                 dtype.map(Some).ok_or_else(|| Self::wrong(name, content, "an element type"))
