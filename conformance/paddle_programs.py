@@ -64,6 +64,10 @@ def make(folder, form, name, program):
     except Exception as error:
         discard(folder, f"not run: {error}")
         return 0
+    if any(np.asarray(result).dtype == object for result in results):
+        # An output that is an input of the program, or nothing, comes back as no array.
+        discard(folder, "an output is no array")
+        return 0
     arrays = {f"in.{name}": array for name, array in given.items() if name in names}
     arrays |= {f"out.{i}": np.asarray(result) for i, result in enumerate(results)}
     np.savez(folder / "arrays.npz", **arrays)
@@ -247,6 +251,10 @@ def steps():
     def axis(x, rng, more=0):
         return rng.randrange(-(len(x.shape) + more), len(x.shape) + more)
 
+    def full(x):
+        """Whether there are elements for certain: Paddle gathers from, and reshapes, none in ways of its own."""
+        return all(extent > 0 for extent in x.shape)
+
     yield lambda p, x, r: x + number(p, r)
     yield lambda p, x, r: x * number(p, r)
     yield lambda p, x, r: p.floor_divide(x, p.full([1], number(p, r), x.dtype))
@@ -266,16 +274,16 @@ def steps():
     yield lambda p, x, r: p.tile(x, [r.randint(1, 3) for _ in range(r.randint(1, 3))])
     yield lambda p, x, r: p.expand(x, [r.randint(1, 3)] + [-1] * len(x.shape))
     yield lambda p, x, r: p.reshape(x, [-1])
-    yield lambda p, x, r: p.reshape(x, [0, -1]) if len(x.shape) > 1 else x
+    yield lambda p, x, r: p.reshape(x, [0, -1]) if len(x.shape) > 1 and full(x) else x
     yield lambda p, x, r: p.transpose(x, r.sample(range(len(x.shape)), len(x.shape)))
     yield lambda p, x, r: p.flatten(x)
     yield lambda p, x, r: p.slice(x, [a := axis(x, r) % len(x.shape)], [r.randint(-4, 2)], [r.randint(1, 5)]) if x.shape else x
     yield lambda p, x, r: p.strided_slice(x, [0], [r.randint(-5, 5)], [r.randint(-5, 5)], [r.choice([-2, -1, 1, 2])]) if x.shape else x
     yield lambda p, x, r: x[0] if x.shape else x
     yield lambda p, x, r: x[..., -1] if x.shape else x
-    yield lambda p, x, r: p.gather(x, p.full([r.randint(1, 3)], 0, r.choice(["int32", "int64"])), axis(x, r) % len(x.shape)) if x.shape else x
+    yield lambda p, x, r: p.gather(x, p.full([r.randint(1, 3)], 0, r.choice(["int32", "int64"])), axis(x, r) % len(x.shape)) if x.shape and full(x) else x
     yield lambda p, x, r: list(p.split(x, 1, axis(x, r))) if x.shape else x
-    yield lambda p, x, r: list(p.split(p.concat([x, x], 0), [-1, 1], 0)) if x.shape else x
+    yield lambda p, x, r: list(p.split(p.concat([x, x, x[:1]], 0), [-1, 1], 0)) if x.shape and full(x) else x
     yield lambda p, x, r: p.full_like(x, number(p, r))
     yield lambda p, x, r: p.full([r.randint(0, 3), 2], number(p, r), r.choice(["int32", "int64", "float32", "bool"]))
     yield lambda p, x, r: p.arange(number(p, r), number(p, r) * 3, number(p, r), r.choice(["int32", "int64"]))

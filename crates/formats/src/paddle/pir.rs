@@ -23,6 +23,8 @@ const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
     ("split", 0, "axis"),
     ("split", 1, "sections"),
     ("split_with_num", 0, "axis"),
+    ("squeeze", 0, "axis"),
+    ("unsqueeze", 0, "axis"),
 ];
 
 /// Bytes that reading may take for each byte of text: a value of a few characters becomes a node.
