@@ -36,11 +36,12 @@ def main():
 
 def make(folder, form, name, program):
     """Saves and runs a program; what Paddle itself refuses in this format is left out."""
-    import numpy as np
     import paddle
 
     paddle.enable_static()
     declared, given, build = program
+    if name.startswith("layer"):
+        return make_layer(folder, paddle, program)
     main, startup = paddle.static.Program(), paddle.static.Program()
     executor = paddle.static.Executor(paddle.CPUPlace())
     try:
@@ -55,9 +56,28 @@ def make(folder, form, name, program):
     except Exception as error:
         discard(folder, f"not made: {error}")
         return 0
-    if form == "old":
+    ulps = [output[1] if isinstance(output, tuple) else 0 for output in outputs]
+    return record(folder, paddle, executor, given, ulps)
+
+
+def make_layer(folder, paddle, program):
+    """Saves a layer by `paddle.jit.save`, and runs what is saved."""
+    declared, given, layer = program
+    paddle.disable_static()
+    spec = [paddle.static.InputSpec(shape, dtype, name) for name, (shape, dtype) in declared.items()]
+    folder.mkdir(parents=True, exist_ok=True)
+    paddle.jit.save(paddle.jit.to_static(layer(paddle), full_graph=True), str(folder / "model"), input_spec=spec)
+    paddle.enable_static()
+    return record(folder, paddle, paddle.static.Executor(paddle.CPUPlace()), given, None)
+
+
+def record(folder, paddle, executor, given, ulps):
+    """Runs the saved file, loaded again, and writes what it gives."""
+    import numpy as np
+
+    if (folder / "model.pdmodel").exists():
         strip(folder / "model.pdmodel")
-    # What is recorded are the results of the file, loaded again.
+        (folder / "model.pdiparams.info").unlink(missing_ok=True)
     loaded, names, fetches = paddle.static.load_inference_model(str(folder / "model"), executor)
     try:
         results = executor.run(loaded, feed={name: given[name] for name in names}, fetch_list=fetches)
@@ -71,7 +91,7 @@ def make(folder, form, name, program):
     arrays = {f"in.{name}": array for name, array in given.items() if name in names}
     arrays |= {f"out.{i}": np.asarray(result) for i, result in enumerate(results)}
     np.savez(folder / "arrays.npz", **arrays)
-    ulps = [output[1] if isinstance(output, tuple) else 0 for output in outputs]
+    ulps = ulps or [0] * len(results)
     (folder / "case.json").write_text(json.dumps({"ulps": ulps}) + "\n")
     return 1
 
@@ -145,16 +165,22 @@ def moves(paddle, x, index):
 
 def arithmetic(paddle, a, b):
     return [
-        a + b, a - b, a * b, paddle.floor_divide(a, b), paddle.remainder(a, b), paddle.minimum(a, b),
-        paddle.maximum(a, b), a < b, a == b, a != b, a >= b, paddle.scale(a, 3.0, 2.0), paddle.scale(a, 2.0, 1.0, False),
-        paddle.logical_and(a > 2, b > 2), paddle.sum(a), paddle.max(a, 0), paddle.cast(a, "bool"), paddle.abs(-a),
+        a + b, a - b, a * b, paddle.floor_divide(a, b), paddle.remainder(a, b), a < b, a == b, a != b, a >= b,
+        paddle.scale(a, 3.0, 2.0), paddle.scale(a, 2.0, 1.0, False), paddle.cast(a, "bool"),
+    ]  # fmt: skip
+
+
+def folds(paddle, a, b):
+    return [
+        paddle.minimum(a, b), paddle.maximum(a, b), paddle.logical_and(a > 2, b > 2), paddle.sum(a), paddle.max(a, 0),
+        paddle.abs(-a),
     ]  # fmt: skip
 
 
 def floats(paddle, a, b):
     return [
-        a + b, a / b, paddle.floor_divide(a, b), paddle.remainder(a, b), paddle.minimum(a, b), paddle.floor(a / 4),
-        paddle.ceil(a / 4), paddle.cast(a, "int32"), paddle.scale(a, 0.1, 0.7), paddle.increment(paddle.full([1], 1.5), 2.0),
+        a + b, a / b, paddle.floor_divide(a, b), paddle.remainder(a, b), paddle.floor(a / 4), paddle.ceil(a / 4),
+        paddle.cast(a, "int32"), paddle.scale(a, 0.1, 0.7), paddle.increment(paddle.full([1], 1.5), 2.0),
     ]  # fmt: skip
 
 
@@ -172,6 +198,25 @@ def parameters(paddle, x):
     weight = paddle.static.create_parameter([4, 3], "float32", default_initializer=paddle.nn.initializer.Constant(0.5))
     bias = paddle.static.create_parameter([3], "float32", default_initializer=paddle.nn.initializer.Constant(-1.25))
     return [paddle.matmul(x, weight) + bias, paddle.shape(weight), bias * 2]
+
+
+def layer(paddle):
+    constant = paddle.nn.initializer.Constant
+
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.linear = paddle.nn.Linear(4, 3, weight_attr=constant(0.25), bias_attr=constant(2.0))
+
+        def forward(self, x):
+            count = paddle.shape(x)[0]
+            y, i = self.linear(x), paddle.zeros([1], "int64")
+            while i < 3:
+                i = i + 1
+                y = y * 2
+            return y, paddle.arange(count), paddle.reshape(y, [count * 3]), paddle.stack([count, count - 1])
+
+    return Net()
 
 
 def deviating(paddle, x):
@@ -195,6 +240,11 @@ RECORDED = {
         {"a": array("int64", [3, 4], 1) - 6, "b": array("int64", [4], 1) - 7},
         arithmetic,
     ),
+    "folds": (
+        {"a": ([-1, 4], "int64"), "b": ([4], "int64")},
+        {"a": array("int64", [3, 4], 1) - 6, "b": array("int64", [4], 1) - 7},
+        folds,
+    ),
     "floats": (
         {"a": ([-1, 4], "float32"), "b": ([4], "float32")},
         {"a": array("float32", [3, 4]) / 3 - 2, "b": array("float32", [4], 1) - 2.5},
@@ -211,6 +261,7 @@ RECORDED = {
         loops,
     ),
     "parameters": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [2, 4])}, parameters),
+    "layer": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [2, 4])}, layer),
     "deviating": ({"x": ([1], "int64")}, {"x": array("int64", [1])}, deviating),
 }
 

@@ -31,7 +31,8 @@ struct Case {
 }
 
 fn cases(root: &Path) -> Vec<Case> {
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();
     assert!(!folders.is_empty(), "there are cases in {}", root.display());
     folders.iter().map(|folder| case(folder)).collect()
@@ -39,8 +40,10 @@ fn cases(root: &Path) -> Vec<Case> {
 
 fn case(folder: &Path) -> Case {
     let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-    let file = ["model.json", "model.pdmodel"].map(|file| folder.join(file)).into_iter().find(|file| file.exists());
-    let model = Model::open(file.unwrap(), &Limits::DEFAULT).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let file =
+        ["model.json", "model.pdmodel"].map(|file| folder.join(file)).into_iter().find(|file| file.exists());
+    let model =
+        Model::open(file.unwrap(), &Limits::DEFAULT).unwrap_or_else(|error| panic!("{name}: {error}"));
     let arrays = std::fs::read(folder.join("arrays.npz")).unwrap();
     let arrays: HashMap<_, _> =
         numpy::read_npz(&arrays.into(), |_| None, &Limits::DEFAULT).unwrap().into_iter().collect();
@@ -61,7 +64,8 @@ fn difference(got: &Tensor, want: &Tensor, ulps: f64) -> Option<String> {
     }
     let all = |tensor: &Tensor| tensor.numbers().unwrap().collect::<Vec<_>>();
     let (got, want_all) = (all(got), all(want));
-    let greatest = want_all.iter().map(|&x| nearest_f64(x).abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let greatest =
+        want_all.iter().map(|&x| nearest_f64(x).abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
     let ulp = match want.dtype() {
         DType::F32 => greatest * f64::from(f32::EPSILON),
         _ => greatest * f64::EPSILON,
@@ -88,11 +92,16 @@ fn inferred(inference: &Inference, case: &Case, complete: bool) -> Option<String
         let dims = tensor.dims.as_ref().map(|dims| dims.iter().map(|dim| dim.known()).collect::<Vec<_>>());
         let want_dims: Vec<_> = want.shape().to_i64();
         let fits = dims.as_ref().is_some_and(|dims| {
-            dims.len() == want_dims.len() && dims.iter().zip(&want_dims).all(|(dim, &len)| dim.is_none_or(|dim| dim == len))
+            dims.len() == want_dims.len()
+                && dims.iter().zip(&want_dims).all(|(dim, &len)| dim.is_none_or(|dim| dim == len))
         });
         let all = dims.is_some_and(|dims| dims.iter().all(Option::is_some));
         if tensor.dtype != Some(want.dtype()) || !fits || (complete && !all) {
-            return Some(format!("output {i} is inferred as {said}, and is {}{}", want.dtype(), want.shape()));
+            return Some(format!(
+                "output {i} is inferred as {said}, and is {}{}",
+                want.dtype(),
+                want.shape()
+            ));
         }
         if let Some(known) = tensor.tensor()
             && let Some(how) = difference(&known, want, case.outputs[i].1)
@@ -134,7 +143,8 @@ fn check(case: &Case) -> BTreeMap<String, String> {
 #[test]
 fn recorded_programs_give_what_paddle_gives() {
     let conformance = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
-    let list: List = toml::from_str(&std::fs::read_to_string(conformance.join("paddle.toml")).unwrap()).unwrap();
+    let list: List =
+        toml::from_str(&std::fs::read_to_string(conformance.join("paddle.toml")).unwrap()).unwrap();
     let (mut seen, mut wrong) = (BTreeSet::new(), BTreeMap::new());
     for case in cases(&conformance.join("recorded/paddle")) {
         wrong.extend(check(&case));
@@ -143,10 +153,18 @@ fn recorded_programs_give_what_paddle_gives() {
     let mut report = Vec::new();
     report.extend(seen.difference(&list.pass).map(|name| format!("{name} is not listed")));
     report.extend(list.pass.difference(&seen).map(|name| format!("{name} is listed, but there is none")));
-    report.extend(list.xfail.iter().filter(|(name, _)| !wrong.contains_key(*name)).map(|(name, why)| {
-        format!("{name} is as Paddle gives it, though it should not be: {why}")
-    }));
-    report.extend(wrong.iter().filter(|(name, _)| !list.xfail.contains_key(*name)).map(|(name, how)| format!("{name}: {how}")));
+    report.extend(
+        list.xfail
+            .iter()
+            .filter(|(name, _)| !wrong.contains_key(*name))
+            .map(|(name, why)| format!("{name} is as Paddle gives it, though it should not be: {why}")),
+    );
+    report.extend(
+        wrong
+            .iter()
+            .filter(|(name, _)| !list.xfail.contains_key(*name))
+            .map(|(name, how)| format!("{name}: {how}")),
+    );
     assert!(report.is_empty(), "{}", report.join("\n"));
 }
 
@@ -157,5 +175,10 @@ fn random_programs_give_what_paddle_gives() {
     let cases = cases(Path::new(&root));
     let wrong: Vec<_> = cases.iter().flat_map(check).map(|(name, how)| format!("{name}: {how}")).collect();
     println!("{} programs, {} differences", cases.len(), wrong.len());
-    assert!(wrong.is_empty(), "{} differences, among them:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differences, among them:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(40)].join("\n")
+    );
 }

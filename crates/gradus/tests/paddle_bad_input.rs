@@ -29,7 +29,9 @@ fn recorded(name: &str) -> PathBuf {
 const FULL: &str = r##"{"#":"1.full","A":[{"N":"shape","AT":{"#":"1.a_intarray","D":[1]}},{"N":"value","AT":{"#":"0.a_f64","D":2.0}},{"N":"dtype","AT":{"#":"1.a_dtype","D":"float32"}}],"I":[],"O":[{"%":1,"TT":{"#":"0.t_dtensor","D":[{"#":"0.t_f32"},[1],"NCHW",[],0]}}]}"##;
 
 fn fetch(id: i64) -> String {
-    format!(r##"{{"#":"1.fetch","A":[{{"N":"col","AT":{{"#":"0.a_i32","D":0}}}}],"I":[{{"%":{id}}}],"O":[{{"%":99}}]}}"##)
+    format!(
+        r##"{{"#":"1.fetch","A":[{{"N":"col","AT":{{"#":"0.a_i32","D":0}}}}],"I":[{{"%":{id}}}],"O":[{{"%":99}}]}}"##
+    )
 }
 
 fn operation(name: &str, inputs: &[i64], outputs: &[i64]) -> String {
@@ -51,8 +53,18 @@ fn damaged_programs_of_pir_are_refused() {
     let doubled = (2..60).map(|i| operation("0.combine", &[i - 1, i - 1], &[i])).collect::<Vec<_>>();
     let doubled: Vec<_> = std::iter::once(FULL).chain(doubled.iter().map(String::as_str)).collect();
     let cases = [
-        case("JSON that ends", "{", Kind::Syntax, "line 1, column 1: this is not a Paddle program: EOF while parsing an object"),
-        case("another JSON", "{}", Kind::Syntax, "line 1, column 1: this is not a Paddle program: it has no \"base_code\""),
+        case(
+            "JSON that ends",
+            "{",
+            Kind::Syntax,
+            "line 1, column 1: this is not a Paddle program: EOF while parsing an object",
+        ),
+        case(
+            "another JSON",
+            "{}",
+            Kind::Syntax,
+            "line 1, column 1: this is not a Paddle program: it has no \"base_code\"",
+        ),
         case(
             "another magic",
             r#"{"base_code":{"magic":"tea","version":4}}"#,
@@ -65,7 +77,12 @@ fn damaged_programs_of_pir_are_refused() {
             Kind::Unsupported,
             "line 1, column 1: the program's version of PIR is 5; known are 0 to 4",
         ),
-        case("no program", &format!("{{{header}}}"), Kind::Syntax, "line 1, column 1: the file has no program"),
+        case(
+            "no program",
+            &format!("{{{header}}}"),
+            Kind::Syntax,
+            "line 1, column 1: the file has no program",
+        ),
         case(
             "no region",
             &format!(r#"{{{header},"program":{{"regions":[]}}}}"#),
@@ -116,7 +133,9 @@ fn damaged_programs_of_pir_are_refused() {
         ),
         case(
             "an attribute that is given twice",
-            &of(&[r##"{"#":"1.full","A":[{"N":"a","AT":{"#":"0.a_i32","D":1}},{"N":"a","AT":{"#":"0.a_i32","D":1}}],"I":[],"O":[]}"##]),
+            &of(&[
+                r##"{"#":"1.full","A":[{"N":"a","AT":{"#":"0.a_i32","D":1}},{"N":"a","AT":{"#":"0.a_i32","D":1}}],"I":[],"O":[]}"##,
+            ]),
             Kind::Graph,
             "line 1, column 140: operation \"full\": attribute \"a\" is given twice",
         ),
@@ -146,7 +165,9 @@ fn damaged_programs_of_pir_are_refused() {
         ),
         case(
             "a parameter without a type",
-            &of(&[r##"{"#":"p","A":[0,1,1,"w"],"DA":[],"O":{"%":1,"TT":{"#":"0.t_dtensor","D":[{"#":"0.t_f32"},[-1],"NCHW",[],0]}},"QA":[]}"##]),
+            &of(&[
+                r##"{"#":"p","A":[0,1,1,"w"],"DA":[],"O":{"%":1,"TT":{"#":"0.t_dtensor","D":[{"#":"0.t_f32"},[-1],"NCHW",[],0]}},"QA":[]}"##,
+            ]),
             Kind::Type,
             "line 1, column 122: operation \"p\": parameter \"w\" has no type that says all",
         ),
@@ -193,7 +214,10 @@ fn every_truncation_is_an_error_or_a_program() {
 fn damaged_old_programs_are_refused() {
     let whole = std::fs::read(recorded("loops.old/model.pdmodel")).unwrap();
     let message = |bytes: &[u8]| attempt(bytes).unwrap_err().to_string();
-    assert_eq!(message(b"\x0a\x05ab"), "byte 0: this is not a Paddle program: 5 bytes should follow, but only 2 do");
+    assert_eq!(
+        message(b"\x0a\x05ab"),
+        "byte 0: this is not a Paddle program: 5 bytes should follow, but only 2 do"
+    );
     // The version is the message in field 4, whose field 1 it is.
     let newer = [&whole[..], b"\x22\x05\x08\x80\x92\xf4\x01"].concat();
     assert_eq!(message(&newer), "byte 0: the program's version is 4000000; known are those below 4000000");
@@ -205,7 +229,11 @@ fn damaged_old_programs_are_refused() {
         bytes[at + 3] = block;
         message(&bytes)
     };
-    assert!(of(0).ends_with("operator \"while\": block 0 is the body of two operations, or of one within it"), "{}", of(0));
+    assert!(
+        of(0).ends_with("operator \"while\": block 0 is the body of two operations, or of one within it"),
+        "{}",
+        of(0)
+    );
     assert!(of(7).ends_with("operator \"while\": block 7 is wanted, but the program has 2"), "{}", of(7));
 }
 
@@ -236,8 +264,18 @@ fn damaged_parameters_are_refused_when_they_are_needed() {
     let cases: [(&str, Option<Vec<u8>>, Kind, &str); 9] = [
         ("no file", None, Kind::Io, "there is no such file"),
         ("an empty file", Some(vec![]), Kind::Syntax, "4 bytes should follow, but only 0 do"),
-        ("a file that ends", Some(whole[..whole.len() - 1].to_vec()), Kind::Syntax, "should follow, but only"),
-        ("a file that goes on", Some([&whole[..], b"x"].concat()), Kind::Syntax, "1 bytes follow the last of 2 parameters"),
+        (
+            "a file that ends",
+            Some(whole[..whole.len() - 1].to_vec()),
+            Kind::Syntax,
+            "should follow, but only",
+        ),
+        (
+            "a file that goes on",
+            Some([&whole[..], b"x"].concat()),
+            Kind::Syntax,
+            "1 bytes follow the last of 2 parameters",
+        ),
         ("another version", Some(changed(0, 9)), Kind::Unsupported, "the version is 9; known is 0"),
         ("many levels", Some(changed(11, 0xff)), Kind::Syntax, "bytes should follow, but only"),
         ("a long description", Some(changed(19, 0x7f)), Kind::Syntax, "bytes should follow, but only"),

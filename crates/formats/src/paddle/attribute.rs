@@ -117,5 +117,7 @@ fn scalar(text: Text<'_>, data: Raw<'_>) -> Result<Content> {
         },
         _ => return Ok(Content::Text(data.get().into())),
     };
-    Ok(Content::Tensor(Tensor::from_numbers(dtype, Shape::SCALAR, [number], gradus_core::convert::Rules::IEEE)?.into()))
+    Ok(Content::Tensor(
+        Tensor::from_numbers(dtype, Shape::SCALAR, [number], gradus_core::convert::Rules::IEEE)?.into(),
+    ))
 }

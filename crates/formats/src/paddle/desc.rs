@@ -38,7 +38,8 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
     let (mut blocks, mut number) = (Vec::new(), 0);
     for field in file.fields() {
         let field = field.map_err(|error| {
-            Error::new(error.kind(), format!("this is not a Paddle program: {}", error.message())).at(file.position())
+            Error::new(error.kind(), format!("this is not a Paddle program: {}", error.message()))
+                .at(file.position())
         })?;
         match field.number {
             program_desc::BLOCKS => blocks.push(field.span()?),
@@ -57,9 +58,16 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
         let message = format!("the program's version is {number}; known are those below {UNKNOWN_VERSION}");
         return Err(file.error(Kind::Unsupported, message));
     }
-    let mut reading =
-        Reading { limits, blocks, used: HashSet::new(), types: HashMap::new(), written: HashMap::new(), spent: 0 };
-    let mut scope = Scope { builder: Builder::new("main"), current: HashMap::new(), fetched: Vec::new(), depth: 0 };
+    let mut reading = Reading {
+        limits,
+        blocks,
+        used: HashSet::new(),
+        types: HashMap::new(),
+        written: HashMap::new(),
+        spent: 0,
+    };
+    let mut scope =
+        Scope { builder: Builder::new("main"), current: HashMap::new(), fetched: Vec::new(), depth: 0 };
     let wanted = reading.parameters()?;
     let operations = reading.open(0, file)?;
     for (name, constant) in constants(parameters, files, wanted) {
@@ -70,7 +78,8 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
     reading.operations(&mut scope, &operations)?;
     let mut model = Model::new(Standard::Paddle);
     model.format_version = number;
-    model.producer = format!("PaddlePaddle {}.{}.{}", number / 1_000_000, number / 1000 % 1000, number % 1000);
+    model.producer =
+        format!("PaddlePaddle {}.{}.{}", number / 1_000_000, number / 1000 % 1000, number % 1000);
     model.opsets.push(("".into(), OPERATORS));
     let Scope { mut builder, mut fetched, .. } = scope;
     fetched.sort_by_key(|(column, _)| *column);
@@ -107,7 +116,10 @@ impl<'a> Operation<'a> {
 
     /// Names of what it writes.
     fn writes(&self) -> impl Iterator<Item = &'a str> {
-        self.outputs.iter().filter(|(name, _)| *name != "StepScopes").flat_map(|(_, values)| values.iter().copied())
+        self.outputs
+            .iter()
+            .filter(|(name, _)| *name != "StepScopes")
+            .flat_map(|(_, values)| values.iter().copied())
     }
 }
 
@@ -145,10 +157,15 @@ impl<'a> Reading<'a, '_> {
         let block = usize_of_i64(index).and_then(|index| self.blocks.get(index).copied());
         let Some(block) = block else {
             let count = self.blocks.len();
-            return Err(by.error(Kind::Graph, format!("block {index} is wanted, but the program has {count}")));
+            return Err(
+                by.error(Kind::Graph, format!("block {index} is wanted, but the program has {count}"))
+            );
         };
         if !self.used.insert(index) {
-            return Err(by.error(Kind::Graph, format!("block {index} is the body of two operations, or of one within it")));
+            return Err(by.error(
+                Kind::Graph,
+                format!("block {index} is the body of two operations, or of one within it"),
+            ));
         }
         let mut operations = Vec::new();
         for field in block.fields() {
@@ -188,7 +205,9 @@ impl<'a> Reading<'a, '_> {
                     if name == "sub_block" {
                         operation.body = block;
                     }
-                    operation.attributes.extend(content.map(|content| Attribute { name: name.into(), content }));
+                    operation
+                        .attributes
+                        .extend(content.map(|content| Attribute { name: name.into(), content }));
                 }
                 _ => {}
             }
@@ -248,7 +267,8 @@ impl<'a> Reading<'a, '_> {
         feeds.sort_by_key(|operation| operation.int("col"));
         for feed in feeds {
             let Some(name) = feed.writes().next() else { continue };
-            let value = scope.builder.define(name, Origin::Input).map_err(|error| error.at(feed.span.position()))?;
+            let value =
+                scope.builder.define(name, Origin::Input).map_err(|error| error.at(feed.span.position()))?;
             scope.builder.info(value).declared = self.types.get(name).cloned();
             scope.current.insert(name.to_owned(), name.to_owned());
         }
@@ -298,7 +318,8 @@ impl<'a> Reading<'a, '_> {
                         ([], Some(all)) => Some(current(scope, all)),
                         ([], None) => {
                             let content = operation.attribute(attribute).cloned();
-                            attributes.extend(content.map(|content| Attribute { name: name.into(), content }));
+                            attributes
+                                .extend(content.map(|content| Attribute { name: name.into(), content }));
                             None
                         }
                         (each, _) => Some(self.joined(scope, operation, each)?),
@@ -318,8 +339,12 @@ impl<'a> Reading<'a, '_> {
         let even = row.new == "split"
             && !matches!(operation.attribute("sections"), Some(Content::Ints(sections)) if !sections.is_empty());
         let name = if even { "split_with_num" } else { row.new };
-        let outputs: Vec<_> =
-            operation.outputs.iter().filter(|(slot, _)| *slot == row.output).flat_map(|(_, values)| values.clone()).collect();
+        let outputs: Vec<_> = operation
+            .outputs
+            .iter()
+            .filter(|(slot, _)| *slot == row.output)
+            .flat_map(|(_, values)| values.clone())
+            .collect();
         self.node(scope, operation.span, name, &inputs, &outputs, attributes)
     }
 
@@ -327,7 +352,14 @@ impl<'a> Reading<'a, '_> {
     fn joined(&mut self, scope: &mut Scope, operation: &Operation<'a>, each: &[&'a str]) -> Result<String> {
         let mut parts = Vec::with_capacity(each.len());
         for name in each {
-            let flat = self.helper(scope, operation.span, "reshape", &[Some(current(scope, name))], "shape", Content::Ints(vec![1]))?;
+            let flat = self.helper(
+                scope,
+                operation.span,
+                "reshape",
+                &[Some(current(scope, name))],
+                "shape",
+                Content::Ints(vec![1]),
+            )?;
             let long = Content::Bytes("int64".into());
             parts.push(Some(self.helper(scope, operation.span, "cast", &[Some(flat)], "dtype", long)?));
         }
@@ -353,14 +385,21 @@ impl<'a> Reading<'a, '_> {
     /// `fill_constant`: the value is text, which is exact, and a float.
     fn full(&mut self, scope: &mut Scope, operation: &Operation<'a>) -> Result<()> {
         let text = match operation.attribute("str_value") {
-            Some(Content::Bytes(text)) => std::str::from_utf8(text).ok().map(str::trim).filter(|text| !text.is_empty()),
+            Some(Content::Bytes(text)) => {
+                std::str::from_utf8(text).ok().map(str::trim).filter(|text| !text.is_empty())
+            }
             _ => None,
         };
         let value = match text {
             Some(text) => match (text.parse::<i64>(), text.parse::<f64>()) {
                 (Ok(whole), _) => Tensor::scalar(whole),
                 (_, Ok(float)) => Tensor::scalar(float),
-                _ => return Err(Error::new(Kind::Syntax, format!("the value is \"{text}\", which is no number"))),
+                _ => {
+                    return Err(Error::new(
+                        Kind::Syntax,
+                        format!("the value is \"{text}\", which is no number"),
+                    ));
+                }
             },
             None => match operation.attribute("value") {
                 Some(Content::Float(value)) => Tensor::scalar(*value),
@@ -368,19 +407,41 @@ impl<'a> Reading<'a, '_> {
             },
         };
         let dtype = operation.attribute("dtype").and_then(|content| typed("dtype", content));
-        let named = |name: &str, content: Option<Content>| content.map(|content| Attribute { name: name.into(), content });
+        let named = |name: &str, content: Option<Content>| {
+            content.map(|content| Attribute { name: name.into(), content })
+        };
         let outputs: Vec<_> = operation.writes().collect();
-        let (each, all, given) =
-            (operation.values("ShapeTensorList"), operation.values("ShapeTensor"), operation.values("ValueTensor"));
+        let (each, all, given) = (
+            operation.values("ShapeTensorList"),
+            operation.values("ShapeTensor"),
+            operation.values("ValueTensor"),
+        );
         if each.is_empty() && all.is_empty() && given.is_empty() {
             let shape = operation.attribute("shape").cloned().unwrap_or(Content::Ints(Vec::new()));
-            let attributes =
-                [named("shape", Some(shape)), named("value", Some(Content::Tensor(value.into()))), named("dtype", dtype)];
-            return self.node(scope, operation.span, "full", &[], &outputs, attributes.into_iter().flatten().collect());
+            let attributes = [
+                named("shape", Some(shape)),
+                named("value", Some(Content::Tensor(value.into()))),
+                named("dtype", dtype),
+            ];
+            return self.node(
+                scope,
+                operation.span,
+                "full",
+                &[],
+                &outputs,
+                attributes.into_iter().flatten().collect(),
+            );
         }
         let value = match given.first() {
             Some(given) => current(scope, given),
-            None => self.helper(scope, operation.span, "assign_value", &[], "values", Content::Tensors(vec![value.into()]))?,
+            None => self.helper(
+                scope,
+                operation.span,
+                "assign_value",
+                &[],
+                "values",
+                Content::Tensors(vec![value.into()]),
+            )?,
         };
         let dims = match (each, all.first()) {
             ([], Some(all)) => current(scope, all),
@@ -399,7 +460,8 @@ impl<'a> Reading<'a, '_> {
     fn keep(&mut self, scope: &mut Scope, operation: &Operation<'a>) -> Result<()> {
         let inputs = operation.inputs.iter().flat_map(|(_, values)| values);
         let inputs: Vec<_> = inputs.map(|name| Some(current(scope, name))).collect();
-        let outputs: Vec<_> = operation.outputs.iter().flat_map(|(_, values)| values.iter().copied()).collect();
+        let outputs: Vec<_> =
+            operation.outputs.iter().flat_map(|(_, values)| values.iter().copied()).collect();
         self.node(scope, operation.span, operation.name, &inputs, &outputs, operation.attributes.clone())
     }
 
@@ -441,7 +503,8 @@ impl<'a> Reading<'a, '_> {
         }
         let graph = Content::Graph(Arc::new(inner.builder.finish()?));
         let first = [None, Some(current(scope, condition))];
-        let inputs: Vec<_> = first.into_iter().chain(carried.iter().map(|name| Some(current(scope, name)))).collect();
+        let inputs: Vec<_> =
+            first.into_iter().chain(carried.iter().map(|name| Some(current(scope, name)))).collect();
         let attributes = vec![Attribute { name: "body".into(), content: graph }];
         self.node(scope, operation.span, "while", &inputs, &carried, attributes)
     }
@@ -471,7 +534,10 @@ impl<'a> Reading<'a, '_> {
                 overload: scope.builder.intern(""),
             },
             version: Some(OPERATORS),
-            inputs: inputs.iter().map(|key| key.as_ref().map(|key| scope.builder.reference(key))).collect::<Slots>(),
+            inputs: inputs
+                .iter()
+                .map(|key| key.as_ref().map(|key| scope.builder.reference(key)))
+                .collect::<Slots>(),
             outputs: Slots::new(),
             attributes,
             position: Some(span.position()),
@@ -480,7 +546,11 @@ impl<'a> Reading<'a, '_> {
             .iter()
             .map(|name| {
                 let first = !name.starts_with('#') && scope.depth == 0 && !scope.current.contains_key(*name);
-                if first && !self.written.contains_key(*name) { (*name).to_owned() } else { self.next_key(name) }
+                if first && !self.written.contains_key(*name) {
+                    (*name).to_owned()
+                } else {
+                    self.next_key(name)
+                }
             })
             .collect();
         scope.builder.push(node, &keys.iter().map(String::as_str).collect::<Vec<_>>())?;
@@ -577,7 +647,8 @@ fn tensor_type(span: Span<'_>) -> Result<Type> {
 fn read_attribute(span: Span<'_>) -> Result<(&str, Option<Content>, Option<i64>)> {
     use op_desc_attr as at;
     let (mut name, mut of, mut int, mut float, mut block) = ("", -1, 0, 0.0, None);
-    let (mut text, mut ints, mut floats, mut strings, mut numbers) = (Bytes::new(), vec![], vec![], vec![], vec![]);
+    let (mut text, mut ints, mut floats, mut strings, mut numbers) =
+        (Bytes::new(), vec![], vec![], vec![], vec![]);
     let mut double = 0.0;
     for field in span.fields() {
         let field = field?;

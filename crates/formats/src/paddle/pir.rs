@@ -36,7 +36,12 @@ const BYTES_PER_BYTE: usize = 48;
 /// # Errors
 /// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is not well formed,
 /// [`Kind::Limit`] where it is too large; all with line and column.
-pub fn read_program(bytes: &[u8], parameters: &str, files: &Arc<dyn Files>, limits: &Limits) -> Result<Model> {
+pub fn read_program(
+    bytes: &[u8],
+    parameters: &str,
+    files: &Arc<dyn Files>,
+    limits: &Limits,
+) -> Result<Model> {
     limits.allow_bytes(0, product(bytes.len(), BYTES_PER_BYTE))?;
     let text = Text::new(bytes)?;
     let Document { base_code, program } = text.document()?;
@@ -47,7 +52,10 @@ pub fn read_program(bytes: &[u8], parameters: &str, files: &Arc<dyn Files>, limi
     };
     if header.magic != "pir" {
         let magic = header.magic;
-        return fail(Kind::Syntax, format!("this is not a Paddle program: its magic is \"{magic}\", not \"pir\""));
+        return fail(
+            Kind::Syntax,
+            format!("this is not a Paddle program: its magic is \"{magic}\", not \"pir\""),
+        );
     }
     if !(0..=NEWEST_VERSION).contains(&header.version) {
         let version = header.version;
@@ -58,9 +66,13 @@ pub fn read_program(bytes: &[u8], parameters: &str, files: &Arc<dyn Files>, limi
     }
     let Some(program) = program else { return fail(Kind::Syntax, "the file has no program".into()) };
     let mut reading = Reading { text, limits, values: HashMap::new(), numbers: HashMap::new(), spent: 0 };
-    let mut scope = Scope { builder: Builder::new("main"), parameters: Vec::new(), fetched: Vec::new(), depth: 0 };
+    let mut scope =
+        Scope { builder: Builder::new("main"), parameters: Vec::new(), fetched: Vec::new(), depth: 0 };
     let [region] = program.regions[..] else {
-        return fail(Kind::Graph, format!("the program has {} regions, but one is wanted", program.regions.len()));
+        return fail(
+            Kind::Graph,
+            format!("the program has {} regions, but one is wanted", program.regions.len()),
+        );
     };
     let block = reading.block(region)?;
     let yielded = reading.operations(&mut scope, &block)?;
@@ -146,7 +158,8 @@ impl<'a> Reading<'a, '_> {
         }
         let (dialect, name) = name_of(&operation.name);
         let mut inputs = self.inputs(operation)?;
-        let outputs = operation.outputs.map_or(Ok(Vec::new()), |raw| self.text.read(raw, "a list of outputs"))?;
+        let outputs =
+            operation.outputs.map_or(Ok(Vec::new()), |raw| self.text.read(raw, "a list of outputs"))?;
         let mut attributes =
             operation.attributes.map_or(Ok(Vec::new()), |raw| attribute::read(self.text, raw))?;
         match (dialect, name) {
@@ -178,7 +191,10 @@ impl<'a> Reading<'a, '_> {
                 overload: scope.builder.intern(""),
             },
             version: Some(OPERATORS),
-            inputs: inputs.iter().map(|key| key.as_ref().map(|key| scope.builder.reference(key))).collect::<Slots>(),
+            inputs: inputs
+                .iter()
+                .map(|key| key.as_ref().map(|key| scope.builder.reference(key)))
+                .collect::<Slots>(),
             outputs: Slots::new(),
             attributes,
             position: Some(position),
@@ -222,7 +238,12 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// What `builtin.combine` and `builtin.split` define: other names of what they read.
-    fn relist(&mut self, operation: &Operation<'a>, inputs: Vec<Option<String>>, outputs: &[Output<'a>]) -> Result<()> {
+    fn relist(
+        &mut self,
+        operation: &Operation<'a>,
+        inputs: Vec<Option<String>>,
+        outputs: &[Output<'a>],
+    ) -> Result<()> {
         let keys: Vec<String> = inputs.into_iter().flatten().collect();
         let combines = operation.name.ends_with("combine");
         let fits = if combines {
@@ -233,7 +254,10 @@ impl<'a> Reading<'a, '_> {
         };
         if !fits {
             let (from, to) = (keys.len(), outputs.len());
-            return Err(Error::new(Kind::Graph, format!("{from} values are read and {to} defined, which does not fit")));
+            return Err(Error::new(
+                Kind::Graph,
+                format!("{from} values are read and {to} defined, which does not fit"),
+            ));
         }
         if combines {
             self.values.insert(outputs.first().map_or(0, |output| output.id), keys);
@@ -253,7 +277,8 @@ impl<'a> Reading<'a, '_> {
                 _ if output.id == 0 => all.push((String::new(), None)),
                 Typed::One(declared) => all.push((key(output.id), declared)),
                 Typed::List(items) => {
-                    let keys = (0..items.len()).map(|i| format!("{}.{i}", key(output.id))).collect::<Vec<_>>();
+                    let keys =
+                        (0..items.len()).map(|i| format!("{}.{i}", key(output.id))).collect::<Vec<_>>();
                     all.extend(keys.iter().cloned().zip(items));
                     self.values.insert(output.id, keys);
                 }
@@ -266,8 +291,10 @@ impl<'a> Reading<'a, '_> {
         let wrong = |what: &str| Error::new(Kind::Syntax, format!("a parameter has no {what}"));
         let parts: Vec<Raw<'a>> =
             self.text.read(operation.attributes.ok_or_else(|| wrong("attributes"))?, "a list")?;
-        let name: String = self.text.read(parts.last().ok_or_else(|| wrong("name"))?, "the name of a parameter")?;
-        let output: Output<'a> = self.text.read(operation.outputs.ok_or_else(|| wrong("output"))?, "an output")?;
+        let name: String =
+            self.text.read(parts.last().ok_or_else(|| wrong("name"))?, "the name of a parameter")?;
+        let output: Output<'a> =
+            self.text.read(operation.outputs.ok_or_else(|| wrong("output"))?, "an output")?;
         let declared = match types::read(self.text, output.of)? {
             Typed::One(declared) => declared,
             Typed::List(_) => None,
@@ -286,7 +313,10 @@ impl<'a> Reading<'a, '_> {
 
     fn input(&self, scope: &mut Scope, outputs: &[Output<'a>], attributes: &[Attribute]) -> Result<()> {
         let [output] = outputs else {
-            return Err(Error::new(Kind::Graph, format!("an input defines {} values, not one", outputs.len())));
+            return Err(Error::new(
+                Kind::Graph,
+                format!("an input defines {} values, not one", outputs.len()),
+            ));
         };
         let declared = match types::read(self.text, output.of)? {
             Typed::One(declared) => declared,
@@ -306,7 +336,10 @@ impl<'a> Reading<'a, '_> {
         let names: &[&str] = if name == "if" { &["then_branch", "else_branch"] } else { &["body"] };
         if operation.regions.len() != names.len() {
             let (count, wanted) = (operation.regions.len(), names.len());
-            return Err(Error::new(Kind::Graph, format!("there are {count} regions, but {wanted} are wanted")));
+            return Err(Error::new(
+                Kind::Graph,
+                format!("there are {count} regions, but {wanted} are wanted"),
+            ));
         }
         let each = names.iter().zip(&operation.regions).map(|(&body, region)| {
             let lead: &[&str] = if name == "while" { &["#run", "#goes_on"] } else { &[] };
@@ -364,7 +397,8 @@ impl<'a> Reading<'a, '_> {
             ("full", Some(Content::Tensor(value))) => {
                 let one = matches!(node.attribute("shape"), Some(Content::Ints(dims)) if dims.iter().all(|&dim| dim == 1));
                 let value = value.tensor().ok().filter(|_| one).and_then(|value| value.only_number().ok());
-                let whole = value.map(gradus_core::convert::nearest_f64).and_then(gradus_core::convert::truncated);
+                let whole =
+                    value.map(gradus_core::convert::nearest_f64).and_then(gradus_core::convert::truncated);
                 whole.and_then(|whole| i64::try_from(whole).ok()).map(|whole| vec![whole])
             }
             ("full_int_array", Some(Content::Ints(values))) => Some(values.clone()),

@@ -23,7 +23,8 @@ pub(super) fn read(text: Text<'_>, raw: Option<Raw<'_>>) -> Result<Typed> {
     let Some(raw) = raw else { return Ok(Typed::One(None)) };
     let tagged: Tagged<'_> = text.read(raw, "a type")?;
     if tagged.tag == "0.t_vec" {
-        let items: Vec<Raw<'_>> = tagged.data.map_or(Ok(Vec::new()), |data| text.read(data, "a list of types"))?;
+        let items: Vec<Raw<'_>> =
+            tagged.data.map_or(Ok(Vec::new()), |data| text.read(data, "a list of types"))?;
         let each = |raw| {
             let inner: Tagged<'_> = text.read(raw, "a type")?;
             one(text, &inner)

@@ -34,8 +34,14 @@ impl Cx<'_, '_> {
         outer.lists = pass.lists;
         outer.assumed = pass.assumed;
         let node = super::pass::label(self.node, self.index);
-        outer.assumptions.extend(pass.assumptions.into_iter().map(|assumption| super::Assumption { node: node.clone(), ..assumption }));
-        outer.problems.extend(pass.problems.into_iter().map(|problem| super::Problem { place: label.clone(), ..problem }));
+        outer.assumptions.extend(
+            pass.assumptions
+                .into_iter()
+                .map(|assumption| super::Assumption { node: node.clone(), ..assumption }),
+        );
+        outer.problems.extend(
+            pass.problems.into_iter().map(|problem| super::Problem { place: label.clone(), ..problem }),
+        );
         graph.outputs().iter().map(|id| frame.facts[id.index()].clone()).collect()
     }
 }

@@ -209,8 +209,11 @@ impl<'m> Pass<'m> {
         for (slot, output) in node.outputs.iter().enumerate() {
             let fact = facts.next().unwrap_or_default();
             let Some(id) = *output else { continue };
-            frame.depends[id.index()] =
-                depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf" | "shape" | "shape64" | "numel");
+            frame.depends[id.index()] = depends
+                && !matches!(
+                    &*node.operator.name,
+                    "Shape" | "Size" | "ShapeOf" | "shape" | "shape64" | "numel"
+                );
             let mut fact = Self::typed(frame, node, signature, slot, fact);
             incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
             if self.use_declared {

@@ -194,7 +194,13 @@ impl Lowering<'_> {
         Ok(outputs)
     }
 
-    fn push(&mut self, name: &str, inputs: &[V], outputs: &[V], attributes: &[(&str, Content)]) -> Result<()> {
+    fn push(
+        &mut self,
+        name: &str,
+        inputs: &[V],
+        outputs: &[V],
+        attributes: &[(&str, Content)],
+    ) -> Result<()> {
         let keys = |values: &[V]| values.iter().copied().map(key).collect::<Vec<_>>();
         let (inputs, outputs) = (keys(inputs), keys(outputs));
         let named = |keys: &[String]| keys.iter().map(String::as_str).map(str::to_owned).collect::<Vec<_>>();
@@ -218,7 +224,8 @@ impl Lowering<'_> {
 
     /// A value in another element type.
     pub(super) fn cast(&mut self, value: V, to: DType) -> Result<V> {
-        let number = number_of(to).ok_or_else(|| Error::new(Kind::Type, format!("{to} is not a type of ONNX")))?;
+        let number =
+            number_of(to).ok_or_else(|| Error::new(Kind::Type, format!("{to} is not a type of ONNX")))?;
         self.apply("Cast", &[value], &[("to", Content::Int(number))])
     }
 
@@ -248,7 +255,10 @@ fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Result<Graph> {
     let outputs = lower(&mut lowering)?;
     if outputs.len() < node.outputs.len() {
         let (count, wanted) = (outputs.len(), node.outputs.len());
-        return Err(Error::new(Kind::Graph, format!("the node names {wanted} outputs, but the operator has {count}")));
+        return Err(Error::new(
+            Kind::Graph,
+            format!("the node names {wanted} outputs, but the operator has {count}"),
+        ));
     }
     for &output in outputs.iter().take(node.outputs.len()) {
         lowering.builder.output(&key(output));
@@ -296,7 +306,8 @@ impl Op for Lowered {
 /// What is known of the outputs: what the graph says.
 pub(super) fn rule(cx: &mut Cx<'_, '_>, lower: Lower) -> Outcome {
     let facts: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
-    let known: Vec<_> = (0..cx.count()).map(|input| cx.has(input).then(|| Known::of_fact(&facts[input]))).collect();
+    let known: Vec<_> =
+        (0..cx.count()).map(|input| cx.has(input).then(|| Known::of_fact(&facts[input]))).collect();
     let graph = graph(cx.node, &known, lower).map_err(|error| match error.kind() {
         Kind::Unsupported => Stop::unknown(error.message().to_owned()),
         _ => Stop::Wrong(error),
@@ -318,4 +329,3 @@ pub(super) fn int(name: &'static str, value: i64) -> (&'static str, Content) {
 pub(super) fn along(axis: usize) -> (&'static str, Content) {
     int("axis", i64_of(axis))
 }
-

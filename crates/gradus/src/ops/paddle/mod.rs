@@ -78,7 +78,10 @@ pub(in crate::ops) const RULES: &[&[infer::Rules]] =
 
 const BODIES: &[Schema] = &[
     Schema::paddle(&[signature("if", &[one("cond")])], super::branches::If::build),
-    Schema::paddle(&[signature("while", &[maybe("most"), one("cond"), many("inputs")])], super::control::Loop::build),
+    Schema::paddle(
+        &[signature("while", &[maybe("most"), one("cond"), many("inputs")])],
+        super::control::Loop::build,
+    ),
 ];
 
 const BODY_RULES: &[infer::Rules] =

@@ -112,7 +112,10 @@ fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
     let (axis, count) = (constant_axis(l, l.rank_of(0)?, None)?, l.int("num")?.unwrap_or(i64_of(outputs)));
     if count != i64_of(outputs) || count == 0 {
-        return Err(Error::new(Kind::Graph, format!("{count} parts are asked for, but there are {outputs} outputs")));
+        return Err(Error::new(
+            Kind::Graph,
+            format!("{count} parts are asked for, but there are {outputs} outputs"),
+        ));
     }
     // Parts must be alike, where ONNX would make the last one shorter.
     let (dims, index) = (l.shape(x)?, l.list(&[i64_of(axis)])?);
@@ -166,7 +169,8 @@ fn flatten(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let window = |l: &mut Lowering<'_>, from: usize, to: usize| {
         l.apply("Shape", &[x], &[("start", Content::Int(i64_of(from))), ("end", Content::Int(i64_of(to)))])
     };
-    let (before, middle, after) = (window(l, 0, first)?, window(l, first, last + 1)?, window(l, last + 1, rank)?);
+    let (before, middle, after) =
+        (window(l, 0, first)?, window(l, first, last + 1)?, window(l, last + 1, rank)?);
     let product = l.apply("ReduceProd", &[middle], &[("keepdims", Content::Int(1))])?;
     let dims = l.apply("Concat", &[before, product, after], &[along(0)])?;
     Ok(vec![l.apply("Reshape", &[x, dims], &[("allowzero", Content::Int(1))])?])

@@ -119,7 +119,8 @@ fn scale(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     };
     let bias = l.float("bias")?.unwrap_or(0.0);
     let (bias, after) = (number(l, bias)?, l.flag("bias_after_scale", true)?);
-    let (first, second) = if after { (("Mul", factor), ("Add", bias)) } else { (("Add", bias), ("Mul", factor)) };
+    let (first, second) =
+        if after { (("Mul", factor), ("Add", bias)) } else { (("Add", bias), ("Mul", factor)) };
     let value = l.apply(first.0, &[x, first.1], &[])?;
     Ok(vec![l.apply(second.0, &[value, second.1], &[])?])
 }

@@ -27,14 +27,16 @@ pub(super) const SCHEMAS: &[Schema] = &[
 
 pub(super) const RULES: &[infer::Rules] = &[paddle(&["linspace", "logspace"], rule)];
 
-const LINSPACE: &[Signature] = &[signature("linspace", const { &[one("start"), one("stop"), one("number")] })];
+const LINSPACE: &[Signature] =
+    &[signature("linspace", const { &[one("start"), one("stop"), one("number")] })];
 const LOGSPACE: &[Signature] = &[signature("logspace", POWERS)];
 const POWERS: &[Param] = &[one("start"), one("stop"), one("num"), one("base")];
 
 /// Which input is the number of elements.
 const NUM: usize = 2;
 /// Inputs in the words of the text, for messages.
-const LABELS: [&str; 4] = ["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "the number of elements"];
+const LABELS: [&str; 4] =
+    ["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "the number of elements"];
 
 #[derive(Debug)]
 struct Space {
@@ -98,7 +100,9 @@ fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
     let least = if &*cx.node.operator.name == "logspace" { 1 } else { 0 };
     let len = match cx.integer(NUM) {
         Some(Dim::Known(len)) if len < least => {
-            return Err(Stop::shape(format!("the number of elements is {len}, but at least {least} is wanted")));
+            return Err(Stop::shape(format!(
+                "the number of elements is {len}, but at least {least} is wanted"
+            )));
         }
         Some(len) => {
             if !cx.symbols().at_least(len, least) {
