@@ -153,8 +153,8 @@ impl<'a> Text<'a> {
 
     fn at(self, offset: usize) -> Position {
         let before = self.0.as_bytes().get(..offset).unwrap_or(self.0.as_bytes());
-        let line = before.iter().filter(|&&byte| byte == b'\n').count();
+        let line = before.split(|&byte| byte == b'\n').count();
         let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count();
-        Position::Line(small_u32(line + 1), small_u32(column + 1))
+        Position::Line(small_u32(line), small_u32(column + 1))
     }
 }

@@ -13,7 +13,7 @@ pub(super) enum Slot {
 }
 
 /// How an old operator is named in PIR.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Renamed {
     pub(super) old: &'static str,
     pub(super) new: &'static str,

@@ -51,12 +51,12 @@ pub(super) fn constants(
     mut wanted: Vec<Wanted>,
 ) -> impl Iterator<Item = (String, Constant)> {
     wanted.sort_by(|a, b| a.name.cmp(&b.name));
+    let named: Vec<_> =
+        wanted.iter().map(|wanted| (wanted.name.clone(), wanted.dtype, wanted.shape.clone())).collect();
     let all = Parameters { path: path.to_owned(), files: files.clone(), wanted, found: OnceLock::new() };
     let all = Arc::new(all);
-    (0..all.wanted.len()).map(move |index| {
-        let Wanted { name, dtype, shape, .. } = &all.wanted[index];
-        let stored = Arc::new(Parameter { all: all.clone(), index });
-        (name.clone(), Constant::stored(*dtype, shape.clone(), stored))
+    named.into_iter().enumerate().map(move |(index, (name, dtype, shape))| {
+        (name, Constant::stored(dtype, shape, Arc::new(Parameter { all: all.clone(), index })))
     })
 }
 

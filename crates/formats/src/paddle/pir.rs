@@ -78,7 +78,7 @@ pub fn read_program(
     let yielded = reading.operations(&mut scope, &block)?;
     let mut model = Model::new(Standard::Paddle);
     model.format_version = header.version;
-    model.producer = "PaddlePaddle 3".to_owned();
+    "PaddlePaddle 3".clone_into(&mut model.producer);
     model.opsets.push(("".into(), OPERATORS));
     let Scope { mut builder, parameters: wanted, mut fetched, .. } = scope;
     let keys: HashMap<_, _> = wanted.iter().map(|(key, wanted)| (wanted.name.clone(), key.clone())).collect();
@@ -208,7 +208,7 @@ impl<'a> Reading<'a, '_> {
         for (key, declared) in &keys {
             let value = scope.builder.reference(key);
             let info = scope.builder.info(value);
-            info.declared = declared.clone();
+            info.declared.clone_from(declared);
             if let Some(title) = &title {
                 info.name = title.as_str().into();
             }

@@ -41,6 +41,9 @@ impl Known {
     }
 }
 
+/// What is known of all inputs; nothing of one that is missing.
+type Inputs = Vec<Option<Known>>;
+
 /// A node that is lowered, and the graph that is written.
 pub(super) struct Lowering<'a> {
     node: &'a Node,
@@ -203,8 +206,6 @@ impl Lowering<'_> {
     ) -> Result<()> {
         let keys = |values: &[V]| values.iter().copied().map(key).collect::<Vec<_>>();
         let (inputs, outputs) = (keys(inputs), keys(outputs));
-        let named = |keys: &[String]| keys.iter().map(String::as_str).map(str::to_owned).collect::<Vec<_>>();
-        let (inputs, outputs) = (named(&inputs), named(&outputs));
         let inputs: Vec<_> = inputs.iter().map(String::as_str).collect();
         let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
         self.builder.apply("", name, NEWEST_OPSET, &inputs, &outputs, attributes.to_vec())
@@ -273,7 +274,7 @@ struct Lowered {
     lower: Lower,
     options: Options,
     /// The last graph, and what was known of the inputs that it was written for.
-    last: Mutex<Option<(Vec<Option<Known>>, Arc<Program>)>>,
+    last: Mutex<Option<(Inputs, Arc<Program>)>>,
 }
 
 pub(super) fn build(cx: &NodeCx<'_>, lower: Lower) -> Result<Box<dyn Op>> {
@@ -282,7 +283,7 @@ pub(super) fn build(cx: &NodeCx<'_>, lower: Lower) -> Result<Box<dyn Op>> {
 }
 
 impl Lowered {
-    fn program(&self, inputs: Vec<Option<Known>>) -> Result<Arc<Program>> {
+    fn program(&self, inputs: Inputs) -> Result<Arc<Program>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, program)) = &*last
             && *of == inputs

@@ -97,7 +97,7 @@ fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
             return Err(Stop::shape(format!("input {input} has {count} elements, but one is wanted")));
         }
     }
-    let least = if &*cx.node.operator.name == "logspace" { 1 } else { 0 };
+    let least = i64::from(&*cx.node.operator.name == "logspace");
     let len = match cx.integer(NUM) {
         Some(Dim::Known(len)) if len < least => {
             return Err(Stop::shape(format!(
