@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use gradus::convert::nearest_f64;
 use gradus::formats::numpy;
 use gradus::infer::{Given, InferOptions, Inference};
+use gradus::seq::profile::Profile;
 use gradus::{DType, Fact, Limits, Model, Number, Options, Tensor, Value};
 
 #[derive(serde::Deserialize)]
@@ -166,6 +167,23 @@ fn recorded_programs_give_what_paddle_gives() {
             .map(|(name, how)| format!("{name}: {how}")),
     );
     assert!(report.is_empty(), "{}", report.join("\n"));
+}
+
+#[test]
+fn the_profile_gives_what_paddle_gives_for_sequences() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/paddle");
+    let options = Options { profile: Profile::Paddle, ..Options::default() };
+    for name in ["deviating.pir", "sequences.pir", "sequences.old"] {
+        let case = case(&root.join(name));
+        let values =
+            case.model.run(&case.inputs, &[], &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for (i, ((_, got), (want, _))) in values.iter().zip(&case.outputs).enumerate() {
+            // Powers differ between libraries in the last place.
+            if let Some(how) = difference(got.tensor().unwrap(), want, 1.0) {
+                panic!("{name}:{i}: {how}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -23,7 +23,6 @@ super::rows! {
     "full_with_tensor" [one("value"), one("shape")] full_with_tensor;
     "assign_value" [] assign_value;
     "assign_value_" [one("output")] assign_value;
-    "arange" [one("start"), one("end"), one("step")] arange;
     "shape" [one("input")] |l| shape(l, DType::I32);
     "shape64" [one("input")] |l| shape(l, DType::I64);
     "numel" [one("x")] |l| { let x = l.input(0)?; Ok(vec![l.apply("Size", &[x], &[])?]) };
@@ -111,7 +110,7 @@ fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.constant(Tensor::from_numbers(dtype(l)?, dims, numbers, Rules::IEEE)?)?])
 }
 
-fn arange(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(super) fn arange(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let to = match l.dtype("dtype")? {
         Some(dtype) => dtype,
         None => l.dtype_of(0)?,

@@ -7,10 +7,10 @@
 //!
 //! | file | operators |
 //! |---|---|
-//! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `arange`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
+//! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
 //! | `moves.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
 //! | `numbers.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
-//! | `sequences.rs` | `linspace`, `logspace` |
+//! | `sequences.rs` | `linspace`, `logspace`, `arange` |
 //!
 //! Where PaddlePaddle computes something else than its texts say, the texts are followed;
 //! `conformance/paddle.toml` lists where that shows.
