@@ -145,7 +145,7 @@ pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
         }
         run(command(folder.join("target").join(TARGET).join("release").join(&name))
             .arg(&corpus)
-            .args(["examples", "crates/formats/tests/data"])
+            .args(["examples", "crates/formats/tests/data", "conformance/recorded/paddle"])
             .arg(format!("-max_total_time={seconds}"))
             .arg(format!("-artifact_prefix={}/", corpus.display()))
             .args([

@@ -14,7 +14,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("numpy", ""),
     ("torch", "torch==2.15.0"),
     ("tensorflow", "tensorflow-cpu==2.21.0"),
-    ("paddle", "paddlepaddle==3.3.1"),
+    ("paddle", "paddlepaddle==3.3.1 setuptools==65.5.0"),
     ("jax", "jax==0.10.2"),
 ];
 
@@ -48,7 +48,24 @@ pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> 
     let file = File::create(&answers).map_err(|error| format!("{}: {error}", answers.display()))?;
     run(python.stdout(file))?;
     let test = ["test", "--quiet", "-p", "gradus-core", "--test", "peers", "--", "--ignored", "--nocapture"];
-    run(cargo().args(test).env("GRADUS_PEERS", &answers))
+    run(cargo().args(test).env("GRADUS_PEERS", &answers))?;
+    if profiles.iter().any(|profile| profile == "paddle") { programs(&wanted, seed, calls) } else { Ok(()) }
+}
+
+/// Runs random programs that Paddle saves, and compares what it gives for them.
+fn programs(packages: &[&str], seed: u64, count: u32) -> Result<()> {
+    let folder = root().join("target/paddle");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let mut python = environment("target/venv-peers", packages)?;
+    run(python
+        .arg("conformance/paddle_programs.py")
+        .arg("random")
+        .arg(&folder)
+        .args([seed.to_string(), count.to_string()]))?;
+    let test = ["test", "--quiet", "-p", "gradus", "--test", "paddle", "--", "--ignored", "--nocapture"];
+    run(cargo().args(test).env("GRADUS_PADDLE", &folder))
 }
 
 /// Folds the corpus and the models of the `onnx` package, and runs what comes out beside the originals.

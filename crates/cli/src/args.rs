@@ -56,7 +56,7 @@ impl Args {
 /// Run a model and print its outputs, or save them.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Run {
-    /// The model: an ONNX file, or the .xml of an OpenVINO IR.
+    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle program.
     pub(crate) model: PathBuf,
 
     /// An input: NAME=VALUE, NAME=FILE, or an .npz file with arrays by name.
@@ -99,12 +99,18 @@ pub(crate) enum Profile {
     Exact,
     /// The function body that ONNX gives for Range: a count in float32, a running sum.
     OnnxBody,
+    /// What `PaddlePaddle` itself gives for `arange`, `linspace` and `logspace` of its programs.
+    Paddle,
 }
 
 impl Run {
     pub(crate) fn options(&self) -> Options {
         let expand_functions = self.expand_functions || matches!(self.profile, Profile::OnnxBody);
-        Options { limits: self.limits.limits(), expand_functions, steps: None }
+        let profile = match self.profile {
+            Profile::Paddle => seq::profile::Profile::Paddle,
+            _ => seq::profile::Profile::Exact,
+        };
+        Options { limits: self.limits.limits(), expand_functions, profile, steps: None }
     }
 }
 

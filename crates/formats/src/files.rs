@@ -33,6 +33,10 @@ impl Files for InMemory {
 pub enum Sniffed {
     /// XML: an OpenVINO model.
     Xml,
+    /// JSON: a Paddle program.
+    Json,
+    /// Protobuf that begins with a message in field 1: an old Paddle program. ONNX models have a number there.
+    Blocks,
     /// A NumPy array.
     Npy,
     /// A zip archive, so perhaps of NumPy arrays.
@@ -46,6 +50,8 @@ pub fn sniff(bytes: &[u8]) -> Sniffed {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     match bytes {
         _ if text.starts_with(b"<") => Sniffed::Xml,
+        _ if text.starts_with(b"{") => Sniffed::Json,
+        [0x0a, ..] => Sniffed::Blocks,
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Sniffed::Npy,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => Sniffed::Zip,
         _ => Sniffed::Other,

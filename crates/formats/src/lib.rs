@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | ONNX | `.onnx`, with external data; `.pb` tensors | [`onnx`] |
 //! | OpenVINO IR 10 and 11 | `.xml` with `.bin` | [`openvino`] |
+//! | Paddle programs | `.json` or `.pdmodel`, with `.pdiparams` | [`paddle`] |
 //! | NumPy | `.npy`, `.npz` | [`numpy`] |
 //!
 //! Bytes are borrowed, not copied: tensors share the memory of the file they come from. Nothing that a file says
@@ -17,6 +18,7 @@ mod files;
 pub mod numpy;
 pub mod onnx;
 pub mod openvino;
+pub mod paddle;
 mod regions;
 mod wire;
 

@@ -46,6 +46,12 @@ impl<'a> Span<'a> {
         Span { file, start: 0, content: file }
     }
 
+    /// That many bytes from an offset on, if they are within.
+    pub(crate) fn part(self, offset: usize, len: usize) -> Option<Span<'a>> {
+        let content = self.content.get(offset..offset.checked_add(len)?)?;
+        Some(Span { start: self.start + offset, content, ..self })
+    }
+
     /// Where it starts in the file.
     pub(crate) fn position(self) -> Position {
         Position::Byte(u64_of(self.start))
@@ -201,6 +207,14 @@ impl<'a> Field<'a> {
         match self.payload {
             Payload::Fixed32(bytes) => Ok(f32::from_le_bytes(bytes)),
             _ => Err(self.wrong("a float")),
+        }
+    }
+
+    /// The field as a float of 64 bits.
+    pub(crate) fn double(&self) -> Result<f64> {
+        match self.payload {
+            Payload::Fixed64(bytes) => Ok(f64::from_le_bytes(bytes)),
+            _ => Err(self.wrong("a float of 64 bits")),
         }
     }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{Extent, Graph, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
-use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, sniff};
+use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, map};
 use crate::program::{Compiler, Options, Run};
@@ -36,7 +36,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens a model: ONNX, or OpenVINO IR with its `.bin` beside it.
+    /// Opens a model: ONNX, OpenVINO IR with its `.bin` beside it, or a Paddle program with its `.pdiparams`.
     ///
     /// The file is mapped, not read, and elements of constants are only looked at when they are needed.
     ///
@@ -45,10 +45,9 @@ impl Model {
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Model> {
         let path = path.as_ref();
         let files: Arc<dyn Files> = Arc::new(Folder::of(path));
-        let bin = path.with_extension("bin");
-        let bin = bin.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let model =
-            Model::read(&map(path)?, &bin, files, limits).map_err(|error| error.in_file(path.display()))?;
+            Model::read(&map(path)?, &stem, files, limits).map_err(|error| error.in_file(path.display()))?;
         Ok(Model { file: Some(path.to_owned()), ..model })
     }
 
@@ -57,7 +56,7 @@ impl Model {
     /// # Errors
     /// Whatever is wrong with the bytes.
     pub fn from_bytes(bytes: &Bytes, limits: &Limits) -> Result<Model> {
-        Model::read(bytes, ".bin", Arc::new(InMemory::default()), limits)
+        Model::read(bytes, "", Arc::new(InMemory::default()), limits)
     }
 
     /// A model that was made in memory.
@@ -65,9 +64,13 @@ impl Model {
         Model { model, file: None, bytes: None, files: None }
     }
 
-    fn read(bytes: &Bytes, bin: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
+    /// Reads a model; other files have the name of its own, but for the ending.
+    fn read(bytes: &Bytes, stem: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
+        let parameters = format!("{stem}.pdiparams");
         let model = match sniff(bytes) {
-            Sniffed::Xml => openvino::read_model(bytes, bin, &files, limits)?,
+            Sniffed::Xml => openvino::read_model(bytes, &format!("{stem}.bin"), &files, limits)?,
+            Sniffed::Blocks => paddle::read_desc(bytes, &parameters, &files, limits)?,
+            Sniffed::Json => paddle::read_program(bytes, &parameters, &files, limits)?,
             Sniffed::Npy | Sniffed::Zip => {
                 return Err(Error::new(Kind::Syntax, "this is a file of arrays, not a model"));
             }
@@ -84,7 +87,7 @@ impl Model {
     pub fn edited(&self, edit: &Edit) -> Result<Model> {
         let (bytes, files) = self.file_of()?;
         let edited = Bytes::from(onnx::edit_model(bytes, &self.model, edit)?.to_bytes(bytes));
-        let model = Model::read(&edited, ".bin", files.clone(), &Limits::DEFAULT)?;
+        let model = Model::read(&edited, "", files.clone(), &Limits::DEFAULT)?;
         Ok(Model { file: self.file.clone(), ..model })
     }
 

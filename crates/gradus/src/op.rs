@@ -68,6 +68,11 @@ impl Schema {
         Schema { standard: Standard::OpenVino, versions: Versions::OpenVino(name), build, expanded: None }
     }
 
+    /// A row of Paddle.
+    pub(crate) const fn paddle(signatures: &'static [Signature], build: Build) -> Schema {
+        Schema { standard: Standard::Paddle, versions: Versions::Own(signatures), build, expanded: None }
+    }
+
     /// The row, with the body by which the standard defines the operator.
     #[must_use]
     pub(crate) const fn with_body(self, expanded: Build) -> Schema {
@@ -209,7 +214,7 @@ impl NodeCx<'_> {
         if let Some(rule) = rules.iter().find(|rule| rule.required && self.attribute(rule.name).is_none()) {
             return Err(Self::missing(rule.name));
         }
-        // OpenVINO writes attributes beside those of the text.
+        // OpenVINO and Paddle write attributes beside those of the text.
         if standard != Standard::Onnx {
             return Ok(());
         }

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId};
+use gradus_core::seq::profile::Profile;
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 
 use crate::op::{EvalCx, NodeCx, Op, Schema};
@@ -22,6 +23,8 @@ pub struct Options {
     pub limits: Limits,
     /// Run operators that their standard defines as functions by the bodies of these functions.
     pub expand_functions: bool,
+    /// Whose sequences those of Paddle's operators are: the exact ones, or what PaddlePaddle itself gives.
+    pub profile: Profile,
     /// Where to count the steps of a run, for whoever shows progress.
     pub steps: Option<&'static AtomicU64>,
 }

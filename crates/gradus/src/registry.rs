@@ -46,6 +46,8 @@ pub fn find(standard: Standard, node: &Node) -> Result<(&'static Signature, &'st
         let known = match standard {
             Standard::Onnx => !onnx_versions(domain, name).is_empty(),
             Standard::OpenVino => domain.is_empty() && !openvino_versions(name).is_empty(),
+            // Of Paddle there is no table of all operators.
+            Standard::Paddle => true,
         };
         let what = if known { "is not run by Gradus yet" } else { "is not known" };
         Error::new(Kind::Unsupported, format!("operator {} of {standard} {what}", node.operator))

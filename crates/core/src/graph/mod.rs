@@ -34,14 +34,17 @@ pub enum Standard {
     Onnx,
     /// OpenVINO: IR files, `.xml` with `.bin`.
     OpenVino,
+    /// Paddle: programs, `.json` or `.pdmodel` with `.pdiparams`.
+    Paddle,
 }
 
 impl Standard {
-    /// The name as it is printed: `onnx`, `openvino`.
+    /// The name as it is printed: `onnx`, `openvino`, `paddle`.
     pub const fn name(self) -> &'static str {
         match self {
             Standard::Onnx => "onnx",
             Standard::OpenVino => "openvino",
+            Standard::Paddle => "paddle",
         }
     }
 }

@@ -156,6 +156,7 @@ fn text(content: &Content) -> Result<String> {
         Content::Tensor(constant) => described(constant)?,
         Content::Graph(graph) => graphs::sizes(graph),
         Content::Type(declared) => declared.to_string(),
+        Content::Ports(ports) => format!("{ports:?}"),
         Content::Floats(floats) => list(floats, f32::to_string),
         Content::Ints(ints) => list(ints, i64::to_string),
         Content::Strings(texts) => list(texts, quoted),

@@ -7,6 +7,7 @@
 
 mod cx;
 mod declared;
+mod lowered;
 mod pass;
 mod report;
 mod rules;
@@ -26,7 +27,7 @@ pub(crate) use rules::is_understood;
 
 pub(crate) use cx::{Cx, Stop};
 pub(crate) use pass::Visit;
-pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino};
+pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino, paddle};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;

@@ -95,24 +95,24 @@ pub(crate) struct Pass<'m> {
     pub(super) cautious: bool,
     /// Whether inputs that have a default have that.
     pub(super) fixed_defaults: bool,
-    most_bytes: u64,
-    limits: Limits,
+    pub(super) most_bytes: u64,
+    pub(super) limits: Limits,
     resolved: HashMap<(*const u8, *const u8, Option<i64>), Resolved<'m>>,
-    lists: HashSet<Dims>,
+    pub(super) lists: HashSet<Dims>,
     pub(super) assumptions: Vec<Assumption>,
-    assumed: HashSet<(Dim, Dim, &'static str)>,
+    pub(super) assumed: HashSet<(Dim, Dim, &'static str)>,
     /// What is equal in every run, by what was taken for granted: the one that is known by the other's name from then on.
-    equal: HashMap<Dim, Dim>,
+    pub(super) equal: HashMap<Dim, Dim>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Body>,
     recorded: HashMap<(String, Option<Arc<[(usize, usize)]>>), usize>,
-    depth: usize,
+    pub(super) depth: usize,
     /// How many graphs around the present one may not run: what holds in it need not hold outside.
-    conditional: usize,
+    pub(super) conditional: usize,
     /// Nodes that may still be visited again, in loops that are unrolled.
     pub(crate) budget: usize,
     /// Nodes of inner graphs and functions that were visited.
-    visited: usize,
+    pub(super) visited: usize,
 }
 
 /// Most nodes of inner graphs and functions that are visited: graphs that call each other can ask for more than any number.
@@ -229,8 +229,11 @@ impl<'m> Pass<'m> {
         for (slot, output) in node.outputs.iter().enumerate() {
             let fact = Self::listed(facts.next().unwrap_or_default());
             let Some(id) = *output else { continue };
-            frame.depends[id.index()] =
-                depends && !matches!(&*node.operator.name, "Shape" | "Size" | "ShapeOf");
+            frame.depends[id.index()] = depends
+                && !matches!(
+                    &*node.operator.name,
+                    "Shape" | "Size" | "ShapeOf" | "shape" | "shape64" | "numel"
+                );
             let mut fact = Self::typed(frame, node, signature, slot, fact);
             // The table of OpenVINO's operators has no types; rules say where an output is not of the first input's.
             if self.standard == Standard::OpenVino

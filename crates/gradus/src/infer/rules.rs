@@ -55,6 +55,11 @@ pub(crate) const fn openvino(names: &'static [&'static str], rule: Rule) -> Rule
     Rules { standard: Standard::OpenVino, domain: "", names, meaning: None, rule }
 }
 
+/// Operators of Paddle.
+pub(crate) const fn paddle(names: &'static [&'static str], rule: Rule) -> Rules {
+    Rules { standard: Standard::Paddle, domain: "", names, meaning: None, rule }
+}
+
 type Key = (Standard, &'static str, &'static str);
 
 fn index() -> &'static HashMap<Key, &'static Rules> {

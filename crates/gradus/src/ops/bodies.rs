@@ -33,7 +33,7 @@ const MOST_RUNS: i64 = 256;
 /// Most rounds until nothing changes: facts only ever say less, so fewer are enough unless ranks are large.
 const MOST_ROUNDS: usize = 64;
 
-fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
     let condition = cx.integer(0).and_then(Dim::known);
     let (chosen, other) = match condition {
         Some(0) => ("else_branch", Some("then_branch")),
@@ -243,7 +243,7 @@ pub(super) fn stacked(cx: &mut Cx<'_, '_>, fact: &Fact, runs: Dim, axis: i64) ->
     Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
 }
 
-fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(super) fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
     let carried = cx.count().saturating_sub(2);
     let first: Vec<_> = (0..carried).map(|i| cx.read_fact(2 + i)).collect();
     let most = if cx.has(0) { cx.integer(0) } else { None };

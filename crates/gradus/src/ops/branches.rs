@@ -19,13 +19,13 @@ use crate::program::Program;
 pub(super) const SCHEMAS: &[Schema] = &[Schema::all("If", If::build), Schema::all("Scan", Scan::build)];
 
 #[derive(Debug)]
-struct If {
+pub(super) struct If {
     yes: Program,
     no: Program,
 }
 
 impl If {
-    fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(super) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
         let (_, yes) = cx.program("then_branch")?;
         let (_, no) = cx.program("else_branch")?;
         Ok(Box::new(If { yes, no }))

@@ -28,7 +28,7 @@ pub(super) const SCHEMAS: &[Schema] =
     &[Schema::onnx("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], Loop::build)];
 
 #[derive(Debug)]
-struct Loop {
+pub(super) struct Loop {
     body: Program,
     /// N: how many values are carried from one iteration to the next.
     carried: usize,
@@ -41,7 +41,7 @@ struct Loop {
 const BEFORE: usize = 2;
 
 impl Loop {
-    fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(super) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
         let (graph, body) = cx.program("body")?;
         let carried = cx.node.inputs.len().saturating_sub(BEFORE);
         let (takes, gives) = (graph.inputs().len(), graph.outputs().len());

@@ -17,6 +17,7 @@ mod ml;
 mod moves;
 mod network;
 mod openvino;
+mod paddle;
 mod places;
 mod range;
 mod reduce;
@@ -51,6 +52,11 @@ pub(crate) const RULES: &[&[Rules]] = &[
     openvino::parts::RULES,
     openvino::reduce::RULES,
     openvino::shapes::RULES,
+    paddle::RULES[0],
+    paddle::RULES[1],
+    paddle::RULES[2],
+    paddle::RULES[3],
+    paddle::RULES[4],
     range::RULES,
     reduce::RULES,
     reshape::RULES,
@@ -78,6 +84,11 @@ pub(crate) const ALL: &[&[Schema]] = &[
     openvino::parts::SCHEMAS,
     openvino::reduce::SCHEMAS,
     openvino::shapes::SCHEMAS,
+    paddle::SCHEMAS[0],
+    paddle::SCHEMAS[1],
+    paddle::SCHEMAS[2],
+    paddle::SCHEMAS[3],
+    paddle::SCHEMAS[4],
     range::SCHEMAS,
     rounding::SCHEMAS,
     shape::SCHEMAS,

@@ -343,10 +343,11 @@ pub(super) fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64
         return Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) });
     }
     let last = cx.subtract(len, Dim::ONE);
+    // A start before the first element takes none, as in Python; the evaluation says the same.
     let from = match from {
-        None => Dim::ZERO,
+        None => Dim::Known(-1),
         Some(bound) => {
-            let raised = cx.greatest(bound, Dim::ZERO);
+            let raised = cx.greatest(bound, Dim::Known(-1));
             cx.least(raised, last)
         }
     };

@@ -1,0 +1,704 @@
+//! `ProgramDesc`: the older form of programs. Blocks of operators that read and write variables by name.
+//!
+//! A variable may be written several times, and the body of a loop writes variables around it; so each write makes a
+//! value of its own, and what a body writes is carried from one run to the next.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gradus_core::convert::{Rules, product, u64_of, usize_of_i64};
+use gradus_core::graph::{
+    Attribute, Builder, Content, Model, Node, OperatorId, Origin, Slots, Standard, Type,
+};
+use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor};
+
+use super::OPERATORS;
+use super::fields::{
+    attr_type as kind, block_desc, op_desc, op_desc_attr, op_desc_var, program_desc, scalar, scalar_type,
+    var_desc, var_type, var_type_dense_tensor_desc, var_type_tensor_desc, var_type_type as code, version,
+};
+use super::names::{Renamed, Slot, renamed};
+use super::parameters::{Wanted, constants};
+use super::types::{dtype_of, extents};
+use crate::files::Files;
+use crate::wire::Span;
+
+/// Programs of this version of Paddle and later are not known.
+const UNKNOWN_VERSION: i64 = 4_000_000;
+
+/// Reads an old program. `parameters` is the path of the file of parameters, relative to the program; it is opened when
+/// one is needed.
+///
+/// # Errors
+/// [`Kind::Syntax`] where the bytes are not what the format says, [`Kind::Graph`] where the graph is not well formed,
+/// [`Kind::Limit`] where it is too large; all with their place.
+pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits: &Limits) -> Result<Model> {
+    let file = Span::of(bytes);
+    let (mut blocks, mut number) = (Vec::new(), 0);
+    for field in file.fields() {
+        let field = field.map_err(|error| {
+            Error::new(error.kind(), format!("this is not a Paddle program: {}", error.message()))
+                .at(file.position())
+        })?;
+        match field.number {
+            program_desc::BLOCKS => blocks.push(field.span()?),
+            program_desc::VERSION => {
+                for field in field.span()?.fields() {
+                    let field = field?;
+                    if field.number == version::VERSION {
+                        number = field.int()?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    if number >= UNKNOWN_VERSION {
+        let message = format!("the program's version is {number}; known are those below {UNKNOWN_VERSION}");
+        return Err(file.error(Kind::Unsupported, message));
+    }
+    let mut reading = Reading {
+        limits,
+        blocks,
+        used: HashSet::new(),
+        types: HashMap::new(),
+        written: HashMap::new(),
+        spent: 0,
+    };
+    let mut scope =
+        Scope { builder: Builder::new("main"), current: HashMap::new(), fetched: Vec::new(), depth: 0 };
+    let wanted = reading.parameters()?;
+    let operations = reading.open(0, file)?;
+    for (name, constant) in constants(parameters, files, wanted) {
+        scope.builder.constant(&name, constant)?;
+        scope.current.insert(name.clone(), name);
+    }
+    reading.inputs(&mut scope, &operations)?;
+    reading.operations(&mut scope, &operations)?;
+    let mut model = Model::new(Standard::Paddle);
+    model.format_version = number;
+    model.producer =
+        format!("PaddlePaddle {}.{}.{}", number / 1_000_000, number / 1000 % 1000, number % 1000);
+    model.opsets.push(("".into(), OPERATORS));
+    let Scope { mut builder, mut fetched, .. } = scope;
+    fetched.sort_by_key(|(column, _)| *column);
+    for (_, key) in fetched {
+        builder.output(&key);
+    }
+    model.graph = builder.finish()?;
+    Ok(model)
+}
+
+/// An operator as it stands in the file.
+struct Operation<'a> {
+    span: Span<'a>,
+    name: &'a str,
+    inputs: Vec<(&'a str, Vec<&'a str>)>,
+    outputs: Vec<(&'a str, Vec<&'a str>)>,
+    attributes: Vec<Attribute>,
+    /// The block that it runs.
+    body: Option<i64>,
+}
+
+impl<'a> Operation<'a> {
+    fn values(&self, name: &str) -> &[&'a str] {
+        self.inputs.iter().find(|(own, _)| *own == name).map_or(&[], |(_, values)| values)
+    }
+
+    fn attribute(&self, name: &str) -> Option<&Content> {
+        self.attributes.iter().find(|attribute| &*attribute.name == name).map(|attribute| &attribute.content)
+    }
+
+    fn int(&self, name: &str) -> Option<i64> {
+        if let Some(Content::Int(value)) = self.attribute(name) { Some(*value) } else { None }
+    }
+
+    /// Names of what it writes.
+    fn writes(&self) -> impl Iterator<Item = &'a str> {
+        self.outputs
+            .iter()
+            .filter(|(name, _)| *name != "StepScopes")
+            .flat_map(|(_, values)| values.iter().copied())
+    }
+}
+
+/// A block while it is read.
+struct Scope {
+    builder: Builder,
+    /// By variable: the key of its present value.
+    current: HashMap<String, String>,
+    /// Columns and keys of outputs.
+    fetched: Vec<(i64, String)>,
+    depth: usize,
+}
+
+struct Reading<'a, 'l> {
+    limits: &'l Limits,
+    blocks: Vec<Span<'a>>,
+    /// Blocks that have been read: each is the body of one operation.
+    used: HashSet<i64>,
+    types: HashMap<&'a str, Type>,
+    /// How often a variable was written.
+    written: HashMap<String, usize>,
+    spent: u64,
+}
+
+impl<'a> Reading<'a, '_> {
+    /// Charges the memory of what is read, before it is made.
+    fn charge(&mut self, span: Span<'a>, bytes: usize) -> Result<()> {
+        self.limits.allow_bytes(self.spent, product(bytes, 1)).map_err(|error| error.at(span.position()))?;
+        self.spent += u64_of(bytes);
+        Ok(())
+    }
+
+    /// The operations of a block, whose variables become known.
+    fn open(&mut self, index: i64, by: Span<'a>) -> Result<Vec<Operation<'a>>> {
+        let block = usize_of_i64(index).and_then(|index| self.blocks.get(index).copied());
+        let Some(block) = block else {
+            let count = self.blocks.len();
+            return Err(
+                by.error(Kind::Graph, format!("block {index} is wanted, but the program has {count}"))
+            );
+        };
+        if !self.used.insert(index) {
+            return Err(by.error(
+                Kind::Graph,
+                format!("block {index} is the body of two operations, or of one within it"),
+            ));
+        }
+        let mut operations = Vec::new();
+        for field in block.fields() {
+            let field = field?;
+            match field.number {
+                block_desc::VARS => {
+                    let span = field.span()?;
+                    self.charge(span, size_of::<Type>() + 64)?;
+                    let variable = Variable::read(span)?;
+                    if let Some(declared) = variable.declared {
+                        self.types.insert(variable.name, declared);
+                    }
+                }
+                block_desc::OPS => {
+                    let span = field.span()?;
+                    self.charge(span, size_of::<Operation<'_>>() + size_of::<Node>())?;
+                    operations.push(self.operation(span)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(operations)
+    }
+
+    fn operation(&mut self, span: Span<'a>) -> Result<Operation<'a>> {
+        let mut operation =
+            Operation { span, name: "", inputs: vec![], outputs: vec![], attributes: vec![], body: None };
+        for field in span.fields() {
+            let field = field?;
+            match field.number {
+                op_desc::TYPE => operation.name = field.text()?,
+                op_desc::INPUTS => operation.inputs.push(self.slot(field.span()?)?),
+                op_desc::OUTPUTS => operation.outputs.push(self.slot(field.span()?)?),
+                op_desc::ATTRS => {
+                    self.charge(span, size_of::<Attribute>() + field.span()?.len().saturating_mul(8))?;
+                    let (name, content, block) = read_attribute(field.span()?)?;
+                    if name == "sub_block" {
+                        operation.body = block;
+                    }
+                    operation
+                        .attributes
+                        .extend(content.map(|content| Attribute { name: name.into(), content }));
+                }
+                _ => {}
+            }
+        }
+        if operation.name.is_empty() {
+            return Err(span.error(Kind::Syntax, "an operator has no type"));
+        }
+        Ok(operation)
+    }
+
+    fn slot(&mut self, span: Span<'a>) -> Result<(&'a str, Vec<&'a str>)> {
+        let (mut name, mut values) = ("", Vec::new());
+        for field in span.fields() {
+            let field = field?;
+            match field.number {
+                op_desc_var::PARAMETER => name = field.text()?,
+                op_desc_var::ARGUMENTS => {
+                    self.charge(span, 2 * size_of::<&str>())?;
+                    values.push(field.text()?);
+                }
+                _ => {}
+            }
+        }
+        Ok((name, values))
+    }
+
+    /// What the program declares of its parameters.
+    fn parameters(&mut self) -> Result<Vec<Wanted>> {
+        let mut wanted = Vec::new();
+        let Some(&block) = self.blocks.first() else { return Ok(wanted) };
+        for field in block.fields() {
+            let field = field?;
+            if field.number != block_desc::VARS {
+                continue;
+            }
+            let span = field.span()?;
+            let variable = Variable::read(span)?;
+            if !variable.persistable || variable.code != code::DENSE_TENSOR {
+                continue;
+            }
+            let name = variable.name.to_owned();
+            let declared = variable.declared.as_ref();
+            let (dtype, dims) = (declared.and_then(Type::dtype), declared.and_then(Type::known_dims));
+            let (Some(dtype), Some(dims)) = (dtype, dims) else {
+                return Err(span.error(Kind::Type, format!("parameter \"{name}\" has no type that says all")));
+            };
+            self.charge(span, size_of::<Wanted>() + 64)?;
+            let shape = Shape::new(dims).map_err(|error| error.at(span.position()))?;
+            wanted.push(Wanted { name, dtype, shape, position: span.position() });
+        }
+        Ok(wanted)
+    }
+
+    /// Defines the inputs, in the order of their columns.
+    fn inputs(&mut self, scope: &mut Scope, operations: &[Operation<'a>]) -> Result<()> {
+        let mut feeds: Vec<_> = operations.iter().filter(|operation| operation.name == "feed").collect();
+        feeds.sort_by_key(|operation| operation.int("col"));
+        for feed in feeds {
+            let Some(name) = feed.writes().next() else { continue };
+            let value =
+                scope.builder.define(name, Origin::Input).map_err(|error| error.at(feed.span.position()))?;
+            scope.builder.info(value).declared = self.types.get(name).cloned();
+            scope.current.insert(name.to_owned(), name.to_owned());
+        }
+        Ok(())
+    }
+
+    fn operations(&mut self, scope: &mut Scope, operations: &[Operation<'a>]) -> Result<()> {
+        for operation in operations {
+            let label = || format!("operator \"{}\"", operation.name);
+            let read = match operation.name {
+                "feed" => Ok(()),
+                "fetch" => {
+                    for name in operation.values("X") {
+                        let key = current(scope, name);
+                        scope.fetched.push((operation.int("col").unwrap_or(0), key));
+                    }
+                    Ok(())
+                }
+                "while" => self.repeat(scope, operation),
+                "fill_constant" => self.full(scope, operation),
+                name => match renamed(name).filter(|row| keeps_meaning(row, operation)) {
+                    Some(row) => self.rename(scope, operation, row),
+                    None => self.keep(scope, operation),
+                },
+            };
+            read.map_err(|error| error.in_node(label()).at(operation.span.position()))?;
+        }
+        Ok(())
+    }
+
+    /// An operator under the name that PIR has for it.
+    fn rename(&mut self, scope: &mut Scope, operation: &Operation<'a>, row: &Renamed) -> Result<()> {
+        let mut inputs = Vec::new();
+        let mut attributes = Vec::new();
+        for slot in row.inputs {
+            match *slot {
+                Slot::Of(name) => {
+                    let values = operation.values(name);
+                    inputs.extend(values.iter().map(|name| Some(current(scope, name))));
+                    if values.is_empty() {
+                        inputs.push(None);
+                    }
+                }
+                Slot::List(each, all, attribute, name) => {
+                    let (each, all) = (operation.values(each), operation.values(all).first());
+                    inputs.push(match (each, all) {
+                        ([], Some(all)) => Some(current(scope, all)),
+                        ([], None) => {
+                            let content = operation.attribute(attribute).cloned();
+                            attributes
+                                .extend(content.map(|content| Attribute { name: name.into(), content }));
+                            None
+                        }
+                        (each, _) => Some(self.joined(scope, operation, each)?),
+                    });
+                }
+            }
+        }
+        let all = operation.attribute("reduce_all").is_some() && operation.int("reduce_all") == Some(1);
+        for (old, new) in row.attributes.iter().filter(|(_, new)| !(all && *new == "axis")) {
+            let Some(content) = operation.attribute(old) else { continue };
+            attributes.extend(typed(new, content).map(|content| Attribute { name: (*new).into(), content }));
+        }
+        while inputs.last().is_some_and(Option::is_none) {
+            inputs.pop();
+        }
+        // The parts of a split are alike unless sections say otherwise.
+        let even = row.new == "split"
+            && !matches!(operation.attribute("sections"), Some(Content::Ints(sections)) if !sections.is_empty());
+        let name = if even { "split_with_num" } else { row.new };
+        let outputs: Vec<_> = operation
+            .outputs
+            .iter()
+            .filter(|(slot, _)| *slot == row.output)
+            .flat_map(|(_, values)| values.clone())
+            .collect();
+        self.node(scope, operation.span, name, &inputs, &outputs, attributes)
+    }
+
+    /// One list of integers of tensors of one element each.
+    fn joined(&mut self, scope: &mut Scope, operation: &Operation<'a>, each: &[&'a str]) -> Result<String> {
+        let mut parts = Vec::with_capacity(each.len());
+        for name in each {
+            let flat = self.helper(
+                scope,
+                operation.span,
+                "reshape",
+                &[Some(current(scope, name))],
+                "shape",
+                Content::Ints(vec![1]),
+            )?;
+            let long = Content::Bytes("int64".into());
+            parts.push(Some(self.helper(scope, operation.span, "cast", &[Some(flat)], "dtype", long)?));
+        }
+        self.helper(scope, operation.span, "concat", &parts, "axis", Content::Int(0))
+    }
+
+    /// A node that the file does not have; gives its output.
+    fn helper(
+        &mut self,
+        scope: &mut Scope,
+        span: Span<'a>,
+        name: &str,
+        inputs: &[Option<String>],
+        attribute: &str,
+        content: Content,
+    ) -> Result<String> {
+        let variable = format!("#{}", span_offset(span));
+        let attributes = vec![Attribute { name: attribute.into(), content }];
+        self.node(scope, span, name, inputs, &[&variable], attributes)?;
+        Ok(current(scope, &variable))
+    }
+
+    /// `fill_constant`: the value is text, which is exact, and a float.
+    fn full(&mut self, scope: &mut Scope, operation: &Operation<'a>) -> Result<()> {
+        let text = match operation.attribute("str_value") {
+            Some(Content::Bytes(text)) => {
+                std::str::from_utf8(text).ok().map(str::trim).filter(|text| !text.is_empty())
+            }
+            _ => None,
+        };
+        let value = match text {
+            Some(text) => match (text.parse::<i64>(), text.parse::<f64>()) {
+                (Ok(whole), _) => Tensor::scalar(whole),
+                (_, Ok(float)) => Tensor::scalar(float),
+                _ => {
+                    return Err(Error::new(
+                        Kind::Syntax,
+                        format!("the value is \"{text}\", which is no number"),
+                    ));
+                }
+            },
+            None => match operation.attribute("value") {
+                Some(Content::Float(value)) => Tensor::scalar(*value),
+                _ => return Err(Error::new(Kind::Graph, "the operator has no value")),
+            },
+        };
+        let dtype = operation.attribute("dtype").and_then(|content| typed("dtype", content));
+        let named = |name: &str, content: Option<Content>| {
+            content.map(|content| Attribute { name: name.into(), content })
+        };
+        let outputs: Vec<_> = operation.writes().collect();
+        let (each, all, given) = (
+            operation.values("ShapeTensorList"),
+            operation.values("ShapeTensor"),
+            operation.values("ValueTensor"),
+        );
+        if each.is_empty() && all.is_empty() && given.is_empty() {
+            let shape = operation.attribute("shape").cloned().unwrap_or(Content::Ints(Vec::new()));
+            let attributes = [
+                named("shape", Some(shape)),
+                named("value", Some(Content::Tensor(value.into()))),
+                named("dtype", dtype),
+            ];
+            return self.node(
+                scope,
+                operation.span,
+                "full",
+                &[],
+                &outputs,
+                attributes.into_iter().flatten().collect(),
+            );
+        }
+        let value = match given.first() {
+            Some(given) => current(scope, given),
+            None => self.helper(
+                scope,
+                operation.span,
+                "assign_value",
+                &[],
+                "values",
+                Content::Tensors(vec![value.into()]),
+            )?,
+        };
+        let dims = match (each, all.first()) {
+            ([], Some(all)) => current(scope, all),
+            ([], None) => {
+                let shape = operation.attribute("shape").cloned().unwrap_or(Content::Ints(Vec::new()));
+                self.helper(scope, operation.span, "full_int_array", &[], "value", shape)?
+            }
+            (each, _) => self.joined(scope, operation, each)?,
+        };
+        let inputs = [Some(value), Some(dims)];
+        let attributes = named("dtype", dtype).into_iter().collect();
+        self.node(scope, operation.span, "full_with_tensor", &inputs, &outputs, attributes)
+    }
+
+    /// An operator that PIR has no name for: as it is.
+    fn keep(&mut self, scope: &mut Scope, operation: &Operation<'a>) -> Result<()> {
+        let inputs = operation.inputs.iter().flat_map(|(_, values)| values);
+        let inputs: Vec<_> = inputs.map(|name| Some(current(scope, name))).collect();
+        let outputs: Vec<_> =
+            operation.outputs.iter().flat_map(|(_, values)| values.iter().copied()).collect();
+        self.node(scope, operation.span, operation.name, &inputs, &outputs, operation.attributes.clone())
+    }
+
+    /// `while`: what its block writes of the variables around it is carried.
+    fn repeat(&mut self, scope: &mut Scope, operation: &Operation<'a>) -> Result<()> {
+        let most = self.limits.max_depth;
+        if scope.depth >= most {
+            return Err(Error::new(Kind::Limit, format!("blocks are nested more than {most} deep")));
+        }
+        let body = operation.body.ok_or_else(|| Error::new(Kind::Graph, "the operator has no block"))?;
+        let &[condition] = operation.values("Condition") else {
+            return Err(Error::new(Kind::Graph, "the operator has no condition"));
+        };
+        let operations = self.open(body, operation.span)?;
+        let mut carried = Vec::new();
+        let mut seen = HashSet::new();
+        for name in operations.iter().flat_map(Operation::writes) {
+            if scope.current.contains_key(name) && seen.insert(name) {
+                carried.push(name);
+            }
+        }
+        self.charge(operation.span, scope.current.len().saturating_mul(128))?;
+        let builder = Builder::nested("body");
+        let mut inner =
+            Scope { builder, current: scope.current.clone(), fetched: Vec::new(), depth: scope.depth + 1 };
+        for lead in ["#run", "#goes_on"] {
+            inner.builder.define(lead, Origin::Input)?;
+        }
+        for name in &carried {
+            let key = self.next_key(name);
+            let value = inner.builder.define(&key, Origin::Input)?;
+            inner.builder.info(value).declared = self.types.get(name).cloned();
+            inner.current.insert((*name).to_owned(), key);
+        }
+        self.operations(&mut inner, &operations)?;
+        for name in [condition].iter().chain(&carried) {
+            let key = current(&inner, name);
+            inner.builder.output(&key);
+        }
+        let graph = Content::Graph(Arc::new(inner.builder.finish()?));
+        let first = [None, Some(current(scope, condition))];
+        let inputs: Vec<_> =
+            first.into_iter().chain(carried.iter().map(|name| Some(current(scope, name)))).collect();
+        let attributes = vec![Attribute { name: "body".into(), content: graph }];
+        self.node(scope, operation.span, "while", &inputs, &carried, attributes)
+    }
+
+    /// The key of the next value of a variable.
+    fn next_key(&mut self, name: &str) -> String {
+        let count = self.written.entry(name.to_owned()).or_insert(0);
+        *count += 1;
+        format!("{name}#{count}")
+    }
+
+    fn node(
+        &mut self,
+        scope: &mut Scope,
+        span: Span<'a>,
+        name: &str,
+        inputs: &[Option<String>],
+        outputs: &[&str],
+        attributes: Vec<Attribute>,
+    ) -> Result<()> {
+        self.charge(span, size_of::<Node>())?;
+        let node = Node {
+            name: "".into(),
+            operator: OperatorId {
+                domain: scope.builder.intern(""),
+                name: scope.builder.intern(name),
+                overload: scope.builder.intern(""),
+            },
+            version: Some(OPERATORS),
+            inputs: inputs
+                .iter()
+                .map(|key| key.as_ref().map(|key| scope.builder.reference(key)))
+                .collect::<Slots>(),
+            outputs: Slots::new(),
+            attributes,
+            position: Some(span.position()),
+        };
+        let keys: Vec<_> = outputs
+            .iter()
+            .map(|name| {
+                let first = !name.starts_with('#') && scope.depth == 0 && !scope.current.contains_key(*name);
+                if first && !self.written.contains_key(*name) {
+                    (*name).to_owned()
+                } else {
+                    self.next_key(name)
+                }
+            })
+            .collect();
+        scope.builder.push(node, &keys.iter().map(String::as_str).collect::<Vec<_>>())?;
+        for (name, key) in outputs.iter().zip(keys) {
+            let value = scope.builder.reference(&key);
+            scope.builder.info(value).declared = self.types.get(name).cloned();
+            scope.current.insert((*name).to_owned(), key);
+        }
+        Ok(())
+    }
+}
+
+/// The key of a variable's present value; of one that nothing has written, its name.
+fn current(scope: &Scope, name: &str) -> String {
+    scope.current.get(name).cloned().unwrap_or_else(|| name.to_owned())
+}
+
+fn span_offset(span: Span<'_>) -> String {
+    match span.position() {
+        gradus_core::error::Position::Byte(at) => at.to_string(),
+        gradus_core::error::Position::Line(line, column) => format!("{line}:{column}"),
+    }
+}
+
+/// Whether PIR's operator means the same: no inputs that it does not have, no broadcasting from an axis on.
+fn keeps_meaning(row: &Renamed, operation: &Operation<'_>) -> bool {
+    let plain = !row.old.starts_with("elementwise_") || operation.int("axis").is_none_or(|axis| axis == -1);
+    plain && row.without.iter().all(|name| operation.values(name).is_empty())
+}
+
+/// The content of an attribute of PIR: element types are names there.
+fn typed(name: &str, content: &Content) -> Option<Content> {
+    match content {
+        Content::Int(number) if name == "dtype" => {
+            dtype_of(*number).map(|dtype: DType| Content::Bytes(dtype.name().into()))
+        }
+        other => Some(other.clone()),
+    }
+}
+
+/// A variable as the file declares it.
+struct Variable<'a> {
+    name: &'a str,
+    persistable: bool,
+    code: i64,
+    declared: Option<Type>,
+}
+
+impl<'a> Variable<'a> {
+    fn read(span: Span<'a>) -> Result<Variable<'a>> {
+        let mut variable = Variable { name: "", persistable: false, code: -1, declared: None };
+        for field in span.fields() {
+            let field = field?;
+            match field.number {
+                var_desc::NAME => variable.name = field.text()?,
+                var_desc::PERSISTABLE => variable.persistable = field.int()? != 0,
+                var_desc::TYPE => {
+                    for field in field.span()?.fields() {
+                        let field = field?;
+                        match field.number {
+                            var_type::TYPE => variable.code = field.int()?,
+                            var_type::DENSE_TENSOR => variable.declared = Some(tensor_type(field.span()?)?),
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(variable)
+    }
+}
+
+fn tensor_type(span: Span<'_>) -> Result<Type> {
+    let (mut dtype, mut dims) = (None, Vec::new());
+    for field in span.fields() {
+        let field = field?;
+        if field.number != var_type_dense_tensor_desc::TENSOR {
+            continue;
+        }
+        for field in field.span()?.fields() {
+            let field = field?;
+            match field.number {
+                var_type_tensor_desc::DATA_TYPE => dtype = dtype_of(field.int()?),
+                var_type_tensor_desc::DIMS => field.push_ints(&mut dims)?,
+                _ => {}
+            }
+        }
+    }
+    Ok(Type::Tensor(dtype, Some(extents(&dims))))
+}
+
+/// Reads an attribute: its name, its content, and the block that it names.
+fn read_attribute(span: Span<'_>) -> Result<(&str, Option<Content>, Option<i64>)> {
+    use op_desc_attr as at;
+    let (mut name, mut of, mut int, mut float, mut block) = ("", -1, 0, 0.0, None);
+    let (mut text, mut ints, mut floats, mut strings, mut numbers) =
+        (Bytes::new(), vec![], vec![], vec![], vec![]);
+    let mut double = 0.0;
+    for field in span.fields() {
+        let field = field?;
+        match field.number {
+            at::NAME => name = field.text()?,
+            at::TYPE => of = field.int()?,
+            at::I | at::L | at::B => int = field.int()?,
+            at::F => float = field.float()?,
+            at::S => text = field.span()?.bytes(),
+            at::INTS | at::LONGS | at::BOOLS => field.push_ints(&mut ints)?,
+            at::FLOATS => field.push_floats(&mut floats)?,
+            at::STRINGS => strings.push(field.span()?.bytes()),
+            at::BLOCK_IDX => block = Some(field.int()?),
+            at::FLOAT64 => double = field.double()?,
+            at::SCALAR | at::SCALARS => numbers.push(read_scalar(field.span()?)?.into()),
+            _ => {}
+        }
+    }
+    let content = match of {
+        // An int of 32 bits is written as one of 64, so its sign is there.
+        kind::INT | kind::LONG | kind::BOOLEAN => Some(Content::Int(int)),
+        kind::FLOAT => Some(Content::Float(float)),
+        kind::FLOAT64 => Some(Content::Tensor(Tensor::scalar(double).into())),
+        kind::STRING => Some(Content::Bytes(text)),
+        kind::INTS | kind::LONGS | kind::BOOLEANS => Some(Content::Ints(ints)),
+        kind::FLOATS => Some(Content::Floats(floats)),
+        kind::STRINGS => Some(Content::Strings(strings)),
+        kind::SCALARS => Some(Content::Tensors(numbers)),
+        kind::SCALAR => numbers.pop().map(Content::Tensor),
+        _ => None,
+    };
+    Ok((name, content, block))
+}
+
+fn read_scalar(span: Span<'_>) -> Result<Tensor> {
+    let (mut of, mut int, mut float) = (0, 0, 0.0);
+    for field in span.fields() {
+        let field = field?;
+        match field.number {
+            scalar::TYPE => of = field.int()?,
+            scalar::B | scalar::I => int = field.int()?,
+            scalar::R => float = field.double()?,
+            _ => {}
+        }
+    }
+    let (dtype, number) = match of {
+        scalar_type::BOOLEAN => (DType::Bool, Number::Int(int.into())),
+        scalar_type::LONG => (DType::I64, Number::Int(int.into())),
+        scalar_type::FLOAT64 => (DType::F64, Number::Float(float)),
+        other => return Err(span.error(Kind::Unsupported, format!("a number of kind {other} is not read"))),
+    };
+    Tensor::from_numbers(dtype, Shape::SCALAR, [number], Rules::IEEE)
+}

@@ -1,0 +1,31 @@
+//! Paddle programs: `.json` (PIR) or `.pdmodel` (protobuf), with the parameters in a `.pdiparams` file.
+//!
+//! Both readers give a [`Model`](gradus_core::graph::Model) in the words of PIR, Paddle's present form of programs:
+//!
+//! | in the file | in the model |
+//! |---|---|
+//! | `data`, `feed` | inputs |
+//! | parameters | constants, read from the `.pdiparams` file when they are needed |
+//! | `fetch` | outputs, in the order of their columns |
+//! | a list of tensors: what `builtin.combine` makes and `builtin.split` takes apart | so many values |
+//! | an input that stands for an attribute (the `axis` of `concat`), made by `full` | that attribute |
+//! | `if`, `while` | nodes with graphs, in the form of ONNX's `If` and `Loop` |
+//! | operators of `.pdmodel` | those of PIR, by the table in `names.rs`; others stay as they are |
+//!
+//! Sources: files that PaddlePaddle 3.3 writes; field numbers as its package describes them (`fields.rs`).
+
+mod attribute;
+mod desc;
+mod fields;
+mod json;
+mod names;
+mod parameters;
+mod pir;
+mod types;
+
+pub use desc::read_desc;
+pub use json::NEWEST_VERSION;
+pub use pir::read_program;
+
+/// The version of Paddle whose operators the nodes name.
+pub const OPERATORS: i64 = 3;

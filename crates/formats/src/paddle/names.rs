@@ -1,0 +1,147 @@
+//! Operators of old programs under the names that PIR gives them.
+//!
+//! Inputs and outputs of old operators have names, of which each may stand for several values; where PIR has a list of
+//! integers, an old operator has an attribute, one tensor, or a tensor for each.
+
+/// An input of the operator of PIR.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Slot {
+    /// What the input of that name holds.
+    Of(&'static str),
+    /// Tensors of one element each, or a tensor of all, or else the attribute: under the last name, in PIR.
+    List(&'static str, &'static str, &'static str, &'static str),
+}
+
+/// How an old operator is named in PIR.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Renamed {
+    pub(super) old: &'static str,
+    pub(super) new: &'static str,
+    pub(super) inputs: &'static [Slot],
+    pub(super) output: &'static str,
+    /// Attributes: the old name and the new one.
+    pub(super) attributes: &'static [(&'static str, &'static str)],
+    /// Inputs that must be empty for the meaning to be PIR's.
+    pub(super) without: &'static [&'static str],
+}
+
+use Slot::{List, Of};
+
+const fn row(
+    old: &'static str,
+    new: &'static str,
+    inputs: &'static [Slot],
+    attributes: &'static [(&'static str, &'static str)],
+) -> Renamed {
+    Renamed { old, new, inputs, output: "Out", attributes, without: &[] }
+}
+
+const fn without(row: Renamed, without: &'static [&'static str]) -> Renamed {
+    Renamed { without, ..row }
+}
+
+const X: &[Slot] = &[Of("X")];
+const XY: &[Slot] = &[Of("X"), Of("Y")];
+const STARTS: Slot = List("StartsTensorList", "StartsTensor", "starts", "starts");
+const ENDS: Slot = List("EndsTensorList", "EndsTensor", "ends", "ends");
+const STRIDES: Slot = List("StridesTensorList", "StridesTensor", "strides", "strides");
+const AXES: Slot = List("AxesTensorList", "AxesTensor", "axes", "axis");
+const SHAPE: Slot = List("ShapeTensor", "Shape", "shape", "shape");
+const SLICED: &[(&str, &str)] = &[("axes", "axes"), ("decrease_axis", "decrease_axis")];
+const REDUCED: &[(&str, &str)] = &[("dim", "axis"), ("keep_dim", "keepdim"), ("out_dtype", "dtype")];
+const DTYPE: &[(&str, &str)] = &[("dtype", "dtype")];
+
+/// All that are renamed. What is not here keeps its name, its inputs in order, and its attributes.
+pub(super) const TABLE: &[Renamed] = &[
+    row("elementwise_add", "add", XY, &[]),
+    row("elementwise_sub", "subtract", XY, &[]),
+    row("elementwise_mul", "multiply", XY, &[]),
+    row("elementwise_div", "divide", XY, &[]),
+    row("elementwise_floordiv", "floor_divide", XY, &[]),
+    row("elementwise_mod", "remainder", XY, &[]),
+    row("elementwise_min", "minimum", XY, &[]),
+    row("elementwise_max", "maximum", XY, &[]),
+    row("elementwise_pow", "elementwise_pow", XY, &[]),
+    row("equal", "equal", XY, &[]),
+    row("not_equal", "not_equal", XY, &[]),
+    row("less_than", "less_than", XY, &[]),
+    row("less_equal", "less_equal", XY, &[]),
+    row("greater_than", "greater_than", XY, &[]),
+    row("greater_equal", "greater_equal", XY, &[]),
+    row("logical_and", "logical_and", XY, &[]),
+    row("logical_or", "logical_or", XY, &[]),
+    row("logical_xor", "logical_xor", XY, &[]),
+    row("logical_not", "logical_not", X, &[]),
+    row("range", "arange", &[Of("Start"), Of("End"), Of("Step")], DTYPE),
+    row("linspace", "linspace", &[Of("Start"), Of("Stop"), Of("Num")], DTYPE),
+    row("logspace", "logspace", &[Of("Start"), Of("Stop"), Of("Num"), Of("Base")], DTYPE),
+    row("shape", "shape", &[Of("Input")], &[]),
+    row("size", "numel", &[Of("Input")], &[]),
+    row("cast", "cast", X, &[("out_dtype", "dtype")]),
+    row("assign", "assign", X, &[]),
+    row("assign_value", "assign_value", &[], &[("shape", "shape"), ("dtype", "dtype"), ("values", "values")]),
+    row("fill_any_like", "full_like", X, &[("value", "value"), ("dtype", "dtype")]),
+    row(
+        "scale",
+        "scale",
+        &[Of("X"), Of("ScaleTensor")],
+        &[("scale", "scale"), ("bias", "bias"), ("bias_after_scale", "bias_after_scale")],
+    ),
+    row("increment", "increment", X, &[("step", "value")]),
+    without(row("concat", "concat", X, &[("axis", "axis")]), &["AxisTensor"]),
+    Renamed { output: "Y", ..row("stack", "stack", X, &[("axis", "axis")]) },
+    without(
+        row("split", "split", X, &[("sections", "sections"), ("num", "num"), ("axis", "axis")]),
+        &["AxisTensor", "SectionsTensorList"],
+    ),
+    row("unbind", "unbind", X, &[("axis", "axis")]),
+    row("slice", "slice", &[Of("Input"), STARTS, ENDS], SLICED),
+    row("strided_slice", "strided_slice", &[Of("Input"), STARTS, ENDS, STRIDES], SLICED),
+    row("reshape2", "reshape", &[Of("X"), SHAPE], &[]),
+    row(
+        "flatten_contiguous_range",
+        "flatten",
+        X,
+        &[("start_axis", "start_axis"), ("stop_axis", "stop_axis")],
+    ),
+    row("squeeze2", "squeeze", &[Of("X"), AXES], &[]),
+    row("unsqueeze2", "unsqueeze", &[Of("X"), AXES], &[]),
+    row("expand_v2", "expand", &[Of("X"), List("expand_shapes_tensor", "Shape", "shape", "shape")], &[]),
+    row("expand_as_v2", "expand_as", XY, &[("target_shape", "target_shape")]),
+    row(
+        "tile",
+        "tile",
+        &[Of("X"), List("repeat_times_tensor", "RepeatTimes", "repeat_times", "repeat_times")],
+        &[],
+    ),
+    without(row("gather", "gather", &[Of("X"), Of("Index")], &[("axis", "axis")]), &["Axis"]),
+    row("gather_nd", "gather_nd", &[Of("X"), Of("Index")], &[]),
+    row("index_select", "index_select", &[Of("X"), Of("Index")], &[("dim", "axis")]),
+    row("transpose2", "transpose", X, &[("axis", "perm")]),
+    row("where", "where", &[Of("Condition"), Of("X"), Of("Y")], &[]),
+    row("matmul_v2", "matmul", XY, &[("trans_x", "transpose_x"), ("trans_y", "transpose_y")]),
+    row("softmax", "softmax", X, &[("axis", "axis")]),
+    row("reduce_sum", "sum", X, REDUCED),
+    row("reduce_mean", "mean", X, REDUCED),
+    row("reduce_max", "max", X, REDUCED),
+    row("reduce_min", "min", X, REDUCED),
+    row("reduce_prod", "prod", X, REDUCED),
+    row("abs", "abs", X, &[]),
+    row("ceil", "ceil", X, &[]),
+    row("cos", "cos", X, &[]),
+    row("erf", "erf", X, &[]),
+    row("exp", "exp", X, &[]),
+    row("floor", "floor", X, &[]),
+    row("log", "log", X, &[]),
+    row("relu", "relu", X, &[]),
+    row("sigmoid", "sigmoid", X, &[]),
+    row("sign", "sign", X, &[]),
+    row("sin", "sin", X, &[]),
+    row("sqrt", "sqrt", X, &[]),
+    row("tanh", "tanh", X, &[]),
+];
+
+/// How an old operator is named in PIR, if the table says.
+pub(super) fn renamed(old: &str) -> Option<&'static Renamed> {
+    TABLE.iter().find(|row| row.old == old)
+}

@@ -1,0 +1,439 @@
+//! PIR: regions of blocks of operations, as JSON.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use gradus_core::convert::product;
+use gradus_core::error::Position;
+use gradus_core::graph::{
+    Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Slots, Standard, Type,
+};
+use gradus_core::{Error, Kind, Limits, Result, Shape};
+
+use super::json::{Block, Document, NEWEST_VERSION, Operation, Output, Raw, Region, Text};
+use super::parameters::{Wanted, constants};
+use super::types::Typed;
+use super::{OPERATORS, attribute, types};
+use crate::files::Files;
+
+/// Inputs that stand for attributes, by operator: counted from the last, so that lists before them do not matter.
+const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
+    ("concat", 0, "axis"),
+    ("gather", 0, "axis"),
+    ("split", 0, "axis"),
+    ("split", 1, "sections"),
+    ("split_with_num", 0, "axis"),
+    ("squeeze", 0, "axis"),
+    ("unsqueeze", 0, "axis"),
+];
+
+/// Bytes that reading may take for each byte of text: a value of a few characters becomes a node.
+const BYTES_PER_BYTE: usize = 48;
+
+/// Reads a program of PIR. `parameters` is the path of the file of parameters, relative to the program; it is opened
+/// when one is needed.
+///
+/// # Errors
+/// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is not well formed,
+/// [`Kind::Limit`] where it is too large; all with line and column.
+pub fn read_program(
+    bytes: &[u8],
+    parameters: &str,
+    files: &Arc<dyn Files>,
+    limits: &Limits,
+) -> Result<Model> {
+    limits.allow_bytes(0, product(bytes.len(), BYTES_PER_BYTE))?;
+    let text = Text::new(bytes)?;
+    let Document { base_code, program } = text.document()?;
+    let start = Position::Line(1, 1);
+    let fail = |kind, message: String| Err(Error::new(kind, message).at(start));
+    let Some(header) = base_code else {
+        return fail(Kind::Syntax, "this is not a Paddle program: it has no \"base_code\"".into());
+    };
+    if header.magic != "pir" {
+        let magic = header.magic;
+        return fail(
+            Kind::Syntax,
+            format!("this is not a Paddle program: its magic is \"{magic}\", not \"pir\""),
+        );
+    }
+    if !(0..=NEWEST_VERSION).contains(&header.version) {
+        let version = header.version;
+        return fail(
+            Kind::Unsupported,
+            format!("the program's version of PIR is {version}; known are 0 to {NEWEST_VERSION}"),
+        );
+    }
+    let Some(program) = program else { return fail(Kind::Syntax, "the file has no program".into()) };
+    let mut reading = Reading { text, limits, values: HashMap::new(), numbers: HashMap::new(), spent: 0 };
+    let mut scope =
+        Scope { builder: Builder::new("main"), parameters: Vec::new(), fetched: Vec::new(), depth: 0 };
+    let [region] = program.regions[..] else {
+        return fail(
+            Kind::Graph,
+            format!("the program has {} regions, but one is wanted", program.regions.len()),
+        );
+    };
+    let block = reading.block(region)?;
+    let yielded = reading.operations(&mut scope, &block)?;
+    let mut model = Model::new(Standard::Paddle);
+    model.format_version = header.version;
+    "PaddlePaddle 3".clone_into(&mut model.producer);
+    model.opsets.push(("".into(), OPERATORS));
+    let Scope { mut builder, parameters: wanted, mut fetched, .. } = scope;
+    let keys: HashMap<_, _> = wanted.iter().map(|(key, wanted)| (wanted.name.clone(), key.clone())).collect();
+    let wanted = wanted.into_iter().map(|(_, wanted)| wanted).collect();
+    for (name, constant) in constants(parameters, files, wanted) {
+        let Some(key) = keys.get(&name) else { continue };
+        let value = builder.constant(key, constant)?;
+        builder.info(value).name = name.into();
+    }
+    fetched.sort_by_key(|(column, _)| *column);
+    for key in fetched.into_iter().map(|(_, key)| key).chain(yielded) {
+        builder.output(&key);
+    }
+    model.graph = builder.finish()?;
+    Ok(model)
+}
+
+/// A block while it is read.
+struct Scope {
+    builder: Builder,
+    /// By key.
+    parameters: Vec<(String, Wanted)>,
+    /// Columns and keys of outputs.
+    fetched: Vec<(i64, String)>,
+    depth: usize,
+}
+
+struct Reading<'a, 'l> {
+    text: Text<'a>,
+    limits: &'l Limits,
+    /// The keys that a value of PIR stands for, unless it is its own.
+    values: HashMap<i64, Vec<String>>,
+    /// What `full` and `full_int_array` made.
+    numbers: HashMap<String, Vec<i64>>,
+    /// Bytes of lists of inputs: a list may be read many times.
+    spent: u64,
+}
+
+impl<'a> Reading<'a, '_> {
+    /// The only block of a region.
+    fn block(&self, region: Raw<'a>) -> Result<Block<'a>> {
+        let blocks = self.text.read::<Region<'a>>(region, "a region")?.blocks;
+        let [block] = blocks[..] else {
+            let message = format!("the region has {} blocks, but one is wanted", blocks.len());
+            return Err(Error::new(Kind::Unsupported, message).at(self.text.position(region)));
+        };
+        self.text.read(block, "a block")
+    }
+
+    /// Reads the operations of a block; gives the keys of what it yields.
+    fn operations(&mut self, scope: &mut Scope, block: &Block<'a>) -> Result<Vec<String>> {
+        let mut yielded = Vec::new();
+        scope.builder.reserve(block.ops.len());
+        for &raw in &block.ops {
+            let operation: Operation<'a> = self.text.read(raw, "an operation")?;
+            let position = self.text.position(raw);
+            let label = format!("operation \"{}\"", name_of(&operation.name).1);
+            if let Some(keys) = self
+                .operation(scope, &operation, position)
+                .map_err(|error| error.in_node(label).at(position))?
+            {
+                yielded = keys;
+            }
+        }
+        Ok(yielded)
+    }
+
+    fn operation(
+        &mut self,
+        scope: &mut Scope,
+        operation: &Operation<'a>,
+        position: Position,
+    ) -> Result<Option<Vec<String>>> {
+        if operation.name == "p" {
+            self.parameter(scope, operation, position)?;
+            return Ok(None);
+        }
+        let (dialect, name) = name_of(&operation.name);
+        let mut inputs = self.inputs(operation)?;
+        let outputs =
+            operation.outputs.map_or(Ok(Vec::new()), |raw| self.text.read(raw, "a list of outputs"))?;
+        let mut attributes =
+            operation.attributes.map_or(Ok(Vec::new()), |raw| attribute::read(self.text, raw))?;
+        match (dialect, name) {
+            ("builtin", "combine" | "split") => {
+                self.relist(operation, inputs, &outputs)?;
+                return Ok(None);
+            }
+            ("cf", "yield") => return Ok(Some(inputs.into_iter().flatten().collect())),
+            ("pd_op", "data" | "feed") => {
+                self.input(scope, &outputs, &attributes)?;
+                return Ok(None);
+            }
+            ("pd_op", "if" | "while") => {
+                attributes.extend(self.bodies(scope, name, operation)?);
+                if name == "while" {
+                    // In the form of a loop without a greatest number of runs.
+                    inputs.insert(0, None);
+                }
+            }
+            ("pd_op", _) => self.take_attributes(name, &mut inputs, &mut attributes),
+            _ => {}
+        }
+        let keys = self.defined(&outputs)?;
+        let node = Node {
+            name: "".into(),
+            operator: OperatorId {
+                domain: scope.builder.intern(if matches!(dialect, "pd_op" | "cf") { "" } else { dialect }),
+                name: scope.builder.intern(name),
+                overload: scope.builder.intern(""),
+            },
+            version: Some(OPERATORS),
+            inputs: inputs
+                .iter()
+                .map(|key| key.as_ref().map(|key| scope.builder.reference(key)))
+                .collect::<Slots>(),
+            outputs: Slots::new(),
+            attributes,
+            position: Some(position),
+        };
+        self.note_numbers(&node, &keys);
+        let fetched = (dialect, name) == ("pd_op", "fetch");
+        let column = fetched.then(|| int_of(&node, "col").unwrap_or(0));
+        let title = if fetched { text_of(&node.attributes, "name").map(str::to_owned) } else { None };
+        let list: Vec<_> = keys.iter().map(|(key, _)| key.as_str()).collect();
+        scope.builder.push(node, &list)?;
+        for (key, declared) in &keys {
+            let value = scope.builder.reference(key);
+            let info = scope.builder.info(value);
+            info.declared.clone_from(declared);
+            if let Some(title) = &title {
+                info.name = title.as_str().into();
+            }
+        }
+        if let (Some(column), Some((key, _))) = (column, keys.first()) {
+            scope.fetched.push((column, key.clone()));
+        }
+        Ok(None)
+    }
+
+    /// The keys of what an operation reads, lists taken apart.
+    fn inputs(&mut self, operation: &Operation<'a>) -> Result<Vec<Option<String>>> {
+        let mut inputs = Vec::with_capacity(operation.inputs.len());
+        for input in &operation.inputs {
+            match self.values.get(&input.id) {
+                _ if input.id == 0 => inputs.push(None),
+                None => inputs.push(Some(key(input.id))),
+                Some(keys) => {
+                    let bytes = product(keys.len(), 64);
+                    self.limits.allow_bytes(self.spent, bytes)?;
+                    self.spent = self.spent.saturating_add(gradus_core::convert::low_u64(bytes));
+                    inputs.extend(keys.iter().cloned().map(Some));
+                }
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// What `builtin.combine` and `builtin.split` define: other names of what they read.
+    fn relist(
+        &mut self,
+        operation: &Operation<'a>,
+        inputs: Vec<Option<String>>,
+        outputs: &[Output<'a>],
+    ) -> Result<()> {
+        let keys: Vec<String> = inputs.into_iter().flatten().collect();
+        let combines = operation.name.ends_with("combine");
+        let fits = if combines {
+            // Lists of lists could be as long as two to the number of operations.
+            outputs.len() == 1 && keys.len() == operation.inputs.len()
+        } else {
+            outputs.len() == keys.len()
+        };
+        if !fits {
+            let (from, to) = (keys.len(), outputs.len());
+            return Err(Error::new(
+                Kind::Graph,
+                format!("{from} values are read and {to} defined, which does not fit"),
+            ));
+        }
+        if combines {
+            self.values.insert(outputs.first().map_or(0, |output| output.id), keys);
+        } else {
+            for (output, key) in outputs.iter().zip(keys) {
+                self.values.insert(output.id, vec![key]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keys and declared types of what an operation defines, lists taken apart.
+    fn defined(&mut self, outputs: &[Output<'a>]) -> Result<Vec<(String, Option<Type>)>> {
+        let mut all = Vec::with_capacity(outputs.len());
+        for output in outputs {
+            match types::read(self.text, output.of)? {
+                _ if output.id == 0 => all.push((String::new(), None)),
+                Typed::One(declared) => all.push((key(output.id), declared)),
+                Typed::List(items) => {
+                    let keys =
+                        (0..items.len()).map(|i| format!("{}.{i}", key(output.id))).collect::<Vec<_>>();
+                    all.extend(keys.iter().cloned().zip(items));
+                    self.values.insert(output.id, keys);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn parameter(&self, scope: &mut Scope, operation: &Operation<'a>, position: Position) -> Result<()> {
+        let wrong = |what: &str| Error::new(Kind::Syntax, format!("a parameter has no {what}"));
+        let parts: Vec<Raw<'a>> =
+            self.text.read(operation.attributes.ok_or_else(|| wrong("attributes"))?, "a list")?;
+        let name: String =
+            self.text.read(parts.last().ok_or_else(|| wrong("name"))?, "the name of a parameter")?;
+        let output: Output<'a> =
+            self.text.read(operation.outputs.ok_or_else(|| wrong("output"))?, "an output")?;
+        let declared = match types::read(self.text, output.of)? {
+            Typed::One(declared) => declared,
+            Typed::List(_) => None,
+        };
+        let dtype = declared.as_ref().and_then(Type::dtype);
+        let dims = declared.as_ref().and_then(Type::known_dims);
+        let (Some(dtype), Some(dims)) = (dtype, dims) else {
+            return Err(Error::new(Kind::Type, format!("parameter \"{name}\" has no type that says all")));
+        };
+        if scope.depth > 0 {
+            return Err(Error::new(Kind::Graph, format!("parameter \"{name}\" stands in an inner block")));
+        }
+        scope.parameters.push((key(output.id), Wanted { name, dtype, shape: Shape::new(dims)?, position }));
+        Ok(())
+    }
+
+    fn input(&self, scope: &mut Scope, outputs: &[Output<'a>], attributes: &[Attribute]) -> Result<()> {
+        let [output] = outputs else {
+            return Err(Error::new(
+                Kind::Graph,
+                format!("an input defines {} values, not one", outputs.len()),
+            ));
+        };
+        let declared = match types::read(self.text, output.of)? {
+            Typed::One(declared) => declared,
+            Typed::List(_) => return Err(Error::new(Kind::Type, "an input is a list of tensors")),
+        };
+        let value = scope.builder.define(&key(output.id), Origin::Input)?;
+        let info = scope.builder.info(value);
+        info.declared = declared;
+        if let Some(name) = text_of(attributes, "name") {
+            info.name = name.into();
+        }
+        Ok(())
+    }
+
+    /// The graphs of `if` and `while`.
+    fn bodies(&mut self, scope: &Scope, name: &str, operation: &Operation<'a>) -> Result<Vec<Attribute>> {
+        let names: &[&str] = if name == "if" { &["then_branch", "else_branch"] } else { &["body"] };
+        if operation.regions.len() != names.len() {
+            let (count, wanted) = (operation.regions.len(), names.len());
+            return Err(Error::new(
+                Kind::Graph,
+                format!("there are {count} regions, but {wanted} are wanted"),
+            ));
+        }
+        let each = names.iter().zip(&operation.regions).map(|(&body, region)| {
+            let lead: &[&str] = if name == "while" { &["#run", "#goes_on"] } else { &[] };
+            let graph = self.inner(body, region, lead, scope.depth + 1)?;
+            Ok(Attribute { name: body.into(), content: Content::Graph(Arc::new(graph)) })
+        });
+        each.collect()
+    }
+
+    fn inner(&mut self, name: &str, region: Raw<'a>, lead: &[&str], depth: usize) -> Result<Graph> {
+        let most = self.limits.max_depth;
+        if depth > most {
+            let message = format!("blocks are nested more than {most} deep");
+            return Err(Error::new(Kind::Limit, message).at(self.text.position(region)));
+        }
+        let block = self.block(region)?;
+        let builder = Builder::nested(name);
+        let mut scope = Scope { builder, parameters: Vec::new(), fetched: Vec::new(), depth };
+        for input in lead {
+            scope.builder.define(input, Origin::Input)?;
+        }
+        for argument in &block.args {
+            let value = scope.builder.define(&key(argument.id), Origin::Input)?;
+            if let Typed::One(declared) = types::read(self.text, argument.of)? {
+                scope.builder.info(value).declared = declared;
+            }
+        }
+        for output in self.operations(&mut scope, &block)? {
+            scope.builder.output(&output);
+        }
+        scope.builder.finish()
+    }
+
+    /// Turns inputs that stand for attributes into these, where they are constant.
+    fn take_attributes(&self, name: &str, inputs: &mut Vec<Option<String>>, attributes: &mut Vec<Attribute>) {
+        let mut last = inputs.len();
+        for &(_, _, attribute) in AS_ATTRIBUTES.iter().filter(|(of, ..)| *of == name) {
+            let Some(at) = last.checked_sub(1).filter(|&at| at > 0) else { return };
+            let numbers = inputs.get(at).cloned().flatten().and_then(|key| self.numbers.get(&key));
+            let Some(numbers) = numbers else { return };
+            let content = match numbers[..] {
+                [only] if attribute == "axis" => Content::Int(only),
+                _ => Content::Ints(numbers.clone()),
+            };
+            attributes.push(Attribute { name: attribute.into(), content });
+            inputs.remove(at);
+            last = at;
+        }
+    }
+
+    /// Remembers what `full` and `full_int_array` make, for whom it is an attribute.
+    fn note_numbers(&mut self, node: &Node, keys: &[(String, Option<Type>)]) {
+        let [(key, _)] = keys else { return };
+        let numbers = match (&*node.operator.name, node.attribute("value")) {
+            ("full", Some(Content::Tensor(value))) => {
+                let one = matches!(node.attribute("shape"), Some(Content::Ints(dims)) if dims.iter().all(|&dim| dim == 1));
+                let value = value.tensor().ok().filter(|_| one).and_then(|value| value.only_number().ok());
+                let whole =
+                    value.map(gradus_core::convert::nearest_f64).and_then(gradus_core::convert::truncated);
+                whole.and_then(|whole| i64::try_from(whole).ok()).map(|whole| vec![whole])
+            }
+            ("full_int_array", Some(Content::Ints(values))) => Some(values.clone()),
+            _ => None,
+        };
+        if let Some(numbers) = numbers {
+            self.numbers.insert(key.clone(), numbers);
+        }
+    }
+}
+
+/// The key of a value of PIR.
+fn key(id: i64) -> String {
+    format!("%{id}")
+}
+
+/// Dialect and name of an operation.
+fn name_of(name: &str) -> (&str, &str) {
+    let (dialect, name) = name.split_once('.').unwrap_or(("", name));
+    let dialect = match dialect {
+        "0" => "builtin",
+        "1" => "pd_op",
+        "2" => "cf",
+        "3" => "custom_op",
+        "4" => "dist",
+        other => other,
+    };
+    (dialect, name)
+}
+
+fn int_of(node: &Node, name: &str) -> Option<i64> {
+    if let Some(Content::Int(value)) = node.attribute(name) { Some(*value) } else { None }
+}
+
+fn text_of<'n>(attributes: &'n [Attribute], name: &str) -> Option<&'n str> {
+    let content = &attributes.iter().find(|attribute| &*attribute.name == name)?.content;
+    if let Content::Bytes(bytes) = content { std::str::from_utf8(bytes).ok() } else { None }
+}

@@ -1,0 +1,57 @@
+//! Nodes that stand for a graph of another standard's operators.
+
+use std::mem::take;
+use std::rc::Rc;
+
+use gradus_core::graph::{Graph, Standard};
+
+use super::InferOptions;
+use super::cx::Cx;
+use super::pass::Pass;
+use crate::fact::Fact;
+
+impl Cx<'_, '_> {
+    /// What is known of the outputs of the graph of ONNX operators that the node stands for.
+    ///
+    /// The graph lives as long as this call, the pass for longer: so a pass of its own visits it, with the symbols of
+    /// this one. What it takes for granted, and what it finds wrong, is the node's.
+    pub(crate) fn lowered(&mut self, graph: &Graph, inputs: Vec<Fact>) -> Vec<Fact> {
+        let label = self.label();
+        let outer = &mut *self.pass;
+        let options = InferOptions {
+            ignore_declared: true,
+            cautious: outer.cautious,
+            most_bytes: outer.most_bytes,
+            limits: outer.limits,
+            ..InferOptions::default()
+        };
+        let mut pass = Pass::new(Standard::Onnx, &[], &options);
+        pass.symbols = take(&mut outer.symbols);
+        pass.lists = take(&mut outer.lists);
+        pass.assumed = take(&mut outer.assumed);
+        pass.equal = take(&mut outer.equal);
+        pass.conditional = outer.conditional;
+        let mut frame = pass.frame(graph, inputs, Rc::default(), label.as_str().into());
+        for id in graph.inputs() {
+            frame.depends[id.index()] = self.depends;
+        }
+        pass.run(&mut frame);
+        for &id in graph.outputs() {
+            pass.read(&mut frame, id);
+        }
+        outer.symbols = pass.symbols;
+        outer.lists = pass.lists;
+        outer.assumed = pass.assumed;
+        outer.equal = pass.equal;
+        let node = super::pass::label(self.node, self.index);
+        outer.assumptions.extend(
+            pass.assumptions
+                .into_iter()
+                .map(|assumption| super::Assumption { node: node.clone(), ..assumption }),
+        );
+        outer.problems.extend(
+            pass.problems.into_iter().map(|problem| super::Problem { place: label.clone(), ..problem }),
+        );
+        graph.outputs().iter().map(|id| frame.facts[id.index()].clone()).collect()
+    }
+}

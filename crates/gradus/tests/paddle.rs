@@ -1,0 +1,202 @@
+//! Programs that PaddlePaddle saved, against what it gives for them, held to the two-sided list `conformance/paddle.toml`.
+//!
+//! `conformance/paddle_programs.py` made them. A few are checked in; `cargo xtask conformance --peers paddle` makes
+//! many more, in the folder that `GRADUS_PADDLE` names, of which all must pass.
+//!
+//! Results are equal bit for bit, but for floats of sequences: Paddle rounds them more than once, and each case says how
+//! many units in the last place of its greatest element an output may be away.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use gradus::convert::nearest_f64;
+use gradus::formats::numpy;
+use gradus::infer::{Given, InferOptions, Inference};
+use gradus::seq::profile::Profile;
+use gradus::{DType, Fact, Limits, Model, Number, Options, Tensor, Value};
+
+#[derive(serde::Deserialize)]
+struct List {
+    pass: BTreeSet<String>,
+    /// Outputs, `PROGRAM:INDEX`, and why Paddle gives something else.
+    xfail: BTreeMap<String, String>,
+}
+
+/// A program, its inputs, and its outputs with the errors that they may have.
+struct Case {
+    name: String,
+    model: Model,
+    inputs: HashMap<String, Value>,
+    outputs: Vec<(Tensor, f64)>,
+}
+
+fn cases(root: &Path) -> Vec<Case> {
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    assert!(!folders.is_empty(), "there are cases in {}", root.display());
+    folders.iter().map(|folder| case(folder)).collect()
+}
+
+fn case(folder: &Path) -> Case {
+    let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+    let file =
+        ["model.json", "model.pdmodel"].map(|file| folder.join(file)).into_iter().find(|file| file.exists());
+    let model =
+        Model::open(file.unwrap(), &Limits::DEFAULT).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let arrays = std::fs::read(folder.join("arrays.npz")).unwrap();
+    let arrays: HashMap<_, _> =
+        numpy::read_npz(&arrays.into(), |_| None, &Limits::DEFAULT).unwrap().into_iter().collect();
+    let facts: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.join("case.json")).unwrap()).unwrap();
+    let ulps = facts["ulps"].as_array().unwrap().iter().map(|ulps| ulps.as_f64().unwrap());
+    let outputs = ulps.enumerate().map(|(i, ulps)| (arrays[&format!("out.{i}")].clone(), ulps)).collect();
+    let inputs = arrays.iter().filter_map(|(key, tensor)| {
+        key.strip_prefix("in.").map(|name| (name.to_owned(), Value::from(tensor.clone())))
+    });
+    Case { name, model, inputs: inputs.collect(), outputs }
+}
+
+/// How two tensors differ, if they do.
+fn difference(got: &Tensor, want: &Tensor, ulps: f64) -> Option<String> {
+    if (got.dtype(), got.shape()) != (want.dtype(), want.shape()) {
+        return Some(format!("{}{}, not {}{}", got.dtype(), got.shape(), want.dtype(), want.shape()));
+    }
+    let all = |tensor: &Tensor| tensor.numbers().unwrap().collect::<Vec<_>>();
+    let (got, want_all) = (all(got), all(want));
+    let greatest =
+        want_all.iter().map(|&x| nearest_f64(x).abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let ulp = match want.dtype() {
+        DType::F32 => greatest * f64::from(f32::EPSILON),
+        _ => greatest * f64::EPSILON,
+    };
+    let same = |a: Number, b: Number| match (a, b) {
+        (Number::Float(a), Number::Float(b)) => {
+            a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()) || (a - b).abs() <= ulps * ulp
+        }
+        (a, b) => a == b,
+    };
+    let i = (0..got.len()).find(|&i| !same(got[i], want_all[i]))?;
+    Some(format!("element {i} of {} is {:?}, not {:?}", got.len(), got[i], want_all[i]))
+}
+
+/// What inference says that is not so, or does not say though it could.
+fn inferred(inference: &Inference, case: &Case, complete: bool) -> Option<String> {
+    if let Some(problem) = inference.problems().first() {
+        return Some(format!("{}: {}", problem.place, problem.message));
+    }
+    for (i, (&id, (want, _))) in case.model.graph().outputs().iter().zip(&case.outputs).enumerate() {
+        let fact = inference.fact(id);
+        let said = inference.describe(fact);
+        let Fact::Tensor(tensor) = fact else { return Some(format!("nothing is known of output {i}")) };
+        let dims = tensor.dims.as_ref().map(|dims| dims.iter().map(|dim| dim.known()).collect::<Vec<_>>());
+        let want_dims: Vec<_> = want.shape().to_i64();
+        let fits = dims.as_ref().is_some_and(|dims| {
+            dims.len() == want_dims.len()
+                && dims.iter().zip(&want_dims).all(|(dim, &len)| dim.is_none_or(|dim| dim == len))
+        });
+        let all = dims.is_some_and(|dims| dims.iter().all(Option::is_some));
+        if tensor.dtype != Some(want.dtype()) || !fits || (complete && !all) {
+            return Some(format!(
+                "output {i} is inferred as {said}, and is {}{}",
+                want.dtype(),
+                want.shape()
+            ));
+        }
+        if let Some(known) = tensor.tensor()
+            && let Some(how) = difference(&known, want, case.outputs[i].1)
+        {
+            return Some(format!("output {i} is inferred as {said}: {how}"));
+        }
+    }
+    None
+}
+
+/// What is wrong with a case: of it as a whole, and by output.
+fn check(case: &Case) -> BTreeMap<String, String> {
+    let mut wrong = BTreeMap::new();
+    let name = &case.name;
+    let given = case.inputs.iter().map(|(name, value)| (name.clone(), Given::Value(value.clone())));
+    let with_inputs = InferOptions { inputs: given.collect(), ..InferOptions::default() };
+    for (options, complete) in [(InferOptions::default(), false), (with_inputs, true)] {
+        let inference = case.model.infer(&options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        if let Some(how) = inferred(&inference, case, complete) {
+            wrong.insert(format!("{name}: inference"), how);
+        }
+    }
+    match case.model.run(&case.inputs, &[], &Options::default()) {
+        Ok(values) => {
+            assert_eq!(values.len(), case.outputs.len(), "{name}");
+            for (i, ((_, got), (want, ulps))) in values.iter().zip(&case.outputs).enumerate() {
+                if let Some(how) = difference(got.tensor().unwrap(), want, *ulps) {
+                    wrong.insert(format!("{name}:{i}"), how);
+                }
+            }
+        }
+        Err(error) => {
+            wrong.insert(name.clone(), error.to_string());
+        }
+    }
+    wrong
+}
+
+#[test]
+fn recorded_programs_give_what_paddle_gives() {
+    let conformance = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let list: List =
+        toml::from_str(&std::fs::read_to_string(conformance.join("paddle.toml")).unwrap()).unwrap();
+    let (mut seen, mut wrong) = (BTreeSet::new(), BTreeMap::new());
+    for case in cases(&conformance.join("recorded/paddle")) {
+        wrong.extend(check(&case));
+        seen.insert(case.name);
+    }
+    let mut report = Vec::new();
+    report.extend(seen.difference(&list.pass).map(|name| format!("{name} is not listed")));
+    report.extend(list.pass.difference(&seen).map(|name| format!("{name} is listed, but there is none")));
+    report.extend(
+        list.xfail
+            .iter()
+            .filter(|(name, _)| !wrong.contains_key(*name))
+            .map(|(name, why)| format!("{name} is as Paddle gives it, though it should not be: {why}")),
+    );
+    report.extend(
+        wrong
+            .iter()
+            .filter(|(name, _)| !list.xfail.contains_key(*name))
+            .map(|(name, how)| format!("{name}: {how}")),
+    );
+    assert!(report.is_empty(), "{}", report.join("\n"));
+}
+
+#[test]
+fn the_profile_gives_what_paddle_gives_for_sequences() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/paddle");
+    let options = Options { profile: Profile::Paddle, ..Options::default() };
+    for name in ["deviating.pir", "sequences.pir", "sequences.old"] {
+        let case = case(&root.join(name));
+        let values =
+            case.model.run(&case.inputs, &[], &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for (i, ((_, got), (want, _))) in values.iter().zip(&case.outputs).enumerate() {
+            // Powers differ between libraries in the last place.
+            if let Some(how) = difference(got.tensor().unwrap(), want, 1.0) {
+                panic!("{name}:{i}: {how}");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "wants GRADUS_PADDLE, which `cargo xtask conformance --peers paddle` sets"]
+fn random_programs_give_what_paddle_gives() {
+    let root = std::env::var("GRADUS_PADDLE").expect("GRADUS_PADDLE names a folder of cases");
+    let cases = cases(Path::new(&root));
+    let wrong: Vec<_> = cases.iter().flat_map(check).map(|(name, how)| format!("{name}: {how}")).collect();
+    println!("{} programs, {} differences", cases.len(), wrong.len());
+    assert!(
+        wrong.is_empty(),
+        "{} differences, among them:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(40)].join("\n")
+    );
+}
