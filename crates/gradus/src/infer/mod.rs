@@ -10,6 +10,7 @@ mod declared;
 mod pass;
 mod report;
 mod rules;
+mod trace;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -22,10 +23,11 @@ use gradus_core::{Error, Kind, Limits, Result, Value};
 pub use pass::{Assumption, Body, Problem};
 pub use report::{Completeness, Peak};
 pub use rules::all as operators;
+pub use trace::{Trace, Traced};
 
 pub(crate) use cx::{Cx, Stop};
 pub(crate) use pass::Visit;
-pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino};
+pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino, own};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;

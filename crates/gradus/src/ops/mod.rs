@@ -25,9 +25,11 @@ mod rounding;
 mod sequence;
 mod shape;
 mod slice;
+mod spaces;
 mod window;
 
 pub(crate) use elementwise::fraction_of;
+pub(crate) use spaces::DOMAIN as OWN_DOMAIN;
 #[cfg(test)]
 pub(crate) use microsoft::IN_STANDARD_DOMAIN;
 
@@ -51,6 +53,7 @@ pub(crate) const RULES: &[&[Rules]] = &[
     sequence::RULES,
     shape::RULES,
     slice::RULES,
+    spaces::RULES,
     window::RULES,
 ];
 
@@ -68,4 +71,5 @@ pub(crate) const ALL: &[&[Schema]] = &[
     range::SCHEMAS,
     rounding::SCHEMAS,
     shape::SCHEMAS,
+    spaces::SCHEMAS,
 ];
