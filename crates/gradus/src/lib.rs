@@ -14,6 +14,7 @@
 //! ```
 
 pub mod arrays;
+pub mod compare;
 pub mod dim;
 pub mod fact;
 pub mod files;
@@ -34,8 +35,7 @@ pub use gradus_core::{
 };
 pub use gradus_formats as formats;
 pub use gradus_kernels::{
-    Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes, fill_with,
-    tensor as filled,
+    Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes, fill_with, tensor as filled,
 };
 pub use model::Model;
 pub use program::Options;

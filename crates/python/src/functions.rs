@@ -96,9 +96,9 @@ fn range_recipe(
     ];
     let mut numbers = [Number::Int(0); 3];
     for ((slot, argument), name) in numbers.iter_mut().zip(&arguments).zip(["start", "stop", "step"]) {
-        *slot = argument.number().ok_or_else(|| {
-            error(Kind::Shape, format!("{name} is an array, but a range needs numbers"))
-        })?;
+        *slot = argument
+            .number()
+            .ok_or_else(|| error(Kind::Shape, format!("{name} is an array, but a range needs numbers")))?;
     }
     let dtype = match dtype {
         Some(dtype) => dtype,
@@ -121,7 +121,9 @@ fn given<'py>(py: Python<'py>, recipe: &Recipe, out: Object<'_, 'py>) -> PyResul
 
 #[pyfunction]
 #[pyo3(signature = (start=None, stop=None, step=None, dtype=None, *, out=None, profile=None, device=None))]
-#[pyo3(text_signature = "(start_or_stop, /, stop=None, step=1, dtype=None, *, out=None, profile=None, device=None)")]
+#[pyo3(
+    text_signature = "(start_or_stop, /, stop=None, step=1, dtype=None, *, out=None, profile=None, device=None)"
+)]
 #[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn arange<'py>(
     py: Python<'py>,
@@ -249,7 +251,9 @@ impl Space<'_, '_> {
 
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, axis=0, *, out=None, profile=None, device=None))]
-#[pyo3(text_signature = "(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, out=None, profile=None, device=None)")]
+#[pyo3(
+    text_signature = "(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, out=None, profile=None, device=None)"
+)]
 #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "the parameters are NumPy's")]
 pub(crate) fn linspace<'py>(
     py: Python<'py>,
@@ -267,7 +271,8 @@ pub(crate) fn linspace<'py>(
     check_device(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    let space = Space { form: Form::Linspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile };
+    let space =
+        Space { form: Form::Linspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile };
     let array = space.array(py, out)?;
     if !retstep {
         return Ok(array);
@@ -279,7 +284,9 @@ pub(crate) fn linspace<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, base=None, dtype=None, axis=0, *, out=None, profile=None, device=None))]
-#[pyo3(text_signature = "(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, out=None, profile=None, device=None)")]
+#[pyo3(
+    text_signature = "(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, out=None, profile=None, device=None)"
+)]
 #[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn logspace<'py>(
     py: Python<'py>,
@@ -297,12 +304,15 @@ pub(crate) fn logspace<'py>(
     check_device(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    Space { form: Form::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis, profile }.array(py, out)
+    Space { form: Form::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis, profile }
+        .array(py, out)
 }
 
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, dtype=None, axis=0, *, out=None, profile=None, device=None))]
-#[pyo3(text_signature = "(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, out=None, profile=None, device=None)")]
+#[pyo3(
+    text_signature = "(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, out=None, profile=None, device=None)"
+)]
 #[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn geomspace<'py>(
     py: Python<'py>,
@@ -319,7 +329,8 @@ pub(crate) fn geomspace<'py>(
     check_device(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    Space { form: Form::Geomspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile }.array(py, out)
+    Space { form: Form::Geomspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile }
+        .array(py, out)
 }
 
 #[pyfunction]
@@ -334,7 +345,8 @@ pub(crate) fn plan_linspace<'py>(
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {
     let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
-    Space { form: Form::Linspace, ends: [start, stop], base: None, num, endpoint, dtype, axis: 0, profile }.plan(py)
+    Space { form: Form::Linspace, ends: [start, stop], base: None, num, endpoint, dtype, axis: 0, profile }
+        .plan(py)
 }
 
 #[pyfunction]
@@ -366,5 +378,6 @@ pub(crate) fn plan_geomspace<'py>(
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {
     let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
-    Space { form: Form::Geomspace, ends: [start, stop], base: None, num, endpoint, dtype, axis: 0, profile }.plan(py)
+    Space { form: Form::Geomspace, ends: [start, stop], base: None, num, endpoint, dtype, axis: 0, profile }
+        .plan(py)
 }

@@ -2,9 +2,13 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "what Python passes is taken by value")]
 
+mod compare;
+mod dim;
 mod dtype;
 mod error;
 mod functions;
+mod graph;
+mod model;
 mod number;
 mod plan;
 mod sequence;
@@ -17,9 +21,17 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use super::compare::_compare;
+    #[pymodule_export]
+    use super::dim::Dim;
+    #[pymodule_export]
     use super::functions::{
         arange, geomspace, linspace, logspace, plan_arange, plan_geomspace, plan_linspace, plan_logspace,
     };
+    #[pymodule_export]
+    use super::graph::{_dtype_name, _evaluate, _onnx_type, GraphBuilder};
+    #[pymodule_export]
+    use super::model::{_load, Model};
     #[pymodule_export]
     use super::plan::{_plan, Plan};
     #[pymodule_export]

@@ -37,6 +37,14 @@ impl Plan {
         Ok(Plan { recipe, whole, window: Window { first: 0, stride: 1, len } })
     }
 
+    pub(crate) fn recipe(&self) -> Recipe {
+        self.recipe
+    }
+
+    pub(crate) fn whole(&self) -> &Sequence {
+        &self.whole
+    }
+
     fn with(&self, window: Window) -> Plan {
         Plan { recipe: self.recipe, whole: self.whole.clone(), window }
     }
@@ -116,10 +124,13 @@ impl Plan {
             let first = if count > 0 { first + lo * self.window.stride } else { 0 };
             return Ok(Bound::new(py, self.with(Window { first, stride, len: count }))?.into_any());
         }
-        let index: i64 = py.import("operator")?.call_method1("index", (index,))?.extract().unwrap_or(i64::MAX);
+        let index: i64 =
+            py.import("operator")?.call_method1("index", (index,))?.extract().unwrap_or(i64::MAX);
         let at = if index < 0 { index + len } else { index };
         if !(0..len).contains(&at) {
-            return Err(PyIndexError::new_err(format!("index {index} is not within a plan of {len} elements")));
+            return Err(PyIndexError::new_err(format!(
+                "index {index} is not within a plan of {len} elements"
+            )));
         }
         self.part(at, at + 1).to_numpy(py, None)?.get_item(0)
     }
@@ -135,7 +146,10 @@ impl Plan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let len = self.window.len;
         if lo < 0 || hi < lo || hi > len {
-            return Err(error(Kind::Value, format!("the chunk is {lo} to {hi}, but one within 0 to {len} is wanted")));
+            return Err(error(
+                Kind::Value,
+                format!("the chunk is {lo} to {hi}, but one within 0 to {len} is wanted"),
+            ));
         }
         self.part(lo, hi).to_numpy(py, out)
     }
@@ -167,7 +181,9 @@ impl Plan {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if copy == Some(false) {
-            return Err(pyo3::exceptions::PyValueError::new_err("a plan has no array yet, so one must be made"));
+            return Err(pyo3::exceptions::PyValueError::new_err(
+                "a plan has no array yet, so one must be made",
+            ));
         }
         let array = self.to_numpy(py, None)?;
         match dtype {
@@ -243,9 +259,8 @@ pub(crate) fn _plan(
 ) -> PyResult<Plan> {
     let wrong = |what: &str| error(Kind::Value, format!("this is no pickle of a plan: {what}"));
     let form = Form::ALL.iter().find(|(_, name)| *name == form).ok_or_else(|| wrong(form))?.0;
-    let number = |object: &Bound<'_, PyAny>| {
-        argument(object, "a number")?.number().ok_or_else(|| wrong("an array"))
-    };
+    let number =
+        |object: &Bound<'_, PyAny>| argument(object, "a number")?.number().ok_or_else(|| wrong("an array"));
     let recipe = Recipe {
         form,
         start: number(&numbers.0)?,

@@ -38,6 +38,7 @@ macro_rules! with_plan {
         }
     };
 }
+pub(crate) use with_plan;
 
 impl Sequence {
     pub(crate) fn dtype(&self) -> DType {
@@ -115,15 +116,15 @@ impl Recipe {
                 let plan = RangePlan::new(start, stop, third, dtype).map(Sequence::Range);
                 plan.map_err(|error| raised(&error.describe(["start", "stop", "step"])))
             }
-            Form::Linspace => LinspacePlan::new(start, stop, num, endpoint, dtype)
-                .map(Sequence::Linspace)
-                .map_err(space),
+            Form::Linspace => {
+                LinspacePlan::new(start, stop, num, endpoint, dtype).map(Sequence::Linspace).map_err(space)
+            }
             Form::Logspace => LogspacePlan::new(third, start, stop, num, endpoint, dtype)
                 .map(Sequence::Logspace)
                 .map_err(space),
-            Form::Geomspace => GeomspacePlan::new(start, stop, num, endpoint, dtype)
-                .map(Sequence::Geomspace)
-                .map_err(space),
+            Form::Geomspace => {
+                GeomspacePlan::new(start, stop, num, endpoint, dtype).map(Sequence::Geomspace).map_err(space)
+            }
         }
     }
 
@@ -136,8 +137,9 @@ impl Recipe {
     /// What a program does with the call.
     pub(crate) fn outcome(&self, profile: Profile) -> PyResult<Outcome> {
         let Recipe { form, start, stop, third, num, endpoint, dtype, .. } = *self;
-        let num = i64::try_from(num)
-            .map_err(|_| error(Kind::Limit, format!("num is {num}, but a sequence has at most 2^63 - 1 elements")))?;
+        let num = i64::try_from(num).map_err(|_| {
+            error(Kind::Limit, format!("num is {num}, but a sequence has at most 2^63 - 1 elements"))
+        })?;
         let exponents = LinspaceCall { start, stop, num, endpoint, dtype };
         Ok(match form {
             Form::Range => {
@@ -177,20 +179,32 @@ pub(crate) fn empty<'py>(py: Python<'py>, len: u64, dtype: DType) -> PyResult<Bo
     let empty = EMPTY
         .get_or_try_init(py, || Ok::<_, PyErr>(py.import("numpy")?.getattr("empty")?.unbind()))?
         .bind(py);
-    empty.call1((len, descriptor(py, dtype)?))
+    let array = empty.call1((len, descriptor(py, dtype)?));
+    array.map_err(|failed| {
+        match i64::try_from(u128::from(len) * convert::product(dtype.bits().div_ceil(8), 1)) {
+            Ok(_) => failed,
+            Err(_) => error(
+                Kind::Limit,
+                format!("{len} elements of {dtype} are more bytes than memory has addresses"),
+            ),
+        }
+    })
 }
 
 fn array<'py>(py: Python<'py>, plan: &impl Fill) -> PyResult<Bound<'py, PyAny>> {
     gradus::dispatch!(plan.dtype(),
-        [I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128] => new_array(py, plan),
-        dtype => {
-            let out = empty(py, plan.len(), dtype)?;
-            fill(plan, &out)?;
-            Ok(out)
-        })
+    [I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128] => new_array(py, plan),
+    dtype => {
+        let out = empty(py, plan.len(), dtype)?;
+        fill(plan, &out)?;
+        Ok(out)
+    })
 }
 
-fn new_array<'py, T: Write + numpy::Element>(py: Python<'py>, plan: &impl Fill) -> PyResult<Bound<'py, PyAny>> {
+fn new_array<'py, T: Write + numpy::Element>(
+    py: Python<'py>,
+    plan: &impl Fill,
+) -> PyResult<Bound<'py, PyAny>> {
     let len = convert::usize_of(plan.len());
     if len <= FEW {
         let mut few = [T::default(); FEW];
@@ -205,9 +219,9 @@ fn new_array<'py, T: Write + numpy::Element>(py: Python<'py>, plan: &impl Fill) 
 /// Checks that an object is an array of one axis, of that length and type.
 pub(crate) fn check_out(out: &Bound<'_, PyAny>, len: u64, dtype: DType) -> PyResult<()> {
     let py = out.py();
-    let array: &Bound<'_, PyUntypedArray> = out
-        .cast()
-        .map_err(|_| error(Kind::Type, format!("out is of type {}, but an array is wanted", type_name(out))))?;
+    let array: &Bound<'_, PyUntypedArray> = out.cast().map_err(|_| {
+        error(Kind::Type, format!("out is of type {}, but an array is wanted", type_name(out)))
+    })?;
     if array.ndim() != 1 || convert::u64_of(array.len()) != len {
         let shape = array.getattr("shape")?;
         return Err(error(Kind::Shape, format!("out has shape {shape}, but ({len},) is wanted")));
@@ -224,19 +238,19 @@ fn fill(plan: &impl Fill, out: &Bound<'_, PyAny>) -> PyResult<()> {
     let (py, dtype) = (out.py(), plan.dtype());
     check_out(out, plan.len(), dtype)?;
     gradus::dispatch!(dtype,
-        [I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128] => write(plan, out.cast()?),
-        _ => {
-            let codes = out.call_method1("view", (codes_type(py, dtype),))?;
-            match dtype {
-                DType::BF16 => write_into::<u16>(codes.cast()?, &|lo, out| {
-                    Writer::new(plan, options()).write::<half::bf16>(lo, bytemuck::cast_slice_mut(out));
-                }),
-                DType::Bool => write_into::<u8>(codes.cast()?, &|lo, out| {
-                    Writer::new(plan, options()).write::<Bool>(lo, bytemuck::cast_slice_mut(out));
-                }),
-                _ => write_into::<u8>(codes.cast()?, &|lo, out| gradus::fill_codes(plan, lo, out, options())),
-            }
-        })
+    [I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128] => write(plan, out.cast()?),
+    _ => {
+        let codes = out.call_method1("view", (codes_type(py, dtype),))?;
+        match dtype {
+            DType::BF16 => write_into::<u16>(codes.cast()?, &|lo, out| {
+                Writer::new(plan, options()).write::<half::bf16>(lo, bytemuck::cast_slice_mut(out));
+            }),
+            DType::Bool => write_into::<u8>(codes.cast()?, &|lo, out| {
+                Writer::new(plan, options()).write::<Bool>(lo, bytemuck::cast_slice_mut(out));
+            }),
+            _ => write_into::<u8>(codes.cast()?, &|lo, out| gradus::fill_codes(plan, lo, out, options())),
+        }
+    })
 }
 
 /// Of arrays whose elements are of no type of Rust and NumPy alike: the type as which their codes are written.
@@ -265,9 +279,9 @@ fn write_into<T: numpy::Element + Copy + Send>(
     fill: &(dyn Fn(u64, &mut [T]) + Sync),
 ) -> PyResult<()> {
     let py = out.py();
-    let mut borrowed = out.try_readwrite().map_err(|failed| {
-        error(Kind::Value, format!("out cannot be written: {failed}"))
-    })?;
+    let mut borrowed = out
+        .try_readwrite()
+        .map_err(|failed| error(Kind::Value, format!("out cannot be written: {failed}")))?;
     if let Ok(all) = borrowed.as_slice_mut() {
         py.detach(|| fill(0, all));
         return Ok(());

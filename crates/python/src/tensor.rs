@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use gradus::{Class, Kind, Shape, Tensor, Value};
-use numpy::{PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{
+    PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -43,9 +45,10 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let flat = py.import("numpy")?.call_method1("ascontiguousarray", (&array,))?;
     let flat = flat.call_method1("reshape", (-1,))?;
     if dtype.class() == Class::Text {
-        let texts: Vec<String> = flat.call_method0("tolist")?.extract().map_err(|_| {
-            error(Kind::Type, "an array is of objects, but numbers or text are wanted")
-        })?;
+        let texts: Vec<String> = flat
+            .call_method0("tolist")?
+            .extract()
+            .map_err(|_| error(Kind::Type, "an array is of objects, but numbers or text are wanted"))?;
         return Tensor::from_text(shape, texts.into_iter().map(Into::into).collect()).or_raise();
     }
     let bytes = flat.call_method1("view", (numpy::dtype::<u8>(py),))?.cast_into::<PyArray1<u8>>()?;

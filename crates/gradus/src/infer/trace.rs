@@ -81,7 +81,8 @@ impl Trace {
             let stand_ins = inputs.iter().map(|input| input.and_then(|(_, traced)| stand_in(&traced.fact)));
             let stand_ins: Vec<_> = stand_ins.collect();
             // Of a value without a known type, nothing is checked before the run.
-            let known = inputs.iter().zip(&stand_ins).all(|(input, value)| input.is_some() == value.is_some());
+            let known =
+                inputs.iter().zip(&stand_ins).all(|(input, value)| input.is_some() == value.is_some());
             if known {
                 signature.check_inputs(&stand_ins.iter().map(Option::as_ref).collect::<Vec<_>>())?;
             }
@@ -147,9 +148,7 @@ fn stand_in(fact: &Fact) -> Option<Value> {
     let empty = |dtype: DType| Tensor::zeros(dtype, Shape::vector(0)).ok();
     match fact {
         Fact::Tensor(tensor) => Some(empty(tensor.dtype?)?.into()),
-        Fact::Sequence(sequence) => {
-            Some(Value::Sequence(vec![empty(sequence.each.dtype()?)?.into()]))
-        }
+        Fact::Sequence(sequence) => Some(Value::Sequence(vec![empty(sequence.each.dtype()?)?.into()])),
         Fact::Optional(_) | Fact::Unknown => None,
     }
 }
@@ -190,7 +189,8 @@ mod tests {
         let size = add("Size", &[("x", &x)]).unwrap();
         let twice = add("Add", &[("size", &size), ("size", &size)]).unwrap();
         let (zero, one) = (Tensor::scalar(0i64), Tensor::scalar(1i64));
-        let [zero, one] = [zero, one].map(|of| Traced { fact: Fact::Tensor(TensorFact::of(of)), depends: false });
+        let [zero, one] =
+            [zero, one].map(|of| Traced { fact: Fact::Tensor(TensorFact::of(of)), depends: false });
         let range = add("Range", &[("zero", &zero), ("twice", &twice), ("one", &one)]).unwrap();
         let error = add("Add", &[("x", &x), ("size", &size)]).unwrap_err();
         assert_eq!(

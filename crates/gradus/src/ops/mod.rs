@@ -29,9 +29,9 @@ mod spaces;
 mod window;
 
 pub(crate) use elementwise::fraction_of;
-pub(crate) use spaces::DOMAIN as OWN_DOMAIN;
 #[cfg(test)]
 pub(crate) use microsoft::IN_STANDARD_DOMAIN;
+pub(crate) use spaces::DOMAIN as OWN_DOMAIN;
 
 use crate::infer::Rules;
 use crate::op::Schema;

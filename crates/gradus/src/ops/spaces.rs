@@ -123,7 +123,8 @@ fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
     let dtype = cx.text("dtype").and_then(|name| name.parse().ok());
     let num = match cx.integer(2) {
         Some(Dim::Known(num)) if num < 0 => {
-            let message = format!("input 2 \"num\" is {num}, but a number of samples is an integer, 0 or more");
+            let message =
+                format!("input 2 \"num\" is {num}, but a number of samples is an integer, 0 or more");
             return Err(Error::new(Kind::Value, message).into());
         }
         Some(num) => num,
