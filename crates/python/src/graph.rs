@@ -239,3 +239,9 @@ pub(crate) fn _onnx_type(dtype: &Bound<'_, PyAny>) -> PyResult<i64> {
 pub(crate) fn _dtype_name(dtype: &Bound<'_, PyAny>) -> PyResult<&'static str> {
     named(dtype).map(DType::name)
 }
+
+/// The array type of an element type, whatever names it.
+#[pyfunction]
+pub(crate) fn _dtype<'py>(dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(crate::dtype::descriptor(dtype.py(), named(dtype)?)?.into_any())
+}

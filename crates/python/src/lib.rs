@@ -29,7 +29,7 @@ mod _native {
         arange, geomspace, linspace, logspace, plan_arange, plan_geomspace, plan_linspace, plan_logspace,
     };
     #[pymodule_export]
-    use super::graph::{_dtype_name, _evaluate, _onnx_type, GraphBuilder};
+    use super::graph::{_dtype, _dtype_name, _evaluate, _onnx_type, GraphBuilder};
     #[pymodule_export]
     use super::model::{_load, Model};
     #[pymodule_export]

@@ -11,12 +11,15 @@
 - :mod:`gradus.errors`: what is raised.
 """
 
-import builtins as _builtins
+import importlib as _importlib
 import os as _os
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from types import ModuleType as _ModuleType
 
 from . import _native, errors, plan
+from ._compare import compare
 from ._dlpack import from_dlpack, to_dlpack
+from ._graph import Graph, Symbolic
+from ._models import Dim, Inference, Model, OptionalType, SequenceType, TensorType, UnknownType, load
 from ._native import arange, geomspace, linspace, logspace
 from ._shape import shape, size
 from .errors import GradusError
@@ -29,14 +32,39 @@ if hasattr(_os, "register_at_fork"):
     # Threads do not survive a fork; the pool of a forked process would be waited for without end.
     _os.register_at_fork(after_in_child=_native._forked)
 
+_NAMESPACES = {"dask", "numpy", "onnx", "openvino", "paddle", "torch"}
+
+
+def __getattr__(name: str) -> _ModuleType:
+    # Namespaces are there when they are asked for: not everyone needs them, and some need other packages.
+    if name in _NAMESPACES:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_NAMESPACES})
+
+
 __all__ = [
+    "Dim",
     "GradusError",
+    "Graph",
+    "Inference",
+    "Model",
+    "OptionalType",
+    "SequenceType",
+    "Symbolic",
+    "TensorType",
+    "UnknownType",
     "__version__",
     "arange",
+    "compare",
     "errors",
     "from_dlpack",
     "geomspace",
     "linspace",
+    "load",
     "logspace",
     "plan",
     "range",
