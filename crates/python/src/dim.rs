@@ -94,6 +94,17 @@ fn list<'py>(
     Ok(PyTuple::new(py, dims.into_iter().collect::<PyResult<Vec<_>>>()?)?.into_any())
 }
 
+/// Most elements of a progression that are given one by one.
+const MOST_ELEMENTS: i64 = 1024;
+
+/// The number of elements of a tensor of one axis.
+fn fact_len(fact: &Fact) -> Option<i64> {
+    match fact.as_tensor()?.dims.as_deref()? {
+        [len] => len.known(),
+        _ => None,
+    }
+}
+
 /// What is known of a value.
 pub(crate) fn fact_to_python<'py>(
     py: Python<'py>,
@@ -109,6 +120,12 @@ pub(crate) fn fact_to_python<'py>(
             };
             let elements = match elements {
                 Elements::Integers(all) => list(py, all.iter().map(|&dim| to_python(py, symbols, dim)))?,
+                Elements::Progression(both) => match (both.as_ref(), fact_len(fact)) {
+                    ((Engine::Known(first), Engine::Known(step)), Some(len)) if len <= MOST_ELEMENTS => {
+                        list(py, (0..len).map(|i| Ok((first + i * step).into_pyobject(py)?.into_any())))?
+                    }
+                    _ => none(),
+                },
                 _ => none(),
             };
             typed(py, "TensorType", (dtype.map(gradus::DType::name), shape, elements).into_pyobject(py)?)

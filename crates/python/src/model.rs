@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus::graph::{Type, ValueId};
 use gradus::infer::{Given, InferOptions};
-use gradus::{Limits, Options};
+use gradus::{Limits, Options, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -53,6 +53,15 @@ impl Model {
         Model { model: Arc::new(model) }
     }
 
+    /// What is given for an input of that name.
+    fn given(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+        let id = self.model.input(name).or_raise()?;
+        match self.model.graph().value(id).declared.as_ref() {
+            Some(Type::Sequence(_)) => value_from_python(value, true),
+            declared => value_from_python(&typed(value, declared)?, false),
+        }
+    }
+
     fn declared<'py>(&self, py: Python<'py>, ids: &[ValueId]) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for &id in ids {
@@ -95,7 +104,9 @@ impl Model {
             given.insert(name.extract()?, Given::Type(Type::Tensor(None, extents(Some(&shape))?)));
         }
         for (name, value) in values.into_iter().flatten() {
-            given.insert(name.extract()?, Given::Value(value_from_python(&value, true)?));
+            let name: String = name.extract()?;
+            let value = self.given(&name, &value)?;
+            given.insert(name, Given::Value(value));
         }
         let options =
             InferOptions { dims: numbers(dims)?, inputs: given, ignore_declared, limits: Limits::DEFAULT };
@@ -151,11 +162,7 @@ impl Model {
         let mut given = HashMap::new();
         for (name, value) in inputs.into_iter().flatten() {
             let name: String = name.extract()?;
-            let declared = self.model.input(&name).or_raise()?;
-            let value = match self.model.graph().value(declared).declared.as_ref() {
-                Some(Type::Sequence(_)) => value_from_python(&value, true)?,
-                declared => value_from_python(&typed(&value, declared)?, false)?,
-            };
+            let value = self.given(&name, &value)?;
             given.insert(name, value);
         }
         let wanted = outputs.unwrap_or_default();

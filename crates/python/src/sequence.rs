@@ -260,7 +260,7 @@ fn codes_type(py: Python<'_>, dtype: DType) -> Bound<'_, numpy::PyArrayDescr> {
 
 fn write<T: Write + numpy::Element>(plan: &impl Fill, out: &Bound<'_, PyArray1<T>>) -> PyResult<()> {
     if out.len() <= FEW && out.is_contiguous() {
-        let mut out = out.try_readwrite()?;
+        let mut out = writable(out)?;
         if let Ok(out) = out.as_slice_mut() {
             gradus::fill_with(plan, out, FillOptions::ONE_THREAD);
             return Ok(());
@@ -268,6 +268,12 @@ fn write<T: Write + numpy::Element>(plan: &impl Fill, out: &Bound<'_, PyArray1<T
     }
     let writer = Writer::new(plan, options());
     write_into(out, &|lo, out| writer.write(lo, out))
+}
+
+fn writable<'py, T: numpy::Element>(
+    out: &Bound<'py, PyArray1<T>>,
+) -> PyResult<numpy::PyReadwriteArray1<'py, T>> {
+    out.try_readwrite().map_err(|failed| error(Kind::Value, format!("out cannot be written: {failed}")))
 }
 
 /// Elements of a part that is made aside, where elements do not lie side by side.
@@ -279,9 +285,7 @@ fn write_into<T: numpy::Element + Copy + Send>(
     fill: &(dyn Fn(u64, &mut [T]) + Sync),
 ) -> PyResult<()> {
     let py = out.py();
-    let mut borrowed = out
-        .try_readwrite()
-        .map_err(|failed| error(Kind::Value, format!("out cannot be written: {failed}")))?;
+    let mut borrowed = writable(out)?;
     if let Ok(all) = borrowed.as_slice_mut() {
         py.detach(|| fill(0, all));
         return Ok(());

@@ -108,7 +108,7 @@ def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
         >>> import gradus
         >>> table = gradus.compare("range", 0, 1, 0.1, dtype="float16")
         >>> table["exact"].length, table["numpy"].difference
-        (10, (7, '0.6997', '0.7'))
+        (10, (3, '0.2998', '0.3'))
     """
     make = _FUNCTIONS.get(function)
     if make is None:

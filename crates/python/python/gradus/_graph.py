@@ -91,8 +91,8 @@ class Graph:
         >>> g = gradus.Graph()
         >>> x = g.input("x", "float32", ["N", 3])
         >>> positions = g.range(0, g.shape(x)[0], 1)
-        >>> positions
-        <Range_2: int64[N]>
+        >>> print(positions.type)
+        int64[N]
         >>> import numpy as np
         >>> g.run({"x": np.zeros((4, 3), np.float32)}, [positions])
         [array([0, 1, 2, 3])]

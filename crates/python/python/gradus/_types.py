@@ -14,13 +14,13 @@ from .errors import DTypeError, ShapeError
 
 
 def result_type(arguments: list[Any], inexact: bool) -> np.dtype[Any]:
-    """The type in which NumPy computes with these; a float at least, if so asked."""
+    """The type in which NumPy computes with these: a float at least, if so asked, and else an int64 at least."""
     weak = (bool, int, float, complex)
     given = [a if type(a) in weak else _dlpack.as_array(a) for a in arguments]
     # NumPy does not take truth values for weak.
     given = [int(a) if isinstance(a, bool) else a for a in given]
     try:
-        return np.result_type(*given, *([1.0] if inexact else []))
+        return np.result_type(*given, 1.0 if inexact else np.int64)
     except TypeError as error:
         types = ", ".join(str(getattr(a, "dtype", type(a).__name__)) for a in given)
         raise DTypeError(f"the arguments are of {types}, but these have no type in common: name a dtype") from error

@@ -39,19 +39,37 @@ def _samples(num: Any) -> int:
 
 
 def arange(
-    start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None, like: Any = None
+    *numbers: Any,
+    start: Any = None,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    like: Any = None,
 ) -> Array:
-    """``numpy.arange``.
+    """``numpy.arange([start,] stop[, step,], dtype=None)``.
 
     Raises:
         ZeroDivisionError: of a step of zero. TypeError: if there is no stop. ValueError: of NaN and infinities.
     """
     _check(device, like)
-    if start is None and stop is None:
-        raise TypeError("arange() requires stop to be specified.")
-    if step is not None and not _np.any(as_array(step)):
+    if len(numbers) == 1 and stop is None:
+        numbers, stop = (), numbers[0]
+    names = ("start", "stop", "step", "dtype")
+    if len(numbers) > len(names):
+        raise TypeError(f"arange() takes from 1 to 4 positional arguments but {len(numbers)} were given")
+    given = {"start": start, "stop": stop, "step": step, "dtype": dtype}
+    for name, value in zip(names, numbers, strict=False):
+        if given[name] is not None:
+            raise TypeError(f"argument for arange() given by name ('{name}') and position")
+        given[name] = value
+    if given["stop"] is None:
+        if given["start"] is None or not numbers:
+            raise TypeError("arange() requires stop to be specified.")
+        given["start"], given["stop"] = None, given["start"]
+    if given["step"] is not None and not _np.any(as_array(given["step"])):
         raise ZeroDivisionError("division by zero")
-    return _native.arange(start, stop, step, dtype)
+    return _native.arange(0 if given["start"] is None else given["start"], given["stop"], given["step"], given["dtype"])
 
 
 def linspace(

@@ -81,8 +81,8 @@ def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = Non
     Example:
         >>> import gradus
         >>> gradus.paddle.logspace(0, 10, 5, base=2)
-        array([1.000000e+00, 5.656854e+00, 3.200000e+01, 1.810193e+02,
-               1.024000e+03], dtype=float32)
+        array([1.0000000e+00, 5.6568542e+00, 3.2000000e+01, 1.8101933e+02,
+               1.0240000e+03], dtype=float32)
     """
     made = _type(dtype, "logspace")
     count = _count(num, "logspace")
