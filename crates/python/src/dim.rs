@@ -1,6 +1,7 @@
 //! Extents: numbers, and expressions of symbols that print and evaluate.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 
 use gradus::dim::{Dim as Engine, Symbols};
 use gradus::fact::{Elements, Fact, TensorFact};
@@ -12,10 +13,57 @@ use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 use crate::error::{OrRaise, error, type_name};
 
 /// An expression of symbols: an extent, or an element, that is not known as a number.
+///
+/// Two are equal if they have one canonical form, whatever order they are written in.
+///
+/// Example:
+///     >>> import gradus
+///     >>> dim = gradus.Dim("2*(n + 1)")
+///     >>> str(dim), dim.symbols, dim.evaluate(n=3), dim == gradus.Dim("n + 2 + n")
+///     ('2*n + 2', ['n'], 8, True)
 #[pyclass(frozen, eq, hash, module = "gradus._native", name = "Dim")]
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct Dim {
     text: String,
+    /// The same with symbols in the order of their names.
+    canonical: String,
+}
+
+impl PartialEq for Dim {
+    fn eq(&self, other: &Dim) -> bool {
+        self.canonical == other.canonical
+    }
+}
+
+impl Eq for Dim {}
+
+impl Hash for Dim {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.canonical.hash(state);
+    }
+}
+
+impl Dim {
+    /// An expression as it is printed.
+    fn printed(text: String) -> PyResult<Dim> {
+        let mut symbols = Symbols::default();
+        for name in names(&text)? {
+            symbols.named(&name);
+        }
+        let dim = symbols.parse(&text).or_raise()?;
+        let canonical = symbols.print(dim).to_string();
+        Ok(Dim { text, canonical })
+    }
+}
+
+/// The names of the symbols of an expression, in order.
+fn names(text: &str) -> PyResult<Vec<String>> {
+    let mut symbols = Symbols::default();
+    let dim = symbols.parse(text).or_raise()?;
+    let mut names: Vec<_> = symbols.symbols_of(dim).iter().map(|symbol| symbol.name.to_string()).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
 }
 
 #[pymethods]
@@ -24,19 +72,13 @@ impl Dim {
     fn new(text: &str) -> PyResult<Dim> {
         let mut symbols = Symbols::default();
         let dim = symbols.parse(text).or_raise()?;
-        Ok(Dim { text: symbols.print(dim).to_string() })
+        Dim::printed(symbols.print(dim).to_string())
     }
 
     /// The names of its symbols, in order.
     #[getter]
     fn symbols(&self) -> PyResult<Vec<String>> {
-        let mut symbols = Symbols::default();
-        let dim = symbols.parse(&self.text).or_raise()?;
-        let mut names: Vec<_> =
-            symbols.symbols_of(dim).iter().map(|symbol| symbol.name.to_string()).collect();
-        names.sort();
-        names.dedup();
-        Ok(names)
+        names(&self.text)
     }
 
     /// Its value where the symbols stand for these numbers.
@@ -78,7 +120,7 @@ impl Dim {
 pub(crate) fn to_python<'py>(py: Python<'py>, symbols: &Symbols, dim: Engine) -> PyResult<Bound<'py, PyAny>> {
     Ok(match dim {
         Engine::Known(value) => value.into_pyobject(py)?.into_any(),
-        Engine::Symbolic(_) => Bound::new(py, Dim { text: symbols.print(dim).to_string() })?.into_any(),
+        Engine::Symbolic(_) => Bound::new(py, Dim::printed(symbols.print(dim).to_string())?)?.into_any(),
     })
 }
 

@@ -119,6 +119,31 @@ fn given<'py>(py: Python<'py>, recipe: &Recipe, out: Object<'_, 'py>) -> PyResul
     Ok(out.clone())
 }
 
+/// ``start``, ``start + step``, … while short of ``stop``; one number is the stop, and then the start is 0.
+///
+/// Args:
+///     start, stop, step: finite numbers, or tensors of one element that speak DLPack.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: int64 for integers, else
+///         float64 or the type that the arguments have in common.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: ``"cpu"``.
+///
+/// Returns:
+///     An array of shape ``(n,)``: ``n`` is ``max(ceil((stop - start) / step), 0)``, exactly for integers, and with difference
+///     and quotient rounded to 53 bits for floats. Every element is the exact value, rounded once: to the nearest float, ties to
+///     even, or to an integer toward zero and to its low bits.
+///
+/// Raises:
+///     ArgumentError: if the step is zero, or an argument is NaN or infinite. DTypeError, ShapeError: if an argument is no
+///     number, or ``out`` does not fit. LimitError: if there are more elements than can be.
+///
+/// Example:
+///     >>> gradus.arange(0, 1, 0.25)
+///     array([0.  , 0.25, 0.5 , 0.75])
+///     >>> gradus.arange(3, dtype="bfloat16")
+///     array([0, 1, 2], dtype=bfloat16)
 #[pyfunction]
 #[pyo3(signature = (start=None, stop=None, step=None, dtype=None, *, out=None, profile=None, device=None))]
 #[pyo3(
@@ -249,6 +274,37 @@ impl Space<'_, '_> {
     }
 }
 
+/// ``num`` samples at equal distances from ``start`` to ``stop``.
+///
+/// Args:
+///     start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are broadcast: there is a sequence for
+///         every pair of elements.
+///     num: the number of samples.
+///     endpoint: whether ``stop`` is the last sample; else it would be the next.
+///     retstep: return the distance of neighbours too, the exact one rounded once.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
+///         ends have in common.
+///     axis: where in the result the samples lie, if an end is an array.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: ``"cpu"``.
+///
+/// Returns:
+///     An array of shape ``(num,)``, with the axes of the ends if these are arrays; or a pair of it and the distance. Sample ``i``
+///     is ``start + i * (stop - start) / d``, exactly, rounded once; of integers, toward zero. ``d`` is ``num``, less one with
+///     the endpoint.
+///
+/// Raises:
+///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an integer type cannot hold.
+///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together. UsageError: of an unknown profile.
+///
+/// Example:
+///     >>> gradus.linspace(0, 1, 5)
+///     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+///     >>> gradus.linspace(0, 9, 4, dtype="int4")
+///     Traceback (most recent call last):
+///     gradus.errors.ArgumentError: element 3 is 9.0, which int4 cannot hold
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, axis=0, *, out=None, profile=None, device=None))]
 #[pyo3(
@@ -282,6 +338,34 @@ pub(crate) fn linspace<'py>(
     Ok((array, step).into_pyobject(py)?.into_any())
 }
 
+/// The powers of ``base`` with ``num`` exponents at equal distances from ``start`` to ``stop``.
+///
+/// Args:
+///     start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are broadcast: there is a sequence for
+///         every pair of elements.
+///     num: the number of samples.
+///     endpoint: whether ``stop`` is the last sample; else it would be the next.
+///     base: the base: a number or an array. A base of zero or below, infinite or NaN is as in IEEE 754 ``pow``.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
+///         ends have in common.
+///     axis: where in the result the samples lie, if an end is an array.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: ``"cpu"``.
+///
+/// Returns:
+///     An array of shape ``(num,)``, with the axes of the arguments if these are arrays. Sample ``i`` is
+///     ``base ** (start + i * (stop - start) / d)``, exactly, rounded once; of integers, toward zero. ``d`` is ``num``, less one
+///     with the endpoint.
+///
+/// Raises:
+///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an integer type cannot hold.
+///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together. UsageError: of an unknown profile.
+///
+/// Example:
+///     >>> gradus.logspace(0, 1, 4, base=1000, dtype=int)
+///     array([   1,   10,  100, 1000])
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, base=None, dtype=None, axis=0, *, out=None, profile=None, device=None))]
 #[pyo3(
@@ -308,6 +392,33 @@ pub(crate) fn logspace<'py>(
         .array(py, out)
 }
 
+/// ``num`` samples from ``start`` to ``stop``, each the same multiple of the one before.
+///
+/// Args:
+///     start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are broadcast: there is a sequence for
+///         every pair of elements.
+///     num: the number of samples.
+///     endpoint: whether ``stop`` is the last sample; else it would be the next.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
+///         ends have in common.
+///     axis: where in the result the samples lie, if an end is an array.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: ``"cpu"``.
+///
+/// Returns:
+///     An array of shape ``(num,)``, with the axes of the ends if these are arrays. Sample ``i`` is
+///     ``start * (stop / start) ** (i / d)``, exactly, rounded once; of integers, toward zero. ``d`` is ``num``, less one with the
+///     endpoint. Between complex numbers it is a spiral.
+///
+/// Raises:
+///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an integer type cannot hold.
+///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together. UsageError: of an unknown profile.
+///
+/// Example:
+///     >>> gradus.geomspace(1, 256, 9, dtype=int)
+///     array([  1,   2,   4,   8,  16,  32,  64, 128, 256])
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, dtype=None, axis=0, *, out=None, profile=None, device=None))]
 #[pyo3(

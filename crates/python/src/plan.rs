@@ -20,7 +20,13 @@ struct Window {
     len: i64,
 }
 
-/// A sequence that is planned and not written.
+/// A sequence that is planned and not written: it has a length, elements, slices, and can be pickled.
+///
+/// Example:
+///     >>> import gradus
+///     >>> plan = gradus.plan.linspace(0, 1, 10**12 + 1)
+///     >>> len(plan), plan[-1], plan[::250_000_000_000].to_numpy()
+///     (1000000000001, np.float64(1.0), array([0.  , 0.25, 0.5 , 0.75, 1.  ]))
 #[pyclass(frozen, sequence, module = "gradus._native", name = "Plan")]
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -91,21 +97,25 @@ impl Plan {
         convert::usize_of(self.count())
     }
 
+    /// The number of elements.
     #[getter]
     fn size(&self) -> i64 {
         self.window.len
     }
 
+    /// The shape: one extent.
     #[getter]
     fn shape(&self) -> (i64,) {
         (self.window.len,)
     }
 
+    /// The type that an array of the elements has.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(crate::dtype::descriptor(py, self.whole.dtype())?.into_any())
     }
 
+    /// Bytes that an array of all elements takes.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> PyResult<i64> {
         let width: i64 = self.dtype(py)?.getattr("itemsize")?.extract()?;
@@ -135,7 +145,10 @@ impl Plan {
         self.part(at, at + 1).to_numpy(py, None)?.get_item(0)
     }
 
-    /// The elements from index `lo` on, up to `hi`, as an array.
+    /// The elements from index ``lo`` on, up to ``hi``, as an array of shape ``(hi - lo,)``; written into ``out``, if it is given.
+    ///
+    /// Raises:
+    ///     ArgumentError: if the indices are not within the plan. DTypeError, ShapeError: if ``out`` does not fit.
     #[pyo3(signature = (lo, hi, out=None))]
     fn chunk<'py>(
         &self,
@@ -154,7 +167,10 @@ impl Plan {
         self.part(lo, hi).to_numpy(py, out)
     }
 
-    /// All elements, as an array.
+    /// All elements, as an array of one axis; written into ``out``, if it is given.
+    ///
+    /// Raises:
+    ///     DTypeError, ShapeError: if ``out`` does not fit. MemoryError: if there is no room.
     #[pyo3(signature = (out=None))]
     fn to_numpy<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(sequence) = self.side_by_side() {

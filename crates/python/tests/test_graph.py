@@ -22,8 +22,8 @@ def test_shapes_are_inferred_as_the_graph_is_built():
     assert text(shape) == "int64[3]" and [str(e) for e in shape.elements] == ["N", "3", "H"]
     assert [str(e) for e in g.shape(x, 1).elements] == ["3", "H"]
     n, h = shape[0], shape[2]
-    assert text(g.reshape(x, [n * h, 3])) == "float32[H*N, 3]" or text(g.reshape(x, [n * h, 3])) == "float32[N*H, 3]"
-    assert text(g.range(0, n, 1)) == "int64[N]" and text(g.range(0, n, 2)) == "int64[ceil(N/2)]" or True
+    assert g.reshape(x, [n * h, 3]).shape == (gradus.Dim("N*H"), 3)
+    assert text(g.range(0, n, 1)) == "int64[N]" and g.range(0, n, 2).shape[0].evaluate(N=7) == 4
     assert g.range(0, 2 * n, 2).shape == g.range(0, n).shape
     assert text(g.logspace(0, 3, h, dtype="float64")) == "float64[H]"
     assert text(g.linspace(0, 3, 7, dtype="bfloat16")) == "bfloat16[7]"
@@ -34,7 +34,7 @@ def test_shapes_are_inferred_as_the_graph_is_built():
     assert text(g.concat([x, x], axis=1)) == "float32[N, 6, H]"
     assert text(g.constant_of_shape(shape, np.int8(7))) == "int8[N, 3, H]"
     assert text(g.cast(g.size(x), "float64")) == "float64[]"
-    assert str(g.reduce_prod(shape).elements[0]) in ("3*H*N", "3*N*H")
+    assert g.reduce_prod(shape).elements == (gradus.Dim("3*H*N"),)
     assert text(g.where(g.equal(n, 1), n, g.max(n, 2))) == "int64[]"
     assert isinstance(g.div(n, 2).elements[0], gradus.Dim)
 
@@ -103,7 +103,7 @@ def made(line):
         (lambda g, x: g.reshape(x, [4, 5]) and g.add(x, np.zeros((2, 4), np.float32)), ShapeError, "3"),
         (lambda g, x: g.concat([x, g.shape(x)]), DTypeError, "they must be of one type"),
         (lambda g, x: g.range(0, 1, 0), (ArgumentError, ShapeError), "is zero, but a range needs a step"),
-        (lambda g, x: g.range(0, 1.5, 1) and g.range(g.size(x), 1.5, 1), (DTypeError, ArgumentError), ""),
+        (lambda g, x: g.range(g.size(x), np.float32(1.5), 1), DTypeError, "they must be of one type"),
         (lambda g, x: g.transpose(x, [0, 5]), ShapeError, ""),
         (lambda g, x: g.gather(x, 0, axis=4), ShapeError, ""),
         (lambda g, x: g.logspace(0, 1, -1), (ArgumentError, ShapeError), "num"),
@@ -131,9 +131,9 @@ def test_errors_are_raised_at_the_line_that_makes_them(line, kind, message):
 def test_what_a_graph_takes_for_granted_is_said():
     g = gradus.Graph()
     a, b = g.input("a", "float32", ["N"]), g.input("b", "float32", ["M"])
-    assert text(g.add(g.concat([a, a]), g.concat([b, b])))
-    g.apply("Gemm", g.input("c", "float32", ["K", 2]), g.input("d", "float32", [2, 3])) if False else None
-    assert isinstance(g.assumptions, list)
+    g.apply("Concat", g.unsqueeze(a, [0]), g.unsqueeze(b, [0]), axis=0)
+    (node, sentence), = g.assumptions
+    assert "Concat" in node and sentence in ("N == M", "M == N")
 
 
 def test_old_operator_sets():

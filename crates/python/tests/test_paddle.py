@@ -130,7 +130,9 @@ def test_recorded_results_of_paddle(recorded):
             small = np.finfo(got.dtype).smallest_normal + tolerance * max((abs(w) for w in want if np.isfinite(w)), default=0) * (case["fn"] == "linspace")
             assert np.allclose(got.astype(np.float64), want, rtol=tolerance, atol=small, equal_nan=True), case["id"]
         else:
-            assert (abs(got.astype(object) - np.array(values, object)) <= 1).all() or "boundary" in case, case["id"]
+            # Powers of Paddle are doubles that are cut: one too small at times, and without the bits beyond 53.
+            want = np.array(values, object)
+            assert (abs(got.astype(object) - want) <= 1 + abs(want) // 2**52).all(), case["id"]
         compared += 1
     assert compared >= 40, compared
 
