@@ -202,7 +202,7 @@ fn array<'py>(py: Python<'py>, plan: &impl Fill) -> PyResult<Bound<'py, PyAny>> 
     [I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128] => new_array(py, plan),
     dtype => {
         let out = empty(py, plan.len(), dtype)?;
-        fill(plan, &out)?;
+        fill(plan, &out, fresh())?;
         Ok(out)
     })
 }

@@ -130,11 +130,15 @@ def test_recorded_results_of_paddle(recorded):
             want = np.array(values, np.float64)
             tolerance = 1e-6 if got.dtype == np.float32 else 1e-12
             small = np.finfo(got.dtype).smallest_normal + tolerance * max((abs(w) for w in want if np.isfinite(w)), default=0) * (case["fn"] == "linspace")
-            assert np.allclose(got.astype(np.float64), want, rtol=tolerance, atol=small, equal_nan=True), case["id"]
+            # Where the difference of the ends overflows, Paddle gives infinities and NaN.
+            same = np.isfinite(want) | ~np.isfinite(got)
+            assert np.allclose(got.astype(np.float64)[same], want[same], rtol=tolerance, atol=small, equal_nan=True), case["id"]
         else:
             # Powers of Paddle are doubles that are cut: one too small at times, and without the bits beyond 53.
+            # What does not fit becomes the least integer.
             want = np.array(values, object)
-            assert (abs(got.astype(object) - want) <= 1 + abs(want) // 2**52).all(), case["id"]
+            near = abs(got.astype(object) - want) <= 1 + abs(want) // 2**52
+            assert (near | (want == np.iinfo(got.dtype).min)).all(), case["id"]
         compared += 1
     assert compared >= 40, compared
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,7 @@ class Comparison(Sequence[Row]):
         return f"<table>{caption}<thead><tr>{cells(self.heads, 'th')}</tr></thead><tbody>{body}</tbody></table>"
 
 
-_FUNCTIONS = {"range": plan.arange, "arange": plan.arange, "linspace": plan.linspace, "logspace": plan.logspace}
+_FUNCTIONS: dict[str, Callable[..., plan.Plan]] = {"range": plan.arange, "arange": plan.arange, "linspace": plan.linspace, "logspace": plan.logspace}
 
 
 def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:

@@ -66,7 +66,7 @@ class Exported:
     """An array of NumPy as other libraries take it in, without a copy: ``torch.from_dlpack(gradus.to_dlpack(array))``."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
-        self._array = array
+        self._array: Any = array
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._array.__dlpack_device__()
@@ -123,7 +123,7 @@ def from_dlpack(tensor: Any) -> np.ndarray[Any, Any]:
         array([0, 1, 2])
     """
     codes = _Codes(tensor)
-    array = np.from_dlpack(codes)
+    array: np.ndarray[Any, Any] = np.from_dlpack(codes)  # type: ignore[arg-type]
     if codes.name is None:
         return array
     import ml_dtypes

@@ -29,9 +29,10 @@ def cast(x: Any, dtype: np.dtype[Any]) -> Any:
     if dtype.kind in "iu":
         whole = int(x.real if isinstance(x, complex) else x)
         return int(np.array(whole & (2 ** (8 * dtype.itemsize) - 1), f"u{dtype.itemsize}").view(dtype)[()])
-    if dtype.kind == "c":
-        return complex(np.array(x, dtype)[()])
-    return float(np.array(x).astype(dtype)[()])
+    if not np.isfinite(x):
+        return x
+    element = _native.linspace(x, x, 1, True, False, dtype)[0]
+    return complex(element) if dtype.kind == "c" else float(element)
 
 
 def named(dtype: Any) -> np.dtype[Any]:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 Array: TypeAlias = np.ndarray[Any, Any]
 #: A type of NumPy or of ``ml_dtypes``, or a name.
-DType: TypeAlias = npt.DTypeLike
+DType: TypeAlias = npt.DTypeLike | None
 #: A number, an array, or a tensor that speaks DLPack.
 Numbers: TypeAlias = Any
 Profile: TypeAlias = Literal[

@@ -47,7 +47,7 @@ def from_plan(planned: plan.Plan, chunks: Chunks = "auto") -> da.Array:
     cut = normalize_chunks(chunks, (len(planned),), dtype=planned.dtype)
     ends = _np.cumsum([0, *cut[0]]).tolist()
     name = "gradus-" + tokenize(planned, cut)
-    tasks = {
+    tasks: dict[Any, Any] = {
         (name, i): (_chunk, planned, lo, hi) for i, (lo, hi) in enumerate(zip(ends, ends[1:], strict=False))
     }
     graph = HighLevelGraph.from_collections(name, tasks)

@@ -54,7 +54,7 @@ def arange(
     """
     _check(device, like)
     if len(numbers) == 1 and stop is None:
-        numbers, stop = (), numbers[0]
+        stop, numbers = numbers[0], ()
     names = ("start", "stop", "step", "dtype")
     if len(numbers) > len(names):
         raise TypeError(f"arange() takes from 1 to 4 positional arguments but {len(numbers)} were given")

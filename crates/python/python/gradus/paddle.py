@@ -121,7 +121,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     numbers = [_number(x, of, "arange") for x, of in ((start, "start"), (end, "end"), (step, "step"))]
     whole = all(isinstance(number, int) for number in numbers)
     made = _type(dtype, "arange", "int64" if whole else "float32")
-    return _native.arange(*(cast(number, made) for number in numbers), made)
+    first, last, by = (cast(number, made) for number in numbers)
+    return _native.arange(first, last, by, made)
 
 
 def shape(input: Any) -> Array:  # noqa: A002, the name is Paddle's

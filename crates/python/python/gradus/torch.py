@@ -94,7 +94,7 @@ def arange(
     if len(numbers) > 3:
         raise TypeError(f"arange() takes from 1 to 3 positional arguments, but {len(numbers)} were given")
     if len(numbers) == 1 and end is None:
-        numbers, end = (), numbers[0]
+        end, numbers = numbers[0], ()
     given = dict(zip(("start", "end", "step"), numbers, strict=False))
     for name, value in (("start", start), ("end", end), ("step", step)):
         if value is not None:
