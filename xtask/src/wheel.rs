@@ -13,7 +13,7 @@ const TESTS: &str = "crates/python/tests/requirements.txt";
 
 const WHEELS: &str = "target/wheels";
 
-/// Builds the wheel, for CPython 3.10 and newer, and gives its path.
+/// Builds the wheel, for Python 3.10 and newer, and gives its path.
 pub(crate) fn wheel() -> Result<PathBuf> {
     let folder = root().join(WHEELS);
     if folder.exists() {

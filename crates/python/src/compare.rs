@@ -20,12 +20,12 @@ fn shown(number: Number, dtype: DType) -> String {
     }
 }
 
-fn row<'py>(
-    py: Python<'py>,
+fn row(
+    py: Python<'_>,
     profile: Profile,
     found: Result<Found, String>,
     exact: DType,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'_, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("profile", profile.name())?;
     row.set_item("program", profile.program())?;

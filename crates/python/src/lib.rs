@@ -1,6 +1,8 @@
 //! The module `gradus._native`: what the Python package takes from the engine. Its documentation is the package's.
 
 #![allow(clippy::needless_pass_by_value, reason = "what Python passes is taken by value")]
+#![allow(clippy::doc_markdown, clippy::doc_link_with_quotes, reason = "these are docstrings of Python")]
+#![allow(clippy::single_match_else, reason = "both arms are of one weight")]
 
 mod compare;
 mod dim;

@@ -179,7 +179,7 @@ fn options() -> FillOptions {
 }
 
 /// An array without elements yet.
-pub(crate) fn empty<'py>(py: Python<'py>, len: u64, dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn empty(py: Python<'_>, len: u64, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     // NumPy's own allocator: it asks the kernel for large pages.
     static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let empty = EMPTY

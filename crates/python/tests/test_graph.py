@@ -102,11 +102,11 @@ def made(line):
     [
         (lambda g, x: g.reshape(x, [4, 5]) and g.add(x, np.zeros((2, 4), np.float32)), ShapeError, "3"),
         (lambda g, x: g.concat([x, g.shape(x)]), DTypeError, "they must be of one type"),
-        (lambda g, x: g.range(0, 1, 0), (ArgumentError, ShapeError), "is zero, but a range needs a step"),
+        (lambda g, x: g.range(0, 1, 0), ArgumentError, "is zero, but a range needs a step"),
         (lambda g, x: g.range(g.size(x), np.float32(1.5), 1), DTypeError, "they must be of one type"),
         (lambda g, x: g.transpose(x, [0, 5]), ShapeError, ""),
         (lambda g, x: g.gather(x, 0, axis=4), ShapeError, ""),
-        (lambda g, x: g.logspace(0, 1, -1), (ArgumentError, ShapeError), "num"),
+        (lambda g, x: g.logspace(0, 1, -1), ArgumentError, "num"),
         (lambda g, x: g.logspace(0, 1, 3.5), DTypeError, "num"),
         (lambda g, x: g.linspace(0, 1, 3, dtype="bool"), DTypeError, "dtype"),
         (lambda g, x: g.apply("NoSuchOperator", x), UnsupportedError, "NoSuchOperator"),

@@ -112,7 +112,7 @@ def test_recorded_results_of_paddle(recorded):
         keywords = {"dtype": case["dtype"]} if isinstance(case.get("dtype"), str) else {}
         if "base" in case:
             keywords["base"] = argument(case["base"])
-        if not isinstance(case["num"], int) or keywords.get("base", 0) is None:
+        if not isinstance(case.get("num"), int) or keywords.get("base", 0) is None:
             continue
         values = [v if isinstance(v, int) else float(v) for v in result["values"]]
         try:

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::graph::{Content, Function, Graph, Node, Origin as From, Standard, ValueId};
-use gradus_core::{DType, Error, Limits, Value};
+use gradus_core::{DType, Error, Kind, Limits, Value};
 
 use super::cx::{Cx, Stop};
 use super::rules::{Resolved, resolve};
@@ -27,6 +27,8 @@ pub struct Assumption {
 /// What cannot be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// What sort of thing is wrong.
+    pub kind: Kind,
     /// The node, or the value.
     pub place: String,
     /// What is wrong.
@@ -400,7 +402,7 @@ impl<'m> Pass<'m> {
             }
             Err(error) => {
                 let place = format!("value \"{}\"", frame.graph.value(id).name);
-                self.problems.push(Problem { place, message: error.to_string() });
+                self.problems.push(Problem { kind: error.kind(), place, message: error.to_string() });
             }
         }
     }
@@ -468,7 +470,7 @@ impl<'m> Pass<'m> {
     fn problem(&mut self, frame: &Frame<'m>, node: &Node, index: usize, error: &Error) {
         let slash = if frame.path.is_empty() { "" } else { "/" };
         let place = format!("{}{slash}{}", frame.path, label(node, index));
-        self.problems.push(Problem { place, message: error.message().to_owned() });
+        self.problems.push(Problem { kind: error.kind(), place, message: error.message().to_owned() });
     }
 
     /// Takes for granted what a run cannot do without.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use gradus_core::graph::{Builder, Node, Origin, Standard, Type};
-use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor, Value};
+use gradus_core::{DType, Error, Limits, Result, Shape, Tensor, Value};
 
 use super::pass::{Assumption, Pass, Problem};
 use super::{declared, with_symbols};
@@ -51,7 +51,7 @@ impl Trace {
 
     /// An input of that type.
     pub fn input(&mut self, name: &str, declared: &Type) -> Traced {
-        let fact = self.pass(&[], |pass| {
+        let fact = self.pass(|pass| {
             let fact = declared::fact_of_input(pass, name, declared);
             with_symbols(pass, name, fact)
         });
@@ -104,7 +104,7 @@ impl Trace {
         }
         let graph = builder.finish()?;
         let depends: Vec<_> = inputs.iter().flatten().map(|(name, traced)| (*name, traced.depends)).collect();
-        let (found, problems) = self.pass(&[], |pass| {
+        let (found, problems) = self.pass(|pass| {
             let mut frame = pass.frame(&graph, facts, Rc::default(), "".into());
             for (name, depends) in depends {
                 if let Some(id) = graph.find(name) {
@@ -119,18 +119,14 @@ impl Trace {
             (graph.outputs().iter().map(traced).collect(), std::mem::take(&mut pass.problems))
         });
         match problems.into_iter().next() {
-            Some(Problem { message, .. }) => Err(Error::new(Kind::Shape, message).in_node(label)),
+            Some(Problem { kind, message, .. }) => Err(Error::new(kind, message).in_node(label)),
             None => Ok(found),
         }
     }
 
     /// A pass over something small, with the symbols of all.
-    fn pass<'m, T>(
-        &mut self,
-        functions: &'m [gradus_core::graph::Function],
-        work: impl FnOnce(&mut Pass<'m>) -> T,
-    ) -> T {
-        let mut pass = Pass::new(Standard::Onnx, functions, true, Limits::DEFAULT);
+    fn pass<'m, T>(&mut self, work: impl FnOnce(&mut Pass<'m>) -> T) -> T {
+        let mut pass = Pass::new(Standard::Onnx, &[], true, Limits::DEFAULT);
         pass.symbols = std::mem::take(&mut self.symbols);
         let result = work(&mut pass);
         self.symbols = pass.symbols;
@@ -155,6 +151,7 @@ fn stand_in(fact: &Fact) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use gradus_core::Kind;
     use gradus_core::graph::{Extent, OperatorId};
 
     use super::*;
