@@ -234,31 +234,28 @@ impl Plan {
         let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = self.recipe;
         let name = Form::ALL.iter().find(|(each, _)| *each == form).map_or("", |(_, name)| name);
         let show = |number| Ok::<_, PyErr>(to_python(py, number)?.repr()?.to_string());
-        let mut text = format!("gradus.plan.{name}({}, {}", show(start)?, show(stop)?);
-        match form {
-            Form::Range => text += &format!(", {}", show(third)?),
-            _ => text += &format!(", {num}"),
-        }
+        let mut words = vec![show(start)?, show(stop)?];
+        words.push(if form == Form::Range { show(third)? } else { num.to_string() });
         if form != Form::Range && !endpoint {
-            text += ", endpoint=False";
+            words.push("endpoint=False".to_owned());
         }
         if form == Form::Logspace {
-            text += &format!(", base={}", show(third)?);
+            words.push(format!("base={}", show(third)?));
         }
-        text += &format!(", dtype=\"{dtype}\"");
+        words.push(format!("dtype=\"{dtype}\""));
         if profile != Profile::Exact {
-            text += &format!(", profile=\"{profile}\"");
+            words.push(format!("profile=\"{profile}\""));
         }
-        text += ")";
+        let call = format!("gradus.plan.{name}({})", words.join(", "));
         let Window { first, stride, len } = self.window;
-        if stride != 1 || convert::u64_of(self.__len__()) != self.whole.len() {
-            // An end before the first element has no index of its own.
-            let end = first + len * stride;
-            let end = if end < 0 { String::new() } else { end.to_string() };
-            let by = if stride == 1 { String::new() } else { format!(":{stride}") };
-            text += &format!("[{first}:{end}{by}]");
+        if stride == 1 && self.count() == self.whole.len() {
+            return Ok(call);
         }
-        Ok(text)
+        // An end before the first element has no index of its own.
+        let end = Some(first + len * stride).filter(|&end| end >= 0);
+        let end = end.map_or_else(String::new, |end| end.to_string());
+        let by = if stride == 1 { String::new() } else { format!(":{stride}") };
+        Ok(format!("{call}[{first}:{end}{by}]"))
     }
 }
 
