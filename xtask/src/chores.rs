@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::docs;
 use crate::python::python;
 use crate::run::{Result, cargo, command, exists, root, run};
+use crate::wheel;
 
 /// The version of cargo-deny that is installed where there is none.
 const DENY: &str = "cargo-deny@0.20.2";
@@ -38,6 +39,7 @@ pub(crate) fn check() -> Result<()> {
 pub(crate) fn test(fuzz_seconds: u32) -> Result<()> {
     run(cargo().args(["test", "--workspace", "--quiet"]))?;
     tables(true)?;
+    wheel::test()?;
     conformance()?;
     accuracy(ELEMENTS, 1)?;
     memcheck()?;

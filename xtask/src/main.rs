@@ -6,6 +6,7 @@ mod docs;
 mod peers;
 mod python;
 mod run;
+mod wheel;
 
 use clap::{Parser, Subcommand};
 
@@ -62,6 +63,10 @@ enum Chore {
         /// Only this one.
         target: Option<String>,
     },
+    /// The tests of the Python package, from its wheel.
+    Python,
+    /// The wheel of the Python package, in target/wheels.
+    Wheel,
     /// Measurements, beside what they are compared with.
     #[command(subcommand)]
     Bench(Bench),
@@ -99,6 +104,8 @@ fn main() -> std::process::ExitCode {
         Chore::Accuracy { elements, seed } => chores::accuracy(elements, seed),
         Chore::Memcheck => chores::memcheck(),
         Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),
+        Chore::Python => wheel::test(),
+        Chore::Wheel => wheel::wheel().map(|path| println!("{}", path.display())),
         Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
         Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),
         Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check)),

@@ -14,6 +14,7 @@
 //! ```
 
 pub mod arrays;
+pub mod compare;
 mod declare;
 pub mod diff;
 pub mod dim;
@@ -34,11 +35,11 @@ pub use fact::{Fact, TensorFact};
 pub use gradus_core::tensor::byte_len as tensor_bytes;
 pub use gradus_core::{
     Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, convert,
-    display, element, error, graph, seq, text,
+    dispatch, display, element, error, graph, seq, text,
 };
 pub use gradus_formats as formats;
 pub use gradus_kernels::{
-    Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_with, tensor as filled,
+    Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes, fill_with, tensor as filled,
 };
 pub use model::Model;
 pub use program::Options;

@@ -58,6 +58,11 @@ impl Schema {
         Schema { standard: Standard::Onnx, versions: Versions::All(name), build, expanded: None }
     }
 
+    /// A row of an operator that Gradus adds to those of ONNX.
+    pub(crate) const fn own(signatures: &'static [Signature], build: Build) -> Schema {
+        Schema { standard: Standard::Onnx, versions: Versions::Own(signatures), build, expanded: None }
+    }
+
     /// A row of OpenVINO.
     pub(crate) const fn openvino(signatures: &'static [Signature], build: Build) -> Schema {
         Schema { standard: Standard::OpenVino, versions: Versions::Own(signatures), build, expanded: None }

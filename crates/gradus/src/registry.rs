@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn operators_that_are_run_are_run_in_every_version() {
         for ((standard, domain, name), rows) in index() {
-            if *standard == Standard::Onnx {
+            if *standard == Standard::Onnx && *domain != ops::OWN_DOMAIN {
                 let ours: Vec<_> = rows.iter().map(|(signature, _)| signature.since).collect();
                 let all: Vec<_> =
                     onnx_versions(domain, name).iter().map(|signature| signature.since).collect();

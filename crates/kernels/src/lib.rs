@@ -18,8 +18,9 @@ mod stairs;
 mod stream;
 mod writer;
 
-use gradus_core::convert::{Rules, code, low_u8, u64_of, usize_of};
+use gradus_core::convert::{self, Rules, low_u8, u64_of, usize_of};
 use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
+use rayon::prelude::*;
 
 pub use options::{Level, Options, Stores};
 pub use writer::{Fill, Write, Writer};
@@ -71,8 +72,36 @@ fn filled<T: Write>(plan: &impl Fill) -> Result<Tensor> {
 
 /// Elements that have no Rust type, as codes.
 fn filled_codes(plan: &impl Fill, dtype: DType) -> Result<Tensor> {
-    let codes: Vec<u8> = (0..plan.len()).map(|i| low_u8(code(dtype, plan.at(i), Rules::IEEE))).collect();
+    let mut codes = vec![0; usize_of(plan.len())];
+    fill_codes(plan, 0, &mut codes, Options::default());
     Tensor::from_codes(dtype, Shape::vector(codes.len()), &codes)
+}
+
+/// Writes as many elements of a plan as the slice has, from index `lo` on, as their codes, one a byte: for the types of
+/// at most 8 bits that are no types of Rust.
+///
+/// # Panics
+/// If the slice reaches beyond the plan, or the type is wider.
+///
+/// ```
+/// use gradus_core::{DType, Number, seq::RangePlan};
+/// let plan = RangePlan::new(Number::Int(-1), Number::Int(2), Number::Int(1), DType::I4)?;
+/// let mut codes = [0; 3];
+/// gradus_kernels::fill_codes(&plan, 0, &mut codes, Default::default());
+/// assert_eq!(codes, [15, 0, 1]);
+/// # Ok::<(), gradus_core::seq::RangeError>(())
+/// ```
+pub fn fill_codes(plan: &impl Fill, lo: u64, out: &mut [u8], options: Options) {
+    let dtype = plan.dtype();
+    assert!(dtype.bits() <= 8 && !dtype.is_complex(), "{dtype} has no codes of a byte");
+    let write = |(i, code): (usize, &mut u8)| {
+        *code = low_u8(convert::code(dtype, plan.at(lo + u64_of(i)), Rules::IEEE));
+    };
+    if options.threads == 1 || out.len() < writer::THREADS_EACH {
+        out.iter_mut().enumerate().for_each(write);
+    } else {
+        out.par_iter_mut().enumerate().for_each(write);
+    }
 }
 
 #[cfg(test)]

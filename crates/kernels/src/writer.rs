@@ -129,7 +129,7 @@ const STREAM: usize = 4 << 20;
 /// Bytes from which threads are used: they were measured to pay at eight times as many, and where that begins is an
 /// estimate. Elements that are made one by one by their plan take so long that few are enough.
 const THREADS: usize = 1 << 20;
-const THREADS_EACH: usize = 1 << 10;
+pub(crate) const THREADS_EACH: usize = 1 << 10;
 
 impl<P: Fill> Writer<'_, P> {
     /// Prepares a plan.

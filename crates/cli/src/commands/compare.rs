@@ -1,8 +1,9 @@
 //! `gradus compare`: what every program gives for one call, beside the exact result.
 
+use gradus::compare::{Found, compare as compared};
 use gradus::seq::Plan;
-use gradus::seq::profile::{self, Outcome, Predicted, Profile};
-use gradus::{Number, Result};
+use gradus::seq::profile::{self, Outcome, Profile};
+use gradus::{DType, Number, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -10,9 +11,6 @@ use super::sequence::{range_call, space_call};
 use crate::args::{self, Call};
 use crate::diagnostics::Failure;
 use crate::{json, output};
-
-/// Elements that are compared one by one; after them, the last.
-const COMPARED: u64 = 100_000;
 
 pub(crate) fn compare(args: &args::Compare) -> Result<(), Failure> {
     let (results, dtype) = match &args.call {
@@ -78,81 +76,40 @@ struct Difference {
 }
 
 fn results<P: Plan>(exact: &Result<P>, predict: impl Fn(Profile) -> Outcome) -> Vec<(Profile, Outlook)> {
-    Profile::ALL
-        .iter()
-        .map(|&profile| {
-            let outlook = match (profile, exact) {
-                (Profile::Exact, Ok(plan)) => Outlook::Sequence(Box::new(sequence(profile, plan))),
-                (Profile::Exact, Err(error)) => Outlook::Error { error: error.message().to_owned() },
-                _ => match predict(profile) {
-                    Ok(predicted) => {
-                        Outlook::Sequence(Box::new(compared(profile, &predicted, exact.as_ref().ok())))
-                    }
-                    Err(failure) => Outlook::Error { error: failure.message().to_owned() },
-                },
-            };
-            (profile, outlook)
-        })
-        .collect()
+    let rows = compared(exact, predict).into_iter();
+    let exact = exact.as_ref().ok().map(Plan::dtype);
+    rows.map(|(profile, found)| {
+        let outlook = match found {
+            Ok(found) => Outlook::Sequence(Box::new(sequence(profile, found, exact))),
+            Err(error) => Outlook::Error { error },
+        };
+        (profile, outlook)
+    })
+    .collect()
 }
 
-fn sequence(profile: Profile, plan: &impl Plan) -> Sequence {
-    let shown = |i| element(plan, i);
+fn sequence(profile: Profile, found: Found, exact: Option<DType>) -> Sequence {
+    let dtype = found.dtype;
+    let shown = |number| element(number, dtype);
     Sequence {
         program: profile.program(),
-        r#type: plan.dtype().name(),
-        length: plan.len(),
-        first: (0..plan.len().min(2)).map(shown).collect(),
-        last: plan.len().checked_sub(1).map(shown),
-        exact: true,
-        difference: None,
-        why: None,
-    }
-}
-
-fn compared(profile: Profile, predicted: &Predicted, exact: Option<&impl Plan>) -> Sequence {
-    let found = sequence(profile, predicted);
-    let Some(exact) = exact else {
-        return Sequence { exact: false, why: Some("there is no exact result".to_owned()), ..found };
-    };
-    let common = predicted.len().min(exact.len());
-    let mut compared = predicted.elements().zip(0..common.min(COMPARED));
-    let differs = |(element, i): (Number, u64)| (!agrees(predicted, element, i, exact.at(i))).then_some(i);
-    let last = common.checked_sub(1).filter(|&i| i >= COMPARED);
-    let first = compared.find_map(differs).or_else(|| last.and_then(|i| differs((predicted.at(i), i))));
-    let difference = first.map(|index| Difference {
-        index,
-        value: element(predicted, index),
-        exact: element(exact, index),
-    });
-    let same_length = predicted.len() == exact.len();
-    let same_type = predicted.dtype() == exact.dtype();
-    let mut why = Vec::new();
-    if !same_type {
-        why.push(format!("gives {}", predicted.dtype()));
-    }
-    if !same_length {
-        why.push(predicted.length_rule().to_owned());
-    }
-    if difference.is_some() {
-        why.push(predicted.element_rule().to_owned());
-    }
-    Sequence {
-        exact: same_length && same_type && difference.is_none(),
-        difference,
-        why: (!why.is_empty()).then(|| why.join("; ")),
-        ..found
+        r#type: dtype.name(),
+        length: found.len,
+        first: found.first.into_iter().map(shown).collect(),
+        last: found.last.map(shown),
+        exact: found.exact,
+        difference: found.difference.map(|difference| Difference {
+            index: difference.index,
+            value: shown(difference.value),
+            exact: element(difference.exact, exact.unwrap_or(dtype)),
+        }),
+        why: found.why,
     }
 }
 
 /// An element as JSON has it.
-fn element(plan: &impl Plan, i: u64) -> Box<RawValue> {
-    RawValue::from_string(json::number(plan.at(i), plan.dtype())).expect("elements are written as JSON")
-}
-
-/// Whether an element is the exact one, of whatever type both are; or may be, where a program is not known bit by bit.
-fn agrees(predicted: &Predicted, element: Number, i: u64, exact: Number) -> bool {
-    element == exact || predicted.agrees(i, exact)
+fn element(number: Number, dtype: DType) -> Box<RawValue> {
+    RawValue::from_string(json::number(number, dtype)).expect("elements are written as JSON")
 }
 
 fn table(results: &[(Profile, Outlook)]) -> String {

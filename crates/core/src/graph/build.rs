@@ -22,7 +22,7 @@ use crate::error::{Error, Kind, Result};
 /// assert_eq!(graph.value(y).origin, Origin::Node(0, 0));
 /// # Ok::<(), gradus_core::Error>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Builder {
     graph: Graph,
     keys: HashMap<Arc<str>, ValueId>,

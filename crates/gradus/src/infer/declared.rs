@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gradus_core::Kind;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{Extent, Type};
 
@@ -102,6 +103,10 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
         (_, None) => {}
     }
     let place = || format!("value \"{name}\"");
-    pass.problems.extend(contradictions.into_iter().map(|message| Problem { place: place(), message }));
+    pass.problems.extend(contradictions.into_iter().map(|message| Problem {
+        kind: Kind::Shape,
+        place: place(),
+        message,
+    }));
     if tensor == TensorFact::default() { Fact::Unknown } else { Fact::Tensor(tensor) }
 }

@@ -11,6 +11,7 @@ mod lowered;
 mod pass;
 mod report;
 mod rules;
+mod trace;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -24,10 +25,11 @@ pub use pass::{Assumption, Body, Problem};
 pub use report::{Completeness, Peak};
 pub use rules::all as operators;
 pub(crate) use rules::is_understood;
+pub use trace::{Trace, Traced};
 
 pub(crate) use cx::{Cx, Stop};
 pub(crate) use pass::Visit;
-pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino, paddle};
+pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino, own, paddle};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use gradus_core::convert::{i64_of, product};
 use gradus_core::graph::{Constant, Content, Function, Graph, Node, Origin as From, Standard, ValueId};
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Error, Limits, Shape, Value};
+use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 
 use super::InferOptions;
 use super::cx::{Cx, Stop};
@@ -30,6 +30,8 @@ pub struct Assumption {
 /// What cannot be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// What sort of thing is wrong.
+    pub kind: Kind,
     /// The node, or the value.
     pub place: String,
     /// What is wrong.
@@ -446,7 +448,7 @@ impl<'m> Pass<'m> {
             }
             Err(error) => {
                 let place = format!("value \"{}\"", frame.graph.value(id).name);
-                self.problems.push(Problem { place, message: error.to_string() });
+                self.problems.push(Problem { kind: error.kind(), place, message: error.to_string() });
             }
         }
     }
@@ -518,7 +520,7 @@ impl<'m> Pass<'m> {
     fn problem(&mut self, frame: &Frame<'m>, node: &Node, index: usize, error: &Error) {
         let slash = if frame.path.is_empty() { "" } else { "/" };
         let place = format!("{}{slash}{}", frame.path, label(node, index));
-        self.problems.push(Problem { place, message: error.message().to_owned() });
+        self.problems.push(Problem { kind: error.kind(), place, message: error.message().to_owned() });
     }
 
     /// Takes for granted what a run cannot do without.

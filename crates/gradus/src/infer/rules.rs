@@ -50,6 +50,11 @@ pub(crate) const fn microsoft(names: &'static [&'static str], rule: Rule) -> Rul
     Rules { standard: Standard::Onnx, domain: "com.microsoft", names, meaning: None, rule }
 }
 
+/// Operators that Gradus adds to those of ONNX.
+pub(crate) const fn own(names: &'static [&'static str], rule: Rule) -> Rules {
+    Rules { standard: Standard::Onnx, domain: ops::OWN_DOMAIN, names, meaning: None, rule }
+}
+
 /// Operators of OpenVINO.
 pub(crate) const fn openvino(names: &'static [&'static str], rule: Rule) -> Rules {
     Rules { standard: Standard::OpenVino, domain: "", names, meaning: None, rule }
@@ -161,7 +166,7 @@ mod tests {
         let unknown: Vec<_> = all()
             .filter(|(standard, domain, name)| {
                 let known = !onnx_versions(domain, name).is_empty() || ops::IN_STANDARD_DOMAIN.contains(name);
-                *standard == Standard::Onnx && *domain != "com.microsoft" && !known
+                *standard == Standard::Onnx && !["com.microsoft", ops::OWN_DOMAIN].contains(domain) && !known
             })
             .collect();
         assert!(unknown.is_empty(), "rules for what does not exist: {unknown:?}");

@@ -27,11 +27,13 @@ mod rounding;
 mod sequence;
 mod shape;
 mod slice;
+mod spaces;
 mod window;
 
 pub(crate) use elementwise::fraction_of;
 #[cfg(test)]
 pub(crate) use microsoft::IN_STANDARD_DOMAIN;
+pub(crate) use spaces::DOMAIN as OWN_DOMAIN;
 
 use crate::infer::Rules;
 use crate::op::Schema;
@@ -64,6 +66,7 @@ pub(crate) const RULES: &[&[Rules]] = &[
     sequence::RULES,
     shape::RULES,
     slice::RULES,
+    spaces::RULES,
     window::RULES,
 ];
 
@@ -92,4 +95,5 @@ pub(crate) const ALL: &[&[Schema]] = &[
     range::SCHEMAS,
     rounding::SCHEMAS,
     shape::SCHEMAS,
+    spaces::SCHEMAS,
 ];

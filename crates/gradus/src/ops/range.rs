@@ -180,6 +180,12 @@ fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
             elements.map(|(start, step)| (Dim::Known(start), Dim::Known(step))),
         )]);
     }
+    if let Some(step) = cx.constant(2)
+        && step.len() == 1
+        && step.number(0)?.is_zero()
+    {
+        return Err(RangeError::ZeroStep.describe(ONNX_LABELS).into());
+    }
     let scalars = [cx.integer(0), cx.integer(1), cx.integer(2)];
     if let [Some(start), Some(limit), Some(step)] = scalars
         && let Some(len) = count(cx, start, limit, step)

@@ -1,0 +1,201 @@
+//! Inference while a graph is made: a node at a time, so that an error is raised where it is made.
+
+use std::rc::Rc;
+
+use gradus_core::graph::{Builder, Node, Origin, Standard, Type};
+use gradus_core::{DType, Error, Result, Shape, Tensor, Value};
+
+use super::pass::{Assumption, Pass, Problem};
+use super::{InferOptions, declared, with_symbols};
+use crate::dim::Symbols;
+use crate::fact::{Fact, TensorFact};
+use crate::program::{Compiler, Options};
+use crate::registry;
+
+/// What is known of the values of a graph that grows.
+///
+/// ```
+/// use gradus::graph::{Extent, Type};
+/// use gradus::infer::Trace;
+/// use gradus::DType;
+/// let mut trace = Trace::default();
+/// let declared = Type::Tensor(Some(DType::F32), Some(vec![Extent::Symbol("n".into())]));
+/// let x = trace.input("x", &declared);
+/// assert_eq!(trace.symbols().print(x.fact.as_tensor().unwrap().dims.as_ref().unwrap()[0]).to_string(), "n");
+/// ```
+#[derive(Debug, Default)]
+pub struct Trace {
+    symbols: Symbols,
+    assumptions: Vec<Assumption>,
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// The fact.
+    pub fact: Fact,
+    /// Whether its elements depend on what inputs hold, and not only on their shapes.
+    depends: bool,
+}
+
+impl Trace {
+    /// All symbols, and what expressions of them mean.
+    pub fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    /// What a run must be like for the facts to hold.
+    pub fn assumptions(&self) -> &[Assumption] {
+        &self.assumptions
+    }
+
+    /// An input of that type.
+    pub fn input(&mut self, name: &str, declared: &Type) -> Traced {
+        let fact = self.pass(|pass| {
+            let fact = declared::fact_of_input(pass, name, declared);
+            with_symbols(pass, name, fact)
+        });
+        Traced { fact, depends: true }
+    }
+
+    /// A constant.
+    pub fn constant(&self, tensor: Tensor) -> Traced {
+        Traced { fact: Fact::Tensor(TensorFact::of(tensor)), depends: false }
+    }
+
+    /// What is known of a node's outputs, from its inputs with their names.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if Gradus does not run the operator; [`Kind::Graph`] if the standard does not have it so;
+    /// [`Kind::Type`] if it does not take values of these types; [`Kind::Shape`] if their shapes do not go together.
+    pub fn node(
+        &mut self,
+        standard: Standard,
+        node: &Node,
+        inputs: &[Option<(&str, &Traced)>],
+        outputs: &[&str],
+    ) -> Result<Vec<Traced>> {
+        let (signature, schema) = registry::find(standard, node)?;
+        let label = format!("{} ({standard} {}-{})", node.label(0), signature.name, signature.since);
+        let checked = || {
+            let stand_ins = inputs.iter().map(|input| input.and_then(|(_, traced)| stand_in(&traced.fact)));
+            let stand_ins: Vec<_> = stand_ins.collect();
+            // Of a value without a known type, nothing is checked before the run.
+            let known =
+                inputs.iter().zip(&stand_ins).all(|(input, value)| input.is_some() == value.is_some());
+            if known {
+                signature.check_inputs(&stand_ins.iter().map(Option::as_ref).collect::<Vec<_>>())?;
+            }
+            Compiler::plain(standard, Options::default()).build(node, signature, schema)
+        };
+        checked().map_err(|error| error.in_node(&label))?;
+        let mut builder = Builder::new("");
+        let mut facts: Vec<Fact> = Vec::new();
+        for (name, traced) in inputs.iter().flatten() {
+            if !builder.is_defined(name) {
+                builder.define(name, Origin::Input)?;
+                facts.push(traced.fact.clone());
+            }
+        }
+        let ids = inputs.iter().map(|input| input.map(|(name, _)| builder.reference(name))).collect();
+        builder.push(Node { inputs: ids, outputs: <_>::default(), ..node.clone() }, outputs)?;
+        for output in outputs {
+            builder.output(output);
+        }
+        let graph = builder.finish()?;
+        let depends: Vec<_> = inputs.iter().flatten().map(|(name, traced)| (*name, traced.depends)).collect();
+        let (found, problems) = self.pass(|pass| {
+            let mut frame = pass.frame(&graph, facts, Rc::default(), "".into());
+            for (name, depends) in depends {
+                if let Some(id) = graph.find(name) {
+                    frame.depends[id.index()] = depends;
+                }
+            }
+            pass.run(&mut frame);
+            let traced = |id: &gradus_core::graph::ValueId| Traced {
+                fact: frame.facts[id.index()].clone(),
+                depends: frame.depends[id.index()],
+            };
+            (graph.outputs().iter().map(traced).collect(), std::mem::take(&mut pass.problems))
+        });
+        match problems.into_iter().next() {
+            Some(Problem { kind, message, .. }) => Err(Error::new(kind, message).in_node(label)),
+            None => Ok(found),
+        }
+    }
+
+    /// A pass over something small, with the symbols of all.
+    fn pass<'m, T>(&mut self, work: impl FnOnce(&mut Pass<'m>) -> T) -> T {
+        let mut pass = Pass::new(Standard::Onnx, &[], &InferOptions::default());
+        pass.symbols = std::mem::take(&mut self.symbols);
+        let result = work(&mut pass);
+        self.symbols = pass.symbols;
+        for assumption in pass.assumptions {
+            if !self.assumptions.iter().any(|known| known.text == assumption.text) {
+                self.assumptions.push(assumption);
+            }
+        }
+        result
+    }
+}
+
+/// A value without elements, of the same type as the one that a fact is about.
+fn stand_in(fact: &Fact) -> Option<Value> {
+    let empty = |dtype: DType| Tensor::zeros(dtype, Shape::vector(0)).ok();
+    match fact {
+        Fact::Tensor(tensor) => Some(empty(tensor.dtype?)?.into()),
+        Fact::Sequence(sequence) => Some(Value::Sequence(vec![empty(sequence.each.dtype()?)?.into()])),
+        Fact::Optional(_) | Fact::Unknown => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gradus_core::Kind;
+    use gradus_core::graph::{Extent, OperatorId};
+
+    use super::*;
+
+    fn node(operator: &str) -> Node {
+        let id = OperatorId { domain: "".into(), name: operator.into(), overload: "".into() };
+        Node {
+            name: "it".into(),
+            operator: id,
+            version: Some(21),
+            inputs: <_>::default(),
+            outputs: <_>::default(),
+            attributes: <_>::default(),
+            position: None,
+        }
+    }
+
+    fn shape(trace: &Trace, of: &Traced) -> Vec<String> {
+        let dims = of.fact.as_tensor().and_then(|fact| fact.dims.clone()).unwrap();
+        dims.iter().map(|&dim| trace.symbols().print(dim).to_string()).collect()
+    }
+
+    #[test]
+    fn symbols_are_the_same_in_all_nodes() {
+        let mut trace = Trace::default();
+        let extents = vec![Extent::Symbol("n".into()), Extent::Known(3)];
+        let x = trace.input("x", &Type::Tensor(Some(DType::F32), Some(extents)));
+        let mut add = |operator: &str, inputs: &[(&str, &Traced)]| {
+            let inputs: Vec<_> = inputs.iter().map(|&input| Some(input)).collect();
+            trace.node(Standard::Onnx, &node(operator), &inputs, &["out"]).map(|mut all| all.remove(0))
+        };
+        let size = add("Size", &[("x", &x)]).unwrap();
+        let twice = add("Add", &[("size", &size), ("size", &size)]).unwrap();
+        let (zero, one) = (Tensor::scalar(0i64), Tensor::scalar(1i64));
+        let [zero, one] =
+            [zero, one].map(|of| Traced { fact: Fact::Tensor(TensorFact::of(of)), depends: false });
+        let range = add("Range", &[("zero", &zero), ("twice", &twice), ("one", &one)]).unwrap();
+        let error = add("Add", &[("x", &x), ("size", &size)]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "node \"it\" (onnx Add-14): input 1 \"B\" is int64, but input 0 \"A\" is float32; they must be of one type"
+        );
+        let error = add("NoSuch", &[("x", &x)]).unwrap_err();
+        assert_eq!(error.kind(), Kind::Unsupported);
+        assert_eq!(shape(&trace, &range), ["6*n"]);
+    }
+}

@@ -1,0 +1,74 @@
+"""Gradus: the sequences and the shapes inside tensor programs, exactly as their standards say.
+
+- :func:`arange`, :func:`range`, :func:`linspace`, :func:`logspace`, :func:`geomspace`, :func:`shape`, :func:`size`: NumPy's
+  signatures; every element is the exact value, rounded once.
+- :mod:`gradus.plan`: the same sequences, planned and not written.
+- :mod:`gradus.numpy`, :mod:`gradus.torch`, :mod:`gradus.paddle`, :mod:`gradus.onnx`, :mod:`gradus.openvino`: each with the
+  signatures, defaults, casts and errors of its framework.
+- :func:`load`: a model, to infer its shapes and to run; :class:`Graph`: a graph, made operator by operator.
+- :func:`compare`: what nine programs give for one call.
+- :mod:`gradus.dask`: arrays larger than memory.
+- :mod:`gradus.errors`: what is raised.
+"""
+
+import importlib as _importlib
+import os as _os
+from types import ModuleType as _ModuleType
+
+from . import _native, errors, plan
+from ._compare import compare
+from ._dlpack import from_dlpack, to_dlpack
+from ._graph import Graph, Symbolic
+from ._models import Dim, Inference, Model, OptionalType, SequenceType, TensorType, UnknownType, load
+from ._native import arange, geomspace, linspace, logspace
+from ._shape import shape, size
+from .errors import GradusError
+
+__version__: str = _native.__version__
+
+range = arange
+
+if hasattr(_os, "register_at_fork"):
+    # Threads do not survive a fork; the pool of a forked process would be waited for without end.
+    _os.register_at_fork(after_in_child=_native._forked)
+
+_NAMESPACES = {"dask", "numpy", "onnx", "openvino", "paddle", "torch"}
+
+
+def __getattr__(name: str) -> _ModuleType:
+    # Namespaces are there when they are asked for: not everyone needs them, and some need other packages.
+    if name in _NAMESPACES:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_NAMESPACES})
+
+
+__all__ = [
+    "Dim",
+    "GradusError",
+    "Graph",
+    "Inference",
+    "Model",
+    "OptionalType",
+    "SequenceType",
+    "Symbolic",
+    "TensorType",
+    "UnknownType",
+    "__version__",
+    "arange",
+    "compare",
+    "errors",
+    "from_dlpack",
+    "geomspace",
+    "linspace",
+    "load",
+    "logspace",
+    "plan",
+    "range",
+    "shape",
+    "size",
+    "to_dlpack",
+]

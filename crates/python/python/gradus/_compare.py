@@ -1,0 +1,122 @@
+"""What nine programs give for one call, beside the exact result."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _native, plan
+from .errors import UsageError
+
+__all__ = ["Comparison", "Row", "compare"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one program gives."""
+
+    #: The name of the profile: ``numpy``.
+    profile: str
+    #: The program and its version.
+    program: str
+    #: Why it gives nothing, if it does not.
+    error: str | None = None
+    dtype: str | None = None
+    length: int | None = None
+    #: The first two elements, and the last, as text that reads back.
+    first: tuple[str, ...] = ()
+    last: str | None = None
+    #: Whether all that was compared is as the exact result.
+    exact: bool = False
+    #: The first element that differs: its index, what the program gives, and the exact one.
+    difference: tuple[int, str, str] | None = None
+    #: Why it differs, in a few words.
+    why: str | None = None
+
+    def cells(self) -> list[str]:
+        """The row as text."""
+        if self.error is not None:
+            return [self.profile, "fails", "", "", "", self.error]
+        verdict = "none" if self.exact and self.profile != "exact" else ""
+        if self.difference is not None:
+            verdict = "{}: {} for {}".format(*self.difference)
+        return [self.profile, str(self.length), ", ".join(self.first), self.last or "", verdict, self.why or ""]
+
+
+class Comparison(Sequence[Row]):
+    """A table: a row for each program, the exact result first. Notebooks show it as one."""
+
+    heads = ["profile", "length", "first", "last", "first difference", "why"]
+
+    def __init__(self, call: str, rows: list[Row]) -> None:
+        self.call = call
+        self._rows = rows
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, str):
+            found = [row for row in self._rows if row.profile == index]
+            if not found:
+                raise KeyError(index)
+            return found[0]
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __repr__(self) -> str:
+        cells = [self.heads, *(row.cells() for row in self._rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        def cells(row: list[str], tag: str) -> str:
+            return "".join(f"<{tag} style='text-align:left'>{html.escape(cell)}</{tag}>" for cell in row)
+
+        def line(row: Row) -> str:
+            colour = "#c62828" if row.error is not None else "inherit" if row.exact else "#b26a00"
+            title = html.escape(row.program, quote=True)
+            return f'<tr title="{title}" style="color:{colour}">{cells(row.cells(), "td")}</tr>'
+
+        body = "".join(map(line, self._rows))
+        caption = f"<caption style='text-align:left'><code>{html.escape(self.call)}</code></caption>"
+        return f"<table>{caption}<thead><tr>{cells(self.heads, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+
+
+_FUNCTIONS: dict[str, Callable[..., plan.Plan]] = {"range": plan.arange, "arange": plan.arange, "linspace": plan.linspace, "logspace": plan.logspace}
+
+
+def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
+    """What nine programs give for one call, beside the exact result, and why it differs. None of them is run.
+
+    Args:
+        function: ``"range"``, ``"linspace"`` or ``"logspace"``.
+        arguments, keywords: as :func:`gradus.arange`, :func:`gradus.linspace` and :func:`gradus.logspace` take them.
+
+    Returns:
+        A table, a row for each program.
+
+    Raises:
+        UsageError: if there is no such function. GradusError: if there is no exact result.
+
+    Example:
+        >>> import gradus
+        >>> table = gradus.compare("range", 0, 1, 0.1, dtype="float16")
+        >>> table["exact"].length, table["numpy"].difference
+        (10, (3, '0.2998', '0.3'))
+    """
+    make = _FUNCTIONS.get(function)
+    if make is None:
+        raise UsageError(f'the function is "{function}", but one of these is wanted: range, linspace, logspace')
+    planned = make(*arguments, **keywords)
+    rows = []
+    for row in _native._compare(planned):
+        if "first" in row:
+            row["first"] = tuple(row["first"])
+        rows.append(Row(**row))
+    return Comparison(repr(planned), rows)

@@ -1,0 +1,222 @@
+"""Models: loaded, inferred, run; and the types of their values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._native import Dim
+
+__all__ = ["Dim", "Inference", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "load"]
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """What is known of a tensor."""
+
+    #: The name of the element type: ``float32``; ``None`` if it is not known.
+    dtype: str | None
+    #: The extents: integers, and expressions of symbols; ``None`` if not even their number is known.
+    shape: tuple[int | Dim | str | None, ...] | None
+    #: The elements of a small tensor of whole numbers in row-major order, if something is known of them.
+    elements: tuple[int | Dim, ...] | None = None
+
+    def __str__(self) -> str:
+        if self.shape is None:
+            return f"{self.dtype or '?'}[...]"
+        return f"{self.dtype or '?'}[{', '.join('?' if dim is None else str(dim) for dim in self.shape)}]"
+
+
+@dataclass(frozen=True)
+class SequenceType:
+    """What is known of a list of values."""
+
+    each: Type
+    length: int | Dim | None = None
+
+    def __str__(self) -> str:
+        return f"sequence of {self.length or ''} {self.each}".replace("  ", " ")
+
+
+@dataclass(frozen=True)
+class OptionalType:
+    """What is known of a value that may be missing."""
+
+    value: Type
+    present: bool | None = None
+
+    def __str__(self) -> str:
+        return f"optional {self.value}"
+
+
+@dataclass(frozen=True)
+class UnknownType:
+    """Nothing is known."""
+
+    def __str__(self) -> str:
+        return "?"
+
+
+Type = TensorType | SequenceType | OptionalType | UnknownType
+
+
+class Inference(Mapping[str, Type]):
+    """What was inferred of a model: a mapping from the names of its values to their types."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        self._types: dict[str, Type] = found["types"]
+        #: By name of a value: why its type is not known in full.
+        self.reasons: dict[str, str] = found["reasons"]
+        #: What a run must be like for the types to hold: the node that needs it, and a sentence.
+        self.assumptions: list[tuple[str, str]] = found["assumptions"]
+        #: What cannot be right: the place, and a sentence.
+        self.problems: list[tuple[str, str]] = found["problems"]
+        #: Bytes of all values that are needed at one time, at most.
+        self.peak_bytes: int | Dim | None = found["peak_bytes"]
+
+    def __getitem__(self, name: str) -> Type:
+        return self._types[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._types)
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {of}" for name, of in self._types.items())
+
+
+class Model:
+    """A model, ready to be looked at and run; :func:`load` makes it."""
+
+    def __init__(self, native: _native.Model) -> None:
+        self._native = native
+
+    @property
+    def inputs(self) -> dict[str, Type]:
+        """The inputs by name, with what the model declares of them."""
+        return self._native.inputs
+
+    @property
+    def outputs(self) -> dict[str, Type]:
+        """The outputs by name, with what the model declares of them."""
+        return self._native.outputs
+
+    @property
+    def opsets(self) -> dict[str, int]:
+        """The versions of the operator sets, by domain."""
+        return self._native.opsets
+
+    def infer(
+        self,
+        dims: Mapping[str, int] | None = None,
+        *,
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        values: Mapping[str, Any] | None = None,
+        ignore_declared: bool = False,
+    ) -> Inference:
+        """What is known of every value, without running the model.
+
+        Args:
+            dims: symbols of the inputs' shapes, and the numbers that they stand for.
+            shapes: shapes of inputs by name, in place of those that the model declares.
+            values: inputs by name that are known.
+            ignore_declared: do not look at what the model declares of values that its nodes compute.
+
+        Returns:
+            A mapping from names to types, with ``assumptions``, ``problems``, ``reasons`` and ``peak_bytes``.
+
+        Raises:
+            UsageError: if there is no such symbol or input.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> print(model.infer()["phase"], model.infer({"seq": 4})["phase"])
+            float32[seq] float32[4]
+        """
+        return Inference(self._native._infer(dict(dims or {}), dict(shapes or {}), dict(values or {}), ignore_declared))
+
+    def explain(self, name: str) -> str:
+        """What is known of a value and from where it comes, in lines of text.
+
+        Raises:
+            UsageError: if there is no such value.
+        """
+        return self._native.explain(name)
+
+    def run(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Sequence[str] | None = None,
+        *,
+        max_bytes: int | None = None,
+        expand_functions: bool = False,
+    ) -> dict[str, Any]:
+        """Runs the model as far as the wanted values need.
+
+        Args:
+            inputs: arrays, tensors that speak DLPack, or numbers and lists, by name. Numbers and lists of Python take
+                the element type that the model declares.
+            outputs: names of the values to give; the outputs of the model if none are named.
+            max_bytes: how many bytes values may take at one time; 4 GiB by default.
+            expand_functions: run operators by the bodies by which their standard defines them.
+
+        Returns:
+            Arrays by name; lists of them for sequences, ``None`` for optionals that are empty.
+
+        Raises:
+            GradusError: of the kind that fits, with its place.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> model.run({"tokens": [[101, 2023, 2003, 102]]})["phase"]
+            array([0.  , 0.25, 0.5 , 0.75], dtype=float32)
+        """
+        wanted = None if outputs is None else list(outputs)
+        return self._native.run(
+            dict(inputs or {}), wanted, max_bytes=max_bytes, expand_functions=expand_functions
+        )
+
+    def __repr__(self) -> str:
+        return repr(self._native)
+
+
+def load(source: str | os.PathLike[str] | bytes | Any) -> Model:
+    """Opens a model.
+
+    Args:
+        source: the path of an ONNX model or of an OpenVINO IR (``.xml``, with its ``.bin`` beside it), which is mapped and
+            not read; the bytes of a model; or an ``onnx.ModelProto``.
+
+    Returns:
+        The model.
+
+    Raises:
+        FileError: if the file cannot be read. FormatError, GraphError, UnsupportedError: if it is no model.
+
+    Example:
+        >>> import gradus
+        >>> {name: str(of) for name, of in gradus.load("examples/positions.onnx").inputs.items()}
+        {'tokens': 'int64[batch, seq]'}
+    """
+    return Model(_native._load(source))
+
+
+def exactly(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
+    """Numbers and lists of Python as an array of a type; nothing if an integer type does not hold them."""
+    plain = np.asarray(value)
+    try:
+        made = np.asarray(value, dtype)
+    except (OverflowError, ValueError):
+        return None
+    # Floats are rounded; whole numbers are as they are, or not at all.
+    whole = dtype.kind in "iu"
+    return made if not whole or np.array_equal(made, plain) else None

@@ -1,0 +1,214 @@
+"""The compiled part of the package."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, SupportsIndex, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = np.ndarray[Any, Any]
+#: A type of NumPy or of ``ml_dtypes``, or a name.
+DType: TypeAlias = npt.DTypeLike | None
+#: A number, an array, or a tensor that speaks DLPack.
+Numbers: TypeAlias = Any
+Profile: TypeAlias = Literal[
+    "exact", "onnx-body", "onnxruntime", "openvino", "openvino-cpu", "numpy", "torch", "tensorflow", "paddle", "jax"
+]
+
+__version__: str
+
+def arange(
+    start_or_stop: Numbers = ...,
+    /,
+    stop: Numbers = None,
+    step: Numbers = 1,
+    dtype: DType = None,
+    *,
+    out: Array | None = None,
+    profile: Profile | None = None,
+    device: str | None = None,
+) -> Array: ...
+@overload
+def linspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    retstep: Literal[False] = False,
+    dtype: DType = None,
+    axis: int = 0,
+    *,
+    out: Array | None = None,
+    profile: Profile | None = None,
+    device: str | None = None,
+) -> Array: ...
+@overload
+def linspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    *,
+    retstep: Literal[True],
+    dtype: DType = None,
+    axis: int = 0,
+    out: Array | None = None,
+    profile: Profile | None = None,
+    device: str | None = None,
+) -> tuple[Array, Any]: ...
+@overload
+def linspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DType = None,
+    axis: int = 0,
+    *,
+    out: Array | None = None,
+    profile: Profile | None = None,
+    device: str | None = None,
+) -> Any: ...
+def logspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    base: Numbers = 10.0,
+    dtype: DType = None,
+    axis: int = 0,
+    *,
+    out: Array | None = None,
+    profile: Profile | None = None,
+    device: str | None = None,
+) -> Array: ...
+def geomspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    dtype: DType = None,
+    axis: int = 0,
+    *,
+    out: Array | None = None,
+    profile: Profile | None = None,
+    device: str | None = None,
+) -> Array: ...
+def plan_arange(
+    start: Numbers = None,
+    stop: Numbers = None,
+    step: Numbers = None,
+    dtype: DType = None,
+    *,
+    profile: Profile | None = None,
+) -> Plan: ...
+def plan_linspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex | None = None,
+    endpoint: bool = True,
+    dtype: DType = None,
+    *,
+    profile: Profile | None = None,
+) -> Plan: ...
+def plan_logspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex | None = None,
+    endpoint: bool = True,
+    base: Numbers = None,
+    dtype: DType = None,
+    *,
+    profile: Profile | None = None,
+) -> Plan: ...
+def plan_geomspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex | None = None,
+    endpoint: bool = True,
+    dtype: DType = None,
+    *,
+    profile: Profile | None = None,
+) -> Plan: ...
+
+class Plan(Sequence[Any]):
+    @property
+    def shape(self) -> tuple[int]: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def nbytes(self) -> int: ...
+    def chunk(self, lo: int, hi: int, out: Array | None = None) -> Array: ...
+    def to_numpy(self, out: Array | None = None) -> Array: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Plan: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __array__(self, dtype: DType = None, copy: bool | None = None) -> Array: ...
+
+class Dim:
+    def __init__(self, text: str) -> None: ...
+    @property
+    def symbols(self) -> list[str]: ...
+    def evaluate(self, values: dict[str, int] | None = None, /, **named: int) -> int: ...
+    def __hash__(self) -> int: ...
+
+class Model:
+    @property
+    def inputs(self) -> dict[str, Any]: ...
+    @property
+    def outputs(self) -> dict[str, Any]: ...
+    @property
+    def opsets(self) -> dict[str, int]: ...
+    def _infer(
+        self,
+        dims: dict[str, int] | None = None,
+        shapes: dict[str, Any] | None = None,
+        values: dict[str, Any] | None = None,
+        ignore_declared: bool = False,
+    ) -> dict[str, Any]: ...
+    def explain(self, name: str) -> str: ...
+    def run(
+        self,
+        inputs: dict[str, Any] | None = None,
+        outputs: list[str] | None = None,
+        *,
+        max_bytes: int | None = None,
+        expand_functions: bool = False,
+    ) -> dict[str, Any]: ...
+
+class GraphBuilder:
+    def __init__(self, opset: int) -> None: ...
+    @property
+    def assumptions(self) -> list[tuple[str, str]]: ...
+    def _input(self, name: str, dtype: DType, shape: list[Any] | None) -> None: ...
+    def _constant(self, name: str, value: Any) -> None: ...
+    def _node(
+        self, operator: str, own: bool, inputs: list[str | None], outputs: list[str], attributes: dict[str, Any]
+    ) -> None: ...
+    def _type(self, name: str) -> Any: ...
+    def _model(self, outputs: list[str]) -> Model: ...
+
+def _compare(plan: Plan) -> list[dict[str, Any]]: ...
+def _dtype(dtype: Any) -> np.dtype[Any]: ...
+def _dtype_name(dtype: Any) -> str: ...
+def _evaluate(
+    standard: str, operator: str, version: int, inputs: list[Any], attributes: dict[str, Any]
+) -> Any: ...
+def _forked() -> None: ...
+def _load(source: Any) -> Model: ...
+def _onnx_type(dtype: Any) -> int: ...
+def _plan(
+    form: str,
+    numbers: tuple[Any, Any, Any],
+    num: int,
+    endpoint: bool,
+    dtype: str,
+    profile: str,
+    window: tuple[int, int, int],
+) -> Plan: ...

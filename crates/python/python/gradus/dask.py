@@ -1,0 +1,105 @@
+"""Arrays larger than memory: dask arrays whose chunks are written from a plan.
+
+Chunks have the bits of the whole, however they are cut and wherever they are made: a task holds a plan of a few hundred bytes
+and two indices. They run on dask's local scheduler, or on a ``distributed`` cluster whose workers have this package.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import dask.array as da
+import dask.bag
+import numpy as _np
+from dask.array.core import normalize_chunks
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+from . import plan
+from ._models import Inference, load
+
+__all__ = ["arange", "from_plan", "geomspace", "infer", "linspace", "logspace"]
+
+Chunks = int | str | tuple[Any, ...]
+
+
+def _chunk(planned: plan.Plan, lo: int, hi: int) -> _np.ndarray[Any, Any]:
+    return planned.chunk(lo, hi)
+
+
+def from_plan(planned: plan.Plan, chunks: Chunks = "auto") -> da.Array:
+    """The elements of a plan.
+
+    Args:
+        planned: a plan of :mod:`gradus.plan`, or a part of one.
+        chunks: how many elements a chunk has, or all chunks, as dask takes them.
+
+    Returns:
+        A dask array of one axis.
+
+    Example:
+        >>> import gradus
+        >>> gradus.dask.from_plan(gradus.plan.arange(10)[::3], chunks=2).compute()
+        array([0, 3, 6, 9])
+    """
+    cut = normalize_chunks(chunks, (len(planned),), dtype=planned.dtype)
+    ends = _np.cumsum([0, *cut[0]]).tolist()
+    name = "gradus-" + tokenize(planned, cut)
+    tasks: dict[Any, Any] = {
+        (name, i): (_chunk, planned, lo, hi) for i, (lo, hi) in enumerate(zip(ends, ends[1:], strict=False))
+    }
+    graph = HighLevelGraph.from_collections(name, tasks)
+    return da.Array(graph, name, cut, meta=_np.empty(0, planned.dtype))
+
+
+def arange(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
+    """:func:`gradus.arange` in chunks; arguments as of :func:`gradus.plan.arange`.
+
+    Example:
+        >>> import gradus
+        >>> gradus.dask.arange(0, 1, 0.25, chunks=3).compute()
+        array([0.  , 0.25, 0.5 , 0.75])
+    """
+    return from_plan(plan.arange(*arguments, **keywords), chunks)
+
+
+def linspace(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
+    """:func:`gradus.linspace` in chunks; arguments as of :func:`gradus.plan.linspace`."""
+    return from_plan(plan.linspace(*arguments, **keywords), chunks)
+
+
+def logspace(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
+    """:func:`gradus.logspace` in chunks; arguments as of :func:`gradus.plan.logspace`."""
+    return from_plan(plan.logspace(*arguments, **keywords), chunks)
+
+
+def geomspace(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
+    """:func:`gradus.geomspace` in chunks; arguments as of :func:`gradus.plan.geomspace`."""
+    return from_plan(plan.geomspace(*arguments, **keywords), chunks)
+
+
+def _infer(path: str, keywords: dict[str, Any]) -> tuple[str, Inference]:
+    return path, load(path).infer(**keywords)
+
+
+def infer(paths: Sequence[str | os.PathLike[str]], *, npartitions: int | None = None, **keywords: Any) -> dask.bag.Bag:
+    """What is inferred of many models.
+
+    Args:
+        paths: files that the workers can open.
+        npartitions: into how many parts the list is cut.
+        keywords: as of :meth:`gradus.Model.infer`.
+
+    Returns:
+        A bag of pairs: the path, and the :class:`gradus.Inference`.
+
+    Example:
+        >>> import gradus
+        >>> bag = gradus.dask.infer(["examples/positions.onnx"])
+        >>> [(path, str(found["phase"])) for path, found in bag.compute(scheduler="sync")]
+        [('examples/positions.onnx', 'float32[seq]')]
+    """
+    files = dask.bag.from_sequence([os.fspath(path) for path in paths], npartitions=npartitions)
+    return files.map(_infer, keywords)

@@ -1,0 +1,133 @@
+"""The exceptions of Gradus: one for each kind of error, each of them also one of Python's own.
+
+Every one has the attributes
+
+- ``message``: what is wrong, in one sentence;
+- ``place``: where, as a :class:`Place`: the file, the position in it, and the nodes from the outermost inwards;
+- ``got`` and ``wanted``: the halves of the sentence, "*got*, but *wanted*"; ``wanted`` is ``None`` where the sentence has one half.
+
+Example:
+    >>> import gradus
+    >>> try:
+    ...     gradus.arange(0, 1, 0)
+    ... except gradus.errors.ArgumentError as error:
+    ...     print(error.got, "|", error.wanted)
+    step is zero | a range needs a step
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = [
+    "ArgumentError",
+    "DTypeError",
+    "FileError",
+    "FormatError",
+    "GradusError",
+    "GraphError",
+    "LimitError",
+    "Place",
+    "ShapeError",
+    "UnsupportedError",
+    "UsageError",
+]
+
+
+class Place(NamedTuple):
+    """Where something went wrong."""
+
+    #: The file's path, as it was given.
+    file: str | None = None
+    #: The position in the file: ``byte 17``, or ``line 3, column 5``.
+    position: str | None = None
+    #: Nodes, the outermost first: ``node "pos" (onnx Range-11)``.
+    nodes: tuple[str, ...] = ()
+
+
+class GradusError(Exception):
+    """What all errors of Gradus are."""
+
+    kind = ""
+
+    def __init__(self, message: str, text: str | None = None, place: Place = Place()) -> None:
+        super().__init__(message if text is None else text)
+        self.message = message
+        self.place = place
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.message, str(self), self.place)
+
+    @property
+    def got(self) -> str:
+        """What was found: the sentence up to its "but"."""
+        return self.message.partition(", but ")[0]
+
+    @property
+    def wanted(self) -> str | None:
+        """What was wanted instead: the sentence from its "but" on."""
+        return self.message.partition(", but ")[2] or None
+
+
+class UsageError(GradusError, ValueError):
+    """Something was asked for that does not exist or does not fit together."""
+
+    kind = "usage"
+
+
+class FileError(GradusError, OSError):
+    """The operating system refused: a file is missing, unreadable, unwritable."""
+
+    kind = "io"
+
+
+class FormatError(GradusError, ValueError):
+    """Bytes or text are not what their format says."""
+
+    kind = "syntax"
+
+
+class GraphError(GradusError, ValueError):
+    """A graph is not well formed."""
+
+    kind = "graph"
+
+
+class DTypeError(GradusError, TypeError):
+    """An element type, or a kind of value, is not one that is allowed here."""
+
+    kind = "type"
+
+
+class ShapeError(GradusError, ValueError):
+    """A shape is not one that is allowed here."""
+
+    kind = "shape"
+
+
+class ArgumentError(GradusError, ValueError):
+    """A value is not one that is allowed here."""
+
+    kind = "value"
+
+
+class LimitError(GradusError, MemoryError):
+    """Something is larger than the limits that are set."""
+
+    kind = "limit"
+
+
+class UnsupportedError(GradusError, NotImplementedError):
+    """Valid, but not done by Gradus."""
+
+    kind = "unsupported"
+
+
+_BY_KIND = {each.kind: each for each in GradusError.__subclasses__()}
+
+
+def _of_engine(
+    kind: str, message: str, text: str, place: tuple[str | None, str | None, list[str]]
+) -> GradusError:
+    file, position, nodes = place
+    return _BY_KIND[kind](message, text, Place(file, position, tuple(nodes)))

@@ -1,0 +1,191 @@
+"""``arange``, ``linspace`` and ``logspace`` with PyTorch's signatures, defaults, casts and errors.
+
+Results are arrays that ``torch.from_dlpack`` takes in without a copy (of bfloat16 by :func:`gradus.to_dlpack`). Elements are
+exact, rounded once. As in PyTorch, ends are cast to the output type first, and the base is a double.
+
+Source: PyTorch 2.15, ``aten/src/ATen/native/RangeFactories.cpp`` and ``RangeUtils.h``.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as _np
+
+from . import _native
+from ._frameworks import Array, cast, is_tensor, named, scalar
+
+__all__ = ["arange", "linspace", "logspace"]
+
+_TYPES = ["uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
+_COMPLEX = ["complex64", "complex128"]
+
+
+def _number(x: Any, name: str) -> Any:
+    if is_tensor(x) and _np.ndim(x) != 0:
+        raise RuntimeError(f"{name} must be a number or a tensor without axes, but has shape {tuple(_np.shape(x))}")
+    value = scalar(x)
+    if not isinstance(value, int | float | complex):
+        raise TypeError(f"{name} must be Number, not {type(x).__name__}")
+    return value
+
+
+def _check(layout: Any, device: Any, requires_grad: bool, pin_memory: bool) -> None:
+    if layout is not None and str(layout) != "torch.strided":
+        raise RuntimeError(f"layout {layout} is not there; arrays are strided")
+    if device is not None and str(device) != "cpu":
+        raise RuntimeError(f'device {device} is not there; there is only "cpu"')
+    if requires_grad:
+        raise RuntimeError("arrays of NumPy have no gradient")
+    if pin_memory:
+        raise RuntimeError("arrays of NumPy lie in memory that is not pinned")
+
+
+def _type(dtype: Any, out: Array | None, default: str, function: str, types: list[str]) -> _np.dtype[Any]:
+    found = named(dtype if dtype is not None else out.dtype if out is not None else default)
+    if found.name not in types:
+        raise NotImplementedError(f'"{function}_cpu" not implemented for {found}')
+    return found
+
+
+def _steps(steps: Any) -> int:
+    steps = operator.index(scalar(steps))
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return steps
+
+
+def _cast(x: Any, dtype: _np.dtype[Any]) -> Any:
+    """As PyTorch's scalars: what a type cannot hold is an error."""
+    if dtype.kind in "iu":
+        least, most = _np.iinfo(dtype).min, _np.iinfo(dtype).max
+        if isinstance(x, complex) or not math.isfinite(x) or not least <= int(x) <= most:
+            raise RuntimeError(f"value cannot be converted to type {dtype} without overflow")
+    elif dtype.kind != "c" and isinstance(x, complex):
+        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow")
+    return cast(x, dtype)
+
+
+def arange(
+    *numbers: Any,
+    start: Any = None,
+    end: Any = None,
+    step: Any = None,
+    out: Array | None = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Array:
+    """``torch.arange(start=0, end, step=1)``.
+
+    Raises:
+        RuntimeError: of a step that is zero or not finite, of bounds that are not finite or that lie on the wrong side.
+
+    Example:
+        >>> import gradus
+        >>> gradus.torch.arange(1, 2.5, 0.5)
+        array([1. , 1.5, 2. ], dtype=float32)
+    """
+    _check(layout, device, requires_grad, pin_memory)
+    if len(numbers) > 3:
+        raise TypeError(f"arange() takes from 1 to 3 positional arguments, but {len(numbers)} were given")
+    if len(numbers) == 1 and end is None:
+        end, numbers = numbers[0], ()
+    given = dict(zip(("start", "end", "step"), numbers, strict=False))
+    for name, value in (("start", start), ("end", end), ("step", step)):
+        if value is not None:
+            if name in given:
+                raise TypeError(f"arange() got multiple values for argument '{name}'")
+            given[name] = value
+    if "end" not in given:
+        raise TypeError("arange() missing 1 required positional argument: 'end'")
+    first, last, by = (_number(given.get(name, of), name) for name, of in (("start", 0), ("end", 0), ("step", 1)))
+    if any(isinstance(x, complex) for x in (first, last, by)):
+        raise RuntimeError("arange() takes real numbers")
+    if not math.isfinite(by):
+        raise RuntimeError(f"step must be finite but got {by}")
+    if by == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(first) and math.isfinite(last)):
+        raise RuntimeError(f"unsupported range: {first} -> {last}")
+    if (by > 0 and first > last) or (by < 0 and first < last):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    whole = all(isinstance(x, int) for x in (first, last, by))
+    made = _type(dtype, out, "int64" if whole else "float32", "arange", _TYPES)
+    if made.kind in "iu" and not whole:
+        # The length is that of the numbers as they are; start and step are cut toward zero.
+        count = max(math.ceil((last - first) / by), 0)
+        first, by = int(first), int(by)
+        if by == 0:
+            result = _np.full(count, cast(first, made), made)
+            return _given(result, out)
+        last = first + count * by
+    return _native.arange(first, last, by, made, out=out)
+
+
+def _given(result: Array, out: Array | None) -> Array:
+    if out is None:
+        return result
+    _np.copyto(out, result, casting="no")
+    return out
+
+
+def _ends(start: Any, end: Any, dtype: Any, out: Array | None, function: str) -> tuple[Any, Any, _np.dtype[Any]]:
+    first, last = _number(start, "start"), _number(end, "end")
+    default = "complex64" if isinstance(first, complex) or isinstance(last, complex) else "float32"
+    made = _type(dtype, out, default, function, [*_TYPES, *_COMPLEX])
+    return _cast(first, made), _cast(last, made), made
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: Any,
+    *,
+    out: Array | None = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Array:
+    """``torch.linspace``; integers are rounded toward zero.
+
+    Raises:
+        RuntimeError: of a negative number of steps, of ends that the type cannot hold.
+    """
+    _check(layout, device, requires_grad, pin_memory)
+    first, last, made = _ends(start, end, dtype, out, "linspace")
+    return _native.linspace(first, last, _steps(steps), True, False, made, out=out)
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: Any,
+    base: Any = 10.0,
+    *,
+    out: Array | None = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Array:
+    """``torch.logspace``: ends are cast to the type, the base is a double; integers are rounded toward zero.
+
+    Raises:
+        RuntimeError: of a negative number of steps, of ends that the type cannot hold.
+
+    Example:
+        >>> import gradus
+        >>> gradus.torch.logspace(1, 10, 4, 2)
+        array([   2.,   16.,  128., 1024.], dtype=float32)
+    """
+    _check(layout, device, requires_grad, pin_memory)
+    first, last, made = _ends(start, end, dtype, out, "logspace")
+    return _native.logspace(first, last, _steps(steps), True, float(scalar(base)), made, out=out)

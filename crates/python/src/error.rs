@@ -1,0 +1,48 @@
+//! Errors, as exceptions of the package's own hierarchy.
+
+use gradus::{Error, Kind};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// The exception of an error: `gradus.errors` has a class for each kind.
+pub(crate) fn raised(error: &Error) -> PyErr {
+    Python::attach(|py| exception(py, error).unwrap_or_else(|failed| failed))
+}
+
+fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    static RAISE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let make = RAISE.get_or_try_init(py, || {
+        Ok::<_, PyErr>(py.import("gradus.errors")?.getattr("_of_engine")?.unbind())
+    })?;
+    let place = error.place();
+    let position = place.position.map(|_| {
+        let alone = gradus::error::Place { position: place.position, ..gradus::error::Place::default() };
+        alone.to_string()
+    });
+    let place = (place.file.clone(), position, place.nodes.clone());
+    let made = make.call1(py, (error.kind().name(), error.message(), error.to_string(), place))?;
+    Ok(PyErr::from_value(made.into_bound(py)))
+}
+
+/// Results of the engine as results of Python.
+pub(crate) trait OrRaise<T> {
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for gradus::Result<T> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| raised(&error))
+    }
+}
+
+/// An error without a place.
+pub(crate) fn error(kind: Kind, message: impl Into<String>) -> PyErr {
+    raised(&Error::new(kind, message))
+}
+
+/// What an object is, for messages: the name of its type.
+pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
+    let of: Bound<'_, PyType> = object.get_type();
+    of.name().map_or_else(|_| "an object".to_owned(), |name| name.to_string())
+}

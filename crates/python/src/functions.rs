@@ -1,0 +1,494 @@
+//! The functions `arange`, `range`, `linspace`, `logspace` and `geomspace`, and the plans of them.
+
+use gradus::arrays::{self, Samples as ArraySamples};
+use gradus::seq::profile::Profile;
+use gradus::{DType, Kind, Limits, Number, Tensor};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+
+use crate::error::{OrRaise, error, type_name};
+use crate::number::{Argument, argument, samples, widest};
+use crate::plan::Plan;
+use crate::sequence::{Form, Recipe, output_type};
+use crate::tensor;
+
+type Object<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+/// The exact rules, or those of a program.
+fn profile_of(profile: Object<'_, '_>) -> PyResult<Profile> {
+    let Some(profile) = profile else { return Ok(Profile::Exact) };
+    match profile.cast::<PyString>() {
+        Ok(text) => text.to_str()?.parse::<Profile>().or_raise(),
+        Err(_) => {
+            let got = type_name(profile);
+            Err(error(Kind::Type, format!("profile is of type {got}, but the name of a profile is wanted")))
+        }
+    }
+}
+
+/// Memory is on the CPU.
+fn check_device(device: Object<'_, '_>) -> PyResult<()> {
+    let Some(device) = device else { return Ok(()) };
+    let text = device.str()?;
+    if text == "cpu" {
+        return Ok(());
+    }
+    Err(error(Kind::Unsupported, format!("device is \"{text}\", but only \"cpu\" is there")))
+}
+
+/// The type in which NumPy computes with some numbers and arrays.
+fn result_type(py: Python<'_>, objects: &[&Bound<'_, PyAny>], inexact: bool) -> PyResult<DType> {
+    static RULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let rule = RULE.get_or_try_init(py, || {
+        Ok::<_, PyErr>(py.import("gradus._types")?.getattr("result_type")?.unbind())
+    })?;
+    crate::dtype::named(&rule.bind(py).call1((objects.to_vec(), inexact))?)
+}
+
+/// The element type if none is asked for: NumPy's rule, in which numbers of Python have no type of their own.
+fn default_type(
+    py: Python<'_>,
+    arguments: &[&Argument],
+    objects: &[&Bound<'_, PyAny>],
+    inexact: bool,
+) -> PyResult<DType> {
+    let rank = |dtype| match dtype {
+        DType::I64 => 0,
+        DType::U64 => 1,
+        DType::F64 => 2,
+        _ => 3,
+    };
+    let mut widest_of = if inexact { DType::F64 } else { DType::I64 };
+    for each in arguments {
+        match each {
+            Argument::Weak(number) if rank(widest(*number)) > rank(widest_of) => widest_of = widest(*number),
+            Argument::Weak(_) => {}
+            _ => return result_type(py, objects, inexact),
+        }
+    }
+    Ok(widest_of)
+}
+
+/// The arguments of a range: `(stop)`, `(start, stop)` or `(start, stop, step)`.
+fn range_recipe(
+    py: Python<'_>,
+    [start, stop, step]: [Object<'_, '_>; 3],
+    dtype: Option<DType>,
+    profile: Profile,
+) -> PyResult<Recipe> {
+    let zero = || Argument::Weak(Number::Int(0));
+    let (start, stop) = match (start, stop) {
+        (None, None) => {
+            return Err(error(Kind::Type, "stop is not given, but a range needs one"));
+        }
+        (start, None) => (None, start),
+        both => both,
+    };
+    let objects = [start, stop, step];
+    let read = |object: Object<'_, '_>, name, missing: fn() -> Argument| {
+        object.map_or_else(|| Ok(missing()), |object| argument(object, name))
+    };
+    let arguments = [
+        read(start, "start", zero)?,
+        read(stop, "stop", zero)?,
+        read(step, "step", || Argument::Weak(Number::Int(1)))?,
+    ];
+    let mut numbers = [Number::Int(0); 3];
+    for ((slot, argument), name) in numbers.iter_mut().zip(&arguments).zip(["start", "stop", "step"]) {
+        *slot = argument
+            .number()
+            .ok_or_else(|| error(Kind::Shape, format!("{name} is an array, but a range needs numbers")))?;
+    }
+    let dtype = match dtype {
+        Some(dtype) => dtype,
+        None => {
+            let given: Vec<_> = objects.into_iter().flatten().collect();
+            default_type(py, &arguments.each_ref(), &given, false)?
+        }
+    };
+    let [start, stop, third] = numbers;
+    Ok(Recipe { form: Form::Range, start, stop, third, num: 0, endpoint: false, dtype, profile })
+}
+
+/// Returns the plan's elements as a new array, or in `out`.
+fn given<'py>(py: Python<'py>, recipe: &Recipe, out: Object<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+    let plan = recipe.plan()?;
+    let Some(out) = out else { return plan.array(py) };
+    plan.fill(out)?;
+    Ok(out.clone())
+}
+
+/// ``start``, ``start + step``, … while short of ``stop``; one number is the stop, and then the start is 0.
+///
+/// Args:
+///     start, stop, step: finite numbers, or tensors of one element that speak DLPack.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: int64 for integers, else
+///         float64 or the type that the arguments have in common.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: ``"cpu"``.
+///
+/// Returns:
+///     An array of shape ``(n,)``: ``n`` is ``max(ceil((stop - start) / step), 0)``, exactly for integers, and with difference
+///     and quotient rounded to 53 bits for floats. Every element is the exact value, rounded once: to the nearest float, ties to
+///     even, or to an integer toward zero and to its low bits.
+///
+/// Raises:
+///     ArgumentError: if the step is zero, or an argument is NaN or infinite. DTypeError, ShapeError: if an argument is no
+///     number, or ``out`` does not fit. LimitError: if there are more elements than can be.
+///
+/// Example:
+///     >>> gradus.arange(0, 1, 0.25)
+///     array([0.  , 0.25, 0.5 , 0.75])
+///     >>> gradus.arange(3, dtype="bfloat16")
+///     array([0, 1, 2], dtype=bfloat16)
+#[pyfunction]
+#[pyo3(signature = (start=None, stop=None, step=None, dtype=None, *, out=None, profile=None, device=None))]
+#[pyo3(
+    text_signature = "(start_or_stop, /, stop=None, step=1, dtype=None, *, out=None, profile=None, device=None)"
+)]
+#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
+pub(crate) fn arange<'py>(
+    py: Python<'py>,
+    start: Object<'_, 'py>,
+    stop: Object<'_, 'py>,
+    step: Object<'_, 'py>,
+    dtype: Object<'_, 'py>,
+    out: Object<'_, 'py>,
+    profile: Object<'_, 'py>,
+    device: Object<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    check_device(device)?;
+    let dtype = output_type(dtype, out)?;
+    given(py, &range_recipe(py, [start, stop, step], dtype, profile_of(profile)?)?, out)
+}
+
+#[pyfunction]
+#[pyo3(signature = (start=None, stop=None, step=None, dtype=None, *, profile=None))]
+pub(crate) fn plan_arange<'py>(
+    py: Python<'py>,
+    start: Object<'_, 'py>,
+    stop: Object<'_, 'py>,
+    step: Object<'_, 'py>,
+    dtype: Object<'_, 'py>,
+    profile: Object<'_, 'py>,
+) -> PyResult<Plan> {
+    let dtype = output_type(dtype, None)?;
+    let [a, b, c] = [start, stop, step];
+    Plan::of(range_recipe(py, [a, b, c], dtype, profile_of(profile)?)?)
+}
+
+/// What is asked of linspace, logspace or geomspace.
+struct Space<'a, 'py> {
+    form: Form,
+    ends: [&'a Bound<'py, PyAny>; 2],
+    base: Object<'a, 'py>,
+    num: Object<'a, 'py>,
+    endpoint: bool,
+    dtype: Option<DType>,
+    axis: i64,
+    profile: Profile,
+}
+
+/// One sequence, or sequences between arrays.
+enum Planned {
+    One(Recipe),
+    Many(Box<Many>),
+}
+
+struct Many {
+    form: Form,
+    tensors: [Tensor; 3],
+    samples: ArraySamples,
+}
+
+/// The number of samples if none is given.
+const SAMPLES: u64 = 50;
+
+impl Space<'_, '_> {
+    fn planned(&self, py: Python<'_>) -> PyResult<Planned> {
+        let [start, stop] = [argument(self.ends[0], "start")?, argument(self.ends[1], "stop")?];
+        let base = match self.base {
+            Some(base) => argument(base, "base")?,
+            None => Argument::Weak(Number::Float(10.0)),
+        };
+        let num = self.num.map_or(Ok(SAMPLES), samples)?;
+        let dtype = match self.dtype {
+            Some(dtype) => dtype,
+            None => {
+                let of_ends = default_type(py, &[&start, &stop], &self.ends, true)?;
+                let complex_base = matches!(base.number(), Some(Number::Complex(..)))
+                    || matches!(&base, Argument::Array(base) if base.dtype().is_complex());
+                match of_ends {
+                    DType::F32 if complex_base => DType::C64,
+                    dtype if complex_base && !dtype.is_complex() => DType::C128,
+                    dtype => dtype,
+                }
+            }
+        };
+        let endpoint = self.endpoint;
+        let (Some(start), Some(stop), Some(base)) = (start.number(), stop.number(), base.number()) else {
+            if self.profile != Profile::Exact {
+                let message = "profiles are of sequences between numbers, but there is an array";
+                return Err(error(Kind::Unsupported, message));
+            }
+            let tensors = [start.tensor().or_raise()?, stop.tensor().or_raise()?, base.tensor().or_raise()?];
+            let samples = ArraySamples { num, endpoint, axis: self.axis, dtype };
+            return Ok(Planned::Many(Box::new(Many { form: self.form, tensors, samples })));
+        };
+        if self.axis != 0 && self.axis != -1 {
+            let message = format!("the axis is {}, but the result has 1: -1 to 0", self.axis);
+            return Err(error(Kind::Shape, message));
+        }
+        let (form, profile) = (self.form, self.profile);
+        Ok(Planned::One(Recipe { form, start, stop, third: base, num, endpoint, dtype, profile }))
+    }
+
+    fn array<'py>(&self, py: Python<'py>, out: Object<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        let many = match self.planned(py)? {
+            Planned::One(recipe) => return given(py, &recipe, out),
+            Planned::Many(many) => many,
+        };
+        let Many { form, tensors: [start, stop, base], samples } = *many;
+        let limits = Limits { max_bytes: u64::MAX, ..Limits::DEFAULT };
+        let made = py.detach(|| match form {
+            Form::Logspace => arrays::logspace(&start, &stop, &base, samples, &limits),
+            Form::Geomspace => arrays::geomspace(&start, &stop, samples, &limits),
+            Form::Range | Form::Linspace => arrays::linspace(&start, &stop, samples, &limits),
+        });
+        let made = tensor::to_python(py, &made.or_raise()?)?;
+        let Some(out) = out else { return Ok(made) };
+        py.import("gradus._types")?.call_method1("assign", (out, made))?;
+        Ok(out.clone())
+    }
+
+    fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
+        match self.planned(py)? {
+            Planned::One(recipe) => Plan::of(recipe),
+            Planned::Many(_) => {
+                Err(error(Kind::Shape, "an end or the base is an array, but a plan is of one sequence"))
+            }
+        }
+    }
+}
+
+/// ``num`` samples at equal distances from ``start`` to ``stop``.
+///
+/// Args:
+///     start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are broadcast: there is a sequence for
+///         every pair of elements.
+///     num: the number of samples.
+///     endpoint: whether ``stop`` is the last sample; else it would be the next.
+///     retstep: return the distance of neighbours too, the exact one rounded once.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
+///         ends have in common.
+///     axis: where in the result the samples lie, if an end is an array.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: ``"cpu"``.
+///
+/// Returns:
+///     An array of shape ``(num,)``, with the axes of the ends if these are arrays; or a pair of it and the distance. Sample ``i``
+///     is ``start + i * (stop - start) / d``, exactly, rounded once; of integers, toward zero. ``d`` is ``num``, less one with
+///     the endpoint.
+///
+/// Raises:
+///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an integer type cannot hold.
+///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together. UsageError: of an unknown profile.
+///
+/// Example:
+///     >>> gradus.linspace(0, 1, 5)
+///     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+///     >>> gradus.linspace(0, 9, 4, dtype="int4")
+///     Traceback (most recent call last):
+///     gradus.errors.ArgumentError: element 3 is 9.0, which int4 cannot hold
+#[pyfunction]
+#[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, axis=0, *, out=None, profile=None, device=None))]
+#[pyo3(
+    text_signature = "(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, out=None, profile=None, device=None)"
+)]
+#[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "the parameters are NumPy's")]
+pub(crate) fn linspace<'py>(
+    py: Python<'py>,
+    start: &Bound<'py, PyAny>,
+    stop: &Bound<'py, PyAny>,
+    num: Object<'_, 'py>,
+    endpoint: bool,
+    retstep: bool,
+    dtype: Object<'_, 'py>,
+    axis: i64,
+    out: Object<'_, 'py>,
+    profile: Object<'_, 'py>,
+    device: Object<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    check_device(device)?;
+    let dtype = output_type(dtype, out)?;
+    let profile = profile_of(profile)?;
+    let space =
+        Space { form: Form::Linspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile };
+    let array = space.array(py, out)?;
+    if !retstep {
+        return Ok(array);
+    }
+    let num = num.map_or(Ok(SAMPLES), samples)?;
+    let step = py.import("gradus._types")?.call_method1("step", (start, stop, num, endpoint))?;
+    Ok((array, step).into_pyobject(py)?.into_any())
+}
+
+/// The powers of ``base`` with ``num`` exponents at equal distances from ``start`` to ``stop``.
+///
+/// Args:
+///     start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are broadcast: there is a sequence for
+///         every pair of elements.
+///     num: the number of samples.
+///     endpoint: whether ``stop`` is the last sample; else it would be the next.
+///     base: the base: a number or an array. A base of zero or below, infinite or NaN is as in IEEE 754 ``pow``.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
+///         ends have in common.
+///     axis: where in the result the samples lie, if an end is an array.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: ``"cpu"``.
+///
+/// Returns:
+///     An array of shape ``(num,)``, with the axes of the arguments if these are arrays. Sample ``i`` is
+///     ``base ** (start + i * (stop - start) / d)``, exactly, rounded once; of integers, toward zero. ``d`` is ``num``, less one
+///     with the endpoint.
+///
+/// Raises:
+///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an integer type cannot hold.
+///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together. UsageError: of an unknown profile.
+///
+/// Example:
+///     >>> gradus.logspace(0, 1, 4, base=1000, dtype=int)
+///     array([   1,   10,  100, 1000])
+#[pyfunction]
+#[pyo3(signature = (start, stop, num=None, endpoint=true, base=None, dtype=None, axis=0, *, out=None, profile=None, device=None))]
+#[pyo3(
+    text_signature = "(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, out=None, profile=None, device=None)"
+)]
+#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
+pub(crate) fn logspace<'py>(
+    py: Python<'py>,
+    start: &Bound<'py, PyAny>,
+    stop: &Bound<'py, PyAny>,
+    num: Object<'_, 'py>,
+    endpoint: bool,
+    base: Object<'_, 'py>,
+    dtype: Object<'_, 'py>,
+    axis: i64,
+    out: Object<'_, 'py>,
+    profile: Object<'_, 'py>,
+    device: Object<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    check_device(device)?;
+    let dtype = output_type(dtype, out)?;
+    let profile = profile_of(profile)?;
+    Space { form: Form::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis, profile }
+        .array(py, out)
+}
+
+/// ``num`` samples from ``start`` to ``stop``, each the same multiple of the one before.
+///
+/// Args:
+///     start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are broadcast: there is a sequence for
+///         every pair of elements.
+///     num: the number of samples.
+///     endpoint: whether ``stop`` is the last sample; else it would be the next.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
+///         ends have in common.
+///     axis: where in the result the samples lie, if an end is an array.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: ``"cpu"``.
+///
+/// Returns:
+///     An array of shape ``(num,)``, with the axes of the ends if these are arrays. Sample ``i`` is
+///     ``start * (stop / start) ** (i / d)``, exactly, rounded once; of integers, toward zero. ``d`` is ``num``, less one with the
+///     endpoint. Between complex numbers it is a spiral.
+///
+/// Raises:
+///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an integer type cannot hold.
+///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together. UsageError: of an unknown profile.
+///
+/// Example:
+///     >>> gradus.geomspace(1, 256, 9, dtype=int)
+///     array([  1,   2,   4,   8,  16,  32,  64, 128, 256])
+#[pyfunction]
+#[pyo3(signature = (start, stop, num=None, endpoint=true, dtype=None, axis=0, *, out=None, profile=None, device=None))]
+#[pyo3(
+    text_signature = "(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, out=None, profile=None, device=None)"
+)]
+#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
+pub(crate) fn geomspace<'py>(
+    py: Python<'py>,
+    start: &Bound<'py, PyAny>,
+    stop: &Bound<'py, PyAny>,
+    num: Object<'_, 'py>,
+    endpoint: bool,
+    dtype: Object<'_, 'py>,
+    axis: i64,
+    out: Object<'_, 'py>,
+    profile: Object<'_, 'py>,
+    device: Object<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    check_device(device)?;
+    let dtype = output_type(dtype, out)?;
+    let profile = profile_of(profile)?;
+    Space { form: Form::Geomspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile }
+        .array(py, out)
+}
+
+#[pyfunction]
+#[pyo3(signature = (start, stop, num=None, endpoint=true, dtype=None, *, profile=None))]
+pub(crate) fn plan_linspace<'py>(
+    py: Python<'py>,
+    start: &Bound<'py, PyAny>,
+    stop: &Bound<'py, PyAny>,
+    num: Object<'_, 'py>,
+    endpoint: bool,
+    dtype: Object<'_, 'py>,
+    profile: Object<'_, 'py>,
+) -> PyResult<Plan> {
+    let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
+    Space { form: Form::Linspace, ends: [start, stop], base: None, num, endpoint, dtype, axis: 0, profile }
+        .plan(py)
+}
+
+#[pyfunction]
+#[pyo3(signature = (start, stop, num=None, endpoint=true, base=None, dtype=None, *, profile=None))]
+#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
+pub(crate) fn plan_logspace<'py>(
+    py: Python<'py>,
+    start: &Bound<'py, PyAny>,
+    stop: &Bound<'py, PyAny>,
+    num: Object<'_, 'py>,
+    endpoint: bool,
+    base: Object<'_, 'py>,
+    dtype: Object<'_, 'py>,
+    profile: Object<'_, 'py>,
+) -> PyResult<Plan> {
+    let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
+    Space { form: Form::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis: 0, profile }.plan(py)
+}
+
+#[pyfunction]
+#[pyo3(signature = (start, stop, num=None, endpoint=true, dtype=None, *, profile=None))]
+pub(crate) fn plan_geomspace<'py>(
+    py: Python<'py>,
+    start: &Bound<'py, PyAny>,
+    stop: &Bound<'py, PyAny>,
+    num: Object<'_, 'py>,
+    endpoint: bool,
+    dtype: Object<'_, 'py>,
+    profile: Object<'_, 'py>,
+) -> PyResult<Plan> {
+    let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
+    Space { form: Form::Geomspace, ends: [start, stop], base: None, num, endpoint, dtype, axis: 0, profile }
+        .plan(py)
+}

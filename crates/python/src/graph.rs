@@ -1,0 +1,247 @@
+//! Static graphs: made operator by operator, their shapes inferred as they are made.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use gradus::graph::{self, Attribute, Builder, Content, Node, OperatorId, Origin, Standard, Type};
+use gradus::infer::{Trace, Traced};
+use gradus::{DType, Kind, Tensor};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+
+use crate::dim::{extents, fact_to_python};
+use crate::dtype::named;
+use crate::error::{OrRaise, error, type_name};
+use crate::model::Model;
+use crate::tensor;
+
+/// A graph that grows.
+#[pyclass(frozen, subclass, module = "gradus._native", name = "GraphBuilder")]
+pub(crate) struct GraphBuilder {
+    opset: i64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    builder: Builder,
+    trace: Trace,
+    values: HashMap<String, Traced>,
+    nodes: usize,
+}
+
+impl GraphBuilder {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The domain of the operators that Gradus adds, in its first version.
+const OWN: (&str, i64) = ("gradus", 1);
+
+#[pymethods]
+impl GraphBuilder {
+    #[new]
+    fn new(opset: i64) -> GraphBuilder {
+        let state = State { builder: Builder::new("graph"), ..State::default() };
+        GraphBuilder { opset, state: Mutex::new(state) }
+    }
+
+    fn _input(&self, name: &str, dtype: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let declared = Type::Tensor(Some(named(dtype)?), extents(shape)?);
+        let mut state = self.state();
+        let id = state.builder.define(name, Origin::Input).or_raise()?;
+        state.builder.info(id).declared = Some(declared.clone());
+        let traced = state.trace.input(name, &declared);
+        state.values.insert(name.to_owned(), traced);
+        Ok(())
+    }
+
+    fn _constant(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let tensor = tensor::from_python(value)?;
+        let mut state = self.state();
+        state.builder.constant(name, tensor.clone().into()).or_raise()?;
+        let traced = state.trace.constant(tensor);
+        state.values.insert(name.to_owned(), traced);
+        Ok(())
+    }
+
+    /// Adds a node, and gives the error of the node if it cannot be right.
+    fn _node(
+        &self,
+        operator: &str,
+        own: bool,
+        inputs: Vec<Option<String>>,
+        outputs: Vec<String>,
+        attributes: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        let mut state = self.state();
+        let state = &mut *state;
+        let (domain, version) = if own { OWN } else { ("", self.opset) };
+        let operator = OperatorId {
+            domain: state.builder.intern(domain),
+            name: state.builder.intern(operator),
+            overload: state.builder.intern(""),
+        };
+        let mut node = Node {
+            name: format!("{}_{}", operator.name, state.nodes).into(),
+            operator,
+            version: Some(version),
+            inputs: <_>::default(),
+            outputs: <_>::default(),
+            attributes: attributes
+                .iter()
+                .map(|(name, value)| attribute(&name, &value))
+                .collect::<PyResult<_>>()?,
+            position: None,
+        };
+        let mut given = Vec::with_capacity(inputs.len());
+        for name in &inputs {
+            given.push(match name {
+                None => None,
+                Some(name) => {
+                    let traced = state.values.get(name).ok_or_else(|| {
+                        error(Kind::Usage, format!("\"{name}\" is not a value of this graph"))
+                    })?;
+                    Some((name.as_str(), traced))
+                }
+            });
+        }
+        let names: Vec<_> = outputs.iter().map(String::as_str).collect();
+        let traced = state.trace.node(Standard::Onnx, &node, &given, &names).or_raise()?;
+        node.inputs =
+            inputs.iter().map(|name| name.as_ref().map(|name| state.builder.reference(name))).collect();
+        state.builder.push(node, &names).or_raise()?;
+        state.nodes += 1;
+        state.values.extend(outputs.into_iter().zip(traced));
+        Ok(())
+    }
+
+    /// What is known of a value.
+    fn _type<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let state = self.state();
+        let traced = state
+            .values
+            .get(name)
+            .ok_or_else(|| error(Kind::Usage, format!("\"{name}\" is not a value of this graph")))?;
+        fact_to_python(py, state.trace.symbols(), &traced.fact)
+    }
+
+    /// What a run must be like for the shapes to hold, with the node that needs it.
+    #[getter]
+    fn assumptions(&self) -> Vec<(String, String)> {
+        self.state().trace.assumptions().iter().map(|a| (a.node.clone(), a.text.clone())).collect()
+    }
+
+    /// The graph as a model with these outputs.
+    fn _model(&self, outputs: Vec<String>) -> PyResult<Model> {
+        let mut builder = self.state().builder.clone();
+        for name in &outputs {
+            if !builder.is_defined(name) {
+                return Err(error(Kind::Usage, format!("\"{name}\" is not a value of this graph")));
+            }
+            builder.output(name);
+        }
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.opsets = vec![("".into(), self.opset), (OWN.0.into(), OWN.1)];
+        model.graph = builder.finish().or_raise()?;
+        Ok(Model::of(gradus::Model::from_source(model)))
+    }
+}
+
+fn attribute(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
+    let name: String = name.extract()?;
+    let content = content(value)?.ok_or_else(|| {
+        let got = type_name(value);
+        error(
+            Kind::Type,
+            format!("attribute \"{name}\" is of type {got}, but a number, a text, an array, or a list of numbers is wanted"),
+        )
+    })?;
+    Ok(Attribute { name: name.into(), content })
+}
+
+/// Floats of attributes are of 32 bits.
+fn float(value: &Bound<'_, PyAny>) -> PyResult<f32> {
+    value.extract()
+}
+
+fn content(value: &Bound<'_, PyAny>) -> PyResult<Option<Content>> {
+    Ok(if value.is_instance_of::<PyBool>() || value.is_instance_of::<PyInt>() {
+        Some(Content::Int(value.extract()?))
+    } else if value.is_instance_of::<PyFloat>() {
+        Some(Content::Float(float(value)?))
+    } else if let Ok(text) = value.cast::<PyString>() {
+        Some(Content::Bytes(Bytes::copy_from_slice(text.to_str()?.as_bytes())))
+    } else if value.hasattr("__dlpack__")? || value.hasattr("__array__")? {
+        Some(Content::Tensor(tensor::from_python(value)?.into()))
+    } else if let Ok(ints) = value.extract::<Vec<i64>>() {
+        Some(Content::Ints(ints))
+    } else if let Ok(floats) = value.extract::<Vec<f32>>() {
+        Some(Content::Floats(floats))
+    } else {
+        None
+    })
+}
+
+/// Runs one operator on values.
+#[pyfunction]
+pub(crate) fn _evaluate<'py>(
+    py: Python<'py>,
+    standard: &str,
+    operator: &str,
+    version: i64,
+    inputs: Vec<Bound<'py, PyAny>>,
+    attributes: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let standard = if standard == "onnx" { Standard::Onnx } else { Standard::OpenVino };
+    let tensors = inputs.iter().map(tensor::from_python).collect::<PyResult<Vec<Tensor>>>()?;
+    let mut attributes: Vec<_> =
+        attributes.iter().map(|(name, value)| attribute(&name, &value)).collect::<PyResult<_>>()?;
+    if standard == Standard::OpenVino {
+        // Its files have attributes as text.
+        for attribute in &mut attributes {
+            if let Content::Bytes(bytes) = &attribute.content {
+                attribute.content = Content::Text(String::from_utf8_lossy(bytes).into());
+            }
+        }
+    }
+    let given = attributes.iter().map(|attribute| (&*attribute.name, attribute.content.clone())).collect();
+    let names: Vec<_> = (0..tensors.len()).map(|i| format!("input {i}")).collect();
+    let mut builder = Builder::new(operator);
+    for (name, tensor) in names.iter().zip(&tensors) {
+        builder.constant(name, tensor.clone().into()).or_raise()?;
+    }
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    builder.apply("", operator, version, &names, &["output"], given).or_raise()?;
+    builder.output("output");
+    let mut model = graph::Model::new(standard);
+    model.graph = builder.finish().or_raise()?;
+    let model = gradus::Model::from_source(model);
+    let results = py.detach(|| model.run(&HashMap::new(), &[], &gradus::Options::default())).or_raise()?;
+    match results.first() {
+        Some((_, value)) => tensor::value_to_python(py, value),
+        None => Err(error(Kind::Graph, "the operator gives nothing")),
+    }
+}
+
+/// The number of an element type in ONNX's enumeration.
+#[pyfunction]
+pub(crate) fn _onnx_type(dtype: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let dtype: DType = named(dtype)?;
+    gradus::formats::onnx::number_of(dtype)
+        .ok_or_else(|| error(Kind::Type, format!("dtype is {dtype}, but a type of ONNX is wanted")))
+}
+
+/// The name of an element type, whatever names it.
+#[pyfunction]
+pub(crate) fn _dtype_name(dtype: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    named(dtype).map(DType::name)
+}
+
+/// The array type of an element type, whatever names it.
+#[pyfunction]
+pub(crate) fn _dtype<'py>(dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(crate::dtype::descriptor(dtype.py(), named(dtype)?)?.into_any())
+}

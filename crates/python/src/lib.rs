@@ -1,0 +1,46 @@
+//! The module `gradus._native`: what the Python package takes from the engine. Its documentation is the package's.
+
+#![allow(clippy::needless_pass_by_value, reason = "what Python passes is taken by value")]
+#![allow(clippy::doc_markdown, clippy::doc_link_with_quotes, reason = "these are docstrings of Python")]
+#![allow(clippy::single_match_else, reason = "both arms are of one weight")]
+
+mod compare;
+mod dim;
+mod dtype;
+mod error;
+mod functions;
+mod graph;
+mod model;
+mod number;
+mod plan;
+mod sequence;
+mod tensor;
+
+use pyo3::pymodule;
+
+#[pymodule(gil_used = false)]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::compare::_compare;
+    #[pymodule_export]
+    use super::dim::Dim;
+    #[pymodule_export]
+    use super::functions::{
+        arange, geomspace, linspace, logspace, plan_arange, plan_geomspace, plan_linspace, plan_logspace,
+    };
+    #[pymodule_export]
+    use super::graph::{_dtype, _dtype_name, _evaluate, _onnx_type, GraphBuilder};
+    #[pymodule_export]
+    use super::model::{_load, Model};
+    #[pymodule_export]
+    use super::plan::{_plan, Plan};
+    #[pymodule_export]
+    use super::sequence::_forked;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

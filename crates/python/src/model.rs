@@ -1,0 +1,212 @@
+//! Models: loaded, inferred, run.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gradus::graph::{Type, ValueId};
+use gradus::infer::{Given, InferOptions};
+use gradus::{Limits, Options, Value};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::dim::{extents, fact_to_python, numbers, to_python, type_to_python};
+use crate::error::{OrRaise, error};
+use crate::tensor::{value_from_python, value_to_python};
+
+/// A model: a graph of operators with inputs and outputs.
+#[pyclass(frozen, module = "gradus._native", name = "Model")]
+pub(crate) struct Model {
+    model: Arc<gradus::Model>,
+}
+
+fn limits(max_bytes: Option<u64>) -> Limits {
+    max_bytes.map_or(Limits::DEFAULT, |max_bytes| Limits { max_bytes, ..Limits::DEFAULT })
+}
+
+/// Opens a model: a file of ONNX or OpenVINO IR, bytes of one, or an `onnx.ModelProto`.
+#[pyfunction]
+pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Model> {
+    let bytes = if let Ok(bytes) = source.cast::<PyBytes>() {
+        Some(bytes.clone())
+    } else if source.hasattr("SerializeToString")? {
+        Some(source.call_method0("SerializeToString")?.cast_into::<PyBytes>()?)
+    } else {
+        None
+    };
+    let model = match bytes {
+        Some(bytes) => {
+            let bytes = Bytes::copy_from_slice(bytes.as_bytes());
+            py.detach(|| gradus::Model::from_bytes(&bytes, &Limits::DEFAULT))
+        }
+        None => {
+            let path: PathBuf = source.extract()?;
+            py.detach(|| gradus::Model::open(path, &Limits::DEFAULT))
+        }
+    };
+    Ok(Model::of(model.or_raise()?))
+}
+
+impl Model {
+    pub(crate) fn of(model: gradus::Model) -> Model {
+        Model { model: Arc::new(model) }
+    }
+
+    /// What is given for an input of that name.
+    fn given(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+        let id = self.model.input(name).or_raise()?;
+        match self.model.graph().value(id).declared.as_ref() {
+            Some(Type::Sequence(_)) => value_from_python(value, true),
+            declared => value_from_python(&typed(value, declared)?, false),
+        }
+    }
+
+    fn declared<'py>(&self, py: Python<'py>, ids: &[ValueId]) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for &id in ids {
+            let info = self.model.graph().value(id);
+            all.set_item(&*info.name, type_to_python(py, info.declared.as_ref())?)?;
+        }
+        Ok(all)
+    }
+}
+
+#[pymethods]
+impl Model {
+    #[getter]
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.declared(py, self.model.graph().inputs())
+    }
+
+    #[getter]
+    fn outputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.declared(py, self.model.graph().outputs())
+    }
+
+    #[getter]
+    fn opsets(&self) -> HashMap<String, i64> {
+        self.model.source().opsets.iter().map(|(domain, version)| (domain.to_string(), *version)).collect()
+    }
+
+    /// What is known of every value: types by name, assumptions, problems, reasons, bytes of the peak.
+    #[pyo3(signature = (dims=None, shapes=None, values=None, ignore_declared=false))]
+    fn _infer<'py>(
+        &self,
+        py: Python<'py>,
+        dims: Option<&Bound<'py, PyDict>>,
+        shapes: Option<&Bound<'py, PyDict>>,
+        values: Option<&Bound<'py, PyDict>>,
+        ignore_declared: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut given = HashMap::new();
+        for (name, shape) in shapes.into_iter().flatten() {
+            given.insert(name.extract()?, Given::Type(Type::Tensor(None, extents(Some(&shape))?)));
+        }
+        for (name, value) in values.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let value = self.given(&name, &value)?;
+            given.insert(name, Given::Value(value));
+        }
+        let options =
+            InferOptions { dims: numbers(dims)?, inputs: given, ignore_declared, ..InferOptions::default() };
+        let graph = self.model.graph();
+        let found = py.detach(|| {
+            let mut inference = self.model.infer(&options)?;
+            let peak = inference.peak(graph).map(|peak| peak.bytes);
+            Ok::<_, gradus::Error>((inference, peak))
+        });
+        let (inference, peak) = found.or_raise()?;
+        let (types, reasons) = (PyDict::new(py), PyDict::new(py));
+        for id in graph.ids() {
+            let name = &*graph.value(id).name;
+            let fact = inference.fact(id);
+            types.set_item(name, fact_to_python(py, inference.symbols(), fact)?)?;
+            let why = inference.why_incomplete(id);
+            if !why.is_empty() {
+                reasons.set_item(name, why.join("; "))?;
+            }
+        }
+        let found = PyDict::new(py);
+        found.set_item("types", types)?;
+        found.set_item("reasons", reasons)?;
+        let assumptions: Vec<_> = inference.assumptions().iter().map(|a| (&a.node, &a.text)).collect();
+        found.set_item("assumptions", assumptions)?;
+        let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
+        found.set_item("problems", problems)?;
+        let peak = peak.map(|peak| to_python(py, inference.symbols(), peak)).transpose()?;
+        found.set_item("peak_bytes", peak)?;
+        Ok(found)
+    }
+
+    /// Explains what is known of a value, from where it comes.
+    fn explain(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        const LINES: usize = 1000;
+        let id = self.model.value(name).or_raise()?;
+        let lines = py.detach(|| {
+            let inference = self.model.infer(&InferOptions::default())?;
+            Ok::<_, gradus::Error>(inference.explain(self.model.graph(), id, LINES))
+        });
+        Ok(lines.or_raise()?.join("\n"))
+    }
+
+    #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, expand_functions=false))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Option<&Bound<'py, PyDict>>,
+        outputs: Option<Vec<String>>,
+        max_bytes: Option<u64>,
+        expand_functions: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut given = HashMap::new();
+        for (name, value) in inputs.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let value = self.given(&name, &value)?;
+            given.insert(name, value);
+        }
+        let wanted = outputs.unwrap_or_default();
+        let options = Options { limits: limits(max_bytes), expand_functions, ..Options::default() };
+        let results = py.detach(|| self.model.run(&given, &wanted, &options)).or_raise()?;
+        let all = PyDict::new(py);
+        for (name, value) in &results {
+            all.set_item(name, value_to_python(py, value)?)?;
+        }
+        Ok(all)
+    }
+
+    fn __repr__(&self) -> String {
+        let graph = self.model.graph();
+        let names = |ids: &[ValueId]| {
+            ids.iter().map(|&id| graph.value(id).name.to_string()).collect::<Vec<_>>().join(", ")
+        };
+        format!(
+            "<Model ({}) -> ({}), {} nodes>",
+            names(graph.inputs()),
+            names(graph.outputs()),
+            graph.nodes().len()
+        )
+    }
+}
+
+/// Numbers and lists of Python have no element type of their own: they take the one that the model declares.
+fn typed<'py>(value: &Bound<'py, PyAny>, declared: Option<&Type>) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    let plain = ["int", "float", "bool", "complex", "list", "tuple"];
+    let is_plain = plain.contains(&crate::error::type_name(value).as_str());
+    match declared.and_then(Type::dtype) {
+        Some(dtype) if is_plain => {
+            let made = py
+                .import("gradus._models")?
+                .call_method1("exactly", (value, crate::dtype::descriptor(py, dtype)?))?;
+            if made.is_none() {
+                return Err(error(
+                    gradus::Kind::Value,
+                    format!("{} is not a number that {dtype} holds, but one is wanted", value.repr()?),
+                ));
+            }
+            Ok(made)
+        }
+        _ => Ok(value.clone()),
+    }
+}

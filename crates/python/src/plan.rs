@@ -1,0 +1,297 @@
+//! Plans: sequences that are not written yet. They know their length and every element, and fit into a few bytes.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use gradus::seq::profile::Profile;
+use gradus::{DType, Kind, convert};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PySlice, PyTuple};
+
+use crate::error::{OrRaise, error};
+use crate::number::{argument, to_python};
+use crate::sequence::{Form, Recipe, Sequence, check_out, empty};
+
+/// Which elements of a sequence: a first one, and a stride that may be negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Window {
+    first: i64,
+    stride: i64,
+    len: i64,
+}
+
+/// A sequence that is planned and not written: it has a length, elements, slices, and can be pickled.
+///
+/// Example:
+///     >>> import gradus
+///     >>> plan = gradus.plan.linspace(0, 1, 10**12 + 1)
+///     >>> len(plan), plan[-1], plan[::250_000_000_000].to_numpy()
+///     (1000000000001, np.float64(1.0), array([0.  , 0.25, 0.5 , 0.75, 1.  ]))
+#[pyclass(frozen, sequence, module = "gradus._native", name = "Plan")]
+#[derive(Debug)]
+pub(crate) struct Plan {
+    recipe: Recipe,
+    whole: Sequence,
+    window: Window,
+}
+
+impl Plan {
+    pub(crate) fn of(recipe: Recipe) -> PyResult<Plan> {
+        let whole = recipe.plan()?;
+        let len = i64::try_from(whole.len())
+            .map_err(|_| error(Kind::Limit, "a plan has at most 2^63 - 1 elements"))?;
+        Ok(Plan { recipe, whole, window: Window { first: 0, stride: 1, len } })
+    }
+
+    pub(crate) fn recipe(&self) -> Recipe {
+        self.recipe
+    }
+
+    pub(crate) fn whole(&self) -> &Sequence {
+        &self.whole
+    }
+
+    fn with(&self, window: Window) -> Plan {
+        Plan { recipe: self.recipe, whole: self.whole.clone(), window }
+    }
+
+    fn count(&self) -> u64 {
+        self.window.len.unsigned_abs()
+    }
+
+    fn part(&self, lo: i64, hi: i64) -> Plan {
+        let Window { first, stride, .. } = self.window;
+        self.with(Window { first: first + lo * stride, stride, len: hi - lo })
+    }
+
+    /// The elements, if they lie side by side in the whole sequence, as a sequence of their own.
+    fn side_by_side(&self) -> Option<Sequence> {
+        let Window { first, stride, len } = self.window;
+        let lo = u64::try_from(first).ok()?;
+        (stride == 1 || len <= 1).then(|| self.whole.slice(lo, lo + self.count()))
+    }
+
+    /// Writes elements that do not lie side by side: what lies around them is made aside, a block at a time.
+    fn write_strided(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        const BLOCK: i64 = 1 << 16;
+        let py = out.py();
+        let Window { first, stride, len } = self.window;
+        let most = (BLOCK / stride.abs()).max(1);
+        let mut lo = 0;
+        while lo < len {
+            let hi = len.min(lo + most);
+            let ends = [first + lo * stride, first + (hi - 1) * stride].map(i64::unsigned_abs);
+            let block = self.whole.slice(ends[0].min(ends[1]), ends[0].max(ends[1]) + 1).array(py)?;
+            let every = PySlice::full(py).get_type().call1((py.None(), py.None(), stride))?;
+            let place = PySlice::full(py).get_type().call1((lo, hi))?;
+            out.set_item(place, block.get_item(every)?)?;
+            lo = hi;
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Plan {
+    fn __len__(&self) -> usize {
+        convert::usize_of(self.count())
+    }
+
+    /// The number of elements.
+    #[getter]
+    fn size(&self) -> i64 {
+        self.window.len
+    }
+
+    /// The shape: one extent.
+    #[getter]
+    fn shape(&self) -> (i64,) {
+        (self.window.len,)
+    }
+
+    /// The type that an array of the elements has.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(crate::dtype::descriptor(py, self.whole.dtype())?.into_any())
+    }
+
+    /// Bytes that an array of all elements takes.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> PyResult<i64> {
+        let width: i64 = self.dtype(py)?.getattr("itemsize")?.extract()?;
+        Ok(self.window.len.saturating_mul(width))
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Window { first, stride, len } = self.window;
+        if let Ok(slice) = index.cast::<PySlice>() {
+            let (lo, hi, step): (i64, i64, i64) = slice.call_method1("indices", (len,))?.extract()?;
+            let span = if step > 0 { hi.saturating_sub(lo) } else { lo.saturating_sub(hi) };
+            let count = span.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            // Of one element or none, the stride means nothing and may be too large.
+            let stride = if count > 1 { stride * step } else { 1 };
+            let first = if count > 0 { first + lo * self.window.stride } else { 0 };
+            return Ok(Bound::new(py, self.with(Window { first, stride, len: count }))?.into_any());
+        }
+        let index: i64 =
+            py.import("operator")?.call_method1("index", (index,))?.extract().unwrap_or(i64::MAX);
+        let at = if index < 0 { index + len } else { index };
+        if !(0..len).contains(&at) {
+            return Err(PyIndexError::new_err(format!(
+                "index {index} is not within a plan of {len} elements"
+            )));
+        }
+        self.part(at, at + 1).to_numpy(py, None)?.get_item(0)
+    }
+
+    /// The elements from index ``lo`` on, up to ``hi``, as an array of shape ``(hi - lo,)``; written into ``out``, if it is given.
+    ///
+    /// Raises:
+    ///     ArgumentError: if the indices are not within the plan. DTypeError, ShapeError: if ``out`` does not fit.
+    #[pyo3(signature = (lo, hi, out=None))]
+    fn chunk<'py>(
+        &self,
+        py: Python<'py>,
+        lo: i64,
+        hi: i64,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let len = self.window.len;
+        if lo < 0 || hi < lo || hi > len {
+            return Err(error(
+                Kind::Value,
+                format!("the chunk is {lo} to {hi}, but one within 0 to {len} is wanted"),
+            ));
+        }
+        self.part(lo, hi).to_numpy(py, out)
+    }
+
+    /// All elements, as an array of one axis; written into ``out``, if it is given.
+    ///
+    /// Raises:
+    ///     DTypeError, ShapeError: if ``out`` does not fit. MemoryError: if there is no room.
+    #[pyo3(signature = (out=None))]
+    fn to_numpy<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(sequence) = self.side_by_side() {
+            let Some(out) = out else { return sequence.array(py) };
+            sequence.fill(out)?;
+            return Ok(out.clone());
+        }
+        let out = match out {
+            Some(out) => {
+                check_out(out, self.count(), self.whole.dtype())?;
+                out.clone()
+            }
+            None => empty(py, self.count(), self.whole.dtype())?,
+        };
+        self.write_strided(&out)?;
+        Ok(out)
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            return Err(pyo3::exceptions::PyValueError::new_err(
+                "a plan has no array yet, so one must be made",
+            ));
+        }
+        let array = self.to_numpy(py, None)?;
+        match dtype {
+            Some(dtype) => array.call_method1("astype", (dtype,)),
+            None => Ok(array),
+        }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = self.recipe;
+        let form = Form::ALL.iter().find(|(each, _)| *each == form).map_or("", |(_, name)| name);
+        let Window { first, stride, len } = self.window;
+        let numbers = (to_python(py, start)?, to_python(py, stop)?, to_python(py, third)?);
+        let arguments = (form, numbers, num, endpoint, dtype.name(), profile.name(), (first, stride, len));
+        Ok((py.import("gradus._native")?.getattr("_plan")?, arguments.into_pyobject(py)?))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Plan>().is_ok_and(|other| {
+            let other = other.get();
+            self.recipe == other.recipe && self.window == other.window
+        })
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        format!("{:?}{:?}", self.recipe, self.window).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = self.recipe;
+        let name = Form::ALL.iter().find(|(each, _)| *each == form).map_or("", |(_, name)| name);
+        let show = |number| Ok::<_, PyErr>(to_python(py, number)?.repr()?.to_string());
+        let mut words = vec![show(start)?, show(stop)?];
+        words.push(if form == Form::Range { show(third)? } else { num.to_string() });
+        if form != Form::Range && !endpoint {
+            words.push("endpoint=False".to_owned());
+        }
+        if form == Form::Logspace {
+            words.push(format!("base={}", show(third)?));
+        }
+        words.push(format!("dtype=\"{dtype}\""));
+        if profile != Profile::Exact {
+            words.push(format!("profile=\"{profile}\""));
+        }
+        let call = format!("gradus.plan.{name}({})", words.join(", "));
+        let Window { first, stride, len } = self.window;
+        if stride == 1 && self.count() == self.whole.len() {
+            return Ok(call);
+        }
+        // An end before the first element has no index of its own.
+        let end = Some(first + len * stride).filter(|&end| end >= 0);
+        let end = end.map_or_else(String::new, |end| end.to_string());
+        let by = if stride == 1 { String::new() } else { format!(":{stride}") };
+        Ok(format!("{call}[{first}:{end}{by}]"))
+    }
+}
+
+/// A plan from what its pickle holds.
+#[pyfunction]
+pub(crate) fn _plan(
+    form: &str,
+    numbers: (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>),
+    num: u64,
+    endpoint: bool,
+    dtype: &str,
+    profile: &str,
+    window: (i64, i64, i64),
+) -> PyResult<Plan> {
+    let wrong = |what: &str| error(Kind::Value, format!("this is no pickle of a plan: {what}"));
+    let form = Form::ALL.iter().find(|(_, name)| *name == form).ok_or_else(|| wrong(form))?.0;
+    let number =
+        |object: &Bound<'_, PyAny>| argument(object, "a number")?.number().ok_or_else(|| wrong("an array"));
+    let recipe = Recipe {
+        form,
+        start: number(&numbers.0)?,
+        stop: number(&numbers.1)?,
+        third: number(&numbers.2)?,
+        num,
+        endpoint,
+        dtype: dtype.parse::<DType>().or_raise()?,
+        profile: profile.parse::<Profile>().or_raise()?,
+    };
+    let plan = Plan::of(recipe)?;
+    let (first, stride, len) = window;
+    let last = first.checked_add(stride.checked_mul(len - 1).ok_or_else(|| wrong("its window"))?);
+    let whole = plan.window.len;
+    let within = |index: i64| (0..whole).contains(&index);
+    let fits = len == 0 || (len > 0 && within(first) && last.is_some_and(within));
+    if !fits || (len == 0 && !(0..=whole).contains(&first)) {
+        return Err(wrong("its window"));
+    }
+    Ok(plan.with(Window { first, stride, len }))
+}

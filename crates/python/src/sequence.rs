@@ -1,0 +1,332 @@
+//! Sequences of any kind: planned from what Python gives, written into arrays of NumPy.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gradus::element::Bool;
+use gradus::seq::profile::{self, LinspaceCall, LogspaceCall, Outcome, Predicted, Profile, RangeCall};
+use gradus::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, Plan as _, RangePlan, SpaceError};
+use gradus::{DType, Fill, FillOptions, Kind, Number, Stores, Write, Writer, convert};
+use numpy::{PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+use crate::dtype::{descriptor, named};
+use crate::error::{error, raised, type_name};
+
+/// Elements that are made on the stack, and while Python waits: it takes less than to let it go on.
+const FEW: usize = 64;
+
+/// A plan of any kind.
+#[derive(Clone, Debug)]
+pub(crate) enum Sequence {
+    Range(RangePlan),
+    Linspace(LinspacePlan),
+    Logspace(LogspacePlan),
+    Geomspace(GeomspacePlan),
+    Predicted(Predicted),
+}
+
+/// Does something with a plan, whatever its kind.
+macro_rules! with_plan {
+    ($sequence:expr, $plan:ident => $work:expr) => {
+        match $sequence {
+            $crate::sequence::Sequence::Range($plan) => $work,
+            $crate::sequence::Sequence::Linspace($plan) => $work,
+            $crate::sequence::Sequence::Logspace($plan) => $work,
+            $crate::sequence::Sequence::Geomspace($plan) => $work,
+            $crate::sequence::Sequence::Predicted($plan) => $work,
+        }
+    };
+}
+pub(crate) use with_plan;
+
+impl Sequence {
+    pub(crate) fn dtype(&self) -> DType {
+        with_plan!(self, plan => plan.dtype())
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        with_plan!(self, plan => plan.len())
+    }
+
+    pub(crate) fn slice(&self, lo: u64, hi: u64) -> Sequence {
+        match self {
+            Sequence::Range(plan) => Sequence::Range(plan.slice(lo..hi)),
+            Sequence::Linspace(plan) => Sequence::Linspace(plan.slice(lo..hi)),
+            Sequence::Logspace(plan) => Sequence::Logspace(plan.slice(lo..hi)),
+            Sequence::Geomspace(plan) => Sequence::Geomspace(plan.slice(lo..hi)),
+            Sequence::Predicted(plan) => Sequence::Predicted(plan.slice(lo..hi)),
+        }
+    }
+
+    /// All elements, as a new array.
+    pub(crate) fn array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        with_plan!(self, plan => array(py, plan))
+    }
+
+    /// All elements, written into an array of one axis.
+    pub(crate) fn fill(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        with_plan!(self, plan => fill(plan, out, options()))
+    }
+}
+
+/// Which sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Range,
+    Linspace,
+    Logspace,
+    Geomspace,
+}
+
+impl Form {
+    pub(crate) const ALL: [(Form, &str); 4] = [
+        (Form::Range, "arange"),
+        (Form::Linspace, "linspace"),
+        (Form::Logspace, "logspace"),
+        (Form::Geomspace, "geomspace"),
+    ];
+}
+
+/// What a call asks for: all that a plan is made from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Recipe {
+    pub(crate) form: Form,
+    pub(crate) start: Number,
+    pub(crate) stop: Number,
+    /// The step of a range, the base of a logspace.
+    pub(crate) third: Number,
+    /// Of all but ranges.
+    pub(crate) num: u64,
+    pub(crate) endpoint: bool,
+    pub(crate) dtype: DType,
+    pub(crate) profile: Profile,
+}
+
+impl Recipe {
+    /// The plan.
+    pub(crate) fn plan(&self) -> PyResult<Sequence> {
+        let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = *self;
+        if profile != Profile::Exact {
+            return self.predicted();
+        }
+        let space = |error: SpaceError| raised(&error.describe(["start", "stop", "base", "num"]));
+        match form {
+            Form::Range => {
+                let plan = RangePlan::new(start, stop, third, dtype).map(Sequence::Range);
+                plan.map_err(|error| raised(&error.describe(["start", "stop", "step"])))
+            }
+            Form::Linspace => {
+                LinspacePlan::new(start, stop, num, endpoint, dtype).map(Sequence::Linspace).map_err(space)
+            }
+            Form::Logspace => LogspacePlan::new(third, start, stop, num, endpoint, dtype)
+                .map(Sequence::Logspace)
+                .map_err(space),
+            Form::Geomspace => {
+                GeomspacePlan::new(start, stop, num, endpoint, dtype).map(Sequence::Geomspace).map_err(space)
+            }
+        }
+    }
+
+    fn predicted(&self) -> PyResult<Sequence> {
+        self.outcome(self.profile)?.map(Sequence::Predicted).map_err(|failure| {
+            error(Kind::Value, format!("{}: {}", self.profile.program(), failure.message()))
+        })
+    }
+
+    /// What a program does with the call.
+    pub(crate) fn outcome(&self, profile: Profile) -> PyResult<Outcome> {
+        let Recipe { form, start, stop, third, num, endpoint, dtype, .. } = *self;
+        let num = i64::try_from(num).map_err(|_| {
+            error(Kind::Limit, format!("num is {num}, but a sequence has at most 2^63 - 1 elements"))
+        })?;
+        let exponents = LinspaceCall { start, stop, num, endpoint, dtype };
+        Ok(match form {
+            Form::Range => {
+                let numbers = [start, stop, third];
+                // Programs take three numbers of one type.
+                let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
+                let input = if whole { DType::I64 } else { DType::F64 };
+                let call = RangeCall::new(numbers, input, dtype).map_err(|error| raised(&error))?;
+                profile::range(profile, &call)
+            }
+            Form::Linspace => profile::linspace(profile, &exponents),
+            Form::Logspace => profile::logspace(profile, &LogspaceCall { exponents, base: third }),
+            Form::Geomspace => {
+                return Err(error(Kind::Unsupported, "of geomspace, no program is predicted"));
+            }
+        })
+    }
+}
+
+/// Whether this process was forked off one whose threads it lacks.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Called in a forked process: from now on one thread does all.
+#[pyfunction]
+pub(crate) fn _forked() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+/// Into memory that is new to the process: its pages are cleared when they are first touched and so lie in the caches; stores
+/// past these would write it twice.
+fn fresh() -> FillOptions {
+    FillOptions { stores: Stores::Cached, ..options() }
+}
+
+fn options() -> FillOptions {
+    if FORKED.load(Ordering::Relaxed) { FillOptions::ONE_THREAD } else { FillOptions::default() }
+}
+
+/// An array without elements yet.
+pub(crate) fn empty(py: Python<'_>, len: u64, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    // NumPy's own allocator: it asks the kernel for large pages.
+    static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let empty = EMPTY
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("numpy")?.getattr("empty")?.unbind()))?
+        .bind(py);
+    let array = empty.call1((len, descriptor(py, dtype)?));
+    array.map_err(|failed| {
+        match i64::try_from(u128::from(len) * convert::product(dtype.bits().div_ceil(8), 1)) {
+            Ok(_) => failed,
+            Err(_) => error(
+                Kind::Limit,
+                format!("{len} elements of {dtype} are more bytes than memory has addresses"),
+            ),
+        }
+    })
+}
+
+fn array<'py>(py: Python<'py>, plan: &impl Fill) -> PyResult<Bound<'py, PyAny>> {
+    gradus::dispatch!(plan.dtype(),
+    [I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128] => new_array(py, plan),
+    dtype => {
+        let out = empty(py, plan.len(), dtype)?;
+        fill(plan, &out, fresh())?;
+        Ok(out)
+    })
+}
+
+fn new_array<'py, T: Write + numpy::Element>(
+    py: Python<'py>,
+    plan: &impl Fill,
+) -> PyResult<Bound<'py, PyAny>> {
+    let len = convert::usize_of(plan.len());
+    if len <= FEW {
+        let mut few = [T::default(); FEW];
+        gradus::fill_with(plan, &mut few[..len], FillOptions::ONE_THREAD);
+        return Ok(PyArray1::from_slice(py, &few[..len]).into_any());
+    }
+    let out = empty(py, plan.len(), plan.dtype())?;
+    write::<T>(plan, out.cast()?, fresh())?;
+    Ok(out)
+}
+
+/// Checks that an object is an array of one axis, of that length and type.
+pub(crate) fn check_out(out: &Bound<'_, PyAny>, len: u64, dtype: DType) -> PyResult<()> {
+    let py = out.py();
+    let array: &Bound<'_, PyUntypedArray> = out.cast().map_err(|_| {
+        error(Kind::Type, format!("out is of type {}, but an array is wanted", type_name(out)))
+    })?;
+    if array.ndim() != 1 || convert::u64_of(array.len()) != len {
+        let shape = array.getattr("shape")?;
+        return Err(error(Kind::Shape, format!("out has shape {shape}, but ({len},) is wanted")));
+    }
+    let found = array.dtype();
+    if !found.is(&descriptor(py, dtype)?) && crate::dtype::of_descriptor(&found)? != Some(dtype) {
+        return Err(error(Kind::Type, format!("out is of {found}, but {dtype} is wanted")));
+    }
+    Ok(())
+}
+
+/// Writes all elements of a plan into an array of one axis, of the same type and length.
+fn fill(plan: &impl Fill, out: &Bound<'_, PyAny>, options: FillOptions) -> PyResult<()> {
+    let (py, dtype) = (out.py(), plan.dtype());
+    check_out(out, plan.len(), dtype)?;
+    gradus::dispatch!(dtype,
+    [I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128] => write(plan, out.cast()?, options),
+    _ => {
+        let codes = out.call_method1("view", (codes_type(py, dtype),))?;
+        match dtype {
+            DType::BF16 => write_into::<u16>(codes.cast()?, &|lo, out| {
+                Writer::new(plan, options).write::<half::bf16>(lo, bytemuck::cast_slice_mut(out));
+            }),
+            DType::Bool => write_into::<u8>(codes.cast()?, &|lo, out| {
+                Writer::new(plan, options).write::<Bool>(lo, bytemuck::cast_slice_mut(out));
+            }),
+            _ => write_into::<u8>(codes.cast()?, &|lo, out| gradus::fill_codes(plan, lo, out, options)),
+        }
+    })
+}
+
+/// Of arrays whose elements are of no type of Rust and NumPy alike: the type as which their codes are written.
+fn codes_type(py: Python<'_>, dtype: DType) -> Bound<'_, numpy::PyArrayDescr> {
+    if dtype == DType::BF16 { numpy::dtype::<u16>(py) } else { numpy::dtype::<u8>(py) }
+}
+
+fn write<T: Write + numpy::Element>(
+    plan: &impl Fill,
+    out: &Bound<'_, PyArray1<T>>,
+    options: FillOptions,
+) -> PyResult<()> {
+    if out.len() <= FEW && out.is_contiguous() {
+        let mut out = writable(out)?;
+        if let Ok(out) = out.as_slice_mut() {
+            gradus::fill_with(plan, out, FillOptions::ONE_THREAD);
+            return Ok(());
+        }
+    }
+    let writer = Writer::new(plan, options);
+    write_into(out, &|lo, out| writer.write(lo, out))
+}
+
+fn writable<'py, T: numpy::Element>(
+    out: &Bound<'py, PyArray1<T>>,
+) -> PyResult<numpy::PyReadwriteArray1<'py, T>> {
+    out.try_readwrite().map_err(|failed| error(Kind::Value, format!("out cannot be written: {failed}")))
+}
+
+/// Elements of a part that is made aside, where elements do not lie side by side.
+const PART: usize = 4096;
+
+/// Writes into an array while Python goes on: at once if its elements lie side by side, else in parts.
+fn write_into<T: numpy::Element + Copy + Send>(
+    out: &Bound<'_, PyArray1<T>>,
+    fill: &(dyn Fn(u64, &mut [T]) + Sync),
+) -> PyResult<()> {
+    let py = out.py();
+    let mut borrowed = writable(out)?;
+    if let Ok(all) = borrowed.as_slice_mut() {
+        py.detach(|| fill(0, all));
+        return Ok(());
+    }
+    let mut all = borrowed.as_array_mut();
+    py.detach(|| {
+        let mut part = Vec::with_capacity(PART);
+        let mut lo = 0;
+        for mut places in all.axis_chunks_iter_mut(numpy::ndarray::Axis(0), PART) {
+            part.clear();
+            part.extend(places.iter().copied());
+            fill(lo, &mut part);
+            places.iter_mut().zip(&part).for_each(|(place, element)| *place = *element);
+            lo += convert::u64_of(part.len());
+        }
+    });
+    Ok(())
+}
+
+/// The element type that a call names, or that of the array it writes into.
+pub(crate) fn output_type(
+    dtype: Option<&Bound<'_, PyAny>>,
+    out: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<DType>> {
+    match (dtype, out) {
+        (Some(dtype), _) => named(dtype).map(Some),
+        (None, Some(out)) => match out.cast::<PyUntypedArray>() {
+            Ok(array) => named(array.dtype().as_any()).map(Some),
+            // What it is instead is said where it is written.
+            Err(_) => Ok(None),
+        },
+        (None, None) => Ok(None),
+    }
+}

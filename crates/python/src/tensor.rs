@@ -1,0 +1,112 @@
+//! Tensors and values from arrays, and to arrays.
+
+use bytes::Bytes;
+use gradus::{Class, Kind, Shape, Tensor, Value};
+use numpy::{
+    PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::dtype::{descriptor, of_descriptor};
+use crate::error::{OrRaise, error};
+
+/// The array of an object: an array of NumPy, a tensor that speaks DLPack, or what NumPy makes an array of.
+pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if let Ok(array) = object.cast::<PyUntypedArray>() {
+        return Ok(array.clone());
+    }
+    let py = object.py();
+    let numpy = py.import("numpy")?;
+    let is_scalar = object.is_instance(&numpy.getattr("generic")?)?;
+    let array = if !is_scalar && object.hasattr("__dlpack__")? {
+        py.import("gradus._dlpack")?.call_method1("from_dlpack", (object,))?
+    } else {
+        numpy.call_method1("asarray", (object,))?
+    };
+    Ok(array.cast_into()?)
+}
+
+/// The tensor of an object; its elements are copied.
+///
+/// # Errors
+/// A `DTypeError` if arrays of that type are not tensors.
+pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    let py = object.py();
+    let mut array = as_array(object)?;
+    if array.dtype().is_native_byteorder() == Some(false) {
+        let native = array.dtype().call_method1("newbyteorder", ("=",))?;
+        array = array.call_method1("astype", (native,))?.cast_into()?;
+    }
+    let dtype = of_descriptor(&array.dtype())?.ok_or_else(|| {
+        error(Kind::Type, format!("an array is of {}, but numbers or text are wanted", array.dtype()))
+    })?;
+    let shape = Shape::new(array.shape()).or_raise()?;
+    let flat = py.import("numpy")?.call_method1("ascontiguousarray", (&array,))?;
+    let flat = flat.call_method1("reshape", (-1,))?;
+    if dtype.class() == Class::Text {
+        let texts: Vec<String> = flat
+            .call_method0("tolist")?
+            .extract()
+            .map_err(|_| error(Kind::Type, "an array is of objects, but numbers or text are wanted"))?;
+        return Tensor::from_text(shape, texts.into_iter().map(Into::into).collect()).or_raise();
+    }
+    let bytes = flat.call_method1("view", (numpy::dtype::<u8>(py),))?.cast_into::<PyArray1<u8>>()?;
+    let bytes = bytes.to_vec().map_err(|_| error(Kind::Shape, "an array has gaps between its elements"))?;
+    if dtype.bits() < 8 {
+        return Tensor::from_codes(dtype, shape, &bytes).or_raise();
+    }
+    Tensor::from_bytes(dtype, shape, Bytes::from(bytes)).or_raise()
+}
+
+/// The array of a tensor.
+///
+/// # Errors
+/// An `UnsupportedError` for types that no array has.
+pub(crate) fn to_python<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    let dtype: Bound<'py, PyArrayDescr> = descriptor(py, tensor.dtype())?;
+    let shape = PyTuple::new(py, tensor.shape().dims())?;
+    if let Ok(texts) = tensor.texts() {
+        let options = PyDict::new(py);
+        options.set_item("dtype", dtype)?;
+        let empty = py.import("numpy")?.call_method("empty", (texts.len(),), Some(&options))?;
+        for (i, text) in texts.iter().enumerate() {
+            empty.set_item(i, &**text)?;
+        }
+        return empty.call_method1("reshape", (shape,));
+    }
+    let array = if tensor.dtype().bits() <= 8 {
+        PyArray1::from_slice(py, &tensor.codes().or_raise()?)
+    } else {
+        PyArray1::from_slice(py, tensor.bytes().map_or(&[][..], |bytes| bytes))
+    };
+    array.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
+}
+
+/// The value of an object: a list stands for a sequence of values, `None` for an empty optional.
+pub(crate) fn value_from_python(object: &Bound<'_, PyAny>, sequence: bool) -> PyResult<Value> {
+    if sequence && let Ok(list) = object.cast::<PyList>() {
+        let values = list.iter().map(|each| value_from_python(&each, false));
+        return Ok(Value::Sequence(values.collect::<PyResult<_>>()?));
+    }
+    if object.is_none() {
+        return Ok(Value::Optional(None));
+    }
+    Ok(from_python(object)?.into())
+}
+
+/// An array, a list of them, or `None`.
+pub(crate) fn value_to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Value::Tensor(tensor) => to_python(py, tensor),
+        Value::Sequence(values) => {
+            let list = PyList::empty(py);
+            for value in values {
+                list.append(value_to_python(py, value)?)?;
+            }
+            Ok(list.into_any())
+        }
+        Value::Optional(None) => Ok(py.None().into_bound(py)),
+        Value::Optional(Some(value)) => value_to_python(py, value),
+    }
+}

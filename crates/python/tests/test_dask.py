@@ -1,0 +1,67 @@
+"""Arrays in chunks, on the local scheduler and on a cluster of processes."""
+
+import numpy as np
+import pytest
+from conftest import bits
+
+import gradus
+
+pytest.importorskip("dask.array")
+
+CALLS = [
+    ("arange", (0.1, 3000, 0.1), {}),
+    ("arange", (100_000,), {"dtype": "int32"}),
+    ("linspace", (0, 1, 100_001), {}),
+    ("linspace", (0, 3, 8), {"dtype": "int64"}),
+    ("logspace", (-300, 300, 20_001), {}),
+    ("geomspace", (1, 1e9, 20_001), {"dtype": "float32"}),
+]
+
+
+def check(name, arguments, keywords, chunks, scheduler=None):
+    array = getattr(gradus.dask, name)(*arguments, chunks=chunks, **keywords)
+    whole = getattr(gradus, name)(*arguments, **keywords)
+    assert array.dtype == whole.dtype and array.shape == whole.shape
+    got = array.compute() if scheduler is None else array.compute(scheduler=scheduler)
+    assert bits(got).tolist() == bits(whole).tolist()
+
+
+@pytest.mark.parametrize(("name", "arguments", "keywords"), CALLS)
+@pytest.mark.parametrize("chunks", [997, 65_537, "auto"])
+def test_chunks_have_the_bits_of_the_whole(name, arguments, keywords, chunks):
+    check(name, arguments, keywords, chunks, "threads")
+
+
+def test_dask_s_arrays_are_arrays_of_dask():
+    array = gradus.dask.linspace(0, 1, 10**12, chunks=10**8)
+    assert array.numblocks == (10**4,) and array[-1].compute() == 1
+    assert gradus.dask.arange(10, chunks=3)[::-2].sum().compute() == 25
+    same = [gradus.dask.arange(10, chunks=c).name for c in (3, 3, 4)]
+    assert same[0] == same[1] != same[2]
+    part = gradus.plan.logspace(0, 3, 1000)[::3]
+    assert np.array_equal(gradus.dask.from_plan(part, 100).compute(), part.to_numpy())
+
+
+def test_models_are_inferred_in_a_bag():
+    paths = ["examples/positions.onnx", "examples/range.onnx"]
+    found = dict(gradus.dask.infer(paths).compute(scheduler="sync"))
+    assert str(found[paths[0]]["phase"]) == "float32[seq]" and set(found) == set(paths)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_of_two_processes():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, worker_dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
+        workers = client.run(lambda: __import__("os").getpid())
+        assert len(set(workers.values())) == 2
+        for name, arguments, keywords in CALLS:
+            check(name, arguments, keywords, 5003)
+        paths = ["examples/positions.onnx", "examples/range.onnx"]
+        import os
+
+        found = dict(gradus.dask.infer([os.path.abspath(path) for path in paths], npartitions=2).compute())
+        assert sorted(len(inference) for inference in found.values()) == sorted(
+            len(gradus.load(path).infer()) for path in paths
+        )

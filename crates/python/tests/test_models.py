@@ -1,0 +1,151 @@
+"""Models: loaded, inferred, run; and what is wrong with them."""
+
+import pathlib
+import pickle
+
+import numpy as np
+import onnx
+import pytest
+from conftest import corpus
+from onnx import TensorProto, helper
+
+import gradus
+from gradus.errors import ArgumentError, DTypeError, FileError, FormatError, GradusError, ShapeError, UsageError
+
+POSITIONS = "examples/positions.onnx"
+
+
+def test_a_model_from_a_path_bytes_and_a_proto():
+    models = [
+        gradus.load(POSITIONS),
+        gradus.load(pathlib.Path(POSITIONS)),
+        gradus.load(pathlib.Path(POSITIONS).read_bytes()),
+        gradus.load(onnx.load(POSITIONS)),
+    ]
+    for model in models:
+        assert {name: str(of) for name, of in model.inputs.items()} == {"tokens": "int64[batch, seq]"}
+        assert list(model.outputs) == ["position_ids", "phase", "token_count"]
+        results = model.run({"tokens": np.zeros((2, 3), np.int64)})
+        assert results["position_ids"].tolist() == [0, 1, 2] and results["token_count"] == 6
+
+
+def test_types_and_expressions():
+    found = gradus.load(POSITIONS).infer()
+    assert str(found["phase"]) == "float32[seq]" and found["phase"].dtype == "float32"
+    assert isinstance(found["phase"].shape[0], gradus.Dim)
+    assert [str(e) for e in found["seq"].elements] == ["seq"]
+    assert len(found) == len(list(found)) and "phase" in found and "nothing" not in found
+    assert found.assumptions and "seq <= 16777216" in found.assumptions[0][1]
+    assert not found.problems and found.peak_bytes.evaluate(seq=10) == 172
+    known = gradus.load(POSITIONS).infer({"seq": 7, "batch": 2})
+    assert known["phase"].shape == (7,) and known.peak_bytes == 124
+    assert gradus.load(POSITIONS).infer(shapes={"tokens": [None, 5]})["phase"].shape == (5,)
+    assert gradus.load(POSITIONS).infer(values={"tokens": [[1, 2]]})["position_ids"].elements == (0, 1)
+    assert "phase: float32[seq] by node" in gradus.load(POSITIONS).explain("phase")
+
+
+def test_dims_print_evaluate_compare_and_travel():
+    dim = gradus.Dim("2*(b + a) - a")
+    assert str(dim) == "2*b + a" and dim == gradus.Dim("a + b + b") and dim.symbols == ["a", "b"]
+    assert dim.evaluate(a=1, b=2) == 5 and dim.evaluate({"a": 1}, b=2) == 5
+    assert pickle.loads(pickle.dumps(dim)) == dim and len({dim, gradus.Dim("a+2*b")}) == 1
+    with pytest.raises(UsageError, match='symbol "b" of 2\\*b \\+ a is not given'):
+        dim.evaluate(a=1)
+    with pytest.raises(ArgumentError, match="overflows"):
+        dim.evaluate(a=2**62, b=2**62)
+    with pytest.raises(GradusError):
+        gradus.Dim("a +")
+
+
+def test_errors_have_place_got_and_wanted():
+    model = gradus.load("examples/range.onnx")
+    with pytest.raises(ArgumentError) as caught:
+        model.run({"start": 1.0, "limit": 2.0, "delta": 0.0})
+    error = caught.value
+    assert error.place.file == "examples/range.onnx" and error.place.nodes == ('node "pos" (onnx Range-11)',)
+    assert (error.got, error.wanted) == ('input 2 "delta" is zero', "a range needs a step")
+    assert str(error).startswith('examples/range.onnx: node "pos"') and isinstance(error, ValueError)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.place, again.got) == (str(error), error.place, error.got)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda m: gradus.load("no/such/model.onnx"), FileError),
+        (lambda m: gradus.load(b""), FormatError),
+        (lambda m: gradus.load(b"\xff\xff\xff"), FormatError),
+        (lambda m: gradus.load(7), TypeError),
+        (lambda m: m.run({}), UsageError),
+        (lambda m: m.run({"x": 1}), UsageError),
+        (lambda m: m.run({"tokens": np.zeros(3, np.int64)}), ShapeError),
+        (lambda m: m.run({"tokens": np.zeros((1, 1), np.float32)}), DTypeError),
+        (lambda m: m.run({"tokens": [[1.5]]}), ArgumentError),
+        (lambda m: m.run({"tokens": [[2**70]]}), GradusError),
+        (lambda m: m.run({"tokens": object()}), DTypeError),
+        (lambda m: m.run({"tokens": [[1]]}, ["nothing"]), UsageError),
+        (lambda m: m.run({"tokens": np.zeros((1, 1000), np.int64)}, max_bytes=100), gradus.errors.LimitError),
+        (lambda m: m.infer({"nothing": 1}), UsageError),
+        (lambda m: m.infer({"seq": -1}), UsageError),
+        (lambda m: m.infer(shapes={"tokens": [1, 2, 3]}), UsageError),
+        (lambda m: m.explain("nothing"), UsageError),
+    ],
+)
+def test_what_is_wrong_is_said(call, kind):
+    with pytest.raises(kind) as caught:
+        call(gradus.load(POSITIONS))
+    assert str(caught.value)
+
+
+def test_damaged_models_raise_and_nothing_else():
+    whole = pathlib.Path(POSITIONS).read_bytes()
+    for i in range(0, len(whole), 3):
+        for damaged in (whole[:i], whole[:i] + bytes([whole[i] ^ 0x55]) + whole[i + 1 :]):
+            try:
+                gradus.load(damaged).infer()
+            except GradusError:
+                pass
+
+
+def test_values_of_every_type_come_and_go():
+    types = [t for t in TensorProto.DataType.values() if "FLOAT6" not in TensorProto.DataType.Name(t) and t != TensorProto.UNDEFINED]
+    checked = 0
+    for of in types:
+        name = TensorProto.DataType.Name(of).lower()
+        try:
+            array = np.array(["a", "b"], object) if of == TensorProto.STRING else gradus.arange(1, 3, dtype=_ours(name)) if "complex" not in name else np.ones(2, name)
+        except (GradusError, TypeError):
+            continue
+        x = helper.make_tensor_value_info("x", of, ["n"])
+        y = helper.make_tensor_value_info("y", of, ["n"])
+        graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "same", [x], [y])
+        model = gradus.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)]))
+        back = model.run({"x": array})["y"]
+        assert back.dtype == array.dtype and back.tolist() == array.tolist(), name
+        checked += 1
+    assert checked >= 20
+
+
+def _ours(name):
+    aliases = {"float": "float32", "double": "float64"}
+    import re
+
+    name = re.sub(r"^float(8|6|4)", r"float\1_", name) if re.match(r"^float[864]e", name) else name
+    return aliases.get(name, name)
+
+
+def test_sequences_are_lists():
+    values = helper.make_tensor_sequence_value_info("values", TensorProto.INT64, None)
+    length = helper.make_tensor_value_info("length", TensorProto.INT64, [])
+    node = helper.make_node("SequenceLength", ["values"], ["length"])
+    graph = helper.make_graph([node], "lists", [values], [length])
+    model = gradus.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+    assert model.run({"values": [np.arange(2), np.arange(3)]})["length"] == 2
+
+
+@pytest.mark.skipif(corpus() is None, reason="GRADUS_CORPUS names no folder of models")
+def test_real_models_are_inferred():
+    files = sorted(pathlib.Path(corpus()).rglob("*.onnx"))[:40]
+    for path in files:
+        found = gradus.load(path).infer()
+        assert len(found) > 0, path
