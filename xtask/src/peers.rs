@@ -42,7 +42,8 @@ fn packages(profiles: &[impl AsRef<str>]) -> Result<Vec<&'static str>> {
 
 /// Compares random calls; their number is that of each function of each profile.
 pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> {
-    let mut python = environment("target/venv-peers", &packages(profiles)?)?;
+    let wanted = packages(profiles)?;
+    let mut python = environment("target/venv-peers", &wanted)?;
     python.arg("conformance/peers.py").args([seed.to_string(), calls.to_string(), profiles.join(",")]);
     let answers = root().join("target/peers.jsonl");
     let file = File::create(&answers).map_err(|error| format!("{}: {error}", answers.display()))?;
