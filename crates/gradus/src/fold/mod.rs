@@ -85,7 +85,7 @@ impl Model {
     ///
     /// ```
     /// use gradus::fold::FoldOptions;
-    /// let model = gradus::Model::open("../../examples/positions.onnx", &Default::default())?;
+    /// let model = gradus::Model::open("../../examples/heads.onnx", &Default::default())?;
     /// let folded = model.fold(&FoldOptions::default())?;
     /// let small = model.edited(&folded.edit)?;
     /// assert!(small.graph().nodes().len() < model.graph().nodes().len());

@@ -1,10 +1,10 @@
 //! Where extents are asked for: of the inputs, once each, in place of the values that nodes made of them.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use gradus_core::DType;
 use gradus_core::convert::i64_of;
-use gradus_core::graph::{Node, Origin, ValueId};
+use gradus_core::graph::{Node, ValueId};
 
 use super::Folder;
 use super::scope::{Read, Scope};
@@ -12,20 +12,29 @@ use super::write::dims_of;
 use crate::dim::Dim;
 use crate::fact::{Dims, Elements};
 
-/// Some extents of an input.
+/// Some extents of an input, and numbers between them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Extents {
     pub(super) input: ValueId,
-    /// Their axes.
-    pub(super) axes: Vec<i64>,
+    pub(super) parts: Vec<Part>,
     /// Whether it is one extent that is not in a list.
     pub(super) scalar: bool,
+}
+
+/// A part of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Part {
+    /// The extents at these axes.
+    Axes(Vec<i64>),
+    /// These numbers.
+    Known(Vec<i64>),
 }
 
 impl Extents {
     /// Whether these are all extents of the input in order.
     pub(super) fn is_whole(&self, rank: usize) -> bool {
-        !self.scalar && self.axes.len() == rank && self.axes.iter().zip(0..).all(|(&axis, i)| axis == i)
+        let whole = |axes: &[i64]| axes.len() == rank && axes.iter().zip(0..).all(|(&axis, i)| axis == i);
+        !self.scalar && matches!(&self.parts[..], [Part::Axes(axes)] if whole(axes))
     }
 }
 
@@ -61,20 +70,8 @@ fn asks(node: &Node) -> bool {
     &*node.operator.name == "Shape" && node.operator.domain.is_empty()
 }
 
-/// The inputs whose extents are read, in order.
-pub(super) fn inputs(scope: &Scope<'_>) -> Vec<ValueId> {
-    let read = |id: &ValueId| {
-        let of = |other: ValueId| {
-            let read = &scope.reads[other.index()];
-            scope.needed[other.index()] && matches!(read, Read::Extents(extents) if extents.input == *id)
-        };
-        scope.graph.ids().any(of)
-    };
-    let any = scope.reads.iter().any(|read| matches!(read, Read::Extents(_)));
-    if any { scope.graph.inputs().iter().copied().filter(read).collect() } else { Vec::new() }
-}
-
-/// Needed values that are extents of one input each, and those extents.
+/// Needed values that are extents of one input each, and those extents. In place of nodes that ask for a shape, there may be
+/// numbers between the extents.
 fn candidates(scope: &Scope<'_>) -> Vec<(ValueId, Extents)> {
     let graph = scope.graph;
     let source = |id: &ValueId| {
@@ -82,56 +79,54 @@ fn candidates(scope: &Scope<'_>) -> Vec<(ValueId, Extents)> {
         dims_of(&scope.facts[id.index()]).filter(|_| fixed).map(|dims| (*id, dims.clone()))
     };
     let inputs: Vec<(ValueId, Dims)> = graph.inputs().iter().filter_map(source).collect();
-    let mut asked = Vec::new();
-    for (index, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.stays[*index]) {
+    let mut wanted = Vec::new();
+    for (_, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.stays[*index]) {
         let [Some(id)] = *node.outputs else { continue };
-        debug_assert!(scope.stays[index]);
-        let plain =
-            scope.reads[id.index()] == Read::Own && !scope.fixed[id.index()] && !scope.output[id.index()];
-        if plain
-            && (asks(node) || is_part(scope, node))
+        let free = !scope.fixed[id.index()] && !scope.output[id.index()];
+        if scope.reads[id.index()] == Read::Own
+            && free
             && let Some(all) = extents(scope, id)
         {
-            asked.push((id, all));
+            wanted.push((id, all, asks(node)));
         }
     }
-    // Of several inputs, the one that has most of what is asked for.
-    let has = |dims: &Dims, all: &[Dim]| all.iter().all(|dim| dims.contains(dim));
+    // Of several inputs, the one that has most of what is wanted.
+    let has = |dims: &Dims, all: &[Dim], mixed: bool| {
+        all.iter().all(|dim| (mixed && dim.known().is_some()) || dims.contains(dim))
+    };
     let mut ranked: Vec<_> = inputs
         .iter()
-        .map(|(input, dims)| (asked.iter().filter(|(_, all)| has(dims, all)).count(), *input, dims))
+        .map(|(input, dims)| {
+            (wanted.iter().filter(|(_, all, mixed)| has(dims, all, *mixed)).count(), *input, dims)
+        })
         .collect();
     ranked.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
-    let found = |(id, all): (ValueId, Dims)| {
-        let (_, input, dims) = ranked.iter().find(|(_, _, dims)| has(dims, &all))?;
-        let place = |dim: &Dim| dims.iter().position(|other| other == dim).map(i64_of);
-        let axes = if all == **dims {
-            (0..i64_of(all.len())).collect()
-        } else {
-            all.iter().map(place).collect::<Option<Vec<_>>>()?
-        };
+    let found = |(id, all, mixed): (ValueId, Dims, bool)| {
+        let (_, input, dims) = ranked.iter().find(|(_, _, dims)| has(dims, &all, mixed))?;
         let scalar = scope.facts[id.index()].as_tensor()?.rank() == Some(0);
-        Some((id, Extents { input: *input, axes, scalar }))
+        Some((id, Extents { input: *input, parts: parts(dims, &all), scalar }))
     };
-    asked.into_iter().filter_map(found).collect()
+    wanted.into_iter().filter_map(found).collect()
 }
 
-/// Whether a node takes something out of a shape that was asked for.
-fn is_part(scope: &Scope<'_>, node: &Node) -> bool {
-    if !matches!(&*node.operator.name, "Gather" | "Slice" | "Squeeze") || !node.operator.domain.is_empty() {
-        return false;
+/// A list as extents, where they are among these, and numbers.
+fn parts(dims: &Dims, all: &Dims) -> Vec<Part> {
+    if dims == all {
+        return vec![Part::Axes((0..i64_of(all.len())).collect())];
     }
-    let mut input = node.inputs.first().copied().flatten();
-    for _ in 0..4 {
-        let Some(id) = input.map(|id| scope.resolved(id)) else { return false };
-        let Origin::Node(index, _) = scope.graph.value(id).origin else { return false };
-        let node = &scope.graph.nodes()[index];
-        if asks(node) {
-            return true;
+    let open = |dim: &Dim| dim.known().is_none();
+    let known = all.iter().any(|dim| !open(dim) && !dims.contains(dim));
+    let mut parts: Vec<Part> = Vec::new();
+    for dim in all.iter() {
+        let axis = dims.iter().position(|other| other == dim).map(i64_of).filter(|_| open(dim) || !known);
+        match (parts.last_mut(), axis, dim.known()) {
+            (Some(Part::Axes(axes)), Some(axis), _) => axes.push(axis),
+            (Some(Part::Known(numbers)), None, Some(number)) => numbers.push(number),
+            (_, Some(axis), _) => parts.push(Part::Axes(vec![axis])),
+            (_, None, number) => parts.push(Part::Known(vec![number.unwrap_or_default()])),
         }
-        input = node.inputs.first().copied().flatten();
     }
-    false
+    parts
 }
 
 /// The elements of a list of extents, or of one, that are not all known.
@@ -143,11 +138,17 @@ fn extents(scope: &Scope<'_>, id: ValueId) -> Option<Dims> {
     (open && fits).then(|| all.clone())
 }
 
-/// The extents that needed values are, by value.
-pub(super) fn needed<'s>(scope: &'s Scope<'_>) -> HashMap<ValueId, &'s Extents> {
+/// Needed values that are extents, in order.
+pub(super) fn needed<'s>(scope: &'s Scope<'_>) -> Vec<(ValueId, &'s Extents)> {
     let read = |id: ValueId| match &scope.reads[id.index()] {
         Read::Extents(extents) if scope.needed[id.index()] => Some((id, extents)),
         _ => None,
     };
     scope.graph.ids().filter_map(read).collect()
+}
+
+/// The inputs that needed values are extents of, in order.
+pub(super) fn inputs(scope: &Scope<'_>) -> Vec<ValueId> {
+    let read: HashSet<_> = needed(scope).iter().map(|(_, extents)| extents.input).collect();
+    scope.graph.inputs().iter().copied().filter(|input| read.contains(input)).collect()
 }

@@ -4,12 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
 use gradus_core::graph::{Constant, Content, Extent, Node, Origin, Type, ValueId};
 use gradus_core::{DType, Tensor};
 
 use super::scope::{Read, Scope};
+use super::source::{Extents, Part};
 use super::{Folder, inline, source};
+use crate::dim::Dim;
 use crate::fact::Fact;
 
 /// An edit while it is made.
@@ -87,34 +90,76 @@ impl Writing<'_, '_> {
     fn extents(&mut self, folder: &mut Folder<'_>) -> bool {
         let scope = self.scope;
         let needed = source::needed(scope);
-        let inputs = source::inputs(scope);
-        for &input in &inputs {
-            let rank = dims_of(&scope.facts[input.index()]).map_or(0, |dims| dims.len());
-            let of = |id: &ValueId| needed.get(id).filter(|extents| extents.input == input);
-            let whole = scope.graph.ids().find(|id| of(id).is_some_and(|extents| extents.is_whole(rank)));
-            let input = scope.graph.value(input).name.clone();
-            let shape = match whole {
-                Some(id) => scope.graph.value(id).name.clone(),
-                None => folder.fresh(&format!("shape[{input}]")),
-            };
-            self.make("Shape", vec![input], shape.clone(), Vec::new());
+        let mut shapes = HashMap::new();
+        let mut taken = HashMap::new();
+        for &input in &source::inputs(scope) {
+            let Some(dims) = dims_of(&scope.facts[input.index()]) else { continue };
+            let whole =
+                |(_, extents): &&(ValueId, &Extents)| extents.input == input && extents.is_whole(dims.len());
+            let whole = needed.iter().find(whole).map(|(id, _)| scope.graph.value(*id).name.clone());
+            let input_name = scope.graph.value(input).name.clone();
+            let shape = whole.clone().unwrap_or_else(|| folder.fresh(&format!("shape[{input_name}]")));
+            self.make("Shape", vec![input_name], shape.clone(), Vec::new());
             if whole.is_none() {
-                self.declare(folder, &shape, vec![rank]);
+                self.declare(folder, &shape, vec![dims.len()]);
             }
-            for id in scope.graph.ids().filter(|id| Some(*id) != whole) {
-                let Some(extents) = of(&id) else { continue };
-                let axes = if extents.scalar {
-                    extents.axes.first().map(|&axis| Tensor::scalar(axis))
-                } else {
-                    Some(Tensor::vector(&extents.axes))
-                };
-                let Some(axes) = axes else { continue };
-                let axes = self.target(folder, &axes);
-                let name = scope.graph.value(id).name.clone();
-                self.make("Gather", vec![shape.clone(), axes], name, Vec::new());
+            taken.insert(dims.to_vec(), shape.clone());
+            shapes.insert(input, (shape, dims));
+        }
+        // Lists of several parts may be made of those of one.
+        let (alone, mixed): (Vec<_>, Vec<_>) =
+            needed.iter().partition(|(_, extents)| extents.parts.len() == 1);
+        for (id, extents) in alone.into_iter().chain(mixed) {
+            if let Some((shape, dims)) = shapes.get(&extents.input)
+                && !extents.is_whole(dims.len())
+            {
+                self.taken(folder, extents, shape, dims, scope.graph.value(id).name.clone(), &mut taken);
             }
         }
-        !inputs.is_empty()
+        !shapes.is_empty()
+    }
+
+    /// Adds nodes that take extents out of a shape; `taken` are lists that were taken already.
+    fn taken(
+        &mut self,
+        folder: &mut Folder<'_>,
+        extents: &Extents,
+        shape: &Arc<str>,
+        dims: &[Dim],
+        name: Arc<str>,
+        taken: &mut HashMap<Vec<Dim>, Arc<str>>,
+    ) {
+        let alone = extents.parts.len() == 1;
+        let mut parts = Vec::new();
+        for part in &extents.parts {
+            let axes = match part {
+                Part::Known(numbers) => {
+                    parts.push(self.target(folder, &Tensor::vector(numbers)));
+                    continue;
+                }
+                Part::Axes(axes) => axes,
+            };
+            let list: Vec<_> =
+                axes.iter().filter_map(|&axis| dims.get(usize_of_i64(axis)?).copied()).collect();
+            if let Some(known) = taken.get(&list).filter(|_| !alone) {
+                parts.push(known.clone());
+                continue;
+            }
+            let place = axes.first().filter(|_| extents.scalar).map(|&axis| Tensor::scalar(axis));
+            let place = self.target(folder, &place.unwrap_or_else(|| Tensor::vector(axes)));
+            let part = if alone { name.clone() } else { folder.fresh(&format!("{name}_part")) };
+            self.make("Gather", vec![shape.clone(), place], part.clone(), Vec::new());
+            if !alone {
+                self.declare(folder, &part, vec![axes.len()]);
+            }
+            if !extents.scalar {
+                taken.insert(list, part.clone());
+            }
+            parts.push(part);
+        }
+        if !alone {
+            self.make("Concat", parts, name, vec![("axis", Content::Int(0))]);
+        }
     }
 
     /// Declares the type of a list of numbers that the file does not have.
