@@ -4,7 +4,7 @@
 
 Each model is folded as it is, and with the extents of its inputs fixed. Checked are: `onnx.checker` accepts the result; folding
 again gives the same bytes; what is no node stays (interface, metadata, functions, versions); every output has the same bits as
-the original's in ONNX Runtime, optimised and not, under several bindings of the symbols, empty inputs too where the original
+the original's in ONNX Runtime (nearly the same where it optimises both), under several bindings of the symbols, empty inputs too where the original
 takes them. What ONNX Runtime does not run is run by the reference of the `onnx` package; what that does not run either is
 only folded and checked.
 
@@ -35,6 +35,8 @@ from execution import Reference, Runtime
 LIST = pathlib.Path(__file__).with_name("fold.toml")
 SECONDS = 900
 DIED = "the process died"
+# How far floats may be apart where ONNX Runtime rewrites both models, as a part of the greatest.
+CLOSE = 1e-5
 # What is not a node, and must stay as it was.
 UNTOUCHED = (
     "ir_version", "opset_import", "metadata_props", "functions", "training_info", "producer_name", "producer_version",
@@ -144,7 +146,8 @@ def compare(path, ways: dict, expected: dict) -> list[str]:
         except Exception as error:
             wrong.append(f"does not run ({how}, {name}): {first_line(error)}")
             continue
-        if why := execution.first_difference(outputs, found):
+        # What ONNX Runtime makes of a model, it makes of what it recognises in it: more, where shapes are known.
+        if why := execution.first_difference(outputs, found, CLOSE if how == "optimised" else 0):
             wrong.append(f"{how}, {name}: {why}")
     return wrong
 

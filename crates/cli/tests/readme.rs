@@ -27,6 +27,13 @@ fn words(line: &str) -> Vec<String> {
 fn commands_print_what_the_readme_shows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    // Commands write beside the examples: of a folder of their own, not of the clone.
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
+    std::fs::create_dir_all(scratch.join("examples")).unwrap();
+    for example in std::fs::read_dir(root.join("examples")).unwrap() {
+        let example = example.unwrap();
+        std::fs::copy(example.path(), scratch.join("examples").join(example.file_name())).unwrap();
+    }
     let mut run = 0;
     for block in readme.split("```console\n").skip(1) {
         let block = block.split("```").next().unwrap();
@@ -35,7 +42,7 @@ fn commands_print_what_the_readme_shows() {
             let line = line.replace(FROM_A_CLONE, "gradus");
             let Some(arguments) = line.strip_prefix("gradus ") else { continue };
             let output = Command::new(cargo_bin!("gradus"))
-                .current_dir(&root)
+                .current_dir(&scratch)
                 .args(words(arguments))
                 .output()
                 .unwrap();
