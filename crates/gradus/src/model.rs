@@ -31,6 +31,8 @@ pub struct Model {
     file: Option<PathBuf>,
     /// The file itself, if there is one.
     bytes: Option<Bytes>,
+    /// Whether it was edited after it was read, so that the bytes are not those of the file.
+    edited: bool,
     /// The files beside it.
     files: Option<Arc<dyn Files>>,
 }
@@ -61,7 +63,7 @@ impl Model {
 
     /// A model that was made in memory.
     pub fn from_source(model: graph::Model) -> Model {
-        Model { model, file: None, bytes: None, files: None }
+        Model { model, file: None, bytes: None, edited: false, files: None }
     }
 
     /// Reads a model; other files have the name of its own, but for the ending.
@@ -77,7 +79,7 @@ impl Model {
             Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
             Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
         };
-        Ok(Model { model, file: None, bytes: Some(bytes.clone()), files: Some(files) })
+        Ok(Model { model, file: None, bytes: Some(bytes.clone()), edited: false, files: Some(files) })
     }
 
     /// The model that an edit makes of it, in memory; elements of constants stay in the files that they are in.
@@ -88,7 +90,7 @@ impl Model {
         let (bytes, files) = self.file_of()?;
         let edited = Bytes::from(onnx::edit_model(bytes, &self.model, edit)?.to_bytes(bytes));
         let model = Model::read(&edited, "", files.clone(), &Limits::DEFAULT)?;
-        Ok(Model { file: self.file.clone(), ..model })
+        Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
     /// The bytes that it was read from, if it is a file that Gradus writes.
@@ -99,6 +101,11 @@ impl Model {
     /// The file that it was read from.
     pub fn path(&self) -> Option<&Path> {
         self.file.as_deref()
+    }
+
+    /// The file that has its bytes.
+    pub(crate) fn unedited_path(&self) -> Option<&Path> {
+        self.path().filter(|_| !self.edited)
     }
 
     /// The ONNX file that it is, and the files beside it.
