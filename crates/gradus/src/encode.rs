@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 use bytes::Bytes;
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::{
-    Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Standard, Type, ValueId,
+    self, Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Standard, Type, ValueId,
 };
-use gradus_core::{Error, Kind, Limits, Result, Tensor};
+use gradus_core::{Error, Kind, Result, Tensor};
 use gradus_formats::onnx::{self, IR_VERSIONS, NEWEST_IR_VERSION};
 
 use crate::declare::{Telling, merged};
+use crate::fact::TensorFact;
 use crate::infer::{InferOptions, Inference};
 use crate::model::Model;
 use crate::ops::OWN_DOMAIN as DOMAIN;
@@ -79,7 +80,7 @@ impl Model {
     /// The main graph in operators of ONNX alone, with the types of its values.
     fn portable(&self, opset: Option<i64>) -> Result<Graph> {
         let graph = self.graph();
-        let options = InferOptions { most_bytes: Limits::DEFAULT.max_bytes, ..InferOptions::default() };
+        let options = InferOptions::default();
         let inference = self.infer(&options)?;
         let telling = Telling::new(graph, inference.symbols(), &options);
         let typed = |id: ValueId| {
@@ -94,7 +95,8 @@ impl Model {
             let id = builder.define(&info.name, Origin::Input)?;
             builder.info(id).declared = Some(of);
         }
-        let read: HashSet<ValueId> = order.iter().flat_map(|&index| graph.nodes()[index].needs()).collect();
+        let stays = order.iter().filter(|index| !constants.contains_key(index));
+        let read: HashSet<ValueId> = stays.flat_map(|&index| graph.nodes()[index].needs()).collect();
         let is_read =
             |id: &ValueId| read.contains(id) || graph.outputs().contains(id) || graph.inputs().contains(id);
         for (id, constant) in graph.constants().iter().filter(|(id, _)| is_read(id)) {
@@ -141,7 +143,7 @@ impl Model {
             }
             order.push(index);
             if &*node.operator.domain == DOMAIN {
-                constants.insert(index, self.known(node, index, inference)?);
+                constants.insert(index, self.computed(node, index, inference)?);
             } else {
                 node.graphs().try_for_each(|graph| refuse_own(graph))?;
                 needed.extend(node.needs());
@@ -152,26 +154,26 @@ impl Model {
     }
 
     /// What a node of our own domain computes.
-    fn known(&self, node: &Node, index: usize, inference: &Inference) -> Result<Tensor> {
-        let graph = self.graph();
-        let tensor = |id: ValueId| inference.fact(id).as_tensor()?.tensor_within(Limits::DEFAULT.max_bytes);
-        let output = node.outputs.iter().copied().flatten().next();
-        if let Some(tensor) = output.and_then(tensor) {
-            return Ok(tensor);
-        }
-        let open = |&(_, id): &(usize, &ValueId)| tensor(*id).is_none();
-        match node.inputs.iter().flatten().enumerate().find(open) {
-            Some((number, id)) => {
-                let name = &graph.value(*id).name;
-                Err(inexpressible(node, index, &format!("input {number} \"{name}\" is known only in a run")))
-            }
-            // What cannot be computed has its reason.
-            None => {
-                let name = output.map_or_else(String::new, |id| graph.value(id).name.to_string());
-                let mut found = self.run(&HashMap::new(), &[name], &Options::default())?;
-                Ok(found.remove(0).1.tensor()?.clone())
+    fn computed(&self, node: &Node, index: usize, inference: &Inference) -> Result<Tensor> {
+        let mut builder = Builder::new("");
+        for (number, id) in node.inputs.iter().flatten().enumerate() {
+            let name = &self.graph().value(*id).name;
+            let known = inference.fact(*id).as_tensor().and_then(TensorFact::tensor).ok_or_else(|| {
+                inexpressible(node, index, &format!("input {number} \"{name}\" is known only in a run"))
+            })?;
+            if !builder.is_defined(name) {
+                builder.constant(name, known.into())?;
             }
         }
+        let names = node.inputs.iter().map(|id| id.map(|id| builder.reference(&self.graph().value(id).name)));
+        let inputs = names.collect();
+        builder.push(Node { inputs, outputs: <_>::default(), ..node.clone() }, &["output"])?;
+        builder.output("output");
+        let mut alone = graph::Model::new(Standard::Onnx);
+        alone.graph = builder.finish()?;
+        let results = Model::from_source(alone).run(&HashMap::new(), &[], &Options::default())?;
+        let (_, value) = results.first().expect("the model has one output");
+        value.tensor().cloned()
     }
 }
 
@@ -213,4 +215,80 @@ fn refuse_own(graph: &Graph) -> Result<()> {
         node.graphs().try_for_each(|graph| refuse_own(graph))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use gradus_core::graph::Extent;
+    use gradus_core::{DType, Limits};
+
+    use super::*;
+
+    /// `LogSpace` from 0 to 3 in so many samples as `num` says: a constant, or the extent of the input's axis.
+    fn spaced(extent: Extent, of: DType) -> Model {
+        let mut builder = Builder::new("spaced");
+        let x = builder.define("x", Origin::Input).unwrap();
+        builder.info(x).declared = Some(Type::Tensor(Some(DType::F32), Some(vec![extent])));
+        for (name, value) in [("start", 0i64), ("stop", 3), ("base", 10)] {
+            builder.constant(name, Tensor::scalar(value).into()).unwrap();
+        }
+        builder.constant("axes", Tensor::vector(&[0i64]).into()).unwrap();
+        builder.apply("ask", "Shape", 21, &["x"], &["shape"], vec![]).unwrap();
+        builder.apply("one", "Squeeze", 21, &["shape", "axes"], &["num"], vec![]).unwrap();
+        let dtype = Content::Bytes(Bytes::copy_from_slice(of.name().as_bytes()));
+        let node = Node {
+            name: "space".into(),
+            operator: OperatorId { domain: DOMAIN.into(), name: "LogSpace".into(), overload: "".into() },
+            version: Some(1),
+            inputs: ["start", "stop", "num", "base"]
+                .map(|name| Some(builder.reference(name)))
+                .into_iter()
+                .collect(),
+            outputs: <_>::default(),
+            attributes: vec![Attribute { name: "dtype".into(), content: dtype }],
+            position: None,
+        };
+        builder.push(node, &["y"]).unwrap();
+        builder.apply("twice", "Add", 21, &["y", "y"], &["z"], vec![]).unwrap();
+        builder.output("z");
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.opsets = vec![("".into(), 21), (DOMAIN.into(), 1)];
+        model.graph = builder.finish().unwrap();
+        Model::from_source(model)
+    }
+
+    #[test]
+    fn what_onnx_lacks_becomes_a_constant_and_what_nobody_needs_goes() {
+        let bytes = spaced(Extent::Known(4), DType::I64).to_onnx().unwrap();
+        let model = Model::from_bytes(&bytes, &Limits::DEFAULT).unwrap();
+        let graph = model.graph();
+        let operators: Vec<_> = graph.nodes().iter().map(|node| node.operator.to_string()).collect();
+        assert_eq!(operators, ["Constant", "Add"]);
+        assert!(graph.constants().is_empty() && model.source().format_version == 10);
+        let z = graph.value(graph.outputs()[0]).declared.clone();
+        assert_eq!(z.unwrap().to_string(), "int64[4]");
+        let inputs = [("x".to_owned(), Tensor::vector(&[0f32; 4]).into())].into();
+        let results = model.run(&inputs, &[], &Options::default()).unwrap();
+        assert_eq!(results[0].1.tensor().unwrap().elements::<i64>().unwrap()[..], [2, 20, 200, 2000]);
+        assert_eq!(model.to_onnx().unwrap(), bytes);
+    }
+
+    #[test]
+    fn what_no_operators_express_is_refused_with_its_node() {
+        for (extent, of, message) in [
+            (
+                Extent::Symbol("n".into()),
+                DType::I64,
+                "node \"space\": input 2 \"num\" is known only in a run, and no operators of ONNX compute LogSpace exactly, \
+                 but a node of it is only written as the constant that it computes",
+            ),
+            (
+                Extent::Known(4),
+                DType::I8,
+                "node \"space\" (onnx LogSpace-1): element 3 is 1000.0, which int8 cannot hold",
+            ),
+        ] {
+            assert_eq!(spaced(extent, of).to_onnx().unwrap_err().to_string(), message);
+        }
+    }
 }

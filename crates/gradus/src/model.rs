@@ -110,9 +110,12 @@ impl Model {
 
     /// The ONNX file that it is, and the files beside it.
     pub(crate) fn file_of(&self) -> Result<(&Bytes, &Arc<dyn Files>)> {
-        let onnx = self.model.standard == Standard::Onnx;
-        let file = self.bytes.as_ref().zip(self.files.as_ref()).filter(|_| onnx);
-        file.ok_or_else(|| Error::new(Kind::Unsupported, "only ONNX models that were read are edited"))
+        let standard = self.model.standard;
+        if standard != Standard::Onnx {
+            return Err(Error::new(Kind::Unsupported, format!("models of {standard} are not written")));
+        }
+        let file = self.bytes.as_ref().zip(self.files.as_ref());
+        file.ok_or_else(|| Error::new(Kind::Unsupported, "only models that were read are edited"))
     }
 
     /// Values of the main graph that parts of the file mention which are no graph.

@@ -49,7 +49,7 @@ def test_shapes_are_computed_by_the_saved_model(tmp_path):
     model = holds(g, tmp_path / "m.onnx", outputs, {"x": np.arange(30, dtype=np.float32).reshape(2, 3, 5)})
     assert {name: str(of) for name, of in model.inputs.items()} == {"x": "float32[N, 3, H]"}
     assert str(model.outputs[outputs[0].name]) == "int64[N]"
-    assert str(model.outputs[outputs[1].name]) == "float32[H*N, 3]"
+    assert str(model.outputs[outputs[1].name]) == "float32[N*H, 3]"
     assert model.opsets == {"": 21}
 
 

@@ -224,8 +224,8 @@ class Model:
         Example:
             >>> import gradus
             >>> folded = gradus.load("examples/positions.onnx").fold({"batch": 1, "seq": 4})
-            >>> folded.report.nodes, folded.report.operators["Range"]
-            ((6, 0), (1, 0))
+            >>> folded.report.operators["Range"], folded.report.nodes  # Three nodes hold the constants that outputs are.
+            ((1, 0), (6, 3))
             >>> print(folded.inputs["tokens"])
             int64[1, 4]
         """
