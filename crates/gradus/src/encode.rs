@@ -11,7 +11,7 @@ use gradus_core::{Error, Kind, Result, Tensor};
 use gradus_formats::onnx::{self, IR_VERSIONS, NEWEST_IR_VERSION};
 
 use crate::declare::{Telling, merged};
-use crate::fact::TensorFact;
+use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferOptions, Inference};
 use crate::model::Model;
 use crate::ops::OWN_DOMAIN as DOMAIN;
@@ -84,8 +84,8 @@ impl Model {
         let inference = self.infer(&options)?;
         let telling = Telling::new(graph, inference.symbols(), &options);
         let typed = |id: ValueId| {
-            merged(graph, inference.facts(), id, |dim| telling.extent(dim))
-                .or_else(|| graph.value(id).declared.clone())
+            let tensor = merged(graph, inference.facts(), id, |dim| telling.extent(dim));
+            tensor.or_else(|| container(inference.fact(id))).or_else(|| graph.value(id).declared.clone())
         };
         let (order, constants) = self.needed(&inference)?;
         let mut builder = Builder::new(graph.name());
@@ -158,7 +158,14 @@ impl Model {
         let mut builder = Builder::new("");
         for (number, id) in node.inputs.iter().flatten().enumerate() {
             let name = &self.graph().value(*id).name;
-            let known = inference.fact(*id).as_tensor().and_then(TensorFact::tensor).ok_or_else(|| {
+            // Inference reads only those constants that it needs.
+            let held =
+                self.graph().constant(*id).filter(|_| self.graph().value(*id).origin == Origin::Constant);
+            let known = match held {
+                Some(constant) => Some(constant.tensor()?),
+                None => inference.fact(*id).as_tensor().and_then(TensorFact::tensor),
+            };
+            let known = known.ok_or_else(|| {
                 inexpressible(node, index, &format!("input {number} \"{name}\" is known only in a run"))
             })?;
             if !builder.is_defined(name) {
@@ -174,6 +181,19 @@ impl Model {
         let results = Model::from_source(alone).run(&HashMap::new(), &[], &Options::default())?;
         let (_, value) = results.first().expect("the model has one output");
         value.tensor().cloned()
+    }
+}
+
+/// The type of a sequence or an optional.
+fn container(fact: &Fact) -> Option<Type> {
+    let held = |fact: &Fact| match fact {
+        Fact::Tensor(tensor) => tensor.dtype.map(|dtype| Type::Tensor(Some(dtype), None)),
+        other => container(other),
+    };
+    match fact {
+        Fact::Sequence(sequence) => Some(Type::Sequence(Box::new(held(&sequence.each)?))),
+        Fact::Optional(optional) => Some(Type::Optional(Box::new(held(&optional.value)?))),
+        Fact::Tensor(_) | Fact::Unknown => None,
     }
 }
 

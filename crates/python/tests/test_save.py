@@ -73,6 +73,18 @@ def test_sequences_of_constants_are_saved_as_they_are(dtype, tmp_path):
     assert {node.domain for node in nodes} == {""} and "Constant" in {node.op_type for node in nodes}
 
 
+def test_long_sequences_and_lists(tmp_path):
+    g = gradus.Graph(opset=21)
+    x = g.input("x", "int64", ["N"])
+    long = g.logspace(0, 1, 300_000)
+    pair = g.apply("SequenceConstruct", x, x)
+    model = saved(g, tmp_path / "m.onnx", [long, pair])
+    results = model.run({"x": [1, 2]})
+    same_bits([results[long.name]], [gradus.logspace(0, 1, 300_000)])
+    assert [each.tolist() for each in results[pair.name]] == [[1, 2], [1, 2]]
+    assert str(model.outputs[pair.name]) == "sequence of int64[...]"
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "complex64", "int8", "uint16"])
 def test_types_that_few_programs_know(dtype, tmp_path):
     g = gradus.Graph()
