@@ -151,6 +151,10 @@ def signatures() -> str:
 def fields() -> str:
     file = descriptor_pb2.FileDescriptorProto()
     onnx_ml_pb2.DESCRIPTOR.CopyToProto(file)
+    # A row is a release: its name, the file format, the operator set, and others. Sets without one came with the next.
+    releases = [(opset, ir) for _, ir, opset, *_ in onnx.helper.VERSION_TABLE]
+    newest = onnx.defs.onnx_opset_version()
+    ir_versions = [min(ir for opset, ir in releases if opset >= wanted) for wanted in range(1, newest + 1)]
     lines = [
         header("Numbers of the fields and enumerations in ONNX files.").rstrip("\n"),
         "#![allow(missing_docs, reason = \"the names are those of the format\")]",
@@ -161,6 +165,10 @@ def fields() -> str:
         "",
         "/// The newest version of the standard's own operator set.",
         f"pub const NEWEST_OPSET: i64 = {onnx.defs.onnx_opset_version()};",
+        "",
+        "/// The version of the file format that each operator set came with, from set 1 on.",
+        "#[rustfmt::skip]",
+        f"pub const IR_VERSIONS: [i64; {len(ir_versions)}] = {ir_versions};",
     ]
 
     def enumeration(path: str, enum) -> None:

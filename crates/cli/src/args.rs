@@ -177,6 +177,7 @@ pub(crate) struct Infer {
 /// The folded model gives the same bits for whatever inputs the model took. What is not touched is copied as it stands; the
 /// output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Fold {
     /// The models: ONNX files. Several are folded in parallel.
     #[arg(required = true)]

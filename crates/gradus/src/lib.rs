@@ -18,6 +18,7 @@ pub mod compare;
 mod declare;
 pub mod diff;
 pub mod dim;
+mod encode;
 pub mod fact;
 pub mod files;
 pub mod fold;

@@ -27,10 +27,12 @@ use crate::program::{Compiler, Options, Run};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Model {
-    model: graph::Model,
+    source: graph::Model,
     file: Option<PathBuf>,
     /// The file itself, if there is one.
     bytes: Option<Bytes>,
+    /// Whether it was edited after it was read, so that the bytes are not those of the file.
+    edited: bool,
     /// The files beside it.
     files: Option<Arc<dyn Files>>,
 }
@@ -61,7 +63,7 @@ impl Model {
 
     /// A model that was made in memory.
     pub fn from_source(model: graph::Model) -> Model {
-        Model { model, file: None, bytes: None, files: None }
+        Model { source: model, file: None, bytes: None, edited: false, files: None }
     }
 
     /// Reads a model; other files have the name of its own, but for the ending.
@@ -77,7 +79,7 @@ impl Model {
             Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
             Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
         };
-        Ok(Model { model, file: None, bytes: Some(bytes.clone()), files: Some(files) })
+        Ok(Model { source: model, file: None, bytes: Some(bytes.clone()), edited: false, files: Some(files) })
     }
 
     /// The model that an edit makes of it, in memory; elements of constants stay in the files that they are in.
@@ -86,9 +88,9 @@ impl Model {
     /// [`Kind::Unsupported`] if models like it are not written.
     pub fn edited(&self, edit: &Edit) -> Result<Model> {
         let (bytes, files) = self.file_of()?;
-        let edited = Bytes::from(onnx::edit_model(bytes, &self.model, edit)?.to_bytes(bytes));
+        let edited = Bytes::from(onnx::edit_model(bytes, &self.source, edit)?.to_bytes(bytes));
         let model = Model::read(&edited, "", files.clone(), &Limits::DEFAULT)?;
-        Ok(Model { file: self.file.clone(), ..model })
+        Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
     /// The bytes that it was read from, if it is a file that Gradus writes.
@@ -101,11 +103,19 @@ impl Model {
         self.file.as_deref()
     }
 
+    /// The file that has its bytes.
+    pub(crate) fn unedited_path(&self) -> Option<&Path> {
+        self.path().filter(|_| !self.edited)
+    }
+
     /// The ONNX file that it is, and the files beside it.
     pub(crate) fn file_of(&self) -> Result<(&Bytes, &Arc<dyn Files>)> {
-        let onnx = self.model.standard == Standard::Onnx;
-        let file = self.bytes.as_ref().zip(self.files.as_ref()).filter(|_| onnx);
-        file.ok_or_else(|| Error::new(Kind::Unsupported, "only ONNX models that were read are edited"))
+        let standard = self.source.standard;
+        if standard != Standard::Onnx {
+            return Err(Error::new(Kind::Unsupported, format!("models of {standard} are not written")));
+        }
+        let file = self.bytes.as_ref().zip(self.files.as_ref());
+        file.ok_or_else(|| Error::new(Kind::Unsupported, "only models that were read are edited"))
     }
 
     /// Values of the main graph that parts of the file mention which are no graph.
@@ -115,12 +125,12 @@ impl Model {
 
     /// What the file says.
     pub fn source(&self) -> &graph::Model {
-        &self.model
+        &self.source
     }
 
     /// The main graph.
     pub fn graph(&self) -> &Graph {
-        &self.model.graph
+        &self.source.graph
     }
 
     /// The value of that name in the main graph.
@@ -163,7 +173,7 @@ impl Model {
                 [] => graph.outputs().to_vec(),
                 names => names.iter().map(|name| self.value(name)).collect::<Result<_>>()?,
             };
-            let program = Compiler::new(&self.model, *options).compile(graph, &wanted)?;
+            let program = Compiler::new(&self.source, *options).compile(graph, &wanted)?;
             if let Some(missing) = program.missing_inputs(|id| given.contains_key(&id)).next() {
                 let info = graph.value(missing);
                 let declared =

@@ -28,6 +28,28 @@ impl Model {
         let path = path.as_ref();
         let (bytes, _) = self.file_of()?;
         let splice = onnx::edit_model(bytes, self.source(), edit)?;
+        self.save_splice(&splice, bytes, path)
+    }
+
+    /// Writes the model as an ONNX file: what was read as it is, what was made in memory as [`Model::to_onnx`] says. Files
+    /// of constants are copied beside it, unless they are there.
+    ///
+    /// # Errors
+    /// As [`Model::save_edited`] and [`Model::to_onnx`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<u64> {
+        let path = path.as_ref();
+        if self.bytes().is_some() {
+            let (bytes, _) = self.file_of()?;
+            return self.save_splice(&Splice::whole(bytes.len()), bytes, path);
+        }
+        let bytes = self.to_onnx()?;
+        let mut files = NewFiles::default();
+        files.create(path, |out| out.write_all(&bytes).map_err(|error| at(path, &error)))?;
+        files.commit()?;
+        Ok(u64_of(bytes.len()))
+    }
+
+    fn save_splice(&self, splice: &Splice, bytes: &Bytes, path: &Path) -> Result<u64> {
         let mut files = NewFiles::default();
         for location in onnx::external_files(bytes)? {
             let from = self.path().and_then(Path::parent).map(|folder| folder.join(&location));
@@ -36,9 +58,9 @@ impl Model {
             })?;
             copy_beside(&mut files, &from, &path.with_file_name("").join(&location))?;
         }
-        let source = self.path().and_then(|path| same_file(path, bytes));
+        let source = self.unedited_path().and_then(|path| same_file(path, bytes));
         files.create(path, |out| {
-            write(out, &splice, bytes, source.as_ref()).map_err(|error| at(path, &error))
+            write(out, splice, bytes, source.as_ref()).map_err(|error| at(path, &error))
         })?;
         files.commit()?;
         Ok(u64_of(splice.len()))

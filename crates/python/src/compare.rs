@@ -1,14 +1,14 @@
 //! What programs give for one call, for the table that Python makes of it.
 
 use gradus::compare::{Found, compare as compared};
+use gradus::seq::RangePlan;
 use gradus::seq::profile::Profile;
-use gradus::{DType, Error, Kind, Number, text};
+use gradus::{DType, Error, Number, text};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::error;
-use crate::plan::Plan;
-use crate::sequence::{Form, with_plan};
+use crate::functions::{Space, range_recipe};
+use crate::sequence::{Form, output_type, with_plan};
 
 fn shown(number: Number, dtype: DType) -> String {
     match number {
@@ -46,17 +46,36 @@ fn row(
     Ok(row)
 }
 
-/// What every program gives for the call that a plan was made from.
+/// What every program gives for a call, and the call as text; `third` is the step or the base.
 #[pyfunction]
-pub(crate) fn _compare<'py>(py: Python<'py>, plan: &Bound<'py, Plan>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let plan = plan.get();
-    let recipe = plan.recipe();
-    if recipe.form == Form::Geomspace {
-        return Err(error(Kind::Unsupported, "of geomspace, no program is predicted"));
-    }
-    // Arguments were checked when the plan was made.
+#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
+pub(crate) fn _compare<'py>(
+    py: Python<'py>,
+    function: &str,
+    start: Option<&Bound<'py, PyAny>>,
+    stop: Option<&Bound<'py, PyAny>>,
+    third: Option<&Bound<'py, PyAny>>,
+    num: Option<&Bound<'py, PyAny>>,
+    endpoint: bool,
+    dtype: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(String, Vec<Bound<'py, PyDict>>)> {
+    let dtype = output_type(dtype, None)?;
+    let recipe = match (function, start, stop) {
+        ("linspace", Some(start), Some(stop)) => {
+            Space::of_numbers(Form::Linspace, [start, stop], None, num, endpoint, dtype).recipe(py)?
+        }
+        ("logspace", Some(start), Some(stop)) => {
+            Space::of_numbers(Form::Logspace, [start, stop], third, num, endpoint, dtype).recipe(py)?
+        }
+        _ => range_recipe(py, [start, stop, third], dtype, Profile::Exact)?,
+    };
+    // Whether programs can be asked at all is the same for each.
     let _checked = recipe.outcome(Profile::Exact)?;
     let predict = |profile| recipe.outcome(profile).expect("the arguments have been checked");
-    let rows = with_plan!(plan.whole(), whole => compared(&Ok::<_, Error>(whole.clone()), predict));
-    rows.into_iter().map(|(profile, found)| row(py, profile, found, recipe.dtype)).collect()
+    let rows = match recipe.exact() {
+        Ok(sequence) => with_plan!(sequence, plan => compared(&Ok::<_, Error>(plan), predict)),
+        Err(error) => compared::<RangePlan>(&Err(error), predict),
+    };
+    let rows = rows.into_iter().map(|(profile, found)| row(py, profile, found, recipe.dtype));
+    Ok((recipe.text(py)?, rows.collect::<PyResult<_>>()?))
 }

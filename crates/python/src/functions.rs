@@ -71,7 +71,7 @@ fn default_type(
 }
 
 /// The arguments of a range: `(stop)`, `(start, stop)` or `(start, stop, step)`.
-fn range_recipe(
+pub(crate) fn range_recipe(
     py: Python<'_>,
     [start, stop, step]: [Object<'_, '_>; 3],
     dtype: Option<DType>,
@@ -181,7 +181,7 @@ pub(crate) fn plan_arange<'py>(
 }
 
 /// What is asked of linspace, logspace or geomspace.
-struct Space<'a, 'py> {
+pub(crate) struct Space<'a, 'py> {
     form: Form,
     ends: [&'a Bound<'py, PyAny>; 2],
     base: Object<'a, 'py>,
@@ -206,6 +206,20 @@ struct Many {
 
 /// The number of samples if none is given.
 const SAMPLES: u64 = 50;
+
+impl<'a, 'py> Space<'a, 'py> {
+    /// A sequence between numbers, by the exact rules.
+    pub(crate) fn of_numbers(
+        form: Form,
+        ends: [&'a Bound<'py, PyAny>; 2],
+        base: Object<'a, 'py>,
+        num: Object<'a, 'py>,
+        endpoint: bool,
+        dtype: Option<DType>,
+    ) -> Self {
+        Space { form, ends, base, num, endpoint, dtype, axis: 0, profile: Profile::Exact }
+    }
+}
 
 impl Space<'_, '_> {
     fn planned(&self, py: Python<'_>) -> PyResult<Planned> {
@@ -264,13 +278,18 @@ impl Space<'_, '_> {
         Ok(out.clone())
     }
 
-    fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
+    /// What one sequence is made from.
+    pub(crate) fn recipe(&self, py: Python<'_>) -> PyResult<Recipe> {
         match self.planned(py)? {
-            Planned::One(recipe) => Plan::of(recipe),
+            Planned::One(recipe) => Ok(recipe),
             Planned::Many(_) => {
                 Err(error(Kind::Shape, "an end or the base is an array, but a plan is of one sequence"))
             }
         }
+    }
+
+    fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
+        Plan::of(self.recipe(py)?)
     }
 }
 

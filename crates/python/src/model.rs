@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gradus::fold::{FoldOptions, Folded, Verified};
 use gradus::graph::{Type, ValueId};
 use gradus::infer::{Given, InferOptions};
 use gradus::{Limits, Options, Value};
@@ -14,6 +15,11 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::dim::{extents, fact_to_python, numbers, to_python, type_to_python};
 use crate::error::{OrRaise, error};
 use crate::tensor::{value_from_python, value_to_python};
+
+/// Random bindings of symbols under which a folded model is verified, and the number that they start from: the same in each
+/// run, as on the command line.
+const BINDINGS: usize = 5;
+const SEED: u64 = 1;
 
 /// A model: a graph of operators with inputs and outputs.
 #[pyclass(frozen, module = "gradus._native", name = "Model")]
@@ -51,6 +57,22 @@ pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Model
 impl Model {
     pub(crate) fn of(model: gradus::Model) -> Model {
         Model { model: Arc::new(model) }
+    }
+
+    /// The model as one that was read: folding changes files.
+    fn read(&self) -> gradus::Result<Arc<gradus::Model>> {
+        if self.model.bytes().is_some() {
+            return Ok(self.model.clone());
+        }
+        gradus::Model::from_bytes(&self.model.to_onnx()?, &Limits::DEFAULT).map(Arc::new)
+    }
+
+    /// An error of the model, with its file.
+    fn in_file(&self, error: gradus::Error) -> gradus::Error {
+        match self.model.path() {
+            Some(path) => error.in_file(path.display()),
+            None => error,
+        }
     }
 
     /// What is given for an input of that name.
@@ -99,10 +121,7 @@ impl Model {
         values: Option<&Bound<'py, PyDict>>,
         ignore_declared: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut given = HashMap::new();
-        for (name, shape) in shapes.into_iter().flatten() {
-            given.insert(name.extract()?, Given::Type(Type::Tensor(None, extents(Some(&shape))?)));
-        }
+        let mut given = given_shapes(shapes)?;
         for (name, value) in values.into_iter().flatten() {
             let name: String = name.extract()?;
             let value = self.given(&name, &value)?;
@@ -137,6 +156,63 @@ impl Model {
         let peak = peak.map(|peak| to_python(py, inference.symbols(), peak)).transpose()?;
         found.set_item("peak_bytes", peak)?;
         Ok(found)
+    }
+
+    /// The folded model, and what is to be said of it.
+    #[pyo3(signature = (dims, shapes, max_constant, declare, verify))]
+    fn _fold<'py>(
+        &self,
+        py: Python<'py>,
+        dims: &Bound<'py, PyDict>,
+        shapes: &Bound<'py, PyDict>,
+        max_constant: u64,
+        declare: bool,
+        verify: bool,
+    ) -> PyResult<(Model, Bound<'py, PyDict>)> {
+        let options = FoldOptions {
+            dims: numbers(Some(dims))?,
+            inputs: given_shapes(Some(shapes))?,
+            max_constant,
+            declare,
+            ..FoldOptions::default()
+        };
+        let folded = py.detach(|| {
+            let model = self.read()?;
+            let Folded { edit, report } = model.fold(&options)?;
+            let after = model.edited(&edit)?;
+            let given = InferOptions {
+                dims: options.dims.clone(),
+                inputs: options.inputs.clone(),
+                ..InferOptions::default()
+            };
+            let verified = verify.then(|| model.verify(&after, &given, BINDINGS, SEED)).transpose()?;
+            Ok::<_, gradus::Error>((after, report, verified))
+        });
+        let (after, report, verified) = folded.map_err(|error| self.in_file(error)).or_raise()?;
+        let told = PyDict::new(py);
+        told.set_item("operators", &report.operators)?;
+        told.set_item("constants", report.constants)?;
+        told.set_item("constant_bytes", report.constant_bytes)?;
+        told.set_item("dropped", report.dropped)?;
+        told.set_item("inlined", report.inlined)?;
+        told.set_item("declared", report.declared)?;
+        let kept = report.kept.iter().map(|kept| (&kept.node, &kept.operator, &kept.reason));
+        told.set_item("kept", kept.collect::<Vec<_>>())?;
+        let problems: Vec<_> = report.problems.iter().map(|p| (&p.place, &p.message)).collect();
+        told.set_item("problems", problems)?;
+        told.set_item("verified", verified.map(|Verified { bindings, values }| (bindings, values)))?;
+        Ok((Model::of(after), told))
+    }
+
+    /// Writes the model as an ONNX file; gives its bytes.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        py.detach(|| self.model.save(path)).or_raise()
+    }
+
+    /// The model as the bytes of an ONNX file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.model.to_onnx()).or_raise()?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Explains what is known of a value, from where it comes.
@@ -187,6 +263,14 @@ impl Model {
             graph.nodes().len()
         )
     }
+}
+
+/// Shapes of inputs, by name.
+fn given_shapes(shapes: Option<&Bound<'_, PyDict>>) -> PyResult<HashMap<String, Given>> {
+    let shape = |(name, shape): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        Ok((name.extract()?, Given::Type(Type::Tensor(None, extents(Some(&shape))?))))
+    };
+    shapes.into_iter().flatten().map(shape).collect()
 }
 
 /// Numbers and lists of Python have no element type of their own: they take the one that the model declares.

@@ -43,14 +43,6 @@ impl Plan {
         Ok(Plan { recipe, whole, window: Window { first: 0, stride: 1, len } })
     }
 
-    pub(crate) fn recipe(&self) -> Recipe {
-        self.recipe
-    }
-
-    pub(crate) fn whole(&self) -> &Sequence {
-        &self.whole
-    }
-
     fn with(&self, window: Window) -> Plan {
         Plan { recipe: self.recipe, whole: self.whole.clone(), window }
     }
@@ -210,10 +202,10 @@ impl Plan {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = self.recipe;
-        let form = Form::ALL.iter().find(|(each, _)| *each == form).map_or("", |(_, name)| name);
         let Window { first, stride, len } = self.window;
         let numbers = (to_python(py, start)?, to_python(py, stop)?, to_python(py, third)?);
-        let arguments = (form, numbers, num, endpoint, dtype.name(), profile.name(), (first, stride, len));
+        let arguments =
+            (form.name(), numbers, num, endpoint, dtype.name(), profile.name(), (first, stride, len));
         Ok((py.import("gradus._native")?.getattr("_plan")?, arguments.into_pyobject(py)?))
     }
 
@@ -231,22 +223,7 @@ impl Plan {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = self.recipe;
-        let name = Form::ALL.iter().find(|(each, _)| *each == form).map_or("", |(_, name)| name);
-        let show = |number| Ok::<_, PyErr>(to_python(py, number)?.repr()?.to_string());
-        let mut words = vec![show(start)?, show(stop)?];
-        words.push(if form == Form::Range { show(third)? } else { num.to_string() });
-        if form != Form::Range && !endpoint {
-            words.push("endpoint=False".to_owned());
-        }
-        if form == Form::Logspace {
-            words.push(format!("base={}", show(third)?));
-        }
-        words.push(format!("dtype=\"{dtype}\""));
-        if profile != Profile::Exact {
-            words.push(format!("profile=\"{profile}\""));
-        }
-        let call = format!("gradus.plan.{name}({})", words.join(", "));
+        let call = self.recipe.text(py)?;
         let Window { first, stride, len } = self.window;
         if stride == 1 && self.count() == self.whole.len() {
             return Ok(call);

@@ -11,7 +11,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::dtype::{descriptor, named};
-use crate::error::{error, raised, type_name};
+use crate::error::{OrRaise, error, raised, type_name};
+use crate::number::to_python;
 
 /// Elements that are made on the stack, and while Python waits: it takes less than to let it go on.
 const FEW: usize = 64;
@@ -86,6 +87,11 @@ impl Form {
         (Form::Logspace, "logspace"),
         (Form::Geomspace, "geomspace"),
     ];
+
+    /// The name of its function.
+    pub(crate) fn name(self) -> &'static str {
+        Form::ALL.iter().find(|(each, _)| *each == self).map_or("", |(_, name)| name)
+    }
 }
 
 /// What a call asks for: all that a plan is made from.
@@ -106,15 +112,17 @@ pub(crate) struct Recipe {
 impl Recipe {
     /// The plan.
     pub(crate) fn plan(&self) -> PyResult<Sequence> {
-        let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = *self;
-        if profile != Profile::Exact {
-            return self.predicted();
-        }
-        let space = |error: SpaceError| raised(&error.describe(["start", "stop", "base", "num"]));
+        if self.profile == Profile::Exact { self.exact().or_raise() } else { self.predicted() }
+    }
+
+    /// The exact plan, whatever the profile.
+    pub(crate) fn exact(&self) -> gradus::Result<Sequence> {
+        let Recipe { form, start, stop, third, num, endpoint, dtype, .. } = *self;
+        let space = |error: SpaceError| error.describe(["start", "stop", "base", "num"]);
         match form {
             Form::Range => {
                 let plan = RangePlan::new(start, stop, third, dtype).map(Sequence::Range);
-                plan.map_err(|error| raised(&error.describe(["start", "stop", "step"])))
+                plan.map_err(|error| error.describe(["start", "stop", "step"]))
             }
             Form::Linspace => {
                 LinspacePlan::new(start, stop, num, endpoint, dtype).map(Sequence::Linspace).map_err(space)
@@ -126,6 +134,25 @@ impl Recipe {
                 GeomspacePlan::new(start, stop, num, endpoint, dtype).map(Sequence::Geomspace).map_err(space)
             }
         }
+    }
+
+    /// The call in Python that it is.
+    pub(crate) fn text(&self, py: Python<'_>) -> PyResult<String> {
+        let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = *self;
+        let show = |number| Ok::<_, PyErr>(to_python(py, number)?.repr()?.to_string());
+        let mut words = vec![show(start)?, show(stop)?];
+        words.push(if form == Form::Range { show(third)? } else { num.to_string() });
+        if form != Form::Range && !endpoint {
+            words.push("endpoint=False".to_owned());
+        }
+        if form == Form::Logspace {
+            words.push(format!("base={}", show(third)?));
+        }
+        words.push(format!("dtype=\"{dtype}\""));
+        if profile != Profile::Exact {
+            words.push(format!("profile=\"{profile}\""));
+        }
+        Ok(format!("gradus.plan.{}({})", form.name(), words.join(", ")))
     }
 
     fn predicted(&self) -> PyResult<Sequence> {

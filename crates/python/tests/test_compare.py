@@ -33,5 +33,23 @@ def test_failures_are_rows():
     assert table["onnxruntime"].cells()[1] == "fails"
     with pytest.raises(gradus.errors.UsageError):
         gradus.compare("geomspace", 1, 2, 3)
-    with pytest.raises(gradus.errors.ArgumentError):
-        gradus.compare("range", 0, 1, 0)
+    with pytest.raises(gradus.errors.DTypeError):
+        gradus.compare("range", 0, "x", 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (("range", 0, 1, 0), "step is zero, but a range needs a step"),
+        (("range", 0, float("nan"), 1), "stop is nan, but a range needs finite numbers"),
+        (("logspace", 0, 3, 4, True, 10, "int8"), "element 3 is 1000.0, which int8 cannot hold"),
+        (("linspace", 0, float("inf"), 4), "stop is inf, but evenly spaced numbers need finite ends"),
+    ],
+)
+def test_where_the_exact_call_fails_it_has_a_row_too(call, message):
+    table = gradus.compare(*call)
+    assert message in table["exact"].error and table["exact"].cells()[1] == "fails"
+    assert len(table) == 10 and table.call.startswith("gradus.plan.")
+    gives = [row for row in table if row.error is None]
+    assert gives and all(row.why.startswith("there is no exact result") and not row.exact for row in gives)
+    assert "fails" in table._repr_html_()

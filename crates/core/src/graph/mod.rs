@@ -205,6 +205,11 @@ impl Node {
         })
     }
 
+    /// The number of a graph among those in its attributes, if it is one of them.
+    pub fn graph_number(&self, graph: &Graph) -> Option<usize> {
+        self.graphs().position(|other| std::ptr::eq(Arc::as_ptr(other), graph))
+    }
+
     /// The values it needs: its inputs, and what its graphs capture.
     pub fn needs(&self) -> impl Iterator<Item = ValueId> + '_ {
         let captured = self.graphs().flat_map(|graph| graph.captures.iter().map(|capture| capture.outer));

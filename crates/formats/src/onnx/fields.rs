@@ -10,6 +10,10 @@ pub const NEWEST_IR_VERSION: i64 = 14;
 /// The newest version of the standard's own operator set.
 pub const NEWEST_OPSET: i64 = 28;
 
+/// The version of the file format that each operator set came with, from set 1 on.
+#[rustfmt::skip]
+pub const IR_VERSIONS: [i64; 28] = [3, 3, 3, 3, 3, 3, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11, 12, 13, 13, 13, 14];
+
 pub mod attribute_proto {
     pub const NAME: u32 = 1;
     pub const F: u32 = 2;

@@ -15,7 +15,7 @@ mod tensor;
 mod types;
 mod write;
 
-pub use fields::{NEWEST_IR_VERSION, NEWEST_OPSET};
+pub use fields::{IR_VERSIONS, NEWEST_IR_VERSION, NEWEST_OPSET};
 pub use model::read_model;
 pub use tensor::{dtype_of, number_of, read_tensor};
 pub use write::{Part, Splice, edit_model, encode_model, external_files, mentioned};

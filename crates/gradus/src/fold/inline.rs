@@ -20,9 +20,7 @@ pub(super) fn branch(scope: &Scope<'_>, node: &Node) -> Option<usize> {
     let [Dim::Known(value)] = **all else { return None };
     let name = if value == 0 { "else_branch" } else { "then_branch" };
     let Some(Content::Graph(graph)) = node.attribute(name) else { return None };
-    scope.exact[condition.index()]
-        .then(|| node.graphs().position(|other| std::ptr::eq(&**other, &**graph)))
-        .flatten()
+    node.graph_number(graph).filter(|_| scope.exact[condition.index()])
 }
 
 fn graph_of(node: &Node, number: usize) -> Option<&Graph> {
@@ -69,10 +67,9 @@ pub(super) fn need<'m>(
     let mut child = scope.child(folder, inner, (index, number));
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
-        if scope.needed[id.index()] && scope.reads[id.index()] == Read::Own {
-            if let Some(&output) = inner.outputs().get(slot) {
-                child.need(output);
-            }
+        let needed = scope.needed[id.index()] && scope.reads[id.index()] == Read::Own;
+        if let Some(&output) = inner.outputs().get(slot).filter(|_| needed) {
+            child.need(output);
         }
     }
     child.need_rest(folder);

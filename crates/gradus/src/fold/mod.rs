@@ -29,14 +29,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{Graph, Standard};
+use gradus_core::graph::{Graph, Node, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 
 pub use report::{Kept, Report};
 pub use verify::Verified;
 
 use crate::dim::Symbols;
-use crate::infer::{Body, Given, InferOptions};
+use crate::infer::{Body, Given, InferOptions, Place};
 use crate::model::Model;
 use scope::Scope;
 
@@ -140,7 +140,7 @@ struct Folder<'m> {
     given: InferOptions,
     declare: bool,
     symbols: Symbols,
-    bodies: HashMap<Arc<[(usize, usize)]>, Body>,
+    bodies: HashMap<Place, Body>,
     /// Values of the main graph that other parts of the file mention.
     mentioned: HashSet<String>,
     names: Names,
@@ -181,7 +181,7 @@ impl Names {
                 {
                     *names.entry(info.name.clone()).or_default() += 1;
                 }
-                open.extend(graph.nodes().iter().flat_map(|node| node.graphs()).map(AsRef::as_ref));
+                open.extend(graph.nodes().iter().flat_map(Node::graphs).map(AsRef::as_ref));
             }
             names
         })

@@ -104,9 +104,8 @@ fn unchanged(scope: &Scope<'_>, node: &Node, id: ValueId) -> Option<ValueId> {
     };
     let nothing = match &*node.operator.name {
         "Cast" | "CastLike" => true,
-        "Expand" | "Tile" => alike,
         "Slice" if node.inputs.len() > 1 => alike && known(4, 1),
-        "Slice" => alike,
+        "Expand" | "Slice" | "Tile" => alike,
         "Concat" | "Sum" => node.inputs.len() == 1,
         "Split" => node.outputs.len() == 1 && alike,
         "Pad" => node.inputs.len() > 1 && alike && known(1, 0),

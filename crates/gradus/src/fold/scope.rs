@@ -125,13 +125,12 @@ impl<'m> Scope<'m> {
             inline::study(self, node);
             target::study(self, folder, node, index);
             for id in node.outputs.iter().copied().flatten() {
-                if self.reads[id.index()] == Read::Own && !self.fixed[id.index()] {
-                    if let Some(other) = same::find(self, folder, node, id) {
-                        self.reads[id.index()] = self.read_of(other);
-                        continue;
-                    }
+                let free = self.reads[id.index()] == Read::Own && !self.fixed[id.index()];
+                if free && let Some(other) = same::find(self, folder, node, id) {
+                    self.reads[id.index()] = self.read_of(other);
+                } else {
+                    same::note(self, id);
                 }
-                same::note(self, id);
             }
         }
     }

@@ -102,7 +102,7 @@ fn expand(scope: &Scope<'_>, node: &Node) -> Option<Tensor> {
     let behind = wanted.len().checked_sub(data.len());
     let element = |(axis, &dim): (usize, &Dim)| match dim {
         Dim::Known(value) => Some(value),
-        dim => (data.get(axis.checked_sub(behind?)?) == Some(&dim)).then_some(1),
+        Dim::Symbolic(_) => (data.get(axis.checked_sub(behind?)?) == Some(&dim)).then_some(1),
     };
     vector(dtype, &wanted.iter().enumerate().map(element).collect::<Option<Vec<_>>>()?)
 }

@@ -106,10 +106,7 @@ fn binding(graph: &Graph, given: &InferOptions, random: &mut fastrand::Rng, roun
         let info = graph.value(id);
         let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
         for name in extents.iter().filter_map(plain) {
-            if !options.dims.contains_key(&name) {
-                let value = number();
-                options.dims.insert(name, value);
-            }
+            options.dims.entry(name).or_insert_with(&mut number);
         }
         let open = extents.iter().any(|extent| matches!(extent, Extent::Unknown | Extent::Between(..)));
         if open && !options.inputs.contains_key(&*info.name) {

@@ -13,7 +13,7 @@ use super::scope::{Read, Scope};
 use super::source::{Extents, Part};
 use super::{Folder, inline, source};
 use crate::dim::Dim;
-use crate::fact::Fact;
+use crate::fact::{Fact, TensorFact};
 
 /// An edit while it is made.
 pub(super) struct Writing<'s, 'm> {
@@ -34,7 +34,7 @@ pub(super) fn edit(folder: &mut Folder<'_>, scope: &Scope<'_>, around: &Renames)
     let graph = scope.graph;
     for (id, constant) in graph.constants() {
         let stays = scope.needed[id.index()] && graph.value(*id).origin == Origin::Constant;
-        let tensor = scope.facts[id.index()].as_tensor().filter(|_| stays).and_then(|fact| fact.tensor());
+        let tensor = scope.facts[id.index()].as_tensor().filter(|_| stays).and_then(TensorFact::tensor);
         if let Some(tensor) = tensor.filter(|tensor| tensor.dtype() == constant.dtype())
             && let Some(key) = key(&tensor)
         {

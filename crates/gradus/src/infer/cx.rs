@@ -538,7 +538,7 @@ impl<'m> Cx<'_, 'm> {
     pub(crate) fn inner(&mut self, name: &str, inputs: Vec<Fact>, how: Visit) -> Result<Vec<Fact>, Stop> {
         let graph = self.graph(name)?;
         let name = format!("{}.{name}", self.node.label(self.index));
-        let number = self.node.graphs().position(|other| std::ptr::eq(&**other, graph));
+        let number = self.node.graph_number(graph);
         let place = number.map(|number| (self.index, number));
         let inner = Inner { graph, parameters: None, place, name, depends: self.depends, how };
         self.pass.inner(self.frame, inner, inputs)

@@ -21,7 +21,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Extent, Graph, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
-pub use pass::{Assumption, Body, Problem};
+pub use pass::{Assumption, Body, Place, Problem};
 pub use report::{Completeness, Peak};
 pub use rules::all as operators;
 pub(crate) use rules::is_understood;

@@ -38,14 +38,16 @@ pub struct Problem {
     pub message: String,
 }
 
+/// Where a graph is: the numbers of the nodes around it, each with the number of the graph among those in its attributes.
+pub type Place = Arc<[(usize, usize)]>;
+
 /// What was inferred of a graph within a node.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// The nodes around it and the attribute that holds it.
     pub path: String,
-    /// The numbers of the nodes around it, each with the number of the graph among those in its attributes; nothing
-    /// within functions, which are called from many places.
-    pub place: Option<Arc<[(usize, usize)]>>,
+    /// Where it is; nothing within functions, which are called from many places.
+    pub place: Option<Place>,
     /// Its values by name, with what is known of them in every run of the graph.
     pub values: Vec<(Arc<str>, Fact)>,
 }
@@ -85,7 +87,7 @@ pub(crate) struct Frame<'m> {
     pub(super) parameters: Rc<HashMap<&'m str, &'m Content>>,
     pub(super) path: Rc<str>,
     /// As in [`Body`].
-    pub(super) place: Option<Arc<[(usize, usize)]>>,
+    pub(super) place: Option<Place>,
 }
 
 /// What all graphs of a model share.
@@ -107,7 +109,7 @@ pub(crate) struct Pass<'m> {
     pub(super) equal: HashMap<Dim, Dim>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Body>,
-    recorded: HashMap<(String, Option<Arc<[(usize, usize)]>>), usize>,
+    recorded: HashMap<(String, Option<Place>), usize>,
     pub(super) depth: usize,
     /// How many graphs around the present one may not run: what holds in it need not hold outside.
     pub(super) conditional: usize,

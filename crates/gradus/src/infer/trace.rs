@@ -66,8 +66,8 @@ impl Trace {
     /// What is known of a node's outputs, from its inputs with their names.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if Gradus does not run the operator; [`Kind::Graph`] if the standard does not have it so;
-    /// [`Kind::Type`] if it does not take values of these types; [`Kind::Shape`] if their shapes do not go together.
+    /// [`gradus_core::Kind::Unsupported`] if Gradus does not run the operator; [`gradus_core::Kind::Graph`] if the standard does not have it so;
+    /// [`gradus_core::Kind::Type`] if it does not take values of these types; [`gradus_core::Kind::Shape`] if their shapes do not go together.
     pub fn node(
         &mut self,
         standard: Standard,

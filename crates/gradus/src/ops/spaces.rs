@@ -175,7 +175,7 @@ mod tests {
         let mut model = graph::Model::new(Standard::Onnx);
         model.graph = builder.finish().unwrap();
         let model = Model::from_source(model);
-        let inference = model.infer(&Default::default()).unwrap();
+        let inference = model.infer(&crate::infer::InferOptions::default()).unwrap();
         let found = inference.describe(inference.fact(model.value("y").unwrap()));
         let result = match model.run(&HashMap::new(), &[], &Options::default()) {
             Ok(results) => gradus_core::display::elided(results[0].1.tensor().unwrap(), 8),

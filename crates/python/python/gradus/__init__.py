@@ -5,7 +5,7 @@
 - :mod:`gradus.plan`: the same sequences, planned and not written.
 - :mod:`gradus.numpy`, :mod:`gradus.torch`, :mod:`gradus.paddle`, :mod:`gradus.onnx`, :mod:`gradus.openvino`: each with the
   signatures, defaults, casts and errors of its framework.
-- :func:`load`: a model, to infer its shapes and to run; :class:`Graph`: a graph, made operator by operator.
+- :func:`load`: a model, to infer its shapes, to fold, to run and to save; :class:`Graph`: a graph, made operator by operator.
 - :func:`compare`: what nine programs give for one call.
 - :mod:`gradus.dask`: arrays larger than memory.
 - :mod:`gradus.errors`: what is raised.
@@ -19,7 +19,19 @@ from . import _native, errors, plan
 from ._compare import compare
 from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
-from ._models import Dim, Inference, Model, OptionalType, SequenceType, TensorType, UnknownType, load
+from ._models import (
+    Dim,
+    FoldedModel,
+    FoldReport,
+    Inference,
+    Kept,
+    Model,
+    OptionalType,
+    SequenceType,
+    TensorType,
+    UnknownType,
+    load,
+)
 from ._native import arange, geomspace, linspace, logspace
 from ._shape import shape, size
 from .errors import GradusError
@@ -48,9 +60,12 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Dim",
+    "FoldReport",
+    "FoldedModel",
     "GradusError",
     "Graph",
     "Inference",
+    "Kept",
     "Model",
     "OptionalType",
     "SequenceType",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import _native, plan
+from . import _native
 from .errors import UsageError
 
 __all__ = ["Comparison", "Row", "compare"]
@@ -88,7 +88,27 @@ class Comparison(Sequence[Row]):
         return f"<table>{caption}<thead><tr>{cells(self.heads, 'th')}</tr></thead><tbody>{body}</tbody></table>"
 
 
-_FUNCTIONS: dict[str, Callable[..., plan.Plan]] = {"range": plan.arange, "arange": plan.arange, "linspace": plan.linspace, "logspace": plan.logspace}
+def _range(start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None) -> _Answer:
+    return _native._compare("range", start, stop, step, None, False, dtype)
+
+
+def _linspace(start: Any, stop: Any, num: Any = None, endpoint: bool = True, dtype: Any = None) -> _Answer:
+    return _native._compare("linspace", start, stop, None, num, endpoint, dtype)
+
+
+def _logspace(
+    start: Any, stop: Any, num: Any = None, endpoint: bool = True, base: Any = None, dtype: Any = None
+) -> _Answer:
+    return _native._compare("logspace", start, stop, base, num, endpoint, dtype)
+
+
+_Answer = tuple[str, list[dict[str, Any]]]
+_FUNCTIONS: dict[str, Callable[..., _Answer]] = {
+    "range": _range,
+    "arange": _range,
+    "linspace": _linspace,
+    "logspace": _logspace,
+}
 
 
 def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
@@ -96,27 +116,26 @@ def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
 
     Args:
         function: ``"range"``, ``"linspace"`` or ``"logspace"``.
-        arguments, keywords: as :func:`gradus.arange`, :func:`gradus.linspace` and :func:`gradus.logspace` take them.
+        arguments, keywords: numbers and a type, as :func:`gradus.arange`, :func:`gradus.linspace` and
+            :func:`gradus.logspace` take them.
 
     Returns:
-        A table, a row for each program.
+        A table, a row for each program. A program that raises has the row of its error, and so has the exact result.
 
     Raises:
-        UsageError: if there is no such function. GradusError: if there is no exact result.
+        UsageError: if there is no such function. GradusError: if an argument is no number, or the type is none.
 
     Example:
         >>> import gradus
         >>> table = gradus.compare("range", 0, 1, 0.1, dtype="float16")
         >>> table["exact"].length, table["numpy"].difference
         (10, (3, '0.2998', '0.3'))
+        >>> table = gradus.compare("range", 0, 1, 0)
+        >>> table["exact"].error
+        'step is zero, but a range needs a step'
     """
-    make = _FUNCTIONS.get(function)
-    if make is None:
+    ask = _FUNCTIONS.get(function)
+    if ask is None:
         raise UsageError(f'the function is "{function}", but one of these is wanted: range, linspace, logspace')
-    planned = make(*arguments, **keywords)
-    rows = []
-    for row in _native._compare(planned):
-        if "first" in row:
-            row["first"] = tuple(row["first"])
-        rows.append(Row(**row))
-    return Comparison(repr(planned), rows)
+    call, rows = ask(*arguments, **keywords)
+    return Comparison(call, [Row(**{**row, "first": tuple(row.get("first", ()))}) for row in rows])

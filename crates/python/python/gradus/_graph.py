@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -102,6 +103,8 @@ class Graph:
         self._builder = _native.GraphBuilder(opset)
         self._count = 0
         self._names: set[str] = set()
+        #: Outputs of nodes that no node reads, in order.
+        self._unread: dict[str, None] = {}
 
     # Values
 
@@ -260,7 +263,7 @@ class Graph:
         return self._builder.assumptions
 
     def model(self, outputs: Sequence[Symbolic]) -> Model:
-        """The graph as a model with these outputs, to be inferred or run."""
+        """The graph as a model with these outputs, to be inferred, run or saved."""
         return Model(self._builder._model([self._own(value) for value in outputs]))
 
     def infer(self, outputs: Sequence[Symbolic], dims: Mapping[str, int] | None = None) -> Inference:
@@ -275,6 +278,36 @@ class Graph:
         """
         results = self.model(outputs).run(inputs, [value.name for value in outputs])
         return [results[value.name] for value in outputs]
+
+    def save(self, path: str | os.PathLike[str], outputs: Sequence[Symbolic] | None = None) -> None:
+        """Writes the graph as an ONNX file, which other programs read.
+
+        ONNX has no operators for :meth:`linspace`, :meth:`logspace` and :meth:`geomspace`. Where all that they need is known
+        before the run, they are written as the constants that they are, bit for bit.
+
+        Args:
+            path: the file: the old one or the new one is there at every moment, whole.
+            outputs: the outputs of the model; if none are given, all values of nodes that no other node reads.
+
+        Raises:
+            UnsupportedError: if such a node needs what only a run knows; it is named. GraphError: if the number of axes of an
+            input or output is not known. FileError: if the file cannot be written. UsageError: if there is no output.
+
+        Example:
+            >>> import gradus, os, tempfile
+            >>> g = gradus.Graph(opset=21)
+            >>> x = g.input("x", "int64", ["N"])
+            >>> y = g.mul(x, g.logspace(0, 1, 4, base=1000, dtype="int64")[2])
+            >>> path = os.path.join(tempfile.mkdtemp(), "m.onnx")
+            >>> g.save(path, [y])
+            >>> gradus.load(path).run({"x": [1, 2]})[y.name]
+            array([100, 200])
+        """
+        if outputs is None:
+            outputs = [Symbolic(self, name) for name in self._unread]
+        if not outputs:
+            raise UsageError("the graph has no nodes, but a model needs an output")
+        self.model(outputs).save(path)
 
     # How nodes are made
 
@@ -322,4 +355,7 @@ class Graph:
         name = self._name(operator)
         self._builder._node(operator, own, names, [name], attributes)
         self._names.add(name)
+        for read in filter(None, names):
+            self._unread.pop(read, None)
+        self._unread[name] = None
         return Symbolic(self, name)

@@ -1,4 +1,4 @@
-"""Models: loaded, inferred, run; and the types of their values."""
+"""Models: loaded, inferred, folded, run, saved; and the types of their values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from . import _native
 from ._native import Dim
 
-__all__ = ["Dim", "Inference", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "load"]
+__all__ = ["Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "load"]
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,58 @@ class Inference(Mapping[str, Type]):
         return "\n".join(f"{name}: {of}" for name, of in self._types.items())
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A node that computes shapes and stayed when a model was folded."""
+
+    #: The node in words: ``node "length"``.
+    node: str
+    #: Its operator.
+    operator: str
+    #: Why it stayed.
+    reason: str
+
+
+@dataclass(frozen=True)
+class FoldReport:
+    """What folding did to a model."""
+
+    #: By operator: how many nodes there were in all graphs of the model, and how many there are.
+    operators: dict[str, tuple[int, int]]
+    #: Constants that were added.
+    constants: int
+    #: Bytes of these.
+    constant_bytes: int
+    #: Constants that went, because nothing reads them any more.
+    dropped: int
+    #: Conditions that were known: the branch stands in place of If.
+    inlined: int
+    #: Types of values that were added, or that say more than before.
+    declared: int
+    #: Nodes that compute shapes and stayed.
+    kept: list[Kept]
+    #: What cannot be right in the model: the place, and a sentence.
+    problems: list[tuple[str, str]]
+    #: Random numbers that symbols stood for, and values that were the same before and after; ``None`` if it was not asked for.
+    verified: tuple[int, int] | None = None
+
+    @property
+    def nodes(self) -> tuple[int, int]:
+        """How many nodes there were, and how many there are."""
+        counts = self.operators.values()
+        return sum(before for before, _ in counts), sum(after for _, after in counts)
+
+    def __str__(self) -> str:
+        before, after = self.nodes
+        lines = [f"nodes {before} -> {after}, {self.constants} constants added ({self.constant_bytes} bytes)"]
+        lines += [f"{name}: {b} -> {a}" for name, (b, a) in self.operators.items() if a != b]
+        lines += [f"stayed: {kept.node} ({kept.operator}): {kept.reason}" for kept in self.kept]
+        lines += [f"problem: {place}: {message}" for place, message in self.problems]
+        return "\n".join(lines)
+
+
 class Model:
-    """A model, ready to be looked at and run; :func:`load` makes it."""
+    """A model, ready to be looked at, folded and run; :func:`load` makes it."""
 
     def __init__(self, native: _native.Model) -> None:
         self._native = native
@@ -143,6 +193,74 @@ class Model:
         """
         return Inference(self._native._infer(dict(dims or {}), dict(shapes or {}), dict(values or {}), ignore_declared))
 
+    def fold(
+        self,
+        dims: Mapping[str, int] | None = None,
+        input_shapes: Mapping[str, Sequence[Any]] | None = None,
+        *,
+        max_constant: int = 1 << 20,
+        declare: bool = True,
+        verify: bool = False,
+    ) -> FoldedModel:
+        """The model with what can be computed before a run as part of it; this one stays as it is.
+
+        Values whose elements are known become constants, and the nodes that computed them go. The folded model takes what this
+        one takes, but for what is fixed here.
+
+        Args:
+            dims: symbols of the inputs' shapes, and the numbers that they are fixed to.
+            input_shapes: shapes of inputs by name that they are fixed to.
+            max_constant: most bytes of a constant that is added.
+            declare: write the types of the values that nodes compute into the model.
+            verify: compare the shapes before and after, for some random numbers in place of the symbols.
+
+        Returns:
+            A model, whose ``report`` says what went and why what stayed stayed.
+
+        Raises:
+            UnsupportedError: if the model is not of ONNX. UsageError: if there is no such symbol or input. GraphError: if the
+            models differ where they are compared. Of a model made by :class:`Graph`, what :meth:`save` raises.
+
+        Example:
+            >>> import gradus
+            >>> folded = gradus.load("examples/positions.onnx").fold({"batch": 1, "seq": 4})
+            >>> folded.report.operators["Range"], folded.report.nodes  # Three nodes hold the constants that outputs are.
+            ((1, 0), (6, 3))
+            >>> print(folded.inputs["tokens"])
+            int64[1, 4]
+        """
+        native, report = self._native._fold(
+            dict(dims or {}), dict(input_shapes or {}), max_constant, declare, verify
+        )
+        report["kept"] = [Kept(*kept) for kept in report["kept"]]
+        return FoldedModel(native, FoldReport(**report))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model as an ONNX file: the old file or the new one is there at every moment, whole.
+
+        What was read is written as it was, byte for byte, but for what folding changed. Files of constants are copied beside it,
+        unless they are there. Of a model made by :class:`Graph`, nodes that no output needs are left out.
+
+        Args:
+            path: the file.
+
+        Raises:
+            FileError: if a file cannot be written, or another has the name of one of constants. UnsupportedError: if the
+            model is not of ONNX, or a node of :meth:`Graph.logspace` and its like needs what only a run knows. GraphError: if
+            the type of an input or output is not known.
+        """
+        self._native.save(path)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the ONNX file that :meth:`save` writes; constants in other files stay there.
+
+        Example:
+            >>> import gradus
+            >>> gradus.load(gradus.load("examples/positions.onnx").to_bytes())
+            <Model (tokens) -> (position_ids, phase, token_count), 6 nodes>
+        """
+        return self._native.to_bytes()
+
     def explain(self, name: str) -> str:
         """What is known of a value and from where it comes, in lines of text.
 
@@ -187,6 +305,15 @@ class Model:
 
     def __repr__(self) -> str:
         return repr(self._native)
+
+
+class FoldedModel(Model):
+    """What :meth:`Model.fold` gives."""
+
+    def __init__(self, native: _native.Model, report: FoldReport) -> None:
+        super().__init__(native)
+        #: What folding did.
+        self.report = report
 
 
 def load(source: str | os.PathLike[str] | bytes | Any) -> Model:

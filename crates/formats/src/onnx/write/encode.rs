@@ -56,7 +56,9 @@ pub(super) fn tensor(out: &mut Vec<u8>, name: &str, tensor: &Tensor) {
     tensor.shape().dims().iter().for_each(|&len| int(out, tensor_proto::DIMS, i64_of(len)));
     int(out, tensor_proto::DATA_TYPE, number_of(tensor.dtype()).unwrap_or(0));
     if let Ok(texts) = tensor.texts() {
-        texts.iter().for_each(|text| bytes(out, tensor_proto::STRING_DATA, text.as_bytes()));
+        for text in texts {
+            bytes(out, tensor_proto::STRING_DATA, text.as_bytes());
+        }
     }
     text(out, tensor_proto::NAME, name);
     if let Some(raw) = tensor.bytes() {
@@ -79,9 +81,9 @@ pub(super) fn type_of(out: &mut Vec<u8>, of: &Type) {
             int(out, type_proto_tensor::ELEM_TYPE, dtype.and_then(number_of).unwrap_or(0));
             if let Some(extents) = extents {
                 message(out, type_proto_tensor::SHAPE, |out| {
-                    extents.iter().for_each(|extent| {
+                    for extent in extents {
                         message(out, tensor_shape_proto::DIM, |out| dimension(out, extent));
-                    });
+                    }
                 });
             }
         }),
@@ -148,15 +150,21 @@ pub(super) fn attribute(out: &mut Vec<u8>, name: &str, content: &Content) -> Res
             kind::TYPE_PROTO
         }
         Content::Floats(values) => {
-            values.iter().for_each(|value| float(out, at::FLOATS, *value));
+            for value in values {
+                float(out, at::FLOATS, *value);
+            }
             kind::FLOATS
         }
         Content::Ints(values) => {
-            values.iter().for_each(|value| int(out, at::INTS, *value));
+            for value in values {
+                int(out, at::INTS, *value);
+            }
             kind::INTS
         }
         Content::Strings(values) => {
-            values.iter().for_each(|value| bytes(out, at::STRINGS, value));
+            for value in values {
+                bytes(out, at::STRINGS, value);
+            }
             kind::STRINGS
         }
         Content::Tensors(values) => {
@@ -172,7 +180,9 @@ pub(super) fn attribute(out: &mut Vec<u8>, name: &str, content: &Content) -> Res
             kind::GRAPHS
         }
         Content::Types(values) => {
-            values.iter().for_each(|value| message(out, at::TYPE_PROTOS, |out| type_of(out, value)));
+            for value in values {
+                message(out, at::TYPE_PROTOS, |out| type_of(out, value));
+            }
             kind::TYPE_PROTOS
         }
         Content::Ports(_) => {

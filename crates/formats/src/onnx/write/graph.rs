@@ -11,8 +11,8 @@ use crate::onnx::fields::{graph_proto, node_proto};
 /// # Errors
 /// Whatever is wrong with a constant that must be read first.
 pub(super) fn graph(out: &mut Vec<u8>, graph: &Graph) -> Result<()> {
-    for &index in graph.order() {
-        message(out, graph_proto::NODE, |out| node(out, graph, &graph.nodes()[index]))?;
+    for content in graph.order().iter().filter_map(|&index| graph.nodes().get(index)) {
+        message(out, graph_proto::NODE, |out| node(out, graph, content))?;
     }
     text(out, graph_proto::NAME, graph.name());
     for (id, content) in graph.constants() {

@@ -127,8 +127,8 @@ fn edit_graph(
     nodes.additions(edit, names);
     nodes.declare(edit, &declared, names);
     match fields.0.iter_mut().find(|(number, _)| *number == graph_proto::NODE) {
-        Some((_, place)) => place.append(&nodes.nodes),
-        None => fields.insert(graph_proto::NODE, nodes.nodes),
+        Some((_, place)) => place.append(&nodes.list),
+        None => fields.insert(graph_proto::NODE, nodes.list),
     }
     fields.insert(graph_proto::INITIALIZER, nodes.constants);
     fields.insert(graph_proto::VALUE_INFO, nodes.infos);
@@ -139,7 +139,7 @@ fn edit_graph(
 }
 
 /// The text of a message's field of that number.
-fn text_of<'a>(span: Span<'a>, number: u32) -> Result<&'a str> {
+fn text_of(span: Span<'_>, number: u32) -> Result<&str> {
     let mut found = "";
     for field in span.fields() {
         let field = field?;

@@ -12,7 +12,7 @@ use crate::wire::{Field, Span};
 /// The nodes of a graph as they will be written, and what they bring along.
 #[derive(Default)]
 pub(super) struct Nodes {
-    pub(super) nodes: Splice,
+    pub(super) list: Splice,
     pub(super) constants: Splice,
     pub(super) infos: Splice,
 }
@@ -32,7 +32,7 @@ impl Nodes {
                 Step::Made(node) => {
                     let mut content = Vec::new();
                     made(&mut content, node, names)?;
-                    self.nodes.write(|out| encode::bytes(out, graph_proto::NODE, &content));
+                    self.list.write(|out| encode::bytes(out, graph_proto::NODE, &content));
                 }
                 Step::Kept(kept) => {
                     let field = at(kept.node)?;
@@ -46,9 +46,9 @@ impl Nodes {
                             None => return Err(not_the_file()),
                         };
                         let content = changed(field.span()?, &inner, kept, names)?;
-                        self.nodes.message(graph_proto::NODE, &content);
+                        self.list.message(graph_proto::NODE, &content);
                     } else {
-                        self.nodes.copy(field.start..field.end);
+                        self.list.copy(field.start..field.end);
                     }
                 }
                 Step::Inlined(inlined) => self.inlined(at(inlined.node)?.span()?, graph, inlined, names)?,
@@ -121,7 +121,7 @@ fn made(out: &mut Vec<u8>, node: &Made, names: &Renames) -> Result<()> {
 }
 
 /// The graphs in a node's attributes, in order.
-fn graphs_of<'a>(node: Span<'a>) -> Result<Vec<Span<'a>>> {
+fn graphs_of(node: Span<'_>) -> Result<Vec<Span<'_>>> {
     let mut graphs = Vec::new();
     for field in node.fields() {
         let field = field?;

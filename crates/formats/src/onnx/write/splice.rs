@@ -29,6 +29,13 @@ pub enum Part<'a> {
 }
 
 impl Splice {
+    /// A source of so many bytes, as it is.
+    pub fn whole(len: usize) -> Splice {
+        let mut splice = Splice::default();
+        splice.copy(0..len);
+        splice
+    }
+
     /// The number of bytes.
     pub fn len(&self) -> usize {
         self.len

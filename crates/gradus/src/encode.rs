@@ -1,0 +1,314 @@
+//! Models that were made in memory, as ONNX: what ONNX has no operator for becomes constants.
+
+use std::collections::{HashMap, HashSet};
+
+use bytes::Bytes;
+use gradus_core::convert::usize_of_i64;
+use gradus_core::graph::{
+    self, Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Standard, Type, ValueId,
+};
+use gradus_core::{Error, Kind, Result, Tensor};
+use gradus_formats::onnx::{self, IR_VERSIONS, NEWEST_IR_VERSION};
+
+use crate::declare::{Telling, merged};
+use crate::fact::{Fact, TensorFact};
+use crate::infer::{InferOptions, Inference};
+use crate::model::Model;
+use crate::ops::OWN_DOMAIN as DOMAIN;
+use crate::program::Options;
+
+/// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.
+const MOST_BYTES: usize = 0x7fff_ffff;
+
+impl Model {
+    /// The bytes of an ONNX file: those that were read, or, of a model that was made in memory, new ones.
+    ///
+    /// Of a model made in memory, nodes that no output needs go, and types are declared of what stays. ONNX has no
+    /// operators for `LinSpace`, `LogSpace` and `GeomSpace`: where all that they need is known, they become the constants
+    /// that they compute, bit for bit.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard are not written;
+    /// [`Kind::Graph`] if the type or the number of axes of an input or output is not known, which ONNX wants said;
+    /// [`Kind::Limit`] if the file would have 2^31 bytes or more.
+    ///
+    /// ```
+    /// use gradus::graph::{self, Builder, Standard};
+    /// use gradus::{Model, Tensor};
+    /// let mut builder = Builder::new("three");
+    /// builder.constant("x", Tensor::scalar(1i64).into())?;
+    /// builder.apply("add", "Add", 14, &["x", "x"], &["y"], vec![])?;
+    /// builder.output("y");
+    /// let mut model = graph::Model::new(Standard::Onnx);
+    /// model.opsets = vec![("".into(), 21)];
+    /// model.graph = builder.finish()?;
+    /// let bytes = Model::from_source(model).to_onnx()?;
+    /// let read = Model::from_bytes(&bytes, &Default::default())?;
+    /// assert_eq!(read.run(&Default::default(), &[], &Default::default())?[0].1.tensor()?.elements::<i64>()?[..], [2]);
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn to_onnx(&self) -> Result<Bytes> {
+        let source = self.source();
+        if source.standard != Standard::Onnx {
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("models of {} are not written", source.standard),
+            ));
+        }
+        if let Some(bytes) = self.bytes() {
+            return Ok(bytes.clone());
+        }
+        let mut model = source.clone();
+        model.opsets.retain(|(domain, _)| &**domain != DOMAIN);
+        let opset = model.opsets.iter().find(|(domain, _)| domain.is_empty()).map(|(_, version)| *version);
+        if model.format_version == 0 {
+            let came_with = opset.and_then(|opset| IR_VERSIONS.get(usize_of_i64(opset)?.checked_sub(1)?));
+            model.format_version = came_with.copied().unwrap_or(NEWEST_IR_VERSION);
+        }
+        if model.producer.is_empty() {
+            "gradus".clone_into(&mut model.producer);
+        }
+        model.graph = self.portable(opset)?;
+        let bytes = onnx::encode_model(&model)?;
+        if bytes.len() > MOST_BYTES {
+            let message = format!("the file has {} bytes, but ONNX takes {MOST_BYTES} at most", bytes.len());
+            return Err(Error::new(Kind::Limit, message));
+        }
+        Ok(bytes.into())
+    }
+
+    /// The main graph in operators of ONNX alone, with the types of its values.
+    fn portable(&self, opset: Option<i64>) -> Result<Graph> {
+        let graph = self.graph();
+        let options = InferOptions::default();
+        let inference = self.infer(&options)?;
+        let telling = Telling::new(graph, inference.symbols(), &options);
+        let typed = |id: ValueId| {
+            let tensor = merged(graph, inference.facts(), id, |dim| telling.extent(dim));
+            tensor.or_else(|| container(inference.fact(id))).or_else(|| graph.value(id).declared.clone())
+        };
+        let (order, constants) = self.needed(&inference)?;
+        let mut builder = Builder::new(graph.name());
+        for &id in graph.inputs() {
+            let info = graph.value(id);
+            let of = said("input", &info.name, info.declared.clone())?;
+            let id = builder.define(&info.name, Origin::Input)?;
+            builder.info(id).declared = Some(of);
+        }
+        let stays = order.iter().filter(|index| !constants.contains_key(index));
+        let read: HashSet<ValueId> = stays.flat_map(|&index| graph.nodes()[index].needs()).collect();
+        let is_read =
+            |id: &ValueId| read.contains(id) || graph.outputs().contains(id) || graph.inputs().contains(id);
+        for (id, constant) in graph.constants().iter().filter(|(id, _)| is_read(id)) {
+            builder.constant(&graph.value(*id).name, constant.clone())?;
+        }
+        for index in order {
+            let node = &graph.nodes()[index];
+            let mut written = match constants.get(&index) {
+                Some(tensor) => constant_node(node, tensor.clone(), opset),
+                None => node.clone(),
+            };
+            let named = |id: &Option<ValueId>| id.map(|id| &*graph.value(id).name);
+            written.inputs =
+                written.inputs.iter().map(|id| named(id).map(|name| builder.reference(name))).collect();
+            written.outputs.clear();
+            let outputs: Vec<_> = node.outputs.iter().map(|id| named(id).unwrap_or_default()).collect();
+            builder.push(written, &outputs)?;
+            for id in node.outputs.iter().copied().flatten() {
+                let new = builder.reference(&graph.value(id).name);
+                builder.info(new).declared = typed(id);
+            }
+        }
+        let mut seen = HashSet::new();
+        for &id in graph.outputs() {
+            let name = &graph.value(id).name;
+            if !seen.insert(id) {
+                return Err(Error::new(Kind::Graph, format!("output \"{name}\" is named twice")));
+            }
+            let new = builder.output(name);
+            builder.info(new).declared = Some(said("output", name, typed(id))?);
+        }
+        builder.finish()
+    }
+
+    /// The nodes that outputs need, in order, and the constants that some of them become.
+    fn needed(&self, inference: &Inference) -> Result<(Vec<usize>, HashMap<usize, Tensor>)> {
+        let graph = self.graph();
+        let mut needed: HashSet<ValueId> = graph.outputs().iter().copied().collect();
+        let (mut order, mut constants) = (Vec::new(), HashMap::new());
+        for &index in graph.order().iter().rev() {
+            let node = &graph.nodes()[index];
+            if !node.outputs.iter().flatten().any(|id| needed.contains(id)) {
+                continue;
+            }
+            order.push(index);
+            if &*node.operator.domain == DOMAIN {
+                constants.insert(index, self.computed(node, index, inference)?);
+            } else {
+                node.graphs().try_for_each(|graph| refuse_own(graph))?;
+                needed.extend(node.needs());
+            }
+        }
+        order.reverse();
+        Ok((order, constants))
+    }
+
+    /// What a node of our own domain computes.
+    fn computed(&self, node: &Node, index: usize, inference: &Inference) -> Result<Tensor> {
+        let mut builder = Builder::new("");
+        for (number, id) in node.inputs.iter().flatten().enumerate() {
+            let name = &self.graph().value(*id).name;
+            // Inference reads only those constants that it needs.
+            let held =
+                self.graph().constant(*id).filter(|_| self.graph().value(*id).origin == Origin::Constant);
+            let known = match held {
+                Some(constant) => Some(constant.tensor()?),
+                None => inference.fact(*id).as_tensor().and_then(TensorFact::tensor),
+            };
+            let known = known.ok_or_else(|| {
+                inexpressible(node, index, &format!("input {number} \"{name}\" is known only in a run"))
+            })?;
+            if !builder.is_defined(name) {
+                builder.constant(name, known.into())?;
+            }
+        }
+        let names = node.inputs.iter().map(|id| id.map(|id| builder.reference(&self.graph().value(id).name)));
+        let inputs = names.collect();
+        builder.push(Node { inputs, outputs: <_>::default(), ..node.clone() }, &["output"])?;
+        builder.output("output");
+        let mut alone = graph::Model::new(Standard::Onnx);
+        alone.graph = builder.finish()?;
+        let results = Model::from_source(alone).run(&HashMap::new(), &[], &Options::default())?;
+        let (_, value) = results.first().expect("the model has one output");
+        value.tensor().cloned()
+    }
+}
+
+/// The type of a sequence or an optional.
+fn container(fact: &Fact) -> Option<Type> {
+    let held = |fact: &Fact| match fact {
+        Fact::Tensor(tensor) => tensor.dtype.map(|dtype| Type::Tensor(Some(dtype), None)),
+        other => container(other),
+    };
+    match fact {
+        Fact::Sequence(sequence) => Some(Type::Sequence(Box::new(held(&sequence.each)?))),
+        Fact::Optional(optional) => Some(Type::Optional(Box::new(held(&optional.value)?))),
+        Fact::Tensor(_) | Fact::Unknown => None,
+    }
+}
+
+/// The type of an input or output, if it says what ONNX wants to be said.
+fn said(what: &str, name: &str, of: Option<Type>) -> Result<Type> {
+    let missing = match &of {
+        None => "type",
+        Some(Type::Tensor(None, _)) => "element type",
+        Some(Type::Tensor(_, None)) => "number of axes",
+        Some(_) => "",
+    };
+    of.filter(|_| missing.is_empty()).ok_or_else(|| {
+        let message =
+            format!("the {missing} of {what} \"{name}\" is not known, but a file of ONNX must say it");
+        Error::new(Kind::Graph, message)
+    })
+}
+
+fn constant_node(node: &Node, tensor: Tensor, version: Option<i64>) -> Node {
+    let operator = OperatorId { domain: "".into(), name: "Constant".into(), overload: "".into() };
+    let value = Attribute { name: "value".into(), content: Content::Tensor(tensor.into()) };
+    Node { operator, version, inputs: <_>::default(), attributes: vec![value], ..node.clone() }
+}
+
+fn inexpressible(node: &Node, index: usize, why: &str) -> Error {
+    let message = format!(
+        "{why}, and no operators of ONNX compute {} exactly, but a node of it is only written as the constant that it computes",
+        node.operator.name
+    );
+    Error::new(Kind::Unsupported, message).in_node(node.label(index))
+}
+
+/// Within graphs of nodes, no node of our own domain becomes a constant.
+fn refuse_own(graph: &Graph) -> Result<()> {
+    for (index, node) in graph.nodes().iter().enumerate() {
+        if &*node.operator.domain == DOMAIN {
+            return Err(inexpressible(node, index, "it is in a graph within a node"));
+        }
+        node.graphs().try_for_each(|graph| refuse_own(graph))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use gradus_core::graph::Extent;
+    use gradus_core::{DType, Limits};
+
+    use super::*;
+
+    /// `LogSpace` from 0 to 3 in so many samples as `num` says: a constant, or the extent of the input's axis.
+    fn spaced(extent: Extent, of: DType) -> Model {
+        let mut builder = Builder::new("spaced");
+        let x = builder.define("x", Origin::Input).unwrap();
+        builder.info(x).declared = Some(Type::Tensor(Some(DType::F32), Some(vec![extent])));
+        for (name, value) in [("start", 0i64), ("stop", 3), ("base", 10)] {
+            builder.constant(name, Tensor::scalar(value).into()).unwrap();
+        }
+        builder.constant("axes", Tensor::vector(&[0i64]).into()).unwrap();
+        builder.apply("ask", "Shape", 21, &["x"], &["shape"], vec![]).unwrap();
+        builder.apply("one", "Squeeze", 21, &["shape", "axes"], &["num"], vec![]).unwrap();
+        let dtype = Content::Bytes(Bytes::copy_from_slice(of.name().as_bytes()));
+        let node = Node {
+            name: "space".into(),
+            operator: OperatorId { domain: DOMAIN.into(), name: "LogSpace".into(), overload: "".into() },
+            version: Some(1),
+            inputs: ["start", "stop", "num", "base"]
+                .map(|name| Some(builder.reference(name)))
+                .into_iter()
+                .collect(),
+            outputs: <_>::default(),
+            attributes: vec![Attribute { name: "dtype".into(), content: dtype }],
+            position: None,
+        };
+        builder.push(node, &["y"]).unwrap();
+        builder.apply("twice", "Add", 21, &["y", "y"], &["z"], vec![]).unwrap();
+        builder.output("z");
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.opsets = vec![("".into(), 21), (DOMAIN.into(), 1)];
+        model.graph = builder.finish().unwrap();
+        Model::from_source(model)
+    }
+
+    #[test]
+    fn what_onnx_lacks_becomes_a_constant_and_what_nobody_needs_goes() {
+        let bytes = spaced(Extent::Known(4), DType::I64).to_onnx().unwrap();
+        let model = Model::from_bytes(&bytes, &Limits::DEFAULT).unwrap();
+        let graph = model.graph();
+        let operators: Vec<_> = graph.nodes().iter().map(|node| node.operator.to_string()).collect();
+        assert_eq!(operators, ["Constant", "Add"]);
+        assert!(graph.constants().is_empty() && model.source().format_version == 10);
+        let z = graph.value(graph.outputs()[0]).declared.clone();
+        assert_eq!(z.unwrap().to_string(), "int64[4]");
+        let inputs = [("x".to_owned(), Tensor::vector(&[0f32; 4]).into())].into();
+        let results = model.run(&inputs, &[], &Options::default()).unwrap();
+        assert_eq!(results[0].1.tensor().unwrap().elements::<i64>().unwrap()[..], [2, 20, 200, 2000]);
+        assert_eq!(model.to_onnx().unwrap(), bytes);
+    }
+
+    #[test]
+    fn what_no_operators_express_is_refused_with_its_node() {
+        for (extent, of, message) in [
+            (
+                Extent::Symbol("n".into()),
+                DType::I64,
+                "node \"space\": input 2 \"num\" is known only in a run, and no operators of ONNX compute LogSpace exactly, \
+                 but a node of it is only written as the constant that it computes",
+            ),
+            (
+                Extent::Known(4),
+                DType::I8,
+                "node \"space\" (onnx LogSpace-1): element 3 is 1000.0, which int8 cannot hold",
+            ),
+        ] {
+            assert_eq!(spaced(extent, of).to_onnx().unwrap_err().to_string(), message);
+        }
+    }
+}
