@@ -121,7 +121,7 @@ fn same(before: &Model, after: &Model, inputs: &[(&str, Tensor)]) {
 
 fn floats(dims: &[usize]) -> Tensor {
     let shape = Shape::new(dims.to_vec()).unwrap();
-    let elements = (0..shape.len()).map(|i| i as f32 / 3.0).collect::<Vec<_>>();
+    let elements: Vec<_> = (0u16..).take(shape.len()).map(|i| f32::from(i) / 3.0).collect();
     Tensor::from_vec(shape, elements).unwrap()
 }
 
