@@ -45,6 +45,11 @@ fn map_file(file: &File) -> std::io::Result<memmap2::Mmap> {
     unsafe { memmap2::Mmap::map(file) }
 }
 
+/// The folder that a file is in.
+pub(crate) fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The folder of a model: what lies in it may be read, nothing else.
 #[derive(Debug)]
 pub struct Folder {
@@ -55,8 +60,7 @@ pub struct Folder {
 impl Folder {
     /// The folder that a model is in.
     pub fn of(model: &Path) -> Folder {
-        let parent = model.parent().filter(|parent| !parent.as_os_str().is_empty());
-        Folder { path: parent.unwrap_or(Path::new(".")).to_owned(), mapped: Mutex::default() }
+        Folder { path: folder_of(model).to_owned(), mapped: Mutex::default() }
     }
 }
 

@@ -12,7 +12,7 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::{Error, Kind, Result};
 use gradus_formats::onnx::{self, Part, Splice};
 
-use crate::files::NewFiles;
+use crate::files::{NewFiles, folder_of};
 use crate::model::Model;
 
 /// Parts from this length on are copied by the system.
@@ -52,11 +52,11 @@ impl Model {
     fn save_splice(&self, splice: &Splice, bytes: &Bytes, path: &Path) -> Result<u64> {
         let mut files = NewFiles::default();
         for location in onnx::external_files(bytes)? {
-            let from = self.path().and_then(Path::parent).map(|folder| folder.join(&location));
+            let from = self.path().map(|path| folder_of(path).join(&location));
             let from = from.ok_or_else(|| {
                 Error::new(Kind::Io, format!("constants are in \"{location}\", but the model has no folder"))
             })?;
-            copy_beside(&mut files, &from, &path.with_file_name("").join(&location))?;
+            copy_beside(&mut files, &from, folder_of(path), &location)?;
         }
         let source = self.unedited_path().and_then(|path| same_file(path, bytes));
         files.create(path, |out| {
@@ -101,7 +101,8 @@ fn write(
 }
 
 /// Copies a file of constants to where the new model looks for it.
-fn copy_beside(files: &mut NewFiles, from: &Path, to: &Path) -> Result<()> {
+fn copy_beside(files: &mut NewFiles, from: &Path, model_folder: &Path, location: &str) -> Result<()> {
+    let to = &model_folder.join(location);
     let real = |path: &Path| path.canonicalize().ok();
     if real(to).is_some() && real(to) == real(from) {
         return Ok(());
@@ -114,7 +115,8 @@ fn copy_beside(files: &mut NewFiles, from: &Path, to: &Path) -> Result<()> {
                        choose another folder for the model";
         return Err(Error::new(Kind::Io, message).in_file(to.display()));
     }
-    if let Some(folder) = to.parent() {
+    // Folders below the model's are the constants' own; the model's must be there.
+    if let Some(folder) = to.parent().filter(|folder| model_folder.is_dir() && *folder != model_folder) {
         std::fs::create_dir_all(folder).map_err(|error| at(folder, &error))?;
     }
     let mut source = File::open(from).map_err(|error| at(from, &error))?;
@@ -139,5 +141,37 @@ fn same_content(a: &Path, b: &Path) -> std::io::Result<bool> {
         if from_a[..count] != from_b[..count] {
             return Ok(false);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_constants_go_along_and_replace_no_others() {
+        let root = std::env::temp_dir().join(format!("gradus-save-{}", std::process::id()));
+        let (from, to) = (root.join("from/w.bin"), root.join("to"));
+        std::fs::create_dir_all(root.join("from")).unwrap();
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::write(&from, b"weights").unwrap();
+        let copy = |from: &Path, folder: &Path, location: &str| {
+            let mut files = NewFiles::default();
+            copy_beside(&mut files, from, folder, location)?;
+            files.commit()
+        };
+        copy(&from, &to, "deep/w.bin").unwrap();
+        assert_eq!(std::fs::read(to.join("deep/w.bin")).unwrap(), b"weights");
+        // The same file, or one that is as it should be, stays.
+        copy(&from, &root.join("from"), "w.bin").unwrap();
+        copy(&from, &to, "deep/w.bin").unwrap();
+        std::fs::write(to.join("w.bin"), b"another").unwrap();
+        let error = copy(&from, &to, "w.bin").unwrap_err();
+        assert!(error.message().starts_with("there is another file of this name"), "{error}");
+        assert_eq!(std::fs::read(to.join("w.bin")).unwrap(), b"another");
+        // No folder is made for the model itself.
+        assert!(copy(&from, &root.join("nowhere"), "w.bin").is_err());
+        assert!(!root.join("nowhere").exists());
+        std::fs::remove_dir_all(root).unwrap();
     }
 }

@@ -108,9 +108,8 @@ fn one(
     } else {
         None
     };
-    let bytes = model.save_edited(&folded.edit, to)?;
     let before = std::fs::metadata(path).map_or(0, |file| file.len());
-    let sizes = Sizes { before, after: bytes };
+    let sizes = Sizes { before, after: model.save_edited(&folded.edit, to)? };
     if args.json {
         let json = json(path, to, sizes, &folded.report, verified);
         let text = serde_json::to_string(&json).map_err(|error| Error::new(Kind::Io, error.to_string()))?;

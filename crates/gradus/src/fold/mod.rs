@@ -29,7 +29,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{Graph, Node, Standard};
+use gradus_core::graph::{Graph, Node, OperatorId, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 
 pub use report::{Kept, Report};
@@ -116,6 +116,7 @@ impl Model {
             symbols,
             bodies: places,
             mentioned,
+            opaque: HashMap::new(),
             names: Names::default(),
             report: Report::default(),
         };
@@ -143,11 +144,21 @@ struct Folder<'m> {
     bodies: HashMap<Place, Body>,
     /// Values of the main graph that other parts of the file mention.
     mentioned: HashSet<String>,
+    opaque: HashMap<(OperatorId, Option<i64>), bool>,
     names: Names,
     report: Report,
 }
 
 impl Folder<'_> {
+    /// Whether nobody knows what a node does, or chance decides it.
+    fn is_opaque(&mut self, node: &Node) -> bool {
+        let key = (node.operator.clone(), node.version);
+        *self.opaque.entry(key).or_insert_with(|| {
+            let chance = node.operator.name.starts_with("Random");
+            chance || !crate::infer::is_understood(self.model.source(), node)
+        })
+    }
+
     /// Whether several values of the model's graphs have a name.
     fn is_shared(&mut self, name: &str) -> bool {
         self.names.all(self.model.graph()).get(name).is_some_and(|&count| count > 1)

@@ -6,7 +6,7 @@ use gradus_core::graph::edit::{Edit, Step};
 use gradus_core::graph::{Graph, Node, ValueId};
 
 use super::Folder;
-use super::scope::{Scope, is_opaque};
+use super::scope::Scope;
 use crate::fact::{Elements, Fact};
 use crate::infer::Problem;
 
@@ -157,7 +157,7 @@ fn reason(
                     continue;
                 }
                 let node = &graph.nodes()[reader];
-                if computes_shapes(scope, node) && !is_opaque(folder, node) {
+                if computes_shapes(scope, node) && !scope.opaque[reader] {
                     open.push(reader);
                 } else if users.len() < MOST_NAMED {
                     users.push(user(folder, scope, node, reader));
@@ -177,7 +177,7 @@ fn reason(
 /// A node that needs a shape, and what it makes of it.
 fn user(folder: &Folder<'_>, scope: &Scope<'_>, node: &Node, index: usize) -> String {
     let label = format!("{} ({})", node.label(index), node.operator);
-    if is_opaque(folder, node) {
+    if scope.opaque[index] {
         return format!("{label}, which is left as it is");
     }
     let wanted = match &*node.operator.name {

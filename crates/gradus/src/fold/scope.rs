@@ -40,6 +40,8 @@ pub(super) struct Scope<'m> {
     pub(super) output: Vec<bool>,
     /// By value: whether something reads it.
     pub(super) needed: Vec<bool>,
+    /// By node: whether it is left as it is, with all that it reads, as nobody knows what it does.
+    pub(super) opaque: Vec<bool>,
     /// By node: whether it stays.
     pub(super) stays: Vec<bool>,
     /// Constants that nodes read in place of what they read, by node and input.
@@ -67,6 +69,7 @@ impl<'m> Scope<'m> {
             fixed: vec![false; count],
             output: vec![false; count],
             needed: vec![false; count],
+            opaque: graph.nodes().iter().map(|node| folder.is_opaque(node)).collect(),
             stays: vec![false; graph.nodes().len()],
             targets: BTreeMap::new(),
             children: BTreeMap::new(),
@@ -80,8 +83,10 @@ impl<'m> Scope<'m> {
             let mentioned = |id: &ValueId| folder.mentioned.contains(&*graph.value(*id).name);
             graph.ids().filter(mentioned).for_each(|id| scope.fixed[id.index()] = true);
         }
-        for node in graph.nodes().iter().filter(|node| is_opaque(folder, node)) {
-            node.needs().for_each(|id| scope.fixed[id.index()] = true);
+        for (index, node) in graph.nodes().iter().enumerate() {
+            if scope.opaque[index] {
+                node.needs().for_each(|id| scope.fixed[id.index()] = true);
+            }
         }
         let inner = graph.nodes().iter().flat_map(Node::graphs);
         scope.captured =
@@ -117,7 +122,7 @@ impl<'m> Scope<'m> {
         let graph = self.graph;
         for &index in graph.order() {
             let node = &graph.nodes()[index];
-            if is_opaque(folder, node) {
+            if self.opaque[index] {
                 node.outputs.iter().flatten().for_each(|id| self.exact[id.index()] = false);
                 continue;
             }
@@ -197,7 +202,7 @@ impl<'m> Scope<'m> {
         for &index in graph.order().iter().rev() {
             let node = &graph.nodes()[index];
             let own = |id: &ValueId| self.needed[id.index()] && self.reads[id.index()] == Read::Own;
-            if !is_opaque(folder, node) && !node.outputs.iter().flatten().any(own) {
+            if !self.opaque[index] && !node.outputs.iter().flatten().any(own) {
                 continue;
             }
             self.stays[index] = true;
@@ -212,7 +217,7 @@ impl<'m> Scope<'m> {
                     self.need(*id);
                 }
             }
-            if is_opaque(folder, node) {
+            if self.opaque[index] {
                 node.needs().for_each(|id| self.need(id));
                 continue;
             }
@@ -262,10 +267,4 @@ pub(super) struct Needs<'m> {
     needed: Vec<bool>,
     stays: Vec<bool>,
     children: BTreeMap<(usize, usize), Scope<'m>>,
-}
-
-/// Whether a node is left as it is, with all it reads: nobody knows what it does.
-pub(super) fn is_opaque(folder: &Folder<'_>, node: &Node) -> bool {
-    let chance = node.operator.name.starts_with("Random");
-    chance || !crate::infer::is_understood(folder.model.source(), node)
 }
