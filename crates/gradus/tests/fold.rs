@@ -277,6 +277,56 @@ fn the_branch_of_a_known_condition_takes_its_place() {
 }
 
 #[test]
+fn branches_within_branches_take_their_places_too() {
+    let inner = |operator: &str| {
+        Sketch::nested().node(operator, &["x"], &["deep"]).output("deep", DType::F32, &["n"]).graph()
+    };
+    let branch = |name: &str| {
+        let graphs = vec![("then_branch", inner("Neg")), ("else_branch", inner("Ceil"))];
+        Sketch::nested().with("If", &["yes"], &[name], graphs).output(name, DType::F32, &["n"]).graph()
+    };
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .constant("rank", Tensor::scalar(1i64))
+        .node("Shape", &["x"], &["shape"])
+        .node("Size", &["shape"], &["size"])
+        .node("Equal", &["size", "rank"], &["yes"])
+        .with("If", &["yes"], &["y"], vec![("then_branch", branch("t")), ("else_branch", branch("e"))])
+        .node("Abs", &["y"], &["z"])
+        .output("z", DType::F32, &["n"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Neg", "Abs"]);
+    same(&model, &after, &[("x", floats(&[5]))]);
+}
+
+#[test]
+fn constants_of_old_models_are_nodes() {
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.format_version = 3;
+    source.opsets = vec![("".into(), 9)];
+    let sketch = taken_apart()
+        .with("Concat", &["batch", "seq", "two", "half"], &["target"], vec![("axis", Content::Int(0))])
+        .node("Reshape", &["x", "target"], &["y"])
+        .output("y", DType::F32, &["batch", "seq", "2", "4"]);
+    source.graph = sketch.0.finish().unwrap();
+    let model = read(encode_model(&source).unwrap());
+    assert_eq!(operators(&folded(&model)), ["Constant", "Reshape"]);
+}
+
+#[test]
+fn one_of_several_outputs_that_is_known_stays_with_the_others() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["4"])
+        .with("Split", &["x"], &["a", "b"], vec![("num_outputs", Content::Int(2))])
+        .node("Shape", &["a"], &["s"])
+        .output("b", DType::F32, &["2"])
+        .output("s", DType::I64, &["1"])
+        .model();
+    assert_eq!(operators(&folded(&model)), ["Split", "Constant"]);
+}
+
+#[test]
 fn inner_graphs_are_folded_and_read_what_is_left_around_them() {
     let body = Sketch::nested()
         .input("i", DType::I64, &[])

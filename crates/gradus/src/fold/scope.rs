@@ -150,7 +150,7 @@ impl<'m> Scope<'m> {
         for id in node.outputs.iter().copied().flatten() {
             self.exact[id.index()] = exact;
             // What must keep its name and comes with others cannot come from elsewhere.
-            let movable = single || !self.fixed[id.index()];
+            let movable = single || !(self.fixed[id.index()] || self.output[id.index()]);
             if !exact || !movable || &*node.operator.name == "Constant" {
                 continue;
             }

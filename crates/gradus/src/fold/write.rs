@@ -19,6 +19,8 @@ use crate::fact::{Fact, TensorFact};
 pub(super) struct Writing<'s, 'm> {
     pub(super) scope: &'s Scope<'m>,
     pub(super) edit: Edit,
+    /// Constants that are nodes: they come first.
+    constant_nodes: Vec<Step>,
     /// Names of constants, by what they are.
     known: HashMap<(DType, Vec<usize>, Bytes), Arc<str>>,
     /// Names of constants, by value.
@@ -29,8 +31,14 @@ pub(super) struct Writing<'s, 'm> {
 
 /// The edit of a graph, and whether it changes anything.
 pub(super) fn edit(folder: &mut Folder<'_>, scope: &Scope<'_>, around: &Renames) -> (Edit, bool) {
-    let mut writing =
-        Writing { scope, edit: Edit::default(), known: HashMap::new(), names: HashMap::new(), around };
+    let mut writing = Writing {
+        scope,
+        edit: Edit::default(),
+        constant_nodes: Vec::new(),
+        known: HashMap::new(),
+        names: HashMap::new(),
+        around,
+    };
     let graph = scope.graph;
     for (id, constant) in graph.constants() {
         let stays = scope.needed[id.index()] && graph.value(*id).origin == Origin::Constant;
@@ -45,11 +53,22 @@ pub(super) fn edit(folder: &mut Folder<'_>, scope: &Scope<'_>, around: &Renames)
     for &index in graph.order() {
         changed |= writing.node(folder, index);
     }
+    changed |= !writing.constant_nodes.is_empty();
     let mut edit = writing.edit;
+    edit.nodes.splice(0..0, writing.constant_nodes);
     edit.dropped = scope.dropped();
     changed |= !edit.constants.is_empty() || !edit.dropped.is_empty();
     changed |= graph.order().iter().enumerate().any(|(at, &index)| at != index);
     (edit, changed)
+}
+
+fn made(
+    operator: &'static str,
+    inputs: Vec<Arc<str>>,
+    output: Arc<str>,
+    attributes: Vec<(&'static str, Content)>,
+) -> Made {
+    Made { name: output.clone(), operator, inputs, outputs: vec![output], attributes }
 }
 
 fn key(tensor: &Tensor) -> Option<(DType, Vec<usize>, Bytes)> {
@@ -223,8 +242,7 @@ impl Writing<'_, '_> {
         output: Arc<str>,
         attributes: Vec<(&'static str, Content)>,
     ) {
-        let made = Made { name: output.clone(), operator, inputs, outputs: vec![output], attributes };
-        self.edit.nodes.push(Step::Made(made));
+        self.edit.nodes.push(Step::Made(made(operator, inputs, output, attributes)));
     }
 
     /// The name that a value is read by.
@@ -276,7 +294,22 @@ impl Writing<'_, '_> {
         }
         folder.report.constants += 1;
         folder.report.constant_bytes += gradus_core::convert::u64_of(tensor.byte_len());
-        self.edit.constants.push((name.clone(), tensor.clone()));
+        // Of old files, initializers must be inputs.
+        if folder.model.has_defaults() {
+            self.edit.constants.push((name.clone(), tensor.clone()));
+        } else {
+            if folder.declare {
+                let of = Type::tensor(tensor.dtype(), tensor.shape());
+                self.edit.types.push((name.clone(), of));
+            }
+            let value = Content::Tensor(Constant::from(tensor.clone()));
+            self.constant_nodes.push(Step::Made(made(
+                "Constant",
+                Vec::new(),
+                name.clone(),
+                vec![("value", value)],
+            )));
+        }
         name
     }
 

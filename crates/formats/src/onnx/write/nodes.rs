@@ -60,7 +60,8 @@ impl Nodes {
     fn inlined(&mut self, node: Span<'_>, graph: &Graph, inlined: &Inlined, around: &Renames) -> Result<()> {
         let Inlined { edit, .. } = inlined;
         let mut names = around.clone();
-        names.extend(inlined.names.iter().map(|(old, new)| (old.clone(), new.clone())));
+        // What the node around has renamed already has that name.
+        names.extend(inlined.names.iter().map(|(old, new)| (old.clone(), new_arc(around, new).clone())));
         let inner = graph.nodes().get(inlined.node).and_then(|node| node.graphs().nth(inlined.graph));
         let (inner, span) =
             inner.zip(graphs_of(node)?.get(inlined.graph).copied()).ok_or_else(not_the_file)?;
