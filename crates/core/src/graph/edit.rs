@@ -45,8 +45,6 @@ pub struct Kept {
     pub node: usize,
     /// Values that it reads instead of others, by input.
     pub inputs: Vec<(usize, Arc<str>)>,
-    /// Integer attributes that are set.
-    pub attributes: Vec<(Arc<str>, i64)>,
     /// The graphs in its attributes that change, by their number among them.
     pub graphs: Vec<(usize, Edit)>,
 }

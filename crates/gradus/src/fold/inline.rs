@@ -29,7 +29,12 @@ fn graph_of(node: &Node, number: usize) -> Option<&Graph> {
 
 /// The value around that an output of the branch is, if it is one.
 fn around(inner: &Graph, slot: usize) -> Option<ValueId> {
-    let id = *inner.outputs().get(slot)?;
+    let mut id = *inner.outputs().get(slot)?;
+    // A copy of a value around is that value.
+    while let Origin::Node(index, _) = inner.value(id).origin {
+        let node = inner.nodes().get(index).filter(|node| &*node.operator.name == "Identity")?;
+        id = node.inputs.first().copied().flatten().filter(|_| node.operator.domain.is_empty())?;
+    }
     inner.captures().iter().find(|capture| capture.inner == id).map(|capture| capture.outer)
 }
 
@@ -68,8 +73,10 @@ pub(super) fn need<'m>(
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
         let needed = scope.needed[id.index()] && scope.reads[id.index()] == Read::Own;
-        if let Some(&output) = inner.outputs().get(slot).filter(|_| needed) {
-            child.need(output);
+        match (around(inner, slot), inner.outputs().get(slot)) {
+            (Some(value), _) if needed => scope.need(value),
+            (None, Some(&output)) if needed => child.need(output),
+            _ => {}
         }
     }
     child.need_rest(folder);

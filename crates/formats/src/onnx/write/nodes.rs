@@ -5,7 +5,7 @@ use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
 use gradus_core::{Error, Kind, Result};
 
 use super::splice::Splice;
-use super::{Declared, edit_graph, encode, info, initializer, new_arc, new_name, text_of};
+use super::{Declared, edit_graph, encode, info, initializer, new_arc, new_name};
 use crate::onnx::fields::{attribute_proto, graph_proto, node_proto};
 use crate::wire::{Field, Span};
 
@@ -36,10 +36,7 @@ impl Nodes {
                 }
                 Step::Kept(kept) => {
                     let field = at(kept.node)?;
-                    let changes = !kept.inputs.is_empty()
-                        || !kept.attributes.is_empty()
-                        || !kept.graphs.is_empty()
-                        || !names.is_empty();
+                    let changes = !kept.inputs.is_empty() || !kept.graphs.is_empty() || !names.is_empty();
                     if changes {
                         let inner: Vec<_> = match graph.nodes().get(kept.node) {
                             Some(node) => node.graphs().map(AsRef::as_ref).collect(),
@@ -164,12 +161,6 @@ fn changed(span: Span<'_>, inner: &[&Graph], kept: &Kept, names: &Renames) -> Re
             _ => out.copy(field.start..field.end),
         }
     }
-    for (name, value) in &kept.attributes {
-        let content = gradus_core::graph::Content::Int(*value);
-        let mut encoded = Vec::new();
-        encode::attribute(&mut encoded, name, &content)?;
-        out.write(|out| encode::bytes(out, node_proto::ATTRIBUTE, &encoded));
-    }
     out.copy(end..span.range().end);
     Ok(out)
 }
@@ -192,10 +183,6 @@ fn attribute(
     graphs: &mut usize,
 ) -> Result<()> {
     let span = field.span()?;
-    let name = text_of(span, attribute_proto::NAME)?;
-    if kept.attributes.iter().any(|(changed, _)| &**changed == name) {
-        return Ok(());
-    }
     let mut content = Splice::default();
     let mut end = span.range().start;
     for part in span.fields() {
