@@ -264,13 +264,13 @@ impl Write for f64 {
 }
 
 macro_rules! write_rounded {
-    ($($type:ty $([$fused:ident])?),*) => {$(
+    ($($type:ty: $lines:ident $([$fused:ident])?;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     $(Kernel::$fused(fused) => at_level!(token, _ => fused.write(lo, out)),)?
                     Kernel::Lines(lines) => {
-                        at_level!(token, simd => lines.write_rounded(simd, streams, lo, out, elements.at));
+                        at_level!(token, simd => lines.$lines(simd, streams, lo, out, elements.at));
                         restore_ends(elements, lo, out);
                     }
                     Kernel::Powers(powers) => at_level!(token, simd => powers.write_rounded(simd, streams, elements.at, lo, out)),
@@ -281,7 +281,11 @@ macro_rules! write_rounded {
     )*};
 }
 
-write_rounded! { f16, bf16, f32 [Fused] }
+write_rounded! {
+    f16: write_rounded;
+    bf16: write_rounded;
+    f32: write_singles [Fused];
+}
 
 macro_rules! write_integers {
     ($($type:ty: $stairs:ident $powers:ident;)*) => {$(
