@@ -97,7 +97,6 @@ def test_paddle():
     "call",
     [
         lambda m: m.logspace(0, 10, 5, 2, "int8"),
-        lambda m: m.logspace("0", 10, 5, 2),
         lambda m: m.logspace(0, [10], 5, 2),
         lambda m: m.logspace(0, 10, [5], 2),
         lambda m: m.logspace(0, 10, 5, [2]),
