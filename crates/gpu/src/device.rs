@@ -129,6 +129,12 @@ pub trait Array: fmt::Debug + Send + Sync {
     /// `Shape` or `Type` if the plan is of another length or type; `Io` if the device or its driver fails.
     fn fill(&mut self, plan: &dyn AnyPlan) -> Result<Report>;
 
+    /// Makes all bits zero, by the device's own memory fill, and waits for it.
+    ///
+    /// # Errors
+    /// `Io` if the device or its driver fails.
+    fn clear(&mut self) -> Result<()>;
+
     /// Copies bytes to the processor, from a byte on.
     ///
     /// # Errors

@@ -110,6 +110,22 @@ impl Device for CudaDevice {
     }
 
     fn allocate(&self, dtype: DType, len: u64) -> Result<Box<dyn Array>> {
+        let mut array = self.array(dtype, len)?;
+        array.clear()?;
+        Ok(Box::new(array))
+    }
+
+    fn fill(&self, plan: &dyn AnyPlan) -> Result<Box<dyn Array>> {
+        // What is written as a whole need not be cleared.
+        let mut array = self.array(plan.element_type(), plan.count())?;
+        array.fill(plan)?;
+        Ok(Box::new(array))
+    }
+}
+
+impl CudaDevice {
+    /// An array without content.
+    fn array(&self, dtype: DType, len: u64) -> Result<CudaArray> {
         let bytes = bytes_of(dtype, len)?;
         let max = self.0.info.max_bytes;
         if bytes > max {
@@ -119,7 +135,7 @@ impl Device for CudaDevice {
         }
         let launcher = Driver(Arc::clone(&self.0));
         let memory = launcher.allocate(bytes)?;
-        Ok(Box::new(CudaArray { bytes, elements: Elements { launcher, dtype, len, memory } }))
+        Ok(CudaArray { bytes, elements: Elements { launcher, dtype, len, memory } })
     }
 }
 
@@ -152,6 +168,13 @@ impl Array for CudaArray {
     fn fill(&mut self, plan: &dyn AnyPlan) -> Result<Report> {
         let Elements { dtype, len, .. } = self.elements;
         engine::fill(&mut self.elements, dtype, len, plan)
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        let Elements { launcher: Driver(open), memory, .. } = &mut self.elements;
+        let fails = |error| failed(&open.info.name, "memory cannot be filled", &error);
+        open.stream.memset_zeros(memory).map_err(fails)?;
+        open.stream.synchronize().map_err(fails)
     }
 
     fn read(&self, from: u64, out: &mut [u8]) -> Result<()> {
@@ -221,8 +244,7 @@ impl Launcher for Driver {
 
     fn allocate(&self, bytes: u64) -> Result<CudaSlice<u8>> {
         #[allow(unsafe_code, reason = "memory that has no content yet")]
-        // SAFETY: every byte is written before it is read: arrays by a fill, tables and lists by a copy or a kernel. An array
-        // that is read before it is filled has bytes of no meaning, but all are valid.
+        // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and lists are written by a copy or a kernel.
         let memory = unsafe { self.0.stream.alloc::<u8>(usize_of(bytes.max(16))) };
         memory.map_err(self.failed(&format!("no {bytes} bytes of memory")))
     }

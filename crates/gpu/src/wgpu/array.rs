@@ -235,6 +235,13 @@ impl Array for WgpuArray {
         engine::fill(self, dtype, len, plan)
     }
 
+    fn clear(&mut self) -> Result<()> {
+        let mut encoder = self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.clear_buffer(&self.words, 0, None);
+        self.open.queue.submit([encoder.finish()]);
+        self.open.wait()
+    }
+
     fn read(&self, from: u64, out: &mut [u8]) -> Result<()> {
         crate::device::check_read(self.bytes, from, out)?;
         let mut done = 0;
