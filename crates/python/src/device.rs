@@ -61,7 +61,7 @@ impl DeviceArray {
                     Some((ordinal, address)) => Memory::Cuda(array, ordinal, address),
                     None => Memory::Host(read(&*array)?),
                 };
-                Ok((memory, device.info().name.clone()))
+                Ok::<_, gradus::Error>((memory, device.info().name.clone()))
             })
             .or_raise()?;
         Ok(DeviceArray { dtype, len, device, memory })

@@ -20,8 +20,7 @@ fn compiled() -> Option<Library> {
         eprintln!("there is no C++ compiler (c++): the kernels of CUDA are not run on the processor");
         return None;
     }
-    let folder =
-        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kernels-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("gradus-kernels-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("fill.cu"), TEXT).unwrap();
     std::fs::write(folder.join("emulated.h"), include_str!("emulated.h")).unwrap();
@@ -55,8 +54,8 @@ fn compiled() -> Option<Library> {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // SAFETY: the library was made of the text above, and runs nothing when it is loaded.
     #[allow(unsafe_code, reason = "a library is loaded")]
+    // SAFETY: the library was made of the text above, and runs nothing when it is loaded.
     let library = unsafe { Library::new(library).unwrap() };
     std::fs::remove_dir_all(folder).unwrap();
     Some(library)
@@ -84,13 +83,13 @@ impl Launcher for Emulated<'_> {
     }
 
     fn write(&self, memory: &mut Bytes, at: u64, bytes: &[u8]) -> Result<()> {
-        bytemuck::cast_slice_mut(memory.borrow_mut().as_mut_slice())[usize_of(at)..][..bytes.len()]
+        bytemuck::cast_slice_mut::<u128, u8>(memory.get_mut())[usize_of(at)..][..bytes.len()]
             .copy_from_slice(bytes);
         Ok(())
     }
 
     fn read(&self, memory: &Bytes, at: u64, out: &mut [u8]) -> Result<()> {
-        out.copy_from_slice(&bytemuck::cast_slice(memory.borrow().as_slice())[usize_of(at)..][..out.len()]);
+        out.copy_from_slice(&bytemuck::cast_slice::<u128, u8>(memory.borrow().as_slice())[usize_of(at)..][..out.len()]);
         Ok(())
     }
 

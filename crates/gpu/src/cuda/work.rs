@@ -80,7 +80,6 @@ const CAPACITY: u64 = 1 << 16;
 const LONGEST: [u64; 2] = [512, 4096];
 
 /// An array of a device.
-#[derive(Debug)]
 pub(crate) struct Elements<L: Launcher> {
     pub(crate) launcher: L,
     pub(crate) dtype: DType,

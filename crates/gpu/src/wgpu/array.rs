@@ -165,11 +165,10 @@ impl Memory for WgpuArray {
             }
         }
         let mut rest = Rest::default();
-        let mut list = vec![0; usize_of(LIST)];
+        let mut list = vec![0u32; usize_of(LIST / 4)];
         for part in 0..parts {
-            self.copy(&lists, part * LIST, &mut list)?;
-            let (count, places) =
-                bytemuck::cast_slice::<u8, u32>(&list).split_first().expect("lists have a length");
+            self.copy(&lists, part * LIST, bytemuck::cast_slice_mut(&mut list))?;
+            let (count, places) = list.split_first().expect("lists have a length");
             let lo = part * PART;
             match places.get(..convert::usize_of_u32(*count)) {
                 Some(places) => rest.doubts.extend(places.iter().map(|&place| lo + u64::from(place))),

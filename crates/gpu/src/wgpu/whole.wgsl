@@ -56,7 +56,7 @@ fn wide(a: u32, b: u32) -> vec2<u32> {
     let low = a0 * b0;
     let middle = a1 * b0 + (low >> 16u);
     let other = a0 * b1 + (middle & 0xffffu);
-    return vec2(other << 16u | (low & 0xffffu), a1 * b1 + (middle >> 16u) + (other >> 16u));
+    return vec2((other << 16u) | (low & 0xffffu), a1 * b1 + (middle >> 16u) + (other >> 16u));
 }
 
 fn plus(a: Number, b: Number) -> Number {
@@ -92,7 +92,7 @@ fn word_at(a: Number, bit: u32) -> u32 {
     let by = bit & 31u;
     let low = select(sign, x[min(k, 5u)], k < 6u);
     let high = select(sign, x[min(k + 1u, 5u)], k < 5u);
-    return select(low >> by | high << ((32u - by) & 31u), low, by == 0u);
+    return select((low >> by) | (high << ((32u - by) & 31u)), low, by == 0u);
 }
 
 // Whether there is a bit below a bit.
@@ -114,7 +114,7 @@ fn shifted(x: vec2<u32>, by: u32) -> vec2<u32> {
         return vec2(0u, x.x << (by & 31u));
     }
     let carried = select(x.x >> ((32u - by) & 31u), 0u, by == 0u);
-    return vec2(x.x << by, x.y << by | carried);
+    return vec2(x.x << by, (x.y << by) | carried);
 }
 
 // The code of the float nearest to a number from zero up, in units of 2^unit; of two equally near, the even one.
@@ -174,7 +174,7 @@ fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
     for (var k = 0u; k < EACH; k++) {
         let place = id.x * EACH + k;
         if place < given.count {
-            packed |= (element(place).x & MASK) << (k * BITS & 31u);
+            packed |= (element(place).x & MASK) << ((k * BITS) & 31u);
         }
     }
     if id.x * EACH < given.count {
