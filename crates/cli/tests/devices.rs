@@ -41,7 +41,7 @@ error: --profile, --slice, --plot and --device are for sequences between numbers
 #[test]
 fn devices_are_listed_or_said_to_be_missing() {
     let output = gradus(&["devices", "--json"]).output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty());
+    assert!(output.status.success());
     let listed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let backends = ["cuda", "vulkan", "metal", "dx12"];
     for backend in backends {

@@ -81,7 +81,7 @@ impl Check for Certain<'_> {
             let report = filled(self.0, plan, lo, hi);
             assert!(
                 report.copied == 0 && report.decided <= cases::DECIDED,
-                "{report:?} of {} {}, {lo} to {hi}, from {} on",
+                "{report:?} of {} {}, {lo} to {hi}, from {:?} on",
                 plan.len(),
                 plan.dtype(),
                 plan.at(lo),

@@ -27,6 +27,7 @@ impl Wrapping {
         }
     }
 
+    /// Writes elements from index `lo` on.
     #[inline(always)]
     pub fn write<T: Integer>(self, lo: u64, out: &mut [T]) {
         let mut element = T::low(self.first.wrapping_add(self.step.wrapping_mul(lo)));
@@ -116,6 +117,7 @@ impl Fused {
         (kept && fits).then_some(Fused { start: start + 0.0, step, first: plan.first() })
     }
 
+    /// Writes elements from index `lo` on.
     #[inline(always)]
     pub fn write<T: Float>(self, lo: u64, out: &mut [T]) {
         let (start, step) = (T::from_f64(self.start), T::from_f64(self.step));

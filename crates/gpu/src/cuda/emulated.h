@@ -5,7 +5,7 @@ using std::fabs;
 using std::floor;
 using std::trunc;
 #define __device__
-#define __global__ static
+#define __global__
 struct Index { unsigned x; };
 static thread_local Index blockIdx, threadIdx, blockDim;
 static inline double __dmul_rn(double a, double b) { return a * b; }

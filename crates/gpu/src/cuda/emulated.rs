@@ -132,8 +132,9 @@ fn compare<T: Write>(check: &Compare<'_>, plan: &impl Fill) {
         elements.launcher.read(&elements.memory, 0, &mut found).unwrap();
         let how = format!("{lo} to {hi}: {report:?}");
         cases::same::<T>(plan, lo, &found, &how);
-        let few = report.copied == 0 && report.decided <= cases::DECIDED;
-        assert!(few || !check.certain, "{how} of {}, from {} on", plan.dtype(), plan.at(lo));
+        // Doubles leave open what is nearly a tie.
+        let few = report.copied == 0 && report.decided <= 10 * cases::DECIDED;
+        assert!(few || !check.certain, "{how} of {}, from {:?} on", plan.dtype(), plan.at(lo));
     }
 }
 

@@ -10,7 +10,7 @@ use wgpu::util::DeviceExt;
 use super::given::{Given, Part, Source, low, pair};
 use super::shaders::CAPACITY;
 use super::{Open, Task};
-use crate::device::{Array, Report, bytes_of};
+use crate::device::{Array, Report};
 use crate::engine::{self, Memory, PART, Rest};
 use crate::plan::AnyPlan;
 

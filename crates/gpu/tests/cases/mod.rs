@@ -33,7 +33,7 @@ pub fn same<T: Write>(plan: &impl Fill, lo: u64, found: &[u8], how: &str) {
         let place = wanted.iter().zip(found).position(|(a, b)| a != b).unwrap() / width;
         let bytes = |all: &[u8]| -> Vec<u8> { all[place * width..][..width].iter().rev().copied().collect() };
         panic!(
-            "element {} of {} is {:02x?}, not {:02x?} ({}), {how}",
+            "element {} of {} is {:02x?}, not {:02x?} ({:?}), {how}",
             lo + u64_of(place),
             plan.dtype(),
             bytes(found),
