@@ -62,7 +62,9 @@ impl Check for Levels {
 }
 
 fn check_all(cases: &[Case]) {
-    cases.iter().for_each(|case| case.with(&Levels));
+    for case in cases {
+        case.with(&Levels);
+    }
 }
 
 #[test]

@@ -134,9 +134,9 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
             }
             if let Some(pointer) = NonNull::new(ffi::PyCapsule_GetPointer(capsule, name.as_ptr())) {
                 if versioned {
-                    delete_versioned(pointer.as_ptr().cast())
+                    delete_versioned(pointer.as_ptr().cast());
                 } else {
-                    delete_plain(pointer.as_ptr().cast())
+                    delete_plain(pointer.as_ptr().cast());
                 }
             }
         }

@@ -69,7 +69,7 @@ fn info(ordinal: i32) -> Result<Info, DriverError> {
 /// Opens the device of that number.
 pub(crate) fn open(info: Info, ordinal: usize) -> Result<Box<dyn Device>> {
     find_libraries().map_err(|reason| Error::new(ErrorKind::Unsupported, reason))?;
-    let opened = |error| failed(&info.name, "it does not open", &error);
+    let opened = |error| failed(&info.name, "it does not open", error);
     let context = CudaContext::new(ordinal).map_err(opened)?;
     let stream = context.default_stream();
     let capability = context.compute_capability().map_err(opened)?;
@@ -78,7 +78,7 @@ pub(crate) fn open(info: Info, ordinal: usize) -> Result<Box<dyn Device>> {
     Ok(Box::new(CudaDevice(Arc::new(Open { info, ordinal, context, stream, capability, functions }))))
 }
 
-fn failed(name: &str, what: &str, error: &DriverError) -> Error {
+fn failed(name: &str, what: &str, error: DriverError) -> Error {
     let out_of_memory = error.0 == sys::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY;
     let kind = if out_of_memory { ErrorKind::Limit } else { ErrorKind::Io };
     Error::new(kind, format!("{name}: {what}: {error}"))
@@ -152,7 +152,7 @@ impl fmt::Debug for CudaArray {
             .field("device", &launcher.0.info.name)
             .field("dtype", dtype)
             .field("len", len)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -172,7 +172,7 @@ impl Array for CudaArray {
 
     fn clear(&mut self) -> Result<()> {
         let Elements { launcher: Driver(open), memory, .. } = &mut self.elements;
-        let fails = |error| failed(&open.info.name, "memory cannot be filled", &error);
+        let fails = |error| failed(&open.info.name, "memory cannot be filled", error);
         open.stream.memset_zeros(memory).map_err(fails)?;
         open.stream.synchronize().map_err(fails)
     }
@@ -198,7 +198,7 @@ unsafe impl DeviceRepr for Arguments {}
 impl Driver {
     fn failed(&self, what: &str) -> impl Fn(DriverError) -> Error {
         let (name, what) = (self.0.info.name.clone(), what.to_owned());
-        move |error| failed(&name, &what, &error)
+        move |error| failed(&name, &what, error)
     }
 
     /// The compiled kernels of a program.

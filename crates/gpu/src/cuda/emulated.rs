@@ -89,7 +89,9 @@ impl Launcher for Emulated<'_> {
     }
 
     fn read(&self, memory: &Bytes, at: u64, out: &mut [u8]) -> Result<()> {
-        out.copy_from_slice(&bytemuck::cast_slice::<u128, u8>(memory.borrow().as_slice())[usize_of(at)..][..out.len()]);
+        out.copy_from_slice(
+            &bytemuck::cast_slice::<u128, u8>(memory.borrow().as_slice())[usize_of(at)..][..out.len()],
+        );
         Ok(())
     }
 

@@ -108,7 +108,7 @@ impl Program {
     pub(crate) fn text(self) -> String {
         let mut text = String::from("#define FILL fill\n#define PREPARE prepare\n");
         for (name, value) in self.macros() {
-            text += &format!("#define {name} {value}\n");
+            text.extend(["#define ", name, " ", &value, "\n"]);
         }
         text + TEXT
     }

@@ -152,7 +152,8 @@ fn dispatch(
 impl Memory for WgpuArray {
     fn make(&mut self, plan: &dyn AnyPlan) -> Result<Rest> {
         let Some(source) = Source::of(plan) else {
-            return Ok(Rest { ranges: vec![0..self.len], ..Rest::default() });
+            let ranges = std::iter::once(0..self.len).collect();
+            return Ok(Rest { ranges, ..Rest::default() });
         };
         let parts = self.len.div_ceil(PART);
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;

@@ -133,14 +133,20 @@ pub(super) struct Given {
 impl Given {
     /// As the words of a buffer.
     pub(super) fn words(&self) -> Vec<u32> {
-        let mut out = vec![self.count];
-        [self.first, self.step, self.bound].iter().for_each(|number| out.extend(number));
-        out.extend([self.inexact, self.unit.cast_unsigned()]);
-        [self.above, self.below].iter().for_each(|number| out.extend(number));
-        out.extend([self.point, self.skip, self.on_line]);
-        [self.before, self.after].iter().for_each(|code| out.extend(code));
-        out.extend([self.negative, self.positions, self.blocks, self.blocks_at, self.wide_at, self.starts]);
-        out
+        [
+            &[self.count][..],
+            &self.first,
+            &self.step,
+            &self.bound,
+            &[self.inexact, self.unit.cast_unsigned()],
+            &self.above,
+            &self.below,
+            &[self.point, self.skip, self.on_line],
+            &self.before,
+            &self.after,
+            &[self.negative, self.positions, self.blocks, self.blocks_at, self.wide_at, self.starts],
+        ]
+        .concat()
     }
 
     /// Sets the parameters of powers, and gives their tables: positions, blocks, wide powers.
