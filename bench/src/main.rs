@@ -1,6 +1,7 @@
 //! Benchmarks of Gradus: ratios, measured side by side in one run, as tables; and fills against arbitrary precision.
 
 mod accuracy;
+mod gpu;
 mod memory;
 mod peers;
 mod sequences;
@@ -29,6 +30,18 @@ enum Subject {
         #[arg(long, default_value_t = 9)]
         rounds: usize,
     },
+    /// Sequences on a GPU against the device's own memory fill (features `cuda`, `wgpu`).
+    Gpu {
+        /// The device, as `gradus devices` names it.
+        #[arg(long, default_value = "gpu")]
+        device: String,
+        /// Bytes of the arrays.
+        #[arg(long, value_delimiter = ',', default_value = "1073741824,4294967296")]
+        bytes: Vec<u64>,
+        /// How often each is timed; the median counts.
+        #[arg(long, default_value_t = 15)]
+        rounds: usize,
+    },
     /// The times of sequences as JSON, which bench/peers.py holds against other programs.
     Peers {
         /// Numbers of elements.
@@ -55,6 +68,12 @@ enum Subject {
 fn main() -> ExitCode {
     match Args::parse().subject {
         Subject::Sequences { bytes, rounds } => sequences::run(bytes, rounds),
+        Subject::Gpu { device, bytes, rounds } => {
+            if let Err(error) = gpu::run(&device, &bytes, rounds) {
+                eprintln!("error: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
         Subject::Peers { sizes, threads, rounds } => peers::run(&sizes, threads, rounds),
         Subject::Accuracy { elements, seed } => {
             if !accuracy::run(elements, seed) {

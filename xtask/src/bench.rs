@@ -23,6 +23,14 @@ pub(crate) fn sequences(arguments: &[String]) -> Result<()> {
     run(cargo().args(program).args(arguments))
 }
 
+/// Measures sequences on a GPU: of every backend, and beside PyTorch and CuPy if the Python that is named has them.
+pub(crate) fn gpu(python: Option<&Path>, arguments: &[String]) -> Result<()> {
+    let program =
+        ["run", "--release", "--quiet", "-p", "gradus-bench", "--features", "cuda,wgpu", "--", "gpu"];
+    run(cargo().args(program).args(arguments))?;
+    python.map_or(Ok(()), |python| run(Command::new(python).current_dir(root()).arg("bench/gpu.py")))
+}
+
 /// Measures `gradus infer` beside the shape inference of the `onnx` package, and prints a table.
 pub(crate) fn infer(models: &[PathBuf]) -> Result<()> {
     run(cargo().args(["build", "--release", "--quiet", "-p", "gradus-cli"]))?;

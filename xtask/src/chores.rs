@@ -18,10 +18,18 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
 /// Naming the target keeps these flags away from build scripts.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+/// All that speaks to devices.
+const DEVICES: &str = "gradus-gpu/cuda,gradus-gpu/wgpu";
+
 pub(crate) fn check() -> Result<()> {
     run(cargo().args(["fmt", "--all", "--", "--check"]))?;
-    run(cargo().args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-    run(cargo().args(["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    let clippy = ["clippy", "--workspace", "--all-targets", "--quiet", "--features", DEVICES];
+    run(cargo().args(clippy).args(["--", "-D", "warnings"]))?;
+    // As it is where nobody asks for devices.
+    run(cargo().args(["clippy", "-p", "gradus-gpu", "--quiet", "--", "-D", "warnings"]))?;
+    run(cargo()
+        .args(["doc", "--workspace", "--no-deps", "--quiet", "--features", DEVICES])
+        .env("RUSTDOCFLAGS", "-D warnings"))?;
     docs::write(true)?;
     // Advisories are not checked: their database is not in a registry.
     let what = ["check", "bans", "licenses", "sources"];
@@ -39,12 +47,19 @@ pub(crate) fn check() -> Result<()> {
 
 pub(crate) fn test(fuzz_seconds: u32) -> Result<()> {
     run(cargo().args(["test", "--workspace", "--quiet"]))?;
+    devices()?;
     tables(true)?;
     wheel::test()?;
     conformance()?;
     accuracy(ELEMENTS, 1)?;
     memcheck()?;
     fuzz(fuzz_seconds, None)
+}
+
+/// The tests of devices, on one of Vulkan, which may be software; they say so if there is none.
+pub(crate) fn devices() -> Result<()> {
+    let tests = ["test", "--quiet", "-p", "gradus-gpu", "--features", "cuda,wgpu", "--", "--nocapture"];
+    run(cargo().args(tests))
 }
 
 /// Elements of each float type that are checked if nothing is said.

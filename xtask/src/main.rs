@@ -63,6 +63,8 @@ enum Chore {
         /// Only this one.
         target: Option<String>,
     },
+    /// Fills on devices: by Vulkan, on software if there is no GPU, and the kernels of CUDA, on the processor.
+    Devices,
     /// The tests of the Python package, from its wheel.
     Python,
     /// The wheel of the Python package, in target/wheels.
@@ -86,6 +88,15 @@ enum Bench {
         /// Further models to measure.
         models: Vec<std::path::PathBuf>,
     },
+    /// Sequences on a GPU, beside the device's own memory fill.
+    Gpu {
+        /// A Python that has `gradus`, and PyTorch or CuPy: their functions are measured too.
+        #[arg(long, value_name = "PROGRAM")]
+        python: Option<std::path::PathBuf>,
+        /// How; `--device cuda`, `--bytes 1073741824`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Sequences, beside filling memory with a constant.
     Sequences {
         /// How; `--help` says.
@@ -104,9 +115,11 @@ fn main() -> std::process::ExitCode {
         Chore::Accuracy { elements, seed } => chores::accuracy(elements, seed),
         Chore::Memcheck => chores::memcheck(),
         Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),
+        Chore::Devices => chores::devices(),
         Chore::Python => wheel::test(),
         Chore::Wheel => wheel::wheel().map(|path| println!("{}", path.display())),
         Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
+        Chore::Bench(Bench::Gpu { python, arguments }) => bench::gpu(python.as_deref(), &arguments),
         Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),
         Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check)),
     };

@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Show(Show),
     Diff(Diff),
     Ops(Ops),
+    Devices(Devices),
     Range(Range),
     Linspace(Linspace),
     Logspace(Logspace),
@@ -43,6 +44,7 @@ impl Args {
             Command::Show(show) => show.json,
             Command::Diff(diff) => diff.json,
             Command::Ops(ops) => ops.json,
+            Command::Devices(devices) => devices.json,
             Command::Range(range) => range.sequence.out.json,
             Command::Linspace(linspace) => linspace.sequence.out.json,
             Command::Logspace(logspace) => logspace.sequence.out.json,
@@ -260,6 +262,14 @@ pub(crate) struct Ops {
     pub(crate) json: bool,
 }
 
+/// List the devices beside the processor that make sequences, and say why there are no others.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Devices {
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Compute a range: START, START + STEP, … while short of STOP.
 ///
 /// Each element is the exact sum, rounded once. Numbers are read exactly as they are written.
@@ -404,6 +414,10 @@ pub(crate) struct Out {
     /// Draw the elements over their indices.
     #[arg(long, conflicts_with = "file")]
     pub(crate) plot: bool,
+
+    /// Where the elements are made, with the same bits: cpu, gpu, cuda, vulkan, vulkan:1, …; `gradus devices` lists them.
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    pub(crate) device: String,
 }
 
 /// Show what every program gives for the same call, and why it differs from the exact result.

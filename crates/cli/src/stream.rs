@@ -8,25 +8,49 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use gradus::formats::numpy;
+use gradus::gpu::Device;
 use gradus::{DType, Error, Fill, Kind, Limits, Number, Result, Shape, Tensor, convert, text};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::diagnostics::Failure;
 use crate::{json, output};
 
-/// Elements in a part.
+/// A sequence, and the device that makes it, if that is not the processor.
+pub(crate) struct Source<'p, P> {
+    pub(crate) plan: &'p P,
+    pub(crate) device: Option<Box<dyn Device>>,
+}
+
+impl<P: Fill> Source<'_, P> {
+    /// The elements from index `lo` on, up to `hi`.
+    fn part(&self, lo: u64, hi: u64) -> Result<Tensor> {
+        let part = self.plan.slice(lo..hi);
+        match &self.device {
+            Some(device) => device.fill(&part)?.tensor(),
+            None => gradus::filled(&part, &Limits::DEFAULT, 0),
+        }
+    }
+}
+
+/// Elements in a part, and in one that a device makes: it is asked and read for each.
 const PART: u64 = 1 << 16;
+const DEVICE_PART: u64 = 1 << 22;
 
 /// Elements from which the wait is long enough for a bar.
 const BAR_FROM: u64 = 1 << 22;
 
 /// Gives the parts of a sequence, one after the other.
-fn parts(plan: &impl Fill, mut take: impl FnMut(&Tensor) -> Result<(), Failure>) -> Result<(), Failure> {
-    let bar = bar(plan.len());
+fn parts<P: Fill>(
+    source: &Source<'_, P>,
+    mut take: impl FnMut(&Tensor) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let len = source.plan.len();
+    let part = if source.device.is_some() { DEVICE_PART } else { PART };
+    let bar = bar(len);
     let mut lo = 0;
-    while lo < plan.len() {
-        let hi = plan.len().min(lo + PART);
-        take(&gradus::filled(&plan.slice(lo..hi), &Limits::DEFAULT, 0)?)?;
+    while lo < len {
+        let hi = len.min(lo + part);
+        take(&source.part(lo, hi)?)?;
         lo = hi;
         if let Some(bar) = &bar {
             bar.set_position(lo);
@@ -48,16 +72,17 @@ fn bar(len: u64) -> Option<ProgressBar> {
 }
 
 /// Shows people the first elements and the last; prints one element a line for programs.
-pub(crate) fn print(plan: &impl Fill) -> Result<(), Failure> {
-    if std::io::stdout().is_terminal() { summary(plan) } else { lines(plan) }
+pub(crate) fn print<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
+    if std::io::stdout().is_terminal() { summary(source) } else { lines(source) }
 }
 
 /// Elements that people are shown.
 const SHOWN: u64 = 1000;
 
-fn summary(plan: &impl Fill) -> Result<(), Failure> {
+fn summary<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
+    let plan = source.plan;
     if plan.len() <= SHOWN {
-        return output::print_line(&output::tensor(&gradus::filled(plan, &Limits::DEFAULT, 0)?));
+        return output::print_line(&output::tensor(&source.part(0, plan.len())?));
     }
     let shown = |i| text::shortest(plan.at(i), plan.dtype());
     let [first, last] =
@@ -65,15 +90,15 @@ fn summary(plan: &impl Fill) -> Result<(), Failure> {
     output::print_line(&format!("{}[{}] [{first}, ..., {last}]", plan.dtype(), plan.len()))
 }
 
-fn lines(plan: &impl Fill) -> Result<(), Failure> {
+fn lines<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    text(plan, &mut out)?;
+    text(source, &mut out)?;
     Ok(out.flush()?)
 }
 
-fn text(plan: &impl Fill, out: &mut impl Write) -> Result<(), Failure> {
-    let dtype = plan.dtype();
-    parts(plan, |part| {
+fn text<P: Fill>(source: &Source<'_, P>, out: &mut impl Write) -> Result<(), Failure> {
+    let dtype = source.plan.dtype();
+    parts(source, |part| {
         for number in part.numbers()? {
             writeln!(out, "{}", text::shortest(number, dtype))?;
         }
@@ -82,11 +107,12 @@ fn text(plan: &impl Fill, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 /// Prints JSON: a tensor.
-pub(crate) fn json(plan: &impl Fill) -> Result<(), Failure> {
+pub(crate) fn json<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
+    let plan = source.plan;
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     write!(out, "{{\"type\":\"{}\",\"shape\":[{}],\"data\":[", plan.dtype(), plan.len())?;
     let mut comma = "";
-    parts(plan, |part| {
+    parts(source, |part| {
         for number in part.numbers()? {
             write!(out, "{comma}{}", json::number(number, plan.dtype()))?;
             comma = ",";
@@ -98,14 +124,14 @@ pub(crate) fn json(plan: &impl Fill) -> Result<(), Failure> {
 }
 
 /// Writes a file of the kind that its name says.
-pub(crate) fn to_file(plan: &impl Fill, path: &Path) -> Result<(), Failure> {
+pub(crate) fn to_file<P: Fill>(source: &Source<'_, P>, path: &Path) -> Result<(), Failure> {
     let write = match extension(path) {
         "npy" => npy,
         "csv" => csv,
         "arrow" => arrow,
         _ => return Err(wrong_name(path, ".npy, .csv or .arrow")),
     };
-    file(path, |out| write(plan, out))
+    file(path, |out| write(source, out))
 }
 
 /// Writes a file with an array of any shape.
@@ -132,22 +158,23 @@ fn file(path: &Path, write: impl FnOnce(&mut Out) -> Result<(), Failure>) -> Res
 
 type Out = BufWriter<File>;
 
-fn npy(plan: &impl Fill, out: &mut Out) -> Result<(), Failure> {
+fn npy<P: Fill>(source: &Source<'_, P>, out: &mut Out) -> Result<(), Failure> {
+    let plan = source.plan;
     let header = numpy::header(&numpy::descr(plan.dtype())?, &Shape::vector(convert::usize_of(plan.len())));
     out.write_all(&header)?;
-    parts(plan, |part| Ok(numpy::write_elements(part, out)?))
+    parts(source, |part| Ok(numpy::write_elements(part, out)?))
 }
 
-fn csv(plan: &impl Fill, out: &mut Out) -> Result<(), Failure> {
-    text(plan, out)
+fn csv<P: Fill>(source: &Source<'_, P>, out: &mut Out) -> Result<(), Failure> {
+    text(source, out)
 }
 
-fn arrow(plan: &impl Fill, out: &mut Out) -> Result<(), Failure> {
+fn arrow<P: Fill>(source: &Source<'_, P>, out: &mut Out) -> Result<(), Failure> {
     let fail = |error: arrow_schema::ArrowError| Failure::from(Error::new(Kind::Io, error.to_string()));
-    let field = Field::new("values", arrow_type(plan.dtype())?, false);
+    let field = Field::new("values", arrow_type(source.plan.dtype())?, false);
     let schema = Arc::new(Schema::new(vec![field]));
     let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &schema).map_err(fail)?;
-    parts(plan, |part| {
+    parts(source, |part| {
         let batch = RecordBatch::try_new(schema.clone(), vec![arrow_array(part)?]).map_err(fail)?;
         writer.write(&batch).map_err(fail)
     })?;

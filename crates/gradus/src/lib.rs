@@ -39,6 +39,7 @@ pub use gradus_core::{
     dispatch, display, element, error, graph, seq, text,
 };
 pub use gradus_formats as formats;
+pub use gradus_gpu as gpu;
 pub use gradus_kernels::{
     Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes, fill_with, tensor as filled,
 };

@@ -16,6 +16,7 @@ mod power;
 mod range;
 mod stairs;
 mod stream;
+mod tables;
 mod writer;
 
 use gradus_core::convert::{self, Rules, low_u8, u64_of, usize_of};
@@ -23,7 +24,17 @@ use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 use rayon::prelude::*;
 
 pub use options::{Level, Options, Stores};
-pub use writer::{Fill, Write, Writer};
+pub use writer::{Fill, Form, Write, Writer};
+
+/// What fills start from, for those that run elsewhere than on the processor.
+pub mod prepared {
+    pub use crate::line::{BLOCK as LINE_BLOCK, Lines};
+    pub use crate::pair::Pair;
+    pub use crate::range::{Fused, Wrapping};
+    pub use crate::stairs::Stairs;
+    pub use crate::tables::{Span, Tables, bounds, has_long_mantissa};
+    pub use crate::writer::Kernel;
+}
 
 /// Writes all elements of a plan.
 ///

@@ -33,19 +33,21 @@ use crate::pair::{Pair, power_of_two};
 use crate::writer::Exact;
 
 /// Numbers in a block.
-const BLOCK: usize = 1024;
+pub const BLOCK: usize = 1024;
 
 /// A line, prepared.
 #[derive(Clone, Debug)]
 pub struct Lines {
-    line: Line,
-    step: Pair,
+    /// The line in fixed point.
+    pub line: Line,
+    /// The difference of neighbours.
+    pub step: Pair,
     /// The largest distance of a number from the first of its block.
-    spread: f64,
-    /// How far sums are off, relative to the largest number of a block.
-    relative: f64,
+    pub spread: f64,
+    /// How far sums are off, relative to the largest number of a block; 0 if only the last sum is rounded.
+    pub relative: f64,
     /// How far the line is off.
-    slack: f64,
+    pub slack: f64,
 }
 
 /// Largest magnitudes of lines on which nothing overflows, and no error is too small to be a double.

@@ -7,7 +7,9 @@ use gradus_core::seq::Wide;
 /// `high + low`, where `low` is at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
+    /// The sum, rounded.
     pub high: f64,
+    /// The rest.
     pub low: f64,
 }
 

@@ -1,45 +1,27 @@
-//! Geometric sequences: products of tables.
+//! Geometric sequences: products of tables, whose errors [`tables`](crate::tables) bounds.
 //!
-//! Element `i = s + b K + j` is `S R[b] P[j]`: a wide power for every `B K` elements, and two tables of `B` and `K`
-//! entries, which are products of yet shorter tables of wide powers. All are pairs of doubles. In units of 2^-106, and
-//! with products off by 5 of them beside what their factors are:
-//!
-//! | what | relatively off by less than |
-//! |---|---|
-//! | wide power (2^-110) as a pair (2^-105) | 2.1 |
-//! | entry: a product of two | 9.3 |
-//! | `S R[b]` | 16.5 |
-//! | its product with `P[j]`: `p + u` with `p = h h'`, `u = h l' + (l h' + (h h' - p))`; `l l'` is left out (1), `u` is at most 2^-51.4 and rounded twice (2 each) | 31 |
-//!
-//! 2^-101 is 32 units; the bounds are made with 2^-100. They are folded into the low parts of `P`, so that each of
-//! two sums rounds to an element. Elements of fewer bits are a product of doubles: off by half a unit in the last place
-//! for `S R[b]`, `P[j]`, its bound and the product, 2^-51 together; the bounds are made with 2^-50.
-//!
+//! The bounds are folded into the low parts of the table of positions, so that each of two sums rounds to an element.
 //! Where an exponent may leave the doubles' range, elements are wide powers, whose bounds are rounded as integers.
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use gradus_core::convert::{self, FromNumber, Rules, nearest_f64, u64_of, usize_of};
+use gradus_core::DType;
+use gradus_core::convert::{self, FromNumber, Rules, u64_of, usize_of};
 use gradus_core::float;
 use gradus_core::seq::PowerLine;
-use gradus_core::{DType, Number};
 
 use crate::certain::{self, Bounds, Doubles, GROUP, Group};
 use crate::pair::{Pair, power_of_two};
 use crate::range::Integer;
+use crate::tables::{Tables, bounds};
 use crate::writer::Exact;
 
 /// A geometric sequence, prepared.
 #[derive(Clone, Debug)]
 pub struct Powers {
-    line: PowerLine,
-    /// Elements in a block: the entries of the table of positions.
-    block: u64,
+    tables: Tables,
     /// The table of positions, in groups, the last of them filled up.
     positions: Vec<Positions>,
-    /// Blocks before the next wide power: the entries of the table of blocks.
-    count: u64,
-    blocks: Vec<Pair>,
 }
 
 /// Powers for positions in a block: the high parts; and the low parts less their bounds, and with them. Of elements
@@ -55,31 +37,12 @@ struct Positions {
 /// The most entries of the table of positions, and of that of blocks.
 const LONGEST: [u64; 2] = [512, 64];
 
-/// Exponents of blocks that no product leaves the normal doubles from.
-const INSIDE: std::ops::RangeInclusive<i32> = -960..=1020;
-
-/// Exponents from which on every type has infinity, and up to which zero.
-const BEYOND: [i32; 2] = [1025, -1100];
-
 impl Powers {
     /// A sequence of elements of a type.
     pub fn new(line: PowerLine, dtype: DType) -> Powers {
-        let slope = line.slope().abs();
-        // No more entries than there are elements to a side of a square, nor than span 64 powers of two.
-        let fit = |wanted: u64, longest: u64, slope: f64| {
-            let mut count = longest;
-            while count > 1 && (count / 2 >= wanted || nearest_f64(Number::Int(count.into())) * slope > 64.0)
-            {
-                count /= 2;
-            }
-            count
-        };
-        let block = fit(line.len.isqrt(), LONGEST[0], slope);
-        let across = slope * nearest_f64(Number::Int(block.into()));
-        let count = fit(line.len.div_ceil(block), LONGEST[1], across);
-        let positions =
-            table(&line, 1, block).chunks(GROUP).map(|pairs| Positions::new(pairs, dtype)).collect();
-        Powers { line, block, positions, count, blocks: table(&line, block, count) }
+        let tables = Tables::new(line, LONGEST);
+        let positions = tables.positions.chunks(GROUP).map(|pairs| Positions::new(pairs, dtype)).collect();
+        Powers { tables, positions }
     }
 
     /// Doubles from index `lo` on; `exact` makes one that is in doubt.
@@ -113,7 +76,7 @@ impl Powers {
     {
         self.write(simd, streams, exact, lo, out, |start| IntegerProducts {
             products: Products { start, positions: &self.positions },
-            negative: self.line.negative,
+            negative: self.tables.line.negative,
         });
     }
 
@@ -154,7 +117,7 @@ impl Powers {
     }
 
     fn sign(&self) -> f64 {
-        if self.line.negative { -1.0 } else { 1.0 }
+        if self.tables.line.negative { -1.0 } else { 1.0 }
     }
 
     fn parts<'a, T>(&'a self, exact: Exact<'a, T>, lo: u64, out: &'a mut [T]) -> Parts<'a, T> {
@@ -163,27 +126,14 @@ impl Powers {
 
     /// The wide power at an index of the line, for as many blocks as the table has entries.
     fn wide(&self, first: u64) -> Wide {
-        let (mantissa, exponent) = Pair::of_mantissa(self.line.at(first));
-        let [low, high] = self.exponents(first, self.count * self.block);
-        let inside = INSIDE.contains(&low) && INSIDE.contains(&high);
+        let (mantissa, exponent) = self.tables.wide(first);
+        let inside = self.tables.is_inside(first, self.tables.count * self.tables.block);
         Wide { first, mantissa, exponent, inside }
-    }
-
-    /// Whether no exponent of a block leaves the normal doubles.
-    fn is_inside(&self, block: u64) -> bool {
-        self.exponents(block, self.block).iter().all(|exponent| INSIDE.contains(exponent))
-    }
-
-    /// The least and the largest exponent of that many elements from an index of the line on.
-    fn exponents(&self, first: u64, count: u64) -> [i32; 2] {
-        let last = (first + count).min(self.line.len) - 1;
-        let [one, other] = [first, last].map(|i| self.line.logarithm(i));
-        [one.min(other), one.max(other)]
     }
 
     /// An element on the line, if the bounds of the wide power round to the same.
     fn settled<T: FromNumber>(&self, i: u64) -> Option<T> {
-        let power = self.line.at(i);
+        let power = self.tables.line.at(i);
         // Of 127 bits, 2^-110 of the power is less than 2^18 units.
         let [low, high] = [power.mantissa / 2 - (1 << 18), power.mantissa / 2 + (1 << 18)].map(|mantissa| {
             let bound = float::Parts { mantissa, exponent: power.exponent + 1, ..power };
@@ -212,26 +162,27 @@ impl<'a, T: FromNumber> Iterator for Parts<'a, T> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let (powers, lo) = (self.powers, self.lo);
+            let (powers, tables, lo) = (self.powers, &self.powers.tables, self.lo);
             if self.rest.is_empty() {
                 return None;
             }
-            let Some(on_line) = lo.checked_sub(powers.line.before).filter(|&i| i < powers.line.len) else {
-                let end = if lo < powers.line.before { powers.line.before } else { u64::MAX };
+            let line = &tables.line;
+            let Some(on_line) = lo.checked_sub(line.before).filter(|&i| i < line.len) else {
+                let end = if lo < line.before { line.before } else { u64::MAX };
                 self.fill(end);
                 continue;
             };
             // Parts end where blocks do, so this is a block's first element.
-            let apart = powers.count * powers.block;
+            let apart = tables.count * tables.block;
             if self.wide.as_ref().is_none_or(|wide| on_line - wide.first >= apart) {
                 self.wide = Some(powers.wide(on_line));
             }
             let wide = self.wide.as_ref().expect("it was made");
-            let end = lo + powers.block.min(powers.line.len - on_line);
-            if wide.inside || powers.is_inside(on_line) {
+            let end = lo + tables.block.min(line.len - on_line);
+            if wide.inside || tables.is_inside(on_line, tables.block) {
                 let part = self.rest.split_off_mut(..self.rest.len().min(usize_of(end - lo)))?;
                 self.lo += u64_of(part.len());
-                let block = powers.blocks[usize_of((on_line - wide.first) / powers.block)];
+                let block = tables.blocks[usize_of((on_line - wide.first) / tables.block)];
                 return Some((lo, part, wide.mantissa.times(block).scaled(wide.exponent)));
             }
             self.settle(on_line, end);
@@ -253,14 +204,13 @@ impl<T: FromNumber> Parts<'_, T> {
     /// far away.
     #[cold]
     fn settle(&mut self, block: u64, end: u64) {
-        let [low, high] = self.powers.exponents(block, self.powers.block);
-        if low >= BEYOND[0] || high <= BEYOND[1] {
+        if self.powers.tables.is_beyond(block, self.powers.tables.block) {
             return self.fill(end);
         }
         let part =
             self.rest.split_off_mut(..self.rest.len().min(usize_of(end - self.lo))).unwrap_or_default();
         for element in part {
-            let settled = self.powers.settled(self.lo - self.powers.line.before);
+            let settled = self.powers.settled(self.lo - self.powers.tables.line.before);
             *element = settled.unwrap_or_else(|| (self.exact)(self.lo));
             self.lo += 1;
         }
@@ -277,21 +227,16 @@ struct Wide {
     inside: bool,
 }
 
-/// Bounds of what is relatively off: of pairs, and of doubles.
-const LONG: f64 = power_of_two(-100);
-const SHORT: f64 = power_of_two(-50);
-
 impl Positions {
     fn new(pairs: &[Pair], dtype: DType) -> Positions {
-        let of = |value: fn(Pair) -> f64| -> Doubles {
+        let of = |value: &dyn Fn(Pair) -> f64| -> Doubles {
             std::array::from_fn(|i| pairs.get(i).map_or(1.0, |&pair| value(pair)))
         };
-        let [lower, upper] = if has_long_mantissa(dtype) {
-            [of(|pair| pair.low - LONG * pair.high), of(|pair| pair.low + LONG * pair.high)]
-        } else {
-            [of(|pair| pair.high * (1.0 - SHORT)), of(|pair| pair.high * (1.0 + SHORT))]
-        };
-        Positions { high: of(|pair| pair.high), lower, upper }
+        Positions {
+            high: of(&|pair| pair.high),
+            lower: of(&|pair| bounds(pair, dtype)[0]),
+            upper: of(&|pair| bounds(pair, dtype)[1]),
+        }
     }
 }
 
@@ -383,21 +328,3 @@ macro_rules! integers_64 {
 }
 
 integers_64! { i64 u64 }
-
-/// Whether doubles are too short to decide elements of a type.
-fn has_long_mantissa(dtype: DType) -> bool {
-    matches!(dtype, DType::F64 | DType::I64 | DType::U64)
-}
-
-/// The powers from 0 to `count - 1` of the ratio of elements so many apart.
-fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<Pair> {
-    // As few wide powers as a product of two tables needs.
-    let short = 1 << (count.ilog2() / 2);
-    let wide = |apart: u64| {
-        let (mantissa, exponent) = Pair::of_mantissa(line.ratio(apart));
-        mantissa.scaled(exponent)
-    };
-    let fine: Vec<Pair> = (0..short).map(|i| wide(apart * i)).collect();
-    let coarse = (0..count / short).map(|i| wide(apart * short * i));
-    coarse.flat_map(|coarse| fine.iter().map(move |&fine| coarse.times(fine)).collect::<Vec<_>>()).collect()
-}

@@ -9,8 +9,10 @@ use gradus_core::{DType, Number};
 /// The elements of an integer range, modulo a power of two.
 #[derive(Clone, Copy, Debug)]
 pub struct Wrapping {
-    first: u64,
-    step: u64,
+    /// The low bits of the element at index 0.
+    pub first: u64,
+    /// The low bits of the difference of neighbours.
+    pub step: u64,
 }
 
 impl Wrapping {
@@ -25,6 +27,7 @@ impl Wrapping {
         }
     }
 
+    /// Writes elements from index `lo` on.
     #[inline(always)]
     pub fn write<T: Integer>(self, lo: u64, out: &mut [T]) {
         let mut element = T::low(self.first.wrapping_add(self.step.wrapping_mul(lo)));
@@ -64,9 +67,12 @@ integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
 /// The elements of a float range, each a fused multiplication and addition: one rounding of the exact value.
 #[derive(Clone, Copy, Debug)]
 pub struct Fused {
-    start: f64,
-    step: f64,
-    first: u64,
+    /// The number that multiples of the step are added to.
+    pub start: f64,
+    /// The difference of neighbours.
+    pub step: f64,
+    /// How many steps the element at index 0 is from the start.
+    pub first: u64,
 }
 
 /// Floats that can be multiplied and added with one rounding.
@@ -94,6 +100,9 @@ const CHUNK: u16 = 1 << 15;
 impl Fused {
     /// If the elements, the start, the step and every index are of one of the two types.
     pub fn new(plan: &RangePlan) -> Option<Fused> {
+        if !plan.dtype().is_float() {
+            return None;
+        }
         let end = plan.first() + plan.len();
         let (start, step) = (nearest_f64(plan.start()), nearest_f64(plan.step()));
         let kept = [(plan.start(), start), (plan.step(), step)]
@@ -108,6 +117,7 @@ impl Fused {
         (kept && fits).then_some(Fused { start: start + 0.0, step, first: plan.first() })
     }
 
+    /// Writes elements from index `lo` on.
     #[inline(always)]
     pub fn write<T: Float>(self, lo: u64, out: &mut [T]) {
         let (start, step) = (T::from_f64(self.start), T::from_f64(self.step));

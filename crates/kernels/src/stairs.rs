@@ -14,11 +14,12 @@ use crate::range::Integer;
 /// A line, prepared.
 #[derive(Clone, Copy, Debug)]
 pub struct Stairs {
-    line: Line,
+    /// The line in fixed point.
+    pub line: Line,
     /// What is added to numbers from zero up, and to those below.
-    biases: [Wide; 2],
+    pub biases: [Wide; 2],
     /// Bits of the upper part that are behind the point.
-    fraction: u32,
+    pub fraction: u32,
     /// Whether 64 bits behind the point are enough within a block.
     short: bool,
 }

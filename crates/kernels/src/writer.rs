@@ -1,6 +1,7 @@
 //! Plans, prepared for being written: which kernel, for how many elements at a time, by how many threads.
 
 use fearless_simd::Level as Token;
+use gradus_core::DType;
 use gradus_core::convert::{FromNumber, u64_of};
 use gradus_core::element::Bool;
 use gradus_core::seq::profile::Predicted;
@@ -16,7 +17,22 @@ use crate::range::{Fused, Wrapping};
 use crate::stairs::Stairs;
 use crate::stream;
 
-/// How the elements of a plan are made.
+/// What the elements of a plan are made from, whoever makes them.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// One by one, by the plan.
+    Each,
+    /// All as the first.
+    Same,
+    /// Integers, modulo a power of two.
+    Wrapping(Wrapping),
+    /// Numbers on a straight line.
+    Line(Line),
+    /// Powers of two with exponents on a straight line.
+    Powers(PowerLine),
+}
+
+/// How the elements of a plan are made here.
 #[derive(Clone, Debug)]
 pub enum Kernel {
     /// One by one, by the plan.
@@ -37,69 +53,90 @@ pub enum Kernel {
 
 /// Plans that can be written: all of them.
 pub trait Fill: Plan {
+    /// What the elements are made from.
+    fn form(&self) -> Form;
+
+    /// How they are made here.
     #[doc(hidden)]
-    fn kernel(&self) -> Kernel;
+    fn kernel(&self) -> Kernel {
+        Kernel::new(self.form(), self.len(), self.dtype())
+    }
 }
 
 /// Fewer elements than this are not worth a preparation.
 const FEW: u64 = 4;
 
-fn line_kernel(plan: &impl Plan, line: Line) -> Kernel {
-    let dtype = plan.dtype();
-    if dtype.is_integer() {
-        Stairs::new(line, plan.len()).map_or(Kernel::Each, |stairs| Kernel::Stairs(Box::new(stairs)))
-    } else {
-        Lines::new(line, plan.len(), dtype).map_or(Kernel::Each, |lines| Kernel::Lines(Box::new(lines)))
+impl Kernel {
+    fn new(form: Form, len: u64, dtype: DType) -> Kernel {
+        match form {
+            Form::Each => Kernel::Each,
+            Form::Same => Kernel::Same,
+            Form::Wrapping(wrapping) => Kernel::Wrapping(wrapping),
+            Form::Line(line) if dtype.is_integer() => {
+                Stairs::new(line, len).map_or(Kernel::Each, |stairs| Kernel::Stairs(Box::new(stairs)))
+            }
+            Form::Line(line) => {
+                Lines::new(line, len, dtype).map_or(Kernel::Each, |lines| Kernel::Lines(Box::new(lines)))
+            }
+            Form::Powers(line) => Kernel::Powers(Box::new(Powers::new(line, dtype))),
+        }
     }
 }
 
-fn power_kernel(plan: &impl Plan, line: Option<PowerLine>) -> Kernel {
-    match line {
+fn power_form(plan: &impl Plan, line: impl FnOnce() -> Option<PowerLine>) -> Form {
+    if plan.len() < FEW {
+        return Form::Each;
+    }
+    match line() {
         // The slope may be too small for the line. But the elements are in order, so that those between equal ones are
         // equal to them.
-        Some(line) if line.slope() == 0.0 && plan.at(0) == plan.at(plan.len() - 1) => Kernel::Same,
-        Some(line) => Kernel::Powers(Box::new(Powers::new(line, plan.dtype()))),
-        None => Kernel::Each,
+        Some(line) if line.slope() == 0.0 && plan.at(0) == plan.at(plan.len() - 1) => Form::Same,
+        Some(line) => Form::Powers(line),
+        None => Form::Each,
     }
 }
 
 impl Fill for RangePlan {
-    fn kernel(&self) -> Kernel {
+    fn form(&self) -> Form {
         if let Some(wrapping) = Wrapping::new(self) {
-            Kernel::Wrapping(wrapping)
-        } else if let Some(fused) = Fused::new(self) {
-            Kernel::Fused(fused)
-        } else {
-            self.line().filter(|_| self.len() >= FEW).map_or(Kernel::Each, |line| line_kernel(self, line))
+            return Form::Wrapping(wrapping);
+        }
+        self.line().filter(|_| self.len() >= FEW).map_or(Form::Each, Form::Line)
+    }
+
+    fn kernel(&self) -> Kernel {
+        match Fused::new(self) {
+            Some(fused) => Kernel::Fused(fused),
+            None => Kernel::new(self.form(), self.len(), self.dtype()),
         }
     }
 }
 
 impl Fill for LinspacePlan {
-    fn kernel(&self) -> Kernel {
+    fn form(&self) -> Form {
         if self.dtype().is_complex() || self.len() < FEW {
-            return Kernel::Each;
+            return Form::Each;
         }
-        self.line().map_or(Kernel::Each, |line| line_kernel(self, line))
+        self.line().map_or(Form::Each, Form::Line)
     }
 }
 
 impl Fill for LogspacePlan {
-    fn kernel(&self) -> Kernel {
-        if self.len() < FEW { Kernel::Each } else { power_kernel(self, self.line()) }
+    fn form(&self) -> Form {
+        power_form(self, || self.line())
     }
 }
 
 /// What other programs return is made as they make it.
 impl Fill for Predicted {
-    fn kernel(&self) -> Kernel {
-        Kernel::Each
+    fn form(&self) -> Form {
+        Form::Each
     }
 }
 
 impl Fill for GeomspacePlan {
-    fn kernel(&self) -> Kernel {
-        if self.len() < FEW { Kernel::Each } else { power_kernel(self, self.line()) }
+    fn form(&self) -> Form {
+        power_form(self, || self.line())
     }
 }
 

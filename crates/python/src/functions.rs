@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
+use crate::device::DeviceArray;
 use crate::error::{OrRaise, error, type_name};
 use crate::number::{Argument, argument, samples, widest};
 use crate::plan::Plan;
@@ -27,14 +28,11 @@ fn profile_of(profile: Object<'_, '_>) -> PyResult<Profile> {
     }
 }
 
-/// Memory is on the CPU.
-fn check_device(device: Object<'_, '_>) -> PyResult<()> {
-    let Some(device) = device else { return Ok(()) };
-    let text = device.str()?;
-    if text == "cpu" {
-        return Ok(());
-    }
-    Err(error(Kind::Unsupported, format!("device is \"{text}\", but only \"cpu\" is there")))
+/// The device that is named, unless it is the processor.
+fn device_of(device: Object<'_, '_>) -> PyResult<Option<String>> {
+    let Some(device) = device else { return Ok(None) };
+    let name = device.str()?.to_string();
+    Ok((name != "cpu").then_some(name))
 }
 
 /// The type in which NumPy computes with some numbers and arrays.
@@ -111,9 +109,21 @@ pub(crate) fn range_recipe(
     Ok(Recipe { form: Form::Range, start, stop, third, num: 0, endpoint: false, dtype, profile })
 }
 
-/// Returns the plan's elements as a new array, or in `out`.
-fn given<'py>(py: Python<'py>, recipe: &Recipe, out: Object<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+/// Returns the plan's elements as a new array, or in `out`, or in the memory of a device.
+fn given<'py>(
+    py: Python<'py>,
+    recipe: &Recipe,
+    out: Object<'_, 'py>,
+    device: Option<&str>,
+) -> PyResult<Bound<'py, PyAny>> {
     let plan = recipe.plan()?;
+    if let Some(device) = device {
+        if out.is_some() {
+            let message = format!("out is an array of the processor, but device is \"{device}\"");
+            return Err(error(Kind::Usage, message));
+        }
+        return Ok(Bound::new(py, DeviceArray::new(py, &plan, device)?)?.into_any());
+    }
     let Some(out) = out else { return plan.array(py) };
     plan.fill(out)?;
     Ok(out.clone())
@@ -128,7 +138,8 @@ fn given<'py>(py: Python<'py>, recipe: &Recipe, out: Object<'_, 'py>) -> PyResul
 ///     out: an array to write into, of the result's shape and type, at any strides.
 ///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
 ///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: ``"cpu"``.
+///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
+///         :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
 ///
 /// Returns:
 ///     An array of shape ``(n,)``: ``n`` is ``max(ceil((stop - start) / step), 0)``, exactly for integers, and with difference
@@ -160,9 +171,10 @@ pub(crate) fn arange<'py>(
     profile: Object<'_, 'py>,
     device: Object<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    check_device(device)?;
+    let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
-    given(py, &range_recipe(py, [start, stop, step], dtype, profile_of(profile)?)?, out)
+    let recipe = range_recipe(py, [start, stop, step], dtype, profile_of(profile)?)?;
+    given(py, &recipe, out, device.as_deref())
 }
 
 #[pyfunction]
@@ -260,11 +272,21 @@ impl Space<'_, '_> {
         Ok(Planned::One(Recipe { form, start, stop, third: base, num, endpoint, dtype, profile }))
     }
 
-    fn array<'py>(&self, py: Python<'py>, out: Object<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn array<'py>(
+        &self,
+        py: Python<'py>,
+        out: Object<'_, 'py>,
+        device: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let many = match self.planned(py)? {
-            Planned::One(recipe) => return given(py, &recipe, out),
+            Planned::One(recipe) => return given(py, &recipe, out, device),
             Planned::Many(many) => many,
         };
+        if let Some(device) = device {
+            let message =
+                format!("device is \"{device}\", but sequences between arrays are made by the processor");
+            return Err(error(Kind::Unsupported, message));
+        }
         let Many { form, tensors: [start, stop, base], samples } = *many;
         let limits = Limits { max_bytes: u64::MAX, ..Limits::DEFAULT };
         let made = py.detach(|| match form {
@@ -307,7 +329,8 @@ impl Space<'_, '_> {
 ///     out: an array to write into, of the result's shape and type, at any strides.
 ///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
 ///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: ``"cpu"``.
+///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
+///         :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
 ///
 /// Returns:
 ///     An array of shape ``(num,)``, with the axes of the ends if these are arrays; or a pair of it and the distance. Sample ``i``
@@ -343,12 +366,12 @@ pub(crate) fn linspace<'py>(
     profile: Object<'_, 'py>,
     device: Object<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    check_device(device)?;
+    let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
     let space =
         Space { form: Form::Linspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile };
-    let array = space.array(py, out)?;
+    let array = space.array(py, out, device.as_deref())?;
     if !retstep {
         return Ok(array);
     }
@@ -371,7 +394,8 @@ pub(crate) fn linspace<'py>(
 ///     out: an array to write into, of the result's shape and type, at any strides.
 ///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
 ///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: ``"cpu"``.
+///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
+///         :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
 ///
 /// Returns:
 ///     An array of shape ``(num,)``, with the axes of the arguments if these are arrays. Sample ``i`` is
@@ -404,11 +428,14 @@ pub(crate) fn logspace<'py>(
     profile: Object<'_, 'py>,
     device: Object<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    check_device(device)?;
+    let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    Space { form: Form::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis, profile }
-        .array(py, out)
+    Space { form: Form::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis, profile }.array(
+        py,
+        out,
+        device.as_deref(),
+    )
 }
 
 /// ``num`` samples from ``start`` to ``stop``, each the same multiple of the one before.
@@ -424,7 +451,8 @@ pub(crate) fn logspace<'py>(
 ///     out: an array to write into, of the result's shape and type, at any strides.
 ///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
 ///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: ``"cpu"``.
+///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
+///         :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
 ///
 /// Returns:
 ///     An array of shape ``(num,)``, with the axes of the ends if these are arrays. Sample ``i`` is
@@ -456,11 +484,11 @@ pub(crate) fn geomspace<'py>(
     profile: Object<'_, 'py>,
     device: Object<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    check_device(device)?;
+    let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
     Space { form: Form::Geomspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile }
-        .array(py, out)
+        .array(py, out, device.as_deref())
 }
 
 #[pyfunction]

@@ -5,7 +5,9 @@
 #![allow(clippy::single_match_else, reason = "both arms are of one weight")]
 
 mod compare;
+mod device;
 mod dim;
+mod dlpack;
 mod dtype;
 mod error;
 mod functions;
@@ -24,6 +26,8 @@ mod _native {
 
     #[pymodule_export]
     use super::compare::_compare;
+    #[pymodule_export]
+    use super::device::{DeviceArray, devices};
     #[pymodule_export]
     use super::dim::Dim;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod compare;
+mod devices;
 mod diff;
 mod fold;
 mod given;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
         Command::Ops(args) => ops::ops(args),
+        Command::Devices(args) => devices::devices(args),
         Command::Range(args) => sequence::range(args),
         Command::Linspace(args) => sequence::linspace(args),
         Command::Logspace(args) => sequence::logspace(args),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use gradus::arrays::{self, Samples};
 use gradus::seq::profile::{self, LinspaceCall, LogspaceCall, Profile, RangeCall};
 use gradus::seq::{self, GeomspacePlan, LinspacePlan, LogspacePlan, RangeError, RangePlan, SpaceError};
-use gradus::{DType, Error, Fill, Kind, Limits, Number, Result, Tensor, text};
+use gradus::{DType, Error, Fill, Kind, Limits, Number, Result, Tensor, gpu, text};
 
 use crate::args;
 use crate::diagnostics::Failure;
@@ -196,8 +196,9 @@ impl Arrays {
     /// Prints the result or writes it to a file.
     fn emit(result: Result<Tensor>, profile: Profile, out: &args::Out) -> Result<(), Failure> {
         let result = result?;
-        if profile != Profile::Exact || out.slice.is_some() || out.plot {
-            let message = "--profile, --slice and --plot are for sequences between numbers, not arrays";
+        if profile != Profile::Exact || out.slice.is_some() || out.plot || out.device != CPU {
+            let message =
+                "--profile, --slice, --plot and --device are for sequences between numbers, not arrays";
             return Err(Error::new(Kind::Usage, message).into());
         }
         match &out.file {
@@ -254,16 +255,21 @@ fn emit<P: Fill>(plan: &P, out: &args::Out) -> Result<(), Failure> {
 }
 
 fn emit_all(plan: &impl Fill, out: &args::Out) -> Result<(), Failure> {
+    let device = (out.device != CPU).then(|| gpu::open(&out.device)).transpose()?;
+    let source = stream::Source { plan, device };
     if let Some(path) = &out.file {
-        stream::to_file(plan, path)
+        stream::to_file(&source, path)
     } else if out.plot {
         stream::plot(plan)
     } else if out.json {
-        stream::json(plan)
+        stream::json(&source)
     } else {
-        stream::print(plan)
+        stream::print(&source)
     }
 }
+
+/// The device that needs none.
+const CPU: &str = "cpu";
 
 /// Reads LO:HI.
 fn indices(words: &str, len: u64) -> Result<Range<u64>> {

@@ -7,6 +7,7 @@
   signatures, defaults, casts and errors of its framework.
 - :func:`load`: a model, to infer its shapes, to fold, to run and to save; :class:`Graph`: a graph, made operator by operator.
 - :func:`compare`: what nine programs give for one call.
+- :func:`devices`: GPUs, which make the same sequences with the same bits (``device=``).
 - :mod:`gradus.dask`: arrays larger than memory.
 - :mod:`gradus.errors`: what is raised.
 """
@@ -32,7 +33,7 @@ from ._models import (
     UnknownType,
     load,
 )
-from ._native import arange, geomspace, linspace, logspace
+from ._native import DeviceArray, arange, devices, geomspace, linspace, logspace
 from ._shape import shape, size
 from .errors import GradusError
 
@@ -59,6 +60,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "DeviceArray",
     "Dim",
     "FoldReport",
     "FoldedModel",
@@ -75,6 +77,7 @@ __all__ = [
     "__version__",
     "arange",
     "compare",
+    "devices",
     "errors",
     "from_dlpack",
     "geomspace",

@@ -18,6 +18,7 @@ Profile: TypeAlias = Literal[
 
 __version__: str
 
+@overload
 def arange(
     start_or_stop: Numbers = ...,
     /,
@@ -27,8 +28,20 @@ def arange(
     *,
     out: Array | None = None,
     profile: Profile | None = None,
-    device: str | None = None,
+    device: Literal["cpu"] | None = None,
 ) -> Array: ...
+@overload
+def arange(
+    start_or_stop: Numbers = ...,
+    /,
+    stop: Numbers = None,
+    step: Numbers = 1,
+    dtype: DType = None,
+    *,
+    out: Array | None = None,
+    profile: Profile | None = None,
+    device: str,
+) -> Any: ...
 @overload
 def linspace(
     start: Numbers,
@@ -41,7 +54,7 @@ def linspace(
     *,
     out: Array | None = None,
     profile: Profile | None = None,
-    device: str | None = None,
+    device: Literal["cpu"] | None = None,
 ) -> Array: ...
 @overload
 def linspace(
@@ -55,7 +68,7 @@ def linspace(
     axis: int = 0,
     out: Array | None = None,
     profile: Profile | None = None,
-    device: str | None = None,
+    device: Literal["cpu"] | None = None,
 ) -> tuple[Array, Any]: ...
 @overload
 def linspace(
@@ -71,6 +84,7 @@ def linspace(
     profile: Profile | None = None,
     device: str | None = None,
 ) -> Any: ...
+@overload
 def logspace(
     start: Numbers,
     stop: Numbers,
@@ -82,8 +96,23 @@ def logspace(
     *,
     out: Array | None = None,
     profile: Profile | None = None,
-    device: str | None = None,
+    device: Literal["cpu"] | None = None,
 ) -> Array: ...
+@overload
+def logspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    base: Numbers = 10.0,
+    dtype: DType = None,
+    axis: int = 0,
+    *,
+    out: Array | None = None,
+    profile: Profile | None = None,
+    device: str,
+) -> Any: ...
+@overload
 def geomspace(
     start: Numbers,
     stop: Numbers,
@@ -94,8 +123,21 @@ def geomspace(
     *,
     out: Array | None = None,
     profile: Profile | None = None,
-    device: str | None = None,
+    device: Literal["cpu"] | None = None,
 ) -> Array: ...
+@overload
+def geomspace(
+    start: Numbers,
+    stop: Numbers,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    dtype: DType = None,
+    axis: int = 0,
+    *,
+    out: Array | None = None,
+    profile: Profile | None = None,
+    device: str,
+) -> Any: ...
 def plan_arange(
     start: Numbers = None,
     stop: Numbers = None,
@@ -220,3 +262,29 @@ def _plan(
     profile: str,
     window: tuple[int, int, int],
 ) -> Plan: ...
+
+class DeviceArray:
+    def __len__(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def device(self) -> str: ...
+    def to_numpy(self) -> Array: ...
+    def __array__(self, dtype: DType = None, copy: bool | None = None) -> Array: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+
+def devices() -> list[dict[str, Any]]: ...

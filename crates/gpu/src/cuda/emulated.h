@@ -1,0 +1,38 @@
+// What CUDA C has and C++ lacks, so that a C++ compiler makes the kernels functions of the processor: for tests.
+#include <cmath>
+#include <cstring>
+using std::fabs;
+using std::floor;
+using std::trunc;
+#define __device__
+#define __global__
+struct Index { unsigned x; };
+static thread_local Index blockIdx, threadIdx, blockDim;
+static inline double __dmul_rn(double a, double b) { return a * b; }
+static inline double __dadd_rn(double a, double b) { return a + b; }
+static inline double __dsub_rn(double a, double b) { return a - b; }
+static inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+static inline float __fmaf_rn(float a, float b, float c) { return std::fmaf(a, b, c); }
+static inline double __ll2double_rn(long long x) { return (double)x; }
+static inline double __ull2double_rn(unsigned long long x) { return (double)x; }
+static inline float __ull2float_rn(unsigned long long x) { return (float)x; }
+static inline float __double2float_rn(double x) { return (float)x; }
+static inline long long __double2ll_rz(double x) { return (long long)x; }
+static inline unsigned long long __double2ull_rz(double x) { return (unsigned long long)x; }
+static inline int __clzll(long long x) { return __builtin_clzll((unsigned long long)x); }
+template <class To, class From> static inline To bits(From x) { To y; std::memcpy(&y, &x, sizeof y); return y; }
+static inline long long __double_as_longlong(double x) { return bits<long long>(x); }
+static inline double __longlong_as_double(long long x) { return bits<double>(x); }
+static inline unsigned __float_as_uint(float x) { return bits<unsigned>(x); }
+static inline unsigned long long atomicAdd(unsigned long long *x, unsigned long long y) {
+    unsigned long long before = *x;
+    *x += y;
+    return before;
+}
+// Runs every thread of a launch.
+#define LAUNCHED(name, kernel) \
+    extern "C" void name(unsigned blocks, unsigned threads, const Arguments *a) { \
+        blockDim.x = threads; \
+        for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) \
+            for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) kernel(*a); \
+    }

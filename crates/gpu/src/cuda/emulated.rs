@@ -1,0 +1,173 @@
+//! The kernels as functions of the processor: the same text, compiled by a C++ compiler, so that what it computes, and what it is
+//! given, is proved without a device. And compiled by NVRTC, where there is one.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::process::Command;
+
+use gradus_core::convert::{u64_of, usize_of};
+use gradus_core::{Result, dispatch};
+use gradus_kernels::{Fill, Write};
+use libloading::Library;
+
+use super::program::{Program, TEXT};
+use super::work::{Arguments, Elements, Launcher, THREADS};
+use crate::engine;
+
+/// A library with the functions of all kernels.
+fn compiled() -> Option<Library> {
+    if Command::new("c++").arg("--version").output().is_err() {
+        eprintln!("there is no C++ compiler (c++): the kernels of CUDA are not run on the processor");
+        return None;
+    }
+    let folder = std::env::temp_dir().join(format!("gradus-kernels-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("fill.cu"), TEXT).unwrap();
+    std::fs::write(folder.join("emulated.h"), include_str!("emulated.h")).unwrap();
+    let mut text = String::from("#include \"emulated.h\"\n");
+    for program in Program::all() {
+        let macros = program.macros();
+        for (name, value) in &macros {
+            writeln!(text, "#define {name} {value}").unwrap();
+        }
+        let [fill, prepare] = names(program);
+        writeln!(
+            text,
+            "#define FILL k_{fill}\n#define PREPARE k_{prepare}\nnamespace n_{fill} {{\n#include \"fill.cu\""
+        )
+        .unwrap();
+        writeln!(text, "LAUNCHED({fill}, k_{fill})").unwrap();
+        if program.form.is_prepared() {
+            writeln!(text, "LAUNCHED({prepare}, k_{prepare})").unwrap();
+        }
+        text += "}\n";
+        let own = ["FILL", "PREPARE", "EACH", "BLOCK_BITS"];
+        for name in macros.iter().map(|(name, _)| *name).chain(own) {
+            writeln!(text, "#undef {name}").unwrap();
+        }
+    }
+    std::fs::write(folder.join("kernels.cpp"), text).unwrap();
+    let library = folder.join("kernels.so");
+    let output = Command::new("c++")
+        .args(["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-o"])
+        .args([&library, &folder.join("kernels.cpp")])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    #[allow(unsafe_code, reason = "a library is loaded")]
+    // SAFETY: the library was made of the text above, and runs nothing when it is loaded.
+    let library = unsafe { Library::new(library).unwrap() };
+    std::fs::remove_dir_all(folder).unwrap();
+    Some(library)
+}
+
+fn names(program: Program) -> [String; 2] {
+    ["fill", "prepare"].map(|name| format!("{name}_{:?}_{:?}", program.form, program.dtype))
+}
+
+/// The processor in place of a device. Memory is a vector of words, so that it is aligned.
+struct Emulated<'a>(&'a Library);
+
+type Bytes = RefCell<Vec<u128>>;
+
+impl Launcher for Emulated<'_> {
+    type Memory = Bytes;
+
+    fn allocate(&self, bytes: u64) -> Result<Bytes> {
+        // Not zeros: what is read must have been written.
+        Ok(RefCell::new(vec![u128::MAX / 3; usize_of(bytes.div_ceil(16).max(1))]))
+    }
+
+    fn address(&self, memory: &Bytes) -> u64 {
+        u64_of(memory.borrow_mut().as_mut_ptr().expose_provenance())
+    }
+
+    fn write(&self, memory: &mut Bytes, at: u64, bytes: &[u8]) -> Result<()> {
+        bytemuck::cast_slice_mut::<u128, u8>(memory.get_mut())[usize_of(at)..][..bytes.len()]
+            .copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read(&self, memory: &Bytes, at: u64, out: &mut [u8]) -> Result<()> {
+        out.copy_from_slice(
+            &bytemuck::cast_slice::<u128, u8>(memory.borrow().as_slice())[usize_of(at)..][..out.len()],
+        );
+        Ok(())
+    }
+
+    fn launch(&self, program: Program, prepare: bool, blocks: u64, arguments: &Arguments) -> Result<()> {
+        let name = &names(program)[usize::from(prepare)];
+        #[allow(unsafe_code, reason = "a function of the library is called")]
+        // SAFETY: the function has this type, and the addresses in the arguments are of memory that is there.
+        unsafe {
+            let run = self.0.get::<unsafe extern "C" fn(u32, u32, &Arguments)>(name.as_bytes()).unwrap();
+            run(u32::try_from(blocks).unwrap(), THREADS, arguments);
+        }
+        Ok(())
+    }
+}
+
+/// Compares the kernels with the plan.
+struct Compare<'a> {
+    library: &'a Library,
+    /// Whether the processor may decide only a few.
+    certain: bool,
+}
+
+impl cases::Check for Compare<'_> {
+    fn check(&self, plan: &impl Fill) {
+        if crate::supports(plan.dtype()) {
+            dispatch!(plan.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => compare(self, plan), _ => ());
+        }
+    }
+}
+
+fn compare<T: Write>(check: &Compare<'_>, plan: &impl Fill) {
+    for (lo, hi) in cases::parts(plan.len()) {
+        let part = plan.slice(lo..hi);
+        let launcher = Emulated(check.library);
+        let bytes = usize_of(hi - lo) * size_of::<T>();
+        let memory = launcher.allocate(u64_of(bytes)).unwrap();
+        let mut elements = Elements { launcher, dtype: plan.dtype(), len: hi - lo, memory };
+        let report = engine::fill(&mut elements, plan.dtype(), hi - lo, &part).unwrap();
+        let mut found = vec![0; bytes];
+        elements.launcher.read(&elements.memory, 0, &mut found).unwrap();
+        let how = format!("{lo} to {hi}: {report:?}");
+        cases::same::<T>(plan, lo, &found, &how);
+        // Doubles leave open what is nearly a tie.
+        let few = report.copied == 0 && report.decided <= 10 * cases::DECIDED;
+        assert!(few || !check.certain, "{how} of {}, from {:?} on", plan.dtype(), plan.at(lo));
+    }
+}
+
+#[path = "../../tests/cases/mod.rs"]
+mod cases;
+
+#[test]
+fn every_case_has_the_bits_of_the_plan() {
+    let Some(library) = compiled() else { return };
+    let compare = Compare { library: &library, certain: false };
+    for case in cases::all() {
+        case.with(&compare);
+    }
+    cases::random(&compare);
+    for case in cases::ordinary() {
+        case.with(&Compare { library: &library, certain: true });
+    }
+}
+
+#[test]
+fn nvrtc_compiles_every_kernel() {
+    if !super::driver::is_compiler_present() {
+        eprintln!("there is no NVRTC: the kernels of CUDA are not compiled by it");
+        return;
+    }
+    for program in Program::all() {
+        let ptx = super::driver::compile(program, (9, 0)).unwrap().to_src();
+        assert!(ptx.contains(".entry fill("), "{program:?}");
+        // What has no rounding of its own may be contracted.
+        for operation in ["mul.f", "add.f", "sub.f", ".ftz"] {
+            assert!(!ptx.contains(operation), "{program:?}: {operation}");
+        }
+    }
+}

@@ -1,0 +1,304 @@
+// Elements of sequences, in doubles: the loops of gradus-kernels, a thread for a few elements each. Every operation says how it is
+// rounded, so that nothing is contracted. What the bounds are, and why they hold, stands where the processor's loops are: line.rs,
+// stairs.rs and tables.rs.
+//
+// Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
+// FIELD) and INTEGER; one of WRAPPING, FUSED, LINES, STAIRS, POWERS and PUT; LONG if doubles are too short to decide elements.
+
+typedef unsigned long long u64;
+typedef long long i64;
+typedef __int128 i128;
+typedef unsigned __int128 u128;
+typedef ELEMENT Element;
+
+// What a launch is given; Rust has the same struct (work.rs). Addresses are of memory of the device.
+struct Arguments {
+    u64 out;         // the array
+    u64 from, to;    // indices of the elements to write
+    u64 doubts;      // a number, and the indices of elements that are not certain
+    u64 capacity;    // of that list
+    u64 starts;      // of blocks: pairs of doubles and bounds; or what is put: indices and codes
+    u64 first, step; // integers: the element at index 0 and the difference; of fused lines, the place of index 0
+    double start, difference;
+    u64 line_first[3], line_step[3]; // 192 bits, the lowest first
+    u64 above[3], below[3];
+    i64 unit;
+    u64 fraction;
+    double step_high, step_low, spread, relative, slack;
+    u64 positions, blocks, wide; // tables: high parts, lower and upper bounds; pairs; pairs and exponents
+    u64 position_bits, block_bits;
+    u64 negative;
+};
+
+struct Pair {
+    double high, low;
+};
+
+struct Start {
+    double high, low, error;
+};
+
+__device__ inline double power_of_two(i64 exponent) {
+    return __longlong_as_double((exponent + 1023) << 52);
+}
+
+// The power alone may be beyond the doubles.
+__device__ inline double scaled(double x, i64 exponent) {
+    const i64 half = exponent / 2;
+    return __dmul_rn(__dmul_rn(x, power_of_two(half)), power_of_two(exponent - half));
+}
+
+// ---- rounding
+
+#if defined(F64)
+__device__ inline Element rounded(double x) { return x; }
+__device__ inline bool same(Element a, Element b) { return __double_as_longlong(a) == __double_as_longlong(b); }
+#elif defined(F32)
+__device__ inline Element rounded(double x) { return __double2float_rn(x); }
+__device__ inline bool same(Element a, Element b) { return __float_as_uint(a) == __float_as_uint(b); }
+#elif defined(HALF)
+// The code of a float of 16 bits: MANTISSA bits behind the leading one, the smallest number 2^LEAST, FIELD in the exponent of
+// infinity.
+__device__ inline Element rounded(double x) {
+    const u64 bits = (u64)__double_as_longlong(x);
+    const u64 sign = bits >> 63 << 15;
+    const i64 exponent = (i64)(bits >> 52 & 2047);
+    if (exponent == 0) return (Element)sign;
+    const u64 all = (bits & ((1ull << 52) - 1)) | 1ull << 52;
+    const i64 unit = exponent - 1075;
+    i64 drop = 52 - MANTISSA;
+    if (drop < LEAST - unit) drop = LEAST - unit;
+    // Then it is less than half of the smallest number.
+    if (drop > 54) return (Element)sign;
+    const i64 field = unit + drop - LEAST;
+    if (field >= FIELD - 1) return (Element)(sign | (u64)FIELD << MANTISSA);
+    u64 kept = all >> drop;
+    const u64 rest = all - (kept << drop);
+    const u64 half = 1ull << (drop - 1);
+    if (rest > half || (rest == half && (kept & 1))) kept += 1;
+    return (Element)(sign | (kept + ((u64)field << MANTISSA)));
+}
+__device__ inline bool same(Element a, Element b) { return a == b; }
+#else
+__device__ inline Element rounded(double x) { return (Element)__double2ll_rz(x); }
+__device__ inline bool same(Element a, Element b) { return a == b; }
+#endif
+
+__device__ inline Element certain(const Arguments &a, u64 i, Element low, Element high) {
+    if (!same(low, high)) {
+        u64 *const doubts = (u64 *)a.doubts;
+        const u64 k = atomicAdd(doubts, 1ull);
+        if (k < a.capacity) doubts[1 + k] = i;
+    }
+    return low;
+}
+
+// ---- lines in fixed point
+
+#if defined(LINES) || defined(STAIRS)
+struct Wide {
+    i128 high;
+    u64 low;
+};
+
+__device__ inline Wide wide(const u64 *words) {
+    Wide x;
+    x.high = (i128)((u128)words[2] << 64 | words[1]);
+    x.low = words[0];
+    return x;
+}
+
+__device__ inline Wide plus(Wide x, Wide step, u64 times) {
+    const u128 low = (u128)step.low * times + x.low;
+    Wide sum;
+    sum.high = (i128)((u128)step.high * times + (u128)x.high + (u64)(low >> 64));
+    sum.low = (u64)low;
+    return sum;
+}
+#endif
+
+#if defined(LINES)
+// Numbers in a block, as the processor has them.
+#define BLOCK_BITS 10
+
+// How far the leading bit is from the one behind the sign.
+__device__ inline int spare(i128 x) {
+    const u128 y = (u128)(x < 0 ? ~x : x);
+    const u64 high = (u64)(y >> 64);
+    if (high != 0) return __clzll((i64)high) - 1;
+    const u64 low = (u64)y;
+    return (low == 0 ? 128 : 64 + __clzll((i64)low)) - 1;
+}
+
+// The number times 2^unit, relatively off by less than 2^-105.
+__device__ inline Pair pair(Wide x, i64 unit) {
+    int by = spare(x.high);
+    if (by > 64) by = 64;
+    const u64 below = by == 0 ? 0 : x.low >> (64 - by);
+    const u128 kept = (u128)x.high << by | below;
+    int more = spare((i128)kept);
+    if (more > 126) more = 126;
+    const i128 leading = (i128)(kept << more);
+    // The upper bits, rounded, and what is left of both signs: 2^74 at most, which a sum of two parts has but for 2^-106.
+    const i64 upper = (i64)(leading >> 75) + (i64)(leading >> 74 & 1);
+    const i128 rest = (i128)((u128)leading - ((u128)(i128)upper << 75));
+    const double high = __dmul_rn(__ll2double_rn(upper), power_of_two(75));
+    const double low = __dadd_rn(
+        __dmul_rn(__ll2double_rn((i64)(rest >> 32)), power_of_two(32)),
+        __ull2double_rn((u64)rest & 0xffffffffull));
+    const double sum = __dadd_rn(high, low);
+    const i64 exponent = unit + 64 - by - more;
+    Pair pair;
+    pair.high = scaled(sum, exponent);
+    pair.low = scaled(__dsub_rn(low, __dsub_rn(sum, high)), exponent);
+    return pair;
+}
+
+__device__ inline Start prepared(const Arguments &a, u64 block) {
+    const u64 i = a.from + (block << BLOCK_BITS);
+    const Pair x = pair(plus(wide(a.line_first), wide(a.line_step), i), a.unit);
+    Start start;
+    start.high = x.high;
+    start.low = x.low;
+    const double most = __dadd_rn(fabs(x.high), a.spread);
+    start.error = __dadd_rn(__dmul_rn(a.relative, most), a.slack);
+    return start;
+}
+
+__device__ inline Element element(const Arguments &a, u64 i) {
+    const u64 on = i - a.from;
+    const Start start = ((const Start *)a.starts)[on >> BLOCK_BITS];
+    const double place = __ull2double_rn(on & ((1u << BLOCK_BITS) - 1));
+#if defined(LONG)
+    const double product = __dmul_rn(place, a.step_high);
+    const double product_rest = __fma_rn(place, a.step_high, -product);
+    const double sum = __dadd_rn(start.high, product);
+    const double back = __dsub_rn(sum, start.high);
+    const double sum_rest = __dadd_rn(__dsub_rn(start.high, __dsub_rn(sum, back)), __dsub_rn(product, back));
+    const double rest =
+        __dadd_rn(sum_rest, __dadd_rn(product_rest, __fma_rn(place, a.step_low, start.low)));
+    const double lower = __dadd_rn(sum, __dsub_rn(rest, start.error));
+    const double upper = __dadd_rn(sum, __dadd_rn(rest, start.error));
+#else
+    const double sum = __fma_rn(place, a.step_high, start.high);
+    if (start.error == 0.0) return rounded(sum);
+    const double lower = __dsub_rn(sum, start.error);
+    const double upper = __dadd_rn(sum, start.error);
+#endif
+    return certain(a, i, rounded(lower), rounded(upper));
+}
+#endif
+
+#if defined(STAIRS)
+__device__ inline Element element(const Arguments &a, u64 i) {
+    const Wide number = plus(wide(a.line_first), wide(a.line_step), i);
+    const Wide biased = plus(number, wide(number.high < 0 ? a.below : a.above), 1);
+    return (Element)(u64)(biased.high >> a.fraction);
+}
+#endif
+
+#if defined(WRAPPING)
+__device__ inline Element element(const Arguments &a, u64 i) { return (Element)(a.first + a.step * i); }
+#endif
+
+#if defined(FUSED)
+__device__ inline Element element(const Arguments &a, u64 i) {
+#if defined(F64)
+    return __fma_rn(__ull2double_rn(a.first + i), a.difference, a.start);
+#else
+    return __fmaf_rn(__ull2float_rn(a.first + i), (float)a.difference, (float)a.start);
+#endif
+}
+#endif
+
+// ---- products of tables
+
+#if defined(POWERS)
+__device__ inline Start prepared(const Arguments &a, u64 block) {
+    const double *const entry = (const double *)a.wide + 3 * (block >> a.block_bits);
+    const Pair ratio = ((const Pair *)a.blocks)[block & ((1ull << a.block_bits) - 1)];
+    const double high = __dmul_rn(entry[0], ratio.high);
+    const double rest = __fma_rn(entry[0], ratio.high, -high);
+    const double low = __fma_rn(entry[1], ratio.high, __fma_rn(entry[0], ratio.low, rest));
+    const double sum = __dadd_rn(high, low);
+    double scale = power_of_two(0);
+#if !defined(INTEGER) || !defined(LONG)
+    // Integers of 64 bits get their sign at the end.
+    if (a.negative) scale = -scale;
+#endif
+    const i64 exponent = __double2ll_rz(entry[2]);
+    Start start;
+    start.high = scaled(__dmul_rn(sum, scale), exponent);
+    start.low = scaled(__dmul_rn(__dsub_rn(low, __dsub_rn(sum, high)), scale), exponent);
+    start.error = 0.0;
+    return start;
+}
+
+__device__ inline Element element(const Arguments &a, u64 i) {
+    const u64 on = i - a.from;
+    const u64 count = 1ull << a.position_bits;
+    const Start start = ((const Start *)a.starts)[on >> a.position_bits];
+    const double *const position = (const double *)a.positions + (on & (count - 1));
+#if defined(LONG)
+    const double product = __dmul_rn(start.high, position[0]);
+    const double rest = __fma_rn(start.low, position[0], __fma_rn(start.high, position[0], -product));
+    const double lower = __fma_rn(start.high, position[count], rest);
+    const double upper = __fma_rn(start.high, position[2 * count], rest);
+#if defined(INTEGER)
+    // What the last sum is off by, as for the processor: 2^-30 is more.
+    const double last = power_of_two(-30);
+    const double whole = trunc(product);
+    const double behind = __dsub_rn(product, whole);
+    // Rounded, the high part of an element that its type holds may be 2^64 itself.
+    const u64 integer = whole < power_of_two(64) ? __double2ull_rz(whole) : 0;
+    const u64 low = integer + (u64)__double2ll_rz(floor(__dsub_rn(__dadd_rn(behind, lower), last)));
+    const u64 high = integer + (u64)__double2ll_rz(floor(__dadd_rn(__dadd_rn(behind, upper), last)));
+    return certain(a, i, (Element)(a.negative ? 0 - low : low), (Element)(a.negative ? 0 - high : high));
+#else
+    return certain(a, i, rounded(__dadd_rn(product, lower)), rounded(__dadd_rn(product, upper)));
+#endif
+#else
+    return certain(a, i, rounded(__dmul_rn(start.high, position[count])), rounded(__dmul_rn(start.high, position[2 * count])));
+#endif
+}
+#endif
+
+// ---- what is launched
+
+#if defined(PUT)
+// Puts codes at indices.
+extern "C" __global__ void FILL(const Arguments a) {
+    const u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= a.to) return;
+    const u64 *const entry = (const u64 *)a.starts + 2 * k;
+    ((Element *)a.out)[entry[0]] = (Element)entry[1];
+}
+#else
+// As many elements as are stored at a time.
+#define EACH (16 / sizeof(Element))
+struct alignas(16) Stored {
+    Element elements[EACH];
+};
+
+extern "C" __global__ void FILL(const Arguments a) {
+    const u64 lo = ((u64)blockIdx.x * blockDim.x + threadIdx.x + a.from / EACH) * EACH;
+    Element *const out = (Element *)a.out;
+    if (a.from <= lo && lo + EACH <= a.to) {
+        Stored stored;
+        for (u64 k = 0; k < EACH; k++) stored.elements[k] = element(a, lo + k);
+        *(Stored *)(out + lo) = stored;
+        return;
+    }
+    for (u64 i = lo; i < lo + EACH; i++) {
+        if (a.from <= i && i < a.to) out[i] = element(a, i);
+    }
+}
+#endif
+
+#if defined(LINES) || defined(POWERS)
+// The starts of blocks; there are `step` of them.
+extern "C" __global__ void PREPARE(const Arguments a) {
+    const u64 block = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (block < a.step) ((Start *)a.starts)[block] = prepared(a, block);
+}
+#endif

@@ -1,0 +1,125 @@
+//! The text of kernels.
+
+use gradus_core::DType;
+use gradus_core::convert::small_u32;
+use gradus_core::float::Format;
+use gradus_kernels::prepared::has_long_mantissa;
+
+/// How a kernel makes elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Form {
+    /// Integers modulo a power of two.
+    Wrapping,
+    /// Floats by fused multiplications.
+    Fused,
+    /// Floats on a line.
+    Lines,
+    /// Integers on a line.
+    Stairs,
+    /// Powers.
+    Powers,
+    /// None: puts codes at indices.
+    Put,
+}
+
+impl Form {
+    const ALL: [(Form, &str); 6] = [
+        (Form::Wrapping, "WRAPPING"),
+        (Form::Fused, "FUSED"),
+        (Form::Lines, "LINES"),
+        (Form::Stairs, "STAIRS"),
+        (Form::Powers, "POWERS"),
+        (Form::Put, "PUT"),
+    ];
+
+    fn name(self) -> &'static str {
+        Form::ALL.iter().find(|(form, _)| *form == self).map_or("", |(_, name)| name)
+    }
+
+    /// Whether starts of blocks are made first.
+    pub(crate) fn is_prepared(self) -> bool {
+        matches!(self, Form::Lines | Form::Powers)
+    }
+
+    /// Whether there is such a kernel for an element type.
+    pub(crate) fn makes(self, dtype: DType) -> bool {
+        match self {
+            Form::Wrapping | Form::Stairs => dtype.is_integer(),
+            Form::Fused => matches!(dtype, DType::F32 | DType::F64),
+            Form::Lines => dtype.is_float(),
+            Form::Powers => true,
+            Form::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
+        }
+    }
+}
+
+/// A kernel for an element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Program {
+    pub(crate) form: Form,
+    pub(crate) dtype: DType,
+}
+
+impl Program {
+    /// All programs.
+    pub(crate) fn all() -> impl Iterator<Item = Program> {
+        let types = DType::ALL.iter().copied().filter(|&dtype| crate::supports(dtype));
+        let pairs = types.flat_map(|dtype| Form::ALL.iter().map(move |&(form, _)| Program { form, dtype }));
+        pairs.filter(|program| program.form.makes(program.dtype))
+    }
+
+    /// The macros that stand before the text.
+    pub(crate) fn macros(self) -> Vec<(&'static str, String)> {
+        let element = match self.dtype {
+            DType::F64 => "double",
+            DType::F32 => "float",
+            DType::I8 => "signed char",
+            DType::I16 => "short",
+            DType::I32 => "int",
+            DType::I64 => "long long",
+            DType::U8 => "unsigned char",
+            DType::U32 => "unsigned int",
+            DType::U64 => "unsigned long long",
+            // Of floats of 16 bits, the codes.
+            _ => "unsigned short",
+        };
+        let mut macros = vec![("ELEMENT", element.to_owned()), (self.form.name(), String::new())];
+        let mut set = |name, value: String| macros.push((name, value));
+        match (self.dtype, Format::of(self.dtype)) {
+            (DType::F64, _) => set("F64", String::new()),
+            (DType::F32, _) => set("F32", String::new()),
+            (_, None) => set("INTEGER", String::new()),
+            (dtype, Some(format)) => {
+                let mantissa = format.precision() - 1;
+                let field = (1u32 << (small_u32(dtype.bits()) - 1 - mantissa)) - 1;
+                set("HALF", String::new());
+                set("MANTISSA", mantissa.to_string());
+                set("LEAST", format!("({})", format.least_exponent()));
+                set("FIELD", field.to_string());
+            }
+        }
+        if has_long_mantissa(self.dtype) {
+            set("LONG", String::new());
+        }
+        macros
+    }
+
+    /// The source, in which the kernels are called `fill` and `prepare`.
+    pub(crate) fn text(self) -> String {
+        let mut text = String::from("#define FILL fill\n#define PREPARE prepare\n");
+        for (name, value) in self.macros() {
+            text.extend(["#define ", name, " ", &value, "\n"]);
+        }
+        text + TEXT
+    }
+}
+
+pub(crate) const TEXT: &str = include_str!("fill.cu");
+
+/// The sources of all kernels in CUDA C, with their names: to be looked at, or compiled beforehand.
+pub fn source() -> impl Iterator<Item = (String, String)> {
+    Program::all().map(|program| {
+        let name = format!("{}_{}", program.form.name().to_lowercase(), program.dtype.short_name());
+        (name, program.text())
+    })
+}

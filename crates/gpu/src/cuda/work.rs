@@ -1,0 +1,341 @@
+//! What kernels are given of a plan, and which of them are launched: all but the driver.
+
+use std::ops::Range;
+
+use gradus_core::convert::{low_u64, u64_of, usize_of};
+use gradus_core::seq::Wide;
+use gradus_core::{DType, Result};
+use gradus_kernels::Form as Made;
+use gradus_kernels::prepared::{Fused, Kernel, LINE_BLOCK, Lines, Span, Stairs, Tables, Wrapping, bounds};
+
+use super::program::{Form, Program};
+use crate::engine::{Memory, Rest};
+use crate::plan::AnyPlan;
+
+/// What a launch is given; the kernels have the same struct.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Arguments {
+    pub(crate) out: u64,
+    from: u64,
+    pub(crate) to: u64,
+    doubts: u64,
+    capacity: u64,
+    pub(crate) starts: u64,
+    first: u64,
+    step: u64,
+    start: f64,
+    difference: f64,
+    line_first: [u64; 3],
+    line_step: [u64; 3],
+    above: [u64; 3],
+    below: [u64; 3],
+    unit: i64,
+    fraction: u64,
+    step_high: f64,
+    step_low: f64,
+    spread: f64,
+    relative: f64,
+    slack: f64,
+    positions: u64,
+    blocks: u64,
+    wide: u64,
+    position_bits: u64,
+    block_bits: u64,
+    negative: u64,
+}
+
+/// Memory of a device, and kernels that are run there, in the order in which they are launched.
+pub(crate) trait Launcher {
+    /// Memory that is given back when it is dropped.
+    type Memory;
+
+    /// Memory of so many bytes.
+    fn allocate(&self, bytes: u64) -> Result<Self::Memory>;
+
+    /// Where it is.
+    fn address(&self, memory: &Self::Memory) -> u64;
+
+    /// Copies bytes there.
+    fn write(&self, memory: &mut Self::Memory, at: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Copies bytes from there, when all that was launched has run.
+    fn read(&self, memory: &Self::Memory, at: u64, out: &mut [u8]) -> Result<()>;
+
+    /// Runs a kernel, `fill` or `prepare`, with so many blocks of [`THREADS`] threads.
+    fn launch(&self, program: Program, prepare: bool, blocks: u64, arguments: &Arguments) -> Result<()>;
+}
+
+/// Threads of a block.
+pub(crate) const THREADS: u32 = 256;
+
+/// Elements of a launch: the starts of their blocks take some megabytes at most. A multiple of what the longest tables make.
+const LAUNCHED: u64 = 1 << 28;
+
+/// The most doubts that a fill has a list for.
+const CAPACITY: u64 = 1 << 16;
+
+/// The most entries of the tables of positions and of blocks: the former fit the first cache, and wide powers, one for 2^21
+/// elements, cost nothing beside writing these.
+const LONGEST: [u64; 2] = [512, 4096];
+
+/// An array of a device.
+pub(crate) struct Elements<L: Launcher> {
+    pub(crate) launcher: L,
+    pub(crate) dtype: DType,
+    pub(crate) len: u64,
+    pub(crate) memory: L::Memory,
+}
+
+/// Kernels that are to be launched one after the other.
+struct Launches<'a, L: Launcher> {
+    elements: &'a Elements<L>,
+    doubts: L::Memory,
+    /// What is in use until all have run.
+    kept: Vec<L::Memory>,
+    rest: Rest,
+    /// What has doubts.
+    launched: Vec<Range<u64>>,
+}
+
+impl<L: Launcher> Elements<L> {
+    fn width(&self) -> u64 {
+        u64_of(self.dtype.bits() / 8)
+    }
+
+    /// The unsigned type of the same width.
+    fn codes(&self) -> DType {
+        match self.width() {
+            1 => DType::U8,
+            2 => DType::U16,
+            4 => DType::U32,
+            _ => DType::U64,
+        }
+    }
+}
+
+impl<L: Launcher> Memory for Elements<L> {
+    fn make(&mut self, plan: &dyn AnyPlan) -> Result<Rest> {
+        let mut doubts = self.launcher.allocate(8 * (1 + CAPACITY))?;
+        self.launcher.write(&mut doubts, 0, &[0; 8])?;
+        let mut launches = Launches {
+            elements: self,
+            doubts,
+            kept: Vec::new(),
+            rest: Rest::default(),
+            launched: Vec::new(),
+        };
+        launches.plan(plan)?;
+        launches.finish()
+    }
+
+    fn upload(&mut self, lo: u64, bytes: &[u8]) -> Result<()> {
+        let at = lo * self.width();
+        self.launcher.write(&mut self.memory, at, bytes)
+    }
+
+    fn put(&mut self, codes: &[(u64, u64)]) -> Result<()> {
+        let bytes: Vec<u8> =
+            codes.iter().flat_map(|&(index, code)| [index, code]).flat_map(u64::to_le_bytes).collect();
+        let mut entries = self.launcher.allocate(u64_of(bytes.len()))?;
+        self.launcher.write(&mut entries, 0, &bytes)?;
+        let count = u64_of(codes.len());
+        let arguments = Arguments {
+            out: self.launcher.address(&self.memory),
+            to: count,
+            starts: self.launcher.address(&entries),
+            ..Arguments::default()
+        };
+        let program = Program { form: Form::Put, dtype: self.codes() };
+        self.launcher.launch(program, false, count.div_ceil(THREADS.into()), &arguments)?;
+        // The entries are in use until then.
+        self.launcher.read(&self.memory, 0, &mut [])
+    }
+}
+
+impl<L: Launcher> Launches<'_, L> {
+    fn plan(&mut self, plan: &dyn AnyPlan) -> Result<()> {
+        let all = 0..self.elements.len;
+        if let Made::Powers(line) = plan.made_from() {
+            return self.powers(plan, &Tables::new(line, LONGEST));
+        }
+        match plan.made_by() {
+            Kernel::Same => self.same(plan.code(0), all),
+            Kernel::Wrapping(Wrapping { first, step }) => {
+                self.fill(Form::Wrapping, all, &Arguments { first, step, ..Arguments::default() })
+            }
+            Kernel::Fused(Fused { start, step, first }) => {
+                let given = Arguments { first, start, difference: step, ..Arguments::default() };
+                self.fill(Form::Fused, all, &given)
+            }
+            Kernel::Lines(lines) => self.lines(&lines),
+            Kernel::Stairs(stairs) => {
+                let Stairs { line, biases, fraction, .. } = *stairs;
+                let [above, below] = biases.map(words);
+                let (line_first, line_step) = (words(line.first), words(line.step));
+                let fraction = fraction.into();
+                let given =
+                    Arguments { line_first, line_step, above, below, fraction, ..Arguments::default() };
+                self.fill(Form::Stairs, all, &given)
+            }
+            Kernel::Each | Kernel::Powers(_) => {
+                self.rest.ranges.push(all);
+                Ok(())
+            }
+        }
+    }
+
+    fn lines(&mut self, lines: &Lines) -> Result<()> {
+        let given = Arguments {
+            line_first: words(lines.line.first),
+            line_step: words(lines.line.step),
+            unit: lines.line.unit.into(),
+            step_high: lines.step.high,
+            step_low: lines.step.low,
+            spread: lines.spread,
+            relative: lines.relative,
+            slack: lines.slack,
+            ..Arguments::default()
+        };
+        self.prepared(Form::Lines, 0..self.elements.len, u64_of(LINE_BLOCK), &given)
+    }
+
+    /// Products of tables where these stay within the doubles; what is beyond all types is all the same, and the rest the
+    /// processor makes.
+    fn powers(&mut self, plan: &dyn AnyPlan, tables: &Tables) -> Result<()> {
+        let line = &tables.line;
+        let on = |indices: Range<u64>| indices.start + line.before..indices.end + line.before;
+        if line.before > 0 {
+            self.same(plan.code(0), 0..line.before)?;
+        }
+        for (indices, span) in tables.spans() {
+            match span {
+                Span::Beyond => self.same(plan.code(line.before + indices.start), on(indices))?,
+                Span::Edge => self.rest.ranges.push(on(indices)),
+                Span::Inside => self.products(tables, indices)?,
+            }
+        }
+        let end = line.before + line.len;
+        if end < self.elements.len { self.same(plan.code(end), end..self.elements.len) } else { Ok(()) }
+    }
+
+    /// Products for indices of the line.
+    fn products(&mut self, tables: &Tables, indices: Range<u64>) -> Result<()> {
+        let (dtype, line) = (self.elements.dtype, &tables.line);
+        let positions: Vec<_> =
+            tables.positions.iter().map(|&power| (power.high, bounds(power, dtype))).collect();
+        let mut numbers: Vec<f64> = positions.iter().map(|(high, _)| *high).collect();
+        numbers.extend(positions.iter().map(|(_, [lower, _])| *lower));
+        numbers.extend(positions.iter().map(|(_, [_, upper])| *upper));
+        numbers.extend(tables.blocks.iter().flat_map(|power| [power.high, power.low]));
+        let apart = tables.block * tables.count;
+        let wide = indices.clone().step_by(usize_of(apart)).flat_map(|index| {
+            let (mantissa, exponent) = tables.wide(index);
+            [mantissa.high, mantissa.low, f64::from(exponent)]
+        });
+        numbers.extend(wide);
+        let at = self.kept_doubles(&numbers)?;
+        let given = Arguments {
+            positions: at,
+            blocks: at + 24 * tables.block,
+            wide: at + 24 * tables.block + 16 * tables.count,
+            position_bits: tables.block.ilog2().into(),
+            block_bits: tables.count.ilog2().into(),
+            negative: line.negative.into(),
+            ..Arguments::default()
+        };
+        let indices = indices.start + line.before..indices.end + line.before;
+        self.prepared(Form::Powers, indices, tables.block, &given)
+    }
+
+    /// Doubles in memory of the device that is kept until all has run.
+    fn kept_doubles(&mut self, numbers: &[f64]) -> Result<u64> {
+        let mut memory = self.elements.launcher.allocate(8 * u64_of(numbers.len()))?;
+        self.elements.launcher.write(&mut memory, 0, bytemuck::cast_slice(numbers))?;
+        let at = self.elements.launcher.address(&memory);
+        self.kept.push(memory);
+        Ok(at)
+    }
+
+    /// Elements of one code.
+    fn same(&mut self, code: u64, indices: Range<u64>) -> Result<()> {
+        let dtype = self.elements.codes();
+        self.launch(
+            Program { form: Form::Wrapping, dtype },
+            &indices,
+            &Arguments { first: code, ..Arguments::default() },
+        )
+    }
+
+    /// Elements of which the starts of blocks are made first.
+    fn prepared(&mut self, form: Form, indices: Range<u64>, block: u64, given: &Arguments) -> Result<()> {
+        let program = Program { form, dtype: self.elements.dtype };
+        let mut lo = indices.start;
+        while lo < indices.end {
+            let hi = indices.end.min(lo + LAUNCHED);
+            let count = (hi - lo).div_ceil(block);
+            let starts = self.elements.launcher.allocate(24 * count)?;
+            let arguments = Arguments {
+                from: lo,
+                to: hi,
+                step: count,
+                starts: self.elements.launcher.address(&starts),
+                // Of powers, launches are as long as the elements of whole tables.
+                wide: given.wide + 24 * ((lo - indices.start) >> (given.position_bits + given.block_bits)),
+                ..*given
+            };
+            self.kept.push(starts);
+            self.elements.launcher.launch(program, true, count.div_ceil(THREADS.into()), &arguments)?;
+            self.launch(program, &(lo..hi), &arguments)?;
+            lo = hi;
+        }
+        self.launched.push(indices);
+        Ok(())
+    }
+
+    /// Elements that are certain by themselves.
+    fn fill(&mut self, form: Form, indices: Range<u64>, given: &Arguments) -> Result<()> {
+        self.launch(Program { form, dtype: self.elements.dtype }, &indices, given)
+    }
+
+    fn launch(&self, program: Program, indices: &Range<u64>, given: &Arguments) -> Result<()> {
+        if indices.is_empty() {
+            return Ok(());
+        }
+        let Elements { launcher, memory, .. } = self.elements;
+        let arguments = Arguments {
+            out: launcher.address(memory),
+            from: indices.start,
+            to: indices.end,
+            doubts: launcher.address(&self.doubts),
+            capacity: CAPACITY,
+            ..*given
+        };
+        // A thread stores 16 bytes.
+        let each = 16 / self.elements.width();
+        let threads = indices.end.div_ceil(each) - indices.start / each;
+        launcher.launch(program, false, threads.div_ceil(THREADS.into()), &arguments)
+    }
+
+    /// Waits for all, and gives what is left to the processor.
+    fn finish(self) -> Result<Rest> {
+        let Launches { elements, doubts, kept, mut rest, launched, .. } = self;
+        let mut count = [0; 8];
+        elements.launcher.read(&doubts, 0, &mut count)?;
+        let count = u64::from_le_bytes(count);
+        if count > CAPACITY {
+            rest.ranges.extend(launched);
+        } else if count > 0 {
+            let mut bytes = vec![0; usize_of(8 * count)];
+            elements.launcher.read(&doubts, 8, &mut bytes)?;
+            rest.doubts.extend(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+        }
+        drop(kept);
+        Ok(rest)
+    }
+}
+
+fn words(x: Wide) -> [u64; 3] {
+    let high = x.high.cast_unsigned();
+    [x.low, low_u64(high), low_u64(high >> 64)]
+}

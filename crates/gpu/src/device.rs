@@ -1,0 +1,198 @@
+//! Devices and their memory, whatever the backend.
+
+use std::fmt;
+
+use gradus_core::{DType, Error, Kind as ErrorKind, Result, Shape, Tensor, convert};
+
+use crate::plan::AnyPlan;
+
+/// What a device is spoken to by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// NVIDIA's driver.
+    Cuda,
+    /// Vulkan.
+    Vulkan,
+    /// Apple's Metal.
+    Metal,
+    /// Direct3D 12.
+    Dx12,
+}
+
+impl Backend {
+    /// All backends.
+    pub const ALL: [Backend; 4] = [Backend::Cuda, Backend::Vulkan, Backend::Metal, Backend::Dx12];
+
+    /// The name by which devices are asked for: `cuda`, `vulkan`, `metal`, `dx12`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Backend::Cuda => "cuda",
+            Backend::Vulkan => "vulkan",
+            Backend::Metal => "metal",
+            Backend::Dx12 => "dx12",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What sort of device it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A processor of its own, with memory of its own.
+    Discrete,
+    /// Part of the processor, whose memory it shares.
+    Integrated,
+    /// A part of a device that a hypervisor lends, or one of which no more is known.
+    Virtual,
+    /// A program on the processor that stands for a device.
+    Software,
+}
+
+impl Kind {
+    /// The name that is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Discrete => "discrete",
+            Kind::Integrated => "integrated",
+            Kind::Virtual => "virtual",
+            Kind::Software => "software",
+        }
+    }
+}
+
+/// What is known of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// The name by which it is opened: `cuda:0`, `vulkan:1`.
+    pub name: String,
+    /// What it is spoken to by.
+    pub backend: Backend,
+    /// What its maker calls it.
+    pub device: String,
+    /// What sort of device it is.
+    pub kind: Kind,
+    /// The driver and its version, as far as they are told.
+    pub driver: String,
+    /// The bytes of the largest array.
+    pub max_bytes: u64,
+}
+
+/// Whether devices make elements of a type: floats of 16 bits and more, and integers of 8 bits and more.
+pub fn supports(dtype: DType) -> bool {
+    use DType::{BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    matches!(dtype, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | F16 | BF16 | F32 | F64)
+}
+
+/// A device that is open.
+pub trait Device: fmt::Debug + Send + Sync {
+    /// What is known of it.
+    fn info(&self) -> &Info;
+
+    /// Takes memory for so many elements of a type, which are zero at first.
+    ///
+    /// # Errors
+    /// `Unsupported` for types that no device makes; `Limit` if the device has no room.
+    fn allocate(&self, dtype: DType, len: u64) -> Result<Box<dyn Array>>;
+
+    /// All elements of a plan, in new memory.
+    ///
+    /// # Errors
+    /// As [`allocate`](Device::allocate), and `Io` if the device or its driver fails.
+    fn fill(&self, plan: &dyn AnyPlan) -> Result<Box<dyn Array>> {
+        let mut array = self.allocate(plan.element_type(), plan.count())?;
+        array.fill(plan)?;
+        Ok(array)
+    }
+}
+
+/// Elements in the memory of a device: one axis, side by side.
+pub trait Array: fmt::Debug + Send + Sync {
+    /// The type of the elements.
+    fn dtype(&self) -> DType;
+
+    /// The number of elements.
+    fn len(&self) -> u64;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes all elements of a plan, and says who decided them.
+    ///
+    /// # Errors
+    /// `Shape` or `Type` if the plan is of another length or type; `Io` if the device or its driver fails.
+    fn fill(&mut self, plan: &dyn AnyPlan) -> Result<Report>;
+
+    /// Makes all bits zero, by the device's own memory fill, and waits for it.
+    ///
+    /// # Errors
+    /// `Io` if the device or its driver fails.
+    fn clear(&mut self) -> Result<()>;
+
+    /// Copies bytes to the processor, from a byte on.
+    ///
+    /// # Errors
+    /// `Shape` if the bytes reach beyond the array; `Io` if the device or its driver fails.
+    fn read(&self, from: u64, out: &mut [u8]) -> Result<()>;
+
+    /// Where the elements are in a device of CUDA: the number of the device and the address.
+    fn cuda_address(&self) -> Option<(i32, u64)> {
+        None
+    }
+
+    /// All elements, as a tensor.
+    ///
+    /// # Errors
+    /// As [`read`](Array::read).
+    fn tensor(&self) -> Result<Tensor> {
+        let mut bytes = vec![0; convert::usize_of(bytes_of(self.dtype(), self.len())?)];
+        self.read(0, &mut bytes)?;
+        Tensor::from_bytes(self.dtype(), Shape::vector(convert::usize_of(self.len())), bytes.into())
+    }
+}
+
+/// Who decided the elements of a fill.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Elements of which the device was not certain, or that have a sign that lines do not know.
+    pub decided: u64,
+    /// Elements that were made by the processor and copied, because the device cannot make them, or was certain of too few.
+    pub copied: u64,
+}
+
+/// The bytes of so many elements of a type that devices make.
+///
+/// # Errors
+/// `Unsupported` for other types, `Limit` for more than 2^63 bytes.
+pub(crate) fn bytes_of(dtype: DType, len: u64) -> Result<u64> {
+    if !supports(dtype) {
+        let message = format!(
+            "elements of {dtype} are not made on devices; those are of integers of 8 to 64 bits, float16, bfloat16, \
+             float32 and float64"
+        );
+        return Err(Error::new(ErrorKind::Unsupported, message));
+    }
+    let bytes = u128::from(len) * convert::product(dtype.bits() / 8, 1);
+    u64::try_from(bytes).ok().filter(|&bytes| i64::try_from(bytes).is_ok()).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Limit,
+            format!("{len} elements of {dtype} are more bytes than memory has addresses"),
+        )
+    })
+}
+
+/// Checks that bytes that are asked for are there.
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+pub(crate) fn check_read(bytes: u64, from: u64, out: &[u8]) -> Result<()> {
+    if from.checked_add(convert::u64_of(out.len())).is_none_or(|end| end > bytes) {
+        let message = format!("{} bytes from {from} on are asked for, but the array has {bytes}", out.len());
+        return Err(Error::new(ErrorKind::Shape, message));
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Tables whose products are the elements of a geometric sequence.
+//!
+//! Element `i = s + b K + j` is `S R[b] P[j]`: a wide power for every `B K` elements, and two tables of `B` and `K`
+//! entries, which are products of yet shorter tables of wide powers. All are pairs of doubles. In units of 2^-106, and
+//! with products off by 5 of them beside what their factors are:
+//!
+//! | what | relatively off by less than |
+//! |---|---|
+//! | wide power (2^-110) as a pair (2^-105) | 2.1 |
+//! | entry: a product of two | 9.3 |
+//! | `S R[b]` | 16.5 |
+//! | its product with `P[j]`: `p + u` with `p = h h'`, `u = h l' + (l h' + (h h' - p))`; `l l'` is left out (1), `u` is at most 2^-51.4 and rounded twice (2 each) | 31 |
+//!
+//! 2^-101 is 32 units; the bounds are made with 2^-100. Elements of fewer bits are a product of doubles: off by half a
+//! unit in the last place for `S R[b]`, `P[j]`, its bound and the product, 2^-51 together; the bounds are made with 2^-50.
+
+use std::ops::Range;
+
+use gradus_core::convert::nearest_f64;
+use gradus_core::seq::PowerLine;
+use gradus_core::{DType, Number};
+
+use crate::pair::{Pair, power_of_two};
+
+/// A geometric sequence as products of tables.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    /// The logarithms of the elements.
+    pub line: PowerLine,
+    /// Elements in a block, a power of two: the entries of the table of positions.
+    pub block: u64,
+    /// The powers for positions in a block.
+    pub positions: Vec<Pair>,
+    /// Blocks before the next wide power, a power of two: the entries of the table of blocks.
+    pub count: u64,
+    /// The powers for blocks.
+    pub blocks: Vec<Pair>,
+}
+
+/// Exponents of blocks that no product leaves the normal doubles from.
+const INSIDE: std::ops::RangeInclusive<i32> = -960..=1020;
+
+/// Exponents from which on every type has infinity, and up to which zero.
+const BEYOND: [i32; 2] = [1025, -1100];
+
+/// How elements of a line are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// By products of the tables.
+    Inside,
+    /// One by one: a product may leave the normal doubles.
+    Edge,
+    /// All as the first, infinite or zero in every type.
+    Beyond,
+}
+
+impl Tables {
+    /// The tables of a line, with at most so many positions and so many blocks, both powers of two.
+    pub fn new(line: PowerLine, longest: [u64; 2]) -> Tables {
+        let slope = line.slope().abs();
+        // No more entries than there are elements to a side of a square, nor than span 64 powers of two.
+        let fit = |wanted: u64, longest: u64, slope: f64| {
+            let mut count = longest;
+            while count > 1 && (count / 2 >= wanted || nearest_f64(Number::Int(count.into())) * slope > 64.0)
+            {
+                count /= 2;
+            }
+            count
+        };
+        let block = fit(line.len.isqrt(), longest[0], slope);
+        let across = slope * nearest_f64(Number::Int(block.into()));
+        let count = fit(line.len.div_ceil(block), longest[1], across);
+        Tables { line, block, positions: table(&line, 1, block), count, blocks: table(&line, block, count) }
+    }
+
+    /// The wide power at an index of the line, as a mantissa from 1 to 2 and an exponent; the sign is the line's.
+    pub fn wide(&self, first: u64) -> (Pair, i32) {
+        Pair::of_mantissa(self.line.at(first))
+    }
+
+    /// Whether no exponent of that many elements from an index of the line on leaves the normal doubles.
+    pub fn is_inside(&self, first: u64, count: u64) -> bool {
+        self.exponents(first, count).iter().all(|exponent| INSIDE.contains(exponent))
+    }
+
+    /// Whether that many elements from an index of the line on are all infinite, or all zero, in every type.
+    pub fn is_beyond(&self, first: u64, count: u64) -> bool {
+        let [low, high] = self.exponents(first, count);
+        low >= BEYOND[0] || high <= BEYOND[1]
+    }
+
+    /// The line in ranges of indices, in order, by how elements are made there.
+    pub fn spans(&self) -> Vec<(Range<u64>, Span)> {
+        // Logarithms only rise, or only fall, and so do the numbers of these marks that they have reached.
+        let marks = [BEYOND[1] + 1, *INSIDE.start(), *INSIDE.end() + 1, BEYOND[0]];
+        let reached = |i: u64| marks.iter().filter(|&&mark| self.line.logarithm(i) >= mark).count();
+        let mut spans = Vec::new();
+        let mut start = 0;
+        while start < self.line.len {
+            let here = reached(start);
+            let (mut inner, mut outer) = (start, self.line.len);
+            while outer - inner > 1 {
+                let middle = inner + (outer - inner) / 2;
+                if reached(middle) == here { inner = middle } else { outer = middle }
+            }
+            spans.push((
+                start..outer,
+                [Span::Beyond, Span::Edge, Span::Inside, Span::Edge, Span::Beyond][here],
+            ));
+            start = outer;
+        }
+        spans
+    }
+
+    /// The least and the largest exponent of that many elements from an index of the line on.
+    fn exponents(&self, first: u64, count: u64) -> [i32; 2] {
+        let last = (first + count).min(self.line.len) - 1;
+        let [one, other] = [first, last].map(|i| self.line.logarithm(i));
+        [one.min(other), one.max(other)]
+    }
+}
+
+/// Bounds of what is relatively off: of pairs, and of doubles.
+const LONG: f64 = power_of_two(-100);
+const SHORT: f64 = power_of_two(-50);
+
+/// The low part of a power for a position less the bound of elements of a type, and with it; of types of fewer bits, the
+/// bounds of the power itself.
+pub fn bounds(power: Pair, dtype: DType) -> [f64; 2] {
+    if has_long_mantissa(dtype) {
+        [power.low - LONG * power.high, power.low + LONG * power.high]
+    } else {
+        [power.high * (1.0 - SHORT), power.high * (1.0 + SHORT)]
+    }
+}
+
+/// Whether doubles are too short to decide elements of a type.
+pub fn has_long_mantissa(dtype: DType) -> bool {
+    matches!(dtype, DType::F64 | DType::I64 | DType::U64)
+}
+
+/// The powers from 0 to `count - 1` of the ratio of elements so many apart.
+fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<Pair> {
+    // As few wide powers as a product of two tables needs.
+    let short = 1 << (count.ilog2() / 2);
+    let wide = |apart: u64| {
+        let (mantissa, exponent) = Pair::of_mantissa(line.ratio(apart));
+        mantissa.scaled(exponent)
+    };
+    let fine: Vec<Pair> = (0..short).map(|i| wide(apart * i)).collect();
+    let coarse = (0..count / short).map(|i| wide(apart * short * i));
+    coarse.flat_map(|coarse| fine.iter().map(move |&fine| coarse.times(fine)).collect::<Vec<_>>()).collect()
+}

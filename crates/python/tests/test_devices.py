@@ -1,0 +1,107 @@
+"""Sequences on devices. Without one, what is said instead; `pip install` with the feature `wgpu` and a software device of Vulkan
+has all of it run."""
+
+import ctypes
+import gc
+
+import numpy as np
+import pytest
+from conftest import bits
+
+import gradus
+from gradus.errors import ArgumentError, UnsupportedError, UsageError
+
+NAMES = [device["name"] for device in gradus.devices()]
+TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64"]
+needs_device = pytest.mark.skipif(not NAMES, reason="there is no device: gradus devices says why")
+
+
+def test_devices_are_described():
+    for device in gradus.devices():
+        assert set(device) == {"name", "backend", "device", "kind", "driver", "max_bytes"}
+        assert device["name"].split(":")[0] == device["backend"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda device: gradus.arange(3, device=device),
+        lambda device: gradus.linspace(0, 1, 3, device=device),
+        lambda device: gradus.logspace(0, 1, 3, device=device),
+        lambda device: gradus.geomspace(1, 2, 3, device=device),
+    ],
+)
+def test_devices_that_are_not_there_are_errors(make):
+    with pytest.raises(UsageError, match='"tpu" is no device; cpu, gpu, cuda, vulkan, metal, dx12 are'):
+        make("tpu")
+    with pytest.raises(UnsupportedError, match='there is no device "cuda:1000": '):
+        make("cuda:1000")
+    with pytest.raises(UnsupportedError, match='there is no device "metal": '):
+        make("metal")
+    assert isinstance(make("cpu"), np.ndarray)
+    if "cuda:0" not in NAMES:
+        with pytest.raises(UnsupportedError, match="(libcuda.so.1|libnvrtc|driver|feature)"):
+            make("cuda")
+
+
+def test_what_only_the_processor_makes():
+    with pytest.raises(UsageError, match="out is an array of the processor"):
+        gradus.arange(3, out=np.empty(3, int), device="vulkan")
+    with pytest.raises(UnsupportedError, match="sequences between arrays are made by the processor"):
+        gradus.linspace([0, 1], 2, 3, device="vulkan")
+    with pytest.raises(ArgumentError):
+        gradus.arange(0, 1, 0, device="vulkan")
+
+
+@needs_device
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_devices_give_the_same_bits(name, dtype):
+    for make in (
+        lambda **how: gradus.arange(0, 100, 3, **how),
+        lambda **how: gradus.linspace(0.1, 99.9, 1001, **how),
+        lambda **how: gradus.logspace(0, 2, 1001, **how),
+        lambda **how: gradus.geomspace(1, 100, 1001, **how),
+    ):
+        want, got = make(dtype=dtype), make(dtype=dtype, device=name)
+        assert (got.device, got.shape, got.dtype, got.nbytes) == (name, want.shape, want.dtype, want.nbytes)
+        assert len(got) == got.size == want.size
+        assert bits(got.to_numpy()).tolist() == bits(want).tolist()
+        assert bits(np.asarray(got)).tolist() == bits(want).tolist()
+
+
+@needs_device
+@pytest.mark.parametrize("name", NAMES)
+def test_devices_speak_dlpack(name):
+    array = gradus.linspace(0, 1, 1001, dtype="float32", device=name)
+    if name.startswith("cuda"):
+        assert array.__dlpack_device__() == (2, int(name.split(":")[1]))
+        return
+    assert array.__dlpack_device__() == (1, 0)
+    for version in (None, (0, 8), (1, 0), (1, 1)):
+        capsule = array.__dlpack__(max_version=version)
+        named = b"dltensor_versioned" if version and version[0] >= 1 else b"dltensor"
+        is_valid = ctypes.pythonapi.PyCapsule_IsValid
+        is_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        assert is_valid(capsule, named)
+        # Nobody takes it over, so it gives the memory back itself.
+        del capsule
+    taken = np.from_dlpack(array)
+    wanted = gradus.linspace(0, 1, 1001, dtype="float32")
+    del array
+    gc.collect()
+    # The memory is the array's, and stays as long as it is taken.
+    assert taken.tolist() == wanted.tolist()
+    halves = gradus.from_dlpack(gradus.arange(5, dtype="bfloat16", device=name))
+    assert halves.tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(BufferError, match="not copied by DLPack"):
+        gradus.arange(5, device=name).__dlpack__(copy=True)
+    with pytest.raises(BufferError, match="not copied by DLPack"):
+        gradus.arange(5, device=name).__dlpack__(dl_device=(7, 0))
+
+
+@needs_device
+@pytest.mark.parametrize("name", NAMES)
+def test_types_that_no_device_makes_are_errors(name):
+    with pytest.raises(UnsupportedError, match="elements of complex128 are not made on devices"):
+        gradus.linspace(0, 1j, 3, device=name)
