@@ -7,8 +7,8 @@ use bytes::Bytes;
 use gradus_core::graph::edit::{Edit, Kept, Made, Step};
 use gradus_core::graph::{Extent, Model, Type};
 use gradus_core::{DType, Limits, Tensor};
-use gradus_formats::{InMemory, Part};
 use gradus_formats::onnx::{edit_model, external_files, mentioned, read_model};
+use gradus_formats::{InMemory, Part};
 
 /// A varint.
 fn varint(mut value: usize) -> Vec<u8> {

@@ -74,14 +74,7 @@ impl Model {
 
     /// A model that was made in memory.
     pub fn from_source(model: graph::Model) -> Model {
-        Model {
-            source: model,
-            file: None,
-            bytes: None,
-            edited: false,
-            files: None,
-            beside: String::new(),
-        }
+        Model { source: model, file: None, bytes: None, edited: false, files: None, beside: String::new() }
     }
 
     /// Reads a model; other files have the name of its own, but for the ending.

@@ -74,7 +74,8 @@ impl Model {
     /// first, is the last to be replaced.
     fn save_pair(&self, xml: &Splice, text: &Bytes, constants: Constants<'_>, path: &Path) -> Result<u64> {
         if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xml")) {
-            let message = "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it";
+            let message =
+                "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it";
             return Err(Error::new(Kind::Usage, message).in_file(path.display()));
         }
         let beside = path.with_extension("bin");

@@ -59,7 +59,14 @@ fn ints(builder: &mut Builder, name: &str, elements: &[i64]) {
     builder.constant(name, Tensor::vector(elements).into()).unwrap();
 }
 
-fn node(builder: &mut Builder, operator: &str, version: i64, inputs: &[&str], output: &str, data: &[(&'static str, &str)]) {
+fn node(
+    builder: &mut Builder,
+    operator: &str,
+    version: i64,
+    inputs: &[&str],
+    output: &str,
+    data: &[(&'static str, &str)],
+) {
     let data = data.iter().map(|(name, value)| (*name, Content::Text((*value).into()))).collect();
     builder.apply(&format!("make {output}"), operator, version, inputs, &[output], data).unwrap();
 }
@@ -72,7 +79,8 @@ fn floats(dims: &[usize]) -> Value {
 
 /// Both give the same, under the same names.
 fn same(before: &Model, after: &Model, inputs: &[(&str, Value)]) {
-    let inputs: HashMap<_, _> = inputs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let inputs: HashMap<_, _> =
+        inputs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let [one, other] = [before, after].map(|model| model.run(&inputs, &[], &Options::default()).unwrap());
     assert_eq!(one, other);
 }
@@ -143,7 +151,13 @@ fn what_changes_nothing_goes_but_outputs_keep_their_layers() {
     node(b, "Transpose", 1, &["same", "order"], "turned", &[]);
     node(b, "ShapeOf", 3, &["turned"], "shape", &[("output_type", "i64")]);
     ints(b, "steps", &[1, 1]);
-    let masks = [("begin_mask", "0,0"), ("end_mask", "0,0"), ("new_axis_mask", ""), ("shrink_axis_mask", ""), ("ellipsis_mask", "")];
+    let masks = [
+        ("begin_mask", "0,0"),
+        ("end_mask", "0,0"),
+        ("new_axis_mask", ""),
+        ("shrink_axis_mask", ""),
+        ("ellipsis_mask", ""),
+    ];
     node(b, "StridedSlice", 1, &["turned", "begin", "shape", "steps"], "whole", &masks);
     node(b, "Abs", 1, &["whole"], "y", &[]);
     node(b, "Convert", 1, &["y"], "out", &[("destination_type", "f32")]);
@@ -166,7 +180,10 @@ fn an_output_that_is_known_is_a_constant_of_its_name() {
     let after = folded(&before);
     assert!(operators(&after).is_empty());
     let output = after.graph().value(after.graph().outputs()[0]);
-    assert!(*output.name == *"shape" && output.aliases.iter().any(|name| **name == *"tensor,name"), "{output:?}");
+    assert!(
+        *output.name == *"shape" && output.aliases.iter().any(|name| **name == *"tensor,name"),
+        "{output:?}"
+    );
     same(&before, &after, &[("x", floats(&[2, 3]))]);
 }
 
@@ -175,7 +192,8 @@ fn weights_stay_narrow_and_what_depends_on_state_stays() {
     let mut builder = Builder::new("g");
     let b = &mut builder;
     input(b, "x", DType::F32, &[2]);
-    let half = Tensor::from_numbers(DType::F16, Shape::vector(2), [1, 2].map(Number::Int), Rules::IEEE).unwrap();
+    let half =
+        Tensor::from_numbers(DType::F16, Shape::vector(2), [1, 2].map(Number::Int), Rules::IEEE).unwrap();
     b.constant("w", half.into()).unwrap();
     node(b, "Convert", 1, &["w"], "wide", &[("destination_type", "f32")]);
     node(b, "Multiply", 1, &["x", "wide"], "y", &[("auto_broadcast", "numpy")]);
@@ -230,13 +248,13 @@ fn a_branch_that_always_runs_takes_the_place_of_its_node() {
         let after = folded(&before);
         assert_eq!(operators(&after), [operator, "ReLU"]);
         let dims: Vec<_> = extents.iter().map(|&len| usize::try_from(len).unwrap_or(2)).collect();
-        let run = |model: &Model| {
-            model.run(&[("x".to_owned(), floats(&dims))].into(), &[], &Options::default())
-        };
+        let run =
+            |model: &Model| model.run(&[("x".to_owned(), floats(&dims))].into(), &[], &Options::default());
         if let (Ok(one), Ok(other)) = (run(&before), run(&after)) {
             assert_eq!(one, other);
         }
-        let names: Vec<_> = after.graph().outputs().iter().map(|&id| after.graph().value(id).name.to_string()).collect();
+        let names: Vec<_> =
+            after.graph().outputs().iter().map(|&id| after.graph().value(id).name.to_string()).collect();
         assert_eq!(names, ["y", "z"]);
     }
 }
@@ -245,12 +263,11 @@ fn a_branch_that_always_runs_takes_the_place_of_its_node() {
 fn fixed_inputs_are_fixed_in_the_file() {
     let before = by_rank(&[-1, -1]);
     let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
-    let options = FoldOptions {
-        inputs: [("x".to_owned(), Given::Type(given))].into(),
-        ..FoldOptions::default()
-    };
+    let options =
+        FoldOptions { inputs: [("x".to_owned(), Given::Type(given))].into(), ..FoldOptions::default() };
     let after = folded_with(&before, &options);
-    let of = |name: &str| after.graph().value(after.value(name).unwrap()).declared.clone().unwrap().to_string();
+    let of =
+        |name: &str| after.graph().value(after.value(name).unwrap()).declared.clone().unwrap().to_string();
     assert_eq!([of("x"), of("y"), of("z")], ["float32[2, 3]"; 3]);
     assert!(text(&after).contains("<data shape=\"2,3\" element_type=\"f32\" />"));
 }
@@ -304,7 +321,12 @@ fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
     // What was read before still has its constants.
     same(&before, &Model::open(&path, &Limits::DEFAULT).unwrap(), &[("x", floats(&[2, 3]))]);
     let error = before.save(folder.join("m.onnx")).unwrap_err().to_string();
-    assert!(error.ends_with("a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it"), "{error}");
+    assert!(
+        error.ends_with(
+            "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it"
+        ),
+        "{error}"
+    );
     std::fs::remove_file(path.with_extension("bin")).unwrap();
     let lost = Model::open(&path, &Limits::DEFAULT).unwrap();
     assert!(lost.save(&other).unwrap_err().to_string().ends_with("m.bin: there is no such file"));
@@ -312,11 +334,17 @@ fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
 }
 
 fn tensor(json: &Json) -> Tensor {
-    let dims: Vec<_> =
-        json["shape"].as_array().unwrap().iter().map(|dim| usize::try_from(dim.as_u64().unwrap()).unwrap()).collect();
+    let dims: Vec<_> = json["shape"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|dim| usize::try_from(dim.as_u64().unwrap()).unwrap())
+        .collect();
     let number = |element: &Json| match element {
         Json::String(text) => Number::Float(text.parse().unwrap()),
-        other => other.as_i64().map_or_else(|| Number::Float(other.as_f64().unwrap()), |x| Number::Int(x.into())),
+        other => {
+            other.as_i64().map_or_else(|| Number::Float(other.as_f64().unwrap()), |x| Number::Int(x.into()))
+        }
     };
     let numbers = json["elements"].as_array().unwrap().iter().map(number);
     let dtype: DType = json["type"].as_str().unwrap().parse().unwrap();
@@ -331,7 +359,10 @@ fn recorded_models_of_every_operator_give_the_same_when_folded() {
     for (name, cases) in recorded["operators"].as_object().unwrap() {
         for case in cases.as_array().unwrap() {
             let hex = case["bin"].as_str().unwrap();
-            let bin = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect();
+            let bin = (0..hex.len())
+                .step_by(2)
+                .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap())
+                .collect();
             let before = open(case["xml"].as_str().unwrap().as_bytes(), bin);
             let after = folded(&before);
             let inputs: HashMap<String, Value> = case["inputs"]
@@ -340,8 +371,7 @@ fn recorded_models_of_every_operator_give_the_same_when_folded() {
                 .iter()
                 .map(|(name, json)| (name.clone(), tensor(json).into()))
                 .collect();
-            let [one, other] =
-                [&before, &after].map(|model| model.run(&inputs, &[], &Options::default()));
+            let [one, other] = [&before, &after].map(|model| model.run(&inputs, &[], &Options::default()));
             match (one, other) {
                 (Ok(one), Ok(other)) => assert_eq!(format!("{one:?}"), format!("{other:?}"), "{name}"),
                 (Err(_), Err(_)) => continue,

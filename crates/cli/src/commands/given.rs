@@ -32,7 +32,11 @@ pub(super) fn destination(to: &Path, model: &Path) -> Result<PathBuf> {
         if is_ir(to) == is_ir(model) {
             return Ok(to.to_owned());
         }
-        let (from, ending) = if is_ir(model) { ("an OpenVINO", "ends in .xml") } else { ("no OpenVINO", "does not end in .xml") };
+        let (from, ending) = if is_ir(model) {
+            ("an OpenVINO", "ends in .xml")
+        } else {
+            ("no OpenVINO", "does not end in .xml")
+        };
         let message = format!(
             "--output {}: {} is {from} model, and is written to a file that {ending}; `gradus convert` turns one format into another",
             to.display(),

@@ -61,7 +61,13 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
         .iter()
         .find(|(key, _)| key == "Runtime_version")
         .map_or_else(String::new, |(_, value)| format!("OpenVINO {value}"));
-    let mut reading = Reading { bin, files, lines: Lines::of(document.input_text()), regions: Regions::default(), depth: limits.max_depth };
+    let mut reading = Reading {
+        bin,
+        files,
+        lines: Lines::of(document.input_text()),
+        regions: Regions::default(),
+        depth: limits.max_depth,
+    };
     model.graph = reading.graph(net)?.graph;
     reading.regions.check()?;
     Ok(model)
@@ -233,7 +239,8 @@ impl Reading<'_> {
             "Result" => {
                 let source = source((id, 0), layer, edges)?;
                 let value = builder.output(&key(source));
-                let shown = list_of_names(layer.attribute("output_names").unwrap_or_default()).into_iter().next();
+                let shown =
+                    list_of_names(layer.attribute("output_names").unwrap_or_default()).into_iter().next();
                 names.outputs.extend(shown.map(|name| (value, name)));
                 Ok(())
             }

@@ -116,7 +116,13 @@ pub(super) fn extents_are(standard: Standard, dtype: DType) -> bool {
 
 type Attributes = Vec<(&'static str, Content)>;
 
-fn node(operator: &'static str, version: i64, inputs: Vec<Arc<str>>, output: Arc<str>, attributes: Attributes) -> Made {
+fn node(
+    operator: &'static str,
+    version: i64,
+    inputs: Vec<Arc<str>>,
+    output: Arc<str>,
+    attributes: Attributes,
+) -> Made {
     Made { name: output.clone(), operator, version, inputs, outputs: vec![output], attributes }
 }
 

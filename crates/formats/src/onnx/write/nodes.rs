@@ -5,8 +5,8 @@ use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
 use gradus_core::{Error, Kind, Result};
 
 use super::{Declared, edit_graph, encode, info, initializer, new_arc, new_name};
-use crate::onnx::fields::{attribute_proto, graph_proto, node_proto};
 use crate::Splice;
+use crate::onnx::fields::{attribute_proto, graph_proto, node_proto};
 use crate::wire::{Field, Span};
 
 /// The nodes of a graph as they will be written, and what they bring along.

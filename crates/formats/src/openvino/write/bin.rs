@@ -98,7 +98,8 @@ impl Laid {
 /// [`Kind::Syntax`] if the file is shorter.
 pub(super) fn part(offset: u64, size: u64, len: usize) -> Result<Range<usize>> {
     let end = offset.checked_add(size).filter(|&end| end <= u64_of(len)).ok_or_else(|| {
-        let message = format!("{size} bytes at {offset} are wanted of the file of constants, which has {len}");
+        let message =
+            format!("{size} bytes at {offset} are wanted of the file of constants, which has {len}");
         Error::new(Kind::Syntax, message)
     })?;
     Ok(usize_of(offset)..usize_of(end))
@@ -111,7 +112,8 @@ mod tests {
     #[test]
     fn parts_keep_their_alignment_and_a_second_time_their_places() {
         let mut new = New::default();
-        for (tensor, number) in [(Tensor::vector(&[1i64]), 0), (Tensor::vector(&[1i64; 9]), 1), (Tensor::scalar(1i64), 0)]
+        for (tensor, number) in
+            [(Tensor::vector(&[1i64]), 0), (Tensor::vector(&[1i64; 9]), 1), (Tensor::scalar(1i64), 0)]
         {
             assert_eq!(new.add(&tensor).unwrap().0, number);
         }

@@ -41,7 +41,11 @@ struct Item<'a, 'e> {
 
 enum Content<'a, 'e> {
     /// Of the file: in its place, or one of an inner graph in place of the layer that held it.
-    Layer { layer: Layer<'a>, stays: bool, of: Option<(&'e Node, &'e Kept)> },
+    Layer {
+        layer: Layer<'a>,
+        stays: bool,
+        of: Option<(&'e Node, &'e Kept)>,
+    },
     Made(&'e Made),
     Constant(&'e Tensor),
 }
@@ -83,7 +87,8 @@ pub(super) fn edit_graph(out: &mut Out, xml: Xml<'_>, graph: &Graph, edit: &Edit
     editing.constants(edit, scope.names);
     for layer in &net.layers {
         let dropped = |id: ValueId| edit.dropped.contains(&graph.value(id).name);
-        let goes = layer.sort == Sort::Constant && layer.outputs.iter().filter_map(|port| port.value).any(dropped);
+        let goes =
+            layer.sort == Sort::Constant && layer.outputs.iter().filter_map(|port| port.value).any(dropped);
         if matches!(layer.sort, Sort::Parameter | Sort::Constant) && !goes {
             editing.layer(&scope, layer, None)?;
         }
@@ -130,7 +135,12 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
         self.next - 1
     }
 
-    fn new_layer(&mut self, content: Content<'a, 'e>, inputs: Vec<Arc<str>>, outputs: Vec<(Arc<str>, Option<Type>)>) {
+    fn new_layer(
+        &mut self,
+        content: Content<'a, 'e>,
+        inputs: Vec<Arc<str>>,
+        outputs: Vec<(Arc<str>, Option<Type>)>,
+    ) {
         let id = self.number();
         let first = i64_of(inputs.len());
         for (port, (name, of)) in (first..).zip(&outputs) {
@@ -329,7 +339,9 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
         let old = |name: &Arc<str>| self.old.get(&**name);
         let layer_name = old(first).filter(|(layer, _)| layer.outputs.len() == 1);
         let layer_name = layer_name.and_then(|(layer, _)| layer.xml.attribute("name")).unwrap_or(first);
-        let names = |name: &Arc<str>| old(name).and_then(|(_, port)| port.attribute("names")).unwrap_or_default().to_owned();
+        let names = |name: &Arc<str>| {
+            old(name).and_then(|(_, port)| port.attribute("names")).unwrap_or_default().to_owned()
+        };
         let made = match item.content {
             Content::Constant(tensor) => return constant(out, item.id, layer_name, tensor, names(first)),
             Content::Made(made) => made,

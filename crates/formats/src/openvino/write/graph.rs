@@ -30,17 +30,13 @@ struct Writing<'a> {
 pub(super) fn graph(out: &mut Out, graph: &Graph) -> Result<(Vec<i64>, Vec<i64>)> {
     if let Some(capture) = graph.captures().first() {
         let name = &graph.value(capture.inner).name;
-        let message =
-            format!("a graph within a node reads \"{name}\" of the graph around, but in OpenVINO it must be an input");
+        let message = format!(
+            "a graph within a node reads \"{name}\" of the graph around, but in OpenVINO it must be an input"
+        );
         return Err(Error::new(Kind::Unsupported, message));
     }
-    let mut writing = Writing {
-        graph,
-        sources: HashMap::new(),
-        taken: HashSet::new(),
-        edges: Vec::new(),
-        next: 0,
-    };
+    let mut writing =
+        Writing { graph, sources: HashMap::new(), taken: HashSet::new(), edges: Vec::new(), next: 0 };
     out.xml.open("layers", &[]);
     let parameters = graph.inputs().iter().map(|&id| writing.parameter(out, id)).collect::<Result<_>>()?;
     for (id, constant) in graph.constants() {
@@ -124,10 +120,16 @@ impl<'a> Writing<'a> {
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for (slot, id) in node.inputs.iter().enumerate() {
             let id = id.ok_or_else(|| {
-                Error::new(Kind::Unsupported, format!("input {slot} is missing, but in OpenVINO none before the last may be"))
+                Error::new(
+                    Kind::Unsupported,
+                    format!("input {slot} is missing, but in OpenVINO none before the last may be"),
+                )
             })?;
             let from = self.sources.get(&id).copied().ok_or_else(|| {
-                Error::new(Kind::Graph, format!("input {slot} \"{}\" is not defined before", self.graph.value(id).name))
+                Error::new(
+                    Kind::Graph,
+                    format!("input {slot} \"{}\" is not defined before", self.graph.value(id).name),
+                )
             })?;
             self.edges.push((from, (number, slot)));
             inputs.push(self.declared(id));
@@ -135,7 +137,9 @@ impl<'a> Writing<'a> {
         let first = node.outputs.iter().flatten().next().map(|&id| &*self.graph.value(id).name);
         let like = if node.name.is_empty() { first.unwrap_or(&node.operator.name) } else { &node.name };
         let name = self.layer_name(like, number);
-        let version = node.version.map_or_else(|| node.operator.domain.to_string(), |version| format!("opset{version}"));
+        let version = node
+            .version
+            .map_or_else(|| node.operator.domain.to_string(), |version| format!("opset{version}"));
         let head = Head { id: number, name: &name, operator: &node.operator.name, version: &version };
         // The maps of ports stand before the graphs, and need to know how their layers are numbered.
         let mut bodies = HashMap::new();
@@ -170,9 +174,11 @@ impl<'a> Writing<'a> {
 
     fn result(&mut self, out: &mut Out, id: ValueId) -> Result<i64> {
         let info = self.graph.value(id);
-        let from = self.sources.get(&id).copied().ok_or_else(|| {
-            Error::new(Kind::Graph, format!("output \"{}\" is not defined", info.name))
-        })?;
+        let from = self
+            .sources
+            .get(&id)
+            .copied()
+            .ok_or_else(|| Error::new(Kind::Graph, format!("output \"{}\" is not defined", info.name)))?;
         let number = self.number();
         let name = self.layer_name(&format!("{}/sink_port_0", info.name), number);
         let head = Head { id: number, name: &name, operator: "Result", version: "opset1" };

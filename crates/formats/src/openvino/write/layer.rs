@@ -113,7 +113,10 @@ pub(super) fn known(dtype: DType) -> Result<&'static str> {
 ///
 /// # Errors
 /// [`Kind::Unsupported`] if one is no text, number or list of numbers.
-pub(super) fn data<'c>(xml: &mut Xml, attributes: impl Iterator<Item = (&'c str, &'c Content)>) -> Result<()> {
+pub(super) fn data<'c>(
+    xml: &mut Xml,
+    attributes: impl Iterator<Item = (&'c str, &'c Content)>,
+) -> Result<()> {
     let mut texts = Vec::new();
     for (name, content) in attributes {
         let has_own_element = BODIES.iter().any(|(body, map)| [*body, *map].contains(&name));
@@ -138,7 +141,8 @@ fn as_text(name: &str, content: &Content) -> Result<String> {
         Content::Floats(values) => Ok(list(values.iter().map(f32::to_string).collect())),
         Content::Bytes(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
         other => {
-            let message = format!("attribute \"{name}\" is {}, which a file of OpenVINO cannot hold", other.sort());
+            let message =
+                format!("attribute \"{name}\" is {}, which a file of OpenVINO cannot hold", other.sort());
             Err(Error::new(Kind::Unsupported, message))
         }
     }
@@ -152,7 +156,8 @@ pub(super) type Ends = HashMap<&'static str, (Vec<i64>, Vec<i64>)>;
 /// # Errors
 /// [`Kind::Graph`] if a map names what the graph does not have.
 pub(super) fn maps(xml: &mut Xml, attributes: &[Attribute], bodies: &Ends, inputs: usize) -> Result<()> {
-    let find = |name: &str| attributes.iter().find(|attribute| &*attribute.name == name).map(|found| &found.content);
+    let find =
+        |name: &str| attributes.iter().find(|attribute| &*attribute.name == name).map(|found| &found.content);
     for (body, map) in BODIES {
         let Some(ends) = bodies.get(body) else { continue };
         let Some(Content::Ports(ports)) = find(map) else {
@@ -163,10 +168,21 @@ pub(super) fn maps(xml: &mut Xml, attributes: &[Attribute], bodies: &Ends, input
     Ok(())
 }
 
-fn port_map(xml: &mut Xml, name: &str, ports: &Ports, ends: &(Vec<i64>, Vec<i64>), inputs: usize) -> Result<()> {
+fn port_map(
+    xml: &mut Xml,
+    name: &str,
+    ports: &Ports,
+    ends: &(Vec<i64>, Vec<i64>),
+    inputs: usize,
+) -> Result<()> {
     let layer = |list: &[i64], index: usize| {
         let found = list.get(index).map(i64::to_string);
-        found.ok_or_else(|| Error::new(Kind::Graph, format!("\"{name}\" names value {index} of a graph that has {}", list.len())))
+        found.ok_or_else(|| {
+            Error::new(
+                Kind::Graph,
+                format!("\"{name}\" names value {index} of a graph that has {}", list.len()),
+            )
+        })
     };
     let (parameters, results) = ends;
     xml.open(name, &[]);
@@ -188,7 +204,10 @@ fn port_map(xml: &mut Xml, name: &str, ports: &Ports, ends: &(Vec<i64>, Vec<i64>
     if !ports.back_edges.is_empty() {
         xml.open("back_edges", &[]);
         for &(from, to) in &ports.back_edges {
-            xml.leaf("edge", &[("from-layer", &layer(results, from)?), ("to-layer", &layer(parameters, to)?)]);
+            xml.leaf(
+                "edge",
+                &[("from-layer", &layer(results, from)?), ("to-layer", &layer(parameters, to)?)],
+            );
         }
         xml.close("back_edges");
     }
@@ -210,7 +229,7 @@ fn entry(xml: &mut Xml, side: &str, outer: &str, inner: &str, port: &Port, purpo
 
 /// The graphs of a node, by the names of their elements.
 pub(super) fn graphs(attributes: &[Attribute]) -> impl Iterator<Item = (&'static str, &Graph)> {
-    BODIES.iter().filter_map(|(body, _)| {
+    BODIES.iter().filter_map(move |(body, _)| {
         let found = attributes.iter().find(|attribute| &*attribute.name == *body)?;
         if let Content::Graph(graph) = &found.content { Some((*body, &**graph)) } else { None }
     })

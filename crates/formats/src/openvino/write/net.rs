@@ -78,6 +78,10 @@ impl<'a> Net<'a> {
                 Some("Result") => {
                     let value = graph.outputs().get(count(&mut results)).copied();
                     inputs.truncate(1);
+                    if inputs.is_empty() {
+                        let message = "a Result without an input port is not edited".to_owned();
+                        return Err(at(layer, Kind::Unsupported, message));
+                    }
                     inputs.iter_mut().for_each(|port| port.value = value);
                     Sort::Result
                 }
@@ -143,7 +147,8 @@ pub(super) fn value_of(xml: Xml<'_>, name: &str) -> Result<Option<Range<usize>>>
     let (all, range) = (attribute.range(), attribute.range_value());
     let text = xml.document().input_text();
     let quote = range.start.checked_sub(1).and_then(|at| text.get(at..range.start));
-    let quoted = quote.is_some_and(|quote| matches!(quote, "\"" | "'") && text.get(all.end - 1..all.end) == Some(quote));
+    let quoted = quote
+        .is_some_and(|quote| matches!(quote, "\"" | "'") && text.get(all.end - 1..all.end) == Some(quote));
     if quoted && range.end + 1 == all.end {
         return Ok(Some(range));
     }

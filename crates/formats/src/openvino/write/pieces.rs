@@ -143,7 +143,8 @@ mod tests {
     #[test]
     fn patches_are_put_in_order_and_what_is_within_another_goes() {
         let text = "0123456789";
-        let patches = vec![Patch::new(8..8, "x"), Patch::new(2..5, "y"), Patch::new(3..4, "z"), Patch::new(8..9, "")];
+        let patches =
+            vec![Patch::new(8..8, "x"), Patch::new(2..5, "y"), Patch::new(3..4, "z"), Patch::new(8..9, "")];
         let pieces = patched(1..10, patches).into_iter().map(|piece| match piece {
             Piece::Source(range) => text[range].to_owned(),
             Piece::Fresh(text) => text,

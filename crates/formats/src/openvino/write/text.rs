@@ -67,8 +67,12 @@ impl Xml {
     /// An `<edge>` from a port of a layer to another.
     pub(super) fn edge(&mut self, from: (i64, &str), to: (i64, &str)) {
         let (from_layer, to_layer) = (from.0.to_string(), to.0.to_string());
-        let attributes =
-            [("from-layer", &*from_layer), ("from-port", from.1), ("to-layer", &*to_layer), ("to-port", to.1)];
+        let attributes = [
+            ("from-layer", &*from_layer),
+            ("from-port", from.1),
+            ("to-layer", &*to_layer),
+            ("to-port", to.1),
+        ];
         self.leaf("edge", &attributes);
     }
 
