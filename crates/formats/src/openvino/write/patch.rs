@@ -4,17 +4,21 @@ use gradus_core::Result;
 use gradus_core::graph::{Extent, Type};
 
 use super::super::model::{Xml, child};
-use super::super::shape::{dim_text, extent, shape_text, tensor_type};
+use super::super::shape::{dim_text, extent, precision, shape_text, tensor_type};
 use super::net::{end_of_attributes, space_before, value_of, whole};
 use super::pieces::Patch;
 use super::text::escaped;
 
-/// Other dimensions of a port, if it has others. Of what nothing is known, nothing is said.
+/// Another element type and other dimensions of a port, if it has others. Of what nothing is known, nothing is said.
 pub(super) fn retyped(port: Xml<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
-    let Some(Type::Tensor(_, extents)) = of else { return Ok(Vec::new()) };
+    let Some(Type::Tensor(dtype, extents)) = of else { return Ok(Vec::new()) };
     let extents = extents.as_deref().unwrap_or_default();
-    let dims: Vec<_> = port.children().filter(|child| child.tag_name().name() == "dim").collect();
     let mut patches = Vec::new();
+    let old = port.attribute("precision").and_then(|text| text.parse().ok());
+    if dtype.is_some() && *dtype != old {
+        patches.extend(value_of(port, "precision")?.map(|range| Patch::new(range, precision(*dtype))));
+    }
+    let dims: Vec<_> = port.children().filter(|child| child.tag_name().name() == "dim").collect();
     if dims.len() == extents.len() {
         for (dim, new) in dims.iter().zip(extents) {
             let old = dim.text().unwrap_or_default().trim();
