@@ -430,7 +430,7 @@ fn damaged_models_are_refused_or_folded_and_read_again() {
             match model.edited(&edit.edit) {
                 Ok(_) => folded += 1,
                 Err(error) => {
-                    assert!(matches!(error.kind(), Kind::Syntax | Kind::Io), "{error}: {}", shown())
+                    assert!(matches!(error.kind(), Kind::Syntax | Kind::Io), "{error}: {}", shown());
                 }
             }
             let _ = encode_model(model.source());

@@ -167,7 +167,7 @@ impl<'a> Writing<'a> {
             outputs.push(Output { id: port, of: id.and_then(|id| self.declared(id)), names });
         }
         ports(&mut out.xml, &inputs, &outputs);
-        texts.iter().for_each(|text| out.xml.text.push_str(text));
+        out.xml.text.extend(texts);
         out.xml.close("layer");
         Ok(())
     }
