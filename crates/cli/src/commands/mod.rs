@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod compare;
+mod convert;
 mod diff;
 mod fold;
 mod given;
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Command::Run(args) => run::run(args),
         Command::Infer(args) => infer::infer(args),
         Command::Fold(args) => fold::fold(args),
+        Command::Convert(args) => convert::convert(args),
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
         Command::Ops(args) => ops::ops(args),
