@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod common {
-    pub mod random;
     pub mod compare;
+    pub mod random;
 }
 
 use std::collections::HashMap;
@@ -59,12 +59,25 @@ fn random_graphs_are_the_same_there_and_back_again() {
         };
         converted += 1;
         exact += u64::from(there.report.is_exact());
-        compare(&format!("seed {seed} in OpenVINO"), &want, &run(&there.model, &inputs), there.report.is_exact());
-        let back = convert(&there.model, Standard::Onnx).unwrap_or_else(|error| panic!("seed {seed} back: {error}"));
+        compare(
+            &format!("seed {seed} in OpenVINO"),
+            &want,
+            &run(&there.model, &inputs),
+            there.report.is_exact(),
+        );
+        let back =
+            convert(&there.model, Standard::Onnx).unwrap_or_else(|error| panic!("seed {seed} back: {error}"));
         let both = there.report.is_exact() && back.report.is_exact();
         compare(&format!("seed {seed} in ONNX again"), &want, &run(&back.model, &inputs), both);
         if let Some(folder) = &folder {
-            written(Path::new(folder), seed, &[("a", &model), ("b", &there.model), ("c", &back.model)], &inputs, &want, both);
+            written(
+                Path::new(folder),
+                seed,
+                &[("a", &model), ("b", &there.model), ("c", &back.model)],
+                &inputs,
+                &want,
+                both,
+            );
         }
     }
     let why = format!("{converted} of {count} are converted, {exact} exactly; refused: {refused:#?}");
@@ -153,43 +166,215 @@ fn operators_of_openvino_are_the_same_in_onnx() {
     let edge = l(&[i64::MIN, i64::MIN + 1, -7, -1, 0, 1, 7, i64::MAX]);
     let cases: Vec<Case<'_>> = vec![
         ("Divide", 1, vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])], vec![], &[], 1, true),
-        ("Divide", 1, vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])], vec![], &[("m_pythondiv", "false")], 1, true),
+        (
+            "Divide",
+            1,
+            vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])],
+            vec![],
+            &[("m_pythondiv", "false")],
+            1,
+            true,
+        ),
         ("FloorMod", 1, vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])], vec![], &[], 1, true),
         ("Mod", 1, vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])], vec![], &[], 1, true),
         ("FloorMod", 1, vec![f(&[7.5, -7.5, 7.5, -0.0]), f(&[2.0, 2.0, -2.0, 3.0])], vec![], &[], 1, false),
-        ("Round", 5, vec![f(&[0.49999997, 0.5, 1.5, 2.5, -0.5, -1.5, -0.0, f32::INFINITY, f32::NAN, 8388609.0])], vec![], &[("mode", "half_away_from_zero")], 1, true),
-        ("Round", 5, vec![f(&[0.49999997, 0.5, 1.5, 2.5, -0.5, -1.5, -0.0])], vec![], &[("mode", "half_to_even")], 1, true),
-        ("Add", 1, vec![counted(&[2, 3, 4]), counted(&[3])], vec![], &[("auto_broadcast", "pdpd"), ("auto_broadcast_axis", "1")], 1, true),
+        (
+            "Round",
+            5,
+            vec![f(&[0.49999997, 0.5, 1.5, 2.5, -0.5, -1.5, -0.0, f32::INFINITY, f32::NAN, 8388609.0])],
+            vec![],
+            &[("mode", "half_away_from_zero")],
+            1,
+            true,
+        ),
+        (
+            "Round",
+            5,
+            vec![f(&[0.49999997, 0.5, 1.5, 2.5, -0.5, -1.5, -0.0])],
+            vec![],
+            &[("mode", "half_to_even")],
+            1,
+            true,
+        ),
+        (
+            "Add",
+            1,
+            vec![counted(&[2, 3, 4]), counted(&[3])],
+            vec![],
+            &[("auto_broadcast", "pdpd"), ("auto_broadcast_axis", "1")],
+            1,
+            true,
+        ),
         ("SquaredDifference", 1, vec![l(&[1, 5]), l(&[4, 2])], vec![], &[], 1, true),
         ("IsFinite", 10, vec![f(&[1.0, f32::INFINITY, f32::NAN])], vec![], &[], 1, true),
         ("Clamp", 1, vec![l(&[-5, 0, 1, 9])], vec![], &[("min", "-1.5"), ("max", "2.5")], 1, true),
-        ("Range", 4, vec![Tensor::scalar(1.2f32), Tensor::scalar(11.3f32), Tensor::scalar(1.6f32)], vec![], &[("output_type", "i32")], 1, false),
-        ("Range", 4, vec![Tensor::scalar(1u8), Tensor::scalar(9i32), Tensor::scalar(3i64)], vec![], &[("output_type", "u8")], 1, true),
-        ("Range", 4, vec![Tensor::scalar(1i32), Tensor::scalar(9i32), Tensor::scalar(3i32)], vec![], &[("output_type", "f16")], 1, false),
+        (
+            "Range",
+            4,
+            vec![Tensor::scalar(1.2f32), Tensor::scalar(11.3f32), Tensor::scalar(1.6f32)],
+            vec![],
+            &[("output_type", "i32")],
+            1,
+            false,
+        ),
+        (
+            "Range",
+            4,
+            vec![Tensor::scalar(1u8), Tensor::scalar(9i32), Tensor::scalar(3i64)],
+            vec![],
+            &[("output_type", "u8")],
+            1,
+            true,
+        ),
+        (
+            "Range",
+            4,
+            vec![Tensor::scalar(1i32), Tensor::scalar(9i32), Tensor::scalar(3i32)],
+            vec![],
+            &[("output_type", "f16")],
+            1,
+            false,
+        ),
         ("Range", 4, vec![s(9), s(-9), s(-4)], vec![], &[("output_type", "i64")], 1, true),
-        ("Range", 1, vec![Tensor::scalar(1i8), Tensor::scalar(9i8), Tensor::scalar(3i8)], vec![], &[], 1, true),
+        (
+            "Range",
+            1,
+            vec![Tensor::scalar(1i8), Tensor::scalar(9i8), Tensor::scalar(3i8)],
+            vec![],
+            &[],
+            1,
+            true,
+        ),
         ("ShapeOf", 1, vec![counted(&[2, 0, 3])], vec![], &[], 1, true),
         ("ShapeOf", 3, vec![counted(&[2, 0, 3])], vec![], &[("output_type", "i32")], 1, false),
         ("Gather", 8, vec![counted(&[3, 4])], vec![l(&[-1, 0]), s(1)], &[("batch_dims", "0")], 1, true),
-        ("Gather", 7, vec![counted(&[2, 3, 4]), tensor(&[2, 2], &[0i64, 2, 1, 1])], vec![s(1)], &[("batch_dims", "1")], 1, true),
-        ("Gather", 8, vec![counted(&[2, 3, 4, 5]), tensor(&[2, 3], &[0i64, 3, -1, 1, 1, 2])], vec![s(2)], &[("batch_dims", "1")], 1, true),
-        ("Gather", 8, vec![counted(&[2, 3, 4]), tensor(&[2, 3], &[0i64, 3, -1, 1, 1, 2])], vec![s(2)], &[("batch_dims", "-1")], 1, true),
-        ("GatherND", 5, vec![counted(&[2, 2, 3]), tensor(&[2, 2, 1], &[0i64, 2, 1, 1])], vec![], &[("batch_dims", "2")], 1, true),
-        ("GatherND", 8, vec![counted(&[2, 2, 3]), tensor(&[2, 2, 1], &[0i64, 2, 1, 1])], vec![], &[("batch_dims", "2")], 1, true),
-        ("Slice", 8, vec![counted(&[5, 4])], vec![l(&[-1, 0]), l(&[i64::MIN, 3]), l(&[-2, 1]), l(&[0, 1])], &[], 1, true),
+        (
+            "Gather",
+            7,
+            vec![counted(&[2, 3, 4]), tensor(&[2, 2], &[0i64, 2, 1, 1])],
+            vec![s(1)],
+            &[("batch_dims", "1")],
+            1,
+            true,
+        ),
+        (
+            "Gather",
+            8,
+            vec![counted(&[2, 3, 4, 5]), tensor(&[2, 3], &[0i64, 3, -1, 1, 1, 2])],
+            vec![s(2)],
+            &[("batch_dims", "1")],
+            1,
+            true,
+        ),
+        (
+            "Gather",
+            8,
+            vec![counted(&[2, 3, 4]), tensor(&[2, 3], &[0i64, 3, -1, 1, 1, 2])],
+            vec![s(2)],
+            &[("batch_dims", "-1")],
+            1,
+            true,
+        ),
+        (
+            "GatherND",
+            5,
+            vec![counted(&[2, 2, 3]), tensor(&[2, 2, 1], &[0i64, 2, 1, 1])],
+            vec![],
+            &[("batch_dims", "2")],
+            1,
+            true,
+        ),
+        (
+            "GatherND",
+            8,
+            vec![counted(&[2, 2, 3]), tensor(&[2, 2, 1], &[0i64, 2, 1, 1])],
+            vec![],
+            &[("batch_dims", "2")],
+            1,
+            true,
+        ),
+        (
+            "Slice",
+            8,
+            vec![counted(&[5, 4])],
+            vec![l(&[-1, 0]), l(&[i64::MIN, 3]), l(&[-2, 1]), l(&[0, 1])],
+            &[],
+            1,
+            true,
+        ),
         ("Slice", 8, vec![counted(&[5, 4]), Tensor::vector(&[1i32])], vec![l(&[9]), l(&[2])], &[], 1, true),
-        ("StridedSlice", 1, vec![counted(&[3, 4, 5])], vec![l(&[0, 1, -1]), l(&[2, 0, 0]), l(&[1, 1, -2])],
-            &[("begin_mask", "1,0,0"), ("end_mask", "0,1,1"), ("new_axis_mask", ""), ("shrink_axis_mask", ""), ("ellipsis_mask", "")], 1, true),
-        ("StridedSlice", 1, vec![counted(&[3, 4, 5])], vec![l(&[1, 0, -1]), l(&[0, 0, 0]), l(&[1, 1, 1])],
-            &[("begin_mask", ""), ("end_mask", ""), ("new_axis_mask", ""), ("shrink_axis_mask", "1,0,1"), ("ellipsis_mask", "0,1")], 1, true),
-        ("StridedSlice", 1, vec![counted(&[3, 4]), l(&[1, 0, 1]), l(&[3, 0, 3])], vec![l(&[1, 1, 1])],
-            &[("begin_mask", "0,0,1"), ("end_mask", ""), ("new_axis_mask", "0,1,0"), ("shrink_axis_mask", ""), ("ellipsis_mask", "")], 1, true),
-        ("StridedSlice", 1, vec![counted(&[3, 4]), l(&[-1, 1])], vec![l(&[0, 3]), l(&[1, 1])],
-            &[("begin_mask", ""), ("end_mask", ""), ("new_axis_mask", ""), ("shrink_axis_mask", "1"), ("ellipsis_mask", "")], 1, true),
+        (
+            "StridedSlice",
+            1,
+            vec![counted(&[3, 4, 5])],
+            vec![l(&[0, 1, -1]), l(&[2, 0, 0]), l(&[1, 1, -2])],
+            &[
+                ("begin_mask", "1,0,0"),
+                ("end_mask", "0,1,1"),
+                ("new_axis_mask", ""),
+                ("shrink_axis_mask", ""),
+                ("ellipsis_mask", ""),
+            ],
+            1,
+            true,
+        ),
+        (
+            "StridedSlice",
+            1,
+            vec![counted(&[3, 4, 5])],
+            vec![l(&[1, 0, -1]), l(&[0, 0, 0]), l(&[1, 1, 1])],
+            &[
+                ("begin_mask", ""),
+                ("end_mask", ""),
+                ("new_axis_mask", ""),
+                ("shrink_axis_mask", "1,0,1"),
+                ("ellipsis_mask", "0,1"),
+            ],
+            1,
+            true,
+        ),
+        (
+            "StridedSlice",
+            1,
+            vec![counted(&[3, 4]), l(&[1, 0, 1]), l(&[3, 0, 3])],
+            vec![l(&[1, 1, 1])],
+            &[
+                ("begin_mask", "0,0,1"),
+                ("end_mask", ""),
+                ("new_axis_mask", "0,1,0"),
+                ("shrink_axis_mask", ""),
+                ("ellipsis_mask", ""),
+            ],
+            1,
+            true,
+        ),
+        (
+            "StridedSlice",
+            1,
+            vec![counted(&[3, 4]), l(&[-1, 1])],
+            vec![l(&[0, 3]), l(&[1, 1])],
+            &[
+                ("begin_mask", ""),
+                ("end_mask", ""),
+                ("new_axis_mask", ""),
+                ("shrink_axis_mask", "1"),
+                ("ellipsis_mask", ""),
+            ],
+            1,
+            true,
+        ),
         ("Split", 1, vec![counted(&[2, 6])], vec![s(-1)], &[("num_splits", "3")], 3, true),
         ("VariadicSplit", 1, vec![counted(&[2, 6])], vec![s(1), l(&[1, -1, 2])], &[], 3, true),
         ("VariadicSplit", 1, vec![counted(&[6, 2])], vec![s(0), l(&[1, 5])], &[], 2, true),
-        ("Reshape", 1, vec![counted(&[2, 3])], vec![Tensor::vector(&[0i32, -1])], &[("special_zero", "true")], 1, true),
+        (
+            "Reshape",
+            1,
+            vec![counted(&[2, 3])],
+            vec![Tensor::vector(&[0i32, -1])],
+            &[("special_zero", "true")],
+            1,
+            true,
+        ),
         ("Reshape", 1, vec![counted(&[0, 3])], vec![l(&[3, 0])], &[("special_zero", "false")], 1, true),
         ("Squeeze", 1, vec![counted(&[1, 3, 1])], vec![l(&[0, -1])], &[], 1, true),
         ("Squeeze", 1, vec![counted(&[1, 3, 1])], vec![], &[], 1, true),
@@ -197,30 +382,128 @@ fn operators_of_openvino_are_the_same_in_onnx() {
         ("Broadcast", 3, vec![counted(&[2])], vec![l(&[2, 3]), l(&[0])], &[("mode", "explicit")], 1, true),
         ("Broadcast", 3, vec![counted(&[3, 1])], vec![l(&[2, 1, 4])], &[("mode", "bidirectional")], 1, true),
         ("Broadcast", 3, vec![counted(&[3, 1])], vec![l(&[2, 3, 4])], &[("mode", "numpy")], 1, true),
-        ("Broadcast", 1, vec![counted(&[3])], vec![l(&[2, 3, 4])], &[("mode", "pdpd"), ("axis", "1")], 1, true),
+        (
+            "Broadcast",
+            1,
+            vec![counted(&[3])],
+            vec![l(&[2, 3, 4])],
+            &[("mode", "pdpd"), ("axis", "1")],
+            1,
+            true,
+        ),
         ("Tile", 1, vec![counted(&[2, 3])], vec![l(&[2])], &[], 1, true),
         ("Tile", 1, vec![counted(&[2])], vec![l(&[2, 1, 3])], &[], 1, true),
         ("Transpose", 1, vec![counted(&[2, 3, 4])], vec![l(&[])], &[], 1, true),
         ("Transpose", 1, vec![counted(&[2, 3, 4])], vec![l(&[1, 2, 0])], &[], 1, true),
-        ("Pad", 12, vec![counted(&[2, 3])], vec![l(&[1, -1]), l(&[0, 2]), s(7)], &[("pad_mode", "constant")], 1, true),
+        (
+            "Pad",
+            12,
+            vec![counted(&[2, 3])],
+            vec![l(&[1, -1]), l(&[0, 2]), s(7)],
+            &[("pad_mode", "constant")],
+            1,
+            true,
+        ),
         ("Pad", 1, vec![counted(&[3, 3])], vec![l(&[1, 2]), l(&[2, 1])], &[("pad_mode", "reflect")], 1, true),
         ("NonZero", 3, vec![counted(&[2, 2])], vec![], &[("output_type", "i64")], 1, true),
         ("OneHot", 1, vec![l(&[-1, 0, 2, 5])], vec![s(3), s(1), s(0)], &[("axis", "0")], 1, true),
-        ("OneHot", 16, vec![l(&[-1, 0, 2, 5])], vec![s(3), s(1), s(0)], &[("axis", "-1"), ("negative_indices_mode", "normalize")], 1, true),
+        (
+            "OneHot",
+            16,
+            vec![l(&[-1, 0, 2, 5])],
+            vec![s(3), s(1), s(0)],
+            &[("axis", "-1"), ("negative_indices_mode", "normalize")],
+            1,
+            true,
+        ),
         ("ReduceSum", 1, vec![counted(&[2, 3])], vec![l(&[1, -1])], &[("keep_dims", "true")], 1, true),
         ("ReduceSum", 1, vec![counted(&[2, 3]), l(&[])], vec![], &[("keep_dims", "false")], 1, true),
         ("ReduceMax", 1, vec![counted(&[2, 3])], vec![l(&[0])], &[("keep_dims", "false")], 1, false),
-        ("ReduceLogicalAnd", 1, vec![tensor(&[2], &[gradus::element::Bool::from(true), gradus::element::Bool::from(false)])], vec![l(&[0])], &[("keep_dims", "false")], 1, false),
-        ("TopK", 11, vec![l(&[3, 9, 9, 1])], vec![s(3)], &[("axis", "0"), ("mode", "max"), ("sort", "value"), ("stable", "true"), ("index_element_type", "i32")], 2, true),
-        ("CumSum", 3, vec![counted(&[2, 3])], vec![s(-1)], &[("exclusive", "true"), ("reverse", "true")], 1, true),
-        ("MatMul", 1, vec![counted(&[3, 2]), counted(&[4, 3])], vec![], &[("transpose_a", "true"), ("transpose_b", "true")], 1, true),
-        ("ScatterUpdate", 3, vec![counted(&[3, 4]), tensor(&[3, 2], &[-1i64; 6])], vec![l(&[2, 0]), s(1)], &[], 1, false),
-        ("ScatterElementsUpdate", 12, vec![counted(&[4]), l(&[3, 3]), l(&[10, 20])], vec![s(0)], &[("reduction", "sum"), ("use_init_val", "true")], 1, true),
-        ("ScatterNDUpdate", 15, vec![counted(&[4]), tensor(&[2, 1], &[1i64, 3]), l(&[10, 20])], vec![], &[("reduction", "max")], 1, true),
+        (
+            "ReduceLogicalAnd",
+            1,
+            vec![tensor(&[2], &[gradus::element::Bool::from(true), gradus::element::Bool::from(false)])],
+            vec![l(&[0])],
+            &[("keep_dims", "false")],
+            1,
+            false,
+        ),
+        (
+            "TopK",
+            11,
+            vec![l(&[3, 9, 9, 1])],
+            vec![s(3)],
+            &[
+                ("axis", "0"),
+                ("mode", "max"),
+                ("sort", "value"),
+                ("stable", "true"),
+                ("index_element_type", "i32"),
+            ],
+            2,
+            true,
+        ),
+        (
+            "CumSum",
+            3,
+            vec![counted(&[2, 3])],
+            vec![s(-1)],
+            &[("exclusive", "true"), ("reverse", "true")],
+            1,
+            true,
+        ),
+        (
+            "MatMul",
+            1,
+            vec![counted(&[3, 2]), counted(&[4, 3])],
+            vec![],
+            &[("transpose_a", "true"), ("transpose_b", "true")],
+            1,
+            true,
+        ),
+        (
+            "ScatterUpdate",
+            3,
+            vec![counted(&[3, 4]), tensor(&[3, 2], &[-1i64; 6])],
+            vec![l(&[2, 0]), s(1)],
+            &[],
+            1,
+            false,
+        ),
+        (
+            "ScatterElementsUpdate",
+            12,
+            vec![counted(&[4]), l(&[3, 3]), l(&[10, 20])],
+            vec![s(0)],
+            &[("reduction", "sum"), ("use_init_val", "true")],
+            1,
+            true,
+        ),
+        (
+            "ScatterNDUpdate",
+            15,
+            vec![counted(&[4]), tensor(&[2, 1], &[1i64, 3]), l(&[10, 20])],
+            vec![],
+            &[("reduction", "max")],
+            1,
+            true,
+        ),
         ("Reverse", 1, vec![counted(&[2, 3])], vec![l(&[1])], &[("mode", "index")], 1, true),
         ("Convert", 1, vec![f(&[1.5, -2.5, 300.0])], vec![], &[("destination_type", "i32")], 1, false),
         ("Convert", 1, vec![f(&[1.5, 0.0, f32::NAN])], vec![], &[("destination_type", "boolean")], 1, true),
-        ("Select", 1, vec![tensor(&[2], &[gradus::element::Bool::from(true), gradus::element::Bool::from(false)]), l(&[1, 2]), s(9)], vec![], &[], 1, true),
+        (
+            "Select",
+            1,
+            vec![
+                tensor(&[2], &[gradus::element::Bool::from(true), gradus::element::Bool::from(false)]),
+                l(&[1, 2]),
+                s(9),
+            ],
+            vec![],
+            &[],
+            1,
+            true,
+        ),
         ("Floor", 1, vec![l(&[1, 2])], vec![], &[], 1, true),
     ];
     for (operator, version, inputs, constants, attributes, outputs, exact) in cases {
@@ -252,7 +535,9 @@ fn iterated(operator: &str, slices: Slices, joined: Slices) -> (Model, HashMap<S
     let declared = |extents: &[usize]| {
         Some(Type::Tensor(Some(DType::I64), Some(extents.iter().map(|&len| Extent::Known(len)).collect())))
     };
-    for (name, extents) in [("part", vec![2, usize::try_from(slices.part_size).unwrap()]), ("sum", vec![2, 1]), ("by", vec![])] {
+    for (name, extents) in
+        [("part", vec![2, usize::try_from(slices.part_size).unwrap()]), ("sum", vec![2, 1]), ("by", vec![])]
+    {
         let id = body.define(name, Origin::Input).unwrap();
         body.info(id).declared = declared(&extents);
     }
@@ -274,7 +559,9 @@ fn iterated(operator: &str, slices: Slices, joined: Slices) -> (Model, HashMap<S
     ports.outputs.push(Port { outer: 1, inner: 1, slices: Some(joined) });
     let mut builder = Builder::new("loops");
     let mut given = HashMap::new();
-    for (name, value) in [("x", counted(&[2, 6])), ("first", tensor(&[2, 1], &[100i64, 200])), ("by", Tensor::scalar(3i64))] {
+    for (name, value) in
+        [("x", counted(&[2, 6])), ("first", tensor(&[2, 1], &[100i64, 200])), ("by", Tensor::scalar(3i64))]
+    {
         let id = builder.define(name, Origin::Input).unwrap();
         let extents = value.shape().dims().iter().map(|_| Extent::Unknown).collect();
         builder.info(id).declared = Some(Type::Tensor(Some(DType::I64), Some(extents)));
@@ -301,15 +588,20 @@ fn loops_over_slices_are_the_same_in_onnx() {
     let forth = |size| Slices { axis: 1, start: 0, end: -1, stride: size, part_size: size };
     let back = |size| Slices { axis: -1, start: -1, end: 0, stride: -size, part_size: size };
     for operator in ["TensorIterator", "Loop"] {
-        for (slices, joined) in
-            [(forth(1), forth(1)), (forth(2), forth(2)), (back(1), forth(1)), (forth(3), back(3)), (back(2), back(2))]
-        {
+        for (slices, joined) in [
+            (forth(1), forth(1)),
+            (forth(2), forth(2)),
+            (back(1), forth(1)),
+            (forth(3), back(3)),
+            (back(2), back(2)),
+        ] {
             let what = format!("{operator} {slices:?} {joined:?}");
             let (model, given) = iterated(operator, slices, joined);
             let want = run(&model, &given);
             let there = convert(&model, Standard::Onnx).unwrap_or_else(|error| panic!("{what}: {error}"));
             compare(&what, &want, &run(&there.model, &given), true);
-            let again = convert(&there.model, Standard::OpenVino).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let again =
+                convert(&there.model, Standard::OpenVino).unwrap_or_else(|error| panic!("{what}: {error}"));
             compare(&what, &want, &run(&again.model, &given), true);
         }
     }
@@ -318,12 +610,20 @@ fn loops_over_slices_are_the_same_in_onnx() {
 #[test]
 fn what_cannot_be_said_is_refused_with_its_node() {
     let refusal = |model: &Model, to| convert(model, to).unwrap_err().to_string();
-    let (model, _) = openvino("Pad", 1, &[counted(&[3])], &[Tensor::vector(&[1i64]), Tensor::vector(&[1i64])], &[("pad_mode", "symmetric")], 1);
+    let (model, _) = openvino(
+        "Pad",
+        1,
+        &[counted(&[3])],
+        &[Tensor::vector(&[1i64]), Tensor::vector(&[1i64])],
+        &[("pad_mode", "symmetric")],
+        1,
+    );
     assert_eq!(
         refusal(&model, Standard::Onnx),
         "node \"node\" (openvino Pad-1): ONNX does not pad in mode \"symmetric\""
     );
-    let (model, _) = openvino("Gather", 8, &[counted(&[3]), Tensor::vector(&[0i64]), Tensor::scalar(0i64)], &[], &[], 1);
+    let (model, _) =
+        openvino("Gather", 8, &[counted(&[3]), Tensor::vector(&[0i64]), Tensor::scalar(0i64)], &[], &[], 1);
     assert_eq!(
         refusal(&model, Standard::Onnx),
         "node \"node\" (openvino Gather-8): what input 2 holds is not known before a run, but is needed to convert it"
@@ -350,8 +650,16 @@ fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {
         assert_eq!(node.attribute("axes").is_some(), opset < 13, "{opset}");
         compare(&format!("{opset}"), &want, &run(&converted.model, &given), true);
     }
-    let (model, _) = openvino("Range", 4, &[Tensor::scalar(1i64), Tensor::scalar(1i64), Tensor::scalar(1i64)], &[], &[("output_type", "i64")], 1);
-    let error = model.convert(Standard::Onnx, &ConvertOptions { opset: Some(10), ..ConvertOptions::default() });
+    let (model, _) = openvino(
+        "Range",
+        4,
+        &[Tensor::scalar(1i64), Tensor::scalar(1i64), Tensor::scalar(1i64)],
+        &[],
+        &[("output_type", "i64")],
+        1,
+    );
+    let error =
+        model.convert(Standard::Onnx, &ConvertOptions { opset: Some(10), ..ConvertOptions::default() });
     assert_eq!(
         error.unwrap_err().to_string(),
         "node \"node\" (openvino Range-4): it needs Range, which ONNX has since operator set 11, but set 10 is wanted"
@@ -360,8 +668,11 @@ fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {
 
 #[test]
 fn ranges_of_short_floats_are_those_of_version_27_or_of_float32() {
-    let half = |value: f64| gradus::convert::cast(&Tensor::scalar(value), DType::F16, gradus::convert::Rules::IEEE).unwrap();
-    let (model, given) = openvino("Range", 4, &[half(0.0), half(1.0), half(0.25)], &[], &[("output_type", "f16")], 1);
+    let half = |value: f64| {
+        gradus::convert::cast(&Tensor::scalar(value), DType::F16, gradus::convert::Rules::IEEE).unwrap()
+    };
+    let (model, given) =
+        openvino("Range", 4, &[half(0.0), half(1.0), half(0.25)], &[], &[("output_type", "f16")], 1);
     let want = run(&model, &given);
     for (opset, operators) in [(28, &["Range"][..]), (20, &["Cast", "Cast", "Cast", "Range", "Cast"])] {
         let options = ConvertOptions { opset: Some(opset), ..ConvertOptions::default() };

@@ -260,3 +260,23 @@ fn damaged_models_are_inferred_without_a_panic() {
     }
     assert!(inferred > 100, "{inferred} damaged models could be read");
 }
+
+#[test]
+fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
+    for sizes in [[5i64, -1], [-1, 5]] {
+        let mut builder = Builder::new("parts");
+        let x = builder.define("x", Origin::Input).unwrap();
+        builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::I64), Some(vec![Extent::Known(4)])));
+        builder.constant("sizes", gradus::Tensor::vector(&sizes).into()).unwrap();
+        builder.apply("split", "Split", 18, &["x", "sizes"], &["a", "b"], vec![]).unwrap();
+        builder.output("a");
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.opsets = vec![("".into(), 18)];
+        model.graph = builder.finish().unwrap();
+        let model = Model::from_source(model);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        assert_eq!(inference.problems().len(), 1, "{:?}", inference.problems());
+        let inputs = [("x".to_owned(), gradus::Tensor::vector(&[1i64, 2, 3, 4]).into())].into();
+        assert!(model.run(&inputs, &[], &gradus::Options::default()).is_err());
+    }
+}

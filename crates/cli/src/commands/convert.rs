@@ -55,15 +55,10 @@ pub(crate) fn convert(args: &args::Convert) -> Result<(), Failure> {
     }
     let model = Model::open(&args.model, &Limits::DEFAULT)?;
     let from = model.source().standard;
-    let converted =
-        model.convert(to, &options).map_err(|error| error.in_file(args.model.display()))?;
+    let converted = model.convert(to, &options).map_err(|error| error.in_file(args.model.display()))?;
     let refused = args.strict && !converted.report.is_exact();
     // What is not kept is said before anything is written.
-    let text = if args.json {
-        String::new()
-    } else {
-        text(args, from, to, &converted.report)
-    };
+    let text = if args.json { String::new() } else { text(args, from, to, &converted.report) };
     output::print(text.as_bytes())?;
     if !refused {
         converted.model.save(&args.output)?;
@@ -113,7 +108,13 @@ fn text(args: &args::Convert, from: Standard, to: Standard, report: &Report) -> 
     let _ = writeln!(out, "{} ({from}) -> {} ({to})", args.model.display(), args.output.display());
     let mut places: Vec<_> = report.notes.iter().map(|note| &note.place).collect();
     places.dedup();
-    let _ = writeln!(out, "nodes {}: {} exact, {} not", report.nodes, report.nodes.saturating_sub(places.len()), places.len());
+    let _ = writeln!(
+        out,
+        "nodes {}: {} exact, {} not",
+        report.nodes,
+        report.nodes.saturating_sub(places.len()),
+        places.len()
+    );
     let most = if args.all { usize::MAX } else { MOST };
     for note in report.notes.iter().take(most) {
         let _ = writeln!(out, "  {} ({}): {}: {}", note.place, note.operator, note.exactness, note.why);

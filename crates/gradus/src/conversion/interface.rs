@@ -54,7 +54,9 @@ fn declared(
         let what = declared.map_or_else(|| "?".to_owned(), Type::to_string);
         return Err(cannot(format!("input \"{name}\" is {what}, but only tensors are converted")));
     };
-    let unknown = |what: &str| Err(Error::new(Kind::Unsupported, format!("the {what} of input \"{name}\" is not known")));
+    let unknown = |what: &str| {
+        Err(Error::new(Kind::Unsupported, format!("the {what} of input \"{name}\" is not known")))
+    };
     let Some(dtype) = fact.dtype else { return unknown("element type") };
     types::expect(conversion.to, dtype)
         .map_err(|error| Error::new(error.kind(), format!("input \"{name}\": {}", error.message())))?;
@@ -75,7 +77,9 @@ fn declared(
             (Some(len), ..) => Extent::Known(len),
             (None, Standard::Onnx, old) => {
                 if let Some(bounds @ Extent::Between(..)) = old {
-                    conversion.report.lose(format!("the bounds of axis {axis} of input \"{name}\": {bounds}"));
+                    conversion
+                        .report
+                        .lose(format!("the bounds of axis {axis} of input \"{name}\": {bounds}"));
                 }
                 Extent::Symbol(conversion.symbols.print(*dim).to_string().into())
             }
@@ -102,9 +106,10 @@ pub(super) fn outputs(
             let before = target.mark();
             value = types::same(target, value, scope.fact(id).dtype())?;
             let name = conversion.names.fresh(&scope.graph.value(id).name);
-            conversion
-                .report
-                .lose(format!("output \"{}\" is there twice; the second is \"{name}\"", scope.graph.value(id).name));
+            conversion.report.lose(format!(
+                "output \"{}\" is there twice; the second is \"{name}\"",
+                scope.graph.value(id).name
+            ));
             target.name(value, name.clone());
             target.name_since(before, &name, &mut conversion.names);
         }

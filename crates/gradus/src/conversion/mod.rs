@@ -80,7 +80,11 @@ impl Model {
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
         let from = self.source().standard;
         if from == to || to == Standard::Paddle {
-            let why = if from == to { "the model is of that standard already" } else { "such models are not written" };
+            let why = if from == to {
+                "the model is of that standard already"
+            } else {
+                "such models are not written"
+            };
             return Err(Error::new(Kind::Unsupported, format!("{from} is not converted to {to}: {why}")));
         }
         if from == Standard::Paddle && to == Standard::OpenVino {

@@ -91,16 +91,13 @@ pub(super) fn in_form_of(
         });
         known || !default
     });
-    let unknown = attributes.iter().find(|given| {
-        signature.attributes.iter().all(|rule| rule.name != &*given.name)
-    });
+    let unknown =
+        attributes.iter().find(|given| signature.attributes.iter().all(|rule| rule.name != &*given.name));
     if let Some(unknown) = unknown {
-        let first = versions.iter().find(|version| {
-            version.attributes.iter().any(|rule| rule.name == &*unknown.name)
-        });
-        let since = first.map_or(String::new(), |first| {
-            format!(", which ONNX has since operator set {}", first.since)
-        });
+        let first =
+            versions.iter().find(|version| version.attributes.iter().any(|rule| rule.name == &*unknown.name));
+        let since = first
+            .map_or(String::new(), |first| format!(", which ONNX has since operator set {}", first.since));
         return refuse(format!(
             "it needs {operator} with attribute \"{}\"{since}, but set {set} is wanted",
             unknown.name

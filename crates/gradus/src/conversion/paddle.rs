@@ -29,7 +29,8 @@ rows! {
 }
 
 /// The row of all operators that stand for a graph.
-const LOWERED: Row = Row { operator: "", becomes: "the operators that it is run by", kept: "", convert: graph_of };
+const LOWERED: Row =
+    Row { operator: "", becomes: "the operators that it is run by", kept: "", convert: graph_of };
 
 /// The row of a node.
 pub(super) fn find(node: &Node) -> Result<&'static Row> {
@@ -106,7 +107,8 @@ fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node) {
         "Mod" => cx.rounding("the texts do not say that the remainder of floats is exact"),
         "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(OPEN_NAN),
         "Cast" => {
-            let to = node.attribute("to").and_then(|to| if let Content::Int(to) = to { Some(*to) } else { None });
+            let to =
+                node.attribute("to").and_then(|to| if let Content::Int(to) = to { Some(*to) } else { None });
             if to.and_then(gradus_formats::onnx::dtype_of).is_some_and(DType::is_integer) {
                 cx.edges(OPEN_CAST);
             }
@@ -223,7 +225,9 @@ fn space(cx: &mut Cx<'_, '_>, base: Option<usize>) -> Result<Vec<V>> {
     if let Some(tensor) = computed(cx, dtype)? {
         return Ok(vec![cx.target.constant(None, tensor.into())]);
     }
-    cx.rounding("ONNX has no such sequence: it is computed in float64 step by step, and each step is rounded");
+    cx.rounding(
+        "ONNX has no such sequence: it is computed in float64 step by step, and each step is rounded",
+    );
     let (start, stop) = (double(cx, 0, dtype)?, double(cx, 1, dtype)?);
     let count = whole(cx, 2)?;
     let (zero, one, float_one) = (cx.scalar(0), cx.scalar(1), cx.constant(Tensor::scalar(1f64)));
@@ -237,7 +241,8 @@ fn space(cx: &mut Cx<'_, '_>, base: Option<usize>) -> Result<Vec<V>> {
     let offset = cx.put("Mul", &[each, step], &[])?;
     let inner = cx.put("Add", &[start, offset], &[])?;
     // The last of several is the end itself.
-    let (is_last, behind) = (cx.put("Equal", &[places, last], &[])?, cx.put("Greater", &[places, zero], &[])?);
+    let (is_last, behind) =
+        (cx.put("Equal", &[places, last], &[])?, cx.put("Greater", &[places, zero], &[])?);
     let is_end = cx.put("And", &[is_last, behind], &[])?;
     let mut elements = cx.put("Where", &[is_end, stop, inner], &[])?;
     if let Some(base) = base {
@@ -263,5 +268,9 @@ fn double(cx: &mut Cx<'_, '_>, input: usize, dtype: DType) -> Result<V> {
 fn whole(cx: &mut Cx<'_, '_>, input: usize) -> Result<V> {
     let (value, none) = (cx.input(input)?, cx.list(&[]));
     let value = cx.put("Reshape", &[value, none], &[])?;
-    if cx.dtype(input)? == DType::I64 { Ok(value) } else { cx.put("Cast", &[value], &[numbered("to", DType::I64)?]) }
+    if cx.dtype(input)? == DType::I64 {
+        Ok(value)
+    } else {
+        cx.put("Cast", &[value], &[numbered("to", DType::I64)?])
+    }
 }

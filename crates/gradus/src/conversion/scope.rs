@@ -200,7 +200,8 @@ impl<'m> Scope<'m> {
                 return Err(cannot(format!("output {slot} has no counterpart in {}", conversion.to)));
             };
             let fresh = target.is_nameless(output);
-            let output = if fresh { output } else { types::same(target, output, self.facts[id.index()].dtype())? };
+            let output =
+                if fresh { output } else { types::same(target, output, self.facts[id.index()].dtype())? };
             target.name(output, self.name_for(conversion, id));
             self.set(id, output);
         }

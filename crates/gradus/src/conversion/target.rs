@@ -117,9 +117,10 @@ impl Target {
 
     /// A value of the graph around, by its name there.
     pub(super) fn captured(&mut self, name: Arc<str>) -> V {
-        let known = self.values.iter().position(|slot| {
-            matches!(slot.made, Made::Captured) && slot.name.as_ref() == Some(&name)
-        });
+        let known = self
+            .values
+            .iter()
+            .position(|slot| matches!(slot.made, Made::Captured) && slot.name.as_ref() == Some(&name));
         known.map_or_else(|| self.value(Some(name), Made::Captured), V)
     }
 

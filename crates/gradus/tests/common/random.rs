@@ -51,7 +51,9 @@ impl Growing {
         let numbers: Vec<_> = (0..shape.len())
             .map(|_| match dtype {
                 DType::Bool => Number::Int(i128::from(self.rng.bool())),
-                DType::F32 | DType::F64 if self.rng.usize(0..6) == 0 => Number::Float(odd[self.rng.usize(0..8)]),
+                DType::F32 | DType::F64 if self.rng.usize(0..6) == 0 => {
+                    Number::Float(odd[self.rng.usize(0..8)])
+                }
                 DType::F32 | DType::F64 => Number::Float(f64::from(self.rng.i32(-400..400)) / 16.0),
                 _ if self.rng.usize(0..12) == 0 => Number::Int(i128::from(self.rng.i64(..))),
                 _ => Number::Int(i128::from(self.rng.i64(-9..10))),
@@ -101,7 +103,8 @@ impl Growing {
         {
             return name;
         }
-        let dims: Vec<_> = tensor.shape().dims().iter().map(|&dim| if self.rng.bool() { 1 } else { dim }).collect();
+        let dims: Vec<_> =
+            tensor.shape().dims().iter().map(|&dim| if self.rng.bool() { 1 } else { dim }).collect();
         let from = self.rng.usize(0..=dims.len());
         let constant = self.tensor(dtype, &dims[from..]);
         self.constant(constant)
@@ -158,7 +161,8 @@ impl Growing {
                 self.add("Mod", vec![a, b], vec![fmod], 1)
             }
             5 | 6 => {
-                let operator = ["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"][self.rng.usize(0..5)];
+                let operator =
+                    ["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"][self.rng.usize(0..5)];
                 let (a, tensor) = self.number()?;
                 let b = self.partner(&tensor);
                 self.add(operator, vec![a, b], vec![], 1)
@@ -175,7 +179,9 @@ impl Growing {
                 self.add(operator, vec![a], vec![], 1)
             }
             9 => {
-                let operator = ["Floor", "Ceil", "Round", "Sqrt", "Exp", "IsNaN", "IsInf", "Reciprocal", "Sigmoid"][self.rng.usize(0..9)];
+                let operator =
+                    ["Floor", "Ceil", "Round", "Sqrt", "Exp", "IsNaN", "IsInf", "Reciprocal", "Sigmoid"]
+                        [self.rng.usize(0..9)];
                 let (a, _) = self.float()?;
                 self.add(operator, vec![a], vec![], 1)
             }
@@ -199,7 +205,8 @@ impl Growing {
             14 | 15 => {
                 let (a, _) = self.pick(|_| true)?;
                 let bounds = [("start", self.rng.i64(-4..5)), ("end", self.rng.i64(-4..5))];
-                let bounds = bounds.into_iter().filter(|_| self.rng.bool()).map(|(name, value)| int(name, value));
+                let bounds =
+                    bounds.into_iter().filter(|_| self.rng.bool()).map(|(name, value)| int(name, value));
                 let bounds = bounds.collect();
                 self.add("Shape", vec![a], bounds, 1)
             }
@@ -247,7 +254,12 @@ impl Growing {
             }
             22 => {
                 let (a, tensor) = self.pick(|_| true)?;
-                let target: Vec<_> = tensor.shape().dims().iter().map(|&dim| if dim == 1 { self.rng.i64(0..4) } else { to_i64(dim) }).collect();
+                let target: Vec<_> = tensor
+                    .shape()
+                    .dims()
+                    .iter()
+                    .map(|&dim| if dim == 1 { self.rng.i64(0..4) } else { to_i64(dim) })
+                    .collect();
                 let target = if self.rng.bool() { [vec![2], target].concat() } else { target };
                 let target = self.list(&target);
                 self.add("Expand", vec![a, target], vec![], 1)
@@ -262,7 +274,8 @@ impl Growing {
                 let (a, tensor) = self.pick(|_| true)?;
                 let mut perm: Vec<_> = (0..to_i64(tensor.shape().rank())).collect();
                 self.rng.shuffle(&mut perm);
-                let perm = if self.rng.usize(0..4) == 0 { vec![] } else { vec![("perm", Content::Ints(perm))] };
+                let perm =
+                    if self.rng.usize(0..4) == 0 { vec![] } else { vec![("perm", Content::Ints(perm))] };
                 self.add("Transpose", vec![a], perm, 1)
             }
             25 => {
@@ -291,8 +304,10 @@ impl Growing {
                 let ends = [i64::MIN, -5, -2, -1, 0, 1, 2, 5, i64::MAX];
                 let step = [-2, -1, 1, 1, 1, 2][self.rng.usize(0..6)];
                 let (from, to) = (ends[self.rng.usize(0..9)], ends[self.rng.usize(0..9)]);
-                let (from, to, axes, steps) = (self.list(&[from]), self.list(&[to]), self.list(&[axis]), self.list(&[step]));
-                let inputs = if self.rng.bool() { vec![a, from, to, axes, steps] } else { vec![a, from, to, axes] };
+                let (from, to, axes, steps) =
+                    (self.list(&[from]), self.list(&[to]), self.list(&[axis]), self.list(&[step]));
+                let inputs =
+                    if self.rng.bool() { vec![a, from, to, axes, steps] } else { vec![a, from, to, axes] };
                 self.add("Slice", inputs, vec![], 1)
             }
             29 => {
@@ -311,7 +326,11 @@ impl Growing {
                 let rank = tensor.shape().rank();
                 let pads: Vec<_> = (0..2 * rank).map(|_| self.rng.i64(-1..3)).collect();
                 let mode = ["constant", "edge", "reflect"][self.rng.usize(0..3)];
-                let pads = self.list(&if mode == "constant" { pads } else { pads.iter().map(|pad| pad.max(&0).min(&1) + 0).collect() });
+                let pads = self.list(&if mode == "constant" {
+                    pads
+                } else {
+                    pads.iter().map(|pad| pad.max(&0).min(&1) + 0).collect()
+                });
                 self.add("Pad", vec![a, pads], vec![("mode", Content::Bytes(mode.into()))], 1)
             }
             31 => {
@@ -319,7 +338,8 @@ impl Growing {
                 self.add("NonZero", vec![a], vec![], 1)
             }
             32 | 33 => {
-                let operator = ["ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean"][self.rng.usize(0..5)];
+                let operator =
+                    ["ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean"][self.rng.usize(0..5)];
                 let (a, tensor) = self.number()?;
                 let keep = int("keepdims", i64::from(self.rng.bool()));
                 let inputs = match self.axis(tensor.shape().rank()) {
@@ -330,7 +350,8 @@ impl Growing {
             }
             34 => {
                 let operator = ["ArgMax", "ArgMin", "TopK", "CumSum"][self.rng.usize(0..4)];
-                let (a, tensor) = self.pick(|tensor| tensor.dtype() != DType::Bool && tensor.shape().rank() > 0)?;
+                let (a, tensor) =
+                    self.pick(|tensor| tensor.dtype() != DType::Bool && tensor.shape().rank() > 0)?;
                 let (axis, named) = self.axis(tensor.shape().rank())?;
                 match operator {
                     "TopK" => {
@@ -341,7 +362,8 @@ impl Growing {
                     }
                     "CumSum" => {
                         let axis = self.constant(Tensor::scalar(named));
-                        let [exclusive, reverse] = ["exclusive", "reverse"].map(|name| int(name, i64::from(self.rng.bool())));
+                        let [exclusive, reverse] =
+                            ["exclusive", "reverse"].map(|name| int(name, i64::from(self.rng.bool())));
                         self.add("CumSum", vec![a, axis], vec![exclusive, reverse], 1)
                     }
                     _ => {
@@ -358,12 +380,17 @@ impl Growing {
                 self.add("OneHot", vec![a, depth, values], vec![int("axis", -1)], 1)
             }
             36 => {
-                let scalars = [self.rng.i64(-4..5), self.rng.i64(-9..10), [-2, -1, 1, 3][self.rng.usize(0..4)]];
+                let scalars =
+                    [self.rng.i64(-4..5), self.rng.i64(-9..10), [-2, -1, 1, 3][self.rng.usize(0..4)]];
                 let inputs = scalars.map(|value| self.constant(Tensor::scalar(value))).to_vec();
                 self.add("Range", inputs, vec![], 1)
             }
             _ => {
-                if self.rng.bool() { self.branch() } else { self.repeat() }
+                if self.rng.bool() {
+                    self.branch()
+                } else {
+                    self.repeat()
+                }
             }
         }
     }
@@ -456,7 +483,8 @@ pub fn graph(seed: u64) -> (Model, HashMap<String, Value>) {
         let id = builder.define(&format!("x{number}"), Origin::Input).unwrap();
         builder.info(id).declared = Some(declared);
     }
-    let read: std::collections::HashSet<_> = growing.steps.iter().flat_map(|step| step.inputs.clone()).collect();
+    let read: std::collections::HashSet<_> =
+        growing.steps.iter().flat_map(|step| step.inputs.clone()).collect();
     let captured: std::collections::HashSet<String> = growing
         .steps
         .iter()

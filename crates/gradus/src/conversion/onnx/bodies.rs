@@ -21,7 +21,8 @@ rows! {
 }
 
 /// What is not the same of loops that do not run.
-const NO_RUNS: &str = "of a loop that does not run, only the body could tell the shapes of what it would have scanned";
+const NO_RUNS: &str =
+    "of a loop that does not run, only the body could tell the shapes of what it would have scanned";
 
 /// A graph while it becomes a body.
 struct Body<'m> {
@@ -100,11 +101,7 @@ impl<'m> Body<'m> {
     }
 
     /// The attributes that hold the body and its map.
-    fn attributes(
-        self,
-        map: &'static str,
-        body: &'static str,
-    ) -> Result<[(&'static str, Content); 2]> {
+    fn attributes(self, map: &'static str, body: &'static str) -> Result<[(&'static str, Content); 2]> {
         let graph = self.target.finish(self.graph.name(), false)?;
         Ok([(map, Content::Ports(Arc::new(self.ports))), (body, Content::Graph(Arc::new(graph)))])
     }
@@ -132,10 +129,9 @@ fn declared(fact: &Fact, axis: Option<i64>) -> Result<Type> {
 fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let mut inputs = vec![cx.input(0)?];
     let mut attributes = Vec::new();
-    for (name, map, body) in [
-        ("then_branch", "then_port_map", "then_body"),
-        ("else_branch", "else_port_map", "else_body"),
-    ] {
+    for (name, map, body) in
+        [("then_branch", "then_port_map", "then_body"), ("else_branch", "else_port_map", "else_body")]
+    {
         let mut branch = Body::new(cx, name)?;
         branch.captures(cx, &mut inputs)?;
         let outputs = branch.convert(cx)?;
@@ -227,7 +223,8 @@ fn scan(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         return Err(cannot("scans of a batch, before version 9, are not converted"));
     }
     let scanned = cx.attributes.int("num_scan_inputs").and_then(usize_of_i64).unwrap_or(0);
-    let carried = cx.count().checked_sub(scanned).ok_or_else(|| cannot("there are fewer inputs than are scanned"))?;
+    let carried =
+        cx.count().checked_sub(scanned).ok_or_else(|| cannot("there are fewer inputs than are scanned"))?;
     let list = |name: &str| cx.attributes.list(name).unwrap_or_default();
     let (in_axes, out_axes) = (list("scan_input_axes"), list("scan_output_axes"));
     let (in_back, out_back) = (list("scan_input_directions"), list("scan_output_directions"));

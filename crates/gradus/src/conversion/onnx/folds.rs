@@ -184,7 +184,9 @@ fn softmax(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     let old = cx.node.version.is_some_and(|version| version < 13);
     let axis = cx.attributes.int("axis").unwrap_or(if old { 1 } else { -1 });
     if old && axis != -1 && cx.axis(axis, 0)? + 1 != cx.rank(0)? {
-        return Err(cannot("before version 13, all axes from one on are one, which OpenVINO has only for the last"));
+        return Err(cannot(
+            "before version 13, all axes from one on are one, which OpenVINO has only for the last",
+        ));
     }
     let x = cx.input(0)?;
     Ok(vec![cx.put(operator, &[x], &[say("axis", axis)])?])

@@ -12,12 +12,12 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use super::Row;
-pub(super) use elementwise::{OPEN_CAST, OPEN_FUNCTION, OPEN_NAN};
-pub(super) use folds::{OPEN_EMPTY, OPEN_MEAN, OPEN_ORDER};
-pub(super) use shapes::OPEN_RANGE;
 use super::node::Cx;
 use super::target::V;
 use super::types::named;
+pub(super) use elementwise::{OPEN_CAST, OPEN_FUNCTION, OPEN_NAN};
+pub(super) use folds::{OPEN_EMPTY, OPEN_MEAN, OPEN_ORDER};
+pub(super) use shapes::OPEN_RANGE;
 
 /// The tables of all files.
 pub(super) const TABLES: &[&[Row]] =

@@ -54,7 +54,9 @@ fn reduction(cx: &mut Cx<'_, '_>) -> Result<&'static str> {
     };
     match how {
         "none" => cx.edges("which of several updates of one place stays is left open"),
-        "sum" | "prod" => cx.rounding_of_floats("the order in which updates of one place are put together is left open"),
+        "sum" | "prod" => {
+            cx.rounding_of_floats("the order in which updates of one place are put together is left open")
+        }
         _ => cx.edges_of_floats(super::elementwise::OPEN_NAN),
     }
     Ok(how)
@@ -69,7 +71,8 @@ fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         cx.input(4)?
     } else {
         let listed = cx.attributes.list("starts").map(|list| list.len());
-        let count = listed.or_else(|| cx.len(1)).ok_or_else(|| not_known("the number of axes that are sliced"))?;
+        let count =
+            listed.or_else(|| cx.len(1)).ok_or_else(|| not_known("the number of axes that are sliced"))?;
         // All bounds are of one type.
         let dtype = if listed.is_some() { DType::I64 } else { cx.dtype(1)? };
         let ones = cast(&Tensor::vector(&vec![1i64; count]), dtype, Rules::IEEE)?;

@@ -24,7 +24,8 @@ rows! {
 }
 
 /// What is not the same of loops that do not run.
-const NO_RUNS: &str = "of a loop that does not run, only the body could tell the shapes of what it would have given";
+const NO_RUNS: &str =
+    "of a loop that does not run, only the body could tell the shapes of what it would have given";
 
 /// A body while it is converted.
 struct Body<'m> {
@@ -281,8 +282,7 @@ fn part(cx: &mut Cx<'_, '_>, body: &mut Body<'_>, port: &Port, slices: &Slices, 
 
 fn extent_within(body: &mut Body<'_>, x: V, axis: usize) -> Result<V> {
     let all = body.put("Shape", &[x], &[])?;
-    let (from, to, zero) =
-        (body.list(&[i64_of(axis)]), body.list(&[i64_of(axis) + 1]), body.list(&[0]));
+    let (from, to, zero) = (body.list(&[i64_of(axis)]), body.list(&[i64_of(axis) + 1]), body.list(&[0]));
     body.put("Slice", &[all, from, to, zero], &[])
 }
 

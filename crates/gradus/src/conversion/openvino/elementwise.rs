@@ -209,8 +209,10 @@ fn clamp(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let mut inputs = vec![x];
     for (name, up) in [("min", true), ("max", false)] {
         let text = cx.attributes.text(name).unwrap_or_default();
-        let bound: f64 =
-            text.trim().parse().map_err(|_| cannot(format!("attribute \"{name}\" is \"{text}\", not a number")))?;
+        let bound: f64 = text
+            .trim()
+            .parse()
+            .map_err(|_| cannot(format!("attribute \"{name}\" is \"{text}\", not a number")))?;
         let bound = match (dtype.is_integer(), up) {
             (true, true) => bound.ceil(),
             (true, false) => bound.floor(),

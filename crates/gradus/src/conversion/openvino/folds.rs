@@ -53,7 +53,11 @@ enum Axes {
 fn axes(cx: &mut Cx<'_, '_>) -> Result<Axes> {
     let Some(named) = cx.known_integers(1)? else {
         let list = cx.whole_list(1)?;
-        return Ok(if cx.len(1).is_some_and(|len| len > 0) { Axes::Some(list) } else { Axes::Computed(list) });
+        return Ok(if cx.len(1).is_some_and(|len| len > 0) {
+            Axes::Some(list)
+        } else {
+            Axes::Computed(list)
+        });
     };
     // An axis that is named twice is one.
     let mut once = Vec::new();

@@ -245,7 +245,12 @@ fn variadic_split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         sizes = match (known, cx.known_extent(0, axis)) {
             (Some(sizes), Some(extent)) => {
                 let others: i64 = sizes.iter().filter(|&&size| size != -1).sum();
-                cx.list(&sizes.iter().map(|&size| if size == -1 { extent - others } else { size }).collect::<Vec<_>>())
+                cx.list(
+                    &sizes
+                        .iter()
+                        .map(|&size| if size == -1 { extent - others } else { size })
+                        .collect::<Vec<_>>(),
+                )
             }
             _ => {
                 let (open, zero, place) = (cx.scalar(-1), cx.scalar(0), cx.list(&[0]));
