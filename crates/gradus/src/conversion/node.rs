@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Graph, Node, Origin, ValueId};
-use gradus_core::{DType, Error, Kind, Result, Tensor};
+use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
 
 use super::report::{Exactness, Note};
 use super::scope::{Conversion, Scope};
@@ -118,8 +118,12 @@ impl<'m> Cx<'_, 'm> {
 
     /// The integers that an input holds, if they are known before a run.
     pub(super) fn known_integers(&self, input: usize) -> Result<Option<Vec<i64>>> {
-        let whole = |tensor: &Tensor| tensor.dtype().is_integer() || tensor.dtype() == DType::Bool;
-        self.known(input)?.filter(whole).map(|tensor| tensor.to_i64()).transpose()
+        let whole = |number| match number {
+            Number::Int(value) => i64::try_from(value).ok(),
+            _ => None,
+        };
+        let Some(tensor) = self.known(input)? else { return Ok(None) };
+        Ok(tensor.numbers()?.map(whole).collect())
     }
 
     /// The integers that an input holds: they must be known, as the other standard has no input for them.

@@ -38,8 +38,8 @@ rows! {
         let sum = reduced(cx, x, "ReduceSum")?;
         Ok(vec![cx.put("Log", &[sum], &[])?])
     };
-    "ArgMax" "TopK, Squeeze" "floats: NaN" |cx| arg(cx, "max");
-    "ArgMin" "TopK, Squeeze" "floats: NaN" |cx| arg(cx, "min");
+    "ArgMax" "TopK, Squeeze" "floats: NaN; no elements" |cx| arg(cx, "max");
+    "ArgMin" "TopK, Squeeze" "floats: NaN; no elements" |cx| arg(cx, "min");
     "TopK" "TopK" "floats: NaN; the order if `sorted` is 0" top_k;
     "CumSum" "CumSum" "floats: rounding" |cx| {
         cx.rounding_of_floats(OPEN_ORDER);
@@ -116,6 +116,9 @@ fn arg(cx: &mut Cx<'_, '_>, mode: &str) -> Result<Vec<V>> {
     }
     cx.edges_of_floats(OPEN_NAN);
     let axis = cx.attributes.int("axis").unwrap_or(0);
+    if cx.may_be_empty(0) {
+        cx.edges("along an axis without elements, OpenVINO finds none");
+    }
     let (x, one) = (cx.input(0)?, cx.scalar(1));
     let found = cx.put_many("TopK", &[x, one], &ranked(axis, mode, "value"), 2)?;
     if cx.attributes.flag("keepdims", true) {

@@ -294,7 +294,7 @@ fn trip_count(cx: &mut Cx<'_, '_>, ports: &Ports, counted: bool) -> Result<(V, O
         return count_of_slices(cx, outer, &slices);
     }
     match cx.known_integers(0)?.as_deref() {
-        Some(&[runs @ 0..]) => return Ok((cx.scalar(runs), Some(runs))),
+        Some(&[runs]) if runs >= 0 => return Ok((cx.scalar(runs), Some(runs))),
         Some(_) => {
             return match sliced {
                 Some((outer, slices)) => count_of_slices(cx, outer, &slices),

@@ -8,7 +8,7 @@ use super::super::node::{Cx, cannot, not_known};
 use super::super::onnx::{OPEN_NAN, OPEN_ORDER};
 use super::super::rows::rows;
 use super::super::target::{NONE, V};
-use super::{int, len_of, word};
+use super::{int, word};
 use crate::ops::axis_of;
 
 rows! {
@@ -204,10 +204,8 @@ fn bounds(cx: &mut Cx<'_, '_>, input: usize, list: &[Bound]) -> Result<V> {
 }
 
 fn strided_slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    let count = match cx.known_integers(1)? {
-        Some(begins) => begins.len(),
-        None => len_of(cx, 1)?,
-    };
+    let count = (1..cx.count()).find_map(|input| cx.len(input));
+    let count = count.ok_or_else(|| not_known("the number of bounds"))?;
     let plan = plan(cx, count)?;
     let mut x = cx.input(0)?;
     if !plan.cuts.is_empty() {
