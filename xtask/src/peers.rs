@@ -69,12 +69,14 @@ fn programs(packages: &[&str], seed: u64, count: u32) -> Result<()> {
     run(cargo().args(test).env("GRADUS_PADDLE", &folder))
 }
 
-/// Folds the corpus and the models of the `onnx` package, and runs what comes out beside the originals.
+/// Folds the corpus, the models of the `onnx` package and the recorded ones of OpenVINO, and runs what comes out beside the originals.
 pub(crate) fn fold() -> Result<()> {
     run(cargo().args(["build", "--quiet", "--release", "-p", "gradus-cli"]))?;
     let mut wanted = packages(&["onnxruntime", "openvino"])?;
     // The reference of the `onnx` package decodes images with it.
     wanted.push("pillow==13.0.0");
     let mut python = environment("target/venv-fold", &wanted)?;
-    run(python.args(["conformance/fold.py", "target/release/gradus", "--peers", "openvino"]))
+    run(python.args(["conformance/fold.py", "target/release/gradus", "--peers", "openvino"]))?;
+    let mut python = environment("target/venv-fold", &wanted)?;
+    run(python.args(["conformance/openvino_fold.py", "target/release/gradus"]))
 }

@@ -181,11 +181,12 @@ pub(crate) struct Infer {
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Fold {
-    /// The models: ONNX files. Several are folded in parallel.
+    /// The models: ONNX files, or the .xml of OpenVINO IR. Several are folded in parallel.
     #[arg(required = true)]
     pub(crate) models: Vec<PathBuf>,
 
-    /// Where the folded model goes: a file, or a folder, which several models need.
+    /// Where the folded model goes: a file, or a folder, which several models need. An OpenVINO model is a .xml file, and a .bin
+    /// file beside it.
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: PathBuf,
 

@@ -164,13 +164,8 @@ fn a_model_can_be_folded_in_place_and_is_not_lost_where_that_fails() {
 
 #[test]
 fn what_cannot_be_folded_says_why() {
-    fails(
-        &["fold", "examples/range.xml", "-o", "out.xml"],
-        str![[r#"
-error: examples/range.xml: models of openvino are not folded
-
-"#]],
-    );
+    misused(&["fold", "examples/range.xml", "-o", "out.onnx"], str![[r#""#]]);
+    misused(&["infer", "examples/range.onnx", "-o", "out.xml"], str![[r#""#]]);
     fails(
         &["fold", "examples/nothing.onnx", "-o", "out.onnx"],
         str![[r#"
@@ -214,4 +209,24 @@ types: 13 new
 
 "#]]
     );
+}
+
+#[test]
+fn a_model_of_openvino_is_folded_into_two_files() {
+    let scratch = Scratch::new("ir");
+    let out = scratch.file("r.xml");
+    let printed = stdout(&scratch, &["fold", "examples/range_const.xml", "-o", &out, "--verify"]);
+    snapbox::assert_data_eq!(printed, str![[r#""#]]);
+    assert_eq!(std::fs::metadata(scratch.file("r.bin")).unwrap().len(), 20);
+    prints(&["run", &out], str![[r#""#]]);
+    let differs =
+        gradus(&["diff", "examples/range_const.xml", &out]).assert().code(1).get_output().stdout.clone();
+    snapbox::assert_data_eq!(String::from_utf8(differs).unwrap(), str![[r#""#]]);
+    stdout(&scratch, &["infer", "examples/range_const.xml", "-o", &scratch.file("i.xml")]);
+    let differs = gradus(&["diff", "examples/range_const.xml", &scratch.file("i.xml")])
+        .assert()
+        .get_output()
+        .stdout
+        .clone();
+    snapbox::assert_data_eq!(String::from_utf8(differs).unwrap(), str![[r#""#]]);
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use bytes::Bytes;
+use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{Error, Kind, Result};
 
 /// The files beside a model: external data, a `.bin`.
@@ -16,6 +17,35 @@ pub trait Files: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`Kind::Io`] if there is no such file or it may not be read.
     fn open(&self, path: &str) -> Result<Bytes>;
+
+    /// A part of a file.
+    ///
+    /// # Errors
+    /// As [`Files::open`]; [`Kind::Syntax`] if the file is shorter.
+    fn part(&self, path: &str, offset: u64, size: u64) -> Result<Bytes> {
+        part_of(&self.open(path)?, path, offset, size)
+    }
+
+    /// The bytes of a file, one part behind the other.
+    ///
+    /// # Errors
+    /// As [`Files::open`].
+    fn parts(&self, path: &str) -> Result<Vec<Bytes>> {
+        Ok(vec![self.open(path)?])
+    }
+}
+
+/// A part of the bytes of a file.
+///
+/// # Errors
+/// [`Kind::Syntax`] if there are fewer.
+pub fn part_of(file: &Bytes, path: &str, offset: u64, size: u64) -> Result<Bytes> {
+    let len = u64_of(file.len());
+    let end = offset.checked_add(size).filter(|&end| end <= len).ok_or_else(|| {
+        let message = format!("{size} bytes at {offset} are wanted, but the file has {len}");
+        Error::new(Kind::Syntax, message).in_file(path)
+    })?;
+    Ok(file.slice(usize_of(offset)..usize_of(end)))
 }
 
 /// Files that are in memory already; with none, a model that must stand alone.

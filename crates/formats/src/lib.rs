@@ -20,6 +20,8 @@ pub mod onnx;
 pub mod openvino;
 pub mod paddle;
 mod regions;
+mod splice;
 mod wire;
 
-pub use files::{Files, InMemory, Sniffed, sniff};
+pub use files::{Files, InMemory, Sniffed, part_of, sniff};
+pub use splice::{Part, Splice};

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use gradus_core::graph::edit::{Edit, Kept, Made, Step};
 use gradus_core::graph::{Extent, Model, Type};
 use gradus_core::{DType, Limits, Tensor};
-use gradus_formats::InMemory;
-use gradus_formats::onnx::{Part, edit_model, external_files, mentioned, read_model};
+use gradus_formats::onnx::{edit_model, external_files, mentioned, read_model};
+use gradus_formats::{InMemory, Part};
 
 /// A varint.
 fn varint(mut value: usize) -> Vec<u8> {
@@ -157,6 +157,7 @@ fn made_nodes_stand_where_they_are_put() {
     let made = Made {
         name: "new".into(),
         operator: "Abs",
+        version: 13,
         inputs: vec!["x".into()],
         outputs: vec!["a".into()],
         attributes: Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gradus_core::Result;
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{Extent, Graph, Type, ValueId};
+use gradus_core::graph::{self, Extent, Graph, Standard, Type, ValueId};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
@@ -21,11 +21,11 @@ impl Model {
     pub fn declared(&self, inference: &Inference, given: &InferOptions) -> Result<Edit> {
         self.file_of()?;
         let graph = self.graph();
-        let telling = Telling::new(graph, inference.symbols(), given);
+        let telling = Telling::new(self.source(), inference.symbols(), given);
         let told = |id: ValueId| {
             let info = graph.value(id);
             let of = merged(graph, inference.facts(), id, |dim| telling.extent(dim))?;
-            (info.declared.as_ref() != Some(&of)).then(|| (info.name.clone(), of))
+            telling.is_new(info.declared.as_ref(), &of).then(|| (info.name.clone(), of))
         };
         let mut seen = HashSet::new();
         let computed = graph.nodes().iter().flat_map(|node| node.outputs.iter().copied().flatten());
@@ -35,20 +35,38 @@ impl Model {
     }
 }
 
-/// What can be said of extents: numbers, and expressions of names that the model's inputs have.
+/// What can be said of extents: numbers and, in ONNX, expressions of names that the model's inputs have.
 pub(crate) struct Telling<'a> {
     symbols: &'a Symbols,
     named: HashSet<String>,
+    standard: Standard,
 }
 
 impl<'a> Telling<'a> {
-    pub(crate) fn new(graph: &Graph, symbols: &'a Symbols, given: &InferOptions) -> Telling<'a> {
-        Telling { symbols, named: symbols_of_inputs(graph, &given.inputs) }
+    pub(crate) fn new(model: &graph::Model, symbols: &'a Symbols, given: &InferOptions) -> Telling<'a> {
+        Telling { symbols, named: symbols_of_inputs(&model.graph, &given.inputs), standard: model.standard }
+    }
+
+    /// Whether types are said where values leave a node (OpenVINO), and not of inputs and outputs apart from others.
+    pub(crate) fn of_ports(&self) -> bool {
+        self.standard == Standard::OpenVino
+    }
+
+    /// Whether a type says what is not declared yet. At a port, no axes and any number of them look the same.
+    pub(crate) fn is_new(&self, declared: Option<&Type>, of: &Type) -> bool {
+        let alike = match (declared, of) {
+            (Some(Type::Tensor(old, None)), Type::Tensor(new, Some(extents))) => {
+                self.of_ports() && old == new && extents.is_empty()
+            }
+            _ => false,
+        };
+        declared != Some(of) && !alike
     }
 
     pub(crate) fn extent(&self, dim: Dim) -> Option<Extent> {
         match dim {
             Dim::Known(value) => usize_of_i64(value).map(Extent::Known),
+            Dim::Symbolic(_) if self.of_ports() => None,
             Dim::Symbolic(_) => {
                 let told = |name: &str| self.named.contains(name);
                 let all = self.symbols.symbols_of(dim).iter().all(|symbol| told(&symbol.name));

@@ -82,7 +82,7 @@ impl Model {
         let graph = self.graph();
         let options = InferOptions::default();
         let inference = self.infer(&options)?;
-        let telling = Telling::new(graph, inference.symbols(), &options);
+        let telling = Telling::new(self.source(), inference.symbols(), &options);
         let typed = |id: ValueId| {
             let tensor = merged(graph, inference.facts(), id, |dim| telling.extent(dim));
             tensor.or_else(|| container(inference.fact(id))).or_else(|| graph.value(id).declared.clone())

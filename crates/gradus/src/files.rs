@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
+use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{Error, Kind, Result};
-use gradus_formats::Files;
+use gradus_formats::{Files, Part, Splice};
 
 /// The bytes of a file. They are mapped, so only those that are looked at are read.
 ///
@@ -81,6 +82,54 @@ impl Files for Folder {
         let bytes = map(&full)?;
         mapped.insert(path.to_owned(), bytes.clone());
         Ok(bytes)
+    }
+}
+
+/// A file of constants, whatever it is asked for by, that is put together of parts of another and new ones. Nothing is copied
+/// but what is asked for and lies in several parts.
+#[derive(Debug)]
+pub(crate) struct Spliced {
+    /// The parts, and where each begins.
+    parts: Vec<(usize, Bytes)>,
+}
+
+impl Spliced {
+    pub(crate) fn new(splice: &Splice, source: &Bytes) -> Spliced {
+        let mut start = 0;
+        let parts = splice.parts().map(|part| {
+            let bytes = match part {
+                Part::Source(range) => source.slice(range),
+                Part::Fresh(bytes) => Bytes::copy_from_slice(bytes),
+            };
+            start += bytes.len();
+            (start - bytes.len(), bytes)
+        });
+        Spliced { parts: parts.collect() }
+    }
+}
+
+impl Files for Spliced {
+    fn open(&self, _: &str) -> Result<Bytes> {
+        match &self.parts[..] {
+            [(_, whole)] => Ok(whole.clone()),
+            parts => Ok(parts.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect()),
+        }
+    }
+
+    fn parts(&self, _: &str) -> Result<Vec<Bytes>> {
+        Ok(self.parts.iter().map(|(_, bytes)| bytes.clone()).collect())
+    }
+
+    fn part(&self, path: &str, offset: u64, size: u64) -> Result<Bytes> {
+        let (offset, size) = (usize_of(offset), usize_of(size));
+        let first = self.parts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        if let Some((start, bytes)) = self.parts.get(first) {
+            let begin = offset - start;
+            if begin.checked_add(size).is_some_and(|end| end <= bytes.len()) {
+                return Ok(bytes.slice(begin..begin + size));
+            }
+        }
+        gradus_formats::part_of(&self.open(path)?, path, u64_of(offset), u64_of(size))
     }
 }
 

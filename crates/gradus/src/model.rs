@@ -8,9 +8,10 @@ use bytes::Bytes;
 use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{Extent, Graph, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
+use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
-use crate::files::{Folder, map};
+use crate::files::{Folder, Spliced, map};
 use crate::program::{Compiler, Options, Run};
 
 /// A model, ready to be looked at and run.
@@ -35,6 +36,8 @@ pub struct Model {
     edited: bool,
     /// The files beside it.
     files: Option<Arc<dyn Files>>,
+    /// The file beside it that has its constants, if its format says which that is.
+    beside: String,
 }
 
 impl Model {
@@ -61,16 +64,25 @@ impl Model {
         Model::read(bytes, "", Arc::new(InMemory::default()), limits)
     }
 
+    /// Reads a model from bytes; other files have the name `stem` and an ending of their own.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the bytes.
+    pub fn with_files(bytes: &Bytes, stem: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
+        Model::read(bytes, stem, files, limits)
+    }
+
     /// A model that was made in memory.
     pub fn from_source(model: graph::Model) -> Model {
-        Model { source: model, file: None, bytes: None, edited: false, files: None }
+        Model { source: model, file: None, bytes: None, edited: false, files: None, beside: String::new() }
     }
 
     /// Reads a model; other files have the name of its own, but for the ending.
     fn read(bytes: &Bytes, stem: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
         let parameters = format!("{stem}.pdiparams");
+        let beside = format!("{stem}.bin");
         let model = match sniff(bytes) {
-            Sniffed::Xml => openvino::read_model(bytes, &format!("{stem}.bin"), &files, limits)?,
+            Sniffed::Xml => openvino::read_model(bytes, &beside, &files, limits)?,
             Sniffed::Blocks => paddle::read_desc(bytes, &parameters, &files, limits)?,
             Sniffed::Json => paddle::read_program(bytes, &parameters, &files, limits)?,
             Sniffed::Npy | Sniffed::Zip => {
@@ -79,7 +91,8 @@ impl Model {
             Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
             Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
         };
-        Ok(Model { source: model, file: None, bytes: Some(bytes.clone()), edited: false, files: Some(files) })
+        let (bytes, files) = (Some(bytes.clone()), Some(files));
+        Ok(Model { source: model, file: None, bytes, edited: false, files, beside })
     }
 
     /// The model that an edit makes of it, in memory; elements of constants stay in the files that they are in.
@@ -88,9 +101,32 @@ impl Model {
     /// [`Kind::Unsupported`] if models like it are not written.
     pub fn edited(&self, edit: &Edit) -> Result<Model> {
         let (bytes, files) = self.file_of()?;
-        let edited = Bytes::from(onnx::edit_model(bytes, &self.source, edit)?.to_bytes(bytes));
-        let model = Model::read(&edited, "", files.clone(), &Limits::DEFAULT)?;
+        let (edited, files) = if self.source.standard == Standard::OpenVino {
+            let (written, bin) = self.rewritten(edit)?;
+            let files: Arc<dyn Files> = Arc::new(Spliced::new(&written.bin, &bin));
+            (written.xml.to_bytes(bytes), files)
+        } else {
+            (onnx::edit_model(bytes, &self.source, edit)?.to_bytes(bytes), files.clone())
+        };
+        let model = Model::read(&edited.into(), "", files, &Limits::DEFAULT)?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
+    }
+
+    /// The files that an edit makes of an OpenVINO model, and the file of constants that parts of one are in.
+    pub(crate) fn rewritten(&self, edit: &Edit) -> Result<(Written, Bytes)> {
+        let (bytes, files) = self.file_of()?;
+        let bin = files.open(&self.beside);
+        let len = bin.as_ref().map_or(0, Bytes::len);
+        match (openvino::edit_model(bytes, len, &self.source, edit), bin) {
+            (Ok(written), bin) => Ok((written, bin.unwrap_or_default())),
+            // A model without constants needs no such file.
+            (Err(_), Err(error)) | (Err(error), Ok(_)) => Err(error),
+        }
+    }
+
+    /// The name of the file beside it that has its constants.
+    pub(crate) fn beside(&self) -> &str {
+        &self.beside
     }
 
     /// The bytes that it was read from, if it is a file that Gradus writes.
@@ -108,10 +144,10 @@ impl Model {
         self.path().filter(|_| !self.edited)
     }
 
-    /// The ONNX file that it is, and the files beside it.
+    /// The file that it is, of a format that Gradus writes, and the files beside it.
     pub(crate) fn file_of(&self) -> Result<(&Bytes, &Arc<dyn Files>)> {
         let standard = self.source.standard;
-        if standard != Standard::Onnx {
+        if standard == Standard::Paddle {
             return Err(Error::new(Kind::Unsupported, format!("models of {standard} are not written")));
         }
         let file = self.bytes.as_ref().zip(self.files.as_ref());
@@ -120,7 +156,8 @@ impl Model {
 
     /// Values of the main graph that parts of the file mention which are no graph.
     pub(crate) fn mentioned(&self) -> Result<HashSet<String>> {
-        onnx::mentioned(self.file_of()?.0)
+        let (bytes, _) = self.file_of()?;
+        if self.source.standard == Standard::Onnx { onnx::mentioned(bytes) } else { Ok(HashSet::new()) }
     }
 
     /// What the file says.

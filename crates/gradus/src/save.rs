@@ -8,9 +8,10 @@ use std::path::Path;
 
 use bytes::Bytes;
 use gradus_core::convert::u64_of;
+use gradus_core::graph::Standard;
 use gradus_core::graph::edit::Edit;
 use gradus_core::{Error, Kind, Result};
-use gradus_formats::onnx::{self, Part, Splice};
+use gradus_formats::{Part, Splice, onnx, openvino};
 
 use crate::files::{NewFiles, folder_of};
 use crate::model::Model;
@@ -19,34 +20,84 @@ use crate::model::Model;
 const LONG: usize = 1 << 16;
 
 impl Model {
-    /// Writes the model that an edit makes of it. Files of constants are copied beside it, unless they are there.
+    /// Writes the model that an edit makes of it, and says how many bytes that are. Files of constants of an ONNX model are
+    /// copied beside it, unless they are there; constants of an OpenVINO model are written into a `.bin` file with the name of
+    /// the `.xml` file.
     ///
     /// # Errors
     /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of constants;
-    /// [`Kind::Unsupported`] if models like it are not written.
+    /// [`Kind::Unsupported`] if models like it are not written; [`Kind::Usage`] if `path` has not the ending of its format.
     pub fn save_edited(&self, edit: &Edit, path: impl AsRef<Path>) -> Result<u64> {
         let path = path.as_ref();
         let (bytes, _) = self.file_of()?;
+        if self.source().standard == Standard::OpenVino {
+            let (written, bin) = self.rewritten(edit)?;
+            return self.save_pair(&written.xml, bytes, Constants::Spliced(&written.bin, &bin), path);
+        }
         let splice = onnx::edit_model(bytes, self.source(), edit)?;
         self.save_splice(&splice, bytes, path)
     }
 
-    /// Writes the model as an ONNX file: what was read as it is, what was made in memory as [`Model::to_onnx`] says. Files
-    /// of constants are copied beside it, unless they are there.
+    /// Writes the model, and says how many bytes that are: what was read as it is, what was made in memory as
+    /// [`Model::to_onnx`] or [`openvino::encode_model`] says. Files of constants go with it as [`Model::save_edited`] says.
     ///
     /// # Errors
     /// As [`Model::save_edited`] and [`Model::to_onnx`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64> {
         let path = path.as_ref();
+        let is_ir = self.source().standard == Standard::OpenVino;
         if self.bytes().is_some() {
-            let (bytes, _) = self.file_of()?;
-            return self.save_splice(&Splice::whole(bytes.len()), bytes, path);
+            let (bytes, files) = self.file_of()?;
+            let splice = Splice::whole(bytes.len());
+            if is_ir {
+                // Without constants, there need not be a file of them.
+                let parts = files.parts(self.beside()).or_else(|_| {
+                    self.rewritten(&Edit::keeping(0..self.graph().nodes().len())).map(|_| Vec::new())
+                })?;
+                return self.save_pair(&splice, bytes, Constants::Parts(&parts), path);
+            }
+            return self.save_splice(&splice, bytes, path);
+        }
+        if is_ir {
+            let written = openvino::encode_model(self.source())?;
+            let none = Bytes::new();
+            return self.save_pair(&written.xml, &none, Constants::Spliced(&written.bin, &none), path);
         }
         let bytes = self.to_onnx()?;
         let mut files = NewFiles::default();
         files.create(path, |out| out.write_all(&bytes).map_err(|error| at(path, &error)))?;
         files.commit()?;
         Ok(u64_of(bytes.len()))
+    }
+
+    /// Writes the two files of an OpenVINO model: each is the old one or the new one, and the `.xml` file, which a reader opens
+    /// first, is the last to be replaced.
+    fn save_pair(&self, xml: &Splice, text: &Bytes, constants: Constants<'_>, path: &Path) -> Result<u64> {
+        if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xml")) {
+            let message =
+                "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it";
+            return Err(Error::new(Kind::Usage, message).in_file(path.display()));
+        }
+        let beside = path.with_extension("bin");
+        let mut files = NewFiles::default();
+        let mut len = xml.len();
+        files.create(&beside, |out| {
+            let written = match constants {
+                Constants::Spliced(splice, source) => {
+                    len += splice.len();
+                    let old = self.unedited_path().map(|path| folder_of(path).join(self.beside()));
+                    write(out, splice, source, old.and_then(|path| same_file(&path, source)).as_ref())
+                }
+                Constants::Parts(parts) => parts.iter().try_for_each(|part| {
+                    len += part.len();
+                    out.write_all(part)
+                }),
+            };
+            written.map_err(|error| at(&beside, &error))
+        })?;
+        files.create(path, |out| write(out, xml, text, None).map_err(|error| at(path, &error)))?;
+        files.commit()?;
+        Ok(u64_of(len))
     }
 
     fn save_splice(&self, splice: &Splice, bytes: &Bytes, path: &Path) -> Result<u64> {
@@ -65,6 +116,13 @@ impl Model {
         files.commit()?;
         Ok(u64_of(splice.len()))
     }
+}
+
+/// The file of constants that is to be written.
+enum Constants<'a> {
+    /// Parts of that one, and new ones.
+    Spliced(&'a Splice, &'a Bytes),
+    Parts(&'a [Bytes]),
 }
 
 fn at(path: &Path, error: &std::io::Error) -> Error {

@@ -204,7 +204,7 @@ impl Model {
         Ok((Model::of(after), told))
     }
 
-    /// Writes the model as an ONNX file; gives its bytes.
+    /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file beside it; gives their bytes.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         py.detach(|| self.model.save(path)).or_raise()
     }

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use gradus::fold::{FoldOptions, Report, Verified};
+use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use gradus::{Error, Kind, Limits, Model};
 use serde::Serialize;
@@ -108,7 +109,9 @@ fn one(
     } else {
         None
     };
-    let before = std::fs::metadata(path).map_or(0, |file| file.len());
+    let len = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+    let is_ir = model.source().standard == Standard::OpenVino;
+    let before = len(path) + if is_ir { len(&path.with_extension("bin")) } else { 0 };
     let sizes = Sizes { before, after: model.save_edited(&folded.edit, to)? };
     if args.json {
         let json = json(path, to, sizes, &folded.report, verified);

@@ -25,10 +25,24 @@ pub(super) fn check_destination(to: &Path, models: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// Where a model is written: the file, or under its own name in the folder.
+/// Where a model is written: the file, or under its own name in the folder. It is written in the format that it has.
 pub(super) fn destination(to: &Path, model: &Path) -> Result<PathBuf> {
     if !to.is_dir() {
-        return Ok(to.to_owned());
+        let is_ir = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xml"));
+        if is_ir(to) == is_ir(model) {
+            return Ok(to.to_owned());
+        }
+        let (from, ending) = if is_ir(model) {
+            ("an OpenVINO", "ends in .xml")
+        } else {
+            ("no OpenVINO", "does not end in .xml")
+        };
+        let message = format!(
+            "--output {}: {} is {from} model, and is written to a file that {ending}; `gradus convert` turns one format into another",
+            to.display(),
+            model.display()
+        );
+        return Err(usage(message));
     }
     let name = model.file_name().ok_or_else(|| usage(format!("{} is not a file", model.display())))?;
     Ok(to.join(name))

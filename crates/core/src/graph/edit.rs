@@ -17,7 +17,7 @@ pub type Renames = HashMap<Arc<str>, Arc<str>>;
 pub struct Edit {
     /// The nodes, in their new order.
     pub nodes: Vec<Step>,
-    /// Constants that are added.
+    /// Constants that are added. One may have the name of a value that a node defined before.
     pub constants: Vec<(Arc<str>, Tensor)>,
     /// Constants of the file that go. One that is an input stays an input.
     pub dropped: HashSet<Arc<str>>,
@@ -56,6 +56,8 @@ pub struct Made {
     pub name: Arc<str>,
     /// The operator.
     pub operator: &'static str,
+    /// The version of the operator set that defines it, where nodes name it (OpenVINO).
+    pub version: i64,
     /// The values that it reads.
     pub inputs: Vec<Arc<str>>,
     /// The values that it defines.

@@ -16,7 +16,7 @@ use gradus_core::{Kind, Result};
 use super::model::{Read, Reading, Xml, at, child, number};
 
 /// Names of elements with a graph, and of those with its map.
-const BODIES: [(&str, &str); 3] =
+pub(super) const BODIES: [(&str, &str); 3] =
     [("body", "port_map"), ("then_body", "then_port_map"), ("else_body", "else_port_map")];
 
 /// The graphs of a layer and their maps, as attributes named like the elements.

@@ -9,12 +9,14 @@
 //! | `u6` | four in three bytes: the low nibbles of two, of the other two, and the high two bits of all four; first highest |
 //! | `string` | a count, the end of each text (and 0 before the first), all as 32-bit numbers; then the texts |
 //!
+//! A tensor without elements takes one byte in files that OpenVINO writes, and none in ours; it reads both.
+//!
 //! Source: files that OpenVINO 2026.4 writes.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::convert::{product, u64_of, usize_of, usize_of_u32};
+use gradus_core::convert::{product, usize_of_u32};
 use gradus_core::error::Position;
 use gradus_core::graph::{Constant, Stored};
 use gradus_core::tensor::byte_len;
@@ -40,7 +42,8 @@ pub(super) struct Placed {
 pub(super) fn constant(placed: Placed, bin: &str, files: &Arc<dyn Files>) -> Result<Constant> {
     let (dtype, shape) = (placed.dtype, placed.shape.clone());
     let wanted = stored_len(dtype, &shape);
-    if dtype.class() != Class::Text && u128::from(placed.size) != wanted {
+    let empty = wanted == 0 && placed.size == 1;
+    if dtype.class() != Class::Text && u128::from(placed.size) != wanted && !empty {
         let message = format!("{dtype}{shape} takes {wanted} bytes, but the size is {}", placed.size);
         return Err(Error::new(Kind::Syntax, message));
     }
@@ -74,14 +77,12 @@ struct InBin {
 impl Stored for InBin {
     fn load(&self) -> Result<Tensor> {
         let Placed { name, dtype, shape, offset, size, position } = &self.placed;
+        if shape.is_empty() {
+            return Tensor::zeros(*dtype, shape.clone());
+        }
         let load = || {
-            let file = self.files.open(&self.bin)?;
-            let len = u64_of(file.len());
-            let end = offset.checked_add(*size).filter(|&end| end <= len).ok_or_else(|| {
-                let message = format!("{size} bytes at {offset} are wanted, but the file has {len}");
-                Error::new(Kind::Syntax, message).in_file(&self.bin)
-            })?;
-            decode(*dtype, shape.clone(), &file.slice(usize_of(*offset)..usize_of(end)))
+            let bytes = self.files.part(&self.bin, *offset, *size)?;
+            decode(*dtype, shape.clone(), &bytes)
         };
         load().map_err(|error: Error| error.in_node(format!("constant \"{name}\"")).at(*position))
     }
@@ -104,6 +105,58 @@ fn decode(dtype: DType, shape: Shape, bytes: &Bytes) -> Result<Tensor> {
         _ => return Tensor::from_bytes(dtype, shape, bytes.clone()),
     };
     Tensor::from_codes(dtype, shape, codes.get(..count).unwrap_or(&codes))
+}
+
+/// The bytes of a tensor as the file holds them.
+///
+/// # Errors
+/// [`Kind::Limit`] if texts are longer than 32 bits count.
+pub(super) fn encode(tensor: &Tensor) -> Result<Bytes> {
+    let packed = |codes: &[u8], elements: usize, of: fn(&[u8]) -> [u8; 3]| -> Bytes {
+        codes.chunks(elements).flat_map(|chunk| of(&padded(chunk))).collect()
+    };
+    match tensor.dtype() {
+        DType::String => encode_texts(tensor.texts()?),
+        DType::U1 => {
+            let byte = |chunk: &[u8]| padded(chunk).iter().fold(0, |byte, bit| byte << 1 | bit & 1);
+            Ok(tensor.codes()?.chunks(8).map(byte).collect())
+        }
+        DType::U3 => Ok(packed(&tensor.codes()?, 8, |codes| {
+            let (low, high) = codes.split_at(4);
+            let lows = |codes: &[u8]| codes.iter().fold(0, |byte, code| byte << 2 | code & 3);
+            [lows(low), lows(high), codes.iter().fold(0, |byte, code| byte << 1 | code >> 2 & 1)]
+        })),
+        DType::U6 => Ok(packed(&tensor.codes()?, 4, |codes| {
+            let codes = codes.split_at(4).0;
+            let (low, high) = codes.split_at(2);
+            let lows = |codes: &[u8]| codes.iter().fold(0, |byte, code| byte << 4 | code & 15);
+            [lows(low), lows(high), codes.iter().fold(0, |byte, code| byte << 2 | code >> 4 & 3)]
+        })),
+        _ => Ok(tensor.bytes().cloned().unwrap_or_default()),
+    }
+}
+
+/// Up to eight codes, with zeros behind them.
+fn padded(chunk: &[u8]) -> [u8; 8] {
+    let mut codes = [0; 8];
+    codes.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+    codes
+}
+
+fn encode_texts(texts: &[Box<str>]) -> Result<Bytes> {
+    let number = |len: usize| {
+        let fits = u32::try_from(len).map(u32::to_le_bytes);
+        fits.map_err(|_| Error::new(Kind::Limit, "texts of a constant take 4 GiB at most"))
+    };
+    let mut bytes = number(texts.len())?.to_vec();
+    let mut end = 0;
+    bytes.extend(number(end)?);
+    for text in texts {
+        end += text.len();
+        bytes.extend(number(end)?);
+    }
+    texts.iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));
+    Ok(bytes.into())
 }
 
 fn groups<I: Iterator<Item = u8>>(bytes: &[u8], of: impl Fn([u8; 3]) -> I) -> Vec<u8> {

@@ -1,11 +1,12 @@
 //! The network: layers, edges, and what the file says of itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use gradus_core::convert::{product, small_u32, u64_of};
 use gradus_core::error::Position;
 use gradus_core::graph::{
-    Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Slots, Standard, Type,
+    Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Slots, Standard, Type, ValueId,
 };
 use gradus_core::{DType, Error, Kind, Limits, Result, Shape};
 use roxmltree::{Document, ParsingOptions};
@@ -30,15 +31,9 @@ pub(super) type Xml<'a> = roxmltree::Node<'a, 'a>;
 /// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is not well formed;
 /// both with line and column.
 pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limits) -> Result<Model> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let text = std::str::from_utf8(text).map_err(|error| {
-        let position = Position::Byte(gradus_core::convert::u64_of(error.valid_up_to()));
-        Error::new(Kind::Syntax, "the text is not UTF-8").at(position)
-    })?;
     // A node of the document takes about 100 bytes, and four bytes of text (`<a/>`) make one.
-    limits.allow_bytes(0, gradus_core::convert::product(text.len(), 25))?;
-    let document =
-        Document::parse_with_options(text, ParsingOptions::default()).map_err(|error| not_xml(&error))?;
+    limits.allow_bytes(0, product(text.len(), 25))?;
+    let (_, document) = parse(text)?;
     let net = document.root_element();
     if net.tag_name().name() != "net" {
         let tag = net.tag_name().name();
@@ -66,10 +61,31 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
         .iter()
         .find(|(key, _)| key == "Runtime_version")
         .map_or_else(String::new, |(_, value)| format!("OpenVINO {value}"));
-    let mut reading = Reading { bin, files, regions: Regions::default(), depth: limits.max_depth };
+    let mut reading = Reading {
+        bin,
+        files,
+        lines: Lines::of(document.input_text()),
+        regions: Regions::default(),
+        depth: limits.max_depth,
+    };
     model.graph = reading.graph(net)?.graph;
     reading.regions.check()?;
     Ok(model)
+}
+
+/// The document that bytes are, and the number of bytes that mark them as UTF-8.
+///
+/// # Errors
+/// [`Kind::Syntax`] if they are no XML.
+pub(super) fn parse(bytes: &[u8]) -> Result<(usize, Document<'_>)> {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mark = bytes.len() - text.len();
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let position = Position::Byte(u64_of(error.valid_up_to()));
+        Error::new(Kind::Syntax, "the text is not UTF-8").at(position)
+    })?;
+    let document = Document::parse_with_options(text, ParsingOptions::default());
+    Ok((mark, document.map_err(|error| not_xml(&error))?))
 }
 
 fn not_xml(error: &roxmltree::Error) -> Error {
@@ -114,15 +130,34 @@ fn metadata(node: Xml<'_>, path: &str, into: &mut Vec<(String, String)>) {
         let children: Vec<_> = node.children().filter(Xml::is_element).collect();
         for child in &children {
             if let Some(value) = child.attribute("value") {
-                into.push((name(*child), value.to_owned()));
+                // Since 2026, what is no name of an element is an attribute.
+                let named = child.attribute("name").filter(|_| child.tag_name().name() == "info");
+                into.push((named.map_or_else(|| name(*child), str::to_owned), value.to_owned()));
             }
         }
         rest.extend(children.into_iter().rev().map(|child| (child, name(child))));
     }
 }
 
+/// Where the lines of a text begin: to count them anew for every layer takes longer than all else.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        Lines(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1).collect())
+    }
+
+    fn position(&self, node: Xml<'_>) -> Position {
+        let at = node.range().start;
+        let line = self.0.partition_point(|&start| start <= at);
+        let start = line.checked_sub(1).and_then(|before| self.0.get(before)).copied().unwrap_or(0);
+        let column = node.document().input_text().get(start..at).map_or(0, |text| text.chars().count());
+        Position::Line(small_u32(line + 1), small_u32(column + 1))
+    }
+}
+
 /// A port: the layer's id, and its own.
-type Port = (i64, i64);
+pub(super) type Port = (i64, i64);
 
 /// The key of a value: the port it leaves its layer by.
 fn key((layer, port): Port) -> String {
@@ -133,6 +168,7 @@ fn key((layer, port): Port) -> String {
 pub(super) struct Reading<'r> {
     bin: &'r str,
     files: &'r Arc<dyn Files>,
+    lines: Lines,
     regions: Regions,
     /// How many levels of graphs within graphs are left.
     pub(super) depth: usize,
@@ -154,15 +190,13 @@ impl Reading<'_> {
             child(net, "layers").ok_or_else(|| at(net, Kind::Syntax, format!("<{tag}> lacks <layers>")))?;
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         let mut seen = HashMap::new();
+        let mut names = Names::default();
         for layer in layers.children().filter(|child| child.tag_name().name() == "layer") {
             let id = number(layer, "id")?;
-            if let Some(first) = seen.insert(id, position(layer)) {
-                let Position::Line(line, _) = first else { continue };
-                return Err(at(
-                    layer,
-                    Kind::Graph,
-                    format!("layer {id} is defined twice, first in line {line}"),
-                ));
+            if let Some(first) = seen.insert(id, layer) {
+                let line = first.document().text_pos_at(first.range().start).row;
+                let message = format!("layer {id} is defined twice, first in line {line}");
+                return Err(at(layer, Kind::Graph, message));
             }
             match layer.attribute("type") {
                 Some("Parameter") => inputs.push(id),
@@ -170,42 +204,44 @@ impl Reading<'_> {
                 _ => {}
             }
             let name = layer.attribute("name").unwrap_or_default();
-            let read = self.layer(&mut builder, layer, id, &edges);
+            let read = self.layer(&mut builder, layer, id, &edges, &mut names);
             read.map_err(|error| error.in_node(format!("layer \"{name}\"")).at(position(layer)))?;
         }
-        let leads_nowhere = |(to, (from, position)): (&Port, &(Port, Position))| {
+        let leads_nowhere = |(to, (from, edge)): (&Port, &(Port, Xml<'_>))| {
             let (way, (layer, port)) = match seen.contains_key(&to.0) {
                 false => ("to", to),
                 true if !builder.is_defined(&key(*from)) => ("from", from),
                 true => return None,
             };
-            Some((
-                *position,
-                format!("an edge leads {way} port {port} of layer {layer}, which does not exist"),
-            ))
+            let message = format!("an edge leads {way} port {port} of layer {layer}, which does not exist");
+            Some((edge.range().start, position(*edge), message))
         };
-        if let Some((position, message)) = edges.iter().filter_map(leads_nowhere).min() {
+        if let Some((_, position, message)) =
+            edges.iter().filter_map(leads_nowhere).min_by_key(|(start, ..)| *start)
+        {
             return Err(Error::new(Kind::Graph, message).at(position));
         }
+        names.give(&mut builder);
         Ok(Read { graph: builder.finish()?, inputs, outputs })
     }
 
-    fn layer(&mut self, builder: &mut Builder, layer: Xml<'_>, id: i64, edges: &Edges) -> Result<()> {
+    fn layer(
+        &mut self,
+        builder: &mut Builder,
+        layer: Xml<'_>,
+        id: i64,
+        edges: &Edges<'_>,
+        names: &mut Names,
+    ) -> Result<()> {
         let outputs = ports(layer, "output")?;
         let operator = attribute(layer, "type")?;
         match operator {
             "Result" => {
                 let source = source((id, 0), layer, edges)?;
                 let value = builder.output(&key(source));
-                let names = names(layer.attribute("output_names").unwrap_or_default());
-                let info = builder.info(value);
-                if let Some(name) = names.into_iter().next()
-                    && info.aliases.contains(&name)
-                {
-                    let old = std::mem::replace(&mut info.name, (&*name).into());
-                    info.aliases.retain(|alias| *alias != name);
-                    info.aliases.push((&*old).into());
-                }
+                let shown =
+                    list_of_names(layer.attribute("output_names").unwrap_or_default()).into_iter().next();
+                names.outputs.extend(shown.map(|name| (value, name)));
                 Ok(())
             }
             "Parameter" => {
@@ -213,7 +249,7 @@ impl Reading<'_> {
                     .first()
                     .ok_or_else(|| at(layer, Kind::Syntax, "a Parameter has no output".into()))?;
                 let value = builder.define(&key((id, port.id)), Origin::Input)?;
-                describe(builder, value, layer, &outputs, 0);
+                names.describe(builder, value, layer, &outputs, 0);
                 if let Some(data) = child(layer, "data") {
                     let shape = data.attribute("shape").unwrap_or("...");
                     let declared = tensor_type(data.attribute("element_type"), shape);
@@ -227,11 +263,19 @@ impl Reading<'_> {
                 let port =
                     outputs.first().ok_or_else(|| at(layer, Kind::Syntax, "a Const has no output".into()))?;
                 let placed = self.placed(layer)?;
+                let of = Type::tensor(placed.dtype, &placed.shape);
                 let value = builder.constant(&key((id, port.id)), constant(placed, self.bin, self.files)?)?;
-                describe(builder, value, layer, &outputs, 0);
+                names.describe(builder, value, layer, &outputs, 0);
+                builder.info(value).declared = Some(of);
                 Ok(())
             }
-            _ => self.node(builder, layer, id, operator, &outputs, edges),
+            _ => {
+                let values = self.node(builder, layer, id, operator, &outputs, edges)?;
+                for (index, value) in values.into_iter().enumerate() {
+                    names.describe(builder, value, layer, &outputs, index);
+                }
+                Ok(())
+            }
         }
     }
 
@@ -252,23 +296,23 @@ impl Reading<'_> {
             shape: Shape::new(dims)?,
             offset: number(data, "offset")?,
             size: number(data, "size")?,
-            position: position(layer),
+            position: self.lines.position(layer),
         };
         self.regions.claim(self.bin, placed.offset, placed.size, &placed.name)?;
         Ok(placed)
     }
 }
 
-/// By input port: the output port that is connected to it, and where the file says so.
-type Edges = HashMap<Port, (Port, Position)>;
+/// By input port: the output port that is connected to it, and the element that says so.
+pub(super) type Edges<'a> = HashMap<Port, (Port, Xml<'a>)>;
 
-fn edges(net: Xml<'_>) -> Result<Edges> {
+pub(super) fn edges(net: Xml<'_>) -> Result<Edges<'_>> {
     let mut edges = HashMap::new();
     let list = child(net, "edges").into_iter().flat_map(|list| list.children());
     for edge in list.filter(|child| child.tag_name().name() == "edge") {
         let from = (number(edge, "from-layer")?, number(edge, "from-port")?);
         let to = (number(edge, "to-layer")?, number(edge, "to-port")?);
-        if edges.insert(to, (from, position(edge))).is_some() {
+        if edges.insert(to, (from, edge)).is_some() {
             let (layer, port) = to;
             return Err(at(edge, Kind::Graph, format!("two edges lead to port {port} of layer {layer}")));
         }
@@ -276,7 +320,7 @@ fn edges(net: Xml<'_>) -> Result<Edges> {
     Ok(edges)
 }
 
-fn source(to: Port, layer: Xml<'_>, edges: &Edges) -> Result<Port> {
+fn source(to: Port, layer: Xml<'_>, edges: &Edges<'_>) -> Result<Port> {
     let source = edges.get(&to).map(|(from, _)| *from);
     source.ok_or_else(|| at(layer, Kind::Graph, format!("nothing is connected to input port {}", to.1)))
 }
@@ -297,57 +341,94 @@ fn ports<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<OutputPort<'a>>> {
                 let text = dim.text().unwrap_or_default().trim();
                 extent(text).ok_or_else(|| at(dim, Kind::Syntax, format!("\"{text}\" is not a dimension")))
             });
+            let extents = extents.collect::<Result<Vec<_>>>()?;
             Ok(OutputPort {
                 id: number(port, "id")?,
+                // A tensor without axes has no dimensions here, nor has one whose number of axes is not known.
                 declared: Type::Tensor(
                     port.attribute("precision").and_then(|text| text.parse().ok()),
-                    Some(extents.collect::<Result<_>>()?),
+                    (!extents.is_empty()).then_some(extents),
                 ),
-                names: names(port.attribute("names").unwrap_or_default()),
+                names: list_of_names(port.attribute("names").unwrap_or_default()),
                 xml: port,
             })
         })
         .collect()
 }
 
-/// Names, separated by commas; a comma within one has a backslash.
-fn names(list: &str) -> Vec<Box<str>> {
+/// Names, separated by commas; a comma within one has a backslash. Other backslashes are as they are.
+pub(super) fn list_of_names(list: &str) -> Vec<Box<str>> {
     let mut names = vec![String::new()];
-    let mut escaped = false;
-    for c in list.chars() {
-        match (c, names.last_mut()) {
-            ('\\', _) if !escaped => {
-                escaped = true;
-                continue;
-            }
-            (',', _) if !escaped => names.push(String::new()),
-            (c, Some(name)) => name.push(c),
-            (_, None) => {}
+    let mut chars = list.chars();
+    while let Some(c) = chars.next() {
+        let Some(name) = names.last_mut() else { continue };
+        match c {
+            ',' => names.push(String::new()),
+            '\\' => match chars.next() {
+                Some(',') => name.push(','),
+                next => name.extend([Some(c), next].into_iter().flatten()),
+            },
+            c => name.push(c),
         }
-        escaped = false;
     }
     names.into_iter().filter(|name| !name.is_empty()).map(Into::into).collect()
 }
 
-/// Gives a value the names and the type of its port. A layer with one output lends its own name.
-fn describe(
-    builder: &mut Builder,
-    value: gradus_core::graph::ValueId,
-    layer: Xml<'_>,
-    ports: &[OutputPort<'_>],
-    index: usize,
-) {
-    let Some(port) = ports.get(index) else { return };
-    let layer_name = layer.attribute("name").unwrap_or_default();
-    let own = if ports.len() == 1 { layer_name.to_owned() } else { format!("{layer_name}.{index}") };
-    let mut names = port.names.clone();
-    if !names.iter().any(|name| **name == *own) {
-        names.push(own.into());
+/// What values are called. No two of a graph are called the same: files may give one name to several, and then it is that of
+/// the first; names of tensors come before those of layers.
+#[derive(Default)]
+struct Names {
+    taken: HashSet<Box<str>>,
+    /// What values are called by the layers that they come from, and a name that no other has.
+    layers: Vec<(ValueId, String, String)>,
+    /// Outputs, and the names that they are asked for by.
+    outputs: Vec<(ValueId, Box<str>)>,
+}
+
+impl Names {
+    /// Gives a value the names and the type of its port. A layer with one output lends its own name.
+    fn describe(
+        &mut self,
+        builder: &mut Builder,
+        value: ValueId,
+        layer: Xml<'_>,
+        ports: &[OutputPort<'_>],
+        index: usize,
+    ) {
+        let Some(port) = ports.get(index) else { return };
+        let layer_name = layer.attribute("name").unwrap_or_default();
+        let own = if ports.len() == 1 { layer_name.to_owned() } else { format!("{layer_name}.{index}") };
+        let unique = format!("{own}#{}:{}", layer.attribute("id").unwrap_or_default(), port.id);
+        self.layers.push((value, own, unique));
+        let info = builder.info(value);
+        info.aliases = port.names.iter().filter(|name| self.taken.insert((*name).clone())).cloned().collect();
+        info.declared = Some(port.declared.clone());
     }
-    let info = builder.info(value);
-    info.name = names.remove(0).into();
-    info.aliases = names;
-    info.declared = Some(port.declared.clone());
+
+    /// Calls all values by their names.
+    fn give(mut self, builder: &mut Builder) {
+        for (value, own, mut unique) in std::mem::take(&mut self.layers) {
+            let info = builder.info(value);
+            if !own.is_empty() && self.taken.insert((&*own).into()) {
+                info.aliases.push(own.into());
+            }
+            while info.aliases.is_empty() {
+                if self.taken.insert((&*unique).into()) {
+                    info.aliases.push((&*unique).into());
+                }
+                unique.push('#');
+            }
+            info.name = (&*info.aliases.remove(0)).into();
+        }
+        for (value, name) in self.outputs {
+            let info = builder.info(value);
+            if let Some(place) = info.aliases.iter().position(|alias| *alias == name) {
+                info.aliases.remove(place);
+                let old = std::mem::replace(&mut info.name, (&*name).into());
+                info.aliases.push((&*old).into());
+            }
+        }
+    }
 }
 
 impl Reading<'_> {
@@ -358,8 +439,8 @@ impl Reading<'_> {
         id: i64,
         operator: &str,
         outputs: &[OutputPort<'_>],
-        edges: &Edges,
-    ) -> Result<()> {
+        edges: &Edges<'_>,
+    ) -> Result<Vec<ValueId>> {
         let mut inputs = Slots::new();
         for port in ports(layer, "input")? {
             let from = source((id, port.id), port.xml, edges)?;
@@ -390,14 +471,10 @@ impl Reading<'_> {
             inputs,
             outputs: Slots::new(),
             attributes,
-            position: Some(position(layer)),
+            position: Some(self.lines.position(layer)),
         };
         let keys: Vec<_> = outputs.iter().map(|port| key((id, port.id))).collect();
         builder.push(node, &keys.iter().map(String::as_str).collect::<Vec<_>>())?;
-        for (index, key) in keys.iter().enumerate() {
-            let value = builder.reference(key);
-            describe(builder, value, layer, outputs, index);
-        }
-        Ok(())
+        Ok(keys.iter().map(|key| builder.reference(key)).collect())
     }
 }

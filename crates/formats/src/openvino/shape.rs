@@ -1,5 +1,6 @@
 //! Element types and shapes as the IR writes them.
 
+use gradus_core::DType;
 use gradus_core::graph::{Extent, Type};
 
 /// The type of a tensor, from an `element_type` and a `shape`: `2,?,1..10,..5,3..,-1`, or `...` for any rank.
@@ -33,6 +34,54 @@ pub(super) fn extent(text: &str) -> Option<Extent> {
             (most.is_none_or(|most| least <= most)).then_some(Extent::Between(least, most))
         }
     }
+}
+
+/// The name of an element type in a `<data>`; nothing if OpenVINO has no such type.
+pub(super) fn element_type(dtype: DType) -> Option<&'static str> {
+    match dtype {
+        DType::Bool => Some("boolean"),
+        DType::String => Some("string"),
+        DType::F8E4M3FN => Some("f8e4m3"),
+        DType::I2
+        | DType::F8E4M3FNUZ
+        | DType::F8E5M2FNUZ
+        | DType::F6E2M3
+        | DType::F6E3M2
+        | DType::C64
+        | DType::C128 => None,
+        other => Some(other.short_name()),
+    }
+}
+
+/// The name of an element type at a port.
+pub(super) fn precision(dtype: Option<DType>) -> String {
+    match dtype {
+        Some(DType::Bool) => "BOOL".to_owned(),
+        Some(DType::U1) => "BIN".to_owned(),
+        Some(DType::F16) => "FP16".to_owned(),
+        Some(DType::F32) => "FP32".to_owned(),
+        Some(DType::F64) => "FP64".to_owned(),
+        other => other.and_then(element_type).unwrap_or("unspecified").to_uppercase(),
+    }
+}
+
+/// A shape in the form that [`tensor_type`] reads.
+pub(super) fn shape_text(extents: Option<&[Extent]>) -> String {
+    let text = |extent: &Extent| match extent {
+        Extent::Known(len) => len.to_string(),
+        Extent::Between(least, None) => format!("{least}.."),
+        Extent::Between(least, Some(most)) => format!("{least}..{most}"),
+        Extent::Symbol(_) | Extent::Unknown => "?".to_owned(),
+    };
+    match extents {
+        None => "...".to_owned(),
+        Some(extents) => extents.iter().map(text).collect::<Vec<_>>().join(","),
+    }
+}
+
+/// An extent as a port has it: -1 if it is not one number.
+pub(super) fn dim_text(extent: &Extent) -> String {
+    if let Extent::Known(len) = extent { len.to_string() } else { "-1".to_owned() }
 }
 
 #[cfg(test)]

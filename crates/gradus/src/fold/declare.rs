@@ -28,15 +28,16 @@ pub(super) fn interface(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit)
 /// What was inferred of the values that nodes compute is declared of them, also of those that were within a node before.
 pub(super) fn values(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit) {
     let graph = scope.graph;
-    let telling = Telling::new(folder.model.graph(), &folder.symbols, &folder.given);
+    let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
     for (index, node) in graph.nodes().iter().enumerate() {
         let made =
             |id: &ValueId| scope.needed[id.index()] && matches!(scope.reads[id.index()], Read::Extents(_));
-        let defined = |id: &ValueId| !scope.output[id.index()] && (scope.stays[index] || made(id));
+        let ends = |id: &ValueId| scope.output[id.index()] && !telling.of_ports();
+        let defined = |id: &ValueId| !ends(id) && (scope.stays[index] || made(id));
         for id in node.outputs.iter().copied().flatten().filter(defined) {
             let info = graph.value(id);
             let of = merged(graph, &scope.facts, id, |dim| telling.extent(dim));
-            if let Some(of) = of.filter(|of| info.declared.as_ref() != Some(of)) {
+            if let Some(of) = of.filter(|of| telling.is_new(info.declared.as_ref(), of)) {
                 edit.types.push((info.name.clone(), of));
             }
         }

@@ -4,12 +4,13 @@
 //! roots and conversions in one way. Everything else that makes floats (exponentials, sums of many, products of
 //! matrices) differs in its last bits from program to program, and from one set of instructions to the next.
 
-use gradus_core::graph::{Graph, Node};
+use gradus_core::graph::{Graph, Node, Standard};
 use gradus_core::{Class, DType, Number, Tensor};
 
+use super::roles::{Role, role};
 use crate::fact::range_of;
 
-/// Operators that move elements, or say what the shapes are, whatever the elements are.
+/// Operators of ONNX that move elements, or say what the shapes are, whatever the elements are.
 const MOVES: &[&str] = &[
     "CastLike",
     "Compress",
@@ -46,7 +47,42 @@ const MOVES: &[&str] = &[
     "Where",
 ];
 
-/// Operators that IEEE 754 rounds in one way, element by element; of NaN, the bits are not told.
+/// The same of OpenVINO.
+const OPENVINO_MOVES: &[&str] = &[
+    "BatchToSpace",
+    "Broadcast",
+    "Concat",
+    "ConvertLike",
+    "DepthToSpace",
+    "Eye",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Identity",
+    "If",
+    "Loop",
+    "OneHot",
+    "Pad",
+    "Reshape",
+    "ReverseSequence",
+    "Roll",
+    "Select",
+    "ShapeOf",
+    "ShuffleChannels",
+    "Slice",
+    "SpaceToBatch",
+    "SpaceToDepth",
+    "Split",
+    "Squeeze",
+    "StridedSlice",
+    "TensorIterator",
+    "Tile",
+    "Transpose",
+    "Unsqueeze",
+    "VariadicSplit",
+];
+
+/// Operators of ONNX that IEEE 754 rounds in one way, element by element; of NaN, the bits are not told.
 const ROUNDED: &[&str] = &[
     "Abs",
     "Add",
@@ -74,18 +110,60 @@ const ROUNDED: &[&str] = &[
     "Xor",
 ];
 
+/// The same of OpenVINO.
+const OPENVINO_ROUNDED: &[&str] = &[
+    "Abs",
+    "Add",
+    "Ceiling",
+    "Convert",
+    "Divide",
+    "Equal",
+    "Floor",
+    "Greater",
+    "GreaterEqual",
+    "IsFinite",
+    "IsInf",
+    "IsNaN",
+    "Less",
+    "LessEqual",
+    "LogicalAnd",
+    "LogicalNot",
+    "LogicalOr",
+    "LogicalXor",
+    "Multiply",
+    "Negative",
+    "NonZero",
+    "NotEqual",
+    "Round",
+    "Sign",
+    "Sqrt",
+    "Subtract",
+];
+
+fn moves(standard: Standard, node: &Node) -> bool {
+    let list = if standard == Standard::OpenVino { OPENVINO_MOVES } else { MOVES };
+    list.contains(&&*node.operator.name)
+}
+
 /// Whether a node, and every node in its graphs, gives the same bits everywhere for the same inputs. `whole` says that
 /// neither its inputs nor its outputs are floats.
-pub(super) fn is_exact(node: &Node, whole: bool) -> bool {
+pub(super) fn is_exact(standard: Standard, node: &Node, whole: bool) -> bool {
     let name = &*node.operator.name;
     let own = node.operator.domain.is_empty();
     let random = name.starts_with("Random") || matches!(name, "Bernoulli" | "Multinomial" | "Dropout");
-    let exact = MOVES.contains(&name) || ROUNDED.contains(&name) || (whole && !random);
-    own && exact && node.graphs().all(|graph| graph_is_exact(graph))
+    let rounded = if standard == Standard::OpenVino { OPENVINO_ROUNDED } else { ROUNDED };
+    let exact = moves(standard, node) || rounded.contains(&name) || (whole && !random);
+    own && exact && node.graphs().all(|graph| graph_is_exact(standard, graph))
 }
 
-fn graph_is_exact(graph: &Graph) -> bool {
-    graph.nodes().iter().all(|node| is_exact(node, false))
+fn graph_is_exact(standard: Standard, graph: &Graph) -> bool {
+    graph.nodes().iter().all(|node| is_exact(standard, node, false))
+}
+
+/// Whether a node makes floats of narrower ones. OpenVINO keeps weights narrow so, and computes with them as they are.
+pub(super) fn widens(standard: Standard, role: Role, from: Option<DType>, to: Option<DType>) -> bool {
+    let wider = |(from, to): (DType, DType)| to.is_float() && from.bits() < to.bits();
+    standard == Standard::OpenVino && role == Role::Cast && from.zip(to).is_some_and(wider)
 }
 
 /// Whether an element type is that of whole numbers, truth values or text.
@@ -95,9 +173,14 @@ pub(super) fn is_whole(dtype: DType) -> bool {
 
 /// Whether the result of an exact node may be computed beforehand: NaN that it makes has other bits elsewhere, and
 /// what does not fit an integer type is converted to anything.
-pub(super) fn is_settled(node: &Node, inputs: &[Option<&Tensor>], output: &Tensor) -> bool {
-    let name = &*node.operator.name;
-    if MOVES.contains(&name) && name != "CastLike" {
+pub(super) fn is_settled(
+    standard: Standard,
+    node: &Node,
+    inputs: &[Option<&Tensor>],
+    output: &Tensor,
+) -> bool {
+    let converts = role(standard, node) == Role::Cast;
+    if moves(standard, node) && !converts {
         return true;
     }
     if !is_whole(output.dtype()) {
@@ -107,7 +190,7 @@ pub(super) fn is_settled(node: &Node, inputs: &[Option<&Tensor>], output: &Tenso
         return known && output.numbers().is_ok_and(|mut numbers| !numbers.any(nan));
     }
     let Some(input) = inputs.first().copied().flatten() else { return true };
-    let converts = matches!(name, "Cast" | "CastLike") && !is_whole(input.dtype());
+    let converts = converts && !is_whole(input.dtype());
     let (Some((low, high)), true) = (range_of(output.dtype()), converts) else { return true };
     let fits = |number| match number {
         Number::Float(value) => value.is_finite() && value >= bound(low) && value < bound(high) + 1.0,

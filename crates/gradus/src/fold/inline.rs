@@ -1,63 +1,112 @@
 //! If whose condition is known: the branch takes its place.
 
 use gradus_core::graph::edit::{Inlined, Renames, Step};
-use gradus_core::graph::{Content, Graph, Node, Origin, ValueId};
+use gradus_core::graph::{Content, Graph, Node, Origin, Port, Ports, Standard, ValueId};
 
 use super::Folder;
+use super::roles::{Role, role};
 use super::scope::{Read, Scope};
 use super::write::{Writing, edit};
 use crate::dim::Dim;
 use crate::fact::{Elements, Fact};
 
-/// The number of the branch that always runs, among the graphs of the node.
-pub(super) fn branch(scope: &Scope<'_>, node: &Node) -> Option<usize> {
-    if &*node.operator.name != "If" || !node.operator.domain.is_empty() {
+/// A graph that always runs in place of its node.
+pub(super) struct Branch<'m> {
+    /// The number among the graphs of the node.
+    number: usize,
+    graph: &'m Graph,
+    /// How its values are those of the node, where the file says so one by one.
+    ports: Option<&'m Ports>,
+}
+
+/// The branch that always runs, if it can stand in place of the node.
+pub(super) fn branch<'m>(scope: &Scope<'_>, node: &'m Node) -> Option<Branch<'m>> {
+    if role(scope.standard, node) != Role::If {
         return None;
     }
     let condition = node.inputs.first().copied().flatten()?;
     let Fact::Tensor(fact) = &scope.facts[condition.index()] else { return None };
     let Elements::Integers(all) = &fact.elements else { return None };
     let [Dim::Known(value)] = **all else { return None };
-    let name = if value == 0 { "else_branch" } else { "then_branch" };
+    let (name, map) = match (scope.standard, value) {
+        (Standard::OpenVino, 0) => ("else_body", "else_port_map"),
+        (Standard::OpenVino, _) => ("then_body", "then_port_map"),
+        (_, 0) => ("else_branch", ""),
+        (..) => ("then_branch", ""),
+    };
     let Some(Content::Graph(graph)) = node.attribute(name) else { return None };
-    node.graph_number(graph).filter(|_| scope.exact[condition.index()])
+    let ports = if let Some(Content::Ports(ports)) = node.attribute(map) { Some(&**ports) } else { None };
+    let number = node.graph_number(graph).filter(|_| scope.exact[condition.index()])?;
+    let branch = Branch { number, graph, ports };
+    // Without copies, an output of the graph around must come from a layer of its own.
+    let apart = |(slot, id): (usize, &Option<ValueId>)| {
+        let bound = id.is_some_and(|id| scope.output[id.index()] || scope.fixed[id.index()]);
+        !bound || (branch.around(scope.standard, node, slot).is_none() && branch.first(node, slot).is_none())
+    };
+    let whole = scope.standard != Standard::OpenVino
+        || (ports.is_some() && node.outputs.iter().enumerate().all(apart));
+    whole.then_some(branch)
 }
 
-fn graph_of(node: &Node, number: usize) -> Option<&Graph> {
-    node.graphs().nth(number).map(AsRef::as_ref)
+/// The values around that are passed to a branch, by its inputs.
+pub(super) fn passed(standard: Standard, node: &Node, inner: &Graph) -> Vec<(ValueId, ValueId)> {
+    let is_branch = standard == Standard::OpenVino && role(standard, node) == Role::If;
+    let map = match node.graph_number(inner).filter(|_| is_branch) {
+        Some(0) => "then_port_map",
+        Some(_) => "else_port_map",
+        None => return Vec::new(),
+    };
+    let Some(Content::Ports(ports)) = node.attribute(map) else { return Vec::new() };
+    let pair = |port: &Port| {
+        Some((*inner.inputs().get(port.inner)?, node.inputs.get(port.outer).copied().flatten()?))
+    };
+    ports.inputs.iter().filter_map(pair).collect()
 }
 
-/// The value around that an output of the branch is, if it is one.
-fn around(inner: &Graph, slot: usize) -> Option<ValueId> {
-    let mut id = *inner.outputs().get(slot)?;
-    // A copy of a value around is that value.
-    while let Origin::Node(index, _) = inner.value(id).origin {
-        let node = inner.nodes().get(index).filter(|node| &*node.operator.name == "Identity")?;
-        id = node.inputs.first().copied().flatten().filter(|_| node.operator.domain.is_empty())?;
+impl Branch<'_> {
+    /// The value of the branch that an output of the node is.
+    fn output(&self, slot: usize) -> Option<ValueId> {
+        let place = match self.ports {
+            Some(ports) => ports.outputs.iter().find(|port| port.outer == slot)?.inner,
+            None => slot,
+        };
+        self.graph.outputs().get(place).copied()
     }
-    inner.captures().iter().find(|capture| capture.inner == id).map(|capture| capture.outer)
+
+    /// The value around that an output of the node is, if it is one.
+    fn around(&self, standard: Standard, node: &Node, slot: usize) -> Option<ValueId> {
+        let inner = self.graph;
+        let mut id = self.output(slot)?;
+        // A copy of a value around is that value.
+        while let Origin::Node(index, _) = inner.value(id).origin {
+            let node = inner.nodes().get(index).filter(|node| role(standard, node) == Role::Copy)?;
+            id = node.inputs.first().copied().flatten()?;
+        }
+        let captured = inner.captures().iter().find(|capture| capture.inner == id);
+        let passed = || passed(standard, node, inner).into_iter().find(|(inner, _)| *inner == id);
+        captured.map(|capture| capture.outer).or_else(|| passed().map(|(_, outer)| outer))
+    }
+
+    /// The earlier output that is the same value of the branch, if there is one.
+    fn first(&self, node: &Node, slot: usize) -> Option<usize> {
+        let id = self.output(slot)?;
+        (0..slot).find(|&other| self.output(other) == Some(id) && node.outputs[other].is_some())
+    }
 }
 
 /// Finds outputs of the node that are values around it, or other outputs.
 pub(super) fn study(scope: &mut Scope<'_>, node: &Node) {
-    let Some(inner) = branch(scope, node).and_then(|number| graph_of(node, number)) else { return };
+    let Some(branch) = branch(scope, node) else { return };
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
         if scope.output[id.index()] || scope.fixed[id.index()] || scope.reads[id.index()] != Read::Own {
             continue;
         }
-        let twin = first(node, inner, slot).and_then(|first| node.outputs[first]);
-        if let Some(other) = around(inner, slot).or(twin) {
+        let twin = branch.first(node, slot).and_then(|first| node.outputs[first]);
+        if let Some(other) = branch.around(scope.standard, node, slot).or(twin) {
             scope.reads[id.index()] = scope.read_of(other);
         }
     }
-}
-
-/// The earlier output that is the same value of the branch, if there is one.
-fn first(node: &Node, inner: &Graph, slot: usize) -> Option<usize> {
-    let id = inner.outputs().get(slot)?;
-    let earlier = |&other: &usize| inner.outputs().get(other) == Some(id) && node.outputs[other].is_some();
-    (0..slot).find(earlier)
 }
 
 /// Marks what the branch needs for those outputs that are needed.
@@ -66,41 +115,56 @@ pub(super) fn need<'m>(
     folder: &mut Folder<'m>,
     node: &'m Node,
     index: usize,
-    number: usize,
+    branch: &Branch<'m>,
 ) {
-    let Some(inner) = graph_of(node, number) else { return };
-    let mut child = scope.child(folder, inner, (index, number));
+    let inner = branch.graph;
+    let mut child = scope.child(folder, inner, (index, branch.number));
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
         let needed = scope.needed[id.index()] && scope.reads[id.index()] == Read::Own;
-        match (around(inner, slot), inner.outputs().get(slot)) {
+        match (branch.around(scope.standard, node, slot), branch.output(slot)) {
             (Some(value), _) if needed => scope.need(value),
-            (None, Some(&output)) if needed => child.need(output),
+            (None, Some(output)) if needed => child.need(output),
             _ => {}
         }
     }
     child.need_rest(folder);
     scope.need_captures(&child);
-    scope.children.insert((index, number), child);
+    for (id, outer) in passed(scope.standard, node, inner) {
+        if child.needed[id.index()] {
+            scope.need(outer);
+        }
+    }
+    scope.children.insert((index, branch.number), child);
 }
 
 /// Adds the nodes of the branch.
-pub(super) fn write(writing: &mut Writing<'_, '_>, folder: &mut Folder<'_>, index: usize, number: usize) {
-    let scope = writing.scope;
+pub(super) fn write(
+    writing: &mut Writing<'_, '_>,
+    folder: &mut Folder<'_>,
+    index: usize,
+    branch: &Branch<'_>,
+) {
+    let (scope, number) = (writing.scope, branch.number);
     let node = &scope.graph.nodes()[index];
     let Some(child) = scope.children.get(&(index, number)) else { return };
     let captured = writing.captured(folder, child);
     let (edit, _) = edit(folder, child, &captured);
     let mut names = Renames::new();
+    for (id, outer) in passed(scope.standard, node, child.graph) {
+        if child.needed[id.index()] {
+            names.insert(child.graph.value(id).name.clone(), writing.name(folder, outer));
+        }
+    }
     let mut copies = Vec::new();
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = id.filter(|id| scope.needed[id.index()] && scope.reads[id.index()] == Read::Own)
         else {
             continue;
         };
-        let Some(&output) = child.graph.outputs().get(slot) else { continue };
+        let Some(output) = branch.output(slot) else { continue };
         let (inner, outer) = (&child.graph.value(output).name, &scope.graph.value(id).name);
-        match (around(child.graph, slot), names.get(inner)) {
+        match (branch.around(scope.standard, node, slot), names.get(inner)) {
             (Some(value), _) => copies.push((outer.clone(), writing.name(folder, value))),
             (None, Some(first)) => copies.push((outer.clone(), first.clone())),
             (None, None) => {

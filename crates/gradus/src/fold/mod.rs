@@ -12,12 +12,14 @@
 //!
 //! Nothing is taken for granted that a run of the model does not imply, but for two things: axes are shorter than 2^31, and an
 //! extent that the model gives a name is the same wherever it has that name. So a folded model takes whatever the model took.
+//! Names of operators are ONNX's; `roles.rs` says what stands for them in OpenVINO.
 //! What cannot be computed here is left: operators that are not known, functions, and what they need keep their bytes.
 
 mod declare;
 mod exact;
 mod inline;
 mod report;
+mod roles;
 mod same;
 mod scope;
 mod source;
@@ -93,7 +95,7 @@ impl Model {
     /// ```
     pub fn fold(&self, options: &FoldOptions) -> Result<Folded> {
         let source = self.source();
-        if source.standard != Standard::Onnx {
+        if source.standard == Standard::Paddle {
             let message = format!("models of {} are not folded", source.standard);
             return Err(Error::new(Kind::Unsupported, message));
         }
@@ -155,7 +157,9 @@ impl Folder<'_> {
         let key = (node.operator.clone(), node.version);
         *self.opaque.entry(key).or_insert_with(|| {
             let chance = node.operator.name.starts_with("Random");
-            chance || !crate::infer::is_understood(self.model.source(), node)
+            // What is assigned to is not among the outputs.
+            let state = matches!(&*node.operator.name, "Assign" | "ReadValue");
+            chance || state || !crate::infer::is_understood(self.model.source(), node)
         })
     }
 

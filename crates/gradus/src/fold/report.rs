@@ -6,6 +6,7 @@ use gradus_core::graph::edit::{Edit, Step};
 use gradus_core::graph::{Graph, Node, ValueId};
 
 use super::Folder;
+use super::roles::{Role, role};
 use super::scope::Scope;
 use crate::fact::{Elements, Fact};
 use crate::infer::Problem;
@@ -111,8 +112,7 @@ fn kept(folder: &Folder<'_>, scope: &Scope<'_>) -> Vec<Kept> {
         let captured = node.graphs().flat_map(|graph| graph.captures());
         captured.for_each(|capture| readers.entry(scope.resolved(capture.outer)).or_default().push(index));
     }
-    let asks =
-        |node: &Node| matches!(&*node.operator.name, "Shape" | "Size") && node.operator.domain.is_empty();
+    let asks = |node: &Node| matches!(role(scope.standard, node), Role::Shape | Role::Size);
     let mut kept = Vec::new();
     for &index in graph.order() {
         let node = &graph.nodes()[index];
@@ -180,8 +180,8 @@ fn user(folder: &Folder<'_>, scope: &Scope<'_>, node: &Node, index: usize) -> St
     if scope.opaque[index] {
         return format!("{label}, which is left as it is");
     }
-    let wanted = match &*node.operator.name {
-        "Reshape" | "Expand" => scope.fact(node, 1).and_then(|fact| elements(folder, fact)),
+    let wanted = match role(scope.standard, node) {
+        Role::Reshape | Role::Expand => scope.fact(node, 1).and_then(|fact| elements(folder, fact)),
         _ => None,
     };
     wanted.map_or(label.clone(), |wanted| format!("{label} to {wanted}"))

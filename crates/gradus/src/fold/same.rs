@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use gradus_core::DType;
-use gradus_core::graph::{Content, Node, Origin, ValueId};
+use gradus_core::graph::{Content, Node, Origin, Standard, ValueId};
 
 use super::Folder;
+use super::roles::{Role, bounds, role};
 use super::scope::Scope;
 use super::write::dims_of;
 use crate::dim::Dim;
@@ -39,11 +40,12 @@ pub(super) fn note(scope: &mut Scope<'_>, id: ValueId) {
 /// The value that an output of a node is the same as, which is defined before it.
 pub(super) fn find(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node, id: ValueId) -> Option<ValueId> {
     let fact = &scope.facts[id.index()];
-    // An output keeps its node, unless a copy costs less.
+    // An output keeps its node, unless a copy costs less; OpenVINO has none.
     let output = scope.output[id.index()];
     let found = (!output).then(|| unchanged(scope, node, id).or_else(|| view(scope, node, fact))).flatten();
     let number = || whole(fact).and_then(|key| scope.seen.whole.get(&key).copied());
-    let found = found.or_else(|| number().filter(|_| !output || &*node.operator.name != "Identity"))?;
+    let copied = scope.standard != Standard::OpenVino && role(scope.standard, node) != Role::Copy;
+    let found = found.or_else(|| number().filter(|_| !output || copied))?;
     // An inner graph that has a value of the same name would read that.
     let name = &scope.graph.value(scope.resolved(found)).name;
     let hidden = scope.captured.contains(&id) && folder.is_shared(name);
@@ -69,10 +71,9 @@ fn whole(fact: &Fact) -> Option<(DType, Dims, Dims, bool)> {
 
 /// The value whose elements, in their order, a node only gives another shape.
 fn root(scope: &Scope<'_>, node: &Node) -> Option<ValueId> {
-    let view = matches!(&*node.operator.name, "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze");
+    let view = matches!(role(scope.standard, node), Role::Reshape | Role::View);
     let input = scope.resolved(node.inputs.first().copied().flatten()?);
-    let own = view && node.operator.domain.is_empty();
-    own.then(|| scope.seen.roots.get(&input).copied().unwrap_or(input))
+    view.then(|| scope.seen.roots.get(&input).copied().unwrap_or(input))
 }
 
 fn view(scope: &Scope<'_>, node: &Node, fact: &Fact) -> Option<ValueId> {
@@ -85,15 +86,13 @@ fn view(scope: &Scope<'_>, node: &Node, fact: &Fact) -> Option<ValueId> {
 
 /// The input that an output is, if the node changes nothing.
 fn unchanged(scope: &Scope<'_>, node: &Node, id: ValueId) -> Option<ValueId> {
-    if !node.operator.domain.is_empty() {
-        return None;
-    }
+    let role = role(scope.standard, node);
     let input = node.inputs.first().copied().flatten()?;
     let (from, to) = (scope.facts[input.index()].as_tensor(), scope.facts[id.index()].as_tensor());
-    let (from, to) = match &*node.operator.name {
-        "Identity" => return Some(input),
-        _ => (from?, to?),
-    };
+    if role == Role::Copy {
+        return Some(input);
+    }
+    let (from, to) = (from?, to?);
     if from.dtype.is_none() || from.dtype != to.dtype {
         return None;
     }
@@ -102,15 +101,22 @@ fn unchanged(scope: &Scope<'_>, node: &Node, id: ValueId) -> Option<ValueId> {
         let Some(fact) = scope.fact(node, input).and_then(Fact::as_tensor) else { return true };
         matches!(&fact.elements, Elements::Integers(all) if all.iter().all(|dim| *dim == Dim::Known(wanted)))
     };
-    let nothing = match &*node.operator.name {
-        "Cast" | "CastLike" => true,
-        "Slice" if node.inputs.len() > 1 => alike && known(4, 1),
-        "Expand" | "Slice" | "Tile" => alike,
-        "Concat" | "Sum" => node.inputs.len() == 1,
-        "Split" => node.outputs.len() == 1 && alike,
-        "Pad" => node.inputs.len() > 1 && alike && known(1, 0),
-        "Transpose" => match node.attribute("perm") {
-            Some(Content::Ints(perm)) => perm.iter().zip(0..).all(|(&axis, i)| axis == i),
+    let in_order = |order: &[i64]| order.iter().zip(0..).all(|(&axis, i)| axis == i);
+    let nothing = match role {
+        Role::Cast => true,
+        Role::Slice if node.inputs.len() > 1 => {
+            alike && bounds(scope.standard, node).is_some_and(|bounds| known(bounds.steps, 1))
+        }
+        Role::Expand | Role::Slice | Role::Tile => alike,
+        Role::Join => node.inputs.len() == 1,
+        Role::Split => node.outputs.len() == 1 && alike,
+        Role::Pad => node.inputs.len() > 1 && alike && known(1, 0),
+        Role::Transpose => match (node.attribute("perm"), scope.fact(node, 1)) {
+            (Some(Content::Ints(perm)), _) => in_order(perm),
+            (None, Some(order)) => {
+                let order = order.as_tensor().and_then(TensorFact::tensor)?.to_i64().ok()?;
+                in_order(&order) && (!order.is_empty() || from.rank().is_some_and(|rank| rank < 2))
+            }
             _ => from.rank().is_some_and(|rank| rank < 2),
         },
         _ => false,

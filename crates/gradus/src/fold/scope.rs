@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::Tensor;
-use gradus_core::graph::{Graph, Node, Origin, ValueId};
+use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
 
-use super::exact::{is_exact, is_settled, is_whole};
+use super::exact::{is_exact, is_settled, is_whole, widens};
+use super::roles::{Role, role};
 use super::source::Extents;
 use super::{Folder, inline, same, target};
 use crate::fact::{Fact, TensorFact};
@@ -26,6 +27,7 @@ pub(super) enum Read {
 
 /// A graph while it is folded.
 pub(super) struct Scope<'m> {
+    pub(super) standard: Standard,
     pub(super) graph: &'m Graph,
     pub(super) facts: Vec<Fact>,
     /// The nodes around it, as in [`crate::infer::Body`].
@@ -62,6 +64,7 @@ impl<'m> Scope<'m> {
     ) -> Scope<'m> {
         let count = graph.values().len();
         let mut scope = Scope {
+            standard: folder.model.source().standard,
             graph,
             facts,
             reads: vec![Read::Own; count],
@@ -144,20 +147,25 @@ impl<'m> Scope<'m> {
     fn constants(&mut self, folder: &Folder<'_>, node: &Node) {
         let whole = |id: ValueId| self.facts[id.index()].dtype().is_some_and(is_whole);
         let all_whole = node.inputs.iter().chain(&node.outputs).flatten().all(|id| whole(*id));
-        let alone = matches!(&*node.operator.name, "Shape" | "Size");
-        let exact = is_exact(node, all_whole) && (alone || node.needs().all(|id| self.exact[id.index()]));
+        let role = role(self.standard, node);
+        let alone = matches!(role, Role::Shape | Role::Size);
+        let inputs = alone || node.needs().all(|id| self.exact[id.index()]);
+        let dtype = |id: Option<ValueId>| id.and_then(|id| self.facts[id.index()].dtype());
+        let (from, to) = (node.inputs.first().copied(), node.outputs.first().copied());
+        let widens = widens(self.standard, role, dtype(from.flatten()), dtype(to.flatten()));
+        let exact = is_exact(self.standard, node, all_whole) && inputs && !widens;
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
             self.exact[id.index()] = exact;
             // What must keep its name and comes with others cannot come from elsewhere.
             let movable = single || !(self.fixed[id.index()] || self.output[id.index()]);
-            if !exact || !movable || &*node.operator.name == "Constant" {
+            if !exact || !movable || role == Role::Constant {
                 continue;
             }
             let Fact::Tensor(fact) = &self.facts[id.index()] else { continue };
             let Some(tensor) = fact.tensor_within(folder.given.most_bytes) else { continue };
             let first = self.fact(node, 0).and_then(Fact::as_tensor).and_then(TensorFact::tensor);
-            if is_settled(node, &[first.as_ref()], &tensor) {
+            if is_settled(self.standard, node, &[first.as_ref()], &tensor) {
                 self.reads[id.index()] = Read::Constant(tensor);
             }
         }
@@ -206,8 +214,8 @@ impl<'m> Scope<'m> {
                 continue;
             }
             self.stays[index] = true;
-            if let Some(number) = inline::branch(self, node) {
-                inline::need(self, folder, node, index, number);
+            if let Some(branch) = inline::branch(self, node) {
+                inline::need(self, folder, node, index, &branch);
                 continue;
             }
             for (input, id) in node.inputs.iter().enumerate() {
@@ -237,6 +245,17 @@ impl<'m> Scope<'m> {
             folder.bodies.get(&place[..]).map(|body| body.values.iter().map(|(_, fact)| fact.clone()));
         let facts = facts.map_or_else(|| vec![Fact::Unknown; inner.values().len()], Iterator::collect);
         let mut child = Scope::new(folder, inner, facts, place);
+        // What is not exact around the graph is not within it. Of what is passed to it, floats may be anything.
+        for capture in inner.captures() {
+            child.exact[capture.inner.index()] = self.exact[capture.outer.index()];
+        }
+        for id in inner.inputs() {
+            child.exact[id.index()] = child.facts[id.index()].dtype().is_some_and(is_whole);
+        }
+        let node = &self.graph.nodes()[at.0];
+        for (id, outer) in inline::passed(self.standard, node, inner) {
+            child.exact[id.index()] |= self.exact[outer.index()];
+        }
         child.study(folder);
         child
     }

@@ -7,6 +7,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{Node, ValueId};
 
 use super::Folder;
+use super::roles::{Role, extents_are, role};
 use super::scope::{Read, Scope};
 use super::write::dims_of;
 use crate::dim::Dim;
@@ -16,6 +17,7 @@ use crate::fact::{Dims, Elements};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Extents {
     pub(super) input: ValueId,
+    pub(super) dtype: DType,
     pub(super) parts: Vec<Part>,
     /// Whether it is one extent that is not in a list.
     pub(super) scalar: bool,
@@ -54,7 +56,7 @@ pub(super) fn choose<'m>(scope: &mut Scope<'m>, folder: &mut Folder<'m>) {
     }
     let found = scope.forget_needs();
     scope.need_outputs(folder);
-    if asking(scope).count() + inputs(scope).len() >= before {
+    if asking(scope).count() + asked(scope).len() >= before {
         std::mem::swap(&mut scope.reads, &mut old);
         scope.restore_needs(found);
     }
@@ -62,12 +64,12 @@ pub(super) fn choose<'m>(scope: &mut Scope<'m>, folder: &mut Folder<'m>) {
 
 /// Nodes that stay and ask for a shape.
 fn asking<'s>(scope: &'s Scope<'_>) -> impl Iterator<Item = &'s Node> {
-    let stays = |(index, node): (usize, &'s Node)| (scope.stays[index] && asks(node)).then_some(node);
+    let stays = |(index, node): (usize, &'s Node)| (scope.stays[index] && asks(scope, node)).then_some(node);
     scope.graph.nodes().iter().enumerate().filter_map(stays)
 }
 
-fn asks(node: &Node) -> bool {
-    &*node.operator.name == "Shape" && node.operator.domain.is_empty()
+fn asks(scope: &Scope<'_>, node: &Node) -> bool {
+    role(scope.standard, node) == Role::Shape
 }
 
 /// Needed values that are extents of one input each, and those extents. In place of nodes that ask for a shape, there may be
@@ -87,7 +89,7 @@ fn candidates(scope: &Scope<'_>) -> Vec<(ValueId, Extents)> {
             && free
             && let Some(all) = extents(scope, id)
         {
-            wanted.push((id, all, asks(node)));
+            wanted.push((id, all, asks(scope, node)));
         }
     }
     // Of several inputs, the one that has most of what is wanted.
@@ -103,8 +105,9 @@ fn candidates(scope: &Scope<'_>) -> Vec<(ValueId, Extents)> {
     ranked.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
     let found = |(id, all, mixed): (ValueId, Dims, bool)| {
         let (_, input, dims) = ranked.iter().find(|(_, _, dims)| has(dims, &all, mixed))?;
-        let scalar = scope.facts[id.index()].as_tensor()?.rank() == Some(0);
-        Some((id, Extents { input: *input, parts: parts(dims, &all), scalar }))
+        let fact = scope.facts[id.index()].as_tensor()?;
+        let scalar = fact.rank() == Some(0);
+        Some((id, Extents { input: *input, dtype: fact.dtype?, parts: parts(dims, &all), scalar }))
     };
     wanted.into_iter().filter_map(found).collect()
 }
@@ -134,7 +137,7 @@ fn extents(scope: &Scope<'_>, id: ValueId) -> Option<Dims> {
     let fact = scope.facts[id.index()].as_tensor()?;
     let Elements::Integers(all) = &fact.elements else { return None };
     let open = all.iter().any(|dim| dim.known().is_none());
-    let fits = fact.dtype == Some(DType::I64) && fact.rank()? <= 1;
+    let fits = extents_are(scope.standard, fact.dtype?) && fact.rank()? <= 1;
     (open && fits).then(|| all.clone())
 }
 
@@ -147,8 +150,9 @@ pub(super) fn needed<'s>(scope: &'s Scope<'_>) -> Vec<(ValueId, &'s Extents)> {
     scope.graph.ids().filter_map(read).collect()
 }
 
-/// The inputs that needed values are extents of, in order.
-pub(super) fn inputs(scope: &Scope<'_>) -> Vec<ValueId> {
-    let read: HashSet<_> = needed(scope).iter().map(|(_, extents)| extents.input).collect();
-    scope.graph.inputs().iter().copied().filter(|input| read.contains(input)).collect()
+/// The inputs that needed values are extents of, in order, and the types of these.
+pub(super) fn asked(scope: &Scope<'_>) -> Vec<(ValueId, DType)> {
+    let read: HashSet<_> = needed(scope).iter().map(|(_, extents)| (extents.input, extents.dtype)).collect();
+    let all = scope.graph.inputs().iter().flat_map(|&input| [DType::I64, DType::I32].map(|of| (input, of)));
+    all.filter(|asked| read.contains(asked)).collect()
 }

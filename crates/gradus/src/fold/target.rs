@@ -1,5 +1,7 @@
 //! Shapes and bounds that nodes want, as constants where only the data's own extents are open.
 //!
+//! By ONNX's names; `roles.rs` says what stands for them elsewhere.
+//!
 //! | operator | input | element | means |
 //! |---|---|---|---|
 //! | Reshape | shape | 0 | the data's extent at that axis |
@@ -8,33 +10,32 @@
 //! | Slice | ends | the greatest number | the end of the axis |
 //! | Slice | starts, ends | below zero | counted from the end of the axis |
 
-use gradus_core::convert::{Rules, i64_of, usize_of_i64};
-use gradus_core::graph::{Content, Node};
-use gradus_core::{DType, Number, Shape, Tensor};
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::Node;
+use gradus_core::{DType, Tensor};
 
 use super::Folder;
+use super::roles::{self, Bounds, Role, one_keeps, role, zero_is_zero};
 use super::scope::Scope;
-use super::write::dims_of;
+use super::write::{dims_of, list};
 use crate::dim::Dim;
 use crate::fact::{Dims, Elements, Fact};
 
 /// Finds constants that a node can read in place of what it reads.
 pub(super) fn study(scope: &mut Scope<'_>, folder: &mut Folder<'_>, node: &Node, index: usize) {
-    if !node.operator.domain.is_empty() {
-        return;
-    }
-    match &*node.operator.name {
-        "Reshape" => {
+    match role(scope.standard, node) {
+        Role::Reshape => {
             let target = reshape(scope, folder, node);
             put(scope, index, 1, target);
         }
-        "Expand" => {
+        Role::Expand if one_keeps(scope.standard, node) => {
             let target = expand(scope, node);
             put(scope, index, 1, target);
         }
-        "Slice" => {
-            for input in [1, 2] {
-                let target = bounds(scope, folder, node, input);
+        Role::Slice => {
+            let Some(places) = roles::bounds(scope.standard, node) else { return };
+            for input in [places.starts, places.ends] {
+                let target = bounds(scope, folder, node, &places, input);
                 put(scope, index, input, target);
             }
         }
@@ -59,16 +60,11 @@ fn open(scope: &Scope<'_>, node: &Node, input: usize) -> Option<(DType, Dims)> {
     }
 }
 
-fn vector(dtype: DType, elements: &[i64]) -> Option<Tensor> {
-    let numbers = elements.iter().map(|&element| Number::Int(element.into()));
-    Tensor::from_numbers(dtype, Shape::new(vec![elements.len()]).ok()?, numbers, Rules::IEEE).ok()
-}
-
 fn reshape(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node) -> Option<Tensor> {
     let (dtype, _) = open(scope, node, 1)?;
     let data = dims_of(scope.fact(node, 0)?)?;
     let result = dims_of(&scope.facts[node.outputs.first().copied().flatten()?.index()])?;
-    let zero_is_zero = matches!(node.attribute("allowzero"), Some(Content::Int(1..)));
+    let zero_is_zero = zero_is_zero(scope.standard, node);
     let mut target = Vec::with_capacity(result.len());
     let mut left = false;
     for (axis, &dim) in result.iter().enumerate() {
@@ -93,7 +89,7 @@ fn reshape(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node) -> Option<Te
     if left && !target.iter().enumerate().all(full) {
         return None;
     }
-    vector(dtype, &target)
+    list(dtype, &target)
 }
 
 fn expand(scope: &Scope<'_>, node: &Node) -> Option<Tensor> {
@@ -104,10 +100,16 @@ fn expand(scope: &Scope<'_>, node: &Node) -> Option<Tensor> {
         Dim::Known(value) => Some(value),
         Dim::Symbolic(_) => (data.get(axis.checked_sub(behind?)?) == Some(&dim)).then_some(1),
     };
-    vector(dtype, &wanted.iter().enumerate().map(element).collect::<Option<Vec<_>>>()?)
+    list(dtype, &wanted.iter().enumerate().map(element).collect::<Option<Vec<_>>>()?)
 }
 
-fn bounds(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node, input: usize) -> Option<Tensor> {
+fn bounds(
+    scope: &Scope<'_>,
+    folder: &mut Folder<'_>,
+    node: &Node,
+    places: &Bounds,
+    input: usize,
+) -> Option<Tensor> {
     let (dtype, wanted) = open(scope, node, input)?;
     let data = dims_of(scope.fact(node, 0)?)?.clone();
     let known = |input: usize| -> Option<Vec<i64>> {
@@ -120,16 +122,17 @@ fn bounds(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node, input: usize)
             },
         }
     };
-    let (axes, steps) = (known(3)?, known(4)?);
+    let axes = places.axes.map_or(Some(Vec::new()), known)?;
+    let steps = known(places.steps)?;
     let mut target = Vec::with_capacity(wanted.len());
     for (i, &dim) in wanted.iter().enumerate() {
         let axis = axes.get(i).copied().unwrap_or(i64_of(i));
         let axis = if axis < 0 { axis + i64_of(data.len()) } else { axis };
         let extent = *data.get(usize_of_i64(axis)?)?;
         let forwards = steps.get(i).is_none_or(|&step| step > 0);
-        target.push(bound(folder, dim, extent, forwards && input == 2, dtype)?);
+        target.push(bound(folder, dim, extent, forwards && input == places.ends, dtype)?);
     }
-    vector(dtype, &target)
+    list(dtype, &target)
 }
 
 /// A bound of a slice, without the extent of its axis.

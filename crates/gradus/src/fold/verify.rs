@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::{Extent, Graph, Type};
 use gradus_core::{Error, Kind, Result};
 
@@ -38,8 +39,8 @@ impl Model {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut verified = Verified::default();
         for round in 0..bindings {
-            for _ in 0..MOST_TRIES {
-                let options = binding(self.graph(), given, &mut random, round);
+            for tried in 0..MOST_TRIES {
+                let options = binding(self.graph(), given, &mut random, (round, tried));
                 if self.compared(folded, &options, &mut verified)? {
                     verified.bindings += 1;
                     break;
@@ -97,11 +98,18 @@ fn same(a: &Fact, b: &Fact) -> Option<bool> {
     Some(elements.is_none_or(|(a, b)| a.bytes() == b.bytes()))
 }
 
-/// Numbers for all that is open in the extents of inputs. The first binding has large ones, later ones all sorts.
-fn binding(graph: &Graph, given: &InferOptions, random: &mut fastrand::Rng, round: usize) -> InferOptions {
+/// Numbers for all that is open in the extents of inputs. The first binding has large ones, later ones all sorts. In every
+/// second try, extents without a name are one number: that they must be the same is said nowhere.
+fn binding(
+    graph: &Graph,
+    given: &InferOptions,
+    random: &mut fastrand::Rng,
+    (round, tried): (usize, usize),
+) -> InferOptions {
     let mut options =
         InferOptions { ignore_declared: true, cautious: true, most_bytes: 1 << 14, ..given.clone() };
     let mut number = || random.i64(if round == 0 { 16..200 } else { 1..40 });
+    let one = number();
     for &id in graph.inputs() {
         let info = graph.value(id);
         let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
@@ -110,9 +118,14 @@ fn binding(graph: &Graph, given: &InferOptions, random: &mut fastrand::Rng, roun
         }
         let open = extents.iter().any(|extent| matches!(extent, Extent::Unknown | Extent::Between(..)));
         if open && !options.inputs.contains_key(&*info.name) {
+            let mut any = || {
+                let other = number();
+                usize_of_i64(if tried % 2 == 1 { one } else { other }).unwrap_or(1)
+            };
             let close = |extent: &Extent| match extent {
-                Extent::Unknown | Extent::Between(..) => {
-                    Extent::Known(gradus_core::convert::usize_of_i64(number()).unwrap_or(1))
+                Extent::Unknown => Extent::Known(any()),
+                Extent::Between(least, most) => {
+                    Extent::Known(any().clamp(*least, most.unwrap_or(usize::MAX).max(*least)))
                 }
                 other => other.clone(),
             };

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{Rules, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
-use gradus_core::graph::{Constant, Content, Extent, Node, Origin, Type, ValueId};
-use gradus_core::{DType, Tensor};
+use gradus_core::graph::{Extent, Node, Origin, Standard, Type, ValueId};
+use gradus_core::{DType, Number, Shape, Tensor};
 
 use super::scope::{Read, Scope};
 use super::source::{Extents, Part};
-use super::{Folder, inline, source};
+use super::{Folder, inline, roles, source};
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 
@@ -62,15 +62,6 @@ pub(super) fn edit(folder: &mut Folder<'_>, scope: &Scope<'_>, around: &Renames)
     (edit, changed)
 }
 
-fn made(
-    operator: &'static str,
-    inputs: Vec<Arc<str>>,
-    output: Arc<str>,
-    attributes: Vec<(&'static str, Content)>,
-) -> Made {
-    Made { name: output.clone(), operator, inputs, outputs: vec![output], attributes }
-}
-
 fn key(tensor: &Tensor) -> Option<(DType, Vec<usize>, Bytes)> {
     Some((tensor.dtype(), tensor.shape().dims().to_vec(), tensor.bytes()?.clone()))
 }
@@ -95,8 +86,8 @@ impl Writing<'_, '_> {
             self.edit.gone.extend(declared.map(|info| info.name.clone()));
             return true;
         }
-        if let Some(number) = inline::branch(scope, node) {
-            inline::write(self, folder, index, number);
+        if let Some(branch) = inline::branch(scope, node) {
+            inline::write(self, folder, index, &branch);
             return true;
         }
         let kept = self.kept(folder, node, index);
@@ -111,28 +102,30 @@ impl Writing<'_, '_> {
         let needed = source::needed(scope);
         let mut shapes = HashMap::new();
         let mut taken = HashMap::new();
-        for &input in &source::inputs(scope) {
+        for (input, dtype) in source::asked(scope) {
             let Some(dims) = dims_of(&scope.facts[input.index()]) else { continue };
-            let whole =
-                |(_, extents): &&(ValueId, &Extents)| extents.input == input && extents.is_whole(dims.len());
+            let whole = |(_, extents): &&(ValueId, &Extents)| {
+                (extents.input, extents.dtype) == (input, dtype) && extents.is_whole(dims.len())
+            };
             let whole = needed.iter().find(whole).map(|(id, _)| scope.graph.value(*id).name.clone());
             let input_name = scope.graph.value(input).name.clone();
             let shape = whole.clone().unwrap_or_else(|| folder.fresh(&format!("shape[{input_name}]")));
-            self.make("Shape", vec![input_name], shape.clone(), Vec::new());
+            self.make(roles::shape_of(scope.standard, input_name, dtype, shape.clone()));
             if whole.is_none() {
-                self.declare(folder, &shape, vec![dims.len()]);
+                self.declare(folder, &shape, dtype, vec![dims.len()]);
             }
-            taken.insert(dims.to_vec(), shape.clone());
-            shapes.insert(input, (shape, dims));
+            taken.insert((dtype, dims.to_vec()), shape.clone());
+            shapes.insert((input, dtype), (shape, dims));
         }
         // Lists of several parts may be made of those of one.
         let (alone, mixed): (Vec<_>, Vec<_>) =
             needed.iter().partition(|(_, extents)| extents.parts.len() == 1);
         for (id, extents) in alone.into_iter().chain(mixed) {
-            if let Some((shape, dims)) = shapes.get(&extents.input)
-                && !extents.is_whole(dims.len())
-            {
-                self.taken(folder, extents, shape, dims, scope.graph.value(id).name.clone(), &mut taken);
+            if let Some((shape, dims)) = shapes.get(&(extents.input, extents.dtype)) {
+                let name = scope.graph.value(id).name.clone();
+                if !extents.is_whole(dims.len()) {
+                    self.taken(folder, extents, shape, dims, name, &mut taken);
+                }
             }
         }
         !shapes.is_empty()
@@ -146,46 +139,51 @@ impl Writing<'_, '_> {
         shape: &Arc<str>,
         dims: &[Dim],
         name: Arc<str>,
-        taken: &mut HashMap<Vec<Dim>, Arc<str>>,
+        taken: &mut HashMap<(DType, Vec<Dim>), Arc<str>>,
     ) {
+        let (standard, dtype) = (self.scope.standard, extents.dtype);
         let alone = extents.parts.len() == 1;
         let mut parts = Vec::new();
         for part in &extents.parts {
             let axes = match part {
                 Part::Known(numbers) => {
-                    parts.push(self.target(folder, &Tensor::vector(numbers)));
+                    let Some(numbers) = list(dtype, numbers) else { continue };
+                    parts.push(self.target(folder, &numbers));
                     continue;
                 }
                 Part::Axes(axes) => axes,
             };
-            let list: Vec<_> =
+            let all: Vec<_> =
                 axes.iter().filter_map(|&axis| dims.get(usize_of_i64(axis)?).copied()).collect();
-            if let Some(known) = taken.get(&list).filter(|_| !alone) {
+            let key = (dtype, all);
+            if let Some(known) = taken.get(&key).filter(|_| !alone) {
                 parts.push(known.clone());
                 continue;
             }
             let place = axes.first().filter(|_| extents.scalar).map(|&axis| Tensor::scalar(axis));
             let place = self.target(folder, &place.unwrap_or_else(|| Tensor::vector(axes)));
             let part = if alone { name.clone() } else { folder.fresh(&format!("{name}_part")) };
-            self.make("Gather", vec![shape.clone(), place], part.clone(), Vec::new());
+            let first = || self.target(folder, &Tensor::scalar(0i64));
+            let made = roles::take(standard, shape.clone(), place, part.clone(), first);
+            self.make(made);
             if !alone {
-                self.declare(folder, &part, vec![axes.len()]);
+                self.declare(folder, &part, dtype, vec![axes.len()]);
             }
             if !extents.scalar {
-                taken.insert(list, part.clone());
+                taken.insert(key, part.clone());
             }
             parts.push(part);
         }
         if !alone {
-            self.make("Concat", parts, name, vec![("axis", Content::Int(0))]);
+            self.make(roles::join(standard, parts, name));
         }
     }
 
     /// Declares the type of a list of numbers that the file does not have.
-    fn declare(&mut self, folder: &Folder<'_>, name: &Arc<str>, dims: Vec<usize>) {
+    fn declare(&mut self, folder: &Folder<'_>, name: &Arc<str>, dtype: DType, dims: Vec<usize>) {
         if folder.declare {
             let extents = dims.into_iter().map(Extent::Known).collect();
-            self.edit.types.push((name.clone(), Type::Tensor(Some(DType::I64), Some(extents))));
+            self.edit.types.push((name.clone(), Type::Tensor(Some(dtype), Some(extents))));
         }
     }
 
@@ -222,27 +220,21 @@ impl Writing<'_, '_> {
                 let other = self.name(folder, *other);
                 self.copy(name, other);
             }
-            Read::Constant(tensor) => {
-                let value = Content::Tensor(Constant::from(tensor.clone()));
-                self.make("Constant", Vec::new(), name, vec![("value", value)]);
+            Read::Constant(tensor) if self.scope.standard == Standard::OpenVino => {
+                self.edit.constants.push((name, tensor.clone()));
             }
+            Read::Constant(tensor) => self.make(roles::constant(name, tensor)),
         }
         true
     }
 
     /// Adds a node that gives a value another name.
     pub(super) fn copy(&mut self, name: Arc<str>, of: Arc<str>) {
-        self.make("Identity", vec![of], name, Vec::new());
+        self.make(roles::copy(of, name));
     }
 
-    fn make(
-        &mut self,
-        operator: &'static str,
-        inputs: Vec<Arc<str>>,
-        output: Arc<str>,
-        attributes: Vec<(&'static str, Content)>,
-    ) {
-        self.edit.nodes.push(Step::Made(made(operator, inputs, output, attributes)));
+    fn make(&mut self, made: Made) {
+        self.edit.nodes.push(Step::Made(made));
     }
 
     /// The name that a value is read by.
@@ -294,21 +286,15 @@ impl Writing<'_, '_> {
         }
         folder.report.constants += 1;
         folder.report.constant_bytes += gradus_core::convert::u64_of(tensor.byte_len());
-        // Of old files, initializers must be inputs.
-        if folder.model.has_defaults() {
+        // Of old files of ONNX, initializers must be inputs.
+        if folder.model.has_defaults() || self.scope.standard == Standard::OpenVino {
             self.edit.constants.push((name.clone(), tensor.clone()));
         } else {
             if folder.declare {
                 let of = Type::tensor(tensor.dtype(), tensor.shape());
                 self.edit.types.push((name.clone(), of));
             }
-            let value = Content::Tensor(Constant::from(tensor.clone()));
-            self.constant_nodes.push(Step::Made(made(
-                "Constant",
-                Vec::new(),
-                name.clone(),
-                vec![("value", value)],
-            )));
+            self.constant_nodes.push(Step::Made(roles::constant(name.clone(), tensor)));
         }
         name
     }
@@ -324,6 +310,12 @@ impl Writing<'_, '_> {
         }
         names
     }
+}
+
+/// Numbers as a tensor of one axis.
+pub(super) fn list(dtype: DType, numbers: &[i64]) -> Option<Tensor> {
+    let elements = numbers.iter().map(|&number| Number::Int(number.into()));
+    Tensor::from_numbers(dtype, Shape::vector(numbers.len()), elements, Rules::IEEE).ok()
 }
 
 /// Whether a value is a tensor of which something is known.

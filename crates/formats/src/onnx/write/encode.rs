@@ -6,6 +6,7 @@ use gradus_core::graph::{Content, Extent, Type};
 use gradus_core::{Error, Kind, Result, Tensor};
 
 use super::graph;
+use crate::Splice;
 use crate::onnx::fields::{
     attribute_proto, attribute_proto_attribute_type as kind, string_string_entry_proto, tensor_proto,
     tensor_shape_proto, tensor_shape_proto_dimension, type_proto, type_proto_optional, type_proto_sequence,
@@ -17,6 +18,14 @@ use crate::onnx::number_of;
 pub(super) fn head(out: &mut Vec<u8>, number: u32, len: usize) {
     Tag::new(number, WireType::LengthDelimited).encode(out);
     encode_varint(u64_of(len), out);
+}
+
+impl Splice {
+    /// Appends a field that holds another as its message.
+    pub(super) fn message(&mut self, number: u32, content: &Splice) {
+        self.write(|out| head(out, number, content.len()));
+        self.append(content);
+    }
 }
 
 /// A field that is bytes, text or an encoded message.

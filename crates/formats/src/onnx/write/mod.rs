@@ -7,7 +7,6 @@ mod encode;
 mod graph;
 mod mentioned;
 mod nodes;
-mod splice;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,11 +17,11 @@ use gradus_core::graph::{Model, Type};
 use gradus_core::{Error, Kind, Result};
 
 pub use mentioned::{external_files, mentioned};
-pub use splice::{Part, Splice};
 
 use super::fields::{
     graph_proto, model_proto, operator_set_id_proto, sparse_tensor_proto, tensor_proto, value_info_proto,
 };
+use crate::Splice;
 use crate::wire::{Field, Span};
 use nodes::Nodes;
 

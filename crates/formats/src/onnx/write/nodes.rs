@@ -4,8 +4,8 @@ use gradus_core::graph::Graph;
 use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
 use gradus_core::{Error, Kind, Result};
 
-use super::splice::Splice;
 use super::{Declared, edit_graph, encode, info, initializer, new_arc, new_name};
+use crate::Splice;
 use crate::onnx::fields::{attribute_proto, graph_proto, node_proto};
 use crate::wire::{Field, Span};
 

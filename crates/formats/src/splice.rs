@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::encode;
+use bytes::Bytes;
 
 /// The bytes of a file to be written: parts of a source file, and new bytes between them.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ enum Own {
     Source(Range<usize>),
     /// So many of the new bytes, after those before.
     Fresh(usize),
+    /// Bytes that somebody else has too.
+    Shared(Bytes),
 }
 
 /// A part of a file to be written.
@@ -56,6 +58,7 @@ impl Splice {
                 rest = after;
                 Part::Fresh(part)
             }
+            Own::Shared(bytes) => Part::Fresh(bytes),
         })
     }
 
@@ -72,7 +75,7 @@ impl Splice {
     }
 
     /// Appends a part of the source.
-    pub(super) fn copy(&mut self, range: Range<usize>) {
+    pub(crate) fn copy(&mut self, range: Range<usize>) {
         self.len += range.len();
         match self.parts.last_mut() {
             _ if range.is_empty() => {}
@@ -82,7 +85,7 @@ impl Splice {
     }
 
     /// Appends what `write` appends to the bytes that it is given.
-    pub(super) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let before = self.fresh.len();
         write(&mut self.fresh);
         self.grown(self.fresh.len() - before);
@@ -98,19 +101,27 @@ impl Splice {
     }
 
     /// Appends another.
-    pub(super) fn append(&mut self, other: &Splice) {
-        for part in other.parts() {
+    pub(crate) fn append(&mut self, other: &Splice) {
+        let mut rest = &other.fresh[..];
+        for part in &other.parts {
             match part {
-                Part::Source(range) => self.copy(range),
-                Part::Fresh(bytes) => self.write(|out| out.extend_from_slice(bytes)),
+                Own::Source(range) => self.copy(range.clone()),
+                Own::Fresh(len) => {
+                    let (part, after) = rest.split_at_checked(*len).unwrap_or((rest, &[]));
+                    rest = after;
+                    self.write(|out| out.extend_from_slice(part));
+                }
+                Own::Shared(bytes) => self.share(bytes.clone()),
             }
         }
     }
 
-    /// Appends a field that holds another as its message.
-    pub(super) fn message(&mut self, number: u32, content: &Splice) {
-        self.write(|out| encode::head(out, number, content.len));
-        self.append(content);
+    /// Appends bytes that are shared, not copied.
+    pub(crate) fn share(&mut self, bytes: Bytes) {
+        self.len += bytes.len();
+        if !bytes.is_empty() {
+            self.parts.push(Own::Shared(bytes));
+        }
     }
 }
 
@@ -127,14 +138,21 @@ mod tests {
         let mut splice = Splice::default();
         splice.copy(0..0);
         splice.write(|out| out.push(b'<'));
-        splice.message(1, &inner);
+        splice.append(&inner);
+        splice.share(Bytes::from_static(b"-"));
         splice.copy(5..6);
         let parts: Vec<_> = splice.parts().collect();
         assert_eq!(
             parts,
-            [Part::Fresh(b"<\x0a\x05"), Part::Source(2..5), Part::Fresh(b"xy"), Part::Source(5..6)]
+            [
+                Part::Fresh(b"<"),
+                Part::Source(2..5),
+                Part::Fresh(b"xy"),
+                Part::Fresh(b"-"),
+                Part::Source(5..6)
+            ]
         );
-        assert_eq!(splice.len(), 9);
-        assert_eq!(splice.to_bytes(b"abcdefg"), b"<\x0a\x05cdexyf");
+        assert_eq!(splice.len(), 8);
+        assert_eq!(splice.to_bytes(b"abcdefg"), b"<cdexy-f");
     }
 }

@@ -1,0 +1,40 @@
+"""Holds OpenVINO models that Gradus wrote anew against what OpenVINO computed of the originals.
+
+    GRADUS_WRITTEN=FOLDER cargo test -p gradus --test openvino_fold written_anew
+    python conformance/openvino_written.py FOLDER
+
+The folder has the recorded models (recorded/openvino.json), read and written by Gradus. OpenVINO must read each, with the
+inputs and outputs of the original, and compute from the recorded inputs, by the CPU plugin, the same bits as of the original.
+"""
+
+import pathlib
+import sys
+import tempfile
+
+import openvino as ov
+
+import openvino_fold
+
+
+def main() -> int:
+    written, wrong = pathlib.Path(sys.argv[1]), []
+    core = ov.Core()
+    with tempfile.TemporaryDirectory() as folder:
+        models = openvino_fold.recorded(pathlib.Path(folder))
+        for name, (path, inputs) in models.items():
+            other = written / path.name
+            try:
+                before, after = (openvino_fold.interface(core.read_model(file), True) for file in (path, other))
+                if before != after:
+                    wrong.append(f"{name}: other inputs or outputs: {before} and {after}")
+                found = openvino_fold.differences(*(openvino_fold.by_plugin(file, [inputs]) for file in (path, other)))
+                wrong += [f"{name}: {why}" for why in found]
+            except Exception as error:
+                wrong.append(f"{name}: {openvino_fold.first_line(error)}")
+    print(f"{len(models)} models, {len(wrong)} wrong")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+//! The file of constants: where new ones come to lie, and where those that stay move to.
+//!
+//! OpenVINO writes constants one behind the other, each content once. So do we, but elements begin where a reader can use
+//! them as they lie: long constants at multiples of 64 bytes, as far apart as cache lines, short ones at multiples of 8.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use bytes::Bytes;
+use gradus_core::convert::{u64_of, usize_of};
+use gradus_core::{Error, Kind, Result, Tensor};
+
+use super::super::constant::encode;
+use crate::Splice;
+
+const LONG: usize = 64;
+const SHORT: usize = 8;
+
+/// Constants that the file will have behind those that it has, each content once.
+#[derive(Debug, Default)]
+pub(super) struct New {
+    contents: Vec<Bytes>,
+    known: HashMap<Bytes, usize>,
+}
+
+impl New {
+    /// The number of a constant among the new ones, and its length.
+    ///
+    /// # Errors
+    /// As [`encode`].
+    pub(super) fn add(&mut self, tensor: &Tensor) -> Result<(usize, usize)> {
+        let bytes = encode(tensor)?;
+        let (contents, len) = (&mut self.contents, bytes.len());
+        let number = *self.known.entry(bytes.clone()).or_insert_with(|| {
+            contents.push(bytes);
+            contents.len() - 1
+        });
+        Ok((number, len))
+    }
+}
+
+/// The file as it will be.
+#[derive(Debug, Default)]
+pub(super) struct Laid {
+    pub(super) bin: Splice,
+    /// Where the new constants are, by number.
+    pub(super) new: Vec<usize>,
+    /// Parts of the old file that stay, in order, and where they are.
+    moved: Vec<(Range<usize>, usize)>,
+}
+
+impl Laid {
+    /// A file of these parts of the old one, in any order, and new constants. Parts keep their places within 64 bytes, so
+    /// what was aligned stays so.
+    pub(super) fn new(mut kept: Vec<Range<usize>>, new: New) -> Laid {
+        let mut laid = Laid::default();
+        kept.retain(|part| !part.is_empty());
+        kept.sort_unstable_by_key(|part| (part.start, part.end));
+        kept.dedup();
+        for part in kept {
+            laid.pad(part.start % LONG, LONG);
+            laid.moved.push((part.clone(), laid.bin.len()));
+            laid.bin.copy(part);
+        }
+        for content in new.contents {
+            if content.is_empty() {
+                laid.new.push(0);
+                continue;
+            }
+            laid.pad(0, if content.len() < LONG { SHORT } else { LONG });
+            laid.new.push(laid.bin.len());
+            laid.bin.share(content);
+        }
+        laid
+    }
+
+    /// Appends zeros up to the next place that leaves such a rest.
+    fn pad(&mut self, rest: usize, step: usize) {
+        let missing = (rest + step - self.bin.len() % step) % step;
+        self.bin.write(|out| out.resize(out.len() + missing, 0));
+    }
+
+    /// Where a part of the old file is.
+    pub(super) fn place(&self, part: &Range<usize>) -> Option<usize> {
+        // What has no bytes may lie anywhere, also in a file that has none.
+        if part.is_empty() {
+            return Some(0);
+        }
+        let key = (part.start, part.end);
+        let index = self.moved.binary_search_by_key(&key, |(part, _)| (part.start, part.end)).ok()?;
+        Some(self.moved.get(index)?.1)
+    }
+}
+
+/// A part of a file of so many bytes.
+///
+/// # Errors
+/// [`Kind::Syntax`] if the file is shorter.
+pub(super) fn part(offset: u64, size: u64, len: usize) -> Result<Range<usize>> {
+    let end = offset.checked_add(size).filter(|&end| end <= u64_of(len)).ok_or_else(|| {
+        let message =
+            format!("{size} bytes at {offset} are wanted of the file of constants, which has {len}");
+        Error::new(Kind::Syntax, message)
+    })?;
+    Ok(usize_of(offset)..usize_of(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_keep_their_alignment_and_a_second_time_their_places() {
+        let mut new = New::default();
+        for (tensor, number) in
+            [(Tensor::vector(&[1i64]), 0), (Tensor::vector(&[1i64; 9]), 1), (Tensor::scalar(1i64), 0)]
+        {
+            assert_eq!(new.add(&tensor).unwrap().0, number);
+        }
+        let laid = Laid::new(vec![200..210, 64..72, 64..72, 72..80, 300..301], new);
+        let places = [64..72, 72..80, 200..210, 300..301].map(|part| laid.place(&part).unwrap());
+        assert_eq!(places, [0, 8, 72, 108]);
+        assert_eq!((laid.new.clone(), laid.bin.len()), (vec![112, 128], 200));
+        let parts = [0..8, 8..16, 72..82, 108..109, 112..120, 128..200];
+        let again = Laid::new(parts.to_vec(), New::default());
+        assert_eq!(parts.map(|part| again.place(&part).unwrap()), [0, 8, 72, 108, 112, 128]);
+        assert_eq!(laid.place(&(0..1)), None);
+    }
+
+    #[test]
+    fn a_part_is_within_its_file() {
+        assert_eq!(part(4, 4, 8).unwrap(), 4..8);
+        assert!(part(5, 4, 8).is_err() && part(u64::MAX, 1, 8).is_err());
+    }
+}

@@ -1,0 +1,161 @@
+//! A graph where it stands in a file: its layers, and which values of the graph that was read they have.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use gradus_core::graph::{Graph, ValueId};
+use gradus_core::{Error, Kind, Result};
+
+use super::super::model::{Edges, Port, Xml, at, child, edges, number};
+
+/// A `<net>` or the element of a graph within a layer.
+pub(super) struct Net<'a> {
+    pub(super) xml: Xml<'a>,
+    pub(super) layers: Vec<Layer<'a>>,
+    pub(super) edges: Edges<'a>,
+    /// By node: which of the layers it is.
+    nodes: Vec<usize>,
+}
+
+/// A layer, and its ports in order.
+#[derive(Clone)]
+pub(super) struct Layer<'a> {
+    pub(super) xml: Xml<'a>,
+    pub(super) id: i64,
+    pub(super) sort: Sort,
+    pub(super) inputs: Vec<Side<'a>>,
+    pub(super) outputs: Vec<Side<'a>>,
+}
+
+/// A port, and the value that goes through it; nothing if nobody reads a constant.
+#[derive(Clone)]
+pub(super) struct Side<'a> {
+    pub(super) xml: Xml<'a>,
+    pub(super) id: i64,
+    pub(super) value: Option<ValueId>,
+}
+
+/// What a layer is.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Sort {
+    Parameter,
+    Constant,
+    Result,
+    /// The node of that number.
+    Node(usize),
+}
+
+/// The error of an edit that is none of the graph in the file.
+pub(super) fn not_the_file() -> Error {
+    Error::new(Kind::Graph, "the graph is not that of the file")
+}
+
+impl<'a> Net<'a> {
+    /// The layers of a graph, which was read from there.
+    pub(super) fn of(xml: Xml<'a>, graph: &Graph) -> Result<Net<'a>> {
+        let mut net = Net { xml, layers: Vec::new(), edges: edges(xml)?, nodes: Vec::new() };
+        let (mut parameters, mut results) = (0, 0);
+        let count = |counter: &mut usize| {
+            *counter += 1;
+            *counter - 1
+        };
+        let mut values: HashMap<Port, ValueId> = HashMap::new();
+        let list = child(xml, "layers").into_iter().flat_map(|layers| layers.children());
+        for layer in list.filter(|child| child.tag_name().name() == "layer") {
+            let id = number(layer, "id")?;
+            let (mut inputs, mut outputs) = (sides(layer, "input")?, sides(layer, "output")?);
+            let sort = match layer.attribute("type") {
+                Some("Parameter") => {
+                    let value = graph.inputs().get(count(&mut parameters)).copied();
+                    outputs.truncate(1);
+                    outputs.iter_mut().for_each(|port| port.value = value);
+                    Sort::Parameter
+                }
+                Some("Const") => {
+                    outputs.truncate(1);
+                    Sort::Constant
+                }
+                Some("Result") => {
+                    let value = graph.outputs().get(count(&mut results)).copied();
+                    inputs.truncate(1);
+                    if inputs.is_empty() {
+                        let message = "a Result without an input port is not edited".to_owned();
+                        return Err(at(layer, Kind::Unsupported, message));
+                    }
+                    inputs.iter_mut().for_each(|port| port.value = value);
+                    Sort::Result
+                }
+                _ => {
+                    let index = net.nodes.len();
+                    net.nodes.push(net.layers.len());
+                    let node = graph.nodes().get(index).ok_or_else(not_the_file)?;
+                    if (inputs.len(), outputs.len()) != (node.inputs.len(), node.outputs.len()) {
+                        return Err(not_the_file());
+                    }
+                    inputs.iter_mut().zip(&node.inputs).for_each(|(port, id)| port.value = *id);
+                    outputs.iter_mut().zip(&node.outputs).for_each(|(port, id)| port.value = *id);
+                    Sort::Node(index)
+                }
+            };
+            // A Result is connected at port 0, whatever it says.
+            inputs.iter_mut().filter(|_| sort == Sort::Result).for_each(|port| port.id = 0);
+            for port in &inputs {
+                let from = net.edges.get(&(id, port.id)).map(|(from, _)| *from);
+                values.extend(from.zip(port.value));
+            }
+            net.layers.push(Layer { xml: layer, id, sort, inputs, outputs });
+        }
+        for layer in net.layers.iter_mut().filter(|layer| layer.sort == Sort::Constant) {
+            let id = layer.id;
+            layer.outputs.iter_mut().for_each(|port| port.value = values.get(&(id, port.id)).copied());
+        }
+        Ok(net)
+    }
+
+    /// The layer of a node.
+    pub(super) fn node(&self, index: usize) -> Result<&Layer<'a>> {
+        let place = self.nodes.get(index).and_then(|&place| self.layers.get(place));
+        place.ok_or_else(not_the_file)
+    }
+}
+
+fn sides<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<Side<'a>>> {
+    let list = child(layer, side).into_iter().flat_map(|list| list.children());
+    list.filter(|child| child.tag_name().name() == "port")
+        .map(|xml| Ok(Side { xml, id: number(xml, "id")?, value: None }))
+        .collect()
+}
+
+/// Where an element stands, with the space before it.
+pub(super) fn whole(xml: Xml<'_>) -> Range<usize> {
+    let range = xml.range();
+    range.start - space_before(xml).len()..range.end
+}
+
+/// The space before an element.
+pub(super) fn space_before<'a>(xml: Xml<'a>) -> &'a str {
+    let before = xml.document().input_text().get(..xml.range().start).unwrap_or_default();
+    before.get(before.trim_end().len()..).unwrap_or_default()
+}
+
+/// Where the value of an attribute stands.
+///
+/// # Errors
+/// [`Kind::Unsupported`] if there is so much space around the `=` that its place is not told.
+pub(super) fn value_of(xml: Xml<'_>, name: &str) -> Result<Option<Range<usize>>> {
+    let Some(attribute) = xml.attribute_node(name) else { return Ok(None) };
+    let (all, range) = (attribute.range(), attribute.range_value());
+    let text = xml.document().input_text();
+    let quote = range.start.checked_sub(1).and_then(|at| text.get(at..range.start));
+    let quoted = quote
+        .is_some_and(|quote| matches!(quote, "\"" | "'") && text.get(all.end - 1..all.end) == Some(quote));
+    if quoted && range.end + 1 == all.end {
+        return Ok(Some(range));
+    }
+    Err(at(xml, Kind::Unsupported, format!("there is too much space in attribute \"{name}\" to edit it")))
+}
+
+/// Where the last attribute of an element ends.
+pub(super) fn end_of_attributes(xml: Xml<'_>) -> Option<usize> {
+    xml.attributes().map(|attribute| attribute.range().end).max()
+}

@@ -1,0 +1,72 @@
+//! Changes of ports and parameters where they stand in a file.
+
+use gradus_core::Result;
+use gradus_core::graph::{Extent, Type};
+
+use super::super::model::{Xml, child};
+use super::super::shape::{dim_text, extent, precision, shape_text, tensor_type};
+use super::net::{end_of_attributes, space_before, value_of, whole};
+use super::pieces::Patch;
+use super::text::escaped;
+
+/// Another element type and other dimensions of a port, if it has others. Of what nothing is known, nothing is said.
+pub(super) fn retyped(port: Xml<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
+    let Some(Type::Tensor(dtype, extents)) = of else { return Ok(Vec::new()) };
+    let extents = extents.as_deref().unwrap_or_default();
+    let mut patches = Vec::new();
+    let old = port.attribute("precision").and_then(|text| text.parse().ok());
+    if dtype.is_some() && *dtype != old {
+        patches.extend(value_of(port, "precision")?.map(|range| Patch::new(range, precision(*dtype))));
+    }
+    let dims: Vec<_> = port.children().filter(|child| child.tag_name().name() == "dim").collect();
+    if dims.len() == extents.len() {
+        for (dim, new) in dims.iter().zip(extents) {
+            let old = dim.text().unwrap_or_default().trim();
+            let same = extent(old).is_some_and(|old| dim_text(&old) == dim_text(new));
+            if let Some(text) = dim.first_child().filter(|_| !same) {
+                patches.push(Patch::new(text.range(), dim_text(new)));
+            }
+        }
+        return Ok(patches);
+    }
+    let (space, text) = (space_before(port), port.document().input_text());
+    let inner = if space.contains('\n') { format!("{space}\t") } else { String::new() };
+    let list: String =
+        extents.iter().map(|extent| format!("{inner}<dim>{}</dim>", dim_text(extent))).collect();
+    patches.extend(dims.iter().map(|dim| Patch { range: whole(*dim), new: Vec::new() }));
+    let Some(end) = end_of_attributes(port) else { return Ok(patches) };
+    let rest = text.get(end..port.range().end).unwrap_or_default();
+    if rest.trim_start().starts_with("/>") {
+        patches.push(Patch::new(end..port.range().end, format!(">{list}{space}</port>")));
+    } else if let Some(place) = rest.find('>') {
+        let start = end + place + 1;
+        patches.insert(0, Patch::new(start..start, list));
+    }
+    Ok(patches)
+}
+
+/// Another shape of a `Parameter`, if it has another.
+pub(super) fn retyped_parameter(layer: Xml<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
+    let Some(data) = child(layer, "data") else { return Ok(Vec::new()) };
+    let Some(Type::Tensor(_, extents)) = of else { return Ok(Vec::new()) };
+    let known = |extents: &[Extent]| shape_text(Some(extents));
+    let old = data.attribute("shape").and_then(|shape| tensor_type(None, shape));
+    let Some(Type::Tensor(_, old)) = old else { return Ok(Vec::new()) };
+    if old.as_deref().map(known) == extents.as_deref().map(known) {
+        return Ok(Vec::new());
+    }
+    let place = value_of(data, "shape")?;
+    Ok(place.map(|range| Patch::new(range, shape_text(extents.as_deref()))).into_iter().collect())
+}
+
+/// Other names of the tensor at a port; none are none to be said.
+pub(super) fn named(port: Xml<'_>, names: &str) -> Result<Option<Patch>> {
+    if names.is_empty() || port.attribute("names") == Some(names) {
+        return Ok(None);
+    }
+    let names = escaped(names);
+    if let Some(place) = value_of(port, "names")? {
+        return Ok(Some(Patch::new(place, names)));
+    }
+    Ok(end_of_attributes(port).map(|end| Patch::new(end..end, format!(" names=\"{names}\""))))
+}

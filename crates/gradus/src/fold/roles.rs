@@ -1,0 +1,173 @@
+//! What operators do, as far as folding makes use of it, and how each standard says it.
+//!
+//! | role | ONNX | OpenVINO |
+//! |---|---|---|
+//! | the extents of a tensor | `Shape` | `ShapeOf` |
+//! | the same tensor | `Identity` | `Identity` |
+//! | to a shape, which is the second input | `Reshape` | `Reshape`: 0 is the input's extent with `special_zero` |
+//! | the same elements, with other axes | `Flatten`, `Squeeze`, `Unsqueeze` | `Squeeze`, `Unsqueeze` |
+//! | repeated to a shape, which is the second input | `Expand` | `Broadcast`: 1 keeps an extent with `bidirectional` |
+//! | a part of a tensor | `Slice`: starts, ends, axes, steps | `Slice`: start, stop, step, axes; `StridedSlice`: no axes, but masks |
+//! | one of two graphs | `If`: branches capture values | `If`: branches are passed values |
+//!
+//! Nodes that folding makes: ask for a shape, take elements, join lists, copy a value, be a constant. In OpenVINO there are
+//! no copies, as outputs of the model keep the layers they come from, and constants are no nodes.
+
+use std::sync::Arc;
+
+use gradus_core::DType;
+use gradus_core::graph::edit::Made;
+use gradus_core::graph::{Content, Node, Standard};
+
+/// What a node does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Cast,
+    Constant,
+    Copy,
+    Expand,
+    If,
+    Join,
+    Pad,
+    Reshape,
+    Shape,
+    Size,
+    Slice,
+    Split,
+    Tile,
+    Transpose,
+    View,
+    Other,
+}
+
+pub(super) fn role(standard: Standard, node: &Node) -> Role {
+    use Standard::{Onnx, OpenVino};
+    if !node.operator.domain.is_empty() {
+        return Role::Other;
+    }
+    match (standard, &*node.operator.name) {
+        (Onnx, "Cast" | "CastLike") | (OpenVino, "Convert" | "ConvertLike") => Role::Cast,
+        (Onnx, "Constant") => Role::Constant,
+        (Onnx | OpenVino, "Identity") => Role::Copy,
+        (Onnx, "Expand") | (OpenVino, "Broadcast") => Role::Expand,
+        (Onnx | OpenVino, "If") => Role::If,
+        (Onnx, "Concat" | "Sum") | (OpenVino, "Concat") => Role::Join,
+        (Onnx | OpenVino, "Pad") => Role::Pad,
+        (Onnx | OpenVino, "Reshape") => Role::Reshape,
+        (Onnx, "Shape") | (OpenVino, "ShapeOf") => Role::Shape,
+        (Onnx, "Size") => Role::Size,
+        (Onnx, "Slice") | (OpenVino, "Slice" | "StridedSlice") => Role::Slice,
+        (Onnx, "Split") | (OpenVino, "Split" | "VariadicSplit") => Role::Split,
+        (Onnx | OpenVino, "Tile") => Role::Tile,
+        (Onnx | OpenVino, "Transpose") => Role::Transpose,
+        (Onnx, "Flatten" | "Squeeze" | "Unsqueeze") | (OpenVino, "Squeeze" | "Unsqueeze") => Role::View,
+        _ => Role::Other,
+    }
+}
+
+/// Where the bounds of a slice are among the inputs.
+pub(super) struct Bounds {
+    pub(super) starts: usize,
+    pub(super) ends: usize,
+    pub(super) steps: usize,
+    /// Nothing if the axes are all from the first on.
+    pub(super) axes: Option<usize>,
+}
+
+/// Where the bounds of a slice are, if they are inputs, and each is of an axis.
+pub(super) fn bounds(standard: Standard, node: &Node) -> Option<Bounds> {
+    let (starts, ends) = (1, 2);
+    match (standard, &*node.operator.name) {
+        (Standard::Onnx, _) => Some(Bounds { starts, ends, axes: Some(3), steps: 4 }),
+        (_, "Slice") => Some(Bounds { starts, ends, steps: 3, axes: Some(4) }),
+        _ => {
+            let moves = |name: &str| match node.attribute(name) {
+                Some(Content::Text(mask)) => mask.split(',').any(|bit| !matches!(bit.trim(), "" | "0")),
+                _ => false,
+            };
+            let plain = !moves("ellipsis_mask") && !moves("new_axis_mask");
+            plain.then_some(Bounds { starts, ends, steps: 3, axes: None })
+        }
+    }
+}
+
+/// Whether a zero in the shape that a Reshape wants is a zero, and not the extent of the input.
+pub(super) fn zero_is_zero(standard: Standard, node: &Node) -> bool {
+    match standard {
+        Standard::OpenVino => !is_set(node, "special_zero"),
+        _ => matches!(node.attribute("allowzero"), Some(Content::Int(1..))),
+    }
+}
+
+/// Whether a one in the shape that an Expand wants keeps the extent of the input.
+pub(super) fn one_keeps(standard: Standard, node: &Node) -> bool {
+    let mode = node.attribute("mode");
+    standard != Standard::OpenVino || matches!(mode, Some(Content::Text(mode)) if &**mode == "bidirectional")
+}
+
+fn is_set(node: &Node, name: &str) -> bool {
+    matches!(node.attribute(name), Some(Content::Text(text)) if matches!(text.trim(), "true" | "True" | "1"))
+}
+
+/// Element types that a node can give extents in.
+pub(super) fn extents_are(standard: Standard, dtype: DType) -> bool {
+    dtype == DType::I64 || (dtype == DType::I32 && standard == Standard::OpenVino)
+}
+
+type Attributes = Vec<(&'static str, Content)>;
+
+fn node(
+    operator: &'static str,
+    version: i64,
+    inputs: Vec<Arc<str>>,
+    output: Arc<str>,
+    attributes: Attributes,
+) -> Made {
+    Made { name: output.clone(), operator, version, inputs, outputs: vec![output], attributes }
+}
+
+fn text(text: &str) -> Content {
+    Content::Text(text.into())
+}
+
+/// A node that gives the extents of a tensor.
+pub(super) fn shape_of(standard: Standard, input: Arc<str>, dtype: DType, output: Arc<str>) -> Made {
+    match standard {
+        Standard::OpenVino => {
+            node("ShapeOf", 3, vec![input], output, vec![("output_type", text(dtype.short_name()))])
+        }
+        _ => node("Shape", 1, vec![input], output, Vec::new()),
+    }
+}
+
+/// A node that takes elements of a list; `first` gives the name of the constant 0, the axis, where one is needed.
+pub(super) fn take(
+    standard: Standard,
+    list: Arc<str>,
+    places: Arc<str>,
+    output: Arc<str>,
+    first: impl FnOnce() -> Arc<str>,
+) -> Made {
+    match standard {
+        Standard::OpenVino => {
+            node("Gather", 8, vec![list, places, first()], output, vec![("batch_dims", text("0"))])
+        }
+        _ => node("Gather", 1, vec![list, places], output, Vec::new()),
+    }
+}
+
+/// A node that puts lists one behind the other.
+pub(super) fn join(standard: Standard, lists: Vec<Arc<str>>, output: Arc<str>) -> Made {
+    let axis = if standard == Standard::OpenVino { text("0") } else { Content::Int(0) };
+    node("Concat", 1, lists, output, vec![("axis", axis)])
+}
+
+/// A node that gives a value another name.
+pub(super) fn copy(of: Arc<str>, name: Arc<str>) -> Made {
+    node("Identity", 1, vec![of], name, Vec::new())
+}
+
+/// A node that is a constant.
+pub(super) fn constant(name: Arc<str>, tensor: &gradus_core::Tensor) -> Made {
+    node("Constant", 1, Vec::new(), name, vec![("value", Content::Tensor(tensor.clone().into()))])
+}

@@ -1,0 +1,408 @@
+//! Folding of OpenVINO models: what goes, what stays, and that nothing else changes.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gradus::convert::Rules;
+use gradus::fold::FoldOptions;
+use gradus::formats::openvino::encode_model;
+use gradus::formats::{Files, InMemory};
+use gradus::graph::{self, Builder, Content, Extent, Origin, Port, Ports, Standard, Type};
+use gradus::infer::{Given, InferOptions};
+use gradus::{DType, Limits, Model, Number, Options, Shape, Tensor, Value};
+use serde_json::Value as Json;
+
+fn open(xml: &[u8], bin: Vec<u8>) -> Model {
+    let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("m.bin".to_owned(), bin.into())])));
+    Model::with_files(&Bytes::copy_from_slice(xml), "m", files, &Limits::DEFAULT).unwrap()
+}
+
+/// The model, written and read.
+fn model(builder: Builder) -> Model {
+    let mut source = graph::Model::new(Standard::OpenVino);
+    source.graph = builder.finish().unwrap();
+    let written = encode_model(&source).unwrap();
+    open(&written.xml.to_bytes(&[]), written.bin.to_bytes(&[]))
+}
+
+fn folded_with(model: &Model, options: &FoldOptions) -> Model {
+    let folded = model.fold(options).unwrap();
+    let after = model.edited(&folded.edit).unwrap();
+    // What was folded once is not changed by folding again.
+    let again = after.edited(&after.fold(options).unwrap().edit).unwrap();
+    assert_eq!(text(&again), text(&after));
+    after
+}
+
+fn folded(model: &Model) -> Model {
+    folded_with(model, &FoldOptions::default())
+}
+
+fn text(model: &Model) -> String {
+    String::from_utf8(model.bytes().unwrap().to_vec()).unwrap()
+}
+
+fn operators(model: &Model) -> Vec<String> {
+    model.graph().nodes().iter().map(|node| node.operator.to_string()).collect()
+}
+
+fn input(builder: &mut Builder, name: &str, dtype: DType, extents: &[i64]) {
+    let id = builder.define(name, Origin::Input).unwrap();
+    let extents = extents.iter().map(|&len| usize::try_from(len).map_or(Extent::Unknown, Extent::Known));
+    builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(extents.collect())));
+}
+
+fn ints(builder: &mut Builder, name: &str, elements: &[i64]) {
+    builder.constant(name, Tensor::vector(elements).into()).unwrap();
+}
+
+fn node(
+    builder: &mut Builder,
+    operator: &str,
+    version: i64,
+    inputs: &[&str],
+    output: &str,
+    data: &[(&'static str, &str)],
+) {
+    let data = data.iter().map(|(name, value)| (*name, Content::Text((*value).into()))).collect();
+    builder.apply(&format!("make {output}"), operator, version, inputs, &[output], data).unwrap();
+}
+
+fn floats(dims: &[usize]) -> Value {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    let numbers = (0..shape.len()).map(|i| Number::Int(i.try_into().unwrap()));
+    Tensor::from_numbers(DType::F32, shape, numbers, Rules::IEEE).unwrap().into()
+}
+
+/// Both give the same, under the same names.
+fn same(before: &Model, after: &Model, inputs: &[(&str, Value)]) {
+    let inputs: HashMap<_, _> =
+        inputs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let [one, other] = [before, after].map(|model| model.run(&inputs, &[], &Options::default()).unwrap());
+    assert_eq!(one, other);
+}
+
+#[test]
+fn a_reshape_to_computed_extents_needs_no_shape() {
+    let mut builder = Builder::new("g");
+    let b = &mut builder;
+    input(b, "x", DType::F32, &[-1, -1, 8]);
+    b.constant("axis", Tensor::scalar(0i64).into()).unwrap();
+    for (name, place) in [("first", 0), ("second", 1)] {
+        node(b, "ShapeOf", 3, &["x"], &format!("shape {name}"), &[("output_type", "i64")]);
+        ints(b, &format!("place {name}"), &[place]);
+        let (shape, place) = (format!("shape {name}"), format!("place {name}"));
+        node(b, "Gather", 8, &[&shape, &place, "axis"], name, &[("batch_dims", "0")]);
+    }
+    ints(b, "heads", &[2, 4]);
+    node(b, "Concat", 1, &["first", "second", "heads"], "target", &[("axis", "0")]);
+    node(b, "Reshape", 1, &["x", "target"], "y", &[("special_zero", "true")]);
+    b.output("y");
+    let before = model(builder);
+    let after = folded(&before);
+    assert_eq!(operators(&after), ["Reshape"]);
+    let node = &after.graph().nodes()[0];
+    let target = after.graph().constant(node.inputs[1].unwrap()).unwrap().tensor().unwrap();
+    assert_eq!(target.to_i64().unwrap(), [0, 0, 2, 4]);
+    same(&before, &after, &[("x", floats(&[2, 3, 8]))]);
+    // The constants that are not read any more left the file.
+    let of = |model: &Model| model.graph().constants().len();
+    assert_eq!((of(&before), of(&after)), (4, 1));
+}
+
+#[test]
+fn extents_are_asked_once_of_an_input_and_each_type() {
+    let mut builder = Builder::new("g");
+    let b = &mut builder;
+    input(b, "x", DType::F32, &[-1, -1]);
+    b.constant("axis", Tensor::scalar(0i64).into()).unwrap();
+    b.constant("one", Tensor::scalar(1i64).into()).unwrap();
+    b.constant("zero", Tensor::scalar(0i32).into()).unwrap();
+    b.constant("step", Tensor::scalar(1i32).into()).unwrap();
+    node(b, "ReLU", 1, &["x"], "a", &[]);
+    node(b, "Exp", 1, &["a"], "b", &[]);
+    for (of, number) in [("a", "m"), ("b", "n")] {
+        node(b, "ShapeOf", 3, &[of], &format!("shape {number}"), &[("output_type", "i32")]);
+        let place = if number == "m" { "axis" } else { "one" };
+        node(b, "Gather", 8, &[&format!("shape {number}"), place, "axis"], number, &[("batch_dims", "0")]);
+        node(b, "Range", 4, &["zero", number, "step"], &format!("range {number}"), &[("output_type", "i32")]);
+        b.output(&format!("range {number}"));
+    }
+    b.output("b");
+    let before = model(builder);
+    let after = folded(&before);
+    let mut left = operators(&after);
+    left.sort();
+    assert_eq!(left, ["Exp", "Gather", "Gather", "Range", "Range", "ReLU", "ShapeOf"]);
+    same(&before, &after, &[("x", floats(&[2, 3]))]);
+}
+
+#[test]
+fn what_changes_nothing_goes_but_outputs_keep_their_layers() {
+    let mut builder = Builder::new("g");
+    let b = &mut builder;
+    input(b, "x", DType::F32, &[-1, 3]);
+    ints(b, "order", &[0, 1]);
+    ints(b, "begin", &[0, 0]);
+    node(b, "Convert", 1, &["x"], "same", &[("destination_type", "f32")]);
+    node(b, "Transpose", 1, &["same", "order"], "turned", &[]);
+    node(b, "ShapeOf", 3, &["turned"], "shape", &[("output_type", "i64")]);
+    ints(b, "steps", &[1, 1]);
+    let masks = [
+        ("begin_mask", "0,0"),
+        ("end_mask", "0,0"),
+        ("new_axis_mask", ""),
+        ("shrink_axis_mask", ""),
+        ("ellipsis_mask", ""),
+    ];
+    node(b, "StridedSlice", 1, &["turned", "begin", "shape", "steps"], "whole", &masks);
+    node(b, "Abs", 1, &["whole"], "y", &[]);
+    node(b, "Convert", 1, &["y"], "out", &[("destination_type", "f32")]);
+    b.output("out");
+    let before = model(builder);
+    let after = folded(&before);
+    assert_eq!(operators(&after), ["Abs", "Convert"]);
+    same(&before, &after, &[("x", floats(&[2, 3]))]);
+}
+
+#[test]
+fn an_output_that_is_known_is_a_constant_of_its_name() {
+    let mut builder = Builder::new("g");
+    let b = &mut builder;
+    input(b, "x", DType::F32, &[2, 3]);
+    node(b, "ShapeOf", 3, &["x"], "shape", &[("output_type", "i64")]);
+    let id = b.output("shape");
+    b.info(id).aliases = vec!["tensor,name".into()];
+    let before = model(builder);
+    let after = folded(&before);
+    assert!(operators(&after).is_empty());
+    let output = after.graph().value(after.graph().outputs()[0]);
+    assert!(
+        *output.name == *"shape" && output.aliases.iter().any(|name| **name == *"tensor,name"),
+        "{output:?}"
+    );
+    same(&before, &after, &[("x", floats(&[2, 3]))]);
+}
+
+#[test]
+fn weights_stay_narrow_and_what_depends_on_state_stays() {
+    let mut builder = Builder::new("g");
+    let b = &mut builder;
+    input(b, "x", DType::F32, &[2]);
+    let half =
+        Tensor::from_numbers(DType::F16, Shape::vector(2), [1, 2].map(Number::Int), Rules::IEEE).unwrap();
+    b.constant("w", half.into()).unwrap();
+    node(b, "Convert", 1, &["w"], "wide", &[("destination_type", "f32")]);
+    node(b, "Multiply", 1, &["x", "wide"], "y", &[("auto_broadcast", "numpy")]);
+    let state = [("variable_id", "v"), ("variable_type", "f32"), ("variable_shape", "2")];
+    node(b, "ReadValue", 6, &["x"], "old", &state);
+    node(b, "Add", 1, &["old", "y"], "new", &[("auto_broadcast", "numpy")]);
+    node(b, "Assign", 6, &["new"], "assigned", &[("variable_id", "v")]);
+    b.output("y");
+    let before = model(builder);
+    assert_eq!(operators(&folded(&before)), ["Convert", "Multiply", "ReadValue", "Add", "Assign"]);
+}
+
+/// `If` of the rank of the input: the branches add and subtract.
+fn by_rank(extents: &[i64]) -> Model {
+    let branch = |operator: &str| {
+        let mut inner = Builder::new("branch");
+        input(&mut inner, "p", DType::F32, extents);
+        inner.constant("two", Tensor::vector(&[2f32]).into()).unwrap();
+        node(&mut inner, operator, 1, &["p", "two"], "r", &[("auto_broadcast", "numpy")]);
+        inner.output("r");
+        Content::Graph(Arc::new(inner.finish().unwrap()))
+    };
+    let port = |outer, inner| Port { outer, inner, slices: None };
+    let ports = || {
+        let ports = Ports { inputs: vec![port(1, 0)], outputs: vec![port(0, 0)], ..Ports::default() };
+        Content::Ports(Arc::new(ports))
+    };
+    let mut builder = Builder::new("g");
+    let b = &mut builder;
+    input(b, "x", DType::F32, extents);
+    node(b, "ShapeOf", 3, &["x"], "shape", &[("output_type", "i64")]);
+    node(b, "ShapeOf", 3, &["shape"], "rank", &[("output_type", "i64")]);
+    ints(b, "two", &[2]);
+    node(b, "Equal", 1, &["rank", "two"], "is matrix", &[("auto_broadcast", "numpy")]);
+    let attributes = vec![
+        ("then_port_map", ports()),
+        ("then_body", branch("Add")),
+        ("else_port_map", ports()),
+        ("else_body", branch("Subtract")),
+    ];
+    b.apply("if", "If", 8, &["is matrix", "x"], &["y"], attributes).unwrap();
+    node(b, "ReLU", 1, &["y"], "z", &[]);
+    b.output("y");
+    b.output("z");
+    model(builder)
+}
+
+#[test]
+fn a_branch_that_always_runs_takes_the_place_of_its_node() {
+    for (extents, operator) in [(vec![-1, -1], "Add"), (vec![-1, 2, 2], "Subtract")] {
+        let before = by_rank(&extents);
+        let after = folded(&before);
+        assert_eq!(operators(&after), [operator, "ReLU"]);
+        let dims: Vec<_> = extents.iter().map(|&len| usize::try_from(len).unwrap_or(2)).collect();
+        let run =
+            |model: &Model| model.run(&[("x".to_owned(), floats(&dims))].into(), &[], &Options::default());
+        if let (Ok(one), Ok(other)) = (run(&before), run(&after)) {
+            assert_eq!(one, other);
+        }
+        let names: Vec<_> =
+            after.graph().outputs().iter().map(|&id| after.graph().value(id).name.to_string()).collect();
+        assert_eq!(names, ["y", "z"]);
+    }
+}
+
+#[test]
+fn fixed_inputs_are_fixed_in_the_file() {
+    let before = by_rank(&[-1, -1]);
+    let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
+    let options =
+        FoldOptions { inputs: [("x".to_owned(), Given::Type(given))].into(), ..FoldOptions::default() };
+    let after = folded_with(&before, &options);
+    let of =
+        |name: &str| after.graph().value(after.value(name).unwrap()).declared.clone().unwrap().to_string();
+    assert_eq!([of("x"), of("y"), of("z")], ["float32[2, 3]"; 3]);
+    assert!(text(&after).contains("<data shape=\"2,3\" element_type=\"f32\" />"));
+}
+
+#[test]
+fn inferred_extents_are_written_at_the_ports() {
+    let mut builder = Builder::new("g");
+    let b = &mut builder;
+    input(b, "x", DType::F32, &[-1, 3]);
+    let id = b.reference("y");
+    b.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(vec![Extent::Unknown, Extent::Unknown])));
+    node(b, "Abs", 1, &["x"], "y", &[]);
+    node(b, "Abs", 1, &["y"], "z", &[]);
+    b.output("z");
+    let before = model(builder);
+    let options = InferOptions::default();
+    let edit = before.declared(&before.infer(&options).unwrap(), &options).unwrap();
+    let after = before.edited(&edit).unwrap();
+    for name in ["y", "z"] {
+        let of = after.graph().value(after.value(name).unwrap()).declared.clone().unwrap();
+        assert_eq!(of.to_string(), "float32[?, 3]");
+    }
+    let again = after.declared(&after.infer(&options).unwrap(), &options).unwrap();
+    assert!(again.types.is_empty(), "{:?}", again.types);
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("gradus-ir-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
+    let folder = scratch("save");
+    let (path, other) = (folder.join("m.xml"), folder.join("o.xml"));
+    let memory = by_rank(&[-1, -1]);
+    let len = memory.save(&path).unwrap();
+    let size = |path: &Path| std::fs::metadata(path).unwrap().len();
+    assert_eq!(len, size(&path) + size(&path.with_extension("bin")));
+    let before = Model::open(&path, &Limits::DEFAULT).unwrap();
+    let edit = before.fold(&FoldOptions::default()).unwrap().edit;
+    before.save_edited(&edit, &other).unwrap();
+    before.edited(&edit).unwrap().save(folder.join("e.xml")).unwrap();
+    before.save_edited(&edit, &path).unwrap();
+    for ending in ["xml", "bin"] {
+        let bytes = |name: &str| std::fs::read(folder.join(name).with_extension(ending)).unwrap();
+        assert_eq!(bytes("m.xml"), bytes("o.xml"), "{ending}");
+        assert_eq!(bytes("e.xml"), bytes("o.xml"), "{ending}");
+    }
+    // What was read before still has its constants.
+    same(&before, &Model::open(&path, &Limits::DEFAULT).unwrap(), &[("x", floats(&[2, 3]))]);
+    let error = before.save(folder.join("m.onnx")).unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it"
+        ),
+        "{error}"
+    );
+    std::fs::remove_file(path.with_extension("bin")).unwrap();
+    let lost = Model::open(&path, &Limits::DEFAULT).unwrap();
+    assert!(lost.save(&other).unwrap_err().to_string().ends_with("m.bin: there is no such file"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+fn tensor(json: &Json) -> Tensor {
+    let dims: Vec<_> = json["shape"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|dim| usize::try_from(dim.as_u64().unwrap()).unwrap())
+        .collect();
+    let number = |element: &Json| match element {
+        Json::String(text) => Number::Float(text.parse().unwrap()),
+        other => {
+            other.as_i64().map_or_else(|| Number::Float(other.as_f64().unwrap()), |x| Number::Int(x.into()))
+        }
+    };
+    let numbers = json["elements"].as_array().unwrap().iter().map(number);
+    let dtype: DType = json["type"].as_str().unwrap().parse().unwrap();
+    Tensor::from_numbers(dtype, Shape::new(dims).unwrap(), numbers, Rules::IEEE).unwrap()
+}
+
+/// The recorded models, each of one operator, with inputs.
+fn recorded() -> Vec<(String, Model, HashMap<String, Value>)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/openvino.json");
+    let recorded: Json = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let mut models = Vec::new();
+    for (name, cases) in recorded["operators"].as_object().unwrap() {
+        for (i, case) in cases.as_array().unwrap().iter().enumerate() {
+            let hex = case["bin"].as_str().unwrap();
+            let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+            let bin = (0..hex.len()).step_by(2).map(byte).collect();
+            let inputs = case["inputs"].as_object().unwrap().iter();
+            let inputs = inputs.map(|(name, json)| (name.clone(), tensor(json).into())).collect();
+            models.push((format!("{name}.{i}"), open(case["xml"].as_str().unwrap().as_bytes(), bin), inputs));
+        }
+    }
+    models
+}
+
+/// Whether both ran, and gave the same; a node that is not run may have gone.
+fn agree(name: &str, before: &Model, after: &Model, inputs: &HashMap<String, Value>) -> bool {
+    match [before, after].map(|model| model.run(inputs, &[], &Options::default())) {
+        [Ok(one), Ok(other)] => {
+            // NaN is not itself, but is printed as it is.
+            assert_eq!(format!("{one:?}"), format!("{other:?}"), "{name}");
+            true
+        }
+        [Ok(_), Err(error)] => panic!("{name}: {error}"),
+        [Err(error), _] => {
+            assert!(error.message().contains("is not run"), "{name}: {error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn recorded_models_of_every_operator_give_the_same_when_folded() {
+    let all = recorded();
+    let run = all.iter().filter(|(name, model, inputs)| agree(name, model, &folded(model), inputs)).count();
+    assert!(run * 5 > all.len() * 4, "{run} of {} models were run", all.len());
+}
+
+/// With the variable `GRADUS_WRITTEN`, what is written stays in that folder, for `conformance/openvino_written.py`.
+#[test]
+fn recorded_models_give_the_same_when_written_anew() {
+    let kept = std::env::var_os("GRADUS_WRITTEN").map(PathBuf::from);
+    let folder = kept.clone().unwrap_or_else(|| scratch("written"));
+    for (name, model, inputs) in recorded() {
+        let path = folder.join(format!("{name}.xml"));
+        Model::from_source(model.source().clone()).save(&path).unwrap();
+        agree(&name, &model, &Model::open(&path, &Limits::DEFAULT).unwrap(), &inputs);
+    }
+    if kept.is_none() {
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
