@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use gradus_core::convert::usize_of_i64;
-use gradus_core::graph::{self, Extent, Graph, Standard, Type};
+use gradus_core::graph::{self, Graph, Standard};
 use gradus_core::{Error, Kind, Result};
 
+use super::types::told;
 use crate::fact::Fact;
 use crate::infer::{InferOptions, Place};
 use crate::model::Model;
@@ -36,13 +36,6 @@ pub(super) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
         model = Model::from_source(source);
     }
     Ok(model)
-}
-
-/// The type of a tensor, with as many extents as are known.
-fn told(fact: &Fact) -> Option<Type> {
-    let fact = fact.as_tensor()?;
-    let extent = |dim: &crate::Dim| dim.known().and_then(usize_of_i64).map_or(Extent::Unknown, Extent::Known);
-    Some(Type::Tensor(fact.dtype, fact.dims.as_ref().map(|dims| dims.iter().map(extent).collect())))
 }
 
 fn types(

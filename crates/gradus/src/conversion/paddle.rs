@@ -12,7 +12,7 @@ use super::node::{Cx, cannot};
 use super::onnx::{OPEN_CAST, OPEN_FUNCTION, OPEN_NAN, OPEN_ORDER};
 use super::rows::{Row, rows};
 use super::target::{NONE, Target, V};
-use super::types::{numbered, same};
+use super::types::{numbered, same, told};
 use crate::fact::Fact;
 use crate::model::Model;
 use crate::ops::lowered;
@@ -125,7 +125,7 @@ fn nested(cx: &mut Cx<'_, '_>, name: &str, lead: &[(&str, DType)]) -> Result<Con
     for (place, &id) in inner.inputs().iter().enumerate() {
         let declared = match lead.get(place) {
             Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
-            None => super::openvino::declared_as(scope.fact(id)),
+            None => told(scope.fact(id)),
         };
         let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
         let name = cx.conversion.names.fresh(like);

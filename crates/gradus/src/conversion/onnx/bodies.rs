@@ -11,6 +11,7 @@ use super::super::node::{Cx, cannot, not_known};
 use super::super::rows::rows;
 use super::super::scope::Scope;
 use super::super::target::{Target, V};
+use super::super::types::told;
 use super::numpy;
 use crate::fact::Fact;
 
@@ -115,10 +116,9 @@ fn place_of(inputs: &mut Vec<V>, value: V) -> usize {
 
 /// The type of an input of a body, perhaps with another axis of one element.
 fn declared(fact: &Fact, axis: Option<i64>) -> Result<Type> {
-    let tensor = fact.as_tensor().ok_or_else(|| cannot("the body takes what is not known to be a tensor"))?;
-    let dtype = tensor.dtype.ok_or_else(|| not_known("the element type of an input of the body"))?;
-    let extent = |dim: &crate::Dim| dim.known().and_then(usize_of_i64).map_or(Extent::Unknown, Extent::Known);
-    let mut extents: Option<Vec<_>> = tensor.dims.as_ref().map(|dims| dims.iter().map(extent).collect());
+    let Some(Type::Tensor(Some(dtype), mut extents)) = told(fact) else {
+        return Err(not_known("the element type of what the body takes"));
+    };
     if let (Some(extents), Some(axis)) = (&mut extents, axis) {
         let axis = crate::ops::axis_of(axis, extents.len() + 1)?;
         extents.insert(axis, Extent::Known(1));

@@ -3,18 +3,17 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::i64_of;
 use gradus_core::element::Bool;
-use gradus_core::graph::{Content, Extent, Graph, Port, Ports, Slices, Type};
+use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Type};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::super::node::{Cx, cannot, not_known};
 use super::super::rows::rows;
 use super::super::scope::Scope;
 use super::super::target::{Mark, NONE, Target, V};
-use super::super::types::{numbered, same};
+use super::super::types::{numbered, same, told};
 use super::int;
-use crate::fact::Fact;
 use crate::ops::axis_of;
 
 rows! {
@@ -154,7 +153,7 @@ fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
         let port = port.ok_or_else(|| cannot("a carried value has no first value"))?;
         first.push(cx.input(port.outer)?);
         let id = body.graph.inputs()[inner];
-        let declared = declared_as(body.scope.fact(id));
+        let declared = told(body.scope.fact(id));
         let name = cx.conversion.names.fresh(&body.graph.value(id).name);
         let value = body.target.input(name, declared);
         body.scope.set(id, value);
@@ -242,13 +241,6 @@ fn condition(cx: &mut Cx<'_, '_>) -> Result<V> {
     }
     let none = cx.list(&[]);
     cx.with_shape(condition, none)
-}
-
-/// The type of an input of a body, as far as it is known.
-pub(in crate::conversion) fn declared_as(fact: &Fact) -> Option<Type> {
-    let fact = fact.as_tensor()?;
-    let extent = |dim: &crate::Dim| dim.known().and_then(usize_of_i64).map_or(Extent::Unknown, Extent::Known);
-    Some(Type::Tensor(fact.dtype, fact.dims.as_ref().map(|dims| dims.iter().map(extent).collect())))
 }
 
 /// The number of the run in the type and shape that the body wants.

@@ -10,8 +10,6 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-pub(super) use bodies::declared_as;
-
 use super::Row;
 use super::node::{Cx, not_known};
 use super::target::{NONE, V};
