@@ -109,7 +109,11 @@ fn written(
     std::fs::create_dir_all(&folder).unwrap();
     for (name, model) in models {
         let ending = if model.source().standard == Standard::Onnx { "onnx" } else { "xml" };
-        model.save(folder.join(format!("{name}.{ending}"))).unwrap();
+        // ONNX wants the ranks of outputs said; those that are not known keep a model from being written.
+        if model.save(folder.join(format!("{name}.{ending}"))).is_err() {
+            std::fs::remove_dir_all(&folder).unwrap();
+            return;
+        }
     }
     let save = |name: &str, value: &Value| {
         let mut bytes = Vec::new();

@@ -20,9 +20,14 @@ pub(super) fn inputs(
     let graph = scope.graph;
     for &id in graph.inputs().iter().chain(graph.outputs()) {
         let name = &graph.value(id).name;
-        if !conversion.names.is_taken(name) {
-            conversion.names.fresh(name);
+        if conversion.kept.contains_key(&id) {
+            continue;
         }
+        let fresh = conversion.names.fresh(name);
+        if fresh != *name {
+            conversion.report.lose(format!("several inputs or outputs are \"{name}\"; one is \"{fresh}\""));
+        }
+        conversion.kept.insert(id, fresh);
     }
     for &id in graph.inputs() {
         let info = graph.value(id);
@@ -37,7 +42,7 @@ pub(super) fn inputs(
             continue;
         }
         let declared = declared(conversion, scope.fact(id).as_tensor(), &info.name, info.declared.as_ref())?;
-        let name = info.name.clone();
+        let name = scope.name_for(conversion, id);
         scope.set(id, target.input(name, Some(declared)));
     }
     Ok(())

@@ -115,7 +115,7 @@ impl Model {
         };
         let bodies = bodies.into_iter().filter_map(place).collect();
         let mut conversion =
-            Conversion { source, to, symbols, bodies, names: Names::default(), report: Report::default() };
+            Conversion { source, to, symbols, bodies, names: Names::default(), kept: HashMap::new(), report: Report::default() };
         let mut target = Target::new(to, opset);
         let mut scope = Scope::main(&source.graph, facts);
         interface::inputs(self, &mut conversion, &mut scope, &mut target)?;

@@ -1,6 +1,6 @@
 //! Paddle's operators in those of ONNX: the graphs that they are run by, and sequences, which are run in a way of their own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::convert::product;
@@ -10,6 +10,7 @@ use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 
 use super::node::{Cx, cannot};
 use super::onnx::{OPEN_CAST, OPEN_FUNCTION, OPEN_NAN, OPEN_ORDER};
+use super::openvino::floor_mod_of_floats;
 use super::rows::{Row, rows};
 use super::target::{NONE, Target, V};
 use super::types::{numbered, same, told};
@@ -57,9 +58,13 @@ fn graph_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
             values.insert(id, cx.input(input)?);
         }
     }
+    let mut floats: HashSet<_> = graph.inputs().iter().enumerate().filter(|(input, _)| cx.is_float(*input)).map(|(_, &id)| id).collect();
     for (id, constant) in graph.constants() {
         let value = cx.constant(constant.tensor()?);
         values.insert(*id, value);
+        if constant.dtype().is_float() {
+            floats.insert(*id);
+        }
     }
     for &index in graph.order() {
         let node = &graph.nodes()[index];
@@ -68,8 +73,15 @@ fn graph_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         let attributes: Vec<_> =
             node.attributes.iter().map(|attribute| (&*attribute.name, attribute.content.clone())).collect();
         let name = &*node.operator.name;
-        note(cx, name, node);
-        let outputs = if name == "Range" {
+        let of_floats = node.inputs.first().copied().flatten().is_some_and(|id| floats.contains(&id));
+        note(cx, name, node, of_floats);
+        if gives_floats(node, of_floats) {
+            floats.extend(node.outputs.iter().flatten());
+        }
+        let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
+        let outputs = if name == "Mod" && of_floats && !fmod {
+            vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
+        } else if name == "Range" {
             let dtype = lowered::dtype(cx.node, &facts(cx));
             let dtype = dtype.ok_or_else(|| cannot("the type of the elements is not known"))?;
             let mut scalars = [inputs[0], inputs[1], inputs[2]];
@@ -91,12 +103,31 @@ fn graph_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     graph.outputs().iter().map(found).collect()
 }
 
+/// The element type that a Cast gives.
+fn cast_to(node: &Node) -> Option<DType> {
+    match node.attribute("to") {
+        Some(Content::Int(to)) => gradus_formats::onnx::dtype_of(*to),
+        _ => None,
+    }
+}
+
+/// Whether a node of ONNX gives floats, if its first input is one or not.
+fn gives_floats(node: &Node, of_floats: bool) -> bool {
+    match &*node.operator.name {
+        "Shape" | "Size" | "NonZero" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => false,
+        "Cast" => cast_to(node).is_none_or(DType::is_float),
+        // What they give is of the type of a later input, or of an attribute.
+        "Where" | "ConstantOfShape" => true,
+        _ => of_floats,
+    }
+}
+
 /// Notes what an operator of ONNX leaves open, for floats.
-fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node) {
+fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
     if &*cx.node.operator.name == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
         cx.edges("axes of which the extent is not known before a run are taken to have one element");
     }
-    if !cx.is_float(0) {
+    if !of_floats {
         return;
     }
     match operator {
@@ -107,9 +138,7 @@ fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node) {
         "Mod" => cx.rounding("the texts do not say that the remainder of floats is exact"),
         "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(OPEN_NAN),
         "Cast" => {
-            let to =
-                node.attribute("to").and_then(|to| if let Content::Int(to) = to { Some(*to) } else { None });
-            if to.and_then(gradus_formats::onnx::dtype_of).is_some_and(DType::is_integer) {
+            if cast_to(node).is_some_and(DType::is_integer) {
                 cx.edges(OPEN_CAST);
             }
         }

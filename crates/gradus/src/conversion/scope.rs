@@ -23,6 +23,8 @@ pub(super) struct Conversion<'m> {
     /// Facts of inner graphs, by where they are.
     pub(super) bodies: HashMap<Place, Vec<Fact>>,
     pub(super) names: Names,
+    /// Names of the main graph's inputs and outputs.
+    pub(super) kept: HashMap<ValueId, Arc<str>>,
     pub(super) report: Report,
 }
 
@@ -142,12 +144,10 @@ impl<'m> Scope<'m> {
     }
 
     /// The name of what a value becomes. Those of the model's inputs and outputs are kept for them.
-    fn name_for(&self, conversion: &mut Conversion<'_>, id: ValueId) -> Arc<str> {
-        let name = &self.graph.value(id).name;
-        if self.place.is_empty() && self.graph.outputs().contains(&id) {
-            name.clone()
-        } else {
-            conversion.names.fresh(name)
+    pub(super) fn name_for(&self, conversion: &mut Conversion<'_>, id: ValueId) -> Arc<str> {
+        match conversion.kept.get(&id).filter(|_| self.place.is_empty()) {
+            Some(name) => name.clone(),
+            None => conversion.names.fresh(&self.graph.value(id).name),
         }
     }
 

@@ -61,10 +61,6 @@ impl Names {
         self.0.insert(name.clone(), 0);
         name
     }
-
-    pub(super) fn is_taken(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
 }
 
 /// A moment of writing.
@@ -239,6 +235,8 @@ impl Target {
     /// The graph. Names of nodes are made unique.
     pub(super) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
         let read: HashSet<V> = self.nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
+        // ONNX wants graphs to have a name.
+        let name = if name.is_empty() { "graph" } else { name };
         let mut builder = if nested { Builder::nested(name) } else { Builder::new(name) };
         let nameless = |value: V| {
             Error::new(Kind::Graph, format!("value {} of the converted graph has no name", value.0))

@@ -1,5 +1,6 @@
 //! Operators that make one element of many.
 
+use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
 use super::super::node::{Cx, cannot, not_known};
@@ -55,10 +56,12 @@ rows! {
     "Gemm" "MatMul, Multiply, Add" "floats: rounding" gemm;
     "Softmax" "SoftMax" "rounding" |cx| softmax(cx, "SoftMax");
     "LogSoftmax" "LogSoftmax" "rounding" |cx| softmax(cx, "LogSoftmax");
+    "LayerNormalization" "MVN, Multiply, Add" "rounding" layer_normalization;
     "Einsum" "Einsum" "floats: rounding" |cx| {
         cx.rounding_of_floats(OPEN_ORDER);
         let operands = cx.inputs()?;
-        let equation = cx.attributes.text("equation").unwrap_or_default().to_owned();
+        // OpenVINO takes no blanks.
+        let equation = cx.attributes.text("equation").unwrap_or_default().replace(' ', "");
         Ok(vec![cx.put("Einsum", &operands, &[say("equation", equation)])?])
     };
 }
@@ -193,4 +196,25 @@ fn softmax(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     }
     let x = cx.input(0)?;
     Ok(vec![cx.put(operator, &[x], &[say("axis", axis)])?])
+}
+
+/// All axes from one on, brought to a mean of 0 and a variance of 1.
+fn layer_normalization(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.node.outputs.iter().skip(1).any(Option::is_some) {
+        return Err(cannot("OpenVINO does not give the mean and the deviation"));
+    }
+    cx.rounding(OPEN_ORDER);
+    let rank = cx.rank(0)?;
+    let first = cx.axis(cx.attributes.int("axis").unwrap_or(-1), 0)?;
+    let epsilon = cx.attributes.float("epsilon").unwrap_or(1e-5);
+    let (x, axes) = (cx.input(0)?, cx.list(&(first..rank).map(i64_of).collect::<Vec<_>>()));
+    let attributes = [say("eps", epsilon), say("eps_mode", "INSIDE_SQRT"), say("normalize_variance", true)];
+    let mut value = cx.put("MVN", &[x, axes], &attributes)?;
+    for (input, operator) in [(1, "Multiply"), (2, "Add")] {
+        if cx.has(input) {
+            let by = cx.input(input)?;
+            value = cx.put(operator, &[value, by], &[numpy()])?;
+        }
+    }
+    Ok(vec![value])
 }

@@ -177,10 +177,15 @@ fn floor_mod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         return Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 0)])?]);
     }
     cx.rounding("OpenVINO does not say that the remainder of floats is exact");
+    Ok(vec![floor_mod_of_floats(cx, a, b)?])
+}
+
+/// The remainder of floats with the sign of the divisor: ONNX has only that with the sign of the dividend.
+pub(in crate::conversion) fn floor_mod_of_floats(cx: &mut Cx<'_, '_>, a: V, b: V) -> Result<V> {
     let rest = cx.put("Mod", &[a, b], &[int("fmod", 1)])?;
     let less = differs(cx, rest, b)?;
     let more = cx.put("Add", &[rest, b], &[])?;
-    Ok(vec![cx.put("Where", &[less, more, rest], &[])?])
+    cx.put("Where", &[less, more, rest], &[])
 }
 
 /// ONNX rounds to the even one of two that are equally near. Away from zero, every step is exact.

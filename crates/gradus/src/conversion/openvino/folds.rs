@@ -34,6 +34,7 @@ rows! {
     "MatMul" "MatMul, Transpose" "floats: rounding" mat_mul;
     "SoftMax" "Softmax" "rounding" |cx| softmax(cx, "Softmax", 1);
     "LogSoftmax" "LogSoftmax" "rounding" |cx| softmax(cx, "LogSoftmax", 1);
+    "MVN" "ReduceMean, Sub, Mul, Add, Sqrt, Div" "rounding" mean_variance;
     "Einsum" "Einsum" "floats: rounding" |cx| {
         cx.rounding_of_floats(OPEN_ORDER);
         let operands = cx.inputs()?;
@@ -162,4 +163,32 @@ fn softmax(cx: &mut Cx<'_, '_>, operator: &str, default: i64) -> Result<Vec<V>> 
     }
     let x = cx.input(0)?;
     Ok(vec![cx.put(operator, &[x], &[int("axis", axis)])?])
+}
+
+/// Brought to a mean of 0 and, if it is wanted, a variance of 1.
+fn mean_variance(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if !cx.has(1) {
+        return Err(cannot("of version 1, only the program knows the axes"));
+    }
+    cx.rounding(OPEN_ORDER);
+    let (x, axes, dtype) = (cx.input(0)?, cx.whole_list(1)?, cx.dtype(0)?);
+    let keep = [flag("keepdims", true)];
+    let mean = cx.put("ReduceMean", &[x, axes], &keep)?;
+    let apart = cx.put("Sub", &[x, mean], &[])?;
+    if !cx.attributes.flag("normalize_variance", true) {
+        return Ok(vec![apart]);
+    }
+    let squares = cx.put("Mul", &[apart, apart], &[])?;
+    let variance = cx.put("ReduceMean", &[squares, axes], &keep)?;
+    let epsilon = cx.attributes.float("eps").unwrap_or(0.0);
+    let epsilon = cx.number(epsilon.into(), dtype)?;
+    let inside = cx.attributes.text("eps_mode").is_some_and(|mode| mode.eq_ignore_ascii_case("inside_sqrt"));
+    let by = if inside {
+        let sum = cx.put("Add", &[variance, epsilon], &[])?;
+        cx.put("Sqrt", &[sum], &[])?
+    } else {
+        let root = cx.put("Sqrt", &[variance], &[])?;
+        cx.put("Add", &[root, epsilon], &[])?
+    };
+    Ok(vec![cx.put("Div", &[apart, by], &[])?])
 }

@@ -10,6 +10,8 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
+pub(super) use elementwise::floor_mod_of_floats;
+
 use super::Row;
 use super::node::{Cx, not_known};
 use super::target::{NONE, V};
