@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::docs;
-use crate::python::python;
+use crate::python::{environment, python};
 use crate::run::{Result, cargo, command, exists, root, run};
 use crate::wheel;
 
@@ -118,7 +118,25 @@ pub(crate) fn conformance() -> Result<()> {
     run(cargo()
         .args(["test", "--quiet", "-p", "gradus", "--test", "conformance"])
         .env("GRADUS_CONFORMANCE", &cases))?;
+    converted(&cases, CONVERTED)?;
     openvino_models(&cases)
+}
+
+/// Random models that are converted, if nothing is said.
+const CONVERTED: u32 = 60;
+
+/// Runs what conversion writes: random models there and back again, upstream's cases, programs of Paddle, the corpus.
+fn converted(cases: &Path, count: u32) -> Result<()> {
+    let random = cases.join("converted");
+    run(cargo()
+        .args(["test", "--quiet", "-p", "gradus", "--test", "conversion", "random"])
+        .env("GRADUS_CONVERSION", &random)
+        .env("GRADUS_CONVERSION_COUNT", count.to_string()))?;
+    let wanted: Vec<_> = "onnx==1.23.2 onnxruntime==1.31.1 openvino==2026.4.1 numpy==2.4.6 ml_dtypes==0.6.0"
+        .split_whitespace()
+        .collect();
+    let mut python = environment("target/venv-convert", &wanted)?;
+    run(python.arg("conformance/convert.py").arg("target/debug/gradus").arg(random))
 }
 
 /// Every value of the corpus's OpenVINO models, as OpenVINO computes it, against what is inferred.

@@ -1,27 +1,50 @@
-//! docs/ops.md, from the registry.
+//! docs/ops.md, from the registry; docs/convert.md, from the tables of conversion.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use gradus::conversion;
+use gradus::graph::Standard;
 use gradus::infer;
 use gradus::registry;
 use gradus::schema::Signature;
 
 use crate::run::{Result, root};
 
-const FILE: &str = "docs/ops.md";
-
-/// Writes the document; or fails if it differs from what is checked in.
+/// Writes the documents; or fails if one differs from what is checked in.
 pub(crate) fn write(check: bool) -> Result<()> {
-    let path = root().join(FILE);
-    let text = text();
-    if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
-        return Ok(());
+    for (file, text) in [("docs/ops.md", text()), ("docs/convert.md", converted())] {
+        let path = root().join(file);
+        if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+            continue;
+        }
+        if check {
+            return Err(format!("{file} differs from the registry; `cargo xtask docs` writes it"));
+        }
+        std::fs::write(&path, text).map_err(|error| format!("{file}: {error}"))?;
     }
-    if check {
-        return Err(format!("{FILE} differs from the registry; `cargo xtask docs` writes it"));
+    Ok(())
+}
+
+/// What conversion does, and its operators.
+fn converted() -> String {
+    let mut text = include_str!("convert.md").to_owned();
+    for (from, to, title) in [
+        (Standard::Onnx, Standard::OpenVino, "From ONNX to OpenVINO"),
+        (Standard::OpenVino, Standard::Onnx, "From OpenVINO to ONNX"),
+        (Standard::Paddle, Standard::Onnx, "From Paddle to ONNX"),
+    ] {
+        // Writing to a string cannot fail.
+        let _ =
+            writeln!(text, "\n## {title}\n\n| operator | becomes | not kept bit for bit |\n|---|---|---|");
+        let mut rows: Vec<_> = conversion::operators(from, to).collect();
+        rows.sort_unstable_by_key(|row| row.operator);
+        for row in rows {
+            let kept = if row.kept.is_empty() { "–" } else { row.kept };
+            let _ = writeln!(text, "| `{}` | {} | {kept} |", row.operator, row.becomes);
+        }
     }
-    std::fs::write(&path, text).map_err(|error| format!("{FILE}: {error}"))
+    text + "| all others that are run (docs/ops.md) | the operators of ONNX that they are run by | what the operators that are written leave open |\n"
 }
 
 fn text() -> String {

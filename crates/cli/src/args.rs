@@ -21,6 +21,7 @@ pub(crate) enum Command {
     Run(Run),
     Infer(Infer),
     Fold(Fold),
+    Convert(Convert),
     Show(Show),
     Diff(Diff),
     Ops(Ops),
@@ -41,6 +42,7 @@ impl Args {
             Command::Run(run) => run.json,
             Command::Infer(infer) => infer.json,
             Command::Fold(fold) => fold.json,
+            Command::Convert(convert) => convert.json,
             Command::Show(show) => show.json,
             Command::Diff(diff) => diff.json,
             Command::Ops(ops) => ops.json,
@@ -215,6 +217,39 @@ pub(crate) struct Fold {
     pub(crate) all: bool,
 
     /// Print JSON (docs/json.md): a line for each model.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Convert a model: the same in the operators of another standard.
+///
+/// From ONNX to OpenVINO's IR, from that to ONNX, and from Paddle to both. Where the meaning is not kept bit for bit, that is said
+/// node by node, before anything is written; docs/convert.md has the list of operators. The output appears whole or not at all.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Convert {
+    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle program.
+    pub(crate) model: PathBuf,
+
+    /// What is written, by its ending: .onnx, or .xml with the constants in a .bin beside it.
+    pub(crate) output: PathBuf,
+
+    /// Write nothing unless every node is exact.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Of ONNX, the version of the operator set; without this, the newest.
+    #[arg(long, value_name = "N")]
+    pub(crate) opset: Option<i64>,
+
+    /// Fix a symbol to a number, in the converted model too.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// List everything that is not kept.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -15,6 +15,7 @@
 
 pub mod arrays;
 pub mod compare;
+pub mod conversion;
 mod declare;
 pub mod diff;
 pub mod dim;

@@ -260,3 +260,48 @@ fn damaged_models_are_inferred_without_a_panic() {
     }
     assert!(inferred > 100, "{inferred} damaged models could be read");
 }
+
+#[test]
+fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
+    for sizes in [[5i64, -1], [-1, 5]] {
+        let mut builder = Builder::new("parts");
+        let x = builder.define("x", Origin::Input).unwrap();
+        builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::I64), Some(vec![Extent::Known(4)])));
+        builder.constant("sizes", gradus::Tensor::vector(&sizes).into()).unwrap();
+        builder.apply("split", "Split", 18, &["x", "sizes"], &["a", "b"], vec![]).unwrap();
+        builder.output("a");
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.opsets = vec![("".into(), 18)];
+        model.graph = builder.finish().unwrap();
+        let model = Model::from_source(model);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        assert_eq!(inference.problems().len(), 1, "{:?}", inference.problems());
+        let inputs = [("x".to_owned(), gradus::Tensor::vector(&[1i64, 2, 3, 4]).into())].into();
+        assert!(model.run(&inputs, &[], &gradus::Options::default()).is_err());
+    }
+}
+
+#[test]
+fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
+    let mut builder = Builder::new("nameless");
+    let x = builder.define("x", Origin::Input).unwrap();
+    builder.info(x).declared =
+        Some(Type::Tensor(Some(gradus::DType::I64), Some(vec![Extent::Unknown, Extent::Between(1, None)])));
+    builder.apply("shape", "ShapeOf", 3, &["x"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut model = graph::Model::new(Standard::OpenVino);
+    model.graph = builder.finish().unwrap();
+    let model = Model::from_source(model);
+    let infer = |dims: &[(&str, i64)]| {
+        let dims = dims.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        model.infer(&InferOptions { dims, ..InferOptions::default() })
+    };
+    let shown = |dims: &[(&str, i64)]| {
+        let inference = infer(dims).unwrap();
+        inference.describe(inference.fact(model.value("x").unwrap()))
+    };
+    assert_eq!(shown(&[]), "int64[x_0, x_1]");
+    assert_eq!(shown(&[("x_1", 4)]), "int64[x_0, 4]");
+    let error = infer(&[("y_0", 4)]).unwrap_err().to_string();
+    assert_eq!(error, "no input has dimension \"y_0\"; dimensions of inputs: \"x_0\", \"x_1\"");
+}

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod compare;
+mod convert;
 mod devices;
 mod diff;
 mod fold;
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Command::Run(args) => run::run(args),
         Command::Infer(args) => infer::infer(args),
         Command::Fold(args) => fold::fold(args),
+        Command::Convert(args) => convert::convert(args),
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
         Command::Ops(args) => ops::ops(args),

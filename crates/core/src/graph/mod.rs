@@ -308,6 +308,38 @@ impl Graph {
     pub fn captures(&self) -> &[Capture] {
         &self.captures
     }
+
+    /// Declares types of values, those of inner graphs as well.
+    ///
+    /// `say` is told where the graph is, by the numbers of the nodes around it, each with that of the graph among those in
+    /// its attributes; and the value. Where it says nothing, what was declared stays.
+    pub fn declare(&mut self, say: &mut dyn FnMut(&[(usize, usize)], ValueId) -> Option<Type>) {
+        self.declare_at(&mut Vec::new(), say);
+    }
+
+    fn declare_at(
+        &mut self,
+        place: &mut Vec<(usize, usize)>,
+        say: &mut dyn FnMut(&[(usize, usize)], ValueId) -> Option<Type>,
+    ) {
+        for (index, info) in self.values.iter_mut().enumerate() {
+            if let Some(declared) = say(place, ValueId::of(index)) {
+                info.declared = Some(declared);
+            }
+        }
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            let graphs = node.attributes.iter_mut().flat_map(|attribute| match &mut attribute.content {
+                Content::Graph(graph) => std::slice::from_mut(graph),
+                Content::Graphs(graphs) => graphs.as_mut_slice(),
+                _ => &mut [],
+            });
+            for (number, graph) in graphs.enumerate() {
+                place.push((index, number));
+                Arc::make_mut(graph).declare_at(place, say);
+                place.pop();
+            }
+        }
+    }
 }
 
 /// A tensor that a file holds: its type and shape are known, its elements are read when they are needed.

@@ -13,5 +13,5 @@ mod shape;
 mod write;
 
 pub use model::{NEWEST_OPSET, read_model};
-pub use shape::shape;
+pub use shape::{element_type, shape};
 pub use write::{Written, edit_model, encode_model};

@@ -37,7 +37,7 @@ pub(super) fn extent(text: &str) -> Option<Extent> {
 }
 
 /// The name of an element type in a `<data>`; nothing if OpenVINO has no such type.
-pub(super) fn element_type(dtype: DType) -> Option<&'static str> {
+pub fn element_type(dtype: DType) -> Option<&'static str> {
     match dtype {
         DType::Bool => Some("boolean"),
         DType::String => Some("string"),

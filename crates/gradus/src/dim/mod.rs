@@ -169,7 +169,11 @@ impl Symbols {
             name = format!("{hint}_{count}");
             count += 1;
         }
-        self.make(&name, origin, bounds)
+        // An axis of an input that has no name of its own is fixed by the name that it would get.
+        match self.fixed.get(name.as_str()) {
+            Some(&value) if origin == Origin::Input => Dim::Known(value),
+            _ => self.make(&name, origin, bounds),
+        }
     }
 
     fn make(&mut self, name: &str, origin: Origin, bounds: Bounds) -> Dim {

@@ -31,7 +31,7 @@ pub(crate) use cx::{Cx, Stop};
 pub(crate) use pass::Visit;
 pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino, own, paddle};
 
-use crate::dim::{Dim, Symbols};
+use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
 use pass::Pass;
@@ -151,7 +151,8 @@ impl Model {
         for name in options.inputs.keys() {
             self.input(name)?;
         }
-        let known = symbols_of_inputs(graph, &options.inputs);
+        let mut known = symbols_of_inputs(graph, &options.inputs);
+        known.extend(nameless_axes(graph));
         for (name, value) in &options.dims {
             if !known.contains(name) {
                 let mut known: Vec<_> = known.iter().map(|name| format!("\"{name}\"")).collect();
@@ -223,6 +224,21 @@ pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, Given>) -
             }
             Type::Sequence(inner) | Type::Optional(inner) => open.push(inner),
             Type::Tensor(_, None) | Type::Other(_) => {}
+        }
+    }
+    scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
+}
+
+/// The names that axes of inputs get which have none: the input's and the number of the axis.
+fn nameless_axes(graph: &Graph) -> HashSet<String> {
+    let mut scratch = Symbols::default();
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
+        for (axis, extent) in extents.iter().enumerate() {
+            if matches!(extent, Extent::Unknown | Extent::Between(..)) {
+                scratch.fresh(&format!("{}_{axis}", info.name), Origin::Input, Bounds::EXTENT);
+            }
         }
     }
     scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
@@ -320,7 +336,6 @@ fn input_fact(
 fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
     use gradus_core::DType;
 
-    use crate::dim::{Bounds, Origin};
     use crate::fact::{Elements, TensorFact};
     const MOST: usize = 8;
     let Fact::Tensor(tensor) = &fact else { return fact };

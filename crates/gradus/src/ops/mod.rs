@@ -33,6 +33,8 @@ mod window;
 pub(crate) use elementwise::fraction_of;
 #[cfg(test)]
 pub(crate) use microsoft::IN_STANDARD_DOMAIN;
+pub(crate) use paddle::lowered;
+pub(crate) use places::axis as axis_of;
 pub(crate) use spaces::DOMAIN as OWN_DOMAIN;
 
 use crate::infer::Rules;

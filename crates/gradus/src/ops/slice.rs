@@ -259,7 +259,7 @@ fn split(cx: &mut Cx<'_, '_>) -> Outcome {
         let total = cx.or_fresh(total);
         cx.equal(total, whole, "the parts of an axis together")?;
     }
-    Ok(parts_of(cx, &dims, axis, &sizes[..count]))
+    parts_of(cx, &dims, axis, &sizes[..count])
 }
 
 /// That many equal parts of an axis; the last may be shorter in new versions.
@@ -284,8 +284,13 @@ fn even_parts(cx: &mut Cx<'_, '_>, whole: Dim, parts: usize) -> Result<Vec<Dim>,
     Ok(if even { vec![chunk; named] } else { (0..named).map(size).collect() })
 }
 
-/// Parts of these sizes, one behind the other along an axis.
-pub(super) fn parts_of(cx: &mut Cx<'_, '_>, dims: &[Dim], axis: usize, sizes: &[Dim]) -> Vec<Fact> {
+/// Parts of these sizes, one behind the other along an axis. None may be below zero, though others make up for it.
+pub(super) fn parts_of(cx: &mut Cx<'_, '_>, dims: &[Dim], axis: usize, sizes: &[Dim]) -> Outcome {
+    if let Some((part, size)) =
+        sizes.iter().enumerate().find_map(|(part, size)| Some((part, size.known().filter(|&size| size < 0)?)))
+    {
+        return Err(Stop::shape(format!("part {part} has {size} elements")));
+    }
     let mut start = Some(0);
     let mut facts = Vec::with_capacity(sizes.len());
     for &size in sizes {
@@ -301,7 +306,7 @@ pub(super) fn parts_of(cx: &mut Cx<'_, '_>, dims: &[Dim], axis: usize, sizes: &[
         start = end;
         facts.push(Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(part.into()), elements }));
     }
-    facts
+    Ok(facts)
 }
 
 /// Bounds beyond these mean "to the end": no tensor is that long, and exporters write them so.

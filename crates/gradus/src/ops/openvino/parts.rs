@@ -269,7 +269,7 @@ fn split(cx: &mut Cx<'_, '_>) -> Outcome {
     let size = cx.floor_divide(dims[axis], Dim::Known(parts));
     let whole = cx.multiply(size, Dim::Known(parts));
     cx.equal(whole, dims[axis], "an axis that is split evenly")?;
-    Ok(parts_of(cx, &dims, axis, &vec![size; count]))
+    parts_of(cx, &dims, axis, &vec![size; count])
 }
 
 fn variadic_split(cx: &mut Cx<'_, '_>) -> Outcome {
@@ -282,7 +282,7 @@ fn variadic_split(cx: &mut Cx<'_, '_>) -> Outcome {
     let Some(lengths) = cx.integers(2) else {
         let sizes: Vec<_> =
             (0..count).map(|_| cx.data("the parts are not known before the run", Bounds::EXTENT)).collect();
-        return Ok(parts_of(cx, &dims, axis, &sizes));
+        return parts_of(cx, &dims, axis, &sizes);
     };
     if lengths.len() != count {
         return Err(Stop::shape(format!("there are {count} outputs, but {} lengths", lengths.len())));
@@ -298,7 +298,7 @@ fn variadic_split(cx: &mut Cx<'_, '_>) -> Outcome {
             cx.equal(total, dims[axis], "the parts of an axis together")?;
         }
     }
-    Ok(parts_of(cx, &dims, axis, &sizes))
+    parts_of(cx, &dims, axis, &sizes)
 }
 
 fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {

@@ -34,7 +34,7 @@ impl Known {
         Known { dtype: Some(tensor.dtype()), dims: Some(dims) }
     }
 
-    fn of_fact(fact: &Fact) -> Known {
+    pub(super) fn of_fact(fact: &Fact) -> Known {
         let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_ref());
         let dims = dims.map(|dims| dims.iter().map(|dim| dim.known().and_then(usize_of_i64)).collect());
         Known { dtype: fact.dtype(), dims }
@@ -247,7 +247,7 @@ fn key(value: V) -> String {
 }
 
 /// The graph that a node stands for.
-fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Result<Graph> {
+pub(super) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Result<Graph> {
     let mut builder = Builder::new(&node.operator.name);
     for index in 0..inputs.len() {
         builder.define(&key(V(index)), Origin::Input)?;

@@ -68,6 +68,8 @@ macro_rules! rows {
 
         pub(in crate::ops) const RULES: &[crate::infer::Rules] =
             &[$(crate::infer::paddle(&[$name], |cx| super::lowering::rule(cx, $lower))),*];
+
+        pub(super) const LOWERINGS: &[(&str, super::lowering::Lower)] = &[$(($name, $lower)),*];
     };
 }
 use rows;
@@ -79,6 +81,50 @@ pub(in crate::ops) const SCHEMAS: &[&[Schema]] =
 /// The rules of inference of all files.
 pub(in crate::ops) const RULES: &[&[infer::Rules]] =
     &[create::RULES, moves::RULES, numbers::RULES, sequences::RULES, BODY_RULES];
+
+/// The functions that write the graphs of operators that are lowered.
+fn lowering_of(operator: &str) -> Option<lowering::Lower> {
+    let all = [create::LOWERINGS, moves::LOWERINGS, numbers::LOWERINGS, sequences::LOWERINGS];
+    all.into_iter().flatten().find(|(name, _)| *name == operator).map(|(_, lower)| *lower)
+}
+
+/// Graphs of operators that are lowered, for whoever writes them down.
+pub(crate) mod lowered {
+    use gradus_core::graph::{Graph, Node};
+    use gradus_core::{DType, Error, Kind, Result};
+
+    use super::lowering::{self, Known};
+    use crate::fact::Fact;
+
+    /// Whether nodes of the operator stand for a graph.
+    pub(crate) fn is_known(operator: &str) -> bool {
+        super::lowering_of(operator).is_some()
+    }
+
+    /// The graph that a node stands for, from what is known of its inputs.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if too little is known of them; whatever is wrong with the node.
+    pub(crate) fn graph(node: &Node, inputs: &[Option<Fact>]) -> Result<Graph> {
+        let lower = super::lowering_of(&node.operator.name);
+        let lower = lower.ok_or_else(|| {
+            Error::new(Kind::Unsupported, format!("operator {} stands for no graph", node.operator))
+        })?;
+        let known: Vec<_> = inputs.iter().map(|fact| fact.as_ref().map(Known::of_fact)).collect();
+        lowering::graph(node, &known, lower)
+    }
+
+    /// The element type that an attribute names, or that of the first input.
+    pub(crate) fn dtype(node: &Node, inputs: &[Option<Fact>]) -> Option<DType> {
+        let named = match node.attribute("dtype") {
+            Some(gradus_core::graph::Content::Bytes(text)) => {
+                std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
+            }
+            _ => None,
+        };
+        named.or_else(|| inputs.first()?.as_ref()?.dtype())
+    }
+}
 
 const BODIES: &[Schema] = &[
     Schema::paddle(&[signature("if", &[one("cond")])], super::branches::If::build),

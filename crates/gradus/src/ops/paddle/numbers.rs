@@ -11,7 +11,7 @@
 
 use gradus_core::convert::{self, Rules};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result, Tensor};
+use gradus_core::{Class, DType, Result, Tensor};
 
 use super::lowering::{Lowering, V, int};
 use super::{maybe, one};
@@ -92,18 +92,27 @@ fn number(l: &mut Lowering<'_>, value: f64) -> Result<V> {
 }
 
 fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<V>> {
-    let (x, y) = (l.input(0)?, l.input(1)?);
-    let whole = l.dtype_of(0)?.is_integer();
+    let (x, y, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
+    let plain = l.apply("Div", &[x, y], &[])?;
+    if matches!(dtype.class(), Class::Unsigned) {
+        return Ok(vec![plain]);
+    }
+    let zero = number(l, 0.0)?;
+    if dtype.is_integer() {
+        // The quotient is cut toward zero: one less where something of another sign than the divisor is left over.
+        let rest = l.apply("Mod", &[x, y], &[int("fmod", 1)])?;
+        let (none, below) = (l.apply("Equal", &[rest, zero], &[])?, l.apply("Less", &[rest, zero], &[])?);
+        let (some, by_below) = (l.apply("Not", &[none], &[])?, l.apply("Less", &[y, zero], &[])?);
+        let other = l.apply("Xor", &[below, by_below], &[])?;
+        let less = l.apply("And", &[some, other], &[])?;
+        let less = l.cast(less, dtype)?;
+        return Ok(vec![l.apply("Sub", &[plain, less], &[])?]);
+    }
     let rest = l.apply("Mod", &[x, y], &[])?;
     let less = l.apply("Sub", &[x, rest], &[])?;
     let quotient = l.apply("Div", &[less, y], &[])?;
-    if whole {
-        return Ok(vec![quotient]);
-    }
     // The quotient is whole but for the rounding of the difference. By zero, it is what the division says.
-    let zero = number(l, 0.0)?;
     let (floor, by_zero) = (l.apply("Round", &[quotient], &[])?, l.apply("Equal", &[y, zero], &[])?);
-    let plain = l.apply("Div", &[x, y], &[])?;
     Ok(vec![l.apply("Where", &[by_zero, plain, floor], &[])?])
 }
 

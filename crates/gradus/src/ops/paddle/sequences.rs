@@ -35,6 +35,8 @@ pub(super) const SCHEMAS: &[Schema] = &[
 pub(super) const RULES: &[infer::Rules] =
     &[paddle(&["linspace", "logspace"], rule), paddle(&["arange"], |cx| lowering::rule(cx, create::arange))];
 
+pub(super) const LOWERINGS: &[(&str, lowering::Lower)] = &[("arange", create::arange)];
+
 const LINSPACE: &[Signature] =
     &[signature("linspace", const { &[one("start"), one("stop"), one("number")] })];
 const LOGSPACE: &[Signature] = &[signature("logspace", POWERS)];

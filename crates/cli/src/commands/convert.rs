@@ -1,0 +1,132 @@
+//! `gradus convert`: a model in the operators of another standard.
+
+use std::path::Path;
+
+use gradus::conversion::{ConvertOptions, Report};
+use gradus::graph::Standard;
+use gradus::{Error, Kind, Limits, Model};
+use serde::Serialize;
+
+use super::given;
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::output;
+
+/// Notes that are printed of each kind where not all are asked for.
+const MOST: usize = 20;
+
+#[derive(Serialize)]
+struct ConvertedJson<'a> {
+    model: String,
+    output: String,
+    from: &'static str,
+    to: &'static str,
+    nodes: usize,
+    notes: Vec<NoteJson<'a>>,
+    lost: &'a [String],
+    written: bool,
+}
+
+#[derive(Serialize)]
+struct NoteJson<'a> {
+    place: &'a str,
+    operator: &'a str,
+    kept: &'static str,
+    why: &'a str,
+}
+
+/// The standard of the file that is written, by its ending.
+fn standard_of(path: &Path) -> Result<Standard, Error> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let usage = |message: &str| Error::new(Kind::Usage, format!("{}: {message}", path.display()));
+    match ending.as_deref() {
+        Some("onnx") => Ok(Standard::Onnx),
+        Some("xml") => Ok(Standard::OpenVino),
+        Some("json" | "pdmodel") => Err(usage("programs of Paddle are read, not written")),
+        _ => Err(usage("the ending must say what is written: .onnx, or .xml for OpenVINO's IR")),
+    }
+}
+
+pub(crate) fn convert(args: &args::Convert) -> Result<(), Failure> {
+    let to = standard_of(&args.output)?;
+    let options = ConvertOptions { opset: args.opset, dims: given::dims(&args.dims)? };
+    if args.opset.is_some() && to != Standard::Onnx {
+        return Err(Error::new(Kind::Usage, "--opset is for models of ONNX").into());
+    }
+    let model = Model::open(&args.model, &Limits::DEFAULT)?;
+    let from = model.source().standard;
+    let converted = model.convert(to, &options).map_err(|error| error.in_file(args.model.display()))?;
+    let refused = args.strict && !converted.report.is_exact();
+    // What is not kept is said before anything is written.
+    let text = if args.json { String::new() } else { text(args, from, to, &converted.report) };
+    output::print(text.as_bytes())?;
+    if !refused {
+        converted.model.save(&args.output)?;
+    }
+    if args.json {
+        output::print_json(&json(args, from, to, &converted.report, !refused))?;
+    }
+    if refused {
+        let count = converted.report.notes.len();
+        let message = format!(
+            "{count} {} not exact, and --strict is given: nothing is written",
+            if count == 1 { "note says that a node is" } else { "notes say that nodes are" }
+        );
+        return Err(Error::new(Kind::Unsupported, message).in_file(args.model.display()).into());
+    }
+    Ok(())
+}
+
+fn json<'a>(
+    args: &args::Convert,
+    from: Standard,
+    to: Standard,
+    report: &'a Report,
+    written: bool,
+) -> ConvertedJson<'a> {
+    let note = |note: &'a gradus::conversion::Note| NoteJson {
+        place: &note.place,
+        operator: &note.operator,
+        kept: note.exactness.name(),
+        why: &note.why,
+    };
+    ConvertedJson {
+        model: args.model.display().to_string(),
+        output: args.output.display().to_string(),
+        from: from.name(),
+        to: to.name(),
+        nodes: report.nodes,
+        notes: report.notes.iter().map(note).collect(),
+        lost: &report.lost,
+        written,
+    }
+}
+
+fn text(args: &args::Convert, from: Standard, to: Standard, report: &Report) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    let _ = writeln!(out, "{} ({from}) -> {} ({to})", args.model.display(), args.output.display());
+    let mut places: Vec<_> = report.notes.iter().map(|note| &note.place).collect();
+    places.dedup();
+    let _ = writeln!(
+        out,
+        "nodes {}: {} exact, {} not",
+        report.nodes,
+        report.nodes.saturating_sub(places.len()),
+        places.len()
+    );
+    let most = if args.all { usize::MAX } else { MOST };
+    for note in report.notes.iter().take(most) {
+        let _ = writeln!(out, "  {} ({}): {}: {}", note.place, note.operator, note.exactness, note.why);
+    }
+    if report.notes.len() > most {
+        let _ = writeln!(out, "  and {} more (--all)", report.notes.len() - most);
+    }
+    for lost in report.lost.iter().take(most) {
+        let _ = writeln!(out, "not kept: {lost}");
+    }
+    if report.lost.len() > most {
+        let _ = writeln!(out, "not kept: and {} more (--all)", report.lost.len() - most);
+    }
+    out
+}

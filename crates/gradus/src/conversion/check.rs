@@ -1,0 +1,76 @@
+//! What is written must be right: inference finds nothing wrong in it, and ONNX's operators take the types of their inputs.
+
+use std::collections::HashMap;
+
+use gradus_core::graph::{self, Graph, Standard};
+use gradus_core::{Error, Kind, Result};
+
+use super::types::told;
+use crate::fact::Fact;
+use crate::infer::{InferOptions, Place};
+use crate::model::Model;
+use crate::schema::{Signature, onnx_versions};
+
+/// Checks a converted model; `lenient` says that its source was wrong already. Of OpenVINO's, whose format has no other
+/// place for them, types of all values are declared.
+pub(super) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
+    let mut model = Model::from_source(model);
+    let inference = model.infer(&InferOptions { cautious: true, ..InferOptions::default() })?;
+    let (facts, _, bodies, problems) = inference.into_parts();
+    if let Some(problem) = problems.first().filter(|_| !lenient) {
+        let message = format!("the converted model is not right: {}", problem.message);
+        return Err(Error::new(problem.kind, message).in_node(&problem.place));
+    }
+    let place = |body: crate::infer::Body| {
+        Some((body.place?, body.values.into_iter().map(|(_, fact)| fact).collect()))
+    };
+    let bodies: HashMap<Place, Vec<Fact>> = bodies.into_iter().filter_map(place).collect();
+    if model.source().standard == Standard::Onnx {
+        types(model.graph(), &facts, &bodies, &mut Vec::new())?;
+    } else {
+        let mut source = model.source().clone();
+        source.graph.declare(&mut |place, id| {
+            let facts = if place.is_empty() { Some(&facts) } else { bodies.get(place) };
+            told(facts?.get(id.index())?)
+        });
+        model = Model::from_source(source);
+    }
+    Ok(model)
+}
+
+fn types(
+    graph: &Graph,
+    facts: &[Fact],
+    bodies: &HashMap<Place, Vec<Fact>>,
+    place: &mut Vec<(usize, usize)>,
+) -> Result<()> {
+    for (index, node) in graph.nodes().iter().enumerate() {
+        let version = node.version.unwrap_or(0);
+        let versions = onnx_versions("", &node.operator.name);
+        let Some(signature) = versions.iter().rfind(|signature| signature.since <= version) else { continue };
+        for (input, id) in node.inputs.iter().enumerate() {
+            let dtype = id.and_then(|id| facts[id.index()].as_tensor()?.dtype);
+            let param = Signature::param(signature.inputs, input);
+            if let (Some(dtype), Some(param)) = (dtype, param)
+                && !param.types.tensor.contains(dtype)
+            {
+                let message = format!(
+                    "{} is {dtype}, which {}-{} does not take; it takes {}",
+                    signature.input_label(input),
+                    signature.name,
+                    signature.since,
+                    param.types.tensor
+                );
+                return Err(Error::new(Kind::Unsupported, message).in_node(node.label(index)));
+            }
+        }
+        for (number, inner) in node.graphs().enumerate() {
+            place.push((index, number));
+            if let Some(facts) = bodies.get(place.as_slice()) {
+                types(inner, facts, bodies, place)?;
+            }
+            place.pop();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Inputs and outputs: names, types, and what the other format cannot say of them.
+
+use gradus_core::graph::{Extent, Standard, Type};
+use gradus_core::{Error, Kind, Result};
+
+use super::scope::{Conversion, Scope};
+use super::target::Target;
+use super::types;
+use crate::conversion::node::cannot;
+use crate::fact::TensorFact;
+use crate::model::Model;
+
+/// Makes the inputs of the graph.
+pub(super) fn inputs(
+    model: &Model,
+    conversion: &mut Conversion<'_>,
+    scope: &mut Scope<'_>,
+    target: &mut Target,
+) -> Result<()> {
+    let graph = scope.graph;
+    for &id in graph.inputs().iter().chain(graph.outputs()) {
+        let name = &graph.value(id).name;
+        if conversion.kept.contains_key(&id) {
+            continue;
+        }
+        let fresh = conversion.names.fresh(name);
+        if fresh != *name {
+            conversion.report.lose(format!("several inputs or outputs are \"{name}\"; one is \"{fresh}\""));
+        }
+        conversion.kept.insert(id, fresh);
+    }
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        if let Some(constant) = graph.constant(id) {
+            scope.fix(id, constant.clone());
+            if model.has_defaults() {
+                conversion.report.lose(format!(
+                    "input \"{}\" has a default: it is a constant, and no input any more",
+                    info.name
+                ));
+            }
+            continue;
+        }
+        let declared = declared(conversion, scope.fact(id).as_tensor(), &info.name, info.declared.as_ref())?;
+        let name = scope.name_for(conversion, id);
+        scope.set(id, target.input(name, Some(declared)));
+    }
+    Ok(())
+}
+
+/// The type of an input as the other format says it.
+fn declared(
+    conversion: &mut Conversion<'_>,
+    fact: Option<&TensorFact>,
+    name: &str,
+    declared: Option<&Type>,
+) -> Result<Type> {
+    let Some(fact) = fact else {
+        let what = declared.map_or_else(|| "?".to_owned(), Type::to_string);
+        return Err(cannot(format!("input \"{name}\" is {what}, but only tensors are converted")));
+    };
+    let unknown = |what: &str| {
+        Err(Error::new(Kind::Unsupported, format!("the {what} of input \"{name}\" is not known")))
+    };
+    let Some(dtype) = fact.dtype else { return unknown("element type") };
+    types::expect(conversion.to, dtype)
+        .map_err(|error| Error::new(error.kind(), format!("input \"{name}\": {}", error.message())))?;
+    let Some(dims) = &fact.dims else {
+        if conversion.to == Standard::Onnx {
+            return unknown("number of axes");
+        }
+        return Ok(Type::Tensor(Some(dtype), None));
+    };
+    let old: &[Extent] = match declared {
+        Some(Type::Tensor(_, Some(extents))) => extents,
+        _ => &[],
+    };
+    let mut extents = Vec::new();
+    for (axis, dim) in dims.iter().enumerate() {
+        let known = dim.known().and_then(gradus_core::convert::usize_of_i64);
+        extents.push(match (known, conversion.to, old.get(axis)) {
+            (Some(len), ..) => Extent::Known(len),
+            (None, Standard::Onnx, old) => {
+                if let Some(bounds @ Extent::Between(..)) = old {
+                    conversion
+                        .report
+                        .lose(format!("the bounds of axis {axis} of input \"{name}\": {bounds}"));
+                }
+                Extent::Symbol(conversion.symbols.print(*dim).to_string().into())
+            }
+            (None, _, Some(Extent::Symbol(symbol))) => {
+                conversion.report.lose(format!("the name of axis {axis} of input \"{name}\": {symbol}"));
+                Extent::Unknown
+            }
+            (None, _, _) => Extent::Unknown,
+        });
+    }
+    Ok(Type::Tensor(Some(dtype), Some(extents)))
+}
+
+/// Makes the outputs of the graph, under their names.
+pub(super) fn outputs(
+    conversion: &mut Conversion<'_>,
+    scope: &mut Scope<'_>,
+    target: &mut Target,
+) -> Result<()> {
+    let mut seen = Vec::new();
+    for &id in scope.graph.outputs() {
+        let mut value = scope.value(target, conversion, id)?;
+        if seen.contains(&value) {
+            let before = target.mark();
+            value = types::same(target, value, scope.fact(id).dtype())?;
+            let name = conversion.names.fresh(&scope.graph.value(id).name);
+            conversion.report.lose(format!(
+                "output \"{}\" is there twice; the second is \"{name}\"",
+                scope.graph.value(id).name
+            ));
+            target.name(value, name.clone());
+            target.name_since(before, &name, &mut conversion.names);
+        }
+        seen.push(value);
+        target.output(value);
+    }
+    Ok(())
+}
+
+/// What the file says beside its graph.
+pub(super) fn lost(model: &Model, conversion: &mut Conversion<'_>) {
+    let source = model.source();
+    if source.standard == Standard::Onnx {
+        for (key, _) in &source.metadata {
+            conversion.report.lose(format!("metadata \"{key}\""));
+        }
+    }
+}

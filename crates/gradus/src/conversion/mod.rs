@@ -1,0 +1,139 @@
+//! Converting: a model in the operators of another standard.
+//!
+//! | from | to | how |
+//! |---|---|---|
+//! | ONNX | OpenVINO | a table of rows, `onnx/` |
+//! | OpenVINO | ONNX | a table of rows, `openvino/` |
+//! | Paddle | ONNX | the graphs of ONNX operators that Paddle's are run by (`ops/paddle/`), `paddle.rs` |
+//! | Paddle | OpenVINO | both ways, one after the other |
+//!
+//! A row is an operator and the function that writes what it becomes; what the other standard cannot say is an error that
+//! names the node. Where the meaning is not kept bit for bit, the [`Report`] says so, node by node; what it does not name is
+//! exact. What the source refuses, or gives no meaning, may get one: the converted model need not refuse it.
+
+mod check;
+mod interface;
+mod node;
+mod older;
+mod onnx;
+mod openvino;
+mod paddle;
+mod report;
+mod rows;
+mod scope;
+mod target;
+mod types;
+
+use std::collections::HashMap;
+
+use gradus_core::graph::{self, Standard};
+use gradus_core::{Error, Kind, Result};
+use gradus_formats::onnx::NEWEST_OPSET;
+
+pub use report::{Exactness, Note, Report};
+pub use rows::{Row, all as operators};
+
+use crate::infer::InferOptions;
+use crate::model::Model;
+use scope::{Conversion, Scope};
+use target::{Names, Target};
+
+/// The oldest operator set of ONNX that is converted: older ones broadcast in a way of their own.
+const OLDEST_OPSET: i64 = 7;
+
+/// How a model is converted.
+#[derive(Clone, Debug, Default)]
+pub struct ConvertOptions {
+    /// To ONNX: the version of the operator set; the newest if nothing is said.
+    pub opset: Option<i64>,
+    /// Symbols and the numbers that they are fixed to, in the converted model too.
+    pub dims: HashMap<String, i64>,
+}
+
+/// A converted model.
+#[derive(Clone, Debug)]
+pub struct Converted {
+    /// The model, made in memory.
+    pub model: Model,
+    /// What is not as it was.
+    pub report: Report,
+}
+
+impl Model {
+    /// The model in the operators of another standard.
+    ///
+    /// Names of inputs and outputs are kept. Nodes that no output needs go.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if the other standard has no operator for what a node does, or what it must be told is not
+    /// known before a run; [`Kind::Usage`] if what is asked for does not exist.
+    ///
+    /// ```
+    /// use gradus::conversion::ConvertOptions;
+    /// use gradus::graph::Standard;
+    /// let model = gradus::Model::open("../../examples/positions.onnx", &Default::default())?;
+    /// let converted = model.convert(Standard::OpenVino, &ConvertOptions::default())?;
+    /// let operators: Vec<_> = converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
+    /// assert!(operators.contains(&"ShapeOf") && operators.contains(&"Range"));
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
+        let from = self.source().standard;
+        if from == to || to == Standard::Paddle {
+            let why = if from == to {
+                "the model is of that standard already"
+            } else {
+                "such models are not written"
+            };
+            return Err(Error::new(Kind::Unsupported, format!("{from} is not converted to {to}: {why}")));
+        }
+        if from == Standard::Paddle && to == Standard::OpenVino {
+            let first = self.convert(Standard::Onnx, &ConvertOptions { opset: None, ..options.clone() })?;
+            let mut second = first.model.convert(to, &ConvertOptions::default())?;
+            let mut report = first.report;
+            second.report.notes.into_iter().for_each(|note| report.note(note));
+            second.report.lost.into_iter().for_each(|lost| report.lose(lost));
+            second.report = report;
+            return Ok(second);
+        }
+        let opset = options.opset.unwrap_or(NEWEST_OPSET);
+        if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
+            return Err(Error::new(
+                Kind::Usage,
+                format!("operator set {opset} is not one of {OLDEST_OPSET} to {NEWEST_OPSET}"),
+            ));
+        }
+        self.converted(to, opset, options)
+    }
+
+    fn converted(&self, to: Standard, opset: i64, options: &ConvertOptions) -> Result<Converted> {
+        let source = self.source();
+        let given = InferOptions { dims: options.dims.clone(), cautious: true, ..InferOptions::default() };
+        let (facts, symbols, bodies, problems) = self.infer(&given)?.into_parts();
+        let place = |body: crate::infer::Body| {
+            Some((body.place?, body.values.into_iter().map(|(_, fact)| fact).collect()))
+        };
+        let bodies = bodies.into_iter().filter_map(place).collect();
+        let mut conversion =
+            Conversion { source, to, symbols, bodies, names: Names::default(), kept: HashMap::new(), report: Report::default() };
+        let mut target = Target::new(to, opset);
+        let mut scope = Scope::main(&source.graph, facts);
+        interface::inputs(self, &mut conversion, &mut scope, &mut target)?;
+        scope.convert(&mut conversion, &mut target)?;
+        interface::outputs(&mut conversion, &mut scope, &mut target)?;
+        interface::lost(self, &mut conversion);
+        let mut model = graph::Model::new(to);
+        "gradus".clone_into(&mut model.producer);
+        if to == Standard::Onnx {
+            model.opsets = vec![("".into(), opset)];
+        } else {
+            model.format_version = IR_VERSION;
+        }
+        model.graph = target.finish(source.graph.name(), false)?;
+        let model = check::checked(model, !problems.is_empty())?;
+        Ok(Converted { model, report: conversion.report })
+    }
+}
+
+/// The version of OpenVINO's format that is written.
+const IR_VERSION: i64 = 11;

@@ -1,0 +1,123 @@
+//! Operators that take parts of tensors, or put parts into them.
+
+use gradus_core::convert::{Rules, cast, i64_of};
+use gradus_core::{DType, Result, Tensor};
+
+use super::super::node::{Cx, cannot, not_known};
+use super::super::rows::rows;
+use super::super::target::V;
+use super::{numpy, say};
+
+rows! {
+    "Slice" "Slice" "" slice;
+    "Split" "Split, VariadicSplit" "" split;
+    "Gather" "Gather" "" |cx| {
+        let (x, indices) = (cx.input(0)?, cx.input(1)?);
+        let axis = cx.attributes.int("axis").unwrap_or(0);
+        let axis = cx.scalar(axis);
+        Ok(vec![cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?])
+    };
+    "GatherElements" "GatherElements" "" |cx| {
+        let (x, indices) = (cx.input(0)?, cx.input(1)?);
+        let axis = cx.attributes.int("axis").unwrap_or(0);
+        Ok(vec![cx.put("GatherElements", &[x, indices], &[say("axis", axis)])?])
+    };
+    "GatherND" "GatherND" "" |cx| {
+        let (x, indices) = (cx.input(0)?, cx.input(1)?);
+        let batch = cx.attributes.int("batch_dims").unwrap_or(0);
+        Ok(vec![cx.put("GatherND", &[x, indices], &[say("batch_dims", batch)])?])
+    };
+    "ScatterElements" "ScatterElementsUpdate" "places that are named twice" |cx| {
+        let how = reduction(cx)?;
+        let inputs = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
+        let axis = cx.attributes.int("axis").unwrap_or(0);
+        let axis = cx.scalar(axis);
+        let inputs = [&inputs[..], &[axis]].concat();
+        Ok(vec![cx.put("ScatterElementsUpdate", &inputs, &[say("reduction", how), say("use_init_val", true)])?])
+    };
+    "ScatterND" "ScatterNDUpdate" "places that are named twice" |cx| {
+        let how = reduction(cx)?;
+        let inputs = cx.inputs()?;
+        Ok(vec![cx.put("ScatterNDUpdate", &inputs, &[say("reduction", how)])?])
+    };
+}
+
+/// How updates of one place are put together, in the words of OpenVINO.
+fn reduction(cx: &mut Cx<'_, '_>) -> Result<&'static str> {
+    let how = match cx.attributes.text("reduction").unwrap_or("none") {
+        "none" => "none",
+        "add" => "sum",
+        "mul" => "prod",
+        "max" => "max",
+        "min" => "min",
+        other => return Err(cannot(format!("OpenVINO has no reduction \"{other}\""))),
+    };
+    match how {
+        "none" => cx.edges("which of several updates of one place stays is left open"),
+        "sum" | "prod" => {
+            cx.rounding_of_floats("the order in which updates of one place are put together is left open")
+        }
+        _ => cx.edges_of_floats(super::elementwise::OPEN_NAN),
+    }
+    Ok(how)
+}
+
+/// Bounds are inputs, or lists of older versions.
+fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let starts = cx.given("starts", 1)?.ok_or_else(|| cannot("there are no starts"))?;
+    let ends = cx.given("ends", 2)?.ok_or_else(|| cannot("there are no ends"))?;
+    let steps = if cx.has(4) {
+        cx.input(4)?
+    } else {
+        let listed = cx.attributes.list("starts").map(|list| list.len());
+        let count =
+            listed.or_else(|| cx.len(1)).ok_or_else(|| not_known("the number of axes that are sliced"))?;
+        // All bounds are of one type.
+        let dtype = if listed.is_some() { DType::I64 } else { cx.dtype(1)? };
+        let ones = cast(&Tensor::vector(&vec![1i64; count]), dtype, Rules::IEEE)?;
+        cx.constant(ones)
+    };
+    let axes = cx.given("axes", 3)?;
+    let inputs: Vec<_> = [x, starts, ends, steps].into_iter().chain(axes).collect();
+    Ok(vec![cx.put("Slice", &inputs, &[])?])
+}
+
+/// Sizes are given, or parts are alike; since version 18, the last part may be shorter.
+fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, outputs) = (cx.input(0)?, cx.outputs());
+    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let at = cx.scalar(axis);
+    if let Some(sizes) = cx.given("split", 1)? {
+        return cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs);
+    }
+    let count = i64_of(outputs);
+    let named = cx.attributes.int("num_outputs");
+    if named.is_none() {
+        return cx.put_many("Split", &[x, at], &[say("num_splits", count)], outputs);
+    }
+    let axis = cx.axis(axis, 0)?;
+    let extent = cx.dims(0).and_then(|dims| dims.get(axis).copied().flatten());
+    let sizes = match extent {
+        Some(extent) if extent % count == 0 => {
+            return cx.put_many("Split", &[x, at], &[say("num_splits", count)], outputs);
+        }
+        Some(extent) => {
+            let each = (extent + count - 1) / count;
+            let sizes: Vec<_> = (0..count).map(|part| each.min(extent - part * each).max(0)).collect();
+            cx.list(&sizes)
+        }
+        None => {
+            // All but the last are of the quotient rounded up.
+            let (dims, place, zero) = (cx.shape_of(x)?, cx.list(&[i64_of(axis)]), cx.scalar(0));
+            let extent = cx.put("Gather", &[dims, place, zero], &[say("batch_dims", 0)])?;
+            let (less, parts, but_one, rest) =
+                (cx.list(&[count - 1]), cx.list(&[count]), cx.list(&[count - 1]), cx.list(&[-1]));
+            let more = cx.put("Add", &[extent, less], &[numpy()])?;
+            let each = cx.put("Divide", &[more, parts], &[numpy(), say("m_pythondiv", true)])?;
+            let many = cx.put("Broadcast", &[each, but_one], &[say("mode", "numpy")])?;
+            cx.put("Concat", &[many, rest], &[say("axis", 0)])?
+        }
+    };
+    cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs)
+}

@@ -1,0 +1,205 @@
+//! Operators that tell shapes, give elements another shape, repeat them, or make tensors.
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result, Shape, Tensor};
+
+use super::super::node::{Cx, cannot, not_known};
+use super::super::rows::rows;
+use super::super::target::{NONE, V};
+use super::super::types::named;
+use super::say;
+
+/// How the standards differ in ranges of floats.
+pub(in crate::conversion) const OPEN_RANGE: &str = "elements of floats are a running sum in ONNX, in a type of its own for short floats, and in OpenVINO in a type that the program chooses";
+
+rows! {
+    "Shape" "ShapeOf, Slice" "" shape;
+    "Size" "ShapeOf, ReduceProd" "" size;
+    "Range" "Range" "floats: rounding, and with it perhaps the number of elements" range;
+    "Constant" "a constant" "" constant;
+    "ConstantOfShape" "Broadcast" "" constant_of_shape;
+    "Reshape" "Reshape" "" reshape;
+    "Flatten" "Reshape" "" flatten;
+    "Squeeze" "Squeeze" "" |cx| on_axes(cx, "Squeeze");
+    "Unsqueeze" "Unsqueeze" "" |cx| on_axes(cx, "Unsqueeze");
+    "Expand" "Broadcast" "" |cx| {
+        let (x, shape) = (cx.input(0)?, cx.input(1)?);
+        Ok(vec![cx.put("Broadcast", &[x, shape], &[say("mode", "bidirectional")])?])
+    };
+    "Tile" "Tile" "" |cx| {
+        let (x, repeats) = (cx.input(0)?, cx.input(1)?);
+        Ok(vec![cx.put("Tile", &[x, repeats], &[])?])
+    };
+    "Transpose" "Transpose" "" |cx| {
+        let order = cx.attributes.list("perm").unwrap_or_default();
+        let (x, order) = (cx.input(0)?, cx.list(&order));
+        Ok(vec![cx.put("Transpose", &[x, order], &[])?])
+    };
+    "Concat" "Concat" "" |cx| {
+        let parts = cx.inputs()?;
+        let axis = cx.attributes.int("axis").unwrap_or(0);
+        Ok(vec![cx.put("Concat", &parts, &[say("axis", axis)])?])
+    };
+    "Pad" "Pad" "" pad;
+    "NonZero" "NonZero" "of a scalar" non_zero;
+    "OneHot" "OneHot" "indices of floats" one_hot;
+}
+
+fn shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let all = cx.shape_of(x)?;
+    let (start, end) = (cx.attributes.int("start").unwrap_or(0), cx.attributes.int("end"));
+    if start == 0 && end.is_none() {
+        return Ok(vec![all]);
+    }
+    Ok(vec![cx.sliced(all, start, end.unwrap_or(i64::MAX))?])
+}
+
+fn size(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let (all, axis) = (cx.shape_of(x)?, cx.list(&[0]));
+    Ok(vec![cx.put("ReduceProd", &[all, axis], &[say("keep_dims", false)])?])
+}
+
+fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(OPEN_RANGE);
+    let dtype = cx.dtype(0)?;
+    let scalars = [cx.scalar_input(0)?, cx.scalar_input(1)?, cx.scalar_input(2)?];
+    Ok(vec![cx.put("Range", &scalars, &[named("output_type", dtype)?])?])
+}
+
+fn constant(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let held = cx.node.attributes.first().map(|attribute| (&*attribute.name, &attribute.content));
+    let tensor = match held {
+        Some((_, Content::Tensor(held))) => held.tensor()?,
+        Some((_, Content::Int(value))) => Tensor::scalar(*value),
+        Some((_, Content::Ints(values))) => Tensor::vector(values),
+        Some((_, Content::Float(value))) => Tensor::scalar(*value),
+        Some((_, Content::Floats(values))) => Tensor::vector(values),
+        _ => return Err(cannot("constants of text are not converted")),
+    };
+    super::super::types::expect(cx.conversion.to, tensor.dtype())?;
+    // One of its own, as it gets the name of the node's output.
+    Ok(vec![cx.target.constant(None, tensor.into())])
+}
+
+fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let value = match cx.attributes.tensor("value")? {
+        Some(value) => value.reshaped(Shape::SCALAR)?,
+        None => Tensor::scalar(0f32),
+    };
+    let (shape, value) = (cx.input(0)?, cx.constant(value));
+    Ok(vec![cx.put("Broadcast", &[value, shape], &[say("mode", "numpy")])?])
+}
+
+fn reshape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let shape = cx.given("shape", 1)?.ok_or_else(|| cannot("there is no shape"))?;
+    let zero = !cx.attributes.flag("allowzero", false);
+    Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", zero)])?])
+}
+
+/// Two axes: the extents before the axis together, and all others.
+fn flatten(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let axis = cx.attributes.int("axis").unwrap_or(1);
+    let dims = cx.shape_of(x)?;
+    let (zero, one) = (cx.list(&[0]), cx.list(&[1]));
+    let mut parts = Vec::new();
+    for (from, to) in [(0, axis), (axis, i64::MAX)] {
+        parts.push(if (from, to) == (0, 0) {
+            one
+        } else {
+            let part = cx.sliced(dims, from, to)?;
+            cx.put("ReduceProd", &[part, zero], &[say("keep_dims", true)])?
+        });
+    }
+    let target = cx.put("Concat", &parts, &[say("axis", 0)])?;
+    Ok(vec![cx.put("Reshape", &[x, target], &[say("special_zero", false)])?])
+}
+
+fn on_axes(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let axes = cx.given("axes", 1)?.unwrap_or(NONE);
+    Ok(vec![cx.put(operator, &[x, axes], &[])?])
+}
+
+fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let mode = cx.attributes.text("mode").unwrap_or("constant").to_owned();
+    if !matches!(&*mode, "constant" | "edge" | "reflect") {
+        return Err(cannot(format!("OpenVINO does not pad in mode \"{mode}\"")));
+    }
+    let x = cx.input(0)?;
+    let (before, behind) = pads(cx)?;
+    let mut inputs = vec![x, before, behind];
+    if let Some(value) = cx.attributes.float("value") {
+        let dtype = cx.dtype(0)?;
+        inputs.push(cx.number(value.into(), dtype)?);
+    } else if cx.has(2) {
+        inputs.push(cx.scalar_input(2)?);
+    }
+    Ok(vec![cx.put("Pad", &inputs, &[say("pad_mode", mode)])?])
+}
+
+/// The pads before and behind each axis.
+fn pads(cx: &mut Cx<'_, '_>) -> Result<(V, V)> {
+    let axes = if cx.has(3) { Some(cx.integers(3)?) } else { None };
+    let known = cx.given_integers("pads", 1)?.flatten();
+    let count = known.as_ref().map(Vec::len).or_else(|| cx.len(1)).map(|count| count / 2);
+    let count = count.ok_or_else(|| not_known("the number of pads"))?;
+    // Where the pads of each axis are; behind all stands a zero.
+    let place: Vec<usize> = match axes {
+        None => (0..count).collect(),
+        Some(axes) => {
+            let rank = cx.rank(0)?;
+            let axes = axes.into_iter().map(|axis| cx.axis(axis, 0)).collect::<Result<Vec<_>>>()?;
+            let at = |axis| axes.iter().position(|&named| named == axis);
+            (0..rank).map(|axis| at(axis).unwrap_or(2 * count)).collect()
+        }
+    };
+    let other = |&at: &usize| if at == 2 * count { at } else { at + count };
+    let behind: Vec<usize> = place.iter().map(other).collect();
+    if let Some(known) = known {
+        let pick = |place: &[usize]| -> Vec<i64> {
+            place.iter().map(|&at| known.get(at).copied().unwrap_or(0)).collect()
+        };
+        return Ok((cx.list(&pick(&place)), cx.list(&pick(&behind))));
+    }
+    let (list, zero, axis) = (cx.input(1)?, cx.list(&[0]), cx.scalar(0));
+    let list = cx.put("Concat", &[list, zero], &[say("axis", 0)])?;
+    let mut picked = |place: &[usize]| {
+        let place = cx.list(&place.iter().map(|&at| i64_of(at)).collect::<Vec<_>>());
+        cx.put("Gather", &[list, place, axis], &[say("batch_dims", 0)])
+    };
+    Ok((picked(&place)?, picked(&behind)?))
+}
+
+fn non_zero(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.rank_if_known(0).is_none_or(|rank| rank == 0) {
+        cx.edges("of a scalar, the texts do not say what the indices are");
+    }
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("NonZero", &[x], &[say("output_type", "i64")])?])
+}
+
+fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let mut indices = cx.input(0)?;
+    if !cx.dtype(0)?.is_integer() {
+        cx.edges("indices that are no whole numbers are left open");
+        indices = cx.converted(indices, DType::I64)?;
+    }
+    let mut depth = cx.scalar_input(1)?;
+    if !cx.dtype(1)?.is_integer() {
+        depth = cx.converted(depth, DType::I64)?;
+    }
+    let (values, axis) = (cx.input(2)?, cx.scalar(0));
+    let mut value = |at: i64| {
+        let at = cx.scalar(at);
+        cx.put("Gather", &[values, at, axis], &[say("batch_dims", 0)])
+    };
+    let (off, on) = (value(0)?, value(1)?);
+    let axis = cx.attributes.int("axis").unwrap_or(-1);
+    let attributes = [say("axis", axis), say("negative_indices_mode", "normalize")];
+    Ok(vec![cx.put("OneHot", &[indices, depth, on, off], &attributes)?])
+}

@@ -1,0 +1,142 @@
+//! OpenVINO's operators in those of ONNX.
+
+mod bodies;
+mod elementwise;
+mod folds;
+mod parts;
+mod shapes;
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result};
+
+pub(super) use elementwise::floor_mod_of_floats;
+
+use super::Row;
+use super::node::{Cx, not_known};
+use super::target::{NONE, V};
+use super::types::numbered;
+
+/// The tables of all files.
+pub(super) const TABLES: &[&[Row]] =
+    &[elementwise::ROWS, shapes::ROWS, parts::ROWS, folds::ROWS, bodies::ROWS];
+
+/// An attribute of ONNX: an integer.
+fn int(name: &'static str, value: i64) -> (&'static str, Content) {
+    (name, Content::Int(value))
+}
+
+/// An attribute of ONNX: yes or no.
+fn flag(name: &'static str, value: bool) -> (&'static str, Content) {
+    int(name, i64::from(value))
+}
+
+/// An attribute of ONNX: a word.
+fn word(name: &'static str, value: &str) -> (&'static str, Content) {
+    (name, Content::Bytes(value.to_owned().into()))
+}
+
+/// What several operators need.
+impl Cx<'_, '_> {
+    /// A value in another element type.
+    pub(super) fn cast(&mut self, value: V, to: DType) -> Result<V> {
+        self.put("Cast", &[value], &[numbered("to", to)?])
+    }
+
+    /// The extents of a value.
+    pub(super) fn extents(&mut self, value: V) -> Result<V> {
+        self.put("Shape", &[value], &[])
+    }
+
+    /// The same elements in another shape; an extent of 0 is one.
+    fn with_shape(&mut self, value: V, dims: V) -> Result<V> {
+        self.put("Reshape", &[value, dims], &[int("allowzero", 1)])
+    }
+
+    /// An input of integers as int64: ONNX takes no other type for shapes, axes and places.
+    fn whole(&mut self, input: usize) -> Result<V> {
+        let id = self.node.inputs.get(input).copied().flatten();
+        if let Some(tensor) = self.known(input)?
+            && id.is_some_and(|id| !self.is_computed(id))
+            && tensor.dtype() != DType::I64
+        {
+            let list = gradus_core::convert::cast(&tensor, DType::I64, gradus_core::convert::Rules::IEEE)?;
+            return Ok(self.constant(list));
+        }
+        let value = self.input(input)?;
+        if self.dtype(input)? == DType::I64 { Ok(value) } else { self.cast(value, DType::I64) }
+    }
+
+    /// The same, as a list, whether it is one or a scalar.
+    fn whole_list(&mut self, input: usize) -> Result<V> {
+        if let Some(values) = self.known_integers(input)? {
+            return Ok(self.list(&values));
+        }
+        let value = self.whole(input)?;
+        if self.rank_if_known(input) == Some(1) {
+            return Ok(value);
+        }
+        let list = self.list(&[-1]);
+        self.with_shape(value, list)
+    }
+
+    /// The same, as a scalar.
+    fn whole_scalar(&mut self, input: usize) -> Result<V> {
+        let value = self.whole(input)?;
+        if self.rank_if_known(input) == Some(0) {
+            return Ok(value);
+        }
+        let none = self.list(&[]);
+        self.with_shape(value, none)
+    }
+
+    /// The elements of a list from one place to before another.
+    fn part_of(&mut self, list: V, from: i64, to: i64) -> Result<V> {
+        let (from, to, axis) = (self.list(&[from]), self.list(&[to]), self.list(&[0]));
+        self.put("Slice", &[list, from, to, axis], &[])
+    }
+
+    /// The extent of an axis as a list of one.
+    fn extent_of(&mut self, value: V, axis: usize) -> Result<V> {
+        let all = self.extents(value)?;
+        let axis = i64_of(axis);
+        self.part_of(all, axis, axis + 1)
+    }
+
+    /// The known extent of an axis of an input.
+    fn known_extent(&self, input: usize, axis: usize) -> Option<i64> {
+        self.dims(input)?.get(axis).copied().flatten()
+    }
+
+    /// The axis that an input names, counted from the first.
+    fn named_axis(&self, input: usize, of: usize) -> Result<usize> {
+        self.axis(self.integer(input)?, of)
+    }
+
+    /// The second operand with the axes that the attribute says that it has among those of the first.
+    fn aligned(&mut self, a: usize, b: usize) -> Result<V> {
+        let value = self.input(b)?;
+        if self.attributes.text("auto_broadcast") != Some("pdpd") {
+            return Ok(value);
+        }
+        let (rank, own) = (self.rank(a)?, self.rank(b)?);
+        let start = self.attributes.int("auto_broadcast_axis").filter(|&axis| axis >= 0);
+        let start = start.and_then(usize_of_i64).unwrap_or(rank.saturating_sub(own));
+        let behind = rank.saturating_sub(start + own);
+        if behind == 0 {
+            return Ok(value);
+        }
+        let axes = self.list(&(own..own + behind).map(i64_of).collect::<Vec<_>>());
+        self.put("Unsqueeze", &[value, axes], &[])
+    }
+}
+
+/// The number of elements of a list, which decides a rank.
+fn len_of(cx: &Cx<'_, '_>, input: usize) -> Result<usize> {
+    cx.len(input).ok_or_else(|| not_known(&format!("the number of elements of input {input}")))
+}
+
+/// Inputs without those that are missing at the end.
+fn given(inputs: &[V]) -> Vec<V> {
+    inputs.iter().copied().filter(|&value| value != NONE).collect()
+}

@@ -1,0 +1,76 @@
+//! What a conversion says of itself.
+
+use std::fmt;
+
+/// How a converted node is to the one that it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Exactness {
+    /// The same bits, by the texts of both standards, for all that the source gives a meaning to.
+    Exact,
+    /// The same numbers, but for rounding: one of the texts leaves it open, or it happens elsewhere.
+    Rounding,
+    /// The same bits but for inputs that the sentence names.
+    EdgeCases,
+}
+
+impl Exactness {
+    /// The word that is printed: `exact`, `rounding`, `edge cases`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Exactness::Exact => "exact",
+            Exactness::Rounding => "rounding",
+            Exactness::EdgeCases => "edge cases",
+        }
+    }
+}
+
+impl fmt::Display for Exactness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Where the meaning of a node is not kept bit for bit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The node, after those around it: `node "pos"`.
+    pub place: String,
+    /// The operator as its standard names it: `onnx Range-11`.
+    pub operator: String,
+    /// What is not kept.
+    pub exactness: Exactness,
+    /// Why, in a sentence.
+    pub why: String,
+}
+
+/// What became of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Nodes that were converted, those of inner graphs included.
+    pub nodes: usize,
+    /// Where the meaning is not kept bit for bit, in the order of the nodes; nodes that are not named are exact.
+    pub notes: Vec<Note>,
+    /// What the model said and the other format has no place for: bounds and names of dimensions, defaults, metadata.
+    pub lost: Vec<String>,
+}
+
+impl Report {
+    /// Whether all nodes are exact.
+    pub fn is_exact(&self) -> bool {
+        self.notes.is_empty()
+    }
+
+    /// Notes a place once.
+    pub(super) fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Notes once what is lost.
+    pub(super) fn lose(&mut self, what: String) {
+        if !self.lost.contains(&what) {
+            self.lost.push(what);
+        }
+    }
+}

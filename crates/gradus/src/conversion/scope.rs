@@ -1,0 +1,212 @@
+//! A graph of the source while it is converted, and what all its graphs share.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use gradus_core::graph::{self, Constant, Content, Graph, Node, Origin, Standard, ValueId};
+use gradus_core::{Error, Kind, Result};
+
+use super::node::{Cx, cannot};
+use super::report::Report;
+use super::target::{Names, Target, V};
+use super::{rows, types};
+use crate::dim::Symbols;
+use crate::fact::Fact;
+use crate::infer::Place;
+use crate::op::Attributes;
+
+/// What all graphs of a model share while it is converted.
+pub(super) struct Conversion<'m> {
+    pub(super) source: &'m graph::Model,
+    pub(super) to: Standard,
+    pub(super) symbols: Symbols,
+    /// Facts of inner graphs, by where they are.
+    pub(super) bodies: HashMap<Place, Vec<Fact>>,
+    pub(super) names: Names,
+    /// Names of the main graph's inputs and outputs.
+    pub(super) kept: HashMap<ValueId, Arc<str>>,
+    pub(super) report: Report,
+}
+
+impl Conversion<'_> {
+    /// The operator of a node as its standard names it: `onnx Range-11`.
+    pub(super) fn operator_of(&self, node: &Node) -> String {
+        let (standard, name) = (self.source.standard, &node.operator);
+        let versions = match standard {
+            Standard::Onnx => crate::schema::onnx_versions(&name.domain, &name.name),
+            Standard::OpenVino => crate::schema::openvino_versions(&name.name),
+            Standard::Paddle => &[],
+        };
+        let since = |version| versions.iter().rfind(|signature| signature.since <= version);
+        match node.version.and_then(since) {
+            Some(signature) => format!("{standard} {name}-{}", signature.since),
+            None => format!("{standard} {name}"),
+        }
+    }
+}
+
+/// A graph of the source.
+pub(super) struct Scope<'m> {
+    pub(super) graph: &'m Graph,
+    pub(super) facts: Vec<Fact>,
+    /// The nodes around it, as in [`crate::infer::Body`].
+    pub(super) place: Vec<(usize, usize)>,
+    /// The words for these nodes.
+    path: String,
+    /// By value: what it became.
+    values: Vec<Option<V>>,
+    /// Constants, those of the graphs around among them.
+    constants: HashMap<ValueId, Constant>,
+}
+
+impl<'m> Scope<'m> {
+    /// The main graph.
+    pub(super) fn main(graph: &'m Graph, facts: Vec<Fact>) -> Scope<'m> {
+        Scope::new(graph, facts, Vec::new(), String::new())
+    }
+
+    fn new(graph: &'m Graph, facts: Vec<Fact>, place: Vec<(usize, usize)>, path: String) -> Scope<'m> {
+        let held = |(id, constant): &(ValueId, Constant)| {
+            (graph.value(*id).origin == Origin::Constant).then(|| (*id, constant.clone()))
+        };
+        let constants = graph.constants().iter().filter_map(held).collect();
+        Scope { graph, facts, place, path, values: vec![None; graph.values().len()], constants }
+    }
+
+    /// A graph of a node, with the constants that it captures.
+    pub(super) fn inner(
+        &self,
+        conversion: &Conversion<'_>,
+        graph: &'m Graph,
+        node: &Node,
+        index: usize,
+        number: usize,
+    ) -> Scope<'m> {
+        let mut place = self.place.clone();
+        place.push((index, number));
+        let facts = conversion.bodies.get(place.as_slice()).cloned();
+        let facts = facts.unwrap_or_else(|| vec![Fact::Unknown; graph.values().len()]);
+        let path = self.place_of(node, index);
+        let mut scope = Scope::new(graph, facts, place, path);
+        for capture in graph.captures() {
+            if let Some(constant) = self.constants.get(&capture.outer) {
+                scope.constants.insert(capture.inner, constant.clone());
+            }
+        }
+        scope
+    }
+
+    pub(super) fn fact(&self, id: ValueId) -> &Fact {
+        &self.facts[id.index()]
+    }
+
+    pub(super) fn constant(&self, id: ValueId) -> Option<&Constant> {
+        self.constants.get(&id)
+    }
+
+    /// The words for a node of the graph, after those around it.
+    pub(super) fn place_of(&self, node: &Node, index: usize) -> String {
+        let slash = if self.path.is_empty() { "" } else { ": " };
+        format!("{}{slash}{}", self.path, node.label(index))
+    }
+
+    /// Makes a constant of an input that has a default, or that is never given.
+    pub(super) fn fix(&mut self, id: ValueId, constant: Constant) {
+        self.constants.insert(id, constant);
+    }
+
+    /// Says what a value became.
+    pub(super) fn set(&mut self, id: ValueId, value: V) {
+        self.values[id.index()] = Some(value);
+    }
+
+    /// What a value became; a constant is written when it is asked for.
+    pub(super) fn value(
+        &mut self,
+        target: &mut Target,
+        conversion: &mut Conversion<'_>,
+        id: ValueId,
+    ) -> Result<V> {
+        if let Some(value) = self.values[id.index()] {
+            return Ok(value);
+        }
+        let name = &self.graph.value(id).name;
+        let Some(constant) = self.constants.get(&id) else {
+            let message = format!("value \"{name}\" is read before it is computed");
+            return Err(Error::new(Kind::Graph, message));
+        };
+        types::expect(conversion.to, constant.dtype())
+            .map_err(|error| Error::new(error.kind(), format!("constant \"{name}\": {}", error.message())))?;
+        let name = self.name_for(conversion, id);
+        let value = target.constant(Some(name), constant.clone());
+        self.set(id, value);
+        Ok(value)
+    }
+
+    /// The name of what a value becomes. Those of the model's inputs and outputs are kept for them.
+    pub(super) fn name_for(&self, conversion: &mut Conversion<'_>, id: ValueId) -> Arc<str> {
+        match conversion.kept.get(&id).filter(|_| self.place.is_empty()) {
+            Some(name) => name.clone(),
+            None => conversion.names.fresh(&self.graph.value(id).name),
+        }
+    }
+
+    /// Converts all nodes that something needs.
+    pub(super) fn convert(&mut self, conversion: &mut Conversion<'m>, target: &mut Target) -> Result<()> {
+        let graph = self.graph;
+        let mut needed: HashSet<ValueId> = graph.outputs().iter().copied().collect();
+        let mut order = Vec::new();
+        for &index in graph.order().iter().rev() {
+            let node = &graph.nodes()[index];
+            if node.outputs.iter().flatten().any(|id| needed.contains(id)) {
+                needed.extend(node.needs());
+                order.push(index);
+            }
+        }
+        let main = self.place.is_empty();
+        for &index in order.iter().rev() {
+            let node = &graph.nodes()[index];
+            self.node(conversion, target, node, index).map_err(|error| {
+                let label = format!("{} ({})", node.label(index), conversion.operator_of(node));
+                let error = error.in_node(label);
+                match node.position {
+                    Some(position) if main => error.at(position),
+                    _ => error,
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn node(
+        &mut self,
+        conversion: &mut Conversion<'m>,
+        target: &mut Target,
+        node: &'m Node,
+        index: usize,
+    ) -> Result<()> {
+        let row = rows::find(conversion.source, conversion.to, node)?;
+        conversion.report.nodes += 1;
+        let before = target.mark();
+        let list = node.attributes.iter().filter(|attribute| !matches!(attribute.content, Content::Graph(_)));
+        let list = list.map(|attribute| (&*attribute.name, attribute.content.clone())).collect();
+        let attributes = Attributes::new(row.operator, list);
+        let mut cx = Cx { conversion, scope: self, target, node, index, attributes };
+        let outputs = (row.convert)(&mut cx)?;
+        let first = node.outputs.iter().flatten().next().map(|id| self.graph.value(*id).name.clone());
+        for (slot, id) in node.outputs.iter().enumerate() {
+            let Some(id) = *id else { continue };
+            let Some(&output) = outputs.get(slot) else {
+                return Err(cannot(format!("output {slot} has no counterpart in {}", conversion.to)));
+            };
+            let fresh = target.is_nameless(output);
+            let output =
+                if fresh { output } else { types::same(target, output, self.facts[id.index()].dtype())? };
+            target.name(output, self.name_for(conversion, id));
+            self.set(id, output);
+        }
+        let like = if node.name.is_empty() { first.as_deref().unwrap_or_default() } else { &node.name };
+        target.name_since(before, like, &mut conversion.names);
+        Ok(())
+    }
+}

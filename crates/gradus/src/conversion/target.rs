@@ -1,0 +1,291 @@
+//! The graph that is written: values are numbers until it is finished.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gradus_core::graph::{
+    Attribute, Builder, Constant, Content, Graph, Node, OperatorId, Origin, Slots, Standard, Type,
+};
+use gradus_core::{DType, Error, Kind, Result, Tensor};
+
+use super::older;
+use crate::schema::openvino_versions;
+
+/// A value of the graph that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct V(usize);
+
+/// No value, where an input in the middle is missing.
+pub(super) const NONE: V = V(usize::MAX);
+
+/// How a value comes about.
+#[derive(Clone, Debug)]
+enum Made {
+    Input(Option<Type>),
+    Constant(Constant),
+    /// It is a value of the graph around.
+    Captured,
+    Node,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    name: Option<Arc<str>>,
+    made: Made,
+}
+
+#[derive(Clone, Debug)]
+struct Written {
+    name: Option<Arc<str>>,
+    operator: String,
+    version: i64,
+    inputs: Vec<V>,
+    outputs: Vec<V>,
+    attributes: Vec<Attribute>,
+}
+
+/// Names that are taken, in all graphs of the model.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashMap<Arc<str>, usize>);
+
+impl Names {
+    /// A name like that which nothing has, from now on taken.
+    pub(super) fn fresh(&mut self, like: &str) -> Arc<str> {
+        let mut name: Arc<str> = like.into();
+        while self.0.contains_key(&name) {
+            let count = self.0.entry(like.into()).or_insert(0);
+            *count += 1;
+            name = format!("{like}_{count}").into();
+        }
+        self.0.insert(name.clone(), 0);
+        name
+    }
+}
+
+/// A moment of writing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    nodes: usize,
+    values: usize,
+}
+
+/// A graph while it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) standard: Standard,
+    /// ONNX: the version of the operator set.
+    pub(super) opset: i64,
+    values: Vec<Slot>,
+    nodes: Vec<Written>,
+    inputs: Vec<V>,
+    outputs: Vec<V>,
+    /// Constants that helpers made, each once.
+    small: HashMap<(DType, Vec<usize>, Bytes), V>,
+}
+
+/// Constants up to this many bytes are looked for before they are made again.
+const SMALL: usize = 64;
+
+impl Target {
+    pub(super) fn new(standard: Standard, opset: i64) -> Target {
+        Target {
+            standard,
+            opset,
+            values: Vec::new(),
+            nodes: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            small: HashMap::new(),
+        }
+    }
+
+    fn value(&mut self, name: Option<Arc<str>>, made: Made) -> V {
+        self.values.push(Slot { name, made });
+        V(self.values.len() - 1)
+    }
+
+    pub(super) fn input(&mut self, name: Arc<str>, declared: Option<Type>) -> V {
+        let value = self.value(Some(name), Made::Input(declared));
+        self.inputs.push(value);
+        value
+    }
+
+    /// A value of the graph around, by its name there.
+    pub(super) fn captured(&mut self, name: Arc<str>) -> V {
+        let known = self
+            .values
+            .iter()
+            .position(|slot| matches!(slot.made, Made::Captured) && slot.name.as_ref() == Some(&name));
+        known.map_or_else(|| self.value(Some(name), Made::Captured), V)
+    }
+
+    /// A constant of the source.
+    pub(super) fn constant(&mut self, name: Option<Arc<str>>, constant: Constant) -> V {
+        self.value(name, Made::Constant(constant))
+    }
+
+    /// A constant that the conversion needs; the same one for the same elements.
+    pub(super) fn tensor(&mut self, tensor: Tensor) -> V {
+        let key = tensor.bytes().filter(|bytes| bytes.len() <= SMALL);
+        let key = key.map(|bytes| (tensor.dtype(), tensor.shape().dims().to_vec(), bytes.clone()));
+        if let Some(&known) = key.as_ref().and_then(|key| self.small.get(key)) {
+            return known;
+        }
+        let value = self.value(None, Made::Constant(tensor.into()));
+        if let Some(key) = key {
+            self.small.insert(key, value);
+        }
+        value
+    }
+
+    /// Adds an output.
+    pub(super) fn output(&mut self, value: V) {
+        self.outputs.push(value);
+    }
+
+    /// Applies an operator of the standard, in the newest version, or that of the operator set.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if the operator set has no such operator, or not in this form.
+    pub(super) fn put(
+        &mut self,
+        operator: &str,
+        inputs: &[V],
+        attributes: &[(&str, Content)],
+        outputs: usize,
+    ) -> Result<Vec<V>> {
+        let mut inputs = inputs.to_vec();
+        while inputs.last() == Some(&NONE) {
+            inputs.pop();
+        }
+        let mut attributes: Vec<_> = attributes
+            .iter()
+            .map(|(name, content)| Attribute { name: (*name).into(), content: content.clone() })
+            .collect();
+        let version = if self.standard == Standard::Onnx {
+            older::in_form_of(self, operator, &mut inputs, &mut attributes)?;
+            self.opset
+        } else {
+            openvino_versions(operator).last().map_or(1, |newest| newest.since)
+        };
+        let outputs: Vec<_> = (0..outputs).map(|_| self.value(None, Made::Node)).collect();
+        let operator = operator.to_owned();
+        self.nodes.push(Written {
+            name: None,
+            operator,
+            version,
+            inputs,
+            outputs: outputs.clone(),
+            attributes,
+        });
+        Ok(outputs)
+    }
+
+    /// The elements of a value that is a constant.
+    pub(super) fn known(&self, value: V) -> Result<Option<Tensor>> {
+        match self.values.get(value.0).map(|slot| &slot.made) {
+            Some(Made::Constant(constant)) => constant.tensor().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// How many nodes and values there are now.
+    pub(super) fn mark(&self) -> Mark {
+        Mark { nodes: self.nodes.len(), values: self.values.len() }
+    }
+
+    /// Whether a value has no name yet, and so may get one.
+    pub(super) fn is_nameless(&self, value: V) -> bool {
+        self.values[value.0].name.is_none()
+    }
+
+    /// Whether a node of the graph makes a value.
+    pub(super) fn is_computed(&self, value: V) -> bool {
+        matches!(self.values[value.0].made, Made::Node)
+    }
+
+    pub(super) fn name(&mut self, value: V, name: Arc<str>) {
+        self.values[value.0].name = Some(name);
+    }
+
+    pub(super) fn name_of(&self, value: V) -> Option<&Arc<str>> {
+        self.values[value.0].name.as_ref()
+    }
+
+    /// Names what was written since then and has no name, after a node of the source.
+    pub(super) fn name_since(&mut self, since: Mark, like: &str, names: &mut Names) {
+        let count = self.nodes.len();
+        for (index, node) in self.nodes.iter_mut().enumerate().skip(since.nodes) {
+            // The last one is the node itself, what is before it helps.
+            let own = if index + 1 == count { like.to_owned() } else { format!("{like}/{}", node.operator) };
+            for output in &node.outputs {
+                let slot = &mut self.values[output.0];
+                slot.name.get_or_insert_with(|| names.fresh(&format!("{own}/output")));
+            }
+            node.name = Some(own.into());
+        }
+        for slot in self.values.iter_mut().skip(since.values) {
+            if matches!(slot.made, Made::Constant(_)) {
+                slot.name.get_or_insert_with(|| names.fresh(&format!("{like}/constant")));
+            }
+        }
+    }
+
+    /// The graph. Names of nodes are made unique.
+    pub(super) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
+        let read: HashSet<V> = self.nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
+        // ONNX wants graphs to have a name.
+        let name = if name.is_empty() { "graph" } else { name };
+        let mut builder = if nested { Builder::nested(name) } else { Builder::new(name) };
+        let nameless = |value: V| {
+            Error::new(Kind::Graph, format!("value {} of the converted graph has no name", value.0))
+        };
+        let key = |value: V| -> Result<&str> {
+            if value == NONE {
+                return Ok("");
+            }
+            self.values[value.0].name.as_deref().ok_or_else(|| nameless(value))
+        };
+        for &input in &self.inputs {
+            let id = builder.define(key(input)?, Origin::Input)?;
+            if let Made::Input(declared) = &self.values[input.0].made {
+                builder.info(id).declared.clone_from(declared);
+            }
+        }
+        for (index, slot) in self.values.iter().enumerate() {
+            let value = V(index);
+            if let Made::Constant(constant) = &slot.made
+                && (read.contains(&value) || self.outputs.contains(&value))
+            {
+                builder.constant(key(value)?, constant.clone())?;
+            }
+        }
+        let mut taken = Names::default();
+        for node in &self.nodes {
+            let inputs: Vec<_> = node.inputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
+            let outputs: Vec<_> = node.outputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
+            let operator = OperatorId {
+                domain: builder.intern(""),
+                name: builder.intern(&node.operator),
+                overload: builder.intern(""),
+            };
+            let inputs: Slots =
+                inputs.iter().map(|key| (!key.is_empty()).then(|| builder.reference(key))).collect();
+            let written = Node {
+                name: taken.fresh(node.name.as_deref().unwrap_or_default()).as_ref().into(),
+                operator,
+                version: Some(node.version),
+                inputs,
+                outputs: Slots::new(),
+                attributes: node.attributes.clone(),
+                position: None,
+            };
+            builder.push(written, &outputs)?;
+        }
+        for &output in &self.outputs {
+            builder.output(key(output)?);
+        }
+        builder.finish()
+    }
+}

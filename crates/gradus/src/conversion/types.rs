@@ -1,0 +1,50 @@
+//! Element types: which of them a standard has, and by what name.
+
+use gradus_core::convert::usize_of_i64;
+use gradus_core::graph::{Content, Extent, Standard, Type};
+use gradus_core::{DType, Error, Kind, Result};
+use gradus_formats::onnx::number_of;
+use gradus_formats::openvino::element_type;
+
+use super::node::cannot;
+use super::target::{Target, V};
+use crate::fact::Fact;
+
+/// Checks that a standard has an element type.
+pub(super) fn expect(standard: Standard, dtype: DType) -> Result<()> {
+    let known = match standard {
+        Standard::Onnx => number_of(dtype).is_some(),
+        Standard::OpenVino => element_type(dtype).is_some(),
+        Standard::Paddle => false,
+    };
+    if known { Ok(()) } else { Err(Error::new(Kind::Unsupported, format!("{standard} has no {dtype}"))) }
+}
+
+/// The attribute of OpenVINO that names an element type.
+pub(super) fn named(name: &'static str, dtype: DType) -> Result<(&'static str, Content)> {
+    expect(Standard::OpenVino, dtype)?;
+    Ok((name, Content::Text(element_type(dtype).unwrap_or_default().into())))
+}
+
+/// The attribute of ONNX that numbers an element type.
+pub(super) fn numbered(name: &'static str, dtype: DType) -> Result<(&'static str, Content)> {
+    expect(Standard::Onnx, dtype)?;
+    Ok((name, Content::Int(number_of(dtype).unwrap_or_default())))
+}
+
+/// A value with the elements of another.
+pub(super) fn same(target: &mut Target, value: V, dtype: Option<DType>) -> Result<V> {
+    if target.standard == Standard::Onnx {
+        return Ok(target.put("Identity", &[value], &[], 1)?[0]);
+    }
+    // Conversion to the own type, as not every program that reads the format has its Identity.
+    let dtype = dtype.ok_or_else(|| cannot("the element type of a value that is passed on is not known"))?;
+    Ok(target.put("Convert", &[value], &[named("destination_type", dtype)?], 1)?[0])
+}
+
+/// The type of a tensor, with those of its extents that are known.
+pub(super) fn told(fact: &Fact) -> Option<Type> {
+    let fact = fact.as_tensor()?;
+    let extent = |dim: &crate::Dim| dim.known().and_then(usize_of_i64).map_or(Extent::Unknown, Extent::Known);
+    Some(Type::Tensor(fact.dtype, fact.dims.as_ref().map(|dims| dims.iter().map(extent).collect())))
+}

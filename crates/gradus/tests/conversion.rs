@@ -1,0 +1,706 @@
+//! Models in the operators of another standard: random graphs there and back again, run on all sides; and operators of
+//! OpenVINO one by one. Where the report says exact, the bits are the same.
+//!
+//! `GRADUS_CONVERSION=FOLDER` writes the random models there, with their inputs and results, for the programs that run them
+//! (`conformance/convert.py`); `GRADUS_CONVERSION_COUNT` says how many.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common {
+    pub mod compare;
+    pub mod random;
+}
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use common::compare::difference;
+use common::random::graph;
+use gradus::conversion::{ConvertOptions, Converted};
+use gradus::graph::{self, Builder, Content, Extent, Origin, Port, Ports, Slices, Standard, Type};
+use gradus::{DType, Kind, Model, Options, Tensor, Value};
+
+fn run(model: &Model, inputs: &HashMap<String, Value>) -> Vec<(String, Value)> {
+    model.run(inputs, &[], &Options::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn convert(model: &Model, to: Standard) -> gradus::Result<Converted> {
+    model.convert(to, &ConvertOptions::default())
+}
+
+/// Compares what a model gives with what is wanted; of inexact ones, only types, shapes and the neighbourhood of numbers, if
+/// they run on the edge case at all.
+fn compare(what: &str, want: &[(String, Value)], model: &Model, inputs: &HashMap<String, Value>, exact: bool) {
+    let got = match model.run(inputs, &[], &Options::default()) {
+        Ok(got) => got,
+        Err(_) if !exact => return,
+        Err(error) => panic!("{what}: {error}"),
+    };
+    assert_eq!(want.len(), got.len(), "{what}");
+    for ((name, want), (other, got)) in want.iter().zip(&got) {
+        assert_eq!(name, other, "{what}");
+        let (want, got) = (want.tensor().unwrap(), got.tensor().unwrap());
+        if let Some(how) = difference(want, got, exact) {
+            panic!("{what}: {name}: {how}");
+        }
+    }
+}
+
+#[test]
+fn random_graphs_are_the_same_there_and_back_again() {
+    let count = std::env::var("GRADUS_CONVERSION_COUNT").map_or(300, |count| count.parse().unwrap());
+    let folder = std::env::var_os("GRADUS_CONVERSION");
+    let (mut converted, mut exact, mut refused) = (0, 0, HashMap::<String, u32>::new());
+    for seed in 0..count {
+        let (model, inputs) = graph(seed);
+        let want = run(&model, &inputs);
+        let there = match convert(&model, Standard::OpenVino) {
+            Ok(there) => there,
+            Err(error) if error.kind() == Kind::Unsupported => {
+                *refused.entry(error.message().to_owned()).or_default() += 1;
+                continue;
+            }
+            Err(error) => panic!("seed {seed}: {error}"),
+        };
+        converted += 1;
+        exact += u64::from(there.report.is_exact());
+        compare(
+            &format!("seed {seed} in OpenVINO"),
+            &want, &there.model, &inputs,
+            there.report.is_exact(),
+        );
+        let back = match convert(&there.model, Standard::Onnx) {
+            Ok(back) => back,
+            Err(error) if error.kind() == Kind::Unsupported => {
+                *refused.entry(format!("back: {}", error.message())).or_default() += 1;
+                continue;
+            }
+            Err(error) => panic!("seed {seed} back: {error}"),
+        };
+        let both = there.report.is_exact() && back.report.is_exact();
+        compare(&format!("seed {seed} in ONNX again"), &want, &back.model, &inputs, both);
+        if let Some(folder) = &folder {
+            written(
+                Path::new(folder),
+                seed,
+                &[("a", &model), ("b", &there.model), ("c", &back.model)],
+                &inputs,
+                &want,
+                both,
+            );
+        }
+    }
+    let why = format!("{converted} of {count} are converted, {exact} exactly; refused: {refused:#?}");
+    assert!(converted * 10 >= count * 7 && exact * 4 >= converted, "{why}");
+    eprintln!("{why}");
+}
+
+/// Writes models, and what goes in and comes out.
+fn written(
+    folder: &Path,
+    seed: u64,
+    models: &[(&str, &Model)],
+    inputs: &HashMap<String, Value>,
+    outputs: &[(String, Value)],
+    exact: bool,
+) {
+    let folder = folder.join(format!("random-{seed}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, model) in models {
+        let ending = if model.source().standard == Standard::Onnx { "onnx" } else { "xml" };
+        // ONNX wants the ranks of outputs said; those that are not known keep a model from being written.
+        if model.save(folder.join(format!("{name}.{ending}"))).is_err() {
+            std::fs::remove_dir_all(&folder).unwrap();
+            return;
+        }
+    }
+    let save = |name: &str, value: &Value| {
+        let mut bytes = Vec::new();
+        gradus::formats::numpy::write_npy(value.tensor().unwrap(), &mut bytes).unwrap();
+        std::fs::write(folder.join(format!("{name}.npy")), bytes).unwrap();
+    };
+    inputs.iter().for_each(|(name, value)| save(&format!("in.{name}"), value));
+    outputs.iter().for_each(|(name, value)| save(&format!("out.{name}"), value));
+    std::fs::write(folder.join("case.json"), format!("{{\"exact\": {exact}}}\n")).unwrap();
+}
+
+/// A model of one node of OpenVINO, whose first inputs are the model's, the others constants.
+fn openvino(
+    operator: &str,
+    version: i64,
+    inputs: &[Tensor],
+    constants: &[Tensor],
+    attributes: &[(&str, &str)],
+    outputs: usize,
+) -> (Model, HashMap<String, Value>) {
+    let mut builder = Builder::new("one");
+    let (mut keys, mut given) = (Vec::new(), HashMap::new());
+    for (number, tensor) in inputs.iter().enumerate() {
+        let key = format!("x{number}");
+        let id = builder.define(&key, Origin::Input).unwrap();
+        let extents = tensor.shape().dims().iter().map(|_| Extent::Unknown).collect();
+        builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(extents)));
+        given.insert(key.clone(), tensor.clone().into());
+        keys.push(key);
+    }
+    for (number, tensor) in constants.iter().enumerate() {
+        let key = format!("c{number}");
+        builder.constant(&key, tensor.clone().into()).unwrap();
+        keys.push(key);
+    }
+    let attributes = attributes.iter().map(|(name, text)| (*name, Content::Text((*text).into()))).collect();
+    let names: Vec<_> = (0..outputs).map(|output| format!("y{output}")).collect();
+    let keys: Vec<_> = keys.iter().map(String::as_str).collect();
+    let outputs: Vec<_> = names.iter().map(String::as_str).collect();
+    builder.apply("node", operator, version, &keys, &outputs, attributes).unwrap();
+    names.iter().for_each(|name| {
+        builder.output(name);
+    });
+    let mut model = graph::Model::new(Standard::OpenVino);
+    model.format_version = 11;
+    model.graph = builder.finish().unwrap();
+    (Model::from_source(model), given)
+}
+
+fn tensor<T: gradus::Element>(dims: &[usize], elements: &[T]) -> Tensor {
+    Tensor::from_vec(gradus::Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
+}
+
+fn counted(dims: &[usize]) -> Tensor {
+    let len = dims.iter().product::<usize>();
+    tensor(dims, &(0..i64::try_from(len).unwrap()).collect::<Vec<_>>())
+}
+
+/// Operators of OpenVINO: inputs, constants, attributes, outputs, whether it is exact in ONNX.
+#[test]
+fn operators_of_openvino_are_the_same_in_onnx() {
+    let s = |value: i64| Tensor::scalar(value);
+    let l = |values: &[i64]| Tensor::vector(values);
+    let f = |values: &[f32]| Tensor::vector(values);
+    type Case<'a> = (&'a str, i64, Vec<Tensor>, Vec<Tensor>, &'a [(&'a str, &'a str)], usize, bool);
+    let edge = l(&[i64::MIN, i64::MIN + 1, -7, -1, 0, 1, 7, i64::MAX]);
+    let cases: Vec<Case<'_>> = vec![
+        ("Divide", 1, vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])], vec![], &[], 1, true),
+        (
+            "Divide",
+            1,
+            vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])],
+            vec![],
+            &[("m_pythondiv", "false")],
+            1,
+            true,
+        ),
+        ("FloorMod", 1, vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])], vec![], &[], 1, true),
+        ("Mod", 1, vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])], vec![], &[], 1, true),
+        ("FloorMod", 1, vec![f(&[7.5, -7.5, 7.5, -0.0]), f(&[2.0, 2.0, -2.0, 3.0])], vec![], &[], 1, false),
+        (
+            "Round",
+            5,
+            vec![f(&[0.49999997, 0.5, 1.5, 2.5, -0.5, -1.5, -0.0, f32::INFINITY, f32::NAN, 8388609.0])],
+            vec![],
+            &[("mode", "half_away_from_zero")],
+            1,
+            true,
+        ),
+        (
+            "Round",
+            5,
+            vec![f(&[0.49999997, 0.5, 1.5, 2.5, -0.5, -1.5, -0.0])],
+            vec![],
+            &[("mode", "half_to_even")],
+            1,
+            true,
+        ),
+        (
+            "Add",
+            1,
+            vec![counted(&[2, 3, 4]), counted(&[3])],
+            vec![],
+            &[("auto_broadcast", "pdpd"), ("auto_broadcast_axis", "1")],
+            1,
+            true,
+        ),
+        ("SquaredDifference", 1, vec![l(&[1, 5]), l(&[4, 2])], vec![], &[], 1, true),
+        ("IsFinite", 10, vec![f(&[1.0, f32::INFINITY, f32::NAN])], vec![], &[], 1, true),
+        ("Clamp", 1, vec![l(&[-5, 0, 1, 9])], vec![], &[("min", "-1.5"), ("max", "2.5")], 1, true),
+        (
+            "Range",
+            4,
+            vec![Tensor::scalar(1.2f32), Tensor::scalar(11.3f32), Tensor::scalar(1.6f32)],
+            vec![],
+            &[("output_type", "i32")],
+            1,
+            false,
+        ),
+        (
+            "Range",
+            4,
+            vec![Tensor::scalar(1u8), Tensor::scalar(9i32), Tensor::scalar(3i64)],
+            vec![],
+            &[("output_type", "u8")],
+            1,
+            true,
+        ),
+        (
+            "Range",
+            4,
+            vec![Tensor::scalar(1i32), Tensor::scalar(9i32), Tensor::scalar(3i32)],
+            vec![],
+            &[("output_type", "f16")],
+            1,
+            false,
+        ),
+        ("Range", 4, vec![s(9), s(-9), s(-4)], vec![], &[("output_type", "i64")], 1, true),
+        (
+            "Range",
+            1,
+            vec![Tensor::scalar(1i8), Tensor::scalar(9i8), Tensor::scalar(3i8)],
+            vec![],
+            &[],
+            1,
+            true,
+        ),
+        ("ShapeOf", 1, vec![counted(&[2, 0, 3])], vec![], &[], 1, true),
+        ("ShapeOf", 3, vec![counted(&[2, 0, 3])], vec![], &[("output_type", "i32")], 1, false),
+        ("Gather", 8, vec![counted(&[3, 4])], vec![l(&[-1, 0]), s(1)], &[("batch_dims", "0")], 1, true),
+        (
+            "Gather",
+            7,
+            vec![counted(&[2, 3, 4]), tensor(&[2, 2], &[0i64, 2, 1, 1])],
+            vec![s(1)],
+            &[("batch_dims", "1")],
+            1,
+            true,
+        ),
+        (
+            "Gather",
+            8,
+            vec![counted(&[2, 3, 4, 5]), tensor(&[2, 3], &[0i64, 3, -1, 1, 1, 2])],
+            vec![s(2)],
+            &[("batch_dims", "1")],
+            1,
+            true,
+        ),
+        (
+            "Gather",
+            8,
+            vec![counted(&[2, 3, 4]), tensor(&[2, 3], &[0i64, 3, -1, 1, 1, 2])],
+            vec![s(2)],
+            &[("batch_dims", "-1")],
+            1,
+            true,
+        ),
+        (
+            "GatherND",
+            5,
+            vec![counted(&[2, 2, 3]), tensor(&[2, 2, 1], &[0i64, 2, 1, 1])],
+            vec![],
+            &[("batch_dims", "2")],
+            1,
+            true,
+        ),
+        (
+            "GatherND",
+            8,
+            vec![counted(&[2, 2, 3]), tensor(&[2, 2, 1], &[0i64, 2, 1, 1])],
+            vec![],
+            &[("batch_dims", "2")],
+            1,
+            true,
+        ),
+        (
+            "Slice",
+            8,
+            vec![counted(&[5, 4])],
+            vec![l(&[-1, 0]), l(&[i64::MIN, 3]), l(&[-2, 1]), l(&[0, 1])],
+            &[],
+            1,
+            true,
+        ),
+        ("Slice", 8, vec![counted(&[5, 4]), Tensor::vector(&[1i32])], vec![l(&[9]), l(&[2])], &[], 1, true),
+        (
+            "StridedSlice",
+            1,
+            vec![counted(&[3, 4, 5])],
+            vec![l(&[0, 1, -1]), l(&[2, 0, 0]), l(&[1, 1, -2])],
+            &[
+                ("begin_mask", "1,0,0"),
+                ("end_mask", "0,1,1"),
+                ("new_axis_mask", ""),
+                ("shrink_axis_mask", ""),
+                ("ellipsis_mask", ""),
+            ],
+            1,
+            true,
+        ),
+        (
+            "StridedSlice",
+            1,
+            vec![counted(&[3, 4, 5])],
+            vec![l(&[1, 0, -1]), l(&[0, 0, 0]), l(&[1, 1, 1])],
+            &[
+                ("begin_mask", ""),
+                ("end_mask", ""),
+                ("new_axis_mask", ""),
+                ("shrink_axis_mask", "1,0,1"),
+                ("ellipsis_mask", "0,1"),
+            ],
+            1,
+            true,
+        ),
+        (
+            "StridedSlice",
+            1,
+            vec![counted(&[3, 4]), l(&[1, 0, 1]), l(&[3, 0, 3])],
+            vec![l(&[1, 1, 1])],
+            &[
+                ("begin_mask", "0,0,1"),
+                ("end_mask", ""),
+                ("new_axis_mask", "0,1,0"),
+                ("shrink_axis_mask", ""),
+                ("ellipsis_mask", ""),
+            ],
+            1,
+            true,
+        ),
+        (
+            "StridedSlice",
+            1,
+            vec![counted(&[3, 4]), l(&[-1, 1])],
+            vec![l(&[0, 3]), l(&[1, 1])],
+            &[
+                ("begin_mask", ""),
+                ("end_mask", ""),
+                ("new_axis_mask", ""),
+                ("shrink_axis_mask", "1"),
+                ("ellipsis_mask", ""),
+            ],
+            1,
+            true,
+        ),
+        ("Split", 1, vec![counted(&[2, 6])], vec![s(-1)], &[("num_splits", "3")], 3, true),
+        ("VariadicSplit", 1, vec![counted(&[2, 6])], vec![s(1), l(&[1, -1, 2])], &[], 3, true),
+        ("VariadicSplit", 1, vec![counted(&[6, 2])], vec![s(0), l(&[1, 5])], &[], 2, true),
+        (
+            "Reshape",
+            1,
+            vec![counted(&[2, 3])],
+            vec![Tensor::vector(&[0i32, -1])],
+            &[("special_zero", "true")],
+            1,
+            true,
+        ),
+        ("Reshape", 1, vec![counted(&[0, 3])], vec![l(&[3, 0])], &[("special_zero", "false")], 1, true),
+        ("Squeeze", 1, vec![counted(&[1, 3, 1])], vec![l(&[0, -1])], &[], 1, true),
+        ("Squeeze", 15, vec![counted(&[1, 3, 1])], vec![], &[], 1, true),
+        ("Unsqueeze", 1, vec![counted(&[3])], vec![s(-1)], &[], 1, true),
+        ("Broadcast", 3, vec![counted(&[2])], vec![l(&[2, 3]), l(&[0])], &[("mode", "explicit")], 1, true),
+        ("Broadcast", 3, vec![counted(&[3, 1])], vec![l(&[2, 1, 4])], &[("mode", "bidirectional")], 1, true),
+        ("Broadcast", 3, vec![counted(&[3, 1])], vec![l(&[2, 3, 4])], &[("mode", "numpy")], 1, true),
+        (
+            "Broadcast",
+            1,
+            vec![counted(&[3])],
+            vec![l(&[2, 3, 4])],
+            &[("mode", "pdpd"), ("axis", "1")],
+            1,
+            true,
+        ),
+        ("Tile", 1, vec![counted(&[2, 3])], vec![l(&[2])], &[], 1, true),
+        ("Tile", 1, vec![counted(&[2])], vec![l(&[2, 1, 3])], &[], 1, true),
+        ("Transpose", 1, vec![counted(&[2, 3, 4])], vec![l(&[])], &[], 1, true),
+        ("Transpose", 1, vec![counted(&[2, 3, 4])], vec![l(&[1, 2, 0])], &[], 1, true),
+        (
+            "Pad",
+            12,
+            vec![counted(&[2, 3])],
+            vec![l(&[1, -1]), l(&[0, 2]), s(7)],
+            &[("pad_mode", "constant")],
+            1,
+            true,
+        ),
+        ("Pad", 1, vec![counted(&[3, 3])], vec![l(&[1, 2]), l(&[2, 1])], &[("pad_mode", "reflect")], 1, true),
+        ("NonZero", 3, vec![counted(&[2, 2])], vec![], &[("output_type", "i64")], 1, true),
+        ("OneHot", 1, vec![l(&[-1, 0, 2, 5])], vec![s(3), s(1), s(0)], &[("axis", "0")], 1, true),
+        (
+            "OneHot",
+            16,
+            vec![l(&[-1, 0, 2, 5])],
+            vec![s(3), s(1), s(0)],
+            &[("axis", "-1"), ("negative_indices_mode", "normalize")],
+            1,
+            true,
+        ),
+        ("ReduceSum", 1, vec![counted(&[2, 3])], vec![l(&[1, -1])], &[("keep_dims", "true")], 1, true),
+        ("ReduceSum", 1, vec![counted(&[2, 3]), l(&[])], vec![], &[("keep_dims", "false")], 1, true),
+        ("ReduceMax", 1, vec![counted(&[2, 3])], vec![l(&[0])], &[("keep_dims", "false")], 1, false),
+        (
+            "ReduceLogicalAnd",
+            1,
+            vec![tensor(&[2], &[gradus::element::Bool::from(true), gradus::element::Bool::from(false)])],
+            vec![l(&[0])],
+            &[("keep_dims", "false")],
+            1,
+            false,
+        ),
+        (
+            "TopK",
+            11,
+            vec![l(&[3, 9, 9, 1])],
+            vec![s(3)],
+            &[
+                ("axis", "0"),
+                ("mode", "max"),
+                ("sort", "value"),
+                ("stable", "true"),
+                ("index_element_type", "i32"),
+            ],
+            2,
+            true,
+        ),
+        (
+            "CumSum",
+            3,
+            vec![counted(&[2, 3])],
+            vec![s(-1)],
+            &[("exclusive", "true"), ("reverse", "true")],
+            1,
+            true,
+        ),
+        (
+            "MatMul",
+            1,
+            vec![counted(&[3, 2]), counted(&[4, 3])],
+            vec![],
+            &[("transpose_a", "true"), ("transpose_b", "true")],
+            1,
+            true,
+        ),
+        (
+            "ScatterUpdate",
+            3,
+            vec![counted(&[3, 4]), tensor(&[3, 2], &[-1i64; 6])],
+            vec![l(&[2, 0]), s(1)],
+            &[],
+            1,
+            false,
+        ),
+        (
+            "ScatterElementsUpdate",
+            12,
+            vec![counted(&[4]), l(&[3, 3]), l(&[10, 20])],
+            vec![s(0)],
+            &[("reduction", "sum"), ("use_init_val", "true")],
+            1,
+            true,
+        ),
+        (
+            "ScatterNDUpdate",
+            15,
+            vec![counted(&[4]), tensor(&[2, 1], &[1i64, 3]), l(&[10, 20])],
+            vec![],
+            &[("reduction", "max")],
+            1,
+            true,
+        ),
+        ("Reverse", 1, vec![counted(&[2, 3])], vec![l(&[1])], &[("mode", "index")], 1, true),
+        ("Convert", 1, vec![f(&[1.5, -2.5, 300.0])], vec![], &[("destination_type", "i32")], 1, false),
+        ("Convert", 1, vec![f(&[1.5, 0.0, f32::NAN])], vec![], &[("destination_type", "boolean")], 1, true),
+        (
+            "Select",
+            1,
+            vec![
+                tensor(&[2], &[gradus::element::Bool::from(true), gradus::element::Bool::from(false)]),
+                l(&[1, 2]),
+                s(9),
+            ],
+            vec![],
+            &[],
+            1,
+            true,
+        ),
+        ("Floor", 1, vec![l(&[1, 2])], vec![], &[], 1, true),
+    ];
+    for (operator, version, inputs, constants, attributes, outputs, exact) in cases {
+        let what = format!("{operator}-{version} {attributes:?}");
+        // Slots: a list of constants that stands before a later input is written in that order by hand.
+        let (inputs, constants) = ordered(operator, inputs, constants);
+        let (model, given) = openvino(operator, version, &inputs, &constants, attributes, outputs);
+        let want = run(&model, &given);
+        let converted = convert(&model, Standard::Onnx).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(converted.report.is_exact(), exact, "{what}: {:?}", converted.report.notes);
+        compare(&what, &want, &converted.model, &given, exact);
+    }
+}
+
+/// Inputs before constants, in the order of the operator's inputs.
+fn ordered(operator: &str, mut inputs: Vec<Tensor>, constants: Vec<Tensor>) -> (Vec<Tensor>, Vec<Tensor>) {
+    // Of ScatterUpdate, the updates stand between the indices and the axis.
+    if operator == "ScatterUpdate" {
+        let updates = inputs.remove(1);
+        inputs.extend([constants[0].clone(), updates]);
+        return (inputs, vec![constants[1].clone()]);
+    }
+    (inputs, constants)
+}
+
+/// A loop of OpenVINO over slices of a list, with a carried sum: what it carries, and parts from each run.
+fn iterated(operator: &str, slices: Slices, joined: Slices) -> (Model, HashMap<String, Value>) {
+    let mut body = Builder::new("body");
+    let declared = |extents: &[usize]| {
+        Some(Type::Tensor(Some(DType::I64), Some(extents.iter().map(|&len| Extent::Known(len)).collect())))
+    };
+    for (name, extents) in
+        [("part", vec![2, usize::try_from(slices.part_size).unwrap()]), ("sum", vec![2, 1]), ("by", vec![])]
+    {
+        let id = body.define(name, Origin::Input).unwrap();
+        body.info(id).declared = declared(&extents);
+    }
+    body.constant("axis", Tensor::vector(&[1i64]).into()).unwrap();
+    let text = |name: &'static str, text: &str| (name, Content::Text(text.into()));
+    body.apply("", "ReduceSum", 1, &["part", "axis"], &["more"], vec![text("keep_dims", "true")]).unwrap();
+    body.apply("", "Add", 1, &["sum", "more"], &["next"], vec![]).unwrap();
+    body.apply("", "Multiply", 1, &["part", "by"], &["scaled"], vec![]).unwrap();
+    for output in ["next", "scaled"] {
+        body.output(output);
+    }
+    let mut ports = Ports::default();
+    let lead = if operator == "Loop" { 2 } else { 0 };
+    ports.inputs.push(Port { outer: lead, inner: 0, slices: Some(slices) });
+    ports.inputs.push(Port { outer: lead + 1, inner: 1, slices: None });
+    ports.inputs.push(Port { outer: lead + 2, inner: 2, slices: None });
+    ports.back_edges.push((0, 1));
+    ports.outputs.push(Port { outer: 0, inner: 0, slices: None });
+    ports.outputs.push(Port { outer: 1, inner: 1, slices: Some(joined) });
+    let mut builder = Builder::new("loops");
+    let mut given = HashMap::new();
+    for (name, value) in
+        [("x", counted(&[2, 6])), ("first", tensor(&[2, 1], &[100i64, 200])), ("by", Tensor::scalar(3i64))]
+    {
+        let id = builder.define(name, Origin::Input).unwrap();
+        let extents = value.shape().dims().iter().map(|_| Extent::Unknown).collect();
+        builder.info(id).declared = Some(Type::Tensor(Some(DType::I64), Some(extents)));
+        given.insert(name.to_owned(), value.into());
+    }
+    builder.constant("runs", Tensor::scalar(-1i64).into()).unwrap();
+    builder.constant("goes", Tensor::scalar(gradus::element::Bool::from(true)).into()).unwrap();
+    let attributes = vec![
+        ("port_map", Content::Ports(Arc::new(ports))),
+        ("body", Content::Graph(Arc::new(body.finish().unwrap()))),
+    ];
+    let inputs = if lead == 0 { vec!["x", "first", "by"] } else { vec!["runs", "goes", "x", "first", "by"] };
+    builder.apply("loop", operator, 5, &inputs, &["total", "all"], attributes).unwrap();
+    builder.output("total");
+    builder.output("all");
+    let mut model = graph::Model::new(Standard::OpenVino);
+    model.format_version = 11;
+    model.graph = builder.finish().unwrap();
+    (Model::from_source(model), given)
+}
+
+#[test]
+fn loops_over_slices_are_the_same_in_onnx() {
+    let forth = |size: i64| Slices { axis: 1, start: 0, end: -1, stride: size, part_size: size };
+    let back = |size: i64| Slices { axis: -1, start: -1, end: 0, stride: -size, part_size: size };
+    for operator in ["TensorIterator", "Loop"] {
+        for (slices, joined) in [
+            (forth(1), forth(1)),
+            (forth(2), forth(2)),
+            (back(1), forth(1)),
+            (forth(3), back(3)),
+            (back(2), back(2)),
+        ] {
+            let what = format!("{operator} {slices:?} {joined:?}");
+            let (model, given) = iterated(operator, slices, joined);
+            let want = run(&model, &given);
+            let there = convert(&model, Standard::Onnx).unwrap_or_else(|error| panic!("{what}: {error}"));
+            compare(&what, &want, &there.model, &given, true);
+            let again =
+                convert(&there.model, Standard::OpenVino).unwrap_or_else(|error| panic!("{what}: {error}"));
+            compare(&what, &want, &again.model, &given, true);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_said_is_refused_with_its_node() {
+    let refusal = |model: &Model, to| convert(model, to).unwrap_err().to_string();
+    let (model, _) = openvino(
+        "Pad",
+        1,
+        &[counted(&[3])],
+        &[Tensor::vector(&[1i64]), Tensor::vector(&[1i64])],
+        &[("pad_mode", "symmetric")],
+        1,
+    );
+    assert_eq!(
+        refusal(&model, Standard::Onnx),
+        "node \"node\" (openvino Pad-1): ONNX does not pad in mode \"symmetric\""
+    );
+    let (model, _) =
+        openvino("Gather", 8, &[counted(&[3]), Tensor::vector(&[0i64]), Tensor::scalar(0i64)], &[], &[], 1);
+    assert_eq!(
+        refusal(&model, Standard::Onnx),
+        "node \"node\" (openvino Gather-8): what input 2 holds is not known before a run, but is needed to convert it"
+    );
+    let (model, _) = openvino("NormalizeL2", 1, &[counted(&[3]), Tensor::vector(&[0i64])], &[], &[], 1);
+    assert_eq!(
+        refusal(&model, Standard::Onnx),
+        "node \"node\" (openvino NormalizeL2-1): operator NormalizeL2 of openvino is not converted to onnx"
+    );
+    assert_eq!(
+        refusal(&model, Standard::OpenVino),
+        "openvino is not converted to openvino: the model is of that standard already"
+    );
+}
+
+#[test]
+fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {
+    let (model, given) = openvino("Squeeze", 1, &[counted(&[1, 3])], &[Tensor::vector(&[0i64])], &[], 1);
+    let want = run(&model, &given);
+    for opset in [11, 13, 28] {
+        let options = ConvertOptions { opset: Some(opset), ..ConvertOptions::default() };
+        let converted = model.convert(Standard::Onnx, &options).unwrap();
+        let node = &converted.model.graph().nodes()[0];
+        assert_eq!(node.attribute("axes").is_some(), opset < 13, "{opset}");
+        compare(&format!("{opset}"), &want, &converted.model, &given, true);
+    }
+    let (model, _) = openvino(
+        "Range",
+        4,
+        &[Tensor::scalar(1i64), Tensor::scalar(1i64), Tensor::scalar(1i64)],
+        &[],
+        &[("output_type", "i64")],
+        1,
+    );
+    let error =
+        model.convert(Standard::Onnx, &ConvertOptions { opset: Some(10), ..ConvertOptions::default() });
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "node \"node\" (openvino Range-4): it needs Range, which ONNX has since operator set 11, but set 10 is wanted"
+    );
+}
+
+#[test]
+fn ranges_of_short_floats_are_those_of_version_27_or_of_float32() {
+    let half = |value: f64| {
+        gradus::convert::cast(&Tensor::scalar(value), DType::F16, gradus::convert::Rules::IEEE).unwrap()
+    };
+    let (model, given) =
+        openvino("Range", 4, &[half(0.0), half(1.0), half(0.25)], &[], &[("output_type", "f16")], 1);
+    let want = run(&model, &given);
+    for (opset, operators) in [(28, &["Range"][..]), (20, &["Cast", "Cast", "Cast", "Range", "Cast"])] {
+        let options = ConvertOptions { opset: Some(opset), ..ConvertOptions::default() };
+        let converted = model.convert(Standard::Onnx, &options).unwrap();
+        let found: Vec<_> = converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
+        assert_eq!(found, operators);
+        assert!(!converted.report.is_exact());
+        compare(&format!("{opset}"), &want, &converted.model, &given, true);
+    }
+    let newest = convert(&model, Standard::Onnx).unwrap();
+    let stash = newest.model.graph().nodes()[0].attribute("stash_type").cloned();
+    assert!(matches!(stash, Some(Content::Int(11))), "{stash:?}");
+    let bytes: Bytes = newest.model.to_onnx().unwrap();
+    assert!(Model::from_bytes(&bytes, &gradus::Limits::DEFAULT).is_ok());
+}
