@@ -10,9 +10,14 @@ turns; the median counts, and so a factor is the median of the factors of the ro
 import argparse
 import importlib.util
 import json
+import os
 import pathlib
+import random
 import statistics
 import time
+
+# Threads of one program must not spin while the next is timed; their libraries read this when they are loaded.
+os.environ |= {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 
 import numpy as np
 
@@ -80,9 +85,12 @@ def measured(found, rounds):
         while seconds(call, counts[name]) * counts[name] < LEAST:
             counts[name] *= 2
     times = {name: [] for name in found}
+    names = list(found)
     for _ in range(rounds):
-        for name, call in found.items():
-            times[name].append(seconds(call, counts[name]))
+        # Who comes after whom changes: memory that one gives back is another's to take.
+        random.shuffle(names)
+        for name in names:
+            times[name].append(seconds(found[name], counts[name]))
     return times
 
 

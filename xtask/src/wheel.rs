@@ -33,9 +33,10 @@ fn build(profile: &str, wheels: &str) -> Result<PathBuf> {
     wheel.ok_or_else(|| format!("maturin left no wheel in {wheels}"))
 }
 
-/// Runs the package's tests from a wheel that is installed beside what they need; it is built faster than one to be given out.
+/// Runs the package's tests from a wheel that is installed beside what they need. It is built as tests are: with checks of
+/// overflow, and from what is compiled for them already.
 pub(crate) fn test() -> Result<()> {
-    let wheel = build("wheel-test", "target/wheels-test")?;
+    let wheel = build("dev", "target/wheels-test")?;
     let wanted = std::fs::read_to_string(root().join(TESTS)).map_err(|error| format!("{TESTS}: {error}"))?;
     let python = || environment("target/venv-python", &wanted.lines().collect::<Vec<_>>());
     let pip =

@@ -706,6 +706,29 @@ proptest! {
     }
 
     #[test]
+    fn what_a_reshape_refuses_is_refused_before_the_run(
+        dims in prop::collection::vec(0..5usize, 1..4),
+        target in prop::collection::vec(-1..7i64, 1..4),
+    ) {
+        let case = onnx("Reshape", 14, vec![tensor(DType::F32, &dims, 0).into(), Tensor::vector(&target).into()]);
+        let mut given: HashMap<_, _> =
+            case.given().into_iter().map(|(name, value)| (name, Given::Value(value))).collect();
+        let extents = dims.iter().map(|&len| Extent::Known(len)).collect();
+        given.insert("in0".into(), Given::Type(Type::Tensor(Some(DType::F32), Some(extents))));
+        let (inference, fact) = case.inferred(given);
+        match case.run() {
+            Ok(value) => {
+                prop_assert_eq!(inference.problems(), []);
+                prop_assert_eq!(&fact.as_tensor().unwrap().shape().unwrap(), value.tensor().unwrap().shape());
+            }
+            Err(error) => {
+                prop_assert_eq!(error.kind(), Kind::Shape);
+                prop_assert!(!inference.problems().is_empty(), "{}, but inferred {:?}", error, fact);
+            }
+        }
+    }
+
+    #[test]
     fn ranges_are_inferred_as_they_are_computed(numbers in [-100..100i32, -100..100i32, -5..5i32]) {
         let case = onnx("Range", 11, numbers.map(|n| Tensor::scalar(n).into()).to_vec());
         let ran: std::result::Result<Value, Error> = case.run();

@@ -40,12 +40,31 @@ pub fn write<S: Simd, T: FromNumber + Default>(
     groups: &impl Group<S, T>,
     exact: impl Fn(u64) -> T,
 ) {
+    write_groups(
+        simd,
+        streams,
+        out,
+        #[inline(always)]
+        |group, out| groups.write(simd, group, out),
+        exact,
+    );
+}
+
+/// The same by a function, which does what [`Group::write`] says.
+#[inline(always)]
+pub fn write_groups<S: Simd, T: FromNumber + Default>(
+    simd: S,
+    streams: bool,
+    out: &mut [T],
+    write: impl Fn(usize, &mut [T; GROUP]) -> u64,
+    exact: impl Fn(u64) -> T,
+) {
     let (body, tail) = out.as_chunks_mut::<GROUP>();
     let whole = body.len();
     for (group, out) in body.iter_mut().enumerate() {
         let mut made = [T::default(); GROUP];
         let place = if streams { &mut made } else { &mut *out };
-        let doubts = groups.write(simd, group, place);
+        let doubts = write(group, place);
         if doubts != 0 {
             settle(doubts, place, |k| exact(u64_of(group * GROUP) + k));
         }
@@ -55,7 +74,7 @@ pub fn write<S: Simd, T: FromNumber + Default>(
     }
     if !tail.is_empty() {
         let mut made = [T::default(); GROUP];
-        let doubts = groups.write(simd, whole, &mut made);
+        let doubts = write(whole, &mut made);
         tail.copy_from_slice(&made[..tail.len()]);
         settle(doubts, tail, |k| exact(u64_of(whole * GROUP) + k));
     }

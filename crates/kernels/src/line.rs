@@ -17,9 +17,13 @@
 //!
 //! For elements of fewer bits the double `a.high + j d.high`, rounded once, is enough: off by 2^-53 m for each of
 //! this rounding, `a.low` and `j d.low`, so 2^-51 m is a bound.
+//!
+//! Singles are made by singles in the same way, where `a` is four times as large as every `j d`: vectors hold twice as many,
+//! and nothing is converted. The pairs are off by 2^-48 m together; `t + q`, `j d.low` and `a.low` are at most 2^-24 m times 1.5,
+//! 1 and 1, so what is rounded there is off by less than 2^-45 m, and 2^-44 m is a bound of all.
 
-use fearless_simd::Simd;
 use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd};
 use gradus_core::convert::{FromNumber, nearest_f64};
 use gradus_core::seq::Line;
 use gradus_core::{DType, Number};
@@ -48,6 +52,9 @@ pub struct Lines {
 
 /// Largest magnitudes of lines on which nothing overflows, and no error is too small to be a double.
 const MAGNITUDES: std::ops::Range<f64> = power_of_two(-800)..power_of_two(1000);
+
+/// Magnitudes of singles on which nothing overflows, and no error is too small to be a single.
+const SINGLE_MAGNITUDES: std::ops::Range<f64> = power_of_two(-60)..power_of_two(126);
 
 impl Lines {
     /// The line of a plan of that many elements of a type, if its numbers are neither too large nor too small.
@@ -96,6 +103,33 @@ impl Lines {
         }
     }
 
+    /// Singles from index `lo` on; `exact` makes one that is in doubt.
+    #[inline(always)]
+    pub fn write_singles<S: Simd>(
+        &self,
+        simd: S,
+        streams: bool,
+        lo: u64,
+        out: &mut [f32],
+        exact: Exact<'_, f32>,
+    ) {
+        // Without the instruction, three fused multiplications cost more than conversions.
+        let fused = !matches!(simd.level(), Level::Fallback(_));
+        for (lo, block) in blocks(lo, out) {
+            match self.singles(lo).filter(|_| fused) {
+                Some(sums) => certain::write_groups(
+                    simd,
+                    streams,
+                    block,
+                    #[inline(always)]
+                    |group, out| sums.write(simd, group, out),
+                    |i| exact(lo + i),
+                ),
+                None => self.write_rounded(simd, streams, lo, block, exact),
+            }
+        }
+    }
+
     /// Elements of fewer bits from index `lo` on; `exact` makes one that is in doubt.
     #[inline(always)]
     pub fn write_rounded<S: Simd, T: FromNumber + Default>(
@@ -121,6 +155,20 @@ impl Lines {
         }
     }
 
+    /// The sums of a block, if singles can be their own bounds.
+    fn singles(&self, lo: u64) -> Option<FarSingles> {
+        if self.relative == 0.0 {
+            return None;
+        }
+        let start = Pair::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit);
+        let first = start.high.abs();
+        let fits = SINGLE_MAGNITUDES.contains(&first) && first >= 4.0 * self.spread;
+        let error = power_of_two(-44) * (first + self.spread) + self.slack;
+        // Rounded, the error may be less by 2^-24 of it.
+        let error = f32::from_f64(error * (1.0 + power_of_two(-23)));
+        fits.then(|| FarSingles { start: singles(start), step: singles(self.step), error })
+    }
+
     /// The first number of a block, and how far the block's sums may be off.
     fn start(&self, lo: u64) -> (Pair, f64) {
         let start = Pair::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit);
@@ -134,17 +182,24 @@ fn blocks<T>(lo: u64, out: &mut [T]) -> impl Iterator<Item = (u64, &mut [T])> {
     (lo..).step_by(BLOCK).zip(out.chunks_mut(BLOCK))
 }
 
+macro_rules! places {
+    () => {{
+        let mut places = [[0.0; GROUP]; BLOCK / GROUP];
+        let (mut i, mut place) = (0, 0.0);
+        while i < BLOCK {
+            places[i / GROUP][i % GROUP] = place;
+            place += 1.0;
+            i += 1;
+        }
+        places
+    }};
+}
+
 /// Places in a block.
-static PLACES: [Doubles; BLOCK / GROUP] = {
-    let mut places = [[0.0; GROUP]; BLOCK / GROUP];
-    let (mut i, mut place) = (0, 0.0);
-    while i < BLOCK {
-        places[i / GROUP][i % GROUP] = place;
-        place += 1.0;
-        i += 1;
-    }
-    places
-};
+static PLACES: [Doubles; BLOCK / GROUP] = places!();
+
+/// The same, as singles.
+static SINGLE_PLACES: [[f32; GROUP]; BLOCK / GROUP] = places!();
 
 #[inline(always)]
 fn places<S: Simd>(simd: S, group: usize, from: usize) -> S::f64s {
@@ -181,15 +236,62 @@ impl<S: Simd> Bounds<S> for FarSums {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
         let Sums { start, step, error } = self.0;
-        let (first, step, step_low) = (
-            S::f64s::splat(simd, start.high),
-            S::f64s::splat(simd, step.high),
-            S::f64s::splat(simd, step.low),
-        );
-        let place = places(simd, group, from);
-        let sum = place.mul_add_precise(step, first);
-        let rest = place.mul_add_precise(step_low, place.mul_add_precise(step, first - sum));
-        [sum + (rest + (start.low - error)), sum + (rest + (start.low + error))]
+        let splat = |x| S::f64s::splat(simd, x);
+        let corrections = [splat(start.low - error), splat(start.low + error)];
+        far_sums(
+            places(simd, group, from),
+            splat(start.high),
+            [splat(step.high), splat(step.low)],
+            corrections,
+        )
+    }
+}
+
+/// Bounds of sums whose first term is so large that what the sum drops is one fused multiplication; `corrections` are the
+/// low part of the first term, less and more the error.
+#[inline(always)]
+fn far_sums<S: Simd, V: SimdFloat<S>>(
+    place: V,
+    first: V,
+    [step, step_low]: [V; 2],
+    corrections: [V; 2],
+) -> [V; 2] {
+    let sum = place.mul_add_precise(step, first);
+    let rest = place.mul_add_precise(step_low, place.mul_add_precise(step, first - sum));
+    corrections.map(
+        #[inline(always)]
+        |correction| sum + (rest + correction),
+    )
+}
+
+/// Sums of singles, each a pair, of which the first term is at least four times as large as the second.
+struct FarSingles {
+    start: [f32; 2],
+    step: [f32; 2],
+    error: f32,
+}
+
+/// The pair of singles that a pair of doubles is, relatively off by at most 2^-48.
+fn singles(pair: Pair) -> [f32; 2] {
+    let high = f32::from_f64(pair.high);
+    [high, f32::from_f64(pair.high - f64::from(high) + pair.low)]
+}
+
+impl FarSingles {
+    /// Writes a group, as [`Group::write`] does.
+    #[inline(always)]
+    fn write<S: Simd>(&self, simd: S, group: usize, out: &mut [f32; GROUP]) -> u64 {
+        let splat = |x| S::f32s::splat(simd, x);
+        let (first, step) = (splat(self.start[0]), self.step.map(splat));
+        let corrections = [splat(self.start[1] - self.error), splat(self.start[1] + self.error)];
+        let mut doubts = 0;
+        for from in (0..GROUP).step_by(S::f32s::LEN) {
+            let place = S::f32s::from_slice(simd, &SINGLE_PLACES[group][from..from + S::f32s::LEN]);
+            let [low, high] = far_sums(place, first, step, corrections);
+            low.store_slice(&mut out[from..from + S::f32s::LEN]);
+            doubts |= low.to_bits().simd_ne(high.to_bits()).to_bitmask() << from;
+        }
+        doubts
     }
 }
 

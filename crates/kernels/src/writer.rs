@@ -159,13 +159,14 @@ pub struct Writer<'p, P> {
     options: Options,
 }
 
-/// Bytes from which elements are stored past the caches. It was measured to pay at twice as many (docs/performance.md);
-/// where it begins to pay is an estimate.
-const STREAM: usize = 4 << 20;
+/// Bytes from which elements are stored past the caches, and by several threads: fewer may stay in a cache that all cores
+/// share, and waking a thread costs as much as writing a megabyte. Measured by `bench/python.py`, on two cores.
+const MANY: usize = 16 << 20;
 
-/// Bytes from which threads are used: they were measured to pay at eight times as many, and where that begins is an
-/// estimate. Elements that are made one by one by their plan take so long that few are enough.
-const THREADS: usize = 1 << 20;
+/// Bytes from which threads are used where an element takes as long as ten of others.
+const THREADS_SLOW: usize = 1 << 20;
+
+/// Elements from which threads are used where their plan makes them one by one.
 pub(crate) const THREADS_EACH: usize = 1 << 10;
 
 impl<P: Fill> Writer<'_, P> {
@@ -182,20 +183,25 @@ impl<P: Fill> Writer<'_, P> {
         assert_eq!(self.plan.dtype(), T::DTYPE, "the plan is of another type than the slice");
         let left = self.plan.len().checked_sub(lo);
         assert!(left.is_some_and(|left| u64_of(out.len()) <= left), "the slice reaches beyond the plan");
-        let threads = self.threads(out);
+        let (threads, streams) = (self.threads(out), self.streams(out));
         if threads == 1 {
-            return self.write_alone(lo, out);
+            return self.write_alone(lo, out, streams);
         }
         let part = out.len().div_ceil(threads);
         out.par_chunks_mut(part)
             .enumerate()
-            .for_each(|(i, out)| self.write_alone(lo + u64_of(i * part), out));
+            .for_each(|(i, out)| self.write_alone(lo + u64_of(i * part), out, streams));
     }
 
     fn threads<T>(&self, out: &[T]) -> usize {
+        let bytes = size_of_val(out);
         let pays = match self.kernel {
             Kernel::Each => out.len() >= THREADS_EACH,
-            _ => size_of_val(out) >= THREADS,
+            // Types that are rounded without vectors.
+            Kernel::Lines(_) | Kernel::Stairs(_) | Kernel::Powers(_) if size_of::<T>() <= 2 => {
+                bytes >= THREADS_SLOW
+            }
+            _ => bytes >= MANY,
         };
         match self.options.threads {
             _ if !pays => 1,
@@ -204,16 +210,19 @@ impl<P: Fill> Writer<'_, P> {
         }
     }
 
-    fn write_alone<T: Write>(&self, lo: u64, out: &mut [T]) {
+    fn streams<T>(&self, out: &[T]) -> bool {
+        match self.options.stores {
+            Stores::Auto => size_of_val(out) >= MANY && !matches!(self.kernel, Kernel::Each),
+            Stores::Cached => false,
+            Stores::Streaming => true,
+        }
+    }
+
+    fn write_alone<T: Write>(&self, lo: u64, out: &mut [T], streams: bool) {
         let token = self.options.token();
         let at = |i| T::from_number(self.plan.at(i));
         let elements = Elements { at: &at, len: self.plan.len() };
         let write = |lo, out: &mut [T], streams| T::write(&self.kernel, &elements, lo, out, token, streams);
-        let streams = match self.options.stores {
-            Stores::Auto => size_of_val(out) >= STREAM && !matches!(self.kernel, Kernel::Each),
-            Stores::Cached => false,
-            Stores::Streaming => true,
-        };
         if !streams {
             return write(lo, out, false);
         }
@@ -301,13 +310,13 @@ impl Write for f64 {
 }
 
 macro_rules! write_rounded {
-    ($($type:ty $([$fused:ident])?),*) => {$(
+    ($($type:ty: $lines:ident $([$fused:ident])?;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     $(Kernel::$fused(fused) => at_level!(token, _ => fused.write(lo, out)),)?
                     Kernel::Lines(lines) => {
-                        at_level!(token, simd => lines.write_rounded(simd, streams, lo, out, elements.at));
+                        at_level!(token, simd => lines.$lines(simd, streams, lo, out, elements.at));
                         restore_ends(elements, lo, out);
                     }
                     Kernel::Powers(powers) => at_level!(token, simd => powers.write_rounded(simd, streams, elements.at, lo, out)),
@@ -318,7 +327,11 @@ macro_rules! write_rounded {
     )*};
 }
 
-write_rounded! { f16, bf16, f32 [Fused] }
+write_rounded! {
+    f16: write_rounded;
+    bf16: write_rounded;
+    f32: write_singles [Fused];
+}
 
 macro_rules! write_integers {
     ($($type:ty: $stairs:ident $powers:ident;)*) => {$(

@@ -100,7 +100,10 @@ def made(line):
 @pytest.mark.parametrize(
     ("line", "kind", "message"),
     [
-        (lambda g, x: g.reshape(x, [4, 5]) and g.add(x, np.zeros((2, 4), np.float32)), ShapeError, "3"),
+        (lambda g, x: g.add(x, np.zeros((2, 4), np.float32)), ShapeError, "3"),
+        (lambda g, x: g.reshape(x, [4, 5]), ShapeError, "the numbers of elements: 3*N and 20 must be equal"),
+        (lambda g, x: g.reshape(x, ["N", 4]), DTypeError, "but integers are wanted"),
+        (lambda g, x: g.reshape(x, [2.5, -1]), DTypeError, "is of float64, but integers are wanted"),
         (lambda g, x: g.concat([x, g.shape(x)]), DTypeError, "they must be of one type"),
         (lambda g, x: g.range(0, 1, 0), ArgumentError, "is zero, but a range needs a step"),
         (lambda g, x: g.range(g.size(x), np.float32(1.5), 1), DTypeError, "they must be of one type"),

@@ -319,6 +319,19 @@ impl Symbols {
         self.modulo(dim, divisor) == Some(Dim::ZERO)
     }
 
+    /// Whether an expression is never zero, whatever its symbols are: by its bounds, or because all its terms have a divisor
+    /// that its constant lacks.
+    pub fn never_zero(&self, dim: Dim) -> bool {
+        let bounds = self.bounds(dim);
+        if bounds.least().is_some_and(|least| least > 0) || bounds.greatest().is_some_and(|most| most < 0) {
+            return true;
+        }
+        let Dim::Symbolic(id) = dim else { return false };
+        let sum = self.sum(id);
+        let divisor = sum.terms.iter().fold(0, |divisor, term| gcd(divisor, term.coefficient));
+        divisor > 1 && sum.constant % divisor != 0
+    }
+
     /// Whether an expression is at least that number, whatever its symbols are: by its bounds, or by those of what is
     /// never more than it, with `(x - d + 1)/d` or `x/d` in place of `x//d`.
     pub fn never_below(&mut self, dim: Dim, least: i64) -> bool {

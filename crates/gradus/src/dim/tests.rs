@@ -189,3 +189,22 @@ fn what_grows_too_large_is_nothing() {
         None
     );
 }
+
+#[test]
+fn what_is_never_zero_is_so_by_bounds_or_divisors() {
+    let mut symbols = Symbols::default();
+    for (text, never) in [
+        ("5", true),
+        ("0", false),
+        ("n + 1", true),
+        ("n - 4", false),
+        ("3*n - 4", true),
+        ("3*n - 6", false),
+        ("6*n - 4*m + 3", true),
+        ("6*n - 3*m + 1", true),
+        ("6*n - 5*m + 1", false),
+    ] {
+        let dim = symbols.parse(text).unwrap();
+        assert_eq!(symbols.never_zero(dim), never, "{text}");
+    }
+}

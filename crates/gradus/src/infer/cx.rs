@@ -384,18 +384,23 @@ impl Cx<'_, '_> {
         if a == b {
             return Ok(a);
         }
-        let apart = self.pass.symbols.subtract(a, b);
-        let bounds = apart.map_or(Bounds::ANY, |apart| self.pass.symbols.bounds(apart));
-        if bounds.least().is_some_and(|least| least > 0) || bounds.greatest().is_some_and(|most| most < 0) {
-            let symbols = &self.pass.symbols;
-            let (a, b) = (symbols.print(a), symbols.print(b));
-            return Err(Stop::shape(format!("{what}: {a} and {b} must be equal")));
-        }
+        self.not_apart(a, b, what)?;
         self.assume(a, "==", b);
         let rank = |dim: Dim| self.pass.symbols.rank(dim);
         let (kept, other) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
         self.pass.note_equal(kept, other);
         Ok(kept)
+    }
+
+    /// Refuses two that must be equal, and never are.
+    pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: &str) -> Result<(), Stop> {
+        let symbols = &mut self.pass.symbols;
+        let apart = symbols.subtract(a, b);
+        if apart.is_none_or(|apart| !symbols.never_zero(apart)) {
+            return Ok(());
+        }
+        let (a, b) = (symbols.print(a), symbols.print(b));
+        Err(Stop::shape(format!("{what}: {a} and {b} must be equal")))
     }
 
     /// The extents that several broadcast to.

@@ -219,6 +219,7 @@ impl<'m> Pass<'m> {
             Resolved::Rule { rule, .. } => rule(&mut cx),
             Resolved::None(reason) => Err(Stop::Unknown(None, reason.into())),
         };
+        let result = result.and_then(|facts| self.extents_checked(facts));
         let signature = resolved.signature();
         let (facts, reason) = match result {
             Ok(facts) => (facts, None),
@@ -264,6 +265,19 @@ impl<'m> Pass<'m> {
             self.evaluated(frame, node, &resolved);
             self.symbols_for_elements(frame, node, index);
         }
+    }
+
+    /// The facts, if no extent is below zero.
+    fn extents_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, Stop> {
+        for (output, fact) in facts.iter().enumerate() {
+            let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_deref()).unwrap_or_default();
+            let below = |dim: &Dim| self.symbols.bounds(*dim).greatest().is_some_and(|most| most < 0);
+            if let Some(axis) = dims.iter().position(below) {
+                let extent = self.symbols.print(dims[axis]);
+                return Err(Stop::shape(format!("axis {axis} of output {output} has {extent} elements")));
+            }
+        }
+        Ok(facts)
     }
 
     fn resolve(&mut self, node: &Node) -> Resolved<'m> {

@@ -31,8 +31,6 @@ pub(super) const RULES: &[Rules] = &[
             "Celu",
             "Cos",
             "Cosh",
-            "CumProd",
-            "CumSum",
             "Elu",
             "Erf",
             "Exp",
@@ -69,10 +67,14 @@ pub(super) const RULES: &[Rules] = &[
             "Tan",
             "Tanh",
             "ThresholdedRelu",
-            "Trilu",
         ],
         same,
     ),
+    onnx(&["CumProd", "CumSum"], cumulative),
+    onnx(&["Trilu"], |cx| match cx.dims(0)?.len() {
+        0 | 1 => Err(Stop::shape("the input has no two axes")),
+        _ => same(cx),
+    }),
     microsoft(
         &[
             "BiasAdd",
@@ -141,6 +143,15 @@ pub(super) const RULES: &[Rules] = &[
 /// As the first input.
 pub(super) fn same(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
+}
+
+/// As the first input, which has the axis.
+fn cumulative(cx: &mut Cx<'_, '_>) -> Outcome {
+    let rank = cx.dims(0)?.len();
+    if let Some(axes) = cx.known_integers(1) {
+        cx.axes(&axes, rank)?;
+    }
+    same(cx)
 }
 
 /// As the first input, of the element type that the attribute names, or else the input's.

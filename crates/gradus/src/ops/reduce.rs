@@ -136,6 +136,12 @@ pub(super) fn top_k(cx: &mut Cx<'_, '_>, indices: DType) -> Outcome {
             }
         }
     };
+    if let Some(fewer) = cx.symbols().subtract(k, dims[axis])
+        && cx.symbols().at_least(fewer, 1)
+    {
+        let (k, len) = (cx.symbols().print(k).to_string(), cx.symbols().print(dims[axis]).to_string());
+        return Err(Stop::shape(format!("k is {k}, but axis {axis} has {len} elements")));
+    }
     let mut all = dims.to_vec();
     all[axis] = k;
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])

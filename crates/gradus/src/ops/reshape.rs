@@ -41,7 +41,7 @@ pub(super) fn reshaped(cx: &mut Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
 }
 
 /// What is left of a number of elements when some extents are taken out.
-pub(super) fn quotient(cx: &mut Cx<'_, '_>, all: &[Dim], taken: &[Dim]) -> Dim {
+pub(super) fn quotient(cx: &mut Cx<'_, '_>, all: &[Dim], taken: &[Dim]) -> Result<Dim, Stop> {
     let mut left = all.to_vec();
     let mut below = Vec::new();
     for dim in taken {
@@ -55,9 +55,9 @@ pub(super) fn quotient(cx: &mut Cx<'_, '_>, all: &[Dim], taken: &[Dim]) -> Dim {
     }
     let (above, below) = (cx.product(&left), cx.product(&below));
     if below == Dim::ZERO {
-        return cx.unknown("-1 stands beside an extent of 0", Bounds::EXTENT);
+        return Err(Stop::shape("-1 stands beside an extent of 0"));
     }
-    cx.floor_divide(above, below)
+    Ok(cx.floor_divide(above, below))
 }
 
 fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
@@ -98,6 +98,9 @@ pub(super) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) 
                     Some(cx.unknown("the extent is the input's, which is not known", Bounds::EXTENT))
                 }
             },
+            Dim::Known(-1) if target[..axis].contains(&dim) => {
+                return Err(Stop::shape(format!("element {axis} of the shape is a second -1")));
+            }
             Dim::Known(-1) => None,
             Dim::Known(value) if value < -1 => {
                 return Err(Stop::shape(format!("element {axis} of the shape is {value}")));
@@ -118,9 +121,16 @@ pub(super) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) 
     let open = dims.iter().filter(|dim| dim.is_none()).count();
     let rest: Vec<_> = dims.iter().flatten().copied().collect();
     let left = match (&given, open) {
-        (Some(given), 1) => Some(quotient(cx, &given.clone(), &rest)),
+        (Some(given), 1) => Some(quotient(cx, given, &rest)?),
         _ => None,
     };
+    if let Some(given) = &given {
+        let all: Vec<_> = rest.iter().copied().chain(left).collect();
+        if all.len() == target.len() {
+            let (before, after) = (cx.product(given), cx.product(&all));
+            cx.not_apart(before, after, "the numbers of elements")?;
+        }
+    }
     let filled = dims.into_iter().map(|dim| match (dim, left) {
         (Some(dim), _) | (None, Some(dim)) => dim,
         (None, None) if given.is_none() => cx.unknown("the number of elements is not known", Bounds::EXTENT),

@@ -27,7 +27,13 @@ pub(super) const RULES: &[Rules] = &[
     onnx(&["Split"], split),
     onnx(&["Slice"], slice),
     onnx(&["Gather"], gather),
-    onnx(&["GatherElements"], |cx| Ok(vec![Fact::shaped(cx.dims(1)?)])),
+    onnx(&["GatherElements"], |cx| {
+        let indices = cx.dims(1)?;
+        match cx.known_dims(0) {
+            Some(data) if data.len() != indices.len() => Err(Stop::shape("data and indices differ in rank")),
+            _ => Ok(vec![Fact::shaped(indices)]),
+        }
+    }),
     onnx(&["GatherND"], gather_nd),
     onnx(&["Scatter", "ScatterElements", "TensorScatter", "ReverseSequence"], same),
     onnx(&["ScatterND"], scatter_nd),
@@ -395,6 +401,11 @@ pub(super) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize)
         return like_first(cx, all);
     };
     let steps = if cx.has(steps_input) { cx.known_integers(steps_input) } else { Some(vec![1; axes.len()]) };
+    let counts = [starts.as_ref().map(|all| all.len()), ends.as_ref().map(|all| all.len())];
+    let mut counts = counts.into_iter().chain([steps.as_ref().map(Vec::len)]).flatten();
+    if let Some(count) = counts.find(|&count| count != axes.len()) {
+        return Err(Stop::shape(format!("{count} bounds or steps are given for {} axes", axes.len())));
+    }
     let mut all = dims.to_vec();
     let mut first = None;
     for (i, &axis) in axes.iter().enumerate() {
@@ -455,8 +466,11 @@ fn shorter(cx: &mut Cx<'_, '_>, dim: Dim, why: &str) -> Dim {
 }
 
 fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
-    let rank = cx.dims(0)?.len();
-    let axis = cx.axis(cx.int_or("axis", 0), rank)?;
+    let dims = cx.dims(0)?;
+    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
+    if let (Some(extent), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
+        indices.iter().try_for_each(|&index| places::index(index, extent).map(|_| ()))?;
+    }
     gathered(cx, axis, 0)
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 from . import _native
 from ._dlpack import as_array
 from ._models import Dim, Inference, Model, TensorType, Type
-from .errors import UsageError
+from .errors import DTypeError, UsageError
 
 __all__ = ["Graph", "Symbolic"]
 
@@ -331,6 +331,10 @@ class Graph:
         if isinstance(x, list | tuple) and any(isinstance(each, Symbolic) for each in x):
             parts = [self._integers(each) for each in x]
             return self.concat([self.reshape(part, [1]) if part.shape == () else part for part in parts])
+        if not isinstance(x, Symbolic):
+            array = as_array(x)
+            if array.size and array.dtype.kind not in "iu":
+                raise DTypeError(f"{x!r} is of {array.dtype}, but integers are wanted")
         return self._value(x, np.int64)
 
     def _alike(self, *values: Any) -> list[Symbolic]:

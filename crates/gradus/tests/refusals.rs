@@ -1,0 +1,148 @@
+//! Nodes that no run can do: inference refuses them too, from the types and extents of their data and the elements of the rest.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::collections::HashMap;
+
+use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
+use gradus::infer::{Given, InferOptions};
+use gradus::{DType, Model, Options, Shape, Tensor, Value};
+
+/// An input of a node: data of which only the extents are known, or numbers that are.
+#[derive(Clone, Copy)]
+enum Input {
+    Data(&'static [usize]),
+    Numbers(&'static [i64]),
+    Number(i64),
+}
+use Input::{Data, Number, Numbers};
+
+struct Wrong {
+    operator: &'static str,
+    inputs: &'static [Input],
+    attributes: Vec<(&'static str, Content)>,
+    outputs: usize,
+}
+
+fn wrong(operator: &'static str, inputs: &'static [Input]) -> Wrong {
+    Wrong { operator, inputs, attributes: Vec::new(), outputs: 1 }
+}
+
+impl Wrong {
+    fn int(mut self, name: &'static str, value: i64) -> Wrong {
+        self.attributes.push((name, Content::Int(value)));
+        self
+    }
+
+    fn ints(mut self, name: &'static str, values: &[i64]) -> Wrong {
+        self.attributes.push((name, Content::Ints(values.into())));
+        self
+    }
+
+    fn outputs(mut self, outputs: usize) -> Wrong {
+        self.outputs = outputs;
+        self
+    }
+
+    fn model(&self) -> Model {
+        let mut builder = Builder::new("wrong");
+        let names: Vec<_> = (0..self.inputs.len()).map(|i| format!("in{i}")).collect();
+        for name in &names {
+            builder.define(name, Origin::Input).unwrap();
+        }
+        let inputs: Vec<_> = names.iter().map(String::as_str).collect();
+        let names: Vec<_> = (0..self.outputs).map(|i| format!("out{i}")).collect();
+        let outputs: Vec<_> = names.iter().map(String::as_str).collect();
+        builder.apply("node", self.operator, 21, &inputs, &outputs, self.attributes.clone()).unwrap();
+        outputs.iter().for_each(|name| {
+            builder.output(name);
+        });
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.graph = builder.finish().unwrap();
+        Model::from_source(model)
+    }
+
+    /// What is wrong with how it is treated.
+    fn check(&self) -> Option<String> {
+        let (mut values, mut given) = (HashMap::new(), HashMap::new());
+        for (i, input) in self.inputs.iter().enumerate() {
+            let (value, known): (Value, _) = match *input {
+                Data(dims) => {
+                    let shape = Shape::new(dims).unwrap();
+                    let extents = dims.iter().map(|&len| Extent::Known(len)).collect();
+                    let known = Given::Type(Type::Tensor(Some(DType::F32), Some(extents)));
+                    let len = usize::try_from(shape.len()).unwrap();
+                    (Tensor::from_vec(shape, vec![0f32; len]).unwrap().into(), known)
+                }
+                Numbers(numbers) => {
+                    let value = Value::from(Tensor::vector(numbers));
+                    (value.clone(), Given::Value(value))
+                }
+                Number(number) => {
+                    let value = Value::from(Tensor::scalar(number));
+                    (value.clone(), Given::Value(value))
+                }
+            };
+            values.insert(format!("in{i}"), value);
+            given.insert(format!("in{i}"), known);
+        }
+        let model = self.model();
+        let what = format!("{} {:?}", self.operator, self.attributes);
+        if model.run(&values, &[], &Options::default()).is_ok() {
+            return Some(format!("{what} runs"));
+        }
+        let inference = model.infer(&InferOptions { inputs: given, ..InferOptions::default() }).unwrap();
+        let fact = inference.fact(model.graph().outputs()[0]);
+        inference.problems().is_empty().then(|| format!("{what} is inferred: {fact:?}"))
+    }
+}
+
+#[test]
+fn what_no_run_can_do_is_refused_before_it() {
+    let cases = [
+        wrong("Add", &[Data(&[2, 3]), Data(&[4])]),
+        wrong("Concat", &[Data(&[2, 3]), Data(&[2, 4])]).int("axis", 0),
+        wrong("Concat", &[Data(&[2, 3]), Data(&[2])]).int("axis", 0),
+        wrong("Concat", &[Data(&[2, 3])]).int("axis", 2),
+        wrong("Expand", &[Data(&[2, 3]), Numbers(&[4])]),
+        wrong("Expand", &[Data(&[2, 3]), Numbers(&[-1, 3])]),
+        wrong("Flatten", &[Data(&[2, 3])]).int("axis", 3),
+        wrong("Gather", &[Data(&[2, 3]), Number(2)]).int("axis", 0),
+        wrong("Gather", &[Data(&[2, 3]), Numbers(&[0, -3])]).int("axis", 0),
+        wrong("Gather", &[Data(&[2, 3]), Number(0)]).int("axis", 2),
+        wrong("Gather", &[Data(&[]), Number(0)]),
+        wrong("GatherElements", &[Data(&[2, 3]), Numbers(&[0])]),
+        wrong("GatherND", &[Data(&[2]), Numbers(&[0, 0])]),
+        wrong("MatMul", &[Data(&[2, 3]), Data(&[2, 3])]),
+        wrong("MatMul", &[Data(&[2, 3]), Data(&[])]),
+        wrong("Pad", &[Data(&[2, 3]), Numbers(&[1, 1])]),
+        wrong("Pad", &[Data(&[2, 3]), Numbers(&[-2, 0, -1, 0])]),
+        wrong("ReduceProd", &[Data(&[2, 3]), Numbers(&[2])]),
+        wrong("Reshape", &[Data(&[2, 3]), Numbers(&[4, -1])]),
+        wrong("Reshape", &[Data(&[2, 3]), Numbers(&[2, 0, 0])]),
+        wrong("Slice", &[Data(&[4]), Numbers(&[0]), Numbers(&[2]), Numbers(&[0]), Numbers(&[0])]),
+        wrong("Slice", &[Data(&[4]), Numbers(&[0]), Numbers(&[2]), Numbers(&[1])]),
+        wrong("Slice", &[Data(&[4]), Numbers(&[0, 0]), Numbers(&[2])]),
+        wrong("Slice", &[Data(&[4, 4]), Numbers(&[0, 0]), Numbers(&[2, 2]), Numbers(&[1, -1])]),
+        wrong("Split", &[Data(&[4]), Numbers(&[1, 2])]).outputs(2),
+        wrong("Split", &[Data(&[4]), Numbers(&[5, -1])]).outputs(2),
+        wrong("Split", &[Data(&[4]), Numbers(&[2, 2])]).outputs(3),
+        wrong("Split", &[Data(&[4])]).int("axis", 1).int("num_outputs", 2).outputs(2),
+        wrong("Squeeze", &[Data(&[2, 1]), Numbers(&[0])]),
+        wrong("Squeeze", &[Data(&[2, 1]), Numbers(&[2])]),
+        wrong("Tile", &[Data(&[2, 1]), Numbers(&[2])]),
+        wrong("Tile", &[Data(&[2, 1]), Numbers(&[2, -1])]),
+        wrong("Transpose", &[Data(&[2, 3])]).ints("perm", &[0, 0]),
+        wrong("Transpose", &[Data(&[2, 3])]).ints("perm", &[0]),
+        wrong("Transpose", &[Data(&[2, 3])]).ints("perm", &[0, 2]),
+        wrong("Unsqueeze", &[Data(&[2]), Numbers(&[3])]),
+        wrong("Unsqueeze", &[Data(&[2]), Numbers(&[0, 0])]),
+        wrong("Range", &[Number(0), Number(4), Number(0)]),
+        wrong("ConstantOfShape", &[Numbers(&[2, -1])]),
+        wrong("Trilu", &[Data(&[2])]),
+        wrong("OneHot", &[Numbers(&[1]), Number(-3), Numbers(&[0, 1])]),
+        wrong("TopK", &[Data(&[2, 3]), Numbers(&[4])]).outputs(2),
+        wrong("CumSum", &[Data(&[2]), Number(1)]),
+    ];
+    let wrong: Vec<_> = cases.iter().filter_map(Wrong::check).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
