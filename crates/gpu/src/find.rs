@@ -59,13 +59,11 @@ pub fn open(name: &str) -> Result<Box<dyn Device>> {
     let devices = list(backend).map_err(|reason| {
         Error::new(ErrorKind::Unsupported, format!("there is no device \"{name}\": {reason}"))
     })?;
-    match devices.get(index) {
-        Some(info) => open_info(info, index),
-        None => {
-            let message = format!("there is no device \"{name}\": {backend} has {}", devices.len());
-            Err(Error::new(ErrorKind::Unsupported, message))
-        }
-    }
+    let Some(info) = devices.get(index) else {
+        let message = format!("there is no device \"{name}\": {backend} has {}", devices.len());
+        return Err(Error::new(ErrorKind::Unsupported, message));
+    };
+    open_info(info, index)
 }
 
 /// The first device of CUDA, or of another backend unless it is software.

@@ -32,6 +32,7 @@ impl Pair {
 
     /// The number times a power of two; exact if neither the result nor its low part is too small.
     #[inline]
+    #[must_use]
     pub fn scaled(self, exponent: i32) -> Pair {
         // Halves, because the power alone may be beyond the doubles.
         let half = exponent / 2;
@@ -42,6 +43,7 @@ impl Pair {
     /// The product, relatively off by less than 2^-103.6 (5 times 2^-106): M. Joldes, J.-M. Muller, V. Popescu, "Tight
     /// and rigorous error bounds for basic building blocks of double-word arithmetic", 2017, algorithm 11.
     #[inline(always)]
+    #[must_use]
     pub fn times(self, other: Pair) -> Pair {
         let high = self.high * other.high;
         let rest = self.high.mul_add(other.high, -high);

@@ -205,8 +205,7 @@ pub(super) fn pair(code: u64) -> [u32; 2] {
 
 /// The low word.
 pub(super) fn low(x: u64) -> u32 {
-    let [a, b, c, d, ..] = x.to_le_bytes();
-    u32::from_le_bytes([a, b, c, d])
+    x.to_le_bytes().first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes))
 }
 
 #[cfg(test)]
