@@ -44,15 +44,40 @@ impl Drop for Scratch {
 fn a_model_is_converted_there_and_back_and_runs_in_both_forms() {
     let scratch = Scratch::new("both");
     let (xml, onnx) = (scratch.file("p.xml"), scratch.file("p.onnx"));
-    snapbox::assert_data_eq!(scratch.printed(&["convert", "examples/positions.onnx", &xml], 0), str![[r#""#]]);
+    snapbox::assert_data_eq!(
+        scratch.printed(&["convert", "examples/positions.onnx", &xml], 0),
+        str![[r#"
+examples/positions.onnx (onnx) -> OUT/p.xml (openvino)
+nodes 6: 6 exact, 0 not
+not kept: the name of axis 0 of input "tokens": batch
+not kept: the name of axis 1 of input "tokens": seq
+
+"#]]
+    );
     prints(
         &["run", &xml, "--input", "tokens=[[101, 2023, 2003, 102]]"],
-        str![[r#""#]],
+        str![[r#"
+position_ids: int64[4] [0, 1, 2, 3]
+phase: float32[4] [0.0, 0.25, 0.5, 0.75]
+token_count: int64[] 4
+
+"#]],
     );
-    snapbox::assert_data_eq!(scratch.printed(&["convert", &xml, &onnx, "--opset", "17", "--json"], 0), str![[r#""#]]);
+    snapbox::assert_data_eq!(
+        scratch.printed(&["convert", &xml, &onnx, "--opset", "17", "--json"], 0),
+        str![[r#"
+{"model":"OUT/p.xml","output":"OUT/p.onnx","from":"openvino","to":"onnx","nodes":9,"notes":[],"lost":[],"written":true}
+
+"#]]
+    );
     prints(
         &["run", &onnx, "--input", "tokens=[[101, 2023, 2003, 102]]"],
-        str![[r#""#]],
+        str![[r#"
+position_ids: int64[4] [0, 1, 2, 3]
+phase: float32[4] [0.0, 0.25, 0.5, 0.75]
+token_count: int64[] 4
+
+"#]],
     );
 }
 
@@ -62,7 +87,10 @@ fn a_program_of_paddle_becomes_either() {
     let program = "conformance/recorded/paddle/shapes.pir/model.json";
     for name in ["p.onnx", "p.xml"] {
         let printed = scratch.printed(&["convert", program, &scratch.file(name)], 0);
-        assert!(printed.starts_with("conformance/recorded/paddle/shapes.pir/model.json (paddle) -> OUT/p."), "{printed}");
+        assert!(
+            printed.starts_with("conformance/recorded/paddle/shapes.pir/model.json (paddle) -> OUT/p."),
+            "{printed}"
+        );
         assert!(Path::new(&scratch.file(name)).exists());
     }
 }
@@ -71,7 +99,16 @@ fn a_program_of_paddle_becomes_either() {
 fn strict_refuses_what_is_not_exact_and_writes_nothing() {
     let scratch = Scratch::new("strict");
     let xml = scratch.file("r.xml");
-    snapbox::assert_data_eq!(scratch.printed(&["convert", "examples/range.onnx", &xml, "--strict"], 1), str![[r#""#]]);
+    snapbox::assert_data_eq!(
+        scratch.printed(&["convert", "examples/range.onnx", &xml, "--strict"], 1),
+        str![[r#"
+examples/range.onnx (onnx) -> OUT/r.xml (openvino)
+nodes 1: 0 exact, 1 not
+  node "pos" (onnx Range-11): rounding: elements of floats are a running sum in ONNX, in a type of its own for short floats, and in OpenVINO in a type that the program chooses
+error: examples/range.onnx: 1 note says that a node is not exact, and --strict is given: nothing is written
+
+"#]]
+    );
     assert_eq!(std::fs::read_dir(&scratch.0).unwrap().count(), 0);
     scratch.printed(&["convert", "examples/heads.onnx", &scratch.file("h.xml"), "--strict"], 0);
     assert!(Path::new(&scratch.file("h.xml")).exists() && Path::new(&scratch.file("h.bin")).exists());
@@ -81,18 +118,30 @@ fn strict_refuses_what_is_not_exact_and_writes_nothing() {
 fn what_is_not_written_is_refused() {
     misused(
         &["convert", "examples/range.onnx", "out.json"],
-        str![[r#""#]],
+        str![[r#"
+error: out.json: programs of Paddle are read, not written
+
+"#]],
     );
     misused(
         &["convert", "examples/range.onnx", "out"],
-        str![[r#""#]],
+        str![[r#"
+error: out: the ending must say what is written: .onnx, or .xml for OpenVINO's IR
+
+"#]],
     );
     misused(
         &["convert", "examples/range.onnx", "out.xml", "--opset", "17"],
-        str![[r#""#]],
+        str![[r#"
+error: --opset is for models of ONNX
+
+"#]],
     );
     fails(
         &["convert", "examples/range.onnx", "out.onnx"],
-        str![[r#""#]],
+        str![[r#"
+error: examples/range.onnx: onnx is not converted to onnx: the model is of that standard already
+
+"#]],
     );
 }

@@ -31,7 +31,13 @@ fn convert(model: &Model, to: Standard) -> gradus::Result<Converted> {
 
 /// Compares what a model gives with what is wanted; of inexact ones, only types, shapes and the neighbourhood of numbers, if
 /// they run on the edge case at all.
-fn compare(what: &str, want: &[(String, Value)], model: &Model, inputs: &HashMap<String, Value>, exact: bool) {
+fn compare(
+    what: &str,
+    want: &[(String, Value)],
+    model: &Model,
+    inputs: &HashMap<String, Value>,
+    exact: bool,
+) {
     let got = match model.run(inputs, &[], &Options::default()) {
         Ok(got) => got,
         Err(_) if !exact => return,
@@ -65,11 +71,7 @@ fn random_graphs_are_the_same_there_and_back_again() {
         };
         converted += 1;
         exact += u64::from(there.report.is_exact());
-        compare(
-            &format!("seed {seed} in OpenVINO"),
-            &want, &there.model, &inputs,
-            there.report.is_exact(),
-        );
+        compare(&format!("seed {seed} in OpenVINO"), &want, &there.model, &inputs, there.report.is_exact());
         let back = match convert(&there.model, Standard::Onnx) {
             Ok(back) => back,
             Err(error) if error.kind() == Kind::Unsupported => {

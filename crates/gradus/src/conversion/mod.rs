@@ -114,8 +114,15 @@ impl Model {
             Some((body.place?, body.values.into_iter().map(|(_, fact)| fact).collect()))
         };
         let bodies = bodies.into_iter().filter_map(place).collect();
-        let mut conversion =
-            Conversion { source, to, symbols, bodies, names: Names::default(), kept: HashMap::new(), report: Report::default() };
+        let mut conversion = Conversion {
+            source,
+            to,
+            symbols,
+            bodies,
+            names: Names::default(),
+            kept: HashMap::new(),
+            report: Report::default(),
+        };
         let mut target = Target::new(to, opset);
         let mut scope = Scope::main(&source.graph, facts);
         interface::inputs(self, &mut conversion, &mut scope, &mut target)?;

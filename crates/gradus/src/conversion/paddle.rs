@@ -58,7 +58,13 @@ fn graph_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
             values.insert(id, cx.input(input)?);
         }
     }
-    let mut floats: HashSet<_> = graph.inputs().iter().enumerate().filter(|(input, _)| cx.is_float(*input)).map(|(_, &id)| id).collect();
+    let mut floats: HashSet<_> = graph
+        .inputs()
+        .iter()
+        .enumerate()
+        .filter(|(input, _)| cx.is_float(*input))
+        .map(|(_, &id)| id)
+        .collect();
     for (id, constant) in graph.constants() {
         let value = cx.constant(constant.tensor()?);
         values.insert(*id, value);
@@ -114,7 +120,9 @@ fn cast_to(node: &Node) -> Option<DType> {
 /// Whether a node of ONNX gives floats, if its first input is one or not.
 fn gives_floats(node: &Node, of_floats: bool) -> bool {
     match &*node.operator.name {
-        "Shape" | "Size" | "NonZero" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => false,
+        "Shape" | "Size" | "NonZero" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => {
+            false
+        }
         "Cast" => cast_to(node).is_none_or(DType::is_float),
         // What they give is of the type of a later input, or of an attribute.
         "Where" | "ConstantOfShape" => true,
