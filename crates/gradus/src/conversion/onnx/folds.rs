@@ -41,7 +41,7 @@ rows! {
     };
     "ArgMax" "TopK, Squeeze" "floats: NaN; no elements" |cx| arg(cx, "max");
     "ArgMin" "TopK, Squeeze" "floats: NaN; no elements" |cx| arg(cx, "min");
-    "TopK" "TopK" "floats: NaN; the order if `sorted` is 0" top_k;
+    "TopK" "TopK" "floats: NaN; the order if `sorted` is 0; no elements" top_k;
     "CumSum" "CumSum" "floats: rounding" |cx| {
         cx.rounding_of_floats(OPEN_ORDER);
         let (x, axis) = (cx.input(0)?, cx.scalar_input(1)?);
@@ -148,6 +148,10 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         cx.edges("the order of elements that are not to be sorted is left open");
     }
     let x = cx.input(0)?;
+    let known = cx.given_integers("k", 1)?.flatten();
+    if known.is_none_or(|known| known.first().is_none_or(|&k| k < 1)) {
+        cx.edges("OpenVINO wants at least one element");
+    }
     let k = match cx.attributes.int("k") {
         Some(k) => cx.scalar(k),
         None => cx.scalar_input(1)?,
