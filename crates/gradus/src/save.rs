@@ -32,7 +32,7 @@ impl Model {
         let (bytes, _) = self.file_of()?;
         if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(edit)?;
-            return self.save_pair(&written.xml, bytes, Constants::Spliced(&written.bin, &bin), path);
+            return self.save_pair(&written.xml, bytes, &Constants::Spliced(&written.bin, &bin), path);
         }
         let splice = onnx::edit_model(bytes, self.source(), edit)?;
         self.save_splice(&splice, bytes, path)
@@ -54,14 +54,14 @@ impl Model {
                 let parts = files.parts(self.beside()).or_else(|_| {
                     self.rewritten(&Edit::keeping(0..self.graph().nodes().len())).map(|_| Vec::new())
                 })?;
-                return self.save_pair(&splice, bytes, Constants::Parts(&parts), path);
+                return self.save_pair(&splice, bytes, &Constants::Parts(&parts), path);
             }
             return self.save_splice(&splice, bytes, path);
         }
         if is_ir {
             let written = openvino::encode_model(self.source())?;
             let none = Bytes::new();
-            return self.save_pair(&written.xml, &none, Constants::Spliced(&written.bin, &none), path);
+            return self.save_pair(&written.xml, &none, &Constants::Spliced(&written.bin, &none), path);
         }
         let bytes = self.to_onnx()?;
         let mut files = NewFiles::default();
@@ -72,7 +72,7 @@ impl Model {
 
     /// Writes the two files of an OpenVINO model: each is the old one or the new one, and the `.xml` file, which a reader opens
     /// first, is the last to be replaced.
-    fn save_pair(&self, xml: &Splice, text: &Bytes, constants: Constants<'_>, path: &Path) -> Result<u64> {
+    fn save_pair(&self, xml: &Splice, text: &Bytes, constants: &Constants<'_>, path: &Path) -> Result<u64> {
         if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xml")) {
             let message =
                 "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it";

@@ -12,7 +12,7 @@ use gradus::formats::openvino::encode_model;
 use gradus::formats::{Files, InMemory};
 use gradus::graph::{self, Builder, Content, Extent, Origin, Port, Ports, Standard, Type};
 use gradus::infer::{Given, InferOptions};
-use gradus::{DType, Limits, Model, Number, Options, Shape, Tensor, Value};
+use gradus::{DType, Kind, Limits, Model, Number, Options, Shape, Tensor, Value};
 use serde_json::Value as Json;
 
 fn open(xml: &[u8], bin: Vec<u8>) -> Model {
@@ -390,6 +390,53 @@ fn recorded_models_of_every_operator_give_the_same_when_folded() {
     let all = recorded();
     let run = all.iter().filter(|(name, model, inputs)| agree(name, model, &folded(model), inputs)).count();
     assert!(run * 5 > all.len() * 4, "{run} of {} models were run", all.len());
+}
+
+/// The same text with a few bytes of it changed, moved or lost.
+fn damaged(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
+    let mut text = text.to_vec();
+    for _ in 0..random.usize(1..4) {
+        let (at, from) = (random.usize(..text.len()), random.usize(..text.len()));
+        let len = random.usize(1..40).min(text.len() - at.max(from));
+        match random.u8(..5) {
+            0 => text[at] = *random.choice(b"0123456789-,.<>/\"= ").unwrap(),
+            1 => text[at..at + len].rotate_left(1),
+            2 => text.copy_within(from..from + len, at),
+            3 => _ = text.drain(at..at + len),
+            _ => {
+                let piece = text[from..from + len].to_vec();
+                text.splice(at..at, piece);
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn damaged_models_are_refused_or_folded_and_read_again() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let limits = Limits { max_bytes: 1 << 24, max_steps: 1000, ..Limits::DEFAULT };
+    let (mut read, mut folded) = (0, 0);
+    for (name, model, _) in recorded() {
+        for _ in 0..40 {
+            let text = damaged(model.bytes().unwrap(), &mut random);
+            let bin = vec![1; random.usize(..200)];
+            let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("m.bin".to_owned(), bin.into())])));
+            let Ok(model) = Model::with_files(&text.clone().into(), "m", files, &limits) else { continue };
+            read += 1;
+            let shown = || format!("{name}: {}", String::from_utf8_lossy(&text));
+            let options = FoldOptions { limits, max_constant: 1 << 12, ..FoldOptions::default() };
+            let Ok(edit) = model.fold(&options) else { continue };
+            match model.edited(&edit.edit) {
+                Ok(_) => folded += 1,
+                Err(error) => {
+                    assert!(matches!(error.kind(), Kind::Syntax | Kind::Io), "{error}: {}", shown());
+                }
+            }
+            let _ = encode_model(model.source());
+        }
+    }
+    assert!(read > 400 && folded > 300, "{folded} of {read} were folded");
 }
 
 /// With the variable `GRADUS_WRITTEN`, what is written stays in that folder, for `conformance/openvino_written.py`.

@@ -155,7 +155,9 @@ fn encode_texts(texts: &[Box<str>]) -> Result<Bytes> {
         end += text.len();
         bytes.extend(number(end)?);
     }
-    texts.iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));
+    for text in texts {
+        bytes.extend_from_slice(text.as_bytes());
+    }
     Ok(bytes.into())
 }
 

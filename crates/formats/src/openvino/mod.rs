@@ -8,6 +8,7 @@
 mod body;
 mod constant;
 mod model;
+mod names;
 mod shape;
 mod write;
 

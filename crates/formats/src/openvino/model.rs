@@ -1,6 +1,6 @@
 //! The network: layers, edges, and what the file says of itself.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gradus_core::convert::{product, small_u32, u64_of};
@@ -13,6 +13,7 @@ use roxmltree::{Document, ParsingOptions};
 
 use super::body;
 use super::constant::{Placed, constant};
+use super::names::{Names, list_of_names};
 use super::shape::{extent, tensor_type};
 use crate::files::Files;
 use crate::regions::Regions;
@@ -325,10 +326,10 @@ fn source(to: Port, layer: Xml<'_>, edges: &Edges<'_>) -> Result<Port> {
     source.ok_or_else(|| at(layer, Kind::Graph, format!("nothing is connected to input port {}", to.1)))
 }
 
-struct OutputPort<'a> {
-    id: i64,
-    declared: Type,
-    names: Vec<Box<str>>,
+pub(super) struct OutputPort<'a> {
+    pub(super) id: i64,
+    pub(super) declared: Type,
+    pub(super) names: Vec<Box<str>>,
     xml: Xml<'a>,
 }
 
@@ -354,81 +355,6 @@ fn ports<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<OutputPort<'a>>> {
             })
         })
         .collect()
-}
-
-/// Names, separated by commas; a comma within one has a backslash. Other backslashes are as they are.
-pub(super) fn list_of_names(list: &str) -> Vec<Box<str>> {
-    let mut names = vec![String::new()];
-    let mut chars = list.chars();
-    while let Some(c) = chars.next() {
-        let Some(name) = names.last_mut() else { continue };
-        match c {
-            ',' => names.push(String::new()),
-            '\\' => match chars.next() {
-                Some(',') => name.push(','),
-                next => name.extend([Some(c), next].into_iter().flatten()),
-            },
-            c => name.push(c),
-        }
-    }
-    names.into_iter().filter(|name| !name.is_empty()).map(Into::into).collect()
-}
-
-/// What values are called. No two of a graph are called the same: files may give one name to several, and then it is that of
-/// the first; names of tensors come before those of layers.
-#[derive(Default)]
-struct Names {
-    taken: HashSet<Box<str>>,
-    /// What values are called by the layers that they come from, and a name that no other has.
-    layers: Vec<(ValueId, String, String)>,
-    /// Outputs, and the names that they are asked for by.
-    outputs: Vec<(ValueId, Box<str>)>,
-}
-
-impl Names {
-    /// Gives a value the names and the type of its port. A layer with one output lends its own name.
-    fn describe(
-        &mut self,
-        builder: &mut Builder,
-        value: ValueId,
-        layer: Xml<'_>,
-        ports: &[OutputPort<'_>],
-        index: usize,
-    ) {
-        let Some(port) = ports.get(index) else { return };
-        let layer_name = layer.attribute("name").unwrap_or_default();
-        let own = if ports.len() == 1 { layer_name.to_owned() } else { format!("{layer_name}.{index}") };
-        let unique = format!("{own}#{}:{}", layer.attribute("id").unwrap_or_default(), port.id);
-        self.layers.push((value, own, unique));
-        let info = builder.info(value);
-        info.aliases = port.names.iter().filter(|name| self.taken.insert((*name).clone())).cloned().collect();
-        info.declared = Some(port.declared.clone());
-    }
-
-    /// Calls all values by their names.
-    fn give(mut self, builder: &mut Builder) {
-        for (value, own, mut unique) in std::mem::take(&mut self.layers) {
-            let info = builder.info(value);
-            if !own.is_empty() && self.taken.insert((&*own).into()) {
-                info.aliases.push(own.into());
-            }
-            while info.aliases.is_empty() {
-                if self.taken.insert((&*unique).into()) {
-                    info.aliases.push((&*unique).into());
-                }
-                unique.push('#');
-            }
-            info.name = (&*info.aliases.remove(0)).into();
-        }
-        for (value, name) in self.outputs {
-            let info = builder.info(value);
-            if let Some(place) = info.aliases.iter().position(|alias| *alias == name) {
-                info.aliases.remove(place);
-                let old = std::mem::replace(&mut info.name, (&*name).into());
-                info.aliases.push((&*old).into());
-            }
-        }
-    }
 }
 
 impl Reading<'_> {

@@ -221,7 +221,7 @@ impl Writing<'_, '_> {
                 self.copy(name, other);
             }
             Read::Constant(tensor) if self.scope.standard == Standard::OpenVino => {
-                self.edit.constants.push((name, tensor.clone()));
+                self.add(folder, name, tensor);
             }
             Read::Constant(tensor) => self.make(roles::constant(name, tensor)),
         }

@@ -15,8 +15,8 @@ type Port = (i64, usize);
 /// A graph while it is written.
 struct Writing<'a> {
     graph: &'a Graph,
-    /// By value: the layer and the port that it leaves it by.
-    sources: HashMap<ValueId, Port>,
+    /// By value: the layer and the port that it leaves it by, and the names of its tensor.
+    sources: HashMap<ValueId, (Port, String)>,
     /// Names that layers have.
     taken: HashSet<String>,
     edges: Vec<(Port, Port)>,
@@ -80,10 +80,18 @@ impl<'a> Writing<'a> {
         self.graph.value(id).declared.as_ref()
     }
 
-    /// All names of a value.
-    fn names(&self, id: ValueId) -> String {
+    /// Notes where a value comes from, and gives the names of its tensor: what the layer is called is not repeated.
+    fn place(&mut self, id: ValueId, from: Port, layer: &str) -> String {
         let info = self.graph.value(id);
-        names(std::iter::once(&*info.name).chain(info.aliases.iter().map(AsRef::as_ref)))
+        let aliases = info.aliases.iter().map(AsRef::as_ref).filter(|alias| *alias != layer);
+        let names = names(std::iter::once(&*info.name).chain(aliases));
+        self.sources.insert(id, (from, names.clone()));
+        names
+    }
+
+    fn source(&self, id: ValueId) -> Result<&(Port, String)> {
+        let missing = || format!("value \"{}\" is read, but not defined before", self.graph.value(id).name);
+        self.sources.get(&id).ok_or_else(|| Error::new(Kind::Graph, missing()))
     }
 
     fn parameter(&mut self, out: &mut Out, id: ValueId) -> Result<i64> {
@@ -94,9 +102,9 @@ impl<'a> Writing<'a> {
         }
         let number = self.number();
         let name = self.layer_name(&info.name, number);
-        let written = parameter(&mut out.xml, number, &name, self.declared(id), self.names(id));
+        let names = self.place(id, (number, 0), &name);
+        let written = parameter(&mut out.xml, number, &name, self.declared(id), names);
         written.map_err(|error| error.in_node(format!("input \"{}\"", info.name)))?;
-        self.sources.insert(id, (number, 0));
         Ok(number)
     }
 
@@ -107,30 +115,24 @@ impl<'a> Writing<'a> {
         let info = self.graph.value(id);
         let number = self.number();
         let name = self.layer_name(&info.name, number);
+        let names = self.place(id, (number, 0), &name);
         // A name of a layer is the name of its value; further names are those of the tensor.
         let further = !info.aliases.is_empty() || self.graph.outputs().contains(&id);
-        let names = if further { self.names(id) } else { String::new() };
-        layer::constant(out, number, &name, &constant.tensor()?, names)?;
-        self.sources.insert(id, (number, 0));
-        Ok(())
+        layer::constant(out, number, &name, &constant.tensor()?, if further { names } else { String::new() })
     }
 
     fn node(&mut self, out: &mut Out, node: &Node) -> Result<()> {
         let number = self.number();
         let mut inputs = Vec::with_capacity(node.inputs.len());
-        for (slot, id) in node.inputs.iter().enumerate() {
+        let count = node.inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        for (slot, id) in node.inputs.iter().take(count).enumerate() {
             let id = id.ok_or_else(|| {
                 Error::new(
                     Kind::Unsupported,
                     format!("input {slot} is missing, but in OpenVINO none before the last may be"),
                 )
             })?;
-            let from = self.sources.get(&id).copied().ok_or_else(|| {
-                Error::new(
-                    Kind::Graph,
-                    format!("input {slot} \"{}\" is not defined before", self.graph.value(id).name),
-                )
-            })?;
+            let from = self.source(id)?.0;
             self.edges.push((from, (number, slot)));
             inputs.push(self.declared(id));
         }
@@ -160,29 +162,23 @@ impl<'a> Writing<'a> {
         let mut outputs = Vec::with_capacity(node.outputs.len());
         for (slot, id) in node.outputs.iter().enumerate() {
             let port = inputs.len() + slot;
-            if let Some(id) = *id {
-                self.sources.insert(id, (number, port));
-            }
-            let names = id.map_or_else(String::new, |id| self.names(id));
+            let own = if node.outputs.len() == 1 { name.clone() } else { format!("{name}.{slot}") };
+            let names = id.map_or_else(String::new, |id| self.place(id, (number, port), &own));
             outputs.push(Output { id: port, of: id.and_then(|id| self.declared(id)), names });
         }
         ports(&mut out.xml, &inputs, &outputs);
-        texts.iter().for_each(|text| out.xml.text.push_str(text));
+        out.xml.text.extend(texts);
         out.xml.close("layer");
         Ok(())
     }
 
     fn result(&mut self, out: &mut Out, id: ValueId) -> Result<i64> {
         let info = self.graph.value(id);
-        let from = self
-            .sources
-            .get(&id)
-            .copied()
-            .ok_or_else(|| Error::new(Kind::Graph, format!("output \"{}\" is not defined", info.name)))?;
+        let (from, names) = self.source(id)?.clone();
         let number = self.number();
         let name = self.layer_name(&format!("{}/sink_port_0", info.name), number);
         let head = Head { id: number, name: &name, operator: "Result", version: "opset1" };
-        head.open(&mut out.xml, &[("output_names", &self.names(id))]);
+        head.open(&mut out.xml, &[("output_names", &*names)]);
         ports(&mut out.xml, &[self.declared(id)], &[]);
         out.xml.close("layer");
         self.edges.push((from, (number, 0)));

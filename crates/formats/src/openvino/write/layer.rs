@@ -43,7 +43,9 @@ pub(super) fn ports(xml: &mut Xml, inputs: &[Option<&Type>], outputs: &[Output<'
     }
     if !outputs.is_empty() {
         xml.open("output", &[]);
-        outputs.iter().for_each(|output| port(xml, output.id, output.of, &output.names));
+        for output in outputs {
+            port(xml, output.id, output.of, &output.names);
+        }
         xml.close("output");
     }
 }
@@ -57,7 +59,9 @@ fn port(xml: &mut Xml, id: usize, of: Option<&Type>, names: &str) {
     match of {
         Some(Type::Tensor(_, Some(extents))) if !extents.is_empty() => {
             xml.open("port", &attributes);
-            extents.iter().for_each(|extent| xml.element("dim", &dim_text(extent)));
+            for extent in extents {
+                xml.element("dim", &dim_text(extent));
+            }
             xml.close("port");
         }
         _ => xml.leaf("port", &attributes),

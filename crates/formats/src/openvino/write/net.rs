@@ -68,7 +68,9 @@ impl<'a> Net<'a> {
                 Some("Parameter") => {
                     let value = graph.inputs().get(count(&mut parameters)).copied();
                     outputs.truncate(1);
-                    outputs.iter_mut().for_each(|port| port.value = value);
+                    for port in &mut outputs {
+                        port.value = value;
+                    }
                     Sort::Parameter
                 }
                 Some("Const") => {
@@ -82,7 +84,9 @@ impl<'a> Net<'a> {
                         let message = "a Result without an input port is not edited".to_owned();
                         return Err(at(layer, Kind::Unsupported, message));
                     }
-                    inputs.iter_mut().for_each(|port| port.value = value);
+                    for port in &mut inputs {
+                        port.value = value;
+                    }
                     Sort::Result
                 }
                 _ => {
@@ -133,7 +137,7 @@ pub(super) fn whole(xml: Xml<'_>) -> Range<usize> {
 }
 
 /// The space before an element.
-pub(super) fn space_before<'a>(xml: Xml<'a>) -> &'a str {
+pub(super) fn space_before(xml: Xml<'_>) -> &str {
     let before = xml.document().input_text().get(..xml.range().start).unwrap_or_default();
     before.get(before.trim_end().len()..).unwrap_or_default()
 }

@@ -31,8 +31,8 @@ pub(super) fn retyped(port: Xml<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
     }
     let (space, text) = (space_before(port), port.document().input_text());
     let inner = if space.contains('\n') { format!("{space}\t") } else { String::new() };
-    let list: String =
-        extents.iter().map(|extent| format!("{inner}<dim>{}</dim>", dim_text(extent))).collect();
+    let dim = |extent| format!("{inner}<dim>{}</dim>", dim_text(extent));
+    let list = extents.iter().map(dim).collect::<Vec<_>>().concat();
     patches.extend(dims.iter().map(|dim| Patch { range: whole(*dim), new: Vec::new() }));
     let Some(end) = end_of_attributes(port) else { return Ok(patches) };
     let rest = text.get(end..port.range().end).unwrap_or_default();

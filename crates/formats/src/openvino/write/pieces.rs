@@ -103,7 +103,7 @@ impl Offsets {
     /// The parts of the other file that stay where these pieces do.
     pub(super) fn kept(&self, pieces: &[Piece]) -> Vec<Range<usize>> {
         if !self.movable {
-            return vec![0..self.len];
+            return std::iter::once(0..self.len).collect();
         }
         let parts = pieces.iter().flat_map(|piece| match piece {
             Piece::Source(range) => self.within(range),
