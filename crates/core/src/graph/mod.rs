@@ -231,6 +231,9 @@ pub struct Capture {
     pub inner: ValueId,
 }
 
+/// What [`Graph::declare`] asks.
+pub type Say<'a> = dyn FnMut(&[(usize, usize)], ValueId) -> Option<Type> + 'a;
+
 /// Nodes and values.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
@@ -313,15 +316,11 @@ impl Graph {
     ///
     /// `say` is told where the graph is, by the numbers of the nodes around it, each with that of the graph among those in
     /// its attributes; and the value. Where it says nothing, what was declared stays.
-    pub fn declare(&mut self, say: &mut dyn FnMut(&[(usize, usize)], ValueId) -> Option<Type>) {
+    pub fn declare(&mut self, say: &mut Say<'_>) {
         self.declare_at(&mut Vec::new(), say);
     }
 
-    fn declare_at(
-        &mut self,
-        place: &mut Vec<(usize, usize)>,
-        say: &mut dyn FnMut(&[(usize, usize)], ValueId) -> Option<Type>,
-    ) {
+    fn declare_at(&mut self, place: &mut Vec<(usize, usize)>, say: &mut Say<'_>) {
         for (index, info) in self.values.iter_mut().enumerate() {
             if let Some(declared) = say(place, ValueId::of(index)) {
                 info.declared = Some(declared);

@@ -9,11 +9,26 @@ use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
 use super::report::{Exactness, Note};
 use super::scope::{Conversion, Scope};
 use super::target::{NONE, Target, V};
-use crate::fact::Fact;
+use crate::fact::{Fact, TensorFact};
 use crate::op::Attributes;
 
 /// Writes what a node becomes; gives the values that are its outputs.
 pub(super) type Convert = fn(&mut Cx<'_, '_>) -> Result<Vec<V>>;
+
+/// Integers that a node may be given.
+pub(super) enum Given {
+    No,
+    Known(Vec<i64>),
+    /// They are not known before a run.
+    Computed,
+}
+
+impl Given {
+    /// What is known of them.
+    pub(super) fn known(self) -> Option<Vec<i64>> {
+        if let Given::Known(all) = self { Some(all) } else { None }
+    }
+}
 
 /// A node that is converted.
 pub(super) struct Cx<'c, 'm> {
@@ -112,7 +127,7 @@ impl<'m> Cx<'_, 'm> {
         let Ok(id) = self.id(input) else { return Ok(None) };
         match self.scope.constant(id) {
             Some(constant) => constant.tensor().map(Some),
-            None => Ok(self.scope.fact(id).as_tensor().and_then(|fact| fact.tensor())),
+            None => Ok(self.scope.fact(id).as_tensor().and_then(TensorFact::tensor)),
         }
     }
 
@@ -158,15 +173,15 @@ impl<'m> Cx<'_, 'm> {
         if self.has(input) { self.input(input).map(Some) } else { Ok(None) }
     }
 
-    /// The same, if they are known before a run. The outer nothing: they are given, but not known.
-    pub(super) fn given_integers(&self, name: &str, input: usize) -> Result<Option<Option<Vec<i64>>>> {
+    /// The same, as far as they are known before a run.
+    pub(super) fn given_integers(&self, name: &str, input: usize) -> Result<Given> {
         if let Some(list) = self.attributes.list(name) {
-            return Ok(Some(Some(list)));
+            return Ok(Given::Known(list));
         }
         if !self.has(input) {
-            return Ok(Some(None));
+            return Ok(Given::No);
         }
-        Ok(self.known_integers(input)?.map(Some))
+        Ok(self.known_integers(input)?.map_or(Given::Computed, Given::Known))
     }
 
     /// The graph of that name among the attributes, and its number among the node's graphs.

@@ -145,11 +145,7 @@ fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
         "MatMul" | "ReduceMean" | "ReduceProd" | "ReduceSum" => cx.rounding(OPEN_ORDER),
         "Mod" => cx.rounding("the texts do not say that the remainder of floats is exact"),
         "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(OPEN_NAN),
-        "Cast" => {
-            if cast_to(node).is_some_and(DType::is_integer) {
-                cx.edges(OPEN_CAST);
-            }
-        }
+        "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(OPEN_CAST),
         _ => {}
     }
 }

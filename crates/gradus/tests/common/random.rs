@@ -91,7 +91,7 @@ impl Growing {
 
     /// An axis, counted from either end.
     fn axis(&mut self, rank: usize) -> Option<(usize, i64)> {
-        let axis = self.rng.usize(0..rank.checked_sub(1)? + 1);
+        let axis = self.rng.usize(0..=rank.checked_sub(1)?);
         Some((axis, to_i64(axis) - if self.rng.bool() { to_i64(rank) } else { 0 }))
     }
 
@@ -329,7 +329,7 @@ impl Growing {
                 let pads = self.list(&if mode == "constant" {
                     pads
                 } else {
-                    pads.iter().map(|pad| pad.max(&0).min(&1) + 0).collect()
+                    pads.iter().map(|&pad| pad.clamp(0, 1)).collect()
                 });
                 self.add("Pad", vec![a, pads], vec![("mode", Content::Bytes(mode.into()))], 1)
             }

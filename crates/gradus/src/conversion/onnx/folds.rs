@@ -3,7 +3,7 @@
 use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
-use super::super::node::{Cx, cannot, not_known};
+use super::super::node::{Cx, Given, cannot, not_known};
 use super::super::rows::rows;
 use super::super::target::V;
 use super::elementwise::{OPEN_FUNCTION, OPEN_NAN};
@@ -41,7 +41,7 @@ rows! {
     };
     "ArgMax" "TopK, Squeeze" "floats: NaN; no elements" |cx| arg(cx, "max");
     "ArgMin" "TopK, Squeeze" "floats: NaN; no elements" |cx| arg(cx, "min");
-    "TopK" "TopK" "floats: NaN; the order if `sorted` is 0" top_k;
+    "TopK" "TopK" "floats: NaN; the order if `sorted` is 0; no elements" top_k;
     "CumSum" "CumSum" "floats: rounding" |cx| {
         cx.rounding_of_floats(OPEN_ORDER);
         let (x, axis) = (cx.input(0)?, cx.scalar_input(1)?);
@@ -86,17 +86,17 @@ fn reduced(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
     let keep_dims = [say("keep_dims", keep)];
     let known = cx.given_integers("axes", 1)?;
     let axes = match known {
-        Some(Some(axes)) if !axes.is_empty() => cx.list(&axes),
-        None if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
-        None => return Err(not_known("whether there are axes")),
-        Some(_) if cx.attributes.flag("noop_with_empty_axes", false) => {
+        Given::Known(axes) if !axes.is_empty() => cx.list(&axes),
+        Given::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
+        Given::Computed => return Err(not_known("whether there are axes")),
+        _ if cx.attributes.flag("noop_with_empty_axes", false) => {
             return if matches!(operator, "ReduceL1" | "ReduceL2") {
                 Err(cannot("without axes, the texts differ in what is computed"))
             } else {
                 Ok(value)
             };
         }
-        Some(_) => match cx.rank_if_known(0) {
+        _ => match cx.rank_if_known(0) {
             Some(rank @ 1..) => cx.all_axes(rank),
             // A list of all elements is reduced to a scalar, also where they are one that is a scalar already.
             Some(0) => return flat(cx, value, operator),
@@ -148,6 +148,10 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         cx.edges("the order of elements that are not to be sorted is left open");
     }
     let x = cx.input(0)?;
+    let known = cx.given_integers("k", 1)?.known();
+    if known.is_none_or(|known| known.first().is_none_or(|&k| k < 1)) {
+        cx.edges("OpenVINO wants at least one element");
+    }
     let k = match cx.attributes.int("k") {
         Some(k) => cx.scalar(k),
         None => cx.scalar_input(1)?,

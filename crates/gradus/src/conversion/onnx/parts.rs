@@ -55,7 +55,7 @@ fn reduction(cx: &mut Cx<'_, '_>) -> Result<&'static str> {
     match how {
         "none" => cx.edges("which of several updates of one place stays is left open"),
         "sum" | "prod" => {
-            cx.rounding_of_floats("the order in which updates of one place are put together is left open")
+            cx.rounding_of_floats("the order in which updates of one place are put together is left open");
         }
         _ => cx.edges_of_floats(super::elementwise::OPEN_NAN),
     }

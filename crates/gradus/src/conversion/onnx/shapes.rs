@@ -145,7 +145,7 @@ fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 /// The pads before and behind each axis.
 fn pads(cx: &mut Cx<'_, '_>) -> Result<(V, V)> {
     let axes = if cx.has(3) { Some(cx.integers(3)?) } else { None };
-    let known = cx.given_integers("pads", 1)?.flatten();
+    let known = cx.given_integers("pads", 1)?.known();
     let count = known.as_ref().map(Vec::len).or_else(|| cx.len(1)).map(|count| count / 2);
     let count = count.ok_or_else(|| not_known("the number of pads"))?;
     // Where the pads of each axis are; behind all stands a zero.

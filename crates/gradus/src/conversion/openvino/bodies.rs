@@ -14,6 +14,7 @@ use super::super::scope::Scope;
 use super::super::target::{Mark, NONE, Target, V};
 use super::super::types::{numbered, same, told};
 use super::int;
+use crate::fact::TensorFact;
 use crate::ops::axis_of;
 
 rows! {
@@ -178,7 +179,7 @@ fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
     let since = body.target.mark();
     let condition = match ports.condition {
         Some(output) if counted => {
-            let rank = body.scope.fact(body.graph.outputs()[output]).as_tensor().and_then(|fact| fact.rank());
+            let rank = body.scope.fact(body.graph.outputs()[output]).as_tensor().and_then(TensorFact::rank);
             let value = body.output(cx, output)?;
             if rank == Some(0) { value } else { body.shaped(value, &[])? }
         }

@@ -240,25 +240,18 @@ fn variadic_split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let open = known.as_ref().is_none_or(|sizes| sizes.contains(&-1));
     let mut sizes = cx.whole_list(2)?;
     if open {
-        sizes = match (known, cx.known_extent(0, axis)) {
-            (Some(sizes), Some(extent)) => {
-                let others: i64 = sizes.iter().filter(|&&size| size != -1).sum();
-                cx.list(
-                    &sizes
-                        .iter()
-                        .map(|&size| if size == -1 { extent - others } else { size })
-                        .collect::<Vec<_>>(),
-                )
-            }
-            _ => {
-                let (open, zero, place) = (cx.scalar(-1), cx.scalar(0), cx.list(&[0]));
-                let is_open = cx.put("Equal", &[sizes, open], &[])?;
-                let others = cx.put("Where", &[is_open, zero, sizes], &[])?;
-                let others = cx.put("ReduceSum", &[others, place], &[int("keepdims", 1)])?;
-                let extent = cx.extent_of(x, axis)?;
-                let rest = cx.put("Sub", &[extent, others], &[])?;
-                cx.put("Where", &[is_open, rest, sizes], &[])?
-            }
+        sizes = if let (Some(sizes), Some(extent)) = (known, cx.known_extent(0, axis)) {
+            let others: i64 = sizes.iter().filter(|&&size| size != -1).sum();
+            let whole = |&size: &i64| if size == -1 { extent - others } else { size };
+            cx.list(&sizes.iter().map(whole).collect::<Vec<_>>())
+        } else {
+            let (open, zero, place) = (cx.scalar(-1), cx.scalar(0), cx.list(&[0]));
+            let is_open = cx.put("Equal", &[sizes, open], &[])?;
+            let others = cx.put("Where", &[is_open, zero, sizes], &[])?;
+            let others = cx.put("ReduceSum", &[others, place], &[int("keepdims", 1)])?;
+            let extent = cx.extent_of(x, axis)?;
+            let rest = cx.put("Sub", &[extent, others], &[])?;
+            cx.put("Where", &[is_open, rest, sizes], &[])?
         };
     }
     cx.put_many("Split", &[x, sizes], &[int("axis", i64_of(axis))], outputs)

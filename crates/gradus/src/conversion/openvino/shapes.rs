@@ -203,12 +203,11 @@ fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         return Err(cannot(format!("ONNX does not pad in mode \"{mode}\"")));
     }
     let x = cx.input(0)?;
-    let pads = match (cx.known_integers(1)?, cx.known_integers(2)?) {
-        (Some(before), Some(behind)) => cx.list(&[before, behind].concat()),
-        _ => {
-            let (before, behind) = (cx.whole_list(1)?, cx.whole_list(2)?);
-            cx.put("Concat", &[before, behind], &[int("axis", 0)])?
-        }
+    let pads = if let (Some(before), Some(behind)) = (cx.known_integers(1)?, cx.known_integers(2)?) {
+        cx.list(&[before, behind].concat())
+    } else {
+        let (before, behind) = (cx.whole_list(1)?, cx.whole_list(2)?);
+        cx.put("Concat", &[before, behind], &[int("axis", 0)])?
     };
     let value = if mode == "constant" { cx.maybe(3)? } else { NONE };
     Ok(vec![cx.put("Pad", &given(&[x, pads, value]), &[word("mode", &mode)])?])
