@@ -237,7 +237,7 @@ pub(crate) struct Convert {
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Of ONNX, the version of the operator set; without this, the newest.
+    /// Of ONNX, the version of the operator set; without this, 21, or the newest where that keeps the meaning of more nodes.
     #[arg(long, value_name = "N")]
     pub(crate) opset: Option<i64>,
 

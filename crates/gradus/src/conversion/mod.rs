@@ -41,10 +41,14 @@ use target::{Names, Target};
 /// The oldest operator set of ONNX that is converted: older ones broadcast in a way of their own.
 const OLDEST_OPSET: i64 = 7;
 
+/// The operator set of ONNX that is written if nothing is said: of 2024, and known to whatever is kept up to date.
+const USUAL_OPSET: i64 = 21;
+
 /// How a model is converted.
 #[derive(Clone, Debug, Default)]
 pub struct ConvertOptions {
-    /// To ONNX: the version of the operator set; the newest if nothing is said.
+    /// To ONNX: the version of the operator set. If nothing is said, one that most runtimes have, or the newest where that keeps
+    /// the meaning of more nodes.
     pub opset: Option<i64>,
     /// Symbols and the numbers that they are fixed to, in the converted model too.
     pub dims: HashMap<String, i64>,
@@ -88,7 +92,8 @@ impl Model {
             return Err(Error::new(Kind::Unsupported, format!("{from} is not converted to {to}: {why}")));
         }
         if from == Standard::Paddle && to == Standard::OpenVino {
-            let first = self.convert(Standard::Onnx, &ConvertOptions { opset: None, ..options.clone() })?;
+            let first = self
+                .convert(Standard::Onnx, &ConvertOptions { opset: Some(NEWEST_OPSET), ..options.clone() })?;
             let mut second = first.model.convert(to, &ConvertOptions::default())?;
             let mut report = first.report;
             second.report.notes.into_iter().for_each(|note| report.note(note));
@@ -96,7 +101,17 @@ impl Model {
             second.report = report;
             return Ok(second);
         }
-        let opset = options.opset.unwrap_or(NEWEST_OPSET);
+        let Some(opset) = options.opset else {
+            let usual = self.converted(to, USUAL_OPSET, options);
+            if usual.as_ref().is_ok_and(|usual| usual.report.is_exact() || to != Standard::Onnx) {
+                return usual;
+            }
+            let newest = self.converted(to, NEWEST_OPSET, options)?;
+            return Ok(match usual {
+                Ok(usual) if usual.report.notes.len() <= newest.report.notes.len() => usual,
+                _ => newest,
+            });
+        };
         if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
             return Err(Error::new(
                 Kind::Usage,
