@@ -335,7 +335,7 @@ error: --out: x.txt does not end in .npy, .csv or .arrow
     misused(
         &["linspace", "[0, 1]", "1", "3", "--profile", "numpy"],
         str![[r#"
-error: --profile, --slice and --plot are for sequences between numbers, not arrays
+error: --profile, --slice, --plot and --device are for sequences between numbers, not arrays
 
 "#]],
     );
