@@ -96,14 +96,18 @@ def asked(path, corpus) -> list[dict]:
 def by_plugin(path, feeds, fixed: bool = False) -> list[list]:
     """The outputs for each of the inputs; perhaps of the model reshaped to the extents of the first."""
     core = ov.Core()
-    model = core.read_model(path)
-    if fixed:
-        try:
+
+    def compiled_with(reshape: bool):
+        model = core.read_model(path)
+        if reshape:
             model.reshape({port: list(feeds[0][named(port)].shape) for port in model.inputs})
-        except RuntimeError:
-            # Some models run, but are not reshaped.
-            model = core.read_model(path)
-    compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        return core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+
+    try:
+        compiled = compiled_with(fixed)
+    except RuntimeError:
+        # Some models run, but not once they are reshaped.
+        compiled = compiled_with(False)
     results = []
     for inputs in feeds:
         given = compiled(inputs)

@@ -264,6 +264,10 @@ fn what_openvino_has_not_is_refused() {
         message(builder),
         "node \"n\": attribute \"t\" is a tensor, which a file of OpenVINO cannot hold"
     );
+    let mut builder = Builder::new("g");
+    builder.define("x", Origin::Input).unwrap();
+    builder.apply("n", "Op", 1, &["x"], &["y"], vec![("a b", text("1"))]).unwrap();
+    assert_eq!(message(builder), "node \"n\": a file of OpenVINO cannot hold an attribute named \"a b\"");
 }
 
 /// A model as somebody else may have written it, with what we know nothing of.

@@ -125,7 +125,10 @@ pub(super) fn data<'c>(
     for (name, content) in attributes {
         let has_own_element = BODIES.iter().any(|(body, map)| [*body, *map].contains(&name));
         if !(matches!(content, Content::Graph(_) | Content::Ports(_)) && has_own_element) {
-            texts.push((name, as_text(name, content)?));
+            // An element has no attribute twice; of names with namespaces, only the last part is read.
+            if !texts.iter().any(|(other, _)| *other == name) {
+                texts.push((named(name)?, as_text(name, content)?));
+            }
         }
     }
     if !texts.is_empty() {
@@ -133,6 +136,18 @@ pub(super) fn data<'c>(
         xml.leaf("data", &texts);
     }
     Ok(())
+}
+
+/// A name that an attribute of an element can have.
+fn named(name: &str) -> Result<&str> {
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.chars().all(letter) && name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        return Ok(name);
+    }
+    Err(Error::new(
+        Kind::Unsupported,
+        format!("a file of OpenVINO cannot hold an attribute named \"{name}\""),
+    ))
 }
 
 fn as_text(name: &str, content: &Content) -> Result<String> {
