@@ -53,9 +53,9 @@ impl Wrong {
         let names: Vec<_> = (0..self.outputs).map(|i| format!("out{i}")).collect();
         let outputs: Vec<_> = names.iter().map(String::as_str).collect();
         builder.apply("node", self.operator, 21, &inputs, &outputs, self.attributes.clone()).unwrap();
-        outputs.iter().for_each(|name| {
+        for name in outputs {
             builder.output(name);
-        });
+        }
         let mut model = graph::Model::new(Standard::Onnx);
         model.graph = builder.finish().unwrap();
         Model::from_source(model)
@@ -70,7 +70,7 @@ impl Wrong {
                     let shape = Shape::new(dims).unwrap();
                     let extents = dims.iter().map(|&len| Extent::Known(len)).collect();
                     let known = Given::Type(Type::Tensor(Some(DType::F32), Some(extents)));
-                    let len = usize::try_from(shape.len()).unwrap();
+                    let len = shape.len();
                     (Tensor::from_vec(shape, vec![0f32; len]).unwrap().into(), known)
                 }
                 Numbers(numbers) => {
