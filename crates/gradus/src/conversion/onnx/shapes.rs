@@ -32,7 +32,9 @@ rows! {
         Ok(vec![cx.put("Tile", &[x, repeats], &[])?])
     };
     "Transpose" "Transpose" "" |cx| {
-        let order = cx.attributes.list("perm").unwrap_or_default();
+        // An empty order would turn all axes as well, but OpenVINO reads no file of constants without bytes.
+        let all = cx.rank_if_known(0).map(|rank| (0..i64_of(rank)).rev().collect());
+        let order = cx.attributes.list("perm").or(all).unwrap_or_default();
         let (x, order) = (cx.input(0)?, cx.list(&order));
         Ok(vec![cx.put("Transpose", &[x, order], &[])?])
     };
