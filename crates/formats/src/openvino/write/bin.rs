@@ -54,6 +54,7 @@ impl Laid {
     /// what was aligned stays so.
     pub(super) fn new(mut kept: Vec<Range<usize>>, new: New) -> Laid {
         let mut laid = Laid::default();
+        let some = !kept.is_empty() || !new.contents.is_empty();
         kept.retain(|part| !part.is_empty());
         kept.sort_unstable_by_key(|part| (part.start, part.end));
         kept.dedup();
@@ -70,6 +71,10 @@ impl Laid {
             laid.pad(0, if content.len() < LONG { SHORT } else { LONG });
             laid.new.push(laid.bin.len());
             laid.bin.share(content);
+        }
+        // OpenVINO reads no constant from a file without bytes, not even one that has none.
+        if some && laid.bin.len() == 0 {
+            laid.bin.write(|out| out.push(0));
         }
         laid
     }
@@ -108,6 +113,15 @@ pub(super) fn part(offset: u64, size: u64, len: usize) -> Result<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_constants_without_elements_has_a_byte() {
+        let mut new = New::default();
+        new.add(&Tensor::vector::<i64>(&[])).unwrap();
+        assert_eq!(Laid::new(Vec::new(), new).bin.len(), 1);
+        assert_eq!(Laid::new(vec![3..3], New::default()).bin.len(), 1);
+        assert_eq!(Laid::new(Vec::new(), New::default()).bin.len(), 0);
+    }
 
     #[test]
     fn parts_keep_their_alignment_and_a_second_time_their_places() {
