@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::docs;
-use crate::python::{environment, python};
+use crate::python::python;
 use crate::run::{Result, cargo, command, exists, root, run};
 use crate::wheel;
 
@@ -132,11 +132,7 @@ fn converted(cases: &Path, count: u32) -> Result<()> {
         .args(["test", "--quiet", "-p", "gradus", "--test", "conversion", "random"])
         .env("GRADUS_CONVERSION", &random)
         .env("GRADUS_CONVERSION_COUNT", count.to_string()))?;
-    let wanted: Vec<_> = "onnx==1.23.2 onnxruntime==1.31.1 openvino==2026.4.1 numpy==2.4.6 ml_dtypes==0.6.0"
-        .split_whitespace()
-        .collect();
-    let mut python = environment("target/venv-convert", &wanted)?;
-    run(python.arg("conformance/convert.py").arg("target/debug/gradus").arg(random))
+    run(python()?.arg("conformance/convert.py").arg("target/debug/gradus").arg(random))
 }
 
 /// Every value of the corpus's OpenVINO models, as OpenVINO computes it, against what is inferred.
@@ -173,25 +169,36 @@ pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
     if targets.is_empty() {
         return Err(format!("there is no fuzz target {}", only.unwrap_or_default()));
     }
-    for name in targets {
-        let corpus = folder.join("corpus").join(&name);
-        std::fs::create_dir_all(&corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
-        if name == "openvino_model" {
-            run(python()?.arg("conformance/openvino_seeds.py").arg(&corpus))?;
-        }
-        run(command(folder.join("target").join(TARGET).join("release").join(&name))
-            .arg(&corpus)
-            .args(["examples", "crates/formats/tests/data", "conformance/recorded/paddle"])
-            .arg(format!("-max_total_time={seconds}"))
-            .arg(format!("-artifact_prefix={}/", corpus.display()))
-            .args([
-                "-timeout=10",
-                "-rss_limit_mb=2048",
-                "-max_len=65536",
-                "-verbosity=0",
-                "-print_final_stats=1",
-                "-close_fd_mask=0",
-            ]))?;
+    // Two at a time: each takes one core.
+    for pair in targets.chunks(2) {
+        std::thread::scope(|scope| {
+            let runs: Vec<_> =
+                pair.iter().map(|name| scope.spawn(|| fuzz_target(&folder, name, seconds))).collect();
+            runs.into_iter().try_for_each(|run| {
+                run.join().unwrap_or_else(|_| Err("what runs a fuzz target panicked".to_owned()))
+            })
+        })?;
     }
     Ok(())
+}
+
+fn fuzz_target(folder: &Path, name: &str, seconds: u32) -> Result<()> {
+    let corpus = folder.join("corpus").join(name);
+    std::fs::create_dir_all(&corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
+    if name == "openvino_model" {
+        run(python()?.arg("conformance/openvino_seeds.py").arg(&corpus))?;
+    }
+    run(command(folder.join("target").join(TARGET).join("release").join(name))
+        .arg(&corpus)
+        .args(["examples", "crates/formats/tests/data", "conformance/recorded/paddle"])
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-artifact_prefix={}/", corpus.display()))
+        .args([
+            "-timeout=10",
+            "-rss_limit_mb=2048",
+            "-max_len=65536",
+            "-verbosity=0",
+            "-print_final_stats=1",
+            "-close_fd_mask=0",
+        ]))
 }
