@@ -73,7 +73,7 @@ impl Laid {
             laid.bin.share(content);
         }
         // OpenVINO reads no constant from a file without bytes, not even one that has none.
-        if some && laid.bin.len() == 0 {
+        if some && laid.bin.is_empty() {
             laid.bin.write(|out| out.push(0));
         }
         laid
