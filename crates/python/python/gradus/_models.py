@@ -218,7 +218,7 @@ class Model:
             A model, whose ``report`` says what went and why what stayed stayed.
 
         Raises:
-            UnsupportedError: if the model is not of ONNX. UsageError: if there is no such symbol or input. GraphError: if the
+            UnsupportedError: if the model is of Paddle. UsageError: if there is no such symbol or input. GraphError: if the
             models differ where they are compared. Of a model made by :class:`Graph`, what :meth:`save` raises.
 
         Example:
@@ -236,7 +236,8 @@ class Model:
         return FoldedModel(native, FoldReport(**report))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model as an ONNX file: the old file or the new one is there at every moment, whole.
+        """Writes the model as a file of its standard, ONNX or OpenVINO IR (``.xml`` with ``.bin``): the old file or the new one is
+        there at every moment, whole.
 
         What was read is written as it was, byte for byte, but for what folding changed. Files of constants are copied beside it,
         unless they are there. Of a model made by :class:`Graph`, nodes that no output needs are left out.
@@ -246,7 +247,7 @@ class Model:
 
         Raises:
             FileError: if a file cannot be written, or another has the name of one of constants. UnsupportedError: if the
-            model is not of ONNX, or a node of :meth:`Graph.logspace` and its like needs what only a run knows. GraphError: if
+            model is of Paddle, or a node of :meth:`Graph.logspace` and its like needs what only a run knows. GraphError: if
             the type of an input or output is not known.
         """
         self._native.save(path)
