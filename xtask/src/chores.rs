@@ -50,7 +50,12 @@ pub(crate) fn test(fuzz_seconds: u32) -> Result<()> {
     devices()?;
     tables(true)?;
     wheel::test()?;
-    conformance()?;
+    // Most of upstream's cases keep one core busy; the other builds the fuzz targets.
+    std::thread::scope(|scope| {
+        let built = scope.spawn(fuzz_build);
+        conformance()?;
+        built.join().unwrap_or_else(|_| Err("what builds the fuzz targets panicked".to_owned()))
+    })?;
     accuracy(ELEMENTS, 1)?;
     memcheck()?;
     fuzz(fuzz_seconds, None)
@@ -148,9 +153,9 @@ fn openvino_models(cases: &Path) -> Result<()> {
         .env("GRADUS_OPENVINO_TRUTH", &truth))
 }
 
-pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
+/// Builds the fuzz targets, if there is a compiler for libFuzzer.
+fn fuzz_build() -> Result<()> {
     if !exists("c++") {
-        eprintln!("xtask: there is no C++ compiler for libFuzzer: the fuzz targets are not run");
         return Ok(());
     }
     let folder = root().join("fuzz");
@@ -158,7 +163,16 @@ pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
         .args(["build", "--release", "--quiet", "--target", TARGET])
         .env("RUSTFLAGS", COVERAGE)
         .env("CARGO_TARGET_DIR", folder.join("target"))
-        .current_dir(&folder))?;
+        .current_dir(&folder))
+}
+
+pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
+    if !exists("c++") {
+        eprintln!("xtask: there is no C++ compiler for libFuzzer: the fuzz targets are not run");
+        return Ok(());
+    }
+    fuzz_build()?;
+    let folder = root().join("fuzz");
     let targets =
         std::fs::read_dir(folder.join("targets")).map_err(|error| format!("fuzz/targets: {error}"))?;
     let mut targets: Vec<_> = targets
