@@ -119,7 +119,7 @@ mod tests {
         let mut new = New::default();
         new.add(&Tensor::vector::<i64>(&[])).unwrap();
         assert_eq!(Laid::new(Vec::new(), new).bin.len(), 1);
-        assert_eq!(Laid::new(vec![3..3], New::default()).bin.len(), 1);
+        assert_eq!(Laid::new(std::iter::once(3..3).collect(), New::default()).bin.len(), 1);
         assert_eq!(Laid::new(Vec::new(), New::default()).bin.len(), 0);
     }
 
