@@ -123,8 +123,19 @@ pub(crate) fn conformance() -> Result<()> {
     run(cargo()
         .args(["test", "--quiet", "-p", "gradus", "--test", "conformance"])
         .env("GRADUS_CONFORMANCE", &cases))?;
+    written(&cases)?;
     converted(&cases, CONVERTED)?;
     openvino_models(&cases)
+}
+
+/// Has OpenVINO read and run the recorded models of its own, written anew.
+fn written(cases: &Path) -> Result<()> {
+    let folder = cases.join("written");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    run(cargo()
+        .args(["test", "--quiet", "-p", "gradus", "--test", "openvino_fold", "written_anew"])
+        .env("GRADUS_WRITTEN", &folder))?;
+    run(python()?.arg("conformance/openvino_written.py").arg(folder))
 }
 
 /// Random models that are converted, if nothing is said.

@@ -73,7 +73,7 @@ impl Model {
     /// Writes the two files of an OpenVINO model: each is the old one or the new one, and the `.xml` file, which a reader opens
     /// first, is the last to be replaced.
     fn save_pair(&self, xml: &Splice, text: &Bytes, constants: &Constants<'_>, path: &Path) -> Result<u64> {
-        if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xml")) {
+        if Standard::of_file(path) != Some(Standard::OpenVino) {
             let message =
                 "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it";
             return Err(Error::new(Kind::Usage, message).in_file(path.display()));

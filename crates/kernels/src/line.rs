@@ -160,7 +160,7 @@ impl Lines {
         if self.relative == 0.0 {
             return None;
         }
-        let start = Pair::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit);
+        let start = self.first(lo);
         let first = start.high.abs();
         let fits = SINGLE_MAGNITUDES.contains(&first) && first >= 4.0 * self.spread;
         let error = power_of_two(-44) * (first + self.spread) + self.slack;
@@ -169,9 +169,14 @@ impl Lines {
         fits.then(|| FarSingles { start: singles(start), step: singles(self.step), error })
     }
 
+    /// The first number of a block.
+    fn first(&self, lo: u64) -> Pair {
+        Pair::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit)
+    }
+
     /// The first number of a block, and how far the block's sums may be off.
     fn start(&self, lo: u64) -> (Pair, f64) {
-        let start = Pair::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit);
+        let start = self.first(lo);
         (start, self.relative * (start.high.abs() + self.spread) + self.slack)
     }
 }

@@ -37,13 +37,11 @@ struct NoteJson<'a> {
 
 /// The standard of the file that is written, by its ending.
 fn standard_of(path: &Path) -> Result<Standard, Error> {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     let usage = |message: &str| Error::new(Kind::Usage, format!("{}: {message}", path.display()));
-    match ending.as_deref() {
-        Some("onnx") => Ok(Standard::Onnx),
-        Some("xml") => Ok(Standard::OpenVino),
-        Some("json" | "pdmodel") => Err(usage("programs of Paddle are read, not written")),
-        _ => Err(usage("the ending must say what is written: .onnx, or .xml for OpenVINO's IR")),
+    match Standard::of_file(path) {
+        Some(Standard::Paddle) => Err(usage("programs of Paddle are read, not written")),
+        Some(standard) => Ok(standard),
+        None => Err(usage("the ending must say what is written: .onnx, or .xml for OpenVINO's IR")),
     }
 }
 

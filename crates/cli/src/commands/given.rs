@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use gradus::graph::{Extent, Type};
+use gradus::graph::{Extent, Standard, Type};
 use gradus::infer::Given;
 use gradus::{Error, Kind, Result};
 
@@ -28,7 +28,7 @@ pub(super) fn check_destination(to: &Path, models: &[PathBuf]) -> Result<()> {
 /// Where a model is written: the file, or under its own name in the folder. It is written in the format that it has.
 pub(super) fn destination(to: &Path, model: &Path) -> Result<PathBuf> {
     if !to.is_dir() {
-        let is_ir = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xml"));
+        let is_ir = |path: &Path| Standard::of_file(path) == Some(Standard::OpenVino);
         if is_ir(to) == is_ir(model) {
             return Ok(to.to_owned());
         }

@@ -13,6 +13,7 @@ mod types;
 
 use std::fmt;
 use std::num::NonZeroU32;
+use std::path::Path;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -45,6 +46,22 @@ impl Standard {
             Standard::Onnx => "onnx",
             Standard::OpenVino => "openvino",
             Standard::Paddle => "paddle",
+        }
+    }
+
+    /// Whose models are in files whose names end so: `.onnx`, `.xml`, and `.json` or `.pdmodel`, in letters of either case.
+    ///
+    /// ```
+    /// use gradus_core::graph::Standard;
+    /// assert_eq!(Standard::of_file("model.XML".as_ref()), Some(Standard::OpenVino));
+    /// assert_eq!(Standard::of_file("model.pb".as_ref()), None);
+    /// ```
+    pub fn of_file(path: &Path) -> Option<Standard> {
+        match &*path.extension()?.to_ascii_lowercase().to_string_lossy() {
+            "onnx" => Some(Standard::Onnx),
+            "xml" => Some(Standard::OpenVino),
+            "json" | "pdmodel" => Some(Standard::Paddle),
+            _ => None,
         }
     }
 }

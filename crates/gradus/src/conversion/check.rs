@@ -1,13 +1,11 @@
 //! What is written must be right: inference finds nothing wrong in it, and ONNX's operators take the types of their inputs.
 
-use std::collections::HashMap;
-
 use gradus_core::graph::{self, Graph, Standard};
 use gradus_core::{Error, Kind, Result};
 
 use super::types::told;
 use crate::fact::Fact;
-use crate::infer::{InferOptions, Place};
+use crate::infer::{Bodies, InferOptions};
 use crate::model::Model;
 use crate::schema::{Signature, onnx_versions};
 
@@ -21,16 +19,12 @@ pub(super) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
         let message = format!("the converted model is not right: {}", problem.message);
         return Err(Error::new(problem.kind, message).in_node(&problem.place));
     }
-    let place = |body: crate::infer::Body| {
-        Some((body.place?, body.values.into_iter().map(|(_, fact)| fact).collect()))
-    };
-    let bodies: HashMap<Place, Vec<Fact>> = bodies.into_iter().filter_map(place).collect();
     if model.source().standard == Standard::Onnx {
         types(model.graph(), &facts, &bodies, &mut Vec::new())?;
     } else {
         let mut source = model.source().clone();
         source.graph.declare(&mut |place, id| {
-            let facts = if place.is_empty() { Some(&facts) } else { bodies.get(place) };
+            let facts = if place.is_empty() { Some(facts.as_slice()) } else { bodies.get(place) };
             told(facts?.get(id.index())?)
         });
         model = Model::from_source(source);
@@ -41,7 +35,7 @@ pub(super) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
 fn types(
     graph: &Graph,
     facts: &[Fact],
-    bodies: &HashMap<Place, Vec<Fact>>,
+    bodies: &Bodies,
     place: &mut Vec<(usize, usize)>,
 ) -> Result<()> {
     for (index, node) in graph.nodes().iter().enumerate() {
@@ -66,7 +60,7 @@ fn types(
         }
         for (number, inner) in node.graphs().enumerate() {
             place.push((index, number));
-            if let Some(facts) = bodies.get(place.as_slice()) {
+            if let Some(facts) = bodies.get(place) {
                 types(inner, facts, bodies, place)?;
             }
             place.pop();

@@ -125,10 +125,6 @@ impl Model {
         let source = self.source();
         let given = InferOptions { dims: options.dims.clone(), cautious: true, ..InferOptions::default() };
         let (facts, symbols, bodies, problems) = self.infer(&given)?.into_parts();
-        let place = |body: crate::infer::Body| {
-            Some((body.place?, body.values.into_iter().map(|(_, fact)| fact).collect()))
-        };
-        let bodies = bodies.into_iter().filter_map(place).collect();
         let mut conversion = Conversion {
             source,
             to,

@@ -12,7 +12,7 @@ use super::target::{Names, Target, V};
 use super::{rows, types};
 use crate::dim::Symbols;
 use crate::fact::Fact;
-use crate::infer::Place;
+use crate::infer::Bodies;
 use crate::op::Attributes;
 
 /// What all graphs of a model share while it is converted.
@@ -21,7 +21,7 @@ pub(super) struct Conversion<'m> {
     pub(super) to: Standard,
     pub(super) symbols: Symbols,
     /// Facts of inner graphs, by where they are.
-    pub(super) bodies: HashMap<Place, Vec<Fact>>,
+    pub(super) bodies: Bodies,
     pub(super) names: Names,
     /// Names of the main graph's inputs and outputs.
     pub(super) kept: HashMap<ValueId, Arc<str>>,
@@ -84,8 +84,7 @@ impl<'m> Scope<'m> {
     ) -> Scope<'m> {
         let mut place = self.place.clone();
         place.push((index, number));
-        let facts = conversion.bodies.get(place.as_slice()).cloned();
-        let facts = facts.unwrap_or_else(|| vec![Fact::Unknown; graph.values().len()]);
+        let facts = conversion.bodies.facts(graph, &place);
         let path = self.place_of(node, index);
         let mut scope = Scope::new(graph, facts, place, path);
         for capture in graph.captures() {

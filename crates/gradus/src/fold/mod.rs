@@ -38,7 +38,7 @@ pub use report::{Kept, Report};
 pub use verify::Verified;
 
 use crate::dim::Symbols;
-use crate::infer::{Body, Given, InferOptions, Place};
+use crate::infer::{Bodies, Given, InferOptions};
 use crate::model::Model;
 use scope::Scope;
 
@@ -110,13 +110,12 @@ impl Model {
         let inference = self.infer(&given)?;
         let mentioned = self.mentioned()?;
         let (facts, symbols, bodies, problems) = inference.into_parts();
-        let places = bodies.into_iter().filter_map(|body| Some((body.place.clone()?, body))).collect();
         let mut folder = Folder {
             model: self,
             given,
             declare: options.declare,
             symbols,
-            bodies: places,
+            bodies,
             mentioned,
             opaque: HashMap::new(),
             names: Names::default(),
@@ -143,7 +142,7 @@ struct Folder<'m> {
     given: InferOptions,
     declare: bool,
     symbols: Symbols,
-    bodies: HashMap<Place, Body>,
+    bodies: Bodies,
     /// Values of the main graph that other parts of the file mention.
     mentioned: HashSet<String>,
     opaque: HashMap<(OperatorId, Option<i64>), bool>,

@@ -241,9 +241,7 @@ impl<'m> Scope<'m> {
     /// The scope of a graph within a node, studied.
     pub(super) fn child(&self, folder: &mut Folder<'m>, inner: &'m Graph, at: (usize, usize)) -> Scope<'m> {
         let place: Vec<_> = self.place.iter().copied().chain([at]).collect();
-        let facts =
-            folder.bodies.get(&place[..]).map(|body| body.values.iter().map(|(_, fact)| fact.clone()));
-        let facts = facts.map_or_else(|| vec![Fact::Unknown; inner.values().len()], Iterator::collect);
+        let facts = folder.bodies.facts(inner, &place);
         let mut child = Scope::new(folder, inner, facts, place);
         // What is not exact around the graph is not within it. Of what is passed to it, floats may be anything.
         for capture in inner.captures() {

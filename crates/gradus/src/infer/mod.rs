@@ -28,7 +28,7 @@ pub(crate) use rules::is_understood;
 pub use trace::{Trace, Traced};
 
 pub(crate) use cx::{Cx, Stop};
-pub(crate) use pass::Visit;
+pub(crate) use pass::{Bodies, Visit};
 pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino, own, paddle};
 
 use crate::dim::{Bounds, Dim, Origin, Symbols};
@@ -93,9 +93,9 @@ impl Inference {
         &self.facts[id.index()]
     }
 
-    /// The facts of the main graph, the symbols, and what was inferred of inner graphs.
-    pub(crate) fn into_parts(self) -> (Vec<Fact>, Symbols, Vec<Body>, Vec<Problem>) {
-        (self.facts, self.symbols, self.bodies, self.problems)
+    /// The facts of the main graph, the symbols, the facts of graphs within nodes, and what cannot be right.
+    pub(crate) fn into_parts(self) -> (Vec<Fact>, Symbols, Bodies, Vec<Problem>) {
+        (self.facts, self.symbols, Bodies::new(self.bodies), self.problems)
     }
 
     /// What is known of all values of the main graph, by number.

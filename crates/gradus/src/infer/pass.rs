@@ -52,6 +52,27 @@ pub struct Body {
     pub values: Vec<(Arc<str>, Fact)>,
 }
 
+/// The facts of graphs within nodes.
+#[derive(Debug)]
+pub(crate) struct Bodies(HashMap<Place, Vec<Fact>>);
+
+impl Bodies {
+    pub(super) fn new(bodies: Vec<Body>) -> Bodies {
+        let facts = |body: Body| Some((body.place?, body.values.into_iter().map(|(_, fact)| fact).collect()));
+        Bodies(bodies.into_iter().filter_map(facts).collect())
+    }
+
+    /// The facts of the graph at a place; nothing if it was not inferred.
+    pub(crate) fn get(&self, place: &[(usize, usize)]) -> Option<&[Fact]> {
+        self.0.get(place).map(Vec::as_slice)
+    }
+
+    /// The facts of a graph, which is at that place: of one that was not inferred, none is known.
+    pub(crate) fn facts(&self, graph: &Graph, place: &[(usize, usize)]) -> Vec<Fact> {
+        self.get(place).map_or_else(|| vec![Fact::Unknown; graph.values().len()], <[Fact]>::to_vec)
+    }
+}
+
 /// Why an inner graph is inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visit {

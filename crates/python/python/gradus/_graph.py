@@ -331,11 +331,12 @@ class Graph:
         if isinstance(x, list | tuple) and any(isinstance(each, Symbolic) for each in x):
             parts = [self._integers(each) for each in x]
             return self.concat([self.reshape(part, [1]) if part.shape == () else part for part in parts])
-        if not isinstance(x, Symbolic):
-            array = as_array(x)
-            if array.size and array.dtype.kind not in "iu":
-                raise DTypeError(f"{x!r} is of {array.dtype}, but integers are wanted")
-        return self._value(x, np.int64)
+        if isinstance(x, Symbolic):
+            return x
+        array = as_array(x)
+        if array.size and array.dtype.kind not in "iu":
+            raise DTypeError(f"{x!r} is of {array.dtype}, but integers are wanted")
+        return self.constant(array, np.int64)
 
     def _alike(self, *values: Any) -> list[Symbolic]:
         """Numbers of Python take the type of the values they go with; if there are none, NumPy's."""
