@@ -23,12 +23,12 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 import warnings
 
 import onnx
 
 import execution
+import expectations
 import fold_peers
 from execution import Reference, Runtime
 
@@ -361,25 +361,6 @@ def table(lines: list[list]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def hold(results: dict, complete: bool) -> list[str]:
-    """What is not as the list says."""
-    stated = tomllib.loads(LIST.read_text())
-    expected, skipped = stated.get("xfail", {}), stated.get("skip", {})
-    wrong = []
-    for name, result in results.items():
-        if name in skipped:
-            continue
-        if result["problems"] and name not in expected:
-            wrong.extend(f"{name}: {why}" for why in result["problems"])
-        if not result["problems"] and name in expected:
-            wrong.append(f"{name} passes, but is listed as failing")
-    if complete:
-        groups = {name.split("/")[0] for name in results}
-        gone = [name for name in [*expected, *skipped] if name not in results and name.split("/")[0] in groups]
-        wrong.extend(f"{name} is listed, but does not exist" for name in gone)
-    return wrong
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("gradus", type=pathlib.Path)
@@ -410,7 +391,7 @@ def main() -> int:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)
     results = dict(sorted(results.items()))
-    wrong = hold(results, complete=not arguments.models and not arguments.only)
+    wrong = expectations.differences(LIST, results, complete=not arguments.models and not arguments.only)
     shown = {name: result for name, result in results.items() if arguments.models or name.startswith("corpus/")}
     print(table([row for name, result in shown.items() for row in rows(name, result)]))
     print(f"\n{table(totals(results))}\n")

@@ -22,11 +22,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 
 import numpy as np
 import openvino as ov
 
+import expectations
 import openvino_truth
 
 HERE = pathlib.Path(__file__).parent
@@ -234,25 +234,6 @@ def found(root: pathlib.Path, prefix: str) -> dict:
     return {f"{prefix}{name(path)}": (path, None) for path in sorted(root.rglob("*.xml"))}
 
 
-def hold(results: dict, complete: bool) -> list[str]:
-    """What is not as the list says."""
-    stated = tomllib.loads(LIST.read_text())
-    expected, skipped = stated.get("xfail", {}), stated.get("skip", {})
-    wrong = []
-    for name, result in results.items():
-        if name in skipped:
-            continue
-        if result["problems"] and name not in expected:
-            wrong.extend(f"{name}: {why}" for why in result["problems"])
-        if not result["problems"] and name in expected:
-            wrong.append(f"{name} passes, but is listed as failing")
-    if complete:
-        groups = {name.split("/")[0] for name in results}
-        gone = [name for name in [*expected, *skipped] if name not in results and name.split("/")[0] in groups]
-        wrong.extend(f"{name} is listed, but does not exist" for name in gone)
-    return wrong
-
-
 def table(results: dict) -> str:
     head = ["model", "folded", "nodes", "ShapeOf", "bytes"]
     lines = [head, ["---"] * len(head)]
@@ -297,7 +278,7 @@ def main() -> int:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)
     results = dict(sorted(results.items()))
-    wrong = hold(results, complete=not arguments.models and not arguments.only)
+    wrong = expectations.differences(LIST, results, complete=not arguments.models and not arguments.only)
     shown = {name: result for name, result in results.items() if arguments.models or name.startswith("corpus/")}
     print(table(shown))
     for name, result in results.items():

@@ -5,47 +5,26 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod common;
+mod scratch;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use common::{fails, gradus, misused, prints};
+use scratch::Scratch;
 use snapbox::str;
 
-/// A folder that is gone at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("convert-{name}"));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Scratch(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    /// What a command prints, without the folder.
-    fn printed(&self, arguments: &[&str], code: i32) -> String {
-        let output = gradus(arguments).assert().code(code).get_output().clone();
-        let all = [output.stdout, output.stderr].concat();
-        String::from_utf8(all).unwrap().replace(self.0.to_str().unwrap(), "OUT")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// What a command prints, without the folder of scratch files.
+fn printed(scratch: &Scratch, arguments: &[&str], code: i32) -> String {
+    let output = gradus(arguments).assert().code(code).get_output().clone();
+    scratch.without([output.stdout, output.stderr].concat())
 }
 
 #[test]
 fn a_model_is_converted_there_and_back_and_runs_in_both_forms() {
-    let scratch = Scratch::new("both");
+    let scratch = Scratch::new("convert-both");
     let (xml, onnx) = (scratch.file("p.xml"), scratch.file("p.onnx"));
     snapbox::assert_data_eq!(
-        scratch.printed(&["convert", "examples/positions.onnx", &xml], 0),
+        printed(&scratch, &["convert", "examples/positions.onnx", &xml], 0),
         str![[r#"
 examples/positions.onnx (onnx) -> OUT/p.xml (openvino)
 nodes 6: 6 exact, 0 not
@@ -64,7 +43,7 @@ token_count: int64[] 4
 "#]],
     );
     snapbox::assert_data_eq!(
-        scratch.printed(&["convert", &xml, &onnx, "--opset", "17", "--json"], 0),
+        printed(&scratch, &["convert", &xml, &onnx, "--opset", "17", "--json"], 0),
         str![[r#"
 {"model":"OUT/p.xml","output":"OUT/p.onnx","from":"openvino","to":"onnx","nodes":9,"notes":[],"lost":[],"written":true}
 
@@ -83,10 +62,10 @@ token_count: int64[] 4
 
 #[test]
 fn a_program_of_paddle_becomes_either() {
-    let scratch = Scratch::new("paddle");
+    let scratch = Scratch::new("convert-paddle");
     let program = "conformance/recorded/paddle/shapes.pir/model.json";
     for name in ["p.onnx", "p.xml"] {
-        let printed = scratch.printed(&["convert", program, &scratch.file(name)], 0);
+        let printed = printed(&scratch, &["convert", program, &scratch.file(name)], 0);
         assert!(
             printed.starts_with("conformance/recorded/paddle/shapes.pir/model.json (paddle) -> OUT/p."),
             "{printed}"
@@ -97,10 +76,10 @@ fn a_program_of_paddle_becomes_either() {
 
 #[test]
 fn strict_refuses_what_is_not_exact_and_writes_nothing() {
-    let scratch = Scratch::new("strict");
+    let scratch = Scratch::new("convert-strict");
     let xml = scratch.file("r.xml");
     snapbox::assert_data_eq!(
-        scratch.printed(&["convert", "examples/range.onnx", &xml, "--strict"], 1),
+        printed(&scratch, &["convert", "examples/range.onnx", &xml, "--strict"], 1),
         str![[r#"
 examples/range.onnx (onnx) -> OUT/r.xml (openvino)
 nodes 1: 0 exact, 1 not
@@ -109,8 +88,8 @@ error: examples/range.onnx: 1 note says that a node is not exact, and --strict i
 
 "#]]
     );
-    assert_eq!(std::fs::read_dir(&scratch.0).unwrap().count(), 0);
-    scratch.printed(&["convert", "examples/heads.onnx", &scratch.file("h.xml"), "--strict"], 0);
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+    printed(&scratch, &["convert", "examples/heads.onnx", &scratch.file("h.xml"), "--strict"], 0);
     assert!(Path::new(&scratch.file("h.xml")).exists() && Path::new(&scratch.file("h.bin")).exists());
 }
 

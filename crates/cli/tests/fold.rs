@@ -5,43 +5,22 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod common;
+mod scratch;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use common::{fails, gradus, misused, prints};
+use scratch::Scratch;
 use snapbox::str;
-
-/// A folder that is gone at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fold-{name}"));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Scratch(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Standard output of a command that succeeds, without the folder of scratch files.
 fn stdout(scratch: &Scratch, arguments: &[&str]) -> String {
-    let output = gradus(arguments).assert().code(0).stderr_eq("").get_output().stdout.clone();
-    String::from_utf8(output).unwrap().replace(scratch.0.to_str().unwrap(), "OUT")
+    scratch.without(gradus(arguments).assert().code(0).stderr_eq("").get_output().stdout.clone())
 }
 
 #[test]
 fn fold_says_what_went_and_why_what_stayed_stayed() {
-    let scratch = Scratch::new("text");
+    let scratch = Scratch::new("fold-text");
     let printed =
         stdout(&scratch, &["fold", "examples/heads.onnx", "-o", &scratch.file("heads.onnx"), "--verify"]);
     snapbox::assert_data_eq!(
@@ -84,7 +63,7 @@ token_count: int64[] 4
 
 #[test]
 fn what_is_fixed_is_fixed_in_the_folded_model() {
-    let scratch = Scratch::new("fixed");
+    let scratch = Scratch::new("fold-fixed");
     let out = scratch.file("p.onnx");
     let printed = stdout(&scratch, &["fold", "examples/positions.onnx", "-o", &out, "--dim", "seq=3"]);
     snapbox::assert_data_eq!(
@@ -117,7 +96,7 @@ token_count: int64[] 3
     );
     let error =
         gradus(&["run", &out, "--input", "tokens=[[7, 8]]"]).assert().code(1).get_output().stderr.clone();
-    let error = String::from_utf8(error).unwrap().replace(scratch.0.to_str().unwrap(), "OUT");
+    let error = String::from_utf8(error).unwrap().replace(scratch.path().to_str().unwrap(), "OUT");
     snapbox::assert_data_eq!(
         error,
         str![[r#"
@@ -129,7 +108,7 @@ error: OUT/p.onnx: input "tokens" is int64[1, 2], but the model declares int64[b
 
 #[test]
 fn several_models_go_into_a_folder() {
-    let scratch = Scratch::new("several");
+    let scratch = Scratch::new("fold-several");
     let folder = scratch.file("");
     let printed =
         stdout(&scratch, &["fold", "examples/heads.onnx", "examples/loop.onnx", "-o", &folder, "--json"]);
@@ -148,7 +127,7 @@ error: --output nowhere must be a folder that exists, as there are several model
 
 #[test]
 fn a_model_can_be_folded_in_place_and_is_not_lost_where_that_fails() {
-    let scratch = Scratch::new("place");
+    let scratch = Scratch::new("fold-place");
     let path = scratch.file("m.onnx");
     std::fs::copy("../../examples/heads.onnx", &path).unwrap();
     stdout(&scratch, &["fold", &path, "-o", &path]);
@@ -158,7 +137,7 @@ fn a_model_can_be_folded_in_place_and_is_not_lost_where_that_fails() {
     gradus(&["fold", &path, "-o", &path, "--dim", "nobody=3"]).assert().code(2);
     assert_eq!(std::fs::read(&path).unwrap(), folded);
     let left: Vec<_> =
-        std::fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        std::fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["m.onnx"]);
 }
 
@@ -196,11 +175,11 @@ error: no/such/folder/out.onnx: No such file or directory (os error 2)
 
 #[test]
 fn infer_writes_what_it_found_into_the_model() {
-    let scratch = Scratch::new("infer");
+    let scratch = Scratch::new("fold-infer");
     let out = scratch.file("heads.onnx");
     stdout(&scratch, &["infer", "examples/heads.onnx", "-o", &out]);
     let differs = gradus(&["diff", "examples/heads.onnx", &out]).assert().code(1).get_output().stdout.clone();
-    let differs = String::from_utf8(differs).unwrap().replace(scratch.0.to_str().unwrap(), "OUT");
+    let differs = String::from_utf8(differs).unwrap().replace(scratch.path().to_str().unwrap(), "OUT");
     snapbox::assert_data_eq!(
         differs,
         str![[r#"
@@ -225,7 +204,7 @@ types: 13 new
 
 #[test]
 fn a_model_of_openvino_is_folded_into_two_files() {
-    let scratch = Scratch::new("ir");
+    let scratch = Scratch::new("fold-ir");
     let out = scratch.file("r.xml");
     let printed = stdout(&scratch, &["fold", "examples/range_const.xml", "-o", &out, "--verify"]);
     snapbox::assert_data_eq!(

@@ -32,12 +32,7 @@ pub(super) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
     Ok(model)
 }
 
-fn types(
-    graph: &Graph,
-    facts: &[Fact],
-    bodies: &Bodies,
-    place: &mut Vec<(usize, usize)>,
-) -> Result<()> {
+fn types(graph: &Graph, facts: &[Fact], bodies: &Bodies, place: &mut Vec<(usize, usize)>) -> Result<()> {
     for (index, node) in graph.nodes().iter().enumerate() {
         let version = node.version.unwrap_or(0);
         let versions = onnx_versions("", &node.operator.name);

@@ -16,6 +16,7 @@ mod interface;
 mod node;
 mod older;
 mod onnx;
+mod open;
 mod openvino;
 mod paddle;
 mod report;

@@ -6,6 +6,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Graph, Node, Origin, ValueId};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
 
+use super::open;
 use super::report::{Exactness, Note};
 use super::scope::{Conversion, Scope};
 use super::target::{NONE, Target, V};
@@ -211,6 +212,18 @@ impl Cx<'_, '_> {
     /// Applies an operator that has one output.
     pub(super) fn put(&mut self, operator: &str, inputs: &[V], attributes: &[(&str, Content)]) -> Result<V> {
         Ok(self.target.put(operator, inputs, attributes, 1)?[0])
+    }
+
+    /// Applies an operator to the first input.
+    pub(super) fn unary(&mut self, operator: &str) -> Result<Vec<V>> {
+        let x = self.input(0)?;
+        Ok(vec![self.put(operator, &[x], &[])?])
+    }
+
+    /// The same of a function that is not algebraic.
+    pub(super) fn function(&mut self, operator: &str) -> Result<Vec<V>> {
+        self.rounding(open::FUNCTION);
+        self.unary(operator)
     }
 
     /// Applies an operator.

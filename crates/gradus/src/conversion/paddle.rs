@@ -9,7 +9,7 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 
 use super::node::{Cx, cannot};
-use super::onnx::{OPEN_CAST, OPEN_FUNCTION, OPEN_NAN, OPEN_ORDER};
+use super::open;
 use super::openvino::floor_mod_of_floats;
 use super::rows::{Row, rows};
 use super::target::{NONE, Target, V};
@@ -140,12 +140,12 @@ fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
     }
     match operator {
         "Cos" | "Erf" | "Exp" | "Log" | "Pow" | "Sigmoid" | "Sin" | "Softmax" | "Tanh" => {
-            cx.rounding(OPEN_FUNCTION);
+            cx.rounding(open::FUNCTION);
         }
-        "MatMul" | "ReduceMean" | "ReduceProd" | "ReduceSum" => cx.rounding(OPEN_ORDER),
+        "MatMul" | "ReduceMean" | "ReduceProd" | "ReduceSum" => cx.rounding(open::ORDER),
         "Mod" => cx.rounding("the texts do not say that the remainder of floats is exact"),
-        "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(OPEN_NAN),
-        "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(OPEN_CAST),
+        "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(open::NAN),
+        "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(open::CAST),
         _ => {}
     }
 }
@@ -291,7 +291,7 @@ fn double(cx: &mut Cx<'_, '_>, input: usize, dtype: DType) -> Result<V> {
     value = cx.put("Reshape", &[value, none], &[])?;
     if own != dtype {
         if own.is_float() && dtype.is_integer() {
-            cx.edges(OPEN_CAST);
+            cx.edges(open::CAST);
         }
         value = cx.put("Cast", &[value], &[numbered("to", dtype)?])?;
     }

@@ -3,20 +3,12 @@
 use gradus_core::{DType, Result};
 
 use super::super::node::{Cx, cannot};
+use super::super::open;
 use super::super::rows::rows;
 use super::super::target::V;
 use super::super::types::{expect, same};
 use super::{numpy, say};
 use gradus_core::graph::Standard;
-
-/// What neither standard says of functions that are not algebraic.
-pub(in crate::conversion) const OPEN_FUNCTION: &str = "neither standard says how the function is rounded";
-/// What happens to what an integer type cannot hold.
-pub(in crate::conversion) const OPEN_CAST: &str =
-    "numbers that the integer type cannot hold, and NaN, become what the program makes of them";
-/// What becomes of NaN.
-pub(in crate::conversion) const OPEN_NAN: &str =
-    "where there is NaN, or zeros of either sign are compared, the texts leave the result open";
 
 rows! {
     "Add" "Add" "" |cx| binary(cx, "Add");
@@ -28,8 +20,8 @@ rows! {
     };
     "Mod" "FloorMod, Mod" "floats: rounding" modulo;
     "Pow" "Power" "floats: rounding; integers: negative exponents" power;
-    "Min" "Minimum" "floats: NaN" |cx| { cx.edges_of_floats(OPEN_NAN); chain(cx, "Minimum") };
-    "Max" "Maximum" "floats: NaN" |cx| { cx.edges_of_floats(OPEN_NAN); chain(cx, "Maximum") };
+    "Min" "Minimum" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); chain(cx, "Minimum") };
+    "Max" "Maximum" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); chain(cx, "Maximum") };
     "Sum" "Add" "" |cx| chain(cx, "Add");
     "Equal" "Equal" "" |cx| binary(cx, "Equal");
     "Less" "Less" "" |cx| binary(cx, "Less");
@@ -39,53 +31,53 @@ rows! {
     "And" "LogicalAnd" "" |cx| binary(cx, "LogicalAnd");
     "Or" "LogicalOr" "" |cx| binary(cx, "LogicalOr");
     "Xor" "LogicalXor" "" |cx| binary(cx, "LogicalXor");
-    "Not" "LogicalNot" "" |cx| unary(cx, "LogicalNot");
+    "Not" "LogicalNot" "" |cx| cx.unary("LogicalNot");
     "BitwiseAnd" "BitwiseAnd" "" |cx| binary(cx, "BitwiseAnd");
     "BitwiseOr" "BitwiseOr" "" |cx| binary(cx, "BitwiseOr");
     "BitwiseXor" "BitwiseXor" "" |cx| binary(cx, "BitwiseXor");
-    "BitwiseNot" "BitwiseNot" "" |cx| unary(cx, "BitwiseNot");
+    "BitwiseNot" "BitwiseNot" "" |cx| cx.unary("BitwiseNot");
     "BitShift" "BitwiseLeftShift, BitwiseRightShift" "counts of the width or more" |cx| {
         cx.edges("counts of as many bits as the type has, or more, are left open");
         let left = cx.attributes.text("direction") == Some("LEFT");
         binary(cx, if left { "BitwiseLeftShift" } else { "BitwiseRightShift" })
     };
-    "Neg" "Negative" "" |cx| unary(cx, "Negative");
-    "Abs" "Abs" "" |cx| unary(cx, "Abs");
-    "Sign" "Sign" "floats: NaN" |cx| { cx.edges_of_floats(OPEN_NAN); unary(cx, "Sign") };
-    "Floor" "Floor" "" |cx| unary(cx, "Floor");
-    "Ceil" "Ceiling" "" |cx| unary(cx, "Ceiling");
+    "Neg" "Negative" "" |cx| cx.unary("Negative");
+    "Abs" "Abs" "" |cx| cx.unary("Abs");
+    "Sign" "Sign" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); cx.unary("Sign") };
+    "Floor" "Floor" "" |cx| cx.unary("Floor");
+    "Ceil" "Ceiling" "" |cx| cx.unary("Ceiling");
     "Round" "Round" "" |cx| {
         let x = cx.input(0)?;
         Ok(vec![cx.put("Round", &[x], &[say("mode", "half_to_even")])?])
     };
-    "Sqrt" "Sqrt" "" |cx| unary(cx, "Sqrt");
+    "Sqrt" "Sqrt" "" |cx| cx.unary("Sqrt");
     "Reciprocal" "Divide" "" |cx| {
         let x = cx.input(0)?;
         let dtype = cx.dtype(0)?;
         let one = cx.number(1.0, dtype)?;
         Ok(vec![cx.put("Divide", &[one, x], &[numpy(), say("m_pythondiv", false)])?])
     };
-    "Relu" "ReLU" "floats: NaN" |cx| { cx.edges_of_floats(OPEN_NAN); unary(cx, "ReLU") };
+    "Relu" "ReLU" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); cx.unary("ReLU") };
     "Clip" "Maximum, Minimum" "floats: NaN" clip;
-    "Exp" "Exp" "rounding" |cx| function(cx, "Exp");
-    "Log" "Log" "rounding" |cx| function(cx, "Log");
-    "Sin" "Sin" "rounding" |cx| function(cx, "Sin");
-    "Cos" "Cos" "rounding" |cx| function(cx, "Cos");
-    "Tan" "Tan" "rounding" |cx| function(cx, "Tan");
-    "Asin" "Asin" "rounding" |cx| function(cx, "Asin");
-    "Acos" "Acos" "rounding" |cx| function(cx, "Acos");
-    "Atan" "Atan" "rounding" |cx| function(cx, "Atan");
-    "Sinh" "Sinh" "rounding" |cx| function(cx, "Sinh");
-    "Cosh" "Cosh" "rounding" |cx| function(cx, "Cosh");
-    "Tanh" "Tanh" "rounding" |cx| function(cx, "Tanh");
-    "Asinh" "Asinh" "rounding" |cx| function(cx, "Asinh");
-    "Acosh" "Acosh" "rounding" |cx| function(cx, "Acosh");
-    "Atanh" "Atanh" "rounding" |cx| function(cx, "Atanh");
-    "Erf" "Erf" "rounding" |cx| function(cx, "Erf");
-    "Sigmoid" "Sigmoid" "rounding" |cx| function(cx, "Sigmoid");
-    "Softplus" "SoftPlus" "rounding" |cx| function(cx, "SoftPlus");
-    "Softsign" "SoftSign" "rounding" |cx| function(cx, "SoftSign");
-    "IsNaN" "IsNaN" "" |cx| unary(cx, "IsNaN");
+    "Exp" "Exp" "rounding" |cx| cx.function("Exp");
+    "Log" "Log" "rounding" |cx| cx.function("Log");
+    "Sin" "Sin" "rounding" |cx| cx.function("Sin");
+    "Cos" "Cos" "rounding" |cx| cx.function("Cos");
+    "Tan" "Tan" "rounding" |cx| cx.function("Tan");
+    "Asin" "Asin" "rounding" |cx| cx.function("Asin");
+    "Acos" "Acos" "rounding" |cx| cx.function("Acos");
+    "Atan" "Atan" "rounding" |cx| cx.function("Atan");
+    "Sinh" "Sinh" "rounding" |cx| cx.function("Sinh");
+    "Cosh" "Cosh" "rounding" |cx| cx.function("Cosh");
+    "Tanh" "Tanh" "rounding" |cx| cx.function("Tanh");
+    "Asinh" "Asinh" "rounding" |cx| cx.function("Asinh");
+    "Acosh" "Acosh" "rounding" |cx| cx.function("Acosh");
+    "Atanh" "Atanh" "rounding" |cx| cx.function("Atanh");
+    "Erf" "Erf" "rounding" |cx| cx.function("Erf");
+    "Sigmoid" "Sigmoid" "rounding" |cx| cx.function("Sigmoid");
+    "Softplus" "SoftPlus" "rounding" |cx| cx.function("SoftPlus");
+    "Softsign" "SoftSign" "rounding" |cx| cx.function("SoftSign");
+    "IsNaN" "IsNaN" "" |cx| cx.unary("IsNaN");
     "IsInf" "IsInf" "" |cx| {
         let x = cx.input(0)?;
         let [positive, negative] =
@@ -106,16 +98,6 @@ rows! {
         let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
         Ok(vec![cx.put("Select", &[condition, a, b], &[numpy()])?])
     };
-}
-
-fn unary(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
-    let x = cx.input(0)?;
-    Ok(vec![cx.put(operator, &[x], &[])?])
-}
-
-fn function(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
-    cx.rounding(OPEN_FUNCTION);
-    unary(cx, operator)
 }
 
 fn binary(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
@@ -150,7 +132,7 @@ fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         b = cx.converted(b, base)?;
     }
     if base.is_float() {
-        cx.rounding(OPEN_FUNCTION);
+        cx.rounding(open::FUNCTION);
     } else {
         cx.edges("negative exponents of integers, and powers that the type cannot hold, are left open");
     }
@@ -159,7 +141,7 @@ fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// Bounds are inputs, or floats of older versions.
 fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(OPEN_NAN);
+    cx.edges_of_floats(open::NAN);
     let mut value = cx.input(0)?;
     for (input, name, operator) in [(1, "min", "Maximum"), (2, "max", "Minimum")] {
         let bound = match cx.attributes.float(name) {
@@ -186,7 +168,7 @@ fn cast(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
         return Ok(vec![cx.put("NotEqual", &[x, zero], &[numpy()])?]);
     }
     if from.is_float() && to.is_integer() {
-        cx.edges(OPEN_CAST);
+        cx.edges(open::CAST);
     }
     if to.is_float() && to.bits() <= 8 {
         cx.edges("OpenVINO does not say what numbers beyond the largest become");

@@ -4,37 +4,30 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
 use super::super::node::{Cx, Given, cannot, not_known};
+use super::super::open;
 use super::super::rows::rows;
 use super::super::target::V;
-use super::elementwise::{OPEN_FUNCTION, OPEN_NAN};
 use super::{numpy, say};
 
-/// What the order of additions changes.
-pub(in crate::conversion) const OPEN_ORDER: &str = "the order in which floats are added up is left open";
-/// What the mean of integers is.
-pub(in crate::conversion) const OPEN_MEAN: &str = "how the mean of integers is rounded is left open";
-/// What there is where there is nothing.
-pub(in crate::conversion) const OPEN_EMPTY: &str = "the greatest and the least of no elements are left open";
-
 rows! {
-    "ReduceSum" "ReduceSum" "floats: rounding" |cx| { cx.rounding_of_floats(OPEN_ORDER); reduce(cx, "ReduceSum") };
-    "ReduceProd" "ReduceProd" "floats: rounding" |cx| { cx.rounding_of_floats(OPEN_ORDER); reduce(cx, "ReduceProd") };
+    "ReduceSum" "ReduceSum" "floats: rounding" |cx| { cx.rounding_of_floats(open::ORDER); reduce(cx, "ReduceSum") };
+    "ReduceProd" "ReduceProd" "floats: rounding" |cx| { cx.rounding_of_floats(open::ORDER); reduce(cx, "ReduceProd") };
     "ReduceMean" "ReduceMean" "rounding" |cx| {
-        if cx.is_float(0) { cx.rounding(OPEN_ORDER) } else { cx.rounding(OPEN_MEAN) }
+        if cx.is_float(0) { cx.rounding(open::ORDER) } else { cx.rounding(open::MEAN) }
         reduce(cx, "ReduceMean")
     };
     "ReduceMax" "ReduceMax, ReduceLogicalOr" "floats: NaN; no elements" |cx| greatest(cx, "ReduceMax", "ReduceLogicalOr");
     "ReduceMin" "ReduceMin, ReduceLogicalAnd" "floats: NaN; no elements" |cx| greatest(cx, "ReduceMin", "ReduceLogicalAnd");
-    "ReduceL1" "ReduceL1" "floats: rounding" |cx| { cx.rounding_of_floats(OPEN_ORDER); reduce(cx, "ReduceL1") };
-    "ReduceL2" "ReduceL2" "rounding" |cx| { cx.rounding(OPEN_ORDER); reduce(cx, "ReduceL2") };
+    "ReduceL1" "ReduceL1" "floats: rounding" |cx| { cx.rounding_of_floats(open::ORDER); reduce(cx, "ReduceL1") };
+    "ReduceL2" "ReduceL2" "rounding" |cx| { cx.rounding(open::ORDER); reduce(cx, "ReduceL2") };
     "ReduceSumSquare" "Multiply, ReduceSum" "floats: rounding" |cx| {
-        cx.rounding_of_floats(OPEN_ORDER);
+        cx.rounding_of_floats(open::ORDER);
         let x = cx.input(0)?;
         let squares = cx.put("Multiply", &[x, x], &[numpy()])?;
         Ok(vec![reduced(cx, squares, "ReduceSum")?])
     };
     "ReduceLogSum" "ReduceSum, Log" "rounding" |cx| {
-        cx.rounding(OPEN_FUNCTION);
+        cx.rounding(open::FUNCTION);
         let x = cx.input(0)?;
         let sum = reduced(cx, x, "ReduceSum")?;
         Ok(vec![cx.put("Log", &[sum], &[])?])
@@ -43,13 +36,13 @@ rows! {
     "ArgMin" "TopK, Squeeze" "floats: NaN; no elements" |cx| arg(cx, "min");
     "TopK" "TopK" "floats: NaN; the order if `sorted` is 0; no elements" top_k;
     "CumSum" "CumSum" "floats: rounding" |cx| {
-        cx.rounding_of_floats(OPEN_ORDER);
+        cx.rounding_of_floats(open::ORDER);
         let (x, axis) = (cx.input(0)?, cx.scalar_input(1)?);
         let [exclusive, reverse] = ["exclusive", "reverse"].map(|name| say(name, cx.attributes.flag(name, false)));
         Ok(vec![cx.put("CumSum", &[x, axis], &[exclusive, reverse])?])
     };
     "MatMul" "MatMul" "floats: rounding" |cx| {
-        cx.rounding_of_floats(OPEN_ORDER);
+        cx.rounding_of_floats(open::ORDER);
         let (a, b) = (cx.input(0)?, cx.input(1)?);
         Ok(vec![cx.put("MatMul", &[a, b], &[say("transpose_a", false), say("transpose_b", false)])?])
     };
@@ -58,7 +51,7 @@ rows! {
     "LogSoftmax" "LogSoftmax" "rounding" |cx| softmax(cx, "LogSoftmax");
     "LayerNormalization" "MVN, Multiply, Add" "rounding" layer_normalization;
     "Einsum" "Einsum" "floats: rounding" |cx| {
-        cx.rounding_of_floats(OPEN_ORDER);
+        cx.rounding_of_floats(open::ORDER);
         let operands = cx.inputs()?;
         // OpenVINO takes no blanks.
         let equation = cx.attributes.text("equation").unwrap_or_default().replace(' ', "");
@@ -67,9 +60,9 @@ rows! {
 }
 
 fn greatest(cx: &mut Cx<'_, '_>, of_numbers: &str, of_truth: &str) -> Result<Vec<V>> {
-    cx.edges_of_floats(OPEN_NAN);
+    cx.edges_of_floats(open::NAN);
     if cx.may_be_empty(0) {
-        cx.edges(OPEN_EMPTY);
+        cx.edges(open::EMPTY);
     }
     let operator = if cx.dtype(0)? == DType::Bool { of_truth } else { of_numbers };
     reduce(cx, operator)
@@ -117,7 +110,7 @@ fn arg(cx: &mut Cx<'_, '_>, mode: &str) -> Result<Vec<V>> {
     if cx.attributes.flag("select_last_index", false) {
         return Err(cannot("OpenVINO does not find the last of several places"));
     }
-    cx.edges_of_floats(OPEN_NAN);
+    cx.edges_of_floats(open::NAN);
     let axis = cx.attributes.int("axis").unwrap_or(0);
     if cx.may_be_empty(0) {
         cx.edges("along an axis without elements, OpenVINO finds none");
@@ -142,7 +135,7 @@ fn ranked(axis: i64, mode: &str, sort: &str) -> [(&'static str, gradus_core::gra
 }
 
 fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(OPEN_NAN);
+    cx.edges_of_floats(open::NAN);
     let sorted = cx.attributes.flag("sorted", true);
     if !sorted {
         cx.edges("the order of elements that are not to be sorted is left open");
@@ -162,7 +155,7 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 fn gemm(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(OPEN_ORDER);
+    cx.rounding_of_floats(open::ORDER);
     let dtype = cx.dtype(0)?;
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     let [first, second] = [("transpose_a", "transA"), ("transpose_b", "transB")]
@@ -190,7 +183,7 @@ fn gemm(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// Before version 13, all axes from one on are one.
 fn softmax(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
-    cx.rounding(OPEN_FUNCTION);
+    cx.rounding(open::FUNCTION);
     let old = cx.node.version.is_some_and(|version| version < 13);
     let axis = cx.attributes.int("axis").unwrap_or(if old { 1 } else { -1 });
     if old && axis != -1 && cx.axis(axis, 0)? + 1 != cx.rank(0)? {
@@ -207,7 +200,7 @@ fn layer_normalization(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     if cx.node.outputs.iter().skip(1).any(Option::is_some) {
         return Err(cannot("OpenVINO does not give the mean and the deviation"));
     }
-    cx.rounding(OPEN_ORDER);
+    cx.rounding(open::ORDER);
     let rank = cx.rank(0)?;
     let first = cx.axis(cx.attributes.int("axis").unwrap_or(-1), 0)?;
     let epsilon = cx.attributes.float("epsilon").unwrap_or(1e-5);

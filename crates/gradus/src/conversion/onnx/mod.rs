@@ -15,9 +15,6 @@ use super::Row;
 use super::node::Cx;
 use super::target::V;
 use super::types::named;
-pub(super) use elementwise::{OPEN_CAST, OPEN_FUNCTION, OPEN_NAN};
-pub(super) use folds::{OPEN_EMPTY, OPEN_MEAN, OPEN_ORDER};
-pub(super) use shapes::OPEN_RANGE;
 
 /// The tables of all files.
 pub(super) const TABLES: &[&[Row]] =

@@ -4,6 +4,7 @@ use gradus_core::convert::{Rules, cast, i64_of};
 use gradus_core::{DType, Result, Tensor};
 
 use super::super::node::{Cx, cannot, not_known};
+use super::super::open;
 use super::super::rows::rows;
 use super::super::target::V;
 use super::{numpy, say};
@@ -57,7 +58,7 @@ fn reduction(cx: &mut Cx<'_, '_>) -> Result<&'static str> {
         "sum" | "prod" => {
             cx.rounding_of_floats("the order in which updates of one place are put together is left open");
         }
-        _ => cx.edges_of_floats(super::elementwise::OPEN_NAN),
+        _ => cx.edges_of_floats(open::NAN),
     }
     Ok(how)
 }

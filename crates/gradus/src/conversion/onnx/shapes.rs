@@ -5,13 +5,11 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use super::super::node::{Cx, cannot, not_known};
+use super::super::open;
 use super::super::rows::rows;
 use super::super::target::{NONE, V};
 use super::super::types::named;
 use super::say;
-
-/// How the standards differ in ranges of floats.
-pub(in crate::conversion) const OPEN_RANGE: &str = "elements of floats are a running sum in ONNX, in a type of its own for short floats, and in OpenVINO in a type that the program chooses";
 
 rows! {
     "Shape" "ShapeOf, Slice" "" shape;
@@ -65,7 +63,7 @@ fn size(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(OPEN_RANGE);
+    cx.rounding_of_floats(open::RANGE);
     let dtype = cx.dtype(0)?;
     let scalars = [cx.scalar_input(0)?, cx.scalar_input(1)?, cx.scalar_input(2)?];
     Ok(vec![cx.put("Range", &scalars, &[named("output_type", dtype)?])?])

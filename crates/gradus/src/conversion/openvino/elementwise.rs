@@ -5,7 +5,7 @@ use gradus_core::graph::Standard;
 use gradus_core::{DType, Result, Tensor};
 
 use super::super::node::{Cx, cannot};
-use super::super::onnx::{OPEN_CAST, OPEN_FUNCTION, OPEN_NAN};
+use super::super::open;
 use super::super::rows::rows;
 use super::super::target::V;
 use super::super::types::{expect, same};
@@ -24,14 +24,14 @@ rows! {
     };
     "Power" "Pow" "floats: rounding; integers: negative exponents" |cx| {
         if cx.is_float(0) {
-            cx.rounding(OPEN_FUNCTION);
+            cx.rounding(open::FUNCTION);
         } else {
             cx.edges("negative exponents of integers, and powers that the type cannot hold, are left open");
         }
         binary(cx, "Pow")
     };
-    "Minimum" "Min" "floats: NaN" |cx| { cx.edges_of_floats(OPEN_NAN); binary(cx, "Min") };
-    "Maximum" "Max" "floats: NaN" |cx| { cx.edges_of_floats(OPEN_NAN); binary(cx, "Max") };
+    "Minimum" "Min" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); binary(cx, "Min") };
+    "Maximum" "Max" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); binary(cx, "Max") };
     "SquaredDifference" "Sub, Mul" "floats: rounding" |cx| {
         cx.rounding_of_floats("OpenVINO does not say whether the difference is rounded before it is squared");
         let less = binary(cx, "Sub")?[0];
@@ -50,41 +50,41 @@ rows! {
     "LogicalOr" "Or" "" |cx| binary(cx, "Or");
     "LogicalXor" "Xor" "" |cx| binary(cx, "Xor");
     "Xor" "Xor" "" |cx| binary(cx, "Xor");
-    "LogicalNot" "Not" "" |cx| unary(cx, "Not");
+    "LogicalNot" "Not" "" |cx| cx.unary("Not");
     "BitwiseAnd" "BitwiseAnd, And" "" |cx| bitwise(cx, "BitwiseAnd", "And");
     "BitwiseOr" "BitwiseOr, Or" "" |cx| bitwise(cx, "BitwiseOr", "Or");
     "BitwiseXor" "BitwiseXor, Xor" "" |cx| bitwise(cx, "BitwiseXor", "Xor");
-    "BitwiseNot" "BitwiseNot, Not" "" |cx| { let of_truth = cx.dtype(0)? == DType::Bool; unary(cx, if of_truth { "Not" } else { "BitwiseNot" }) };
+    "BitwiseNot" "BitwiseNot, Not" "" |cx| { let of_truth = cx.dtype(0)? == DType::Bool; cx.unary(if of_truth { "Not" } else { "BitwiseNot" }) };
     "BitwiseLeftShift" "BitShift" "counts of the width or more" |cx| shift(cx, "LEFT");
     "BitwiseRightShift" "BitShift" "counts of the width or more" |cx| shift(cx, "RIGHT");
-    "Negative" "Neg" "" |cx| unary(cx, "Neg");
-    "Abs" "Abs" "" |cx| unary(cx, "Abs");
-    "Sign" "Sign" "floats: NaN" |cx| { cx.edges_of_floats(OPEN_NAN); unary(cx, "Sign") };
+    "Negative" "Neg" "" |cx| cx.unary("Neg");
+    "Abs" "Abs" "" |cx| cx.unary("Abs");
+    "Sign" "Sign" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); cx.unary("Sign") };
     "Floor" "Floor" "" |cx| of_floats(cx, "Floor");
     "Ceiling" "Ceil" "" |cx| of_floats(cx, "Ceil");
     "Round" "Round; away from zero: Abs, Floor, Where" "" round;
-    "Sqrt" "Sqrt" "" |cx| unary(cx, "Sqrt");
-    "ReLU" "Relu" "floats: NaN" |cx| { cx.edges_of_floats(OPEN_NAN); unary(cx, "Relu") };
+    "Sqrt" "Sqrt" "" |cx| cx.unary("Sqrt");
+    "ReLU" "Relu" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); cx.unary("Relu") };
     "Clamp" "Clip" "floats: NaN" clamp;
-    "Exp" "Exp" "rounding" |cx| function(cx, "Exp");
-    "Log" "Log" "rounding" |cx| function(cx, "Log");
-    "Sin" "Sin" "rounding" |cx| function(cx, "Sin");
-    "Cos" "Cos" "rounding" |cx| function(cx, "Cos");
-    "Tan" "Tan" "rounding" |cx| function(cx, "Tan");
-    "Asin" "Asin" "rounding" |cx| function(cx, "Asin");
-    "Acos" "Acos" "rounding" |cx| function(cx, "Acos");
-    "Atan" "Atan" "rounding" |cx| function(cx, "Atan");
-    "Sinh" "Sinh" "rounding" |cx| function(cx, "Sinh");
-    "Cosh" "Cosh" "rounding" |cx| function(cx, "Cosh");
-    "Tanh" "Tanh" "rounding" |cx| function(cx, "Tanh");
-    "Asinh" "Asinh" "rounding" |cx| function(cx, "Asinh");
-    "Acosh" "Acosh" "rounding" |cx| function(cx, "Acosh");
-    "Atanh" "Atanh" "rounding" |cx| function(cx, "Atanh");
-    "Erf" "Erf" "rounding" |cx| function(cx, "Erf");
-    "Sigmoid" "Sigmoid" "rounding" |cx| function(cx, "Sigmoid");
-    "SoftPlus" "Softplus" "rounding" |cx| function(cx, "Softplus");
-    "SoftSign" "Softsign" "rounding" |cx| function(cx, "Softsign");
-    "IsNaN" "IsNaN" "" |cx| unary(cx, "IsNaN");
+    "Exp" "Exp" "rounding" |cx| cx.function("Exp");
+    "Log" "Log" "rounding" |cx| cx.function("Log");
+    "Sin" "Sin" "rounding" |cx| cx.function("Sin");
+    "Cos" "Cos" "rounding" |cx| cx.function("Cos");
+    "Tan" "Tan" "rounding" |cx| cx.function("Tan");
+    "Asin" "Asin" "rounding" |cx| cx.function("Asin");
+    "Acos" "Acos" "rounding" |cx| cx.function("Acos");
+    "Atan" "Atan" "rounding" |cx| cx.function("Atan");
+    "Sinh" "Sinh" "rounding" |cx| cx.function("Sinh");
+    "Cosh" "Cosh" "rounding" |cx| cx.function("Cosh");
+    "Tanh" "Tanh" "rounding" |cx| cx.function("Tanh");
+    "Asinh" "Asinh" "rounding" |cx| cx.function("Asinh");
+    "Acosh" "Acosh" "rounding" |cx| cx.function("Acosh");
+    "Atanh" "Atanh" "rounding" |cx| cx.function("Atanh");
+    "Erf" "Erf" "rounding" |cx| cx.function("Erf");
+    "Sigmoid" "Sigmoid" "rounding" |cx| cx.function("Sigmoid");
+    "SoftPlus" "Softplus" "rounding" |cx| cx.function("Softplus");
+    "SoftSign" "Softsign" "rounding" |cx| cx.function("Softsign");
+    "IsNaN" "IsNaN" "" |cx| cx.unary("IsNaN");
     "IsInf" "IsInf" "" |cx| {
         let x = cx.input(0)?;
         let [positive, negative] =
@@ -106,20 +106,10 @@ rows! {
     "Select" "Where" "" select;
 }
 
-fn unary(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
-    let x = cx.input(0)?;
-    Ok(vec![cx.put(operator, &[x], &[])?])
-}
-
-fn function(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
-    cx.rounding(OPEN_FUNCTION);
-    unary(cx, operator)
-}
-
 /// Integers are as they are.
 fn of_floats(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     let whole = cx.dtype(0)?.is_integer();
-    unary(cx, if whole { "Identity" } else { operator })
+    cx.unary(if whole { "Identity" } else { operator })
 }
 
 fn binary(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
@@ -209,7 +199,7 @@ fn round(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// Bounds are attributes; of integers, the least above and the greatest below.
 fn clamp(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(OPEN_NAN);
+    cx.edges_of_floats(open::NAN);
     let (x, dtype) = (cx.input(0)?, cx.dtype(0)?);
     let mut inputs = vec![x];
     for (name, up) in [("min", true), ("max", false)] {
@@ -233,7 +223,7 @@ fn converted(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
     let (x, from) = (cx.input(0)?, cx.dtype(0)?);
     expect(Standard::Onnx, to)?;
     if from.is_float() && to.is_integer() {
-        cx.edges(OPEN_CAST);
+        cx.edges(open::CAST);
     }
     if to.is_float() && to.bits() <= 8 {
         cx.edges("OpenVINO does not say what numbers beyond the largest become");

@@ -5,28 +5,28 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use super::super::node::{Cx, cannot, not_known};
-use super::super::onnx::{OPEN_EMPTY, OPEN_FUNCTION, OPEN_MEAN, OPEN_NAN, OPEN_ORDER};
+use super::super::open;
 use super::super::rows::rows;
 use super::super::target::V;
 use super::{flag, int, word};
 use crate::ops::axis_of;
 
 rows! {
-    "ReduceSum" "ReduceSum" "floats: rounding" |cx| { cx.rounding_of_floats(OPEN_ORDER); reduce(cx, "ReduceSum") };
-    "ReduceProd" "ReduceProd" "floats: rounding" |cx| { cx.rounding_of_floats(OPEN_ORDER); reduce(cx, "ReduceProd") };
+    "ReduceSum" "ReduceSum" "floats: rounding" |cx| { cx.rounding_of_floats(open::ORDER); reduce(cx, "ReduceSum") };
+    "ReduceProd" "ReduceProd" "floats: rounding" |cx| { cx.rounding_of_floats(open::ORDER); reduce(cx, "ReduceProd") };
     "ReduceMean" "ReduceMean" "rounding" |cx| {
-        if cx.is_float(0) { cx.rounding(OPEN_ORDER) } else { cx.rounding(OPEN_MEAN) }
+        if cx.is_float(0) { cx.rounding(open::ORDER) } else { cx.rounding(open::MEAN) }
         reduce(cx, "ReduceMean")
     };
     "ReduceMax" "ReduceMax" "floats: NaN; no elements" |cx| greatest(cx, "ReduceMax");
     "ReduceMin" "ReduceMin" "floats: NaN; no elements" |cx| greatest(cx, "ReduceMin");
     "ReduceLogicalOr" "ReduceMax, Cast" "no elements" |cx| of_truth(cx, "ReduceMax");
     "ReduceLogicalAnd" "ReduceMin, Cast" "no elements" |cx| of_truth(cx, "ReduceMin");
-    "ReduceL1" "ReduceL1" "floats: rounding" |cx| { cx.rounding_of_floats(OPEN_ORDER); reduce(cx, "ReduceL1") };
-    "ReduceL2" "ReduceL2" "rounding" |cx| { cx.rounding(OPEN_ORDER); reduce(cx, "ReduceL2") };
+    "ReduceL1" "ReduceL1" "floats: rounding" |cx| { cx.rounding_of_floats(open::ORDER); reduce(cx, "ReduceL1") };
+    "ReduceL2" "ReduceL2" "rounding" |cx| { cx.rounding(open::ORDER); reduce(cx, "ReduceL2") };
     "TopK" "TopK, Cast" "floats: NaN; equal elements unless `stable`" top_k;
     "CumSum" "CumSum" "floats: rounding" |cx| {
-        cx.rounding_of_floats(OPEN_ORDER);
+        cx.rounding_of_floats(open::ORDER);
         let (x, axis) = (cx.input(0)?, cx.whole_scalar(1)?);
         let [exclusive, reverse] = ["exclusive", "reverse"].map(|name| flag(name, cx.attributes.flag(name, false)));
         Ok(vec![cx.put("CumSum", &[x, axis], &[exclusive, reverse])?])
@@ -36,7 +36,7 @@ rows! {
     "LogSoftmax" "LogSoftmax" "rounding" |cx| softmax(cx, "LogSoftmax", 1);
     "MVN" "ReduceMean, Sub, Mul, Add, Sqrt, Div" "rounding" mean_variance;
     "Einsum" "Einsum" "floats: rounding" |cx| {
-        cx.rounding_of_floats(OPEN_ORDER);
+        cx.rounding_of_floats(open::ORDER);
         let operands = cx.inputs()?;
         let equation = cx.attributes.text("equation").unwrap_or_default().to_owned();
         Ok(vec![cx.put("Einsum", &operands, &[word("equation", &equation)])?])
@@ -89,9 +89,9 @@ fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
 }
 
 fn greatest(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
-    cx.edges_of_floats(OPEN_NAN);
+    cx.edges_of_floats(open::NAN);
     if cx.may_be_empty(0) {
-        cx.edges(OPEN_EMPTY);
+        cx.edges(open::EMPTY);
     }
     reduce(cx, operator)
 }
@@ -99,7 +99,7 @@ fn greatest(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
 /// Of truth values, the least is whether all hold. ONNX takes them since operator set 20, before as numbers.
 fn of_truth(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     if cx.may_be_empty(0) {
-        cx.edges(OPEN_EMPTY);
+        cx.edges(open::EMPTY);
     }
     if cx.target.opset >= 20 {
         return reduce(cx, operator);
@@ -113,7 +113,7 @@ fn of_truth(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
 }
 
 fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(OPEN_NAN);
+    cx.edges_of_floats(open::NAN);
     let sorted = match cx.attributes.text("sort").unwrap_or("value") {
         "value" => true,
         "none" => {
@@ -138,7 +138,7 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 fn mat_mul(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(OPEN_ORDER);
+    cx.rounding_of_floats(open::ORDER);
     let mut operands = cx.inputs()?;
     for (input, name) in ["transpose_a", "transpose_b"].into_iter().enumerate() {
         if !cx.attributes.flag(name, false) {
@@ -156,7 +156,7 @@ fn mat_mul(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// Before operator set 13, all axes from one on are one.
 fn softmax(cx: &mut Cx<'_, '_>, operator: &str, default: i64) -> Result<Vec<V>> {
-    cx.rounding(OPEN_FUNCTION);
+    cx.rounding(open::FUNCTION);
     let axis = cx.attributes.int("axis").unwrap_or(default);
     if cx.target.opset < 13 && axis_of(axis, cx.rank(0)?)? + 1 != cx.rank(0)? {
         return Err(cannot("before operator set 13, ONNX has this only for the last axis"));
@@ -170,7 +170,7 @@ fn mean_variance(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     if !cx.has(1) {
         return Err(cannot("of version 1, only the program knows the axes"));
     }
-    cx.rounding(OPEN_ORDER);
+    cx.rounding(open::ORDER);
     let (x, axes, dtype) = (cx.input(0)?, cx.whole_list(1)?, cx.dtype(0)?);
     let keep = [flag("keepdims", true)];
     let mean = cx.put("ReduceMean", &[x, axes], &keep)?;

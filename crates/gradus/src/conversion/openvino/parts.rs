@@ -5,7 +5,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use super::super::node::{Cx, cannot, not_known};
-use super::super::onnx::{OPEN_NAN, OPEN_ORDER};
+use super::super::open;
 use super::super::rows::rows;
 use super::super::target::{NONE, V};
 use super::{int, word};
@@ -124,9 +124,9 @@ fn reduction(cx: &mut Cx<'_, '_>) -> Result<Option<(&'static str, Content)>> {
         other => return Err(cannot(format!("ONNX has no reduction \"{other}\""))),
     };
     if matches!(how, "add" | "mul") {
-        cx.rounding_of_floats(OPEN_ORDER);
+        cx.rounding_of_floats(open::ORDER);
     } else {
-        cx.edges_of_floats(OPEN_NAN);
+        cx.edges_of_floats(open::NAN);
     }
     Ok(Some(word("reduction", how)))
 }

@@ -5,7 +5,7 @@ use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result};
 
 use super::super::node::{Cx, cannot};
-use super::super::onnx::{OPEN_CAST, OPEN_RANGE};
+use super::super::open;
 use super::super::rows::rows;
 use super::super::target::{NONE, V};
 use super::{given, int, len_of, word};
@@ -82,7 +82,7 @@ fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let short = |dtype: &DType| matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
     let between = if whole(&to) || types.iter().all(whole) {
         if !types.iter().all(whole) {
-            cx.edges(OPEN_CAST);
+            cx.edges(open::CAST);
         }
         DType::I64
     } else if types.iter().all(short) && short(&to) {
@@ -111,7 +111,7 @@ impl Cx<'_, '_> {
     /// counted in int64, and short floats in float32.
     pub(in crate::conversion) fn ranged(&mut self, scalars: [V; 3], from: DType, to: DType) -> Result<V> {
         if !to.is_integer() {
-            self.rounding(OPEN_RANGE);
+            self.rounding(open::RANGE);
         }
         let between = match from {
             DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64 => from,

@@ -1,0 +1,19 @@
+//! What texts leave open: of a node whose meaning depends on it, the report says that it is not kept.
+
+/// What neither standard says of functions that are not algebraic.
+pub(super) const FUNCTION: &str = "neither standard says how the function is rounded";
+/// What happens to what an integer type cannot hold.
+pub(super) const CAST: &str =
+    "numbers that the integer type cannot hold, and NaN, become what the program makes of them";
+/// What becomes of NaN.
+pub(super) const NAN: &str =
+    "where there is NaN, or zeros of either sign are compared, the texts leave the result open";
+/// What the order of additions changes.
+pub(super) const ORDER: &str = "the order in which floats are added up is left open";
+/// What the mean of integers is.
+pub(super) const MEAN: &str = "how the mean of integers is rounded is left open";
+/// What there is where there is nothing.
+pub(super) const EMPTY: &str = "the greatest and the least of no elements are left open";
+/// How the standards differ in ranges of floats.
+pub(super) const RANGE: &str = "elements of floats are a running sum in ONNX, in a type of its own for short floats, \
+    and in OpenVINO in a type that the program chooses";
