@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+use gradus_core::float::Format;
 use gradus_core::{DType, Error, Kind as ErrorKind, Result, Shape, Tensor, convert};
 
 use crate::plan::AnyPlan;
@@ -82,6 +84,27 @@ pub struct Info {
     pub max_bytes: u64,
 }
 
+/// The fields of a float's code, as kernels and shaders are told them.
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fields {
+    /// Bits of the mantissa.
+    pub(crate) mantissa: u32,
+    /// The exponent of the smallest number.
+    pub(crate) least: i32,
+    /// What stands in the exponent's field of infinity: ones.
+    pub(crate) infinity: u32,
+}
+
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+impl Fields {
+    pub(crate) fn of(dtype: DType, format: Format) -> Fields {
+        let mantissa = format.precision() - 1;
+        let infinity = (1 << (convert::small_u32(dtype.bits()) - 1 - mantissa)) - 1;
+        Fields { mantissa, least: format.least_exponent(), infinity }
+    }
+}
+
 /// Whether devices make elements of a type: floats of 16 bits and more, and integers of 8 bits and more.
 pub fn supports(dtype: DType) -> bool {
     use DType::{BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
@@ -141,8 +164,14 @@ pub trait Array: fmt::Debug + Send + Sync {
     /// `Shape` if the bytes reach beyond the array; `Io` if the device or its driver fails.
     fn read(&self, from: u64, out: &mut [u8]) -> Result<()>;
 
-    /// Where the elements are in a device of CUDA: the number of the device and the address.
-    fn cuda_address(&self) -> Option<(i32, u64)> {
+    /// The number of the device of CUDA that the elements are in.
+    fn cuda_ordinal(&self) -> Option<i32> {
+        None
+    }
+
+    /// Where the elements are in a device of CUDA, for others to read them, on streams of theirs too: when the array is dropped, it
+    /// waits for the device.
+    fn cuda_address(&self) -> Option<u64> {
         None
     }
 
@@ -164,6 +193,25 @@ pub struct Report {
     pub decided: u64,
     /// Elements that were made by the processor and copied, because the device cannot make them, or was certain of too few.
     pub copied: u64,
+}
+
+impl Info {
+    /// The bytes of so many elements.
+    ///
+    /// # Errors
+    /// Those of [`bytes_of`], and `Limit` if the largest array has fewer.
+    #[cfg(any(feature = "cuda", feature = "wgpu"))]
+    pub(crate) fn bytes_of(&self, dtype: DType, len: u64) -> Result<u64> {
+        let bytes = bytes_of(dtype, len)?;
+        if bytes <= self.max_bytes {
+            return Ok(bytes);
+        }
+        let message = format!(
+            "{len} elements of {dtype} are {bytes} bytes, but an array of {} has at most {}",
+            self.name, self.max_bytes
+        );
+        Err(Error::new(ErrorKind::Limit, message))
+    }
 }
 
 /// The bytes of so many elements of a type that devices make.

@@ -32,6 +32,3 @@ mod wgpu;
 pub use device::{Array, Backend, Device, Info, Kind, Report, supports};
 pub use find::{Found, Missing, devices, open};
 pub use plan::AnyPlan;
-
-#[cfg(feature = "cuda")]
-pub use cuda::source as cuda_source;

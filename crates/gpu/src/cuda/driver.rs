@@ -1,20 +1,20 @@
-//! The driver, and the compiler that comes with CUDA: both are looked for when they are needed.
+//! The driver, which is looked for when it is needed.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
+    CudaContext, CudaFunction, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, result, sys,
 };
-use cudarc::driver::{PushKernelArg, result, sys};
-use cudarc::nvrtc::{self, CompileError, CompileOptions, Ptx};
 use gradus_core::convert::{small_i32, u64_of, usize_of};
 use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
+use super::compiler::{self, Target};
+use super::memory::{Current, Memory, Spare};
 use super::program::Program;
 use super::work::{Arguments, Elements, Launcher, THREADS};
-use crate::device::{Array, Backend, Device, Info, Kind, Report, bytes_of, check_read};
+use crate::device::{Array, Backend, Device, Info, Kind, Report, check_read};
 use crate::engine;
 use crate::plan::AnyPlan;
 
@@ -22,7 +22,8 @@ use crate::plan::AnyPlan;
 pub(crate) fn list() -> Result<Vec<Info>, String> {
     find_libraries()?;
     let count = CudaContext::device_count().map_err(|error| format!("its driver says {error}"))?;
-    let infos: Vec<_> = (0..count).filter_map(|ordinal| info(ordinal).ok()).collect();
+    let infos: Result<Vec<_>, _> = (0..count).map(info).collect();
+    let infos = infos.map_err(|error| format!("its driver says {error}"))?;
     if infos.is_empty() { Err("its driver finds no device".to_owned()) } else { Ok(infos) }
 }
 
@@ -31,7 +32,7 @@ fn find_libraries() -> Result<(), String> {
     if !is_driver_present() {
         return Err("there is no driver of NVIDIA (libcuda.so.1)".to_owned());
     }
-    if !is_compiler_present() {
+    if !compiler::is_present() {
         return Err("there is no NVRTC (libnvrtc.so, or libnvrtc.so.13, .12 or .11): it comes with CUDA, with PyTorch, \
                     and by itself as the Python package nvidia-cuda-nvrtc; LD_LIBRARY_PATH names its folder"
             .to_owned());
@@ -45,12 +46,6 @@ fn is_driver_present() -> bool {
     unsafe { sys::is_culib_present() }
 }
 
-#[allow(unsafe_code, reason = "a library is loaded")]
-pub(super) fn is_compiler_present() -> bool {
-    // SAFETY: loading the compiler runs its initialisers, which are made to be run by any program.
-    unsafe { nvrtc::sys::is_culib_present() }
-}
-
 fn info(ordinal: i32) -> Result<Info, DriverError> {
     let device = result::device::get(ordinal)?;
     #[allow(unsafe_code, reason = "the driver is asked")]
@@ -61,21 +56,43 @@ fn info(ordinal: i32) -> Result<Info, DriverError> {
         backend: Backend::Cuda,
         device: result::device::get_name(device)?,
         kind: Kind::Discrete,
-        driver: "NVIDIA".to_owned(),
+        driver: format!("CUDA {}", driver_version()?),
         max_bytes: u64_of(bytes),
     })
+}
+
+/// The version of CUDA that the driver is of, `12.4`.
+fn driver_version() -> Result<String, DriverError> {
+    let mut version = 0;
+    #[allow(unsafe_code, reason = "the driver is asked")]
+    // SAFETY: the number is written to what is there for it.
+    unsafe {
+        sys::cuDriverGetVersion(&raw mut version).result()?;
+    }
+    Ok(format!("{}.{}", version / 1000, version % 1000 / 10))
 }
 
 /// Opens the device of that number.
 pub(crate) fn open(info: Info, ordinal: usize) -> Result<Box<dyn Device>> {
     find_libraries().map_err(|reason| Error::new(ErrorKind::Unsupported, reason))?;
     let opened = |error| failed(&info.name, "it does not open", error);
+    let _current = Current::kept().map_err(opened)?;
     let context = CudaContext::new(ordinal).map_err(opened)?;
-    let stream = context.default_stream();
+    #[allow(unsafe_code, reason = "events are switched off")]
+    // SAFETY: events order what several streams do; all is done on one.
+    unsafe {
+        context.disable_event_tracking();
+    }
     let capability = context.compute_capability().map_err(opened)?;
-    let functions = Mutex::default();
-    let ordinal = small_i32(u64_of(ordinal));
-    Ok(Box::new(CudaDevice(Arc::new(Open { info, ordinal, context, stream, capability, functions }))))
+    Ok(Box::new(CudaDevice(Arc::new(Open {
+        ordinal: small_i32(u64_of(ordinal)),
+        stream: context.default_stream(),
+        target: Target::of(capability)?,
+        spare: Arc::default(),
+        functions: Mutex::default(),
+        context,
+        info,
+    }))))
 }
 
 fn failed(name: &str, what: &str, error: DriverError) -> Error {
@@ -93,7 +110,8 @@ struct Open {
     ordinal: i32,
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    capability: (i32, i32),
+    target: Target,
+    spare: Arc<Spare>,
     /// Compiled kernels: the one that fills, and the one that prepares.
     functions: Mutex<HashMap<Program, [Option<CudaFunction>; 2]>>,
 }
@@ -110,12 +128,14 @@ impl Device for CudaDevice {
     }
 
     fn allocate(&self, dtype: DType, len: u64) -> Result<Box<dyn Array>> {
+        let _current = self.0.current()?;
         let mut array = self.array(dtype, len)?;
         array.clear()?;
         Ok(Box::new(array))
     }
 
     fn fill(&self, plan: &dyn AnyPlan) -> Result<Box<dyn Array>> {
+        let _current = self.0.current()?;
         // What is written as a whole need not be cleared.
         let mut array = self.array(plan.element_type(), plan.count())?;
         array.fill(plan)?;
@@ -126,15 +146,9 @@ impl Device for CudaDevice {
 impl CudaDevice {
     /// An array without content.
     fn array(&self, dtype: DType, len: u64) -> Result<CudaArray> {
-        let bytes = bytes_of(dtype, len)?;
-        let max = self.0.info.max_bytes;
-        if bytes > max {
-            let message =
-                format!("{len} elements of {dtype} are {bytes} bytes, but {} has {max}", self.0.info.name);
-            return Err(Error::new(ErrorKind::Limit, message));
-        }
+        let bytes = self.0.info.bytes_of(dtype, len)?;
         let launcher = Driver(Arc::clone(&self.0));
-        let memory = launcher.allocate(bytes)?;
+        let memory = launcher.memory(bytes, None)?;
         Ok(CudaArray { bytes, elements: Elements { launcher, dtype, len, memory } })
     }
 }
@@ -166,25 +180,32 @@ impl Array for CudaArray {
     }
 
     fn fill(&mut self, plan: &dyn AnyPlan) -> Result<Report> {
+        let open = Arc::clone(&self.elements.launcher.0);
+        let _current = open.current()?;
         let Elements { dtype, len, .. } = self.elements;
         engine::fill(&mut self.elements, dtype, len, plan)
     }
 
     fn clear(&mut self) -> Result<()> {
-        let Elements { launcher: Driver(open), memory, .. } = &mut self.elements;
-        let fails = |error| failed(&open.info.name, "memory cannot be filled", error);
-        open.stream.memset_zeros(memory).map_err(fails)?;
-        open.stream.synchronize().map_err(fails)
+        let Elements { launcher, memory, .. } = &mut self.elements;
+        let _current = launcher.0.current()?;
+        launcher.clear(memory, self.bytes)?;
+        launcher.0.stream.synchronize().map_err(launcher.failed("memory cannot be filled"))
     }
 
     fn read(&self, from: u64, out: &mut [u8]) -> Result<()> {
         check_read(self.bytes, from, out)?;
+        let _current = self.elements.launcher.0.current()?;
         self.elements.launcher.read(&self.elements.memory, from, out)
     }
 
-    fn cuda_address(&self) -> Option<(i32, u64)> {
+    fn cuda_ordinal(&self) -> Option<i32> {
+        Some(self.elements.launcher.0.ordinal)
+    }
+
+    fn cuda_address(&self) -> Option<u64> {
         let Elements { launcher, memory, .. } = &self.elements;
-        Some((launcher.0.ordinal, launcher.address(memory)))
+        Some(memory.lend(&launcher.0.stream))
     }
 }
 
@@ -195,8 +216,24 @@ struct Driver(Arc<Open>);
 // SAFETY: plain numbers, laid out as C does, as the kernels have them.
 unsafe impl DeviceRepr for Arguments {}
 
+impl Open {
+    /// Makes the context of this device current for a while.
+    fn current(&self) -> Result<Current> {
+        Current::of(&self.context).map_err(|error| failed(&self.info.name, "it cannot be used", error))
+    }
+}
+
 impl Driver {
-    fn failed(&self, what: &str) -> impl Fn(DriverError) -> Error {
+    /// Memory without content.
+    fn memory(&self, bytes: u64, home: Option<&Arc<Spare>>) -> Result<Memory> {
+        #[allow(unsafe_code, reason = "memory that has no content yet")]
+        // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and lists are written by a copy or a kernel.
+        let slice = unsafe { self.0.stream.alloc::<u8>(usize_of(bytes.max(16))) };
+        let slice = slice.map_err(self.failed(&format!("no {bytes} bytes of memory")))?;
+        Ok(Memory::new(slice, home.cloned()))
+    }
+
+    fn failed(&self, what: &str) -> impl Fn(DriverError) -> Error + use<> {
         let (name, what) = (self.0.info.name.clone(), what.to_owned());
         move |error| failed(&name, &what, error)
     }
@@ -207,9 +244,10 @@ impl Driver {
         if let Some(functions) = functions.get(&program) {
             return Ok(functions.clone());
         }
-        let ptx = compile(program, self.0.capability)?;
-        let loads = self.failed("a kernel cannot be loaded (NVRTC may be newer than the driver)");
-        let module = self.0.context.load_module(ptx).map_err(&loads)?;
+        let code = compiler::compile(program, self.0.target)?;
+        let versions = format!("NVRTC is {}, its driver {}", compiler::version(), self.0.info.driver);
+        let loads = self.failed(&format!("a kernel cannot be loaded ({versions})"));
+        let module = self.0.context.load_module(code).map_err(&loads)?;
         let fill = module.load_function("fill").map_err(&loads)?;
         let prepare = program
             .form
@@ -221,53 +259,46 @@ impl Driver {
     }
 }
 
-/// Compiles a kernel for devices of that capability.
-pub(super) fn compile(program: Program, (major, minor): (i32, i32)) -> Result<Ptx> {
-    let options = CompileOptions {
-        // Every operation says how it is rounded; nothing may be contracted, nor flushed to zero.
-        fmad: Some(false),
-        ftz: Some(false),
-        options: vec![format!("--gpu-architecture=compute_{major}{minor}"), "--device-int128".to_owned()],
-        ..CompileOptions::default()
-    };
-    nvrtc::compile_ptx_with_opts(program.text(), options).map_err(|error| {
-        let message = match error {
-            CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
-            other => other.to_string(),
-        };
-        Error::new(ErrorKind::Io, format!("NVRTC: {program:?}: {message}"))
-    })
-}
-
 impl Launcher for Driver {
-    type Memory = CudaSlice<u8>;
+    type Memory = Memory;
 
-    fn allocate(&self, bytes: u64) -> Result<CudaSlice<u8>> {
-        #[allow(unsafe_code, reason = "memory that has no content yet")]
-        // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and lists are written by a copy or a kernel.
-        let memory = unsafe { self.0.stream.alloc::<u8>(usize_of(bytes.max(16))) };
-        memory.map_err(self.failed(&format!("no {bytes} bytes of memory")))
+    fn allocate(&self, bytes: u64) -> Result<Memory> {
+        // Pieces of few lengths are found again.
+        let bytes = bytes.next_power_of_two().max(1 << 16);
+        match self.0.spare.take(usize_of(bytes)) {
+            Some(slice) => Ok(Memory::new(slice, Some(Arc::clone(&self.0.spare)))),
+            None => self.memory(bytes, Some(&self.0.spare)),
+        }
     }
 
-    fn address(&self, memory: &CudaSlice<u8>) -> u64 {
-        memory.device_ptr(&self.0.stream).0
+    fn address(&self, memory: &Memory) -> u64 {
+        memory.address(&self.0.stream)
     }
 
-    fn write(&self, memory: &mut CudaSlice<u8>, at: u64, bytes: &[u8]) -> Result<()> {
+    fn clear(&self, memory: &mut Memory, bytes: u64) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let zeroed =
+            memory.part_mut(0, usize_of(bytes)).and_then(|mut place| self.0.stream.memset_zeros(&mut place));
+        zeroed.map_err(self.failed("memory cannot be filled"))
+    }
+
+    fn write(&self, memory: &mut Memory, at: u64, bytes: &[u8]) -> Result<()> {
         let fails = self.failed("memory cannot be written");
         if bytes.is_empty() {
             return Ok(());
         }
-        let mut place = memory.slice_mut(usize_of(at)..usize_of(at) + bytes.len());
+        let mut place = memory.part_mut(at, bytes.len()).map_err(&fails)?;
         self.0.stream.memcpy_htod(bytes, &mut place).map_err(&fails)?;
         // The bytes may be gone when this returns.
         self.0.stream.synchronize().map_err(fails)
     }
 
-    fn read(&self, memory: &CudaSlice<u8>, at: u64, out: &mut [u8]) -> Result<()> {
+    fn read(&self, memory: &Memory, at: u64, out: &mut [u8]) -> Result<()> {
         let fails = self.failed("memory cannot be read");
         if !out.is_empty() {
-            let place = memory.slice(usize_of(at)..usize_of(at) + out.len());
+            let place = memory.part(at, out.len()).map_err(&fails)?;
             self.0.stream.memcpy_dtoh(&place, out).map_err(&fails)?;
         }
         self.0.stream.synchronize().map_err(fails)

@@ -4,17 +4,36 @@
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::process::Command;
+use std::sync::LazyLock;
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::{Result, dispatch};
+use gradus_core::seq::Plan as _;
+use gradus_core::{DType, Kind, Result, dispatch};
 use gradus_kernels::{Fill, Write};
 use libloading::Library;
 
-use super::program::{Program, TEXT};
-use super::work::{Arguments, Elements, Launcher, THREADS};
+use super::compiler::{self, Target};
+use super::program::{Form, Program, TEXT};
+use super::work::{Arguments, Elements, LAUNCHED, Launcher, THREADS};
+use crate::device::{Backend, Report};
 use crate::engine;
 
+/// The kernels that plans need.
+fn programs() -> impl Iterator<Item = Program> {
+    let types = DType::ALL.iter().copied().filter(|&dtype| crate::supports(dtype));
+    let pairs = types.flat_map(|dtype| Form::ALL.iter().map(move |&(form, _)| Program { form, dtype }));
+    pairs.filter(|&Program { form, dtype }| match form {
+        Form::Wrapping | Form::Stairs => dtype.is_integer(),
+        Form::Fused => matches!(dtype, DType::F32 | DType::F64),
+        Form::Lines => dtype.is_float(),
+        Form::Powers => true,
+        Form::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
+    })
+}
+
 /// A library with the functions of all kernels.
+static KERNELS: LazyLock<Option<Library>> = LazyLock::new(compiled);
+
 fn compiled() -> Option<Library> {
     if Command::new("c++").arg("--version").output().is_err() {
         eprintln!("there is no C++ compiler (c++): the kernels of CUDA are not run on the processor");
@@ -25,7 +44,7 @@ fn compiled() -> Option<Library> {
     std::fs::write(folder.join("fill.cu"), TEXT).unwrap();
     std::fs::write(folder.join("emulated.h"), include_str!("emulated.h")).unwrap();
     let mut text = String::from("#include \"emulated.h\"\n");
-    for program in Program::all() {
+    for program in programs() {
         let macros = program.macros();
         for (name, value) in &macros {
             writeln!(text, "#define {name} {value}").unwrap();
@@ -41,7 +60,7 @@ fn compiled() -> Option<Library> {
             writeln!(text, "LAUNCHED({prepare}, k_{prepare})").unwrap();
         }
         text += "}\n";
-        let own = ["FILL", "PREPARE", "EACH", "BLOCK_BITS"];
+        let own = ["FILL", "PREPARE", "EACH"];
         for name in macros.iter().map(|(name, _)| *name).chain(own) {
             writeln!(text, "#undef {name}").unwrap();
         }
@@ -82,6 +101,10 @@ impl Launcher for Emulated<'_> {
         u64_of(memory.borrow_mut().as_mut_ptr().expose_provenance())
     }
 
+    fn clear(&self, memory: &mut Bytes, bytes: u64) -> Result<()> {
+        self.write(memory, 0, &vec![0; usize_of(bytes)])
+    }
+
     fn write(&self, memory: &mut Bytes, at: u64, bytes: &[u8]) -> Result<()> {
         bytemuck::cast_slice_mut::<u128, u8>(memory.get_mut())[usize_of(at)..][..bytes.len()]
             .copy_from_slice(bytes);
@@ -116,28 +139,31 @@ struct Compare<'a> {
 
 impl cases::Check for Compare<'_> {
     fn check(&self, plan: &impl Fill) {
-        if crate::supports(plan.dtype()) {
-            dispatch!(plan.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => compare(self, plan), _ => ());
+        for (lo, hi) in cases::parts(plan.len()) {
+            let report = filled(self.library, plan, lo, hi);
+            let few = report.copied == 0 && report.decided <= cases::decided(Backend::Cuda);
+            assert!(few || !self.certain, "{report:?} of {}, from {:?} on", plan.dtype(), plan.at(lo));
         }
     }
 }
 
-fn compare<T: Write>(check: &Compare<'_>, plan: &impl Fill) {
-    for (lo, hi) in cases::parts(plan.len()) {
-        let part = plan.slice(lo..hi);
-        let launcher = Emulated(check.library);
-        let bytes = usize_of(hi - lo) * size_of::<T>();
-        let memory = launcher.allocate(u64_of(bytes)).unwrap();
-        let mut elements = Elements { launcher, dtype: plan.dtype(), len: hi - lo, memory };
-        let report = engine::fill(&mut elements, plan.dtype(), hi - lo, &part).unwrap();
-        let mut found = vec![0; bytes];
-        elements.launcher.read(&elements.memory, 0, &mut found).unwrap();
-        let how = format!("{lo} to {hi}: {report:?}");
-        cases::same::<T>(plan, lo, &found, &how);
-        // Doubles leave open what is nearly a tie.
-        let few = report.copied == 0 && report.decided <= 10 * cases::DECIDED;
-        assert!(few || !check.certain, "{how} of {}, from {:?} on", plan.dtype(), plan.at(lo));
-    }
+/// Fills a part of a sequence, and compares it.
+fn filled(library: &Library, plan: &impl Fill, lo: u64, hi: u64) -> Report {
+    dispatch!(plan.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => filled_as(library, plan, lo, hi),
+        _ => Report::default())
+}
+
+fn filled_as<T: Write>(library: &Library, plan: &impl Fill, lo: u64, hi: u64) -> Report {
+    let part = plan.slice(lo..hi);
+    let launcher = Emulated(library);
+    let bytes = usize_of(hi - lo) * size_of::<T>();
+    let memory = launcher.allocate(u64_of(bytes)).unwrap();
+    let mut elements = Elements { launcher, dtype: plan.dtype(), len: hi - lo, memory };
+    let report = engine::fill(&mut elements, plan.dtype(), hi - lo, &part).unwrap();
+    let mut found = vec![0; bytes];
+    elements.launcher.read(&elements.memory, 0, &mut found).unwrap();
+    cases::same::<T>(plan, lo, &found, &format!("{lo} to {hi}: {report:?}"));
+    report
 }
 
 #[path = "../../tests/cases/mod.rs"]
@@ -145,25 +171,54 @@ mod cases;
 
 #[test]
 fn every_case_has_the_bits_of_the_plan() {
-    let Some(library) = compiled() else { return };
-    let compare = Compare { library: &library, certain: false };
+    let Some(library) = &*KERNELS else { return };
+    let compare = Compare { library, certain: false };
     for case in cases::all() {
         case.with(&compare);
     }
     cases::random(&compare);
     for case in cases::ordinary() {
-        case.with(&Compare { library: &library, certain: true });
+        case.with(&Compare { library, certain: true });
+    }
+}
+
+/// Compares whole sequences.
+struct Whole<'a>(&'a Library);
+
+impl cases::Check for Whole<'_> {
+    fn check(&self, plan: &impl Fill) {
+        filled(self.0, plan, 0, plan.len());
     }
 }
 
 #[test]
+fn blocks_and_launches_meet() {
+    let Some(library) = &*KERNELS else { return };
+    for case in cases::long(2 * LAUNCHED + 1001) {
+        case.with(&Whole(library));
+    }
+}
+
+#[test]
+fn too_many_doubts_are_left_to_the_processor() {
+    let Some(library) = &*KERNELS else { return };
+    let line = cases::ties();
+    let report = filled(library, &line, 0, line.len());
+    assert_eq!(report.copied, line.len(), "{report:?}");
+}
+
+#[test]
 fn nvrtc_compiles_every_kernel() {
-    if !super::driver::is_compiler_present() {
+    if !compiler::is_present() {
         eprintln!("there is no NVRTC: the kernels of CUDA are not compiled by it");
         return;
     }
-    for program in Program::all() {
-        let ptx = super::driver::compile(program, (9, 0)).unwrap().to_src();
+    assert_eq!(Target::of((9, 0)).unwrap(), Target::Machine(90));
+    assert!(matches!(Target::of((90, 0)).unwrap(), Target::Ptx(_)));
+    assert_eq!(Target::of((1, 0)).unwrap_err().kind(), Kind::Unsupported);
+    for program in programs() {
+        compiler::compile(program, Target::Machine(90)).unwrap();
+        let ptx = compiler::compile(program, Target::Ptx(90)).unwrap().to_src();
         assert!(ptx.contains(".entry fill("), "{program:?}");
         // What has no rounding of its own may be contracted.
         for operation in ["mul.f", "add.f", "sub.f", ".ftz"] {

@@ -3,7 +3,8 @@
 // stairs.rs and tables.rs.
 //
 // Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
-// FIELD) and INTEGER; one of WRAPPING, FUSED, LINES, STAIRS, POWERS and PUT; LONG if doubles are too short to decide elements.
+// FIELD) and INTEGER; one of WRAPPING, FUSED, LINES, STAIRS, POWERS and PUT; LONG if doubles are too short to decide elements;
+// BLOCK_BITS, of the number of elements in a block of a line.
 
 typedef unsigned long long u64;
 typedef long long i64;
@@ -118,8 +119,10 @@ __device__ inline Wide plus(Wide x, Wide step, u64 times) {
 #endif
 
 #if defined(LINES)
-// Numbers in a block, as the processor has them.
-#define BLOCK_BITS 10
+// A whole number below 2^52, by the bits of a sum: devices make four sums in the time of a conversion.
+__device__ inline double whole(u64 x) {
+    return __dsub_rn(__longlong_as_double((i64)(1075ull << 52 | x)), power_of_two(52));
+}
 
 // How far the leading bit is from the one behind the sign.
 __device__ inline int spare(i128 x) {
@@ -168,7 +171,7 @@ __device__ inline Start prepared(const Arguments &a, u64 block) {
 __device__ inline Element element(const Arguments &a, u64 i) {
     const u64 on = i - a.from;
     const Start start = ((const Start *)a.starts)[on >> BLOCK_BITS];
-    const double place = __ull2double_rn(on & ((1u << BLOCK_BITS) - 1));
+    const double place = whole(on & ((1u << BLOCK_BITS) - 1));
 #if defined(LONG)
     const double product = __dmul_rn(place, a.step_high);
     const double product_rest = __fma_rn(place, a.step_high, -product);
@@ -192,7 +195,8 @@ __device__ inline Element element(const Arguments &a, u64 i) {
 #if defined(STAIRS)
 __device__ inline Element element(const Arguments &a, u64 i) {
     const Wide number = plus(wide(a.line_first), wide(a.line_step), i);
-    const Wide biased = plus(number, wide(number.high < 0 ? a.below : a.above), 1);
+    // Whole numbers are chosen, not addresses: arguments are no memory.
+    const Wide biased = plus(number, number.high < 0 ? wide(a.below) : wide(a.above), 1);
     return (Element)(u64)(biased.high >> a.fraction);
 }
 #endif

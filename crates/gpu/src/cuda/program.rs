@@ -1,9 +1,10 @@
 //! The text of kernels.
 
 use gradus_core::DType;
-use gradus_core::convert::small_u32;
 use gradus_core::float::Format;
-use gradus_kernels::prepared::has_long_mantissa;
+use gradus_kernels::prepared::{LINE_BLOCK, has_long_mantissa};
+
+use crate::device::Fields;
 
 /// How a kernel makes elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,7 +24,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    const ALL: [(Form, &str); 6] = [
+    pub(super) const ALL: [(Form, &str); 6] = [
         (Form::Wrapping, "WRAPPING"),
         (Form::Fused, "FUSED"),
         (Form::Lines, "LINES"),
@@ -40,17 +41,6 @@ impl Form {
     pub(crate) fn is_prepared(self) -> bool {
         matches!(self, Form::Lines | Form::Powers)
     }
-
-    /// Whether there is such a kernel for an element type.
-    pub(crate) fn makes(self, dtype: DType) -> bool {
-        match self {
-            Form::Wrapping | Form::Stairs => dtype.is_integer(),
-            Form::Fused => matches!(dtype, DType::F32 | DType::F64),
-            Form::Lines => dtype.is_float(),
-            Form::Powers => true,
-            Form::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
-        }
-    }
 }
 
 /// A kernel for an element type.
@@ -61,13 +51,6 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// All programs.
-    pub(crate) fn all() -> impl Iterator<Item = Program> {
-        let types = DType::ALL.iter().copied().filter(|&dtype| crate::supports(dtype));
-        let pairs = types.flat_map(|dtype| Form::ALL.iter().map(move |&(form, _)| Program { form, dtype }));
-        pairs.filter(|program| program.form.makes(program.dtype))
-    }
-
     /// The macros that stand before the text.
     pub(crate) fn macros(self) -> Vec<(&'static str, String)> {
         let element = match self.dtype {
@@ -90,14 +73,14 @@ impl Program {
             (DType::F32, _) => set("F32", String::new()),
             (_, None) => set("INTEGER", String::new()),
             (dtype, Some(format)) => {
-                let mantissa = format.precision() - 1;
-                let field = (1u32 << (small_u32(dtype.bits()) - 1 - mantissa)) - 1;
+                let Fields { mantissa, least, infinity } = Fields::of(dtype, format);
                 set("HALF", String::new());
                 set("MANTISSA", mantissa.to_string());
-                set("LEAST", format!("({})", format.least_exponent()));
-                set("FIELD", field.to_string());
+                set("LEAST", format!("({least})"));
+                set("FIELD", infinity.to_string());
             }
         }
+        set("BLOCK_BITS", LINE_BLOCK.ilog2().to_string());
         if has_long_mantissa(self.dtype) {
             set("LONG", String::new());
         }
@@ -115,11 +98,3 @@ impl Program {
 }
 
 pub(crate) const TEXT: &str = include_str!("fill.cu");
-
-/// The sources of all kernels in CUDA C, with their names: to be looked at, or compiled beforehand.
-pub fn source() -> impl Iterator<Item = (String, String)> {
-    Program::all().map(|program| {
-        let name = format!("{}_{}", program.form.name().to_lowercase(), program.dtype.short_name());
-        (name, program.text())
-    })
-}

@@ -56,6 +56,9 @@ pub(crate) trait Launcher {
     /// Where it is.
     fn address(&self, memory: &Self::Memory) -> u64;
 
+    /// Makes the first bytes zero.
+    fn clear(&self, memory: &mut Self::Memory, bytes: u64) -> Result<()>;
+
     /// Copies bytes there.
     fn write(&self, memory: &mut Self::Memory, at: u64, bytes: &[u8]) -> Result<()>;
 
@@ -69,8 +72,11 @@ pub(crate) trait Launcher {
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 256;
 
-/// Elements of a launch: the starts of their blocks take some megabytes at most. A multiple of what the longest tables make.
-const LAUNCHED: u64 = 1 << 28;
+/// Elements of a launch: the starts of their blocks take some megabytes at most. Tests want several launches.
+pub(super) const LAUNCHED: u64 = 1 << if cfg!(test) { 21 } else { 28 };
+
+// Launches begin where tables do.
+const _: () = assert!(LAUNCHED.is_multiple_of(LONGEST[0] * LONGEST[1]));
 
 /// The most doubts that a fill has a list for.
 const CAPACITY: u64 = 1 << 16;
@@ -117,7 +123,7 @@ impl<L: Launcher> Elements<L> {
 impl<L: Launcher> Memory for Elements<L> {
     fn make(&mut self, plan: &dyn AnyPlan) -> Result<Rest> {
         let mut doubts = self.launcher.allocate(8 * (1 + CAPACITY))?;
-        self.launcher.write(&mut doubts, 0, &[0; 8])?;
+        self.launcher.clear(&mut doubts, 8)?;
         let mut launches = Launches {
             elements: self,
             doubts,
@@ -270,21 +276,24 @@ impl<L: Launcher> Launches<'_, L> {
     /// Elements of which the starts of blocks are made first.
     fn prepared(&mut self, form: Form, indices: Range<u64>, block: u64, given: &Arguments) -> Result<()> {
         let program = Program { form, dtype: self.elements.dtype };
+        // Launches run one after the other, so the starts of all have one place.
+        let most = (indices.end - indices.start).min(LAUNCHED).div_ceil(block);
+        let memory = self.elements.launcher.allocate(24 * most)?;
+        let starts = self.elements.launcher.address(&memory);
+        self.kept.push(memory);
         let mut lo = indices.start;
         while lo < indices.end {
             let hi = indices.end.min(lo + LAUNCHED);
             let count = (hi - lo).div_ceil(block);
-            let starts = self.elements.launcher.allocate(24 * count)?;
             let arguments = Arguments {
                 from: lo,
                 to: hi,
                 step: count,
-                starts: self.elements.launcher.address(&starts),
+                starts,
                 // Of powers, launches are as long as the elements of whole tables.
                 wide: given.wide + 24 * ((lo - indices.start) >> (given.position_bits + given.block_bits)),
                 ..*given
             };
-            self.kept.push(starts);
             self.elements.launcher.launch(program, true, count.div_ceil(THREADS.into()), &arguments)?;
             self.launch(program, &(lo..hi), &arguments)?;
             lo = hi;

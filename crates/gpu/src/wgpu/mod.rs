@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
-use crate::device::{Array, Backend, Device, Info, Kind, bytes_of};
+use crate::device::{Array, Backend, Device, Info, Kind};
 use array::WgpuArray;
 use given::Shader;
 
@@ -61,7 +61,8 @@ fn info(backend: Backend, index: usize, adapter: &wgpu::Adapter) -> Info {
         device: told.name,
         kind: kind(told.device_type),
         driver: driver.collect::<Vec<_>>().join(" "),
-        max_bytes: adapter.limits().max_buffer_size,
+        // Buffers are of whole words, of 64 bits for the longest elements.
+        max_bytes: adapter.limits().max_buffer_size / 8 * 8,
     }
 }
 
@@ -115,15 +116,7 @@ impl Device for WgpuDevice {
     }
 
     fn allocate(&self, dtype: DType, len: u64) -> Result<Box<dyn Array>> {
-        let bytes = bytes_of(dtype, len)?;
-        let max = self.0.info.max_bytes;
-        if bytes > max {
-            let message = format!(
-                "{len} elements of {dtype} are {bytes} bytes, but an array of {} has at most {max}",
-                self.0.info.name
-            );
-            return Err(Error::new(ErrorKind::Limit, message));
-        }
+        let bytes = self.0.info.bytes_of(dtype, len)?;
         Ok(Box::new(WgpuArray::new(&self.0, dtype, len, bytes)?))
     }
 }

@@ -7,10 +7,13 @@
 mod table;
 
 use gradus_core::convert::u64_of;
+use gradus_core::seq::LinspacePlan;
 use gradus_core::{DType, Number};
 use gradus_kernels::{Fill, Options, Write, Writer};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+
+use super::Backend;
 
 pub use table::*;
 
@@ -88,5 +91,31 @@ pub fn ordinary() -> Vec<Case> {
     cases
 }
 
-/// The most elements of an ordinary sequence that the processor may have decided, of any part of it.
-pub const DECIDED: u64 = 8;
+/// The most elements of an ordinary sequence that the processor may have decided, of any part of it: doubles leave open what is
+/// nearly a tie.
+pub fn decided(backend: Backend) -> u64 {
+    if backend == Backend::Cuda { 80 } else { 8 }
+}
+
+/// Sequences of types of each width, that long: of several blocks, tables and launches.
+pub fn long(len: u64) -> Vec<Case> {
+    use Number::{Float, Int};
+    let floats = [DType::F16, DType::F32, DType::F64];
+    let mut cases: Vec<_> = floats
+        .into_iter()
+        .flat_map(|dtype| {
+            let line = linspace(Float(-7.3), Float(1e4), len, dtype);
+            [line, logspace(Int(10), Int(-3), Int(3), len, dtype)]
+        })
+        .collect();
+    cases.push(logspace(Int(10), Int(0), Int(18), len, DType::I64));
+    cases.push(linspace(Int(-1_000_000), Float(1e6), len, DType::I32));
+    cases.push(range(Int(0), Int(i128::from(len) * 3), Int(3), DType::U8));
+    cases
+}
+
+/// A sequence that is not exact, and of which every sixth element is a tie: more doubts than any device lists.
+pub fn ties() -> LinspacePlan {
+    let start = 1 << 24;
+    LinspacePlan::new(Number::Int(start), Number::Int(start + 300_000), 900_001, true, DType::F32).unwrap()
+}
