@@ -2,8 +2,8 @@
 
     pip install . torch cupy-cuda13x && python bench/gpu.py [--bytes 1073741824] [--rounds 15]
 
-Each call makes a new array on the device, as a user's does; all of them take memory from pools, which are warm. Every call is
-followed by a synchronisation. The programs take turns, the median counts, and factors are medians of the factors of the rounds.
+Each call makes a new array on the device, as a user's does: PyTorch and CuPy in memory that they keep, gradus in memory of the
+driver's pool, which may give it back whenever somebody waits. Every call is followed by a synchronisation. The programs take turns, the median counts, and factors are medians of the factors of the rounds.
 """
 
 import argparse

@@ -37,7 +37,7 @@ pub fn devices() -> Found {
 /// Opens a device.
 ///
 /// `gpu` is the first of CUDA, or else the first of the others that is not software. A backend's name (`cuda`, `vulkan`) is its
-/// first device, of which discrete ones come first and software last; `cuda:1` is the second.
+/// first device, `cuda:1` the second: of CUDA in the driver's order, of the others discrete ones first and software last.
 ///
 /// # Errors
 /// `Usage` if there is no such name; `Unsupported` if there is no such device, with what was looked for; `Io` if it does not

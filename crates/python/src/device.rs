@@ -28,8 +28,8 @@ pub(crate) struct DeviceArray {
 /// Where the elements are.
 #[derive(Clone)]
 enum Memory {
-    /// On a device of CUDA, of that number, at that address.
-    Cuda(Arc<dyn Array>, i32, u64),
+    /// On a device of CUDA, of that number.
+    Cuda(Arc<dyn Array>, i32),
     /// Read back.
     Host(Arc<[u64]>),
 }
@@ -44,6 +44,8 @@ fn opened(name: &str) -> gradus::Result<Arc<dyn Device>> {
         return Ok(Arc::clone(device));
     }
     let device: Arc<dyn Device> = gpu::open(name)?.into();
+    // The same device may have been opened by another of its names.
+    let device = Arc::clone(open.entry(device.info().name.clone()).or_insert(device));
     open.insert(name.to_owned(), Arc::clone(&device));
     Ok(device)
 }
@@ -57,8 +59,8 @@ impl DeviceArray {
             .detach(|| {
                 let device = opened(device)?;
                 let array: Arc<dyn Array> = with_plan!(sequence, plan => device.fill(plan))?.into();
-                let memory = match array.cuda_address() {
-                    Some((ordinal, address)) => Memory::Cuda(array, ordinal, address),
+                let memory = match array.cuda_ordinal() {
+                    Some(ordinal) => Memory::Cuda(array, ordinal),
                     None => Memory::Host(read(&*array)?),
                 };
                 Ok::<_, gradus::Error>((memory, device.info().name.clone()))
@@ -126,7 +128,7 @@ impl DeviceArray {
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let words = match &self.memory {
             Memory::Host(words) => Arc::clone(words),
-            Memory::Cuda(array, ..) => py.detach(|| read(&**array)).or_raise()?,
+            Memory::Cuda(array, _) => py.detach(|| read(&**array)).or_raise()?,
         };
         let bytes = bytemuck::cast_slice::<u64, u8>(&words)[..convert::usize_of(self.bytes())].to_vec();
         let shape = gradus::Shape::vector(convert::usize_of(self.len));
@@ -153,7 +155,7 @@ impl DeviceArray {
 
     fn __dlpack_device__(&self) -> (i32, i32) {
         match &self.memory {
-            Memory::Cuda(_, ordinal, _) => (dlpack::CUDA, *ordinal),
+            Memory::Cuda(_, ordinal) => (dlpack::CUDA, *ordinal),
             Memory::Host(_) => (dlpack::CPU, 0),
         }
     }
@@ -179,7 +181,7 @@ impl DeviceArray {
             return Err(pyo3::exceptions::PyBufferError::new_err(message));
         }
         let (address, owner): (u64, Box<dyn Send>) = match &self.memory {
-            Memory::Cuda(array, _, address) => (*address, Box::new(Arc::clone(array))),
+            Memory::Cuda(array, _) => (array.cuda_address().unwrap_or(0), Box::new(Arc::clone(array))),
             Memory::Host(words) => {
                 (convert::u64_of(words.as_ptr().expose_provenance()), Box::new(Arc::clone(words)))
             }

@@ -3,6 +3,7 @@ has all of it run."""
 
 import ctypes
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -74,10 +75,8 @@ def test_devices_give_the_same_bits(name, dtype):
 @pytest.mark.parametrize("name", NAMES)
 def test_devices_speak_dlpack(name):
     array = gradus.linspace(0, 1, 1001, dtype="float32", device=name)
-    if name.startswith("cuda"):
-        assert array.__dlpack_device__() == (2, int(name.split(":")[1]))
-        return
-    assert array.__dlpack_device__() == (1, 0)
+    is_cuda = name.startswith("cuda")
+    assert array.__dlpack_device__() == ((2, int(name.split(":")[1])) if is_cuda else (1, 0))
     for version in (None, (0, 8), (1, 0), (1, 1)):
         capsule = array.__dlpack__(max_version=version)
         named = b"dltensor_versioned" if version and version[0] >= 1 else b"dltensor"
@@ -86,18 +85,49 @@ def test_devices_speak_dlpack(name):
         assert is_valid(capsule, named)
         # Nobody takes it over, so it gives the memory back itself.
         del capsule
-    taken = np.from_dlpack(array)
-    wanted = gradus.linspace(0, 1, 1001, dtype="float32")
-    del array
-    gc.collect()
-    # The memory is the array's, and stays as long as it is taken.
-    assert taken.tolist() == wanted.tolist()
-    halves = gradus.from_dlpack(gradus.arange(5, dtype="bfloat16", device=name))
-    assert halves.tolist() == [0, 1, 2, 3, 4]
+    if not is_cuda:
+        taken = np.from_dlpack(array)
+        del array
+        gc.collect()
+        # The memory is the array's, and stays as long as it is taken.
+        assert taken.tolist() == gradus.linspace(0, 1, 1001, dtype="float32").tolist()
+        halves = gradus.from_dlpack(gradus.arange(5, dtype="bfloat16", device=name))
+        assert halves.tolist() == [0, 1, 2, 3, 4]
     with pytest.raises(BufferError, match="not copied by DLPack"):
         gradus.arange(5, device=name).__dlpack__(copy=True)
     with pytest.raises(BufferError, match="not copied by DLPack"):
         gradus.arange(5, device=name).__dlpack__(dl_device=(7, 0))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("cuda")])
+def test_memory_of_cuda_is_lent_to_torch(name):
+    torch = pytest.importorskip("torch")
+    wanted = torch.from_numpy(gradus.linspace(0, 1, 1 << 20, dtype="float32"))
+    current = torch.cuda.current_device()
+    make = lambda: gradus.linspace(0, 1, 1 << 20, dtype="float32", device=name)  # noqa: E731
+    array = make()
+    taken = torch.from_dlpack(array)
+    assert str(taken.device) == name
+    del array
+    gc.collect()
+    assert torch.equal(taken.cpu(), wanted)
+    # The last owner may be on a thread that has never used the device.
+    owners = [taken]
+    del taken
+    thread = threading.Thread(target=owners.clear)
+    thread.start()
+    thread.join()
+    assert torch.equal(torch.from_dlpack(make()).cpu(), wanted)
+    # What a stream of the consumer still reads is not given to the next sequence.
+    with torch.cuda.stream(torch.cuda.Stream(name)):
+        taken = torch.from_dlpack(make())
+        torch.cuda._sleep(100_000_000)
+        double = taken * 2
+        del taken
+        other = gradus.linspace(5, 6, 1 << 20, dtype="float32", device=name)
+        assert torch.equal(double.cpu(), wanted * 2)
+    assert other.size == 1 << 20
+    assert torch.cuda.current_device() == current
 
 
 @needs_device

@@ -18,7 +18,7 @@ def load() -> None:
     for folder in found.submodule_search_locations or [] if found else []:
         for library in sorted(pathlib.Path(folder).glob("*/lib/libnvrtc.so.*"), reverse=True):
             try:
-                ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+                ctypes.CDLL(str(library))
             except OSError:
                 continue
             return
