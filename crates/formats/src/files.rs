@@ -82,6 +82,8 @@ pub fn sniff(bytes: &[u8]) -> Sniffed {
         _ if text.starts_with(b"<") => Sniffed::Xml,
         _ if text.starts_with(b"{") => Sniffed::Json,
         [0x0a, ..] => Sniffed::Blocks,
+        // Text of 16 bits a character, of which only XML is one of the formats.
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Sniffed::Xml,
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Sniffed::Npy,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => Sniffed::Zip,
         _ => Sniffed::Other,

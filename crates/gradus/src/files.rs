@@ -150,6 +150,10 @@ impl NewFiles {
         write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
     ) -> Result<(), E> {
         let fail = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(path.display());
+        if path.is_dir() {
+            let message = "this is a folder, but a file is to be written";
+            return Err(Error::new(Kind::Io, message).in_file(path.display()).into());
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
         let file = File::create(&temporary).map_err(fail)?;

@@ -79,6 +79,12 @@ impl Model {
             return Err(Error::new(Kind::Usage, message).in_file(path.display()));
         }
         let beside = path.with_extension("bin");
+        // Beside a .xml file it is that model's; without one it is somebody else's.
+        if beside.exists() && !path.exists() {
+            let message = "there is another file of this name, and the model's constants would replace it; \
+                           choose another name or folder for the model";
+            return Err(Error::new(Kind::Io, message).in_file(beside.display()));
+        }
         let mut files = NewFiles::default();
         let mut len = xml.len();
         files.create(&beside, |out| {

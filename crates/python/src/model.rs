@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, Verified};
-use gradus::graph::{Type, ValueId};
+use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{Given, InferOptions};
 use gradus::{Limits, Options, Value};
 use pyo3::prelude::*;
@@ -59,7 +60,7 @@ impl Model {
         Model { model: Arc::new(model) }
     }
 
-    /// The model as one that was read: folding changes files.
+    /// The model as one that was read: folding changes files, and the operators of their own that graphs have are no standard's.
     fn read(&self) -> gradus::Result<Arc<gradus::Model>> {
         if self.model.bytes().is_some() {
             return Ok(self.model.clone());
@@ -202,6 +203,37 @@ impl Model {
         told.set_item("problems", problems)?;
         told.set_item("verified", verified.map(|Verified { bindings, values }| (bindings, values)))?;
         Ok((Model::of(after), told))
+    }
+
+    /// The model in the operators of another standard, and what is to be said of it.
+    #[pyo3(signature = (to, dims, opset))]
+    fn _convert<'py>(
+        &self,
+        py: Python<'py>,
+        to: &str,
+        dims: &Bound<'py, PyDict>,
+        opset: Option<i64>,
+    ) -> PyResult<(Model, Bound<'py, PyDict>)> {
+        let known = [Standard::Onnx, Standard::OpenVino];
+        let standard = known.into_iter().find(|standard| standard.name() == to);
+        let Some(standard) = standard.filter(|&standard| standard == Standard::Onnx || opset.is_none())
+        else {
+            let message = match standard {
+                Some(_) => "opset is for models of ONNX".to_owned(),
+                None => format!("\"{to}\" is no standard that is written; onnx and openvino are"),
+            };
+            return Err(error(gradus::Kind::Usage, message));
+        };
+        let options = ConvertOptions { opset, dims: numbers(Some(dims))? };
+        let converted = py.detach(|| self.read()?.convert(standard, &options));
+        let Converted { model, report } = converted.map_err(|error| self.in_file(error)).or_raise()?;
+        let told = PyDict::new(py);
+        told.set_item("nodes", report.nodes)?;
+        let notes =
+            report.notes.iter().map(|note| (&note.place, &note.operator, note.exactness.name(), &note.why));
+        told.set_item("notes", notes.collect::<Vec<_>>())?;
+        told.set_item("lost", &report.lost)?;
+        Ok((Model::of(model), told))
     }
 
     /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file beside it; gives their bytes.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gradus::fold::{FoldOptions, Report, Verified};
 use gradus::graph::Standard;
@@ -83,19 +83,12 @@ pub(crate) fn fold(args: &args::Fold) -> Result<(), Failure> {
         limits: Limits::DEFAULT,
     };
     given::check_destination(&args.output, &args.models)?;
-    many::each(&args.models, args.json, |model, out| {
-        one(args, model, &given::destination(&args.output, model)?, &options, out)
-    })
+    many::each(&args.models, args.json, |model, out| one(args, model, &options, out))
 }
 
-fn one(
-    args: &args::Fold,
-    path: &Path,
-    to: &PathBuf,
-    options: &FoldOptions,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+fn one(args: &args::Fold, path: &Path, options: &FoldOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let model = Model::open(path, &options.limits)?;
+    let to = &given::destination(&args.output, path, model.source().standard)?;
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
     let verified = if args.verify {
         let given = InferOptions {

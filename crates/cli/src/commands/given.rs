@@ -26,17 +26,14 @@ pub(super) fn check_destination(to: &Path, models: &[PathBuf]) -> Result<()> {
 }
 
 /// Where a model is written: the file, or under its own name in the folder. It is written in the format that it has.
-pub(super) fn destination(to: &Path, model: &Path) -> Result<PathBuf> {
+pub(super) fn destination(to: &Path, model: &Path, standard: Standard) -> Result<PathBuf> {
     if !to.is_dir() {
-        let is_ir = |path: &Path| Standard::of_file(path) == Some(Standard::OpenVino);
-        if is_ir(to) == is_ir(model) {
+        let is_ir = standard == Standard::OpenVino;
+        if is_ir == (Standard::of_file(to) == Some(Standard::OpenVino)) {
             return Ok(to.to_owned());
         }
-        let (from, ending) = if is_ir(model) {
-            ("an OpenVINO", "ends in .xml")
-        } else {
-            ("no OpenVINO", "does not end in .xml")
-        };
+        let (from, ending) =
+            if is_ir { ("an OpenVINO", "ends in .xml") } else { ("no OpenVINO", "does not end in .xml") };
         let message = format!(
             "--output {}: {} is {from} model, and is written to a file that {ending}; `gradus convert` turns one format into another",
             to.display(),

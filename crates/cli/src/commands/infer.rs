@@ -157,7 +157,7 @@ fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Wr
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
     if let Some(to) = &args.output {
         let edit = model.declared(&inference, options).map_err(|error| error.in_file(path.display()))?;
-        model.save_edited(&edit, &given::destination(to, path)?)?;
+        model.save_edited(&edit, &given::destination(to, path, model.source().standard)?)?;
     }
     if let Some(name) = &args.why {
         let id = model.value(name)?;

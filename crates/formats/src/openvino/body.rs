@@ -8,6 +8,7 @@
 //! A map names the layer's ports and the layers of the body. Port -1 is none: `purpose` then says that the body takes the
 //! number of the run (`current_iteration`), or gives the condition of the next (`execution_condition`).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gradus_core::graph::{Attribute, Content, Port, Ports, Slices};
@@ -39,12 +40,22 @@ pub(super) fn attributes(reading: &mut Reading<'_>, layer: Xml<'_>) -> Result<Ve
 
 fn ports(layer: Xml<'_>, map: &str, body: &Read) -> Result<Ports> {
     let mut ports = Ports::default();
+    let [outer_inputs, outer_outputs] = ["input", "output"].map(|side| {
+        let list = child(layer, side).into_iter().flat_map(|list| list.children());
+        let list = list.filter(|child| child.tag_name().name() == "port").enumerate();
+        let numbers =
+            list.filter_map(|(place, port)| Some((port.attribute("id")?.trim().parse().ok()?, place)));
+        places(numbers)
+    });
+    let [inputs, outputs] =
+        [&body.inputs, &body.outputs].map(|layers| places((0..).zip(layers).map(|(place, &id)| (id, place))));
     let entries = child(layer, map).into_iter().flat_map(|map| map.children()).filter(Xml::is_element);
     for entry in entries {
         let side = entry.tag_name().name();
         let outer: i64 = number(entry, "external_port_id")?;
-        let layers = if side == "input" { &body.inputs } else { &body.outputs };
-        let inner = index(entry, "internal_layer_id", layers)?;
+        let (outers, inners) =
+            if side == "input" { (&outer_inputs, &inputs) } else { (&outer_outputs, &outputs) };
+        let inner = index(entry, "internal_layer_id", inners)?;
         if outer < 0 {
             match entry.attribute("purpose") {
                 Some("current_iteration") if side == "input" => ports.iteration = Some(inner),
@@ -53,10 +64,7 @@ fn ports(layer: Xml<'_>, map: &str, body: &Read) -> Result<Ports> {
             }
             continue;
         }
-        let list = child(layer, side).into_iter().flat_map(|list| list.children());
-        let mut ids = list.filter(|child| child.tag_name().name() == "port").map(|port| port.attribute("id"));
-        let outer = ids.position(|id| id.and_then(|id| id.trim().parse().ok()) == Some(outer));
-        let outer = outer.ok_or_else(|| {
+        let outer = outers.get(&outer).copied().ok_or_else(|| {
             let id = entry.attribute("external_port_id").unwrap_or_default();
             at(entry, Kind::Graph, format!("the layer has no {side} port {id}"))
         })?;
@@ -66,18 +74,24 @@ fn ports(layer: Xml<'_>, map: &str, body: &Read) -> Result<Ports> {
     }
     let edges = child(layer, "back_edges").into_iter().flat_map(|edges| edges.children());
     for edge in edges.filter(Xml::is_element) {
-        ports
-            .back_edges
-            .push((index(edge, "from-layer", &body.outputs)?, index(edge, "to-layer", &body.inputs)?));
+        ports.back_edges.push((index(edge, "from-layer", &outputs)?, index(edge, "to-layer", &inputs)?));
     }
     Ok(ports)
 }
 
+/// Places by number; of several with one number, the first counts.
+fn places(numbers: impl Iterator<Item = (i64, usize)>) -> HashMap<i64, usize> {
+    let mut places = HashMap::new();
+    for (number, place) in numbers {
+        places.entry(number).or_insert(place);
+    }
+    places
+}
+
 /// The place of the layer that an attribute names among the inputs or outputs of the body.
-fn index(entry: Xml<'_>, name: &str, layers: &[i64]) -> Result<usize> {
+fn index(entry: Xml<'_>, name: &str, layers: &HashMap<i64, usize>) -> Result<usize> {
     let id: i64 = number(entry, name)?;
-    let place = layers.iter().position(|&layer| layer == id);
-    place.ok_or_else(|| {
+    layers.get(&id).copied().ok_or_else(|| {
         at(entry, Kind::Graph, format!("layer {id} is no input or output of the body, as it must be here"))
     })
 }

@@ -55,7 +55,7 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
     let mut model = Model::new(Standard::OpenVino);
     model.format_version = version;
     for info in net.children().filter(|child| matches!(child.tag_name().name(), "rt_info" | "meta_data")) {
-        metadata(info, "", &mut model.metadata);
+        metadata(info, &mut model.metadata)?;
     }
     model.producer = model
         .metadata
@@ -74,10 +74,17 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
     Ok(model)
 }
 
+/// The most attributes of an element, and the most namespaces of a text.
+const MOST_ATTRIBUTES: usize = 10_000;
+const MOST_NAMESPACES: usize = 256;
+
+/// How deep metadata is nested at most, so that the paths of all leaves are not much longer than the text.
+const MOST_NESTED: usize = 64;
+
 /// The document that bytes are, and the number of bytes that mark them as UTF-8.
 ///
 /// # Errors
-/// [`Kind::Syntax`] if they are no XML.
+/// [`Kind::Syntax`] if they are no XML, [`Kind::Limit`] if to read it would take too long.
 pub(super) fn parse(bytes: &[u8]) -> Result<(usize, Document<'_>)> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mark = bytes.len() - text.len();
@@ -85,6 +92,14 @@ pub(super) fn parse(bytes: &[u8]) -> Result<(usize, Document<'_>)> {
         let position = Position::Byte(u64_of(error.valid_up_to()));
         Error::new(Kind::Syntax, "the text is not UTF-8").at(position)
     })?;
+    // What these cost grows with their square or more; files of OpenVINO have one namespace, and a few attributes.
+    let attributes = text.split('<').map(|tag| tag.bytes().filter(|&byte| byte == b'=').count()).max();
+    if attributes.unwrap_or(0) > MOST_ATTRIBUTES || text.matches("xmlns").count() > MOST_NAMESPACES {
+        let message = format!(
+            "an element has more than {MOST_ATTRIBUTES} attributes, or the text more than {MOST_NAMESPACES} namespaces"
+        );
+        return Err(Error::new(Kind::Limit, message));
+    }
     let document = Document::parse_with_options(text, ParsingOptions::default());
     Ok((mark, document.map_err(|error| not_xml(&error))?))
 }
@@ -107,6 +122,11 @@ pub(super) fn child<'a>(node: Xml<'a>, name: &str) -> Option<Xml<'a>> {
     node.children().find(|child| child.tag_name().name() == name)
 }
 
+/// The text in an element, behind comments too.
+pub(super) fn text_of(node: Xml<'_>) -> Option<Xml<'_>> {
+    node.children().find(Xml::is_text)
+}
+
 pub(super) fn attribute<'a>(node: Xml<'a>, name: &str) -> Result<&'a str> {
     let tag = node.tag_name().name();
     node.attribute(name).ok_or_else(|| at(node, Kind::Syntax, format!("<{tag}> lacks attribute \"{name}\"")))
@@ -120,10 +140,12 @@ pub(super) fn number<T: std::str::FromStr>(node: Xml<'_>, name: &str) -> Result<
 }
 
 /// The leaves of nested elements, by the path of their names.
-fn metadata(node: Xml<'_>, path: &str, into: &mut Vec<(String, String)>) {
-    // Without recursion: the depth comes from the file.
-    let mut rest = vec![(node, path.to_owned())];
-    while let Some((node, path)) = rest.pop() {
+fn metadata(node: Xml<'_>, into: &mut Vec<(String, String)>) -> Result<()> {
+    let mut rest = vec![(node, String::new(), 0)];
+    while let Some((node, path, depth)) = rest.pop() {
+        if depth > MOST_NESTED {
+            return Err(at(node, Kind::Limit, "metadata is nested too deep".to_owned()));
+        }
         let name = |child: Xml<'_>| {
             let dot = if path.is_empty() { "" } else { "." };
             format!("{path}{dot}{}", child.tag_name().name())
@@ -136,23 +158,32 @@ fn metadata(node: Xml<'_>, path: &str, into: &mut Vec<(String, String)>) {
                 into.push((named.map_or_else(|| name(*child), str::to_owned), value.to_owned()));
             }
         }
-        rest.extend(children.into_iter().rev().map(|child| (child, name(child))));
+        rest.extend(children.into_iter().rev().map(|child| (child, name(child), depth + 1)));
     }
+    Ok(())
 }
 
 /// Where the lines of a text begin: to count them anew for every layer takes longer than all else.
-struct Lines(Vec<usize>);
+struct Lines {
+    starts: Vec<usize>,
+    /// The last place that was asked for, and the characters before it in its line, which may be long.
+    last: (usize, usize),
+}
 
 impl Lines {
     fn of(text: &str) -> Lines {
-        Lines(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1).collect())
+        let starts = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Lines { starts: starts.collect(), last: (0, 0) }
     }
 
-    fn position(&self, node: Xml<'_>) -> Position {
+    fn position(&mut self, node: Xml<'_>) -> Position {
         let at = node.range().start;
-        let line = self.0.partition_point(|&start| start <= at);
-        let start = line.checked_sub(1).and_then(|before| self.0.get(before)).copied().unwrap_or(0);
-        let column = node.document().input_text().get(start..at).map_or(0, |text| text.chars().count());
+        let line = self.starts.partition_point(|&start| start <= at);
+        let start = line.checked_sub(1).and_then(|before| self.starts.get(before)).copied().unwrap_or(0);
+        let (seen, chars) = if (start..=at).contains(&self.last.0) { self.last } else { (start, 0) };
+        let column =
+            chars + node.document().input_text().get(seen..at).map_or(0, |text| text.chars().count());
+        self.last = (at, column);
         Position::Line(small_u32(line + 1), small_u32(column + 1))
     }
 }
@@ -339,7 +370,7 @@ fn ports<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<OutputPort<'a>>> {
         .map(|port| {
             let dims = port.children().filter(|child| child.tag_name().name() == "dim");
             let extents = dims.map(|dim| {
-                let text = dim.text().unwrap_or_default().trim();
+                let text = text_of(dim).map_or("", |text| text.text().unwrap_or_default().trim());
                 extent(text).ok_or_else(|| at(dim, Kind::Syntax, format!("\"{text}\" is not a dimension")))
             });
             let extents = extents.collect::<Result<Vec<_>>>()?;
@@ -382,6 +413,8 @@ impl Reading<'_> {
             ));
         }
         let data = child(layer, "data").into_iter().flat_map(|data| data.attributes());
+        // Those of other namespaces are no attributes of operators.
+        let data = data.filter(|attribute| attribute.namespace().is_none());
         let mut attributes: Vec<_> = data
             .map(|a| Attribute { name: a.name().into(), content: Content::Text(a.value().into()) })
             .collect();

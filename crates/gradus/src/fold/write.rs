@@ -312,8 +312,12 @@ impl Writing<'_, '_> {
     }
 }
 
-/// Numbers as a tensor of one axis.
+/// Numbers as a tensor of one axis, if they are of that type: -1 is none of those without a sign.
 pub(super) fn list(dtype: DType, numbers: &[i64]) -> Option<Tensor> {
+    let (least, most) = crate::fact::range_of(dtype)?;
+    if !numbers.iter().all(|number| (least..=most).contains(number)) {
+        return None;
+    }
     let elements = numbers.iter().map(|&number| Number::Int(number.into()));
     Tensor::from_numbers(dtype, Shape::vector(numbers.len()), elements, Rules::IEEE).ok()
 }

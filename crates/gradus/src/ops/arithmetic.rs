@@ -116,7 +116,8 @@ impl Operation {
             (Number::Int(a), Number::Int(b)) => Number::Int(match self {
                 Operation::Add => a + b,
                 Operation::Sub => a - b,
-                Operation::Mul => a * b,
+                // Products of integers of 64 bits without a sign may be beyond 128 bits with one; the low bits count.
+                Operation::Mul => a.wrapping_mul(b),
                 Operation::Div => a.checked_div(b).ok_or_else(by_zero)?,
                 Operation::FloorDiv => {
                     let quotient = a.checked_div(b).ok_or_else(by_zero)?;
@@ -137,7 +138,7 @@ impl Operation {
                 Operation::Xor => a ^ b,
                 Operation::Min => a.min(b),
                 Operation::Max => a.max(b),
-                Operation::SquaredDifference => (a - b) * (a - b),
+                Operation::SquaredDifference => (a - b).wrapping_mul(a - b),
                 _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
             }),
             // The types narrower than float64 have at most 24 bits of precision, and float64 at least 2 * 24 + 2: so

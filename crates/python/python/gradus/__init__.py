@@ -5,7 +5,7 @@
 - :mod:`gradus.plan`: the same sequences, planned and not written.
 - :mod:`gradus.numpy`, :mod:`gradus.torch`, :mod:`gradus.paddle`, :mod:`gradus.onnx`, :mod:`gradus.openvino`: each with the
   signatures, defaults, casts and errors of its framework.
-- :func:`load`: a model, to infer its shapes, to fold, to run and to save; :class:`Graph`: a graph, made operator by operator.
+- :func:`load`: a model, to infer its shapes, to fold, to convert, to run and to save; :class:`Graph`: a graph, made operator by operator.
 - :func:`compare`: what nine programs give for one call.
 - :func:`devices`: GPUs, which make the same sequences with the same bits (``device=``).
 - :mod:`gradus.dask`: arrays larger than memory.
@@ -21,6 +21,9 @@ from ._compare import compare
 from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
 from ._models import (
+    ConversionNote,
+    ConversionReport,
+    ConvertedModel,
     Dim,
     FoldedModel,
     FoldReport,
@@ -60,6 +63,9 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "ConversionNote",
+    "ConversionReport",
+    "ConvertedModel",
     "DeviceArray",
     "Dim",
     "FoldReport",

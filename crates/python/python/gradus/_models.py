@@ -12,7 +12,7 @@ import numpy as np
 from . import _native
 from ._native import Dim
 
-__all__ = ["Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "load"]
+__all__ = ["ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "load"]
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,45 @@ class FoldReport:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True)
+class ConversionNote:
+    """A node whose meaning a conversion does not keep bit for bit."""
+
+    #: The node in words: ``node "pos"``.
+    node: str
+    #: Its operator, as its standard names it: ``onnx Range-11``.
+    operator: str
+    #: What is kept: all but the ``"rounding"``, or all but ``"edge cases"``.
+    kept: str
+    #: Why, in a sentence.
+    why: str
+
+
+@dataclass(frozen=True)
+class ConversionReport:
+    """What became of a model that was converted."""
+
+    #: Nodes that were converted, those of inner graphs included.
+    nodes: int
+    #: Nodes that are not kept bit for bit; all others are.
+    notes: list[ConversionNote]
+    #: What the model said and the other format has no place for.
+    lost: list[str]
+
+    @property
+    def exact(self) -> bool:
+        """Whether all nodes give the same bits."""
+        return not self.notes
+
+    def __str__(self) -> str:
+        lines = [f"nodes {self.nodes}: {len({note.node for note in self.notes})} not kept bit for bit"]
+        lines += [f"{note.kept}: {note.node} ({note.operator}): {note.why}" for note in self.notes]
+        lines += [f"not kept: {what}" for what in self.lost]
+        return "\n".join(lines)
+
+
 class Model:
-    """A model, ready to be looked at, folded and run; :func:`load` makes it."""
+    """A model, ready to be looked at, folded, converted and run; :func:`load` makes it."""
 
     def __init__(self, native: _native.Model) -> None:
         self._native = native
@@ -235,6 +272,37 @@ class Model:
         report["kept"] = [Kept(*kept) for kept in report["kept"]]
         return FoldedModel(native, FoldReport(**report))
 
+    def convert(
+        self, to: str, *, dims: Mapping[str, int] | None = None, opset: int | None = None
+    ) -> ConvertedModel:
+        """The model in the operators of another standard; this one stays as it is.
+
+        Names of inputs and outputs are kept. Nodes that no output needs go. docs/convert.md has what becomes of each operator.
+
+        Args:
+            to: ``"onnx"`` or ``"openvino"``; models of Paddle can become either.
+            dims: symbols of the inputs' shapes, and the numbers that they are fixed to.
+            opset: the version of ONNX's operator set; by default 21, or the newest where that keeps the meaning of more nodes.
+
+        Returns:
+            A model, whose ``report`` names the nodes that are not kept bit for bit.
+
+        Raises:
+            UnsupportedError: if the other standard has no operator for what a node does, or the model is of that standard
+            already. UsageError: if there is no such standard, operator set or symbol.
+
+        Example:
+            >>> import gradus
+            >>> converted = gradus.load("examples/positions.onnx").convert("openvino")
+            >>> converted.report.exact, converted.report.nodes
+            (True, 6)
+            >>> converted.run({"tokens": [[101, 2023, 2003, 102]]})["phase"]
+            array([0.  , 0.25, 0.5 , 0.75], dtype=float32)
+        """
+        native, report = self._native._convert(to, dict(dims or {}), opset)
+        report["notes"] = [ConversionNote(*note) for note in report["notes"]]
+        return ConvertedModel(native, ConversionReport(**report))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model as a file of its standard, ONNX or OpenVINO IR (``.xml`` with ``.bin``): the old file or the new one is
         there at every moment, whole.
@@ -306,6 +374,15 @@ class Model:
 
     def __repr__(self) -> str:
         return repr(self._native)
+
+
+class ConvertedModel(Model):
+    """What :meth:`Model.convert` gives."""
+
+    def __init__(self, native: _native.Model, report: ConversionReport) -> None:
+        super().__init__(native)
+        #: What became of the model.
+        self.report = report
 
 
 class FoldedModel(Model):

@@ -3,7 +3,7 @@
 use gradus_core::Result;
 use gradus_core::graph::{Extent, Type};
 
-use super::super::model::{Xml, child};
+use super::super::model::{Xml, child, text_of};
 use super::super::shape::{dim_text, extent, precision, shape_text, tensor_type};
 use super::net::{end_of_attributes, space_before, value_of, whole};
 use super::pieces::Patch;
@@ -21,9 +21,10 @@ pub(super) fn retyped(port: Xml<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
     let dims: Vec<_> = port.children().filter(|child| child.tag_name().name() == "dim").collect();
     if dims.len() == extents.len() {
         for (dim, new) in dims.iter().zip(extents) {
-            let old = dim.text().unwrap_or_default().trim();
+            let text = text_of(*dim);
+            let old = text.map_or("", |text| text.text().unwrap_or_default().trim());
             let same = extent(old).is_some_and(|old| dim_text(&old) == dim_text(new));
-            if let Some(text) = dim.first_child().filter(|_| !same) {
+            if let Some(text) = text.filter(|_| !same) {
                 patches.push(Patch::new(text.range(), dim_text(new)));
             }
         }

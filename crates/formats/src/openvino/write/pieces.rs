@@ -36,7 +36,8 @@ impl Patch {
 
 /// A part of the file with its patches; those that begin within another are none.
 pub(super) fn patched(range: Range<usize>, mut patches: Vec<Patch>) -> Vec<Piece> {
-    patches.sort_by_key(|patch| patch.range.start);
+    // At one place, what is put in comes before what stands in place of something.
+    patches.sort_by_key(|patch| (patch.range.start, !patch.range.is_empty()));
     let (mut pieces, mut at) = (Vec::new(), range.start);
     for patch in patches {
         if patch.range.start < at || patch.range.end > range.end {

@@ -36,22 +36,22 @@ pub(in super::super) const SCHEMAS: &[Schema] = &[
     }),
     Schema::all_openvino("LogicalNot", |_| build(|x| Number::Int(i128::from(x.is_zero())))),
     Schema::all_openvino("BitwiseNot", |_| build(not)),
-    Schema::all_openvino("Sqrt", |_| build(|x| float(x, f64::sqrt))),
-    Schema::all_openvino("Exp", |_| build(|x| float(x, f64::exp))),
-    Schema::all_openvino("Log", |_| build(|x| float(x, f64::ln))),
-    Schema::all_openvino("Sin", |_| build(|x| float(x, f64::sin))),
-    Schema::all_openvino("Cos", |_| build(|x| float(x, f64::cos))),
-    Schema::all_openvino("Tan", |_| build(|x| float(x, f64::tan))),
-    Schema::all_openvino("Asin", |_| build(|x| float(x, f64::asin))),
-    Schema::all_openvino("Acos", |_| build(|x| float(x, f64::acos))),
-    Schema::all_openvino("Atan", |_| build(|x| float(x, f64::atan))),
-    Schema::all_openvino("Sinh", |_| build(|x| float(x, f64::sinh))),
-    Schema::all_openvino("Cosh", |_| build(|x| float(x, f64::cosh))),
-    Schema::all_openvino("Tanh", |_| build(|x| float(x, f64::tanh))),
-    Schema::all_openvino("Asinh", |_| build(|x| float(x, f64::asinh))),
-    Schema::all_openvino("Acosh", |_| build(|x| float(x, f64::acosh))),
-    Schema::all_openvino("Atanh", |_| build(|x| float(x, f64::atanh))),
-    Schema::all_openvino("Sigmoid", |_| build(|x| float(x, |x| 1.0 / (1.0 + (-x).exp())))),
+    Schema::all_openvino("Sqrt", |_| floats(|x| float(x, f64::sqrt))),
+    Schema::all_openvino("Exp", |_| floats(|x| float(x, f64::exp))),
+    Schema::all_openvino("Log", |_| floats(|x| float(x, f64::ln))),
+    Schema::all_openvino("Sin", |_| floats(|x| float(x, f64::sin))),
+    Schema::all_openvino("Cos", |_| floats(|x| float(x, f64::cos))),
+    Schema::all_openvino("Tan", |_| floats(|x| float(x, f64::tan))),
+    Schema::all_openvino("Asin", |_| floats(|x| float(x, f64::asin))),
+    Schema::all_openvino("Acos", |_| floats(|x| float(x, f64::acos))),
+    Schema::all_openvino("Atan", |_| floats(|x| float(x, f64::atan))),
+    Schema::all_openvino("Sinh", |_| floats(|x| float(x, f64::sinh))),
+    Schema::all_openvino("Cosh", |_| floats(|x| float(x, f64::cosh))),
+    Schema::all_openvino("Tanh", |_| floats(|x| float(x, f64::tanh))),
+    Schema::all_openvino("Asinh", |_| floats(|x| float(x, f64::asinh))),
+    Schema::all_openvino("Acosh", |_| floats(|x| float(x, f64::acosh))),
+    Schema::all_openvino("Atanh", |_| floats(|x| float(x, f64::atanh))),
+    Schema::all_openvino("Sigmoid", |_| floats(|x| float(x, |x| 1.0 / (1.0 + (-x).exp())))),
     Schema::all_openvino("Clamp", |cx| plain(cx, clamp)),
     Schema::all_openvino("IsFinite", |cx| plain(cx, |_, cx| test(cx, f64::is_finite))),
     Schema::all_openvino("IsNaN", |cx| plain(cx, |_, cx| test(cx, f64::is_nan))),
@@ -105,6 +105,27 @@ pub(in super::super) const SCHEMAS: &[Schema] = &[
     Schema::all_openvino("BitwiseLeftShift", |cx| both(cx, Operation::Left)),
     Schema::all_openvino("BitwiseRightShift", |cx| both(cx, Operation::Right)),
 ];
+
+/// A function of floats. Of whole numbers the texts do not say how its results are rounded, so these are not made.
+#[derive(Debug)]
+struct Floats(Box<dyn Op>);
+
+impl Op for Floats {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let dtype = cx.tensor(0)?.dtype();
+        if dtype.is_float() {
+            return self.0.eval(cx);
+        }
+        Err(Error::new(
+            Kind::Unsupported,
+            format!("{dtype} is not supported: how results are rounded is left open"),
+        ))
+    }
+}
+
+fn floats(map: fn(Number) -> Number) -> Result<Box<dyn Op>> {
+    Ok(Box::new(Floats(build(map)?)))
+}
 
 fn not(number: Number) -> Number {
     if let Number::Int(x) = number { Number::Int(!x) } else { number }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
 use gradus_core::graph::{Graph, Node, Type, ValueId};
-use gradus_core::{Result, Tensor, graph};
+use gradus_core::{Error, Kind, Result, Tensor, graph};
 
 use super::super::model::{Xml, child};
 use super::Out;
@@ -63,7 +63,7 @@ struct Editing<'g, 'a, 'e> {
 /// The patches that an edit makes of a graph in the file.
 ///
 /// # Errors
-/// [`gradus_core::Kind::Graph`] if the edit is none of that graph.
+/// [`Kind::Graph`] if the edit is none of that graph, [`Kind::Unsupported`] if there are no numbers for new layers.
 pub(super) fn edit_graph(out: &mut Out, xml: Xml<'_>, graph: &Graph, edit: &Edit) -> Result<Vec<Patch>> {
     let net = Net::of(xml, graph)?;
     let mut old = HashMap::new();
@@ -72,12 +72,17 @@ pub(super) fn edit_graph(out: &mut Out, xml: Xml<'_>, graph: &Graph, edit: &Edit
             old.extend(port.value.map(|id| (&*graph.value(id).name, (layer, port.xml))));
         }
     }
+    let last = net.layers.iter().map(|layer| layer.id).max().unwrap_or(-1);
+    let Some(next) = last.checked_add(1).filter(|&next| next < i64::MAX >> 1) else {
+        let message = format!("no numbers of layers are left after {last}");
+        return Err(Error::new(Kind::Unsupported, message));
+    };
     let mut editing = Editing {
         net: &net,
         old,
         sources: HashMap::new(),
         items: Vec::new(),
-        next: net.layers.iter().map(|layer| layer.id).max().map_or(0, |most| most.saturating_add(1)),
+        next,
         patches: Vec::new(),
         edges: Vec::new(),
     };
@@ -129,7 +134,7 @@ impl Scope<'_, '_, '_> {
 
 impl<'a, 'e> Editing<'_, 'a, 'e> {
     fn number(&mut self) -> i64 {
-        self.next = self.next.saturating_add(1);
+        self.next += 1;
         self.next - 1
     }
 
