@@ -9,7 +9,7 @@ use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Step};
 use gradus_core::graph::{
     Builder, Content, Extent, Graph, Model, Origin, Port, Ports, Slices, Standard, Type,
 };
-use gradus_core::{DType, Limits, Shape, Tensor};
+use gradus_core::{DType, Kind, Limits, Shape, Tensor};
 use gradus_formats::openvino::{Written, edit_model, encode_model, read_model};
 use gradus_formats::{Files, InMemory};
 
@@ -458,4 +458,48 @@ fn an_edit_of_another_graph_or_file_is_an_error() {
         refused(&Edit::keeping(0..2), 130),
         "line 11, column 58: 16 bytes at 128 are wanted of the file of constants, which has 130"
     );
+}
+
+/// An IR whose one input is followed by some text.
+fn with(header: &str, port: &str, rest: &str) -> String {
+    format!(
+        "<net version=\"11\"{header}><layers><layer id=\"0\" type=\"Parameter\" version=\"opset1\"><data shape=\"3\" \
+         element_type=\"f32\" /><output><port id=\"0\">{port}</port></output></layer><layer id=\"1\" type=\"Result\" \
+         version=\"opset1\"><input><port id=\"0\" /></input></layer></layers><edges><edge from-layer=\"0\" from-port=\"0\" \
+         to-layer=\"1\" to-port=\"0\" /></edges>{rest}</net>"
+    )
+}
+
+#[test]
+fn texts_that_cost_more_than_their_length_are_refused_at_once() {
+    let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::new()));
+    let reads = |text: &str| read_model(text.as_bytes(), "m.bin", &files, &Limits::DEFAULT);
+    assert!(reads(&with("", "<dim>3</dim>", "")).is_ok());
+    let spaces: String = (0..300).map(|i| format!(" xmlns:a{i}=\"{i}\"")).collect();
+    let attributes: String = (0..20_000).map(|i| format!(" a{i}=\"\"")).collect();
+    let nested = ["<rt_info>", &"<a value=\"\">".repeat(100), &"</a>".repeat(100), "</rt_info>"].concat();
+    for text in [with(&spaces, "", ""), with(&attributes, "", ""), with("", "", &nested)] {
+        assert_eq!(reads(&text).unwrap_err().kind(), Kind::Limit);
+    }
+}
+
+#[test]
+fn comments_and_other_namespaces_are_no_part_of_a_model() {
+    let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::new()));
+    let text = with(" xmlns:q=\"q\"", "<dim><!-- three -->3</dim>", "").replace(
+        "<layer id=\"1\" type=\"Result\"",
+        "<layer id=\"2\" type=\"Abs\" version=\"opset1\"><data q:a=\"1\" /><input><port id=\"0\" /></input>\
+         <output><port id=\"1\"><dim>3</dim></port></output></layer><layer id=\"1\" type=\"Result\"",
+    );
+    let text = text.replace(
+        "to-layer=\"1\" to-port=\"0\" />",
+        "to-layer=\"2\" to-port=\"0\" /><edge from-layer=\"2\" \
+                            from-port=\"1\" to-layer=\"1\" to-port=\"0\" />",
+    );
+    let model = read_model(text.as_bytes(), "m.bin", &files, &Limits::DEFAULT).unwrap();
+    assert_eq!(
+        model.graph.value(model.graph.inputs()[0]).declared.as_ref().unwrap().to_string(),
+        "float32[3]"
+    );
+    assert!(model.graph.nodes()[0].attributes.is_empty());
 }

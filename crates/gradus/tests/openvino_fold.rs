@@ -260,6 +260,77 @@ fn a_branch_that_always_runs_takes_the_place_of_its_node() {
 }
 
 #[test]
+fn functions_of_whole_numbers_stay() {
+    // The text does not say how their results are rounded.
+    for operator in ["Sqrt", "Exp", "Sigmoid"] {
+        let mut builder = Builder::new("g");
+        let b = &mut builder;
+        input(b, "x", DType::F32, &[9, 4]);
+        node(b, "ShapeOf", 3, &["x"], "shape", &[("output_type", "i64")]);
+        node(b, operator, 1, &["shape"], "y", &[]);
+        b.output("y");
+        let before = model(builder);
+        let inference = before.infer(&InferOptions::default()).unwrap();
+        assert!(inference.problems().is_empty(), "{:?}", inference.problems());
+        let id = before.value("y").unwrap();
+        assert_eq!(inference.describe(inference.fact(id)), "int64[2]");
+        assert_eq!(operators(&folded(&before)), [operator]);
+        let error = before.run(&[("x".to_owned(), floats(&[9, 4]))].into(), &[], &Options::default());
+        assert_eq!(error.unwrap_err().kind(), Kind::Unsupported);
+    }
+}
+
+#[test]
+fn bounds_without_a_sign_are_not_below_zero() {
+    for (dtype, name) in [(DType::U64, "u64"), (DType::U32, "u32"), (DType::I64, "i64")] {
+        let mut builder = Builder::new("g");
+        let b = &mut builder;
+        input(b, "x", DType::F32, &[-1, -1]);
+        node(b, "ShapeOf", 3, &["x"], "shape", &[("output_type", "i64")]);
+        b.constant("zero", Tensor::scalar(0i64).into()).unwrap();
+        for (list, number) in [("first", 0), ("one", 1)] {
+            ints(b, list, &[number]);
+        }
+        let numpy = [("auto_broadcast", "numpy")];
+        node(b, "Gather", 8, &["shape", "first", "zero"], "rows", &[("batch_dims", "0")]);
+        node(b, "Subtract", 1, &["rows", "one"], "last", &numpy);
+        for (from, to) in [("first", "start"), ("last", "stop"), ("one", "step")] {
+            node(b, "Convert", 1, &[from], to, &[("destination_type", name)]);
+        }
+        node(b, "Slice", 8, &["x", "start", "stop", "step", "first"], "y", &[]);
+        node(b, "ReduceProd", 1, &["shape", "zero"], "all", &[("keep_dims", "true")]);
+        node(b, "Concat", 1, &["all", "one"], "column", &[("axis", "0")]);
+        node(b, "Convert", 1, &["column"], "target", &[("destination_type", name)]);
+        node(b, "Reshape", 1, &["x", "target"], "z", &[("special_zero", "false")]);
+        b.output("y");
+        b.output("z");
+        let before = model(builder);
+        let after = folded(&before);
+        same(&before, &after, &[("x", floats(&[5, 6]))]);
+        // With a sign, -1 stands for what is not known.
+        assert_eq!(!operators(&after).contains(&"ReduceProd".to_owned()), dtype == DType::I64, "{dtype}");
+    }
+}
+
+#[test]
+fn a_branch_without_ports_extents_keeps_the_name_of_its_tensor() {
+    // As older files are: names stand at the ports of the layer alone.
+    let bare = text(&by_rank(&[-1, -1])).replace(" names=\"r\"", "");
+    let bare = bare.replace(" output_names=\"r\"", "").replace(" output_names=\"y\"", "");
+    let bin = by_rank(&[-1, -1]);
+    let folder = scratch("bare");
+    bin.save(folder.join("m.xml")).unwrap();
+    let before = open(bare.as_bytes(), std::fs::read(folder.join("m.bin")).unwrap());
+    std::fs::remove_dir_all(folder).unwrap();
+    let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
+    let options =
+        FoldOptions { inputs: [("x".to_owned(), Given::Type(given))].into(), ..FoldOptions::default() };
+    let after = folded_with(&before, &options);
+    assert_eq!(operators(&after), ["Add", "ReLU"]);
+    assert_eq!(after.value("y").unwrap(), after.graph().outputs()[0]);
+}
+
+#[test]
 fn fixed_inputs_are_fixed_in_the_file() {
     let before = by_rank(&[-1, -1]);
     let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
@@ -327,6 +398,16 @@ fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
         ),
         "{error}"
     );
+    // A file of constants without a model is another model's, and a folder is no file: nothing is touched.
+    let (lone, folded) = (folder.join("lone.xml"), folder.join("folder.xml"));
+    std::fs::write(lone.with_extension("bin"), b"weights").unwrap();
+    std::fs::create_dir(&folded).unwrap();
+    for (to, why) in [(&lone, "the model's constants would replace it"), (&folded, "this is a folder")] {
+        let error = memory.save(to).unwrap_err();
+        assert!(error.kind() == Kind::Io && error.message().contains(why), "{error}");
+    }
+    assert_eq!(std::fs::read(lone.with_extension("bin")).unwrap(), b"weights");
+    assert!(!folded.with_extension("bin").exists());
     std::fs::remove_file(path.with_extension("bin")).unwrap();
     let lost = Model::open(&path, &Limits::DEFAULT).unwrap();
     assert!(lost.save(&other).unwrap_err().to_string().ends_with("m.bin: there is no such file"));
