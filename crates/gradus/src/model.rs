@@ -38,6 +38,8 @@ pub struct Model {
     files: Option<Arc<dyn Files>>,
     /// The file beside it that has its constants, if its format says which that is.
     beside: String,
+    /// Files that saving it must not replace: constants of the model that it was converted from.
+    spared: Vec<PathBuf>,
 }
 
 impl Model {
@@ -74,7 +76,26 @@ impl Model {
 
     /// A model that was made in memory.
     pub fn from_source(model: graph::Model) -> Model {
-        Model { source: model, file: None, bytes: None, edited: false, files: None, beside: String::new() }
+        Model {
+            source: model,
+            file: None,
+            bytes: None,
+            edited: false,
+            files: None,
+            beside: String::new(),
+            spared: Vec::new(),
+        }
+    }
+
+    /// The same, converted from another model: saving it leaves that one's files of constants alone.
+    pub(crate) fn converted_from(self, other: &Model) -> Model {
+        Model { spared: other.external_files().unwrap_or_default(), ..self }
+    }
+
+    /// Whether saving must not replace a file.
+    pub(crate) fn spares(&self, path: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize().ok();
+        real(path).is_some_and(|path| self.spared.iter().any(|spared| real(spared).as_ref() == Some(&path)))
     }
 
     /// Reads a model; other files have the name of its own, but for the ending.
@@ -92,7 +113,7 @@ impl Model {
             Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
         };
         let (bytes, files) = (Some(bytes.clone()), Some(files));
-        Ok(Model { source: model, file: None, bytes, edited: false, files, beside })
+        Ok(Model { source: model, file: None, bytes, edited: false, files, beside, spared: Vec::new() })
     }
 
     /// The model that an edit makes of it, in memory; elements of constants stay in the files that they are in.

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use gradus_core::convert::u64_of;
@@ -80,7 +80,7 @@ impl Model {
         }
         let beside = path.with_extension("bin");
         // Beside a .xml file it is that model's; without one it is somebody else's.
-        if beside.exists() && !path.exists() {
+        if (beside.exists() && !path.exists()) || self.spares(&beside) {
             let message = "there is another file of this name, and the model's constants would replace it; \
                            choose another name or folder for the model";
             return Err(Error::new(Kind::Io, message).in_file(beside.display()));
@@ -104,6 +104,13 @@ impl Model {
         files.create(path, |out| write(out, xml, text, None).map_err(|error| at(path, &error)))?;
         files.commit()?;
         Ok(u64_of(len))
+    }
+
+    /// The files beside an ONNX model that have its constants.
+    pub(crate) fn external_files(&self) -> Result<Vec<PathBuf>> {
+        let file = self.bytes().zip(self.path()).filter(|_| self.source().standard == Standard::Onnx);
+        let Some((bytes, path)) = file else { return Ok(Vec::new()) };
+        Ok(onnx::external_files(bytes)?.iter().map(|location| folder_of(path).join(location)).collect())
     }
 
     fn save_splice(&self, splice: &Splice, bytes: &Bytes, path: &Path) -> Result<u64> {

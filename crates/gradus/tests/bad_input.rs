@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use gradus::conversion::ConvertOptions;
 use gradus::formats::{Files, InMemory, openvino};
+use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use gradus::{Error, Kind, Limits, Model, Options, Tensor};
 
@@ -303,6 +305,24 @@ fn external_data_on_disk_is_checked_against_the_file() {
     assert!(message.ends_with("tensor \"w\": 8 bytes at 8 are wanted, but the file has 12"), "{message}");
     let message = run(external("none.bin", "0", "8")).unwrap_err().to_string();
     assert!(message.ends_with("none.bin: tensor \"w\": there is no such file"), "{message}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_converted_model_does_not_replace_the_constants_of_its_source() {
+    let folder = std::env::temp_dir().join(format!("gradus-spared-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("w.onnx");
+    std::fs::write(&path, model(&[external("w.bin", "4", "8"), output("w")])).unwrap();
+    std::fs::write(folder.join("w.bin"), [1; 12]).unwrap();
+    let source = Model::open(&path, &Limits::DEFAULT).unwrap();
+    let converted = source.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap().model;
+    // Also where a model of that name was written before.
+    std::fs::write(folder.join("w.xml"), "").unwrap();
+    let error = converted.save(folder.join("w.xml")).unwrap_err();
+    assert!(error.message().contains("the model's constants would replace it"), "{error}");
+    converted.save(folder.join("v.xml")).unwrap();
+    assert_eq!(std::fs::read(folder.join("w.bin")).unwrap(), [1; 12]);
     std::fs::remove_dir_all(folder).unwrap();
 }
 

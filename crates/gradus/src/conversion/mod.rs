@@ -150,7 +150,7 @@ impl Model {
         }
         model.graph = target.finish(source.graph.name(), false)?;
         let model = check::checked(model, !problems.is_empty())?;
-        Ok(Converted { model, report: conversion.report })
+        Ok(Converted { model: model.converted_from(self), report: conversion.report })
     }
 }
 
