@@ -50,12 +50,14 @@ impl Spare {
         Some(pieces.swap_remove(place))
     }
 
-    /// Keeps a piece, if there is not enough already.
-    fn keep(&self, piece: CudaSlice<u8>) {
+    /// Keeps a piece, unless there is enough already.
+    fn keep(&self, piece: CudaSlice<u8>) -> Option<CudaSlice<u8>> {
         let mut pieces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if pieces.iter().map(CudaSlice::len).sum::<usize>() + piece.len() <= Spare::MOST {
-            pieces.push(piece);
+        if pieces.iter().map(CudaSlice::len).sum::<usize>() + piece.len() > Spare::MOST {
+            return Some(piece);
         }
+        pieces.push(piece);
+        None
     }
 }
 
@@ -124,9 +126,10 @@ impl Drop for Memory {
             // What others launched on their streams may not have ended, and is not ordered with what gives memory back.
             let _ = slice.context().synchronize();
         }
-        match &self.home {
+        let rest = match &self.home {
             Some(home) => home.keep(slice),
-            None => give_back(slice),
-        }
+            None => Some(slice),
+        };
+        rest.into_iter().for_each(give_back);
     }
 }
