@@ -2,9 +2,9 @@
 //!
 //! Conversions write the newest form. Where an older set has an attribute in place of an input, a constant becomes that.
 
-use gradus_core::convert::nearest_f32;
+use gradus_core::convert::{Rules, cast};
 use gradus_core::graph::{Attribute, Content};
-use gradus_core::{Error, Kind, Result};
+use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::target::{NONE, Target, V};
 use crate::schema::{Arity, onnx_versions};
@@ -40,6 +40,13 @@ const DEFAULTS: &[(&str, &str, i64)] = &[
     ("ArgMin", "select_last_index", 0),
 ];
 
+/// The float32 that a scalar is, if there is one.
+fn exactly(tensor: &Tensor) -> Result<Option<f32>> {
+    let narrow = cast(tensor, DType::F32, Rules::IEEE)?;
+    let same = cast(&narrow, tensor.dtype(), Rules::IEEE)?.bytes() == tensor.bytes();
+    Ok(if same { narrow.elements::<f32>()?.first().copied() } else { None })
+}
+
 /// Brings inputs and attributes into the form of the operator set.
 ///
 /// # Errors
@@ -72,7 +79,14 @@ pub(super) fn in_form_of(
             ));
         };
         let content = match attribute {
-            "min" | "max" | "value" => Content::Float(nearest_f32(tensor.only_number()?)),
+            "min" | "max" | "value" => match exactly(&tensor)? {
+                Some(value) => Content::Float(value),
+                None => {
+                    return refuse(format!(
+                        "it needs {operator} with a \"{attribute}\" that float32 does not hold, which ONNX has since operator set {since}, but set {set} is wanted"
+                    ));
+                }
+            },
             "k" => Content::Int(tensor.to_i64()?.first().copied().unwrap_or_default()),
             _ => Content::Ints(tensor.to_i64()?),
         };

@@ -8,6 +8,7 @@ use super::super::rows::rows;
 use super::super::target::V;
 use super::super::types::{expect, same};
 use super::{numpy, say};
+use crate::ops::missing_bound;
 use gradus_core::graph::Standard;
 
 rows! {
@@ -139,7 +140,7 @@ fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Power", &[a, b], &[numpy()])?])
 }
 
-/// Bounds are inputs, or floats of older versions.
+/// Bounds are inputs, or floats of older versions. Those that are missing are the ends of the type, which integers keep to anyway.
 fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.edges_of_floats(open::NAN);
     let mut value = cx.input(0)?;
@@ -150,7 +151,11 @@ fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
                 cx.number(bound.into(), dtype)?
             }
             None if cx.has(input) => cx.scalar_input(input)?,
-            None => continue,
+            None => {
+                let dtype = cx.dtype(0)?;
+                let Some(most) = missing_bound(dtype, cx.node.version.unwrap_or(i64::MAX)) else { continue };
+                cx.number(if input == 1 { -most } else { most }, dtype)?
+            }
         };
         value = cx.put(operator, &[value, bound], &[numpy()])?;
     }

@@ -109,15 +109,17 @@ fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
             cx.list(&sizes)
         }
         None => {
-            // All but the last are of the quotient rounded up.
+            // Each is of the quotient rounded up, as far as there is something left.
             let (dims, place, zero) = (cx.shape_of(x)?, cx.list(&[i64_of(axis)]), cx.scalar(0));
             let extent = cx.put("Gather", &[dims, place, zero], &[say("batch_dims", 0)])?;
-            let (less, parts, but_one, rest) =
-                (cx.list(&[count - 1]), cx.list(&[count]), cx.list(&[count - 1]), cx.list(&[-1]));
+            let (less, parts) = (cx.list(&[count - 1]), cx.list(&[count]));
+            let numbers = cx.list(&(0..count).collect::<Vec<_>>());
             let more = cx.put("Add", &[extent, less], &[numpy()])?;
             let each = cx.put("Divide", &[more, parts], &[numpy(), say("m_pythondiv", true)])?;
-            let many = cx.put("Broadcast", &[each, but_one], &[say("mode", "numpy")])?;
-            cx.put("Concat", &[many, rest], &[say("axis", 0)])?
+            let before = cx.put("Multiply", &[each, numbers], &[numpy()])?;
+            let left = cx.put("Subtract", &[extent, before], &[numpy()])?;
+            let left = cx.put("Maximum", &[left, zero], &[numpy()])?;
+            cx.put("Minimum", &[left, each], &[numpy()])?
         }
     };
     cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs)

@@ -209,7 +209,8 @@ fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
             }
         });
     }
-    if !scans.is_empty() && runs.is_none_or(|runs| runs < 1) {
+    let starts = !counted || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
+    if !scans.is_empty() && !(starts && runs.is_some_and(|runs| runs > 0)) {
         cx.edges(NO_RUNS);
     }
     let shapes: Vec<Option<Vec<Option<i64>>>> = scans
