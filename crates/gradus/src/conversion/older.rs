@@ -34,10 +34,29 @@ const FORMER: &[(&str, usize, &str, i64)] = &[
 /// Attributes whose default says what an older version always does: they may be left out there.
 const DEFAULTS: &[(&str, &str, i64)] = &[
     ("Cast", "saturate", 1),
+    ("GatherND", "batch_dims", 0),
     ("Range", "stash_type", 1),
     ("Reshape", "allowzero", 0),
     ("ArgMax", "select_last_index", 0),
     ("ArgMin", "select_last_index", 0),
+    ("TopK", "largest", 1),
+    ("TopK", "sorted", 1),
+];
+
+/// Operators that count axes only from the first before operator set 11.
+const FROM_THE_FIRST: &[&str] = &[
+    "Concat",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "Slice",
+    "Split",
+    "Squeeze",
+    "Unsqueeze",
 ];
 
 /// The float32 that a scalar is, if there is one.
@@ -92,6 +111,16 @@ pub(super) fn in_form_of(
         };
         attributes.push(Attribute { name: attribute.into(), content });
         inputs[input] = NONE;
+    }
+    let from_the_last = attributes.iter().any(|given| match &given.content {
+        Content::Int(axis) => &*given.name == "axis" && *axis < 0,
+        Content::Ints(axes) => &*given.name == "axes" && axes.iter().any(|&axis| axis < 0),
+        _ => false,
+    });
+    if set < 11 && from_the_last && FROM_THE_FIRST.contains(&operator) {
+        return refuse(format!(
+            "it needs {operator} with an axis that is counted from the last, which ONNX has since operator set 11, but set {set} is wanted"
+        ));
     }
     while inputs.last() == Some(&NONE) {
         inputs.pop();

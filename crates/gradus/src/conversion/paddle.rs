@@ -136,6 +136,9 @@ fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
         cx.edges("axes of which the extent is not known before a run are taken to have one element");
     }
     if !of_floats {
+        if operator == "Pow" {
+            cx.edges(open::POWER);
+        }
         return;
     }
     match operator {

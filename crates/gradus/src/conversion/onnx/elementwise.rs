@@ -23,7 +23,12 @@ rows! {
     "Pow" "Power" "floats: rounding; integers: negative exponents" power;
     "Min" "Minimum" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); chain(cx, "Minimum") };
     "Max" "Maximum" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); chain(cx, "Maximum") };
-    "Sum" "Add" "" |cx| chain(cx, "Add");
+    "Sum" "Add" "floats, three or more: rounding" |cx| {
+        if cx.count() > 2 {
+            cx.rounding_of_floats(open::ORDER);
+        }
+        chain(cx, "Add")
+    };
     "Equal" "Equal" "" |cx| binary(cx, "Equal");
     "Less" "Less" "" |cx| binary(cx, "Less");
     "LessOrEqual" "LessEqual" "" |cx| binary(cx, "LessEqual");
@@ -123,21 +128,31 @@ fn modulo(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     binary(cx, if truncates { "Mod" } else { "FloorMod" })
 }
 
+/// An exponent of another type than the base becomes a float64 with it: cast to the base's type, it could be another number.
 fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    let (a, mut b) = (cx.input(0)?, cx.input(1)?);
-    let base = cx.dtype(0)?;
-    if cx.dtype(1)? != base {
-        if !base.is_float() {
+    let (mut a, mut b) = (cx.input(0)?, cx.input(1)?);
+    let (base, exponent) = (cx.dtype(0)?, cx.dtype(1)?);
+    if !base.is_float() {
+        if exponent != base {
             return Err(cannot("OpenVINO has no power of integers with exponents of another type"));
         }
-        b = cx.converted(b, base)?;
+        cx.edges(open::POWER);
+        return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
     }
-    if base.is_float() {
-        cx.rounding(open::FUNCTION);
-    } else {
-        cx.edges("negative exponents of integers, and powers that the type cannot hold, are left open");
+    cx.rounding(open::FUNCTION);
+    if exponent == base {
+        return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
     }
-    Ok(vec![cx.put("Power", &[a, b], &[numpy()])?])
+    if matches!(exponent, DType::I64 | DType::U64) {
+        cx.edges("exponents beyond 2^53 are rounded to a float64");
+    }
+    for (value, dtype) in [(&mut a, base), (&mut b, exponent)] {
+        if dtype != DType::F64 {
+            *value = cx.converted(*value, DType::F64)?;
+        }
+    }
+    let power = cx.put("Power", &[a, b], &[numpy()])?;
+    Ok(vec![if base == DType::F64 { power } else { cx.converted(power, base)? }])
 }
 
 /// Bounds are inputs, or floats of older versions. Those that are missing are the ends of the type, which integers keep to anyway.

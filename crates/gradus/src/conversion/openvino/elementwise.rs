@@ -30,7 +30,7 @@ rows! {
         if cx.is_float(0) {
             cx.rounding(open::FUNCTION);
         } else {
-            cx.edges("negative exponents of integers, and powers that the type cannot hold, are left open");
+            cx.edges(open::POWER);
         }
         binary(cx, "Pow")
     };

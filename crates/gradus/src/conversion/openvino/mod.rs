@@ -16,6 +16,7 @@ use super::Row;
 use super::node::{Cx, not_known};
 use super::target::{NONE, V};
 use super::types::numbered;
+use crate::ops::axis_of;
 
 /// The tables of all files.
 pub(super) const TABLES: &[&[Row]] =
@@ -111,6 +112,19 @@ impl Cx<'_, '_> {
     /// The axis that an input names, counted from the first.
     fn named_axis(&self, input: usize, of: usize) -> Result<usize> {
         self.axis(self.integer(input)?, of)
+    }
+
+    /// An axis as the operator set takes it: before set 11, most operators count axes only from the first.
+    fn axis_in_set(&self, axis: i64, rank: Option<usize>) -> Result<i64> {
+        match rank {
+            Some(rank) if axis < 0 && self.target.opset < 11 => axis_of(axis, rank).map(i64_of),
+            _ => Ok(axis),
+        }
+    }
+
+    /// The same of several axes.
+    fn axes_in_set(&self, axes: Vec<i64>, rank: Option<usize>) -> Result<Vec<i64>> {
+        axes.into_iter().map(|axis| self.axis_in_set(axis, rank)).collect()
     }
 
     /// The second operand with the axes that the attribute says that it has among those of the first.

@@ -12,7 +12,7 @@ use super::{int, word};
 use crate::ops::axis_of;
 
 rows! {
-    "Gather" "Gather, GatherND" "" gather;
+    "Gather" "Gather, GatherND" "since version 8: indices out of range" gather;
     "GatherElements" "GatherElements" "" |cx| {
         let (x, indices) = (cx.input(0)?, cx.input(1)?);
         let axis = cx.attributes.int("axis").unwrap_or(0);
@@ -22,13 +22,20 @@ rows! {
     "Slice" "Slice" "" |cx| {
         let x = cx.input(0)?;
         let [starts, ends, steps] = [1, 2, 3].map(|input| cx.whole_list(input));
-        let axes = if cx.has(4) { cx.whole_list(4)? } else { NONE };
+        let axes = match cx.known_integers(4)? {
+            Some(axes) => {
+                let axes = cx.axes_in_set(axes, cx.rank_if_known(0))?;
+                cx.list(&axes)
+            }
+            None if cx.has(4) => cx.whole_list(4)?,
+            None => NONE,
+        };
         Ok(vec![cx.put("Slice", &[x, starts?, ends?, axes, steps?], &[])?])
     };
     "StridedSlice" "Slice, Gather, Unsqueeze" "" strided_slice;
     "Split" "Split" "" |cx| {
         let (x, outputs) = (cx.input(0)?, cx.outputs());
-        let axis = int("axis", cx.integer(1)?);
+        let axis = int("axis", cx.axis_in_set(cx.integer(1)?, cx.rank_if_known(0))?);
         let count = cx.attributes.int("num_splits").unwrap_or(i64_of(outputs));
         if count != i64_of(outputs) {
             return Err(cannot(format!("{count} parts are asked for, but there are {outputs} outputs")));
@@ -155,8 +162,8 @@ enum Bound {
 struct Plan {
     /// Axes that are sliced: from, to, step.
     cuts: Vec<(usize, Bound, Bound, i64)>,
-    /// Axes that go, and where the index stands.
-    shrunk: Vec<(usize, usize)>,
+    /// Axes that go, and the index that is taken.
+    shrunk: Vec<(usize, Bound)>,
     /// New axes, by their place in the result.
     new: Vec<i64>,
 }
@@ -178,7 +185,7 @@ fn plan(cx: &Cx<'_, '_>, count: usize) -> Result<Plan> {
             plan.new.push(i64_of(place));
             place += 1;
         } else if set(3, at) {
-            plan.shrunk.push((axis, at));
+            plan.shrunk.push((axis, if set(0, at) { Bound::Known(0) } else { Bound::At(at) }));
             axis += 1;
         } else {
             let step = steps.get(at).copied().ok_or_else(|| cannot("there are fewer steps than bounds"))?;
@@ -228,7 +235,7 @@ fn strided_slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         x = cx.put("Slice", &[x, starts, ends, axes, steps], &[])?;
     }
     for &(axis, at) in plan.shrunk.iter().rev() {
-        let index = bounds(cx, 1, &[Bound::At(at)])?;
+        let index = bounds(cx, 1, &[at])?;
         let none = cx.list(&[]);
         let index = cx.with_shape(index, none)?;
         x = cx.put("Gather", &[x, index], &[int("axis", i64_of(axis))])?;
@@ -306,6 +313,7 @@ fn reverse(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     }
     let all = |value: i64| vec![value; axes.len()];
     let (from, to, steps) = (cx.list(&all(i64::MAX)), cx.list(&all(i64::MIN)), cx.list(&all(-1)));
+    let axes = cx.axes_in_set(axes, cx.rank_if_known(0))?;
     let axes = cx.list(&axes);
     Ok(vec![cx.put("Slice", &[x, from, to, axes, steps], &[])?])
 }

@@ -190,6 +190,9 @@ impl Masks {
             let begin = if self.set(Masks::BEGIN, at) { Some(Dim::Known(first)) } else { bound(begins) };
             let end = if self.set(Masks::END, at) { Some(Dim::Known(last)) } else { bound(ends) };
             plan.push(match (begin, end, step) {
+                _ if self.set(Masks::SHRINK, at) && self.set(Masks::BEGIN, at) => {
+                    Stride::Shrink(axis, Some(Dim::ZERO))
+                }
                 (begin, _, _) if self.set(Masks::SHRINK, at) => Stride::Shrink(axis, begin),
                 (Some(begin), Some(end), Some(step)) => Stride::Cut(axis, Some((begin, end, step))),
                 _ => Stride::Cut(axis, None),
