@@ -149,7 +149,7 @@ impl Model {
             model.format_version = IR_VERSION;
         }
         model.graph = target.finish(source.graph.name(), false)?;
-        let model = check::checked(model, problems.first())?;
+        let model = check::checked(model, !problems.is_empty())?;
         Ok(Converted { model, report: conversion.report })
     }
 }

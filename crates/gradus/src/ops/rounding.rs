@@ -132,9 +132,8 @@ pub(super) fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<V
     let bound = |input: usize, name: &str| match attributes.float(name) {
         Some(value) => Ok(Some(Number::Float(value.into()))),
         None if cx.has(input) => cx.tensor(input)?.only_number().map(Some),
-        None => Ok(missing_bound(data.dtype(), attributes.since).map(|most| {
-            Number::Float(if input == 1 { -most } else { most })
-        })),
+        None => Ok(missing_bound(data.dtype(), attributes.since)
+            .map(|most| Number::Float(if input == 1 { -most } else { most }))),
     };
     let (low, high) = (bound(1, "min")?, bound(2, "max")?);
     let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high),

@@ -191,7 +191,8 @@ fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     body.captures(cx, &mut inputs)?;
     let outputs = body.convert(cx)?;
     let starts = !given || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
-    if outputs.len() > 1 + carried && !(starts && runs.is_some_and(|runs| runs > 0)) {
+    let runs = starts && runs.is_some_and(|runs| runs > 0);
+    if outputs.len() > 1 + carried && !runs {
         cx.edges(NO_RUNS);
     }
     for (number, output) in outputs.into_iter().enumerate() {

@@ -20,7 +20,7 @@ rows! {
         Ok(vec![cx.put("Divide", &[a, b], &[numpy(), say("m_pythondiv", false)])?])
     };
     "Mod" "FloorMod, Mod" "floats: rounding" modulo;
-    "Pow" "Power" "floats: rounding; integers: negative exponents" power;
+    "Pow" "Power, Convert" "floats: rounding, and exponents beyond 2^53; integers: negative exponents" power;
     "Min" "Minimum" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); chain(cx, "Minimum") };
     "Max" "Maximum" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); chain(cx, "Maximum") };
     "Sum" "Add" "floats, three or more: rounding" |cx| {

@@ -7,14 +7,15 @@ mod parts;
 mod shapes;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::element::Bool;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Result, Tensor};
 
 pub(super) use elementwise::floor_mod_of_floats;
 
 use super::Row;
 use super::node::{Cx, not_known};
-use super::target::{NONE, V};
+use super::target::{Target, V};
 use super::types::numbered;
 use crate::ops::axis_of;
 
@@ -51,7 +52,21 @@ impl Cx<'_, '_> {
 
     /// The same elements in another shape; an extent of 0 is one.
     fn with_shape(&mut self, value: V, dims: V) -> Result<V> {
-        self.put("Reshape", &[value, dims], &[int("allowzero", 1)])
+        let zero = zeros(self.target, dims)?;
+        self.put("Reshape", &[value, dims], zero.as_slice())
+    }
+
+    /// An input of one truth value as a scalar.
+    pub(super) fn truth(&mut self, input: usize) -> Result<V> {
+        if let Some([truth]) = self.known_integers(input)?.as_deref() {
+            return Ok(self.constant(Tensor::scalar(Bool::from(*truth != 0))));
+        }
+        let value = self.input(input)?;
+        if self.rank_if_known(input) == Some(0) {
+            return Ok(value);
+        }
+        let none = self.list(&[]);
+        self.with_shape(value, none)
     }
 
     /// An input of integers as int64: ONNX takes no other type for shapes, axes and places.
@@ -150,7 +165,11 @@ fn len_of(cx: &Cx<'_, '_>, input: usize) -> Result<usize> {
     cx.len(input).ok_or_else(|| not_known(&format!("the number of elements of input {input}")))
 }
 
-/// Inputs without those that are missing at the end.
-fn given(inputs: &[V]) -> Vec<V> {
-    inputs.iter().copied().filter(|&value| value != NONE).collect()
+/// The attribute of a Reshape whose extents may be 0; older sets do not have it.
+fn zeros(target: &Target, dims: V) -> Result<Option<(&'static str, Content)>> {
+    let some = match target.known(dims)? {
+        Some(dims) => dims.to_i64()?.contains(&0),
+        None => true,
+    };
+    Ok(some.then(|| int("allowzero", 1)))
 }

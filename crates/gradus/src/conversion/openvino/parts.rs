@@ -68,12 +68,15 @@ fn indices(cx: &mut Cx<'_, '_>, input: usize) -> Result<V> {
     if cx.dtype(input)? == DType::I32 { cx.input(input) } else { cx.whole(input) }
 }
 
-/// Whether all indices of a Gather are known to be those of elements along the axis.
-fn within(cx: &Cx<'_, '_>, axis: usize) -> Result<bool> {
-    let (Some(chosen), Some(extent)) = (cx.known_integers(1)?, cx.known_extent(0, axis)) else {
-        return Ok(false);
-    };
-    Ok(chosen.iter().all(|index| (-extent..extent).contains(index)))
+/// Notes what ONNX does not do, unless all indices are known to be those of elements along the axis.
+fn out_of_range(cx: &mut Cx<'_, '_>, axis: usize) -> Result<()> {
+    const WHY: &str = "an index out of range gives zeros in OpenVINO, and is an error in ONNX";
+    match (cx.known_integers(1)?, cx.known_extent(0, axis)) {
+        (Some(chosen), Some(extent)) if chosen.iter().all(|index| (-extent..extent).contains(index)) => {}
+        (Some(_), Some(_)) => return Err(cannot(WHY)),
+        _ => cx.edges(WHY),
+    }
+    Ok(())
 }
 
 /// ONNX has batches only where what is chosen follows them: other axes are moved there and back.
@@ -81,8 +84,8 @@ fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let axis = cx.named_axis(2, 0)?;
     let batch = cx.attributes.int("batch_dims").unwrap_or(0);
     let mut x = cx.input(0)?;
-    if cx.node.version.is_some_and(|version| version >= 8) && !within(cx, axis)? {
-        cx.edges("an index out of range gives zeros in OpenVINO, and is an error in ONNX");
+    if cx.node.version.is_some_and(|version| version >= 8) {
+        out_of_range(cx, axis)?;
     }
     if batch == 0 {
         let chosen = indices(cx, 1)?;

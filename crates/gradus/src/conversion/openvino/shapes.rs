@@ -8,12 +8,12 @@ use super::super::node::{Cx, cannot, not_known};
 use super::super::open;
 use super::super::rows::rows;
 use super::super::target::{NONE, V};
-use super::{given, int, len_of, word};
+use super::{int, len_of, word};
 use crate::ops::axis_of;
 
 rows! {
     "ShapeOf" "Shape, Cast" "as int32: extents of 2^31 or more" shape_of;
-    "Range" "Range, Cast" "floats: rounding, and with it perhaps the number of elements" range;
+    "Range" "Range, Cast" "floats: rounding, and with it perhaps the number of elements; uint64: 2^63 or more" range;
     "Reshape" "Reshape" "" |cx| {
         let (x, shape) = (cx.input(0)?, cx.whole_list(1)?);
         let zero = cx.attributes.flag("special_zero", false);
@@ -181,7 +181,8 @@ fn squeeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// What ONNX does not do.
-const SKIPPED: &str = "an axis that is to go but has other than one element stays in OpenVINO, and is an error in ONNX";
+const SKIPPED: &str =
+    "an axis that is to go but has other than one element stays in OpenVINO, and is an error in ONNX";
 
 fn broadcast(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (mut x, target) = (cx.input(0)?, cx.whole_list(1)?);
@@ -233,7 +234,7 @@ fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         cx.put("Concat", &[before, behind], &[int("axis", 0)])?
     };
     let value = if mode == "constant" { cx.maybe(3)? } else { NONE };
-    Ok(vec![cx.put("Pad", &given(&[x, pads, value]), &[word("mode", &mode)])?])
+    Ok(vec![cx.put("Pad", &[x, pads, value], &[word("mode", &mode)])?])
 }
 
 /// ONNX counts indices below zero from the end, OpenVINO only if it says so: otherwise they are none.
