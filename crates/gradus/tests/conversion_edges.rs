@@ -305,6 +305,54 @@ fn older_sets_have_only_bounds_of_float32_and_axes_from_the_first() {
 }
 
 #[test]
+fn older_sets_take_what_has_their_defaults() {
+    let cases = [
+        (
+            "GatherND",
+            11,
+            One::of(OpenVino, "GatherND", 8).inputs(&[counted(&[3, 2]), tensor(&[2, 1], &[2i64, 0])]),
+        ),
+        (
+            "OneHot",
+            11,
+            One::of(OpenVino, "OneHot", 1)
+                .inputs(&[list(&[1, 0])])
+                .constants(&[Tensor::scalar(3i64), Tensor::scalar(1i64), Tensor::scalar(0i64)])
+                .text("axis", "-1"),
+        ),
+        (
+            "TopK",
+            9,
+            One::of(OpenVino, "TopK", 11)
+                .inputs(&[Tensor::vector(&[1f32, 3.0, 2.0])])
+                .constants(&[Tensor::scalar(2i64)])
+                .text("axis", "0")
+                .text("mode", "max")
+                .text("sort", "value")
+                .outputs(2),
+        ),
+    ];
+    for (operator, opset, one) in cases {
+        let (model, given) = one.model();
+        let options = ConvertOptions { opset: Some(opset), ..ConvertOptions::default() };
+        let converted = model.convert(Onnx, &options).unwrap_or_else(|error| panic!("{operator}: {error}"));
+        for (got, want) in run(&converted.model, &given).iter().zip(run(&model, &given)) {
+            assert!(difference(&want, got, true).is_none(), "{operator}");
+        }
+    }
+}
+
+#[test]
+fn integers_of_paddle_are_divided_without_fmod() {
+    let (a, b) = (list(&[i64::MAX, i64::MIN, -7]), list(&[10, 10, 2]));
+    let one = One::of(Standard::Paddle, "floor_divide", 3).inputs(&[a.clone(), b]);
+    let converted = gives("floor_divide", one, &[list(&[i64::MAX / 10, i64::MIN / 10 - 1, -4])]);
+    assert!(!operators(&converted).contains(&"Mod"));
+    let one = One::of(Standard::Paddle, "elementwise_pow", 3).inputs(&[a.clone(), a]);
+    assert!(whys(&convert(&one.model().0).unwrap()).contains("negative exponents"));
+}
+
+#[test]
 fn indices_may_be_fewer_than_the_data_has_along_other_axes() {
     let (x, indices) = (counted(&[3, 4, 2]), tensor(&[2, 2, 1], &[0i64, 3, 1, 2]));
     let one = || {
@@ -326,8 +374,13 @@ fn exponents_keep_their_value() {
     let one = One::of(Onnx, "Pow", 15).inputs(&[Tensor::vector(&[-1f32]), list(&[16_777_217])]);
     let converted = gives("odd", one, &[Tensor::vector(&[-1f32])]);
     assert!(whys(&converted).contains("2^53"), "{}", whys(&converted));
-    let one = One::of(Onnx, "Pow", 15).inputs(&[Tensor::vector(&[4f32]), Tensor::vector(&[0.5f64])]);
-    assert!(!whys(&gives("float64", one, &[Tensor::vector(&[2f32])])).contains("2^53"));
+    let of = |exponent: Tensor| One::of(Onnx, "Pow", 15).inputs(&[Tensor::vector(&[4f32]), exponent]);
+    let converted = gives("float64", of(Tensor::vector(&[0.5f64])), &[Tensor::vector(&[2f32])]);
+    assert_eq!(operators(&converted), ["Convert", "Power", "Convert"]);
+    assert!(!whys(&converted).contains("2^53"));
+    // What the base's type holds is cast to it.
+    let converted = gives("int16", of(Tensor::vector(&[-2i16])), &[Tensor::vector(&[0.0625f32])]);
+    assert_eq!(operators(&converted), ["Convert", "Power"]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Operators that compute each element on its own.
 
+use gradus_core::convert::usize_of;
+use gradus_core::float::Format;
 use gradus_core::{DType, Result};
 
 use super::super::node::{Cx, cannot};
@@ -128,7 +130,15 @@ fn modulo(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     binary(cx, if truncates { "Mod" } else { "FloorMod" })
 }
 
-/// An exponent of another type than the base becomes a float64 with it: cast to the base's type, it could be another number.
+/// Whether a type of floats holds all numbers of another type.
+fn holds(floats: DType, other: DType) -> bool {
+    Format::of(floats).is_some_and(|own| match Format::of(other) {
+        Some(other) => other.precision() <= own.precision() && other.least_exponent() >= own.least_exponent(),
+        None => other.is_integer() && other.bits() <= usize_of(own.precision().into()),
+    })
+}
+
+/// An exponent is cast to the base's type, if that holds it; otherwise, both become float64.
 fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (mut a, mut b) = (cx.input(0)?, cx.input(1)?);
     let (base, exponent) = (cx.dtype(0)?, cx.dtype(1)?);
@@ -140,7 +150,10 @@ fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
     }
     cx.rounding(open::FUNCTION);
-    if exponent == base {
+    if exponent == base || holds(base, exponent) {
+        if exponent != base {
+            b = cx.converted(b, base)?;
+        }
         return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
     }
     if matches!(exponent, DType::I64 | DType::U64) {

@@ -12,7 +12,7 @@ use super::super::rows::rows;
 use super::super::scope::Scope;
 use super::super::target::{Mark, NONE, Target, V};
 use super::super::types::{numbered, same, told};
-use super::{int, zeros};
+use super::{int, shaped};
 use crate::fact::TensorFact;
 use crate::ops::axis_of;
 
@@ -78,8 +78,7 @@ impl<'m> Body<'m> {
 
     fn shaped(&mut self, value: V, dims: &[i64]) -> Result<V> {
         let dims = self.list(dims);
-        let zero = zeros(&self.target, dims)?;
-        self.put("Reshape", &[value, dims], zero.as_slice())
+        shaped(&mut self.target, value, dims)
     }
 
     fn named(&mut self, cx: &mut Cx<'_, '_>, since: Mark, like: &str) {

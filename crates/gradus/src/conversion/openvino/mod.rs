@@ -52,8 +52,7 @@ impl Cx<'_, '_> {
 
     /// The same elements in another shape; an extent of 0 is one.
     fn with_shape(&mut self, value: V, dims: V) -> Result<V> {
-        let zero = zeros(self.target, dims)?;
-        self.put("Reshape", &[value, dims], zero.as_slice())
+        shaped(self.target, value, dims)
     }
 
     /// An input of one truth value as a scalar.
@@ -165,11 +164,12 @@ fn len_of(cx: &Cx<'_, '_>, input: usize) -> Result<usize> {
     cx.len(input).ok_or_else(|| not_known(&format!("the number of elements of input {input}")))
 }
 
-/// The attribute of a Reshape whose extents may be 0; older sets do not have it.
-fn zeros(target: &Target, dims: V) -> Result<Option<(&'static str, Content)>> {
-    let some = match target.known(dims)? {
-        Some(dims) => dims.to_i64()?.contains(&0),
-        None => true,
+/// The same elements in another shape. Older sets do not have the attribute that lets an extent be 0.
+fn shaped(target: &mut Target, value: V, dims: V) -> Result<V> {
+    let nonzero = match target.known(dims)? {
+        Some(known) => !known.to_i64()?.contains(&0),
+        None => false,
     };
-    Ok(some.then(|| int("allowzero", 1)))
+    let zero = (!nonzero).then(|| int("allowzero", 1));
+    Ok(target.put("Reshape", &[value, dims], zero.as_slice(), 1)?[0])
 }
