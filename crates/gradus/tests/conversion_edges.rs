@@ -379,6 +379,8 @@ fn exponents_keep_their_value() {
     assert_eq!(operators(&converted), ["Convert", "Power", "Convert"]);
     assert!(!whys(&converted).contains("2^53"));
     // What the base's type holds is cast to it.
+    let two = One::of(Onnx, "Pow", 15).inputs(&[Tensor::vector(&[3f32])]).constants(&[Tensor::scalar(2i64)]);
+    assert_eq!(operators(&gives("known", two, &[Tensor::vector(&[9f32])])), ["Power"]);
     let converted = gives("int16", of(Tensor::vector(&[-2i16])), &[Tensor::vector(&[0.0625f32])]);
     assert_eq!(operators(&converted), ["Convert", "Power"]);
 }

@@ -2,11 +2,12 @@
 //!
 //! Conversions write the newest form. Where an older set has an attribute in place of an input, a constant becomes that.
 
-use gradus_core::convert::{Rules, cast};
+use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Attribute, Content};
-use gradus_core::{DType, Error, Kind, Result, Tensor};
+use gradus_core::{DType, Error, Kind, Result};
 
 use super::target::{NONE, Target, V};
+use super::types::exactly;
 use crate::schema::{Arity, onnx_versions};
 
 /// Inputs that were attributes once: operator, input, attribute, and the first operator set that has the input.
@@ -59,13 +60,6 @@ const FROM_THE_FIRST: &[&str] = &[
     "Unsqueeze",
 ];
 
-/// The float32 that a scalar is, if there is one.
-fn exactly(tensor: &Tensor) -> Result<Option<f32>> {
-    let narrow = cast(tensor, DType::F32, Rules::IEEE)?;
-    let same = cast(&narrow, tensor.dtype(), Rules::IEEE)?.bytes() == tensor.bytes();
-    Ok(if same { narrow.elements::<f32>()?.first().copied() } else { None })
-}
-
 /// Brings inputs and attributes into the form of the operator set.
 ///
 /// # Errors
@@ -98,8 +92,8 @@ pub(super) fn in_form_of(
             ));
         };
         let content = match attribute {
-            "min" | "max" | "value" => match exactly(&tensor)? {
-                Some(value) => Content::Float(value),
+            "min" | "max" | "value" => match exactly(&tensor, DType::F32)? {
+                Some(value) => Content::Float(nearest_f32(value.only_number()?)),
                 None => {
                     return refuse(format!(
                         "it needs {operator} with a \"{attribute}\" that float32 does not hold, which ONNX has since operator set {since}, but set {set} is wanted"

@@ -8,7 +8,7 @@ use super::super::node::{Cx, cannot};
 use super::super::open;
 use super::super::rows::rows;
 use super::super::target::V;
-use super::super::types::{expect, same};
+use super::super::types::{exactly, expect, same};
 use super::{numpy, say};
 use crate::ops::missing_bound;
 use gradus_core::graph::Standard;
@@ -150,9 +150,16 @@ fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
     }
     cx.rounding(open::FUNCTION);
-    if exponent == base || holds(base, exponent) {
+    let known = match cx.known(1)? {
+        Some(known) => exactly(&known, base)?,
+        None => None,
+    };
+    if exponent == base || known.is_some() || holds(base, exponent) {
         if exponent != base {
-            b = cx.converted(b, base)?;
+            b = match known {
+                Some(known) => cx.constant(known),
+                None => cx.converted(b, base)?,
+            };
         }
         return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
     }

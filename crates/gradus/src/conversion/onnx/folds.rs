@@ -1,12 +1,13 @@
 //! Operators that make one element of many.
 
-use gradus_core::convert::{Rules, cast, i64_of};
+use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result, Tensor};
 
 use super::super::node::{Cx, Given, cannot, not_known};
 use super::super::open;
 use super::super::rows::rows;
 use super::super::target::V;
+use super::super::types::exactly;
 use super::{numpy, say};
 
 rows! {
@@ -163,9 +164,7 @@ fn gemm(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let alpha = cx.attributes.float("alpha").unwrap_or(1.0);
     let beta = cx.attributes.float("beta").unwrap_or(1.0);
     for factor in [alpha, beta] {
-        let factor = Tensor::scalar(factor);
-        let own = cast(&factor, dtype, Rules::IEEE)?;
-        if dtype.is_integer() && cast(&own, DType::F32, Rules::IEEE)?.bytes() != factor.bytes() {
+        if dtype.is_integer() && exactly(&Tensor::scalar(factor), dtype)?.is_none() {
             return Err(cannot("integers are multiplied by numbers that their type does not hold"));
         }
     }
