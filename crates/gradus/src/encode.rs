@@ -12,7 +12,7 @@ use gradus_formats::onnx::{self, IR_VERSIONS, NEWEST_IR_VERSION};
 
 use crate::declare::{Telling, merged};
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferOptions, Inference};
+use crate::infer::{InferOptions, Inference, Problem};
 use crate::model::Model;
 use crate::ops::OWN_DOMAIN as DOMAIN;
 use crate::program::Options;
@@ -126,7 +126,9 @@ impl Model {
                 return Err(Error::new(Kind::Graph, format!("output \"{name}\" is named twice")));
             }
             let new = builder.output(name);
-            builder.info(new).declared = Some(said("output", name, typed(id))?);
+            // What is wrong says more than what is not known because of it.
+            let wrong = |missing| inference.problems().first().map_or(missing, Problem::error);
+            builder.info(new).declared = Some(said("output", name, typed(id)).map_err(wrong)?);
         }
         builder.finish()
     }

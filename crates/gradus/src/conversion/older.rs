@@ -4,9 +4,10 @@
 
 use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Attribute, Content};
-use gradus_core::{Error, Kind, Result};
+use gradus_core::{DType, Error, Kind, Result};
 
 use super::target::{NONE, Target, V};
+use super::types::exactly;
 use crate::schema::{Arity, onnx_versions};
 
 /// Inputs that were attributes once: operator, input, attribute, and the first operator set that has the input.
@@ -34,10 +35,29 @@ const FORMER: &[(&str, usize, &str, i64)] = &[
 /// Attributes whose default says what an older version always does: they may be left out there.
 const DEFAULTS: &[(&str, &str, i64)] = &[
     ("Cast", "saturate", 1),
+    ("GatherND", "batch_dims", 0),
     ("Range", "stash_type", 1),
     ("Reshape", "allowzero", 0),
     ("ArgMax", "select_last_index", 0),
     ("ArgMin", "select_last_index", 0),
+    ("TopK", "largest", 1),
+    ("TopK", "sorted", 1),
+];
+
+/// Operators that count axes only from the first before operator set 11.
+const FROM_THE_FIRST: &[&str] = &[
+    "Concat",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "Slice",
+    "Split",
+    "Squeeze",
+    "Unsqueeze",
 ];
 
 /// Brings inputs and attributes into the form of the operator set.
@@ -72,12 +92,29 @@ pub(super) fn in_form_of(
             ));
         };
         let content = match attribute {
-            "min" | "max" | "value" => Content::Float(nearest_f32(tensor.only_number()?)),
+            "min" | "max" | "value" => match exactly(&tensor, DType::F32)? {
+                Some(value) => Content::Float(nearest_f32(value.only_number()?)),
+                None => {
+                    return refuse(format!(
+                        "it needs {operator} with a \"{attribute}\" that float32 does not hold, which ONNX has since operator set {since}, but set {set} is wanted"
+                    ));
+                }
+            },
             "k" => Content::Int(tensor.to_i64()?.first().copied().unwrap_or_default()),
             _ => Content::Ints(tensor.to_i64()?),
         };
         attributes.push(Attribute { name: attribute.into(), content });
         inputs[input] = NONE;
+    }
+    let from_the_last = attributes.iter().any(|given| match &given.content {
+        Content::Int(axis) => &*given.name == "axis" && *axis < 0,
+        Content::Ints(axes) => &*given.name == "axes" && axes.iter().any(|&axis| axis < 0),
+        _ => false,
+    });
+    if set < 11 && from_the_last && FROM_THE_FIRST.contains(&operator) {
+        return refuse(format!(
+            "it needs {operator} with an axis that is counted from the last, which ONNX has since operator set 11, but set {set} is wanted"
+        ));
     }
     while inputs.last() == Some(&NONE) {
         inputs.pop();

@@ -17,3 +17,9 @@ pub(super) const EMPTY: &str = "the greatest and the least of no elements are le
 /// How the standards differ in ranges of floats.
 pub(super) const RANGE: &str = "elements of floats are a running sum in ONNX, in a type of its own for short floats, \
     and in OpenVINO in a type that the program chooses";
+/// What powers of integers are not.
+pub(super) const POWER: &str =
+    "negative exponents of integers, and powers that the type cannot hold, are left open";
+/// What is left open if elements are chosen, but not sorted.
+pub(super) const UNSORTED: &str =
+    "the order of elements that are not to be sorted, and which of equal ones are among them, are left open";

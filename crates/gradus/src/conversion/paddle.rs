@@ -136,6 +136,9 @@ fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
         cx.edges("axes of which the extent is not known before a run are taken to have one element");
     }
     if !of_floats {
+        if operator == "Pow" {
+            cx.edges(open::POWER);
+        }
         return;
     }
     match operator {
@@ -189,18 +192,8 @@ fn nested(cx: &mut Cx<'_, '_>, name: &str, lead: &[(&str, DType)]) -> Result<Con
     Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
 }
 
-/// A condition as a scalar.
-fn truth(cx: &mut Cx<'_, '_>, input: usize) -> Result<V> {
-    let value = cx.input(input)?;
-    if cx.rank_if_known(input) == Some(0) {
-        return Ok(value);
-    }
-    let none = cx.list(&[]);
-    cx.put("Reshape", &[value, none], &[])
-}
-
 fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    let condition = truth(cx, 0)?;
+    let condition = cx.truth(0)?;
     let yes = nested(cx, "then_branch", &[])?;
     let no = nested(cx, "else_branch", &[])?;
     let outputs = cx.outputs();
@@ -208,7 +201,7 @@ fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    let mut inputs = vec![cx.maybe(0)?, truth(cx, 1)?];
+    let mut inputs = vec![cx.maybe(0)?, cx.truth(1)?];
     for input in 2..cx.count() {
         inputs.push(cx.input(input)?);
     }

@@ -1,8 +1,8 @@
 //! Element types: which of them a standard has, and by what name.
 
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{Rules, cast, usize_of_i64};
 use gradus_core::graph::{Content, Extent, Standard, Type};
-use gradus_core::{DType, Error, Kind, Result};
+use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::number_of;
 use gradus_formats::openvino::element_type;
 
@@ -30,6 +30,13 @@ pub(super) fn named(name: &'static str, dtype: DType) -> Result<(&'static str, C
 pub(super) fn numbered(name: &'static str, dtype: DType) -> Result<(&'static str, Content)> {
     expect(Standard::Onnx, dtype)?;
     Ok((name, Content::Int(number_of(dtype).unwrap_or_default())))
+}
+
+/// The same elements in another type, if it holds them all.
+pub(super) fn exactly(tensor: &Tensor, to: DType) -> Result<Option<Tensor>> {
+    let other = cast(tensor, to, Rules::IEEE)?;
+    let same = cast(&other, tensor.dtype(), Rules::IEEE)?.bytes() == tensor.bytes();
+    Ok(same.then_some(other))
 }
 
 /// A value with the elements of another.

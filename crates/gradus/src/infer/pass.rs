@@ -38,6 +38,13 @@ pub struct Problem {
     pub message: String,
 }
 
+impl Problem {
+    /// The problem as an error.
+    pub(crate) fn error(&self) -> Error {
+        Error::new(self.kind, self.message.clone()).in_node(&self.place)
+    }
+}
+
 /// Where a graph is: the numbers of the nodes around it, each with the number of the graph among those in its attributes.
 pub type Place = Arc<[(usize, usize)]>;
 

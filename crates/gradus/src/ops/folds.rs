@@ -140,8 +140,16 @@ pub(super) fn reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec
     };
     let axes = match axes.is_empty() {
         false => places::axes(&axes, dims.len())?,
-        true if attributes.flag("noop_with_empty_axes", false) => return one(data.clone()),
-        true => (0..dims.len()).collect(),
+        true if !attributes.flag("noop_with_empty_axes", false) => (0..dims.len()).collect(),
+        // Each element is reduced alone: it stays, or becomes its square, size or logarithm.
+        true if matches!(
+            attributes.operator,
+            "ReduceMax" | "ReduceMean" | "ReduceMin" | "ReduceProd" | "ReduceSum"
+        ) =>
+        {
+            return one(data.clone());
+        }
+        true => Vec::new(),
     };
     allowed(cx, data.dtype(), dims)?;
     let numbers: Vec<_> = data.numbers()?.collect();

@@ -33,8 +33,10 @@ mod window;
 pub(crate) use elementwise::fraction_of;
 #[cfg(test)]
 pub(crate) use microsoft::IN_STANDARD_DOMAIN;
+pub(crate) use openvino::elementwise::clamp_bound;
 pub(crate) use paddle::lowered;
 pub(crate) use places::axis as axis_of;
+pub(crate) use rounding::missing_bound;
 pub(crate) use spaces::DOMAIN as OWN_DOMAIN;
 
 use crate::infer::Rules;

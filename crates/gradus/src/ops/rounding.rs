@@ -13,6 +13,7 @@
 
 use gradus_core::convert::{self, FromNumber};
 use gradus_core::element::Bool;
+use gradus_core::float::{Format, Overflow};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
 
@@ -103,6 +104,13 @@ pub(super) fn is_inf(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
+/// The size of the bounds that Clip has where none is given: of floats, the greatest finite number, so that infinities become
+/// that. Version 6 says float32's for all types.
+pub(crate) fn missing_bound(dtype: DType, since: i64) -> Option<f64> {
+    let format = Format::of(if (6..11).contains(&since) { DType::F32 } else { dtype })?;
+    dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))
+}
+
 pub(super) fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
         let least = |a: Number, b: Number, greater: bool| match (a, b) {
@@ -124,7 +132,8 @@ pub(super) fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<V
     let bound = |input: usize, name: &str| match attributes.float(name) {
         Some(value) => Ok(Some(Number::Float(value.into()))),
         None if cx.has(input) => cx.tensor(input)?.only_number().map(Some),
-        None => Ok(None),
+        None => Ok(missing_bound(data.dtype(), attributes.since)
+            .map(|most| Number::Float(if input == 1 { -most } else { most }))),
     };
     let (low, high) = (bound(1, "min")?, bound(2, "max")?);
     let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::graph::{Content, Extent, Graph, Port, Ports, Slices, Type, ValueId};
 use gradus_core::{Result, Tensor};
@@ -13,7 +13,7 @@ use super::super::scope::Scope;
 use super::super::target::{Target, V};
 use super::super::types::told;
 use super::numpy;
-use crate::fact::Fact;
+use crate::fact::{Fact, TensorFact};
 
 rows! {
     "If" "If" "" branch;
@@ -83,6 +83,16 @@ impl<'m> Body<'m> {
         ids.iter().map(|&id| self.scope.value(&mut self.target, cx.conversion, id)).collect()
     }
 
+    /// The axis along which a program puts together what an output gives, counted from the first: OpenVINO reads no other.
+    fn new_axis(&self, output: usize, axis: i64) -> Result<i64> {
+        if axis >= 0 {
+            return Ok(axis);
+        }
+        let rank = self.scope.fact(self.graph.outputs()[output]).as_tensor().and_then(TensorFact::rank);
+        let rank = rank.ok_or_else(|| not_known("the number of axes of what the body gives"))?;
+        crate::ops::axis_of(axis, rank + 1).map(i64_of)
+    }
+
     /// A value with an axis of one element more.
     fn unsqueezed(&mut self, cx: &mut Cx<'_, '_>, value: V, axis: i64) -> Result<V> {
         let from = self.target.mark();
@@ -108,7 +118,7 @@ impl<'m> Body<'m> {
     }
 }
 
-/// The place of a value among the inputs of a node, behind the others if it is none of those that were added.
+/// The place that a value gets among the inputs of a node.
 fn place_of(inputs: &mut Vec<V>, value: V) -> usize {
     inputs.push(value);
     inputs.len() - 1
@@ -180,7 +190,9 @@ fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     }
     body.captures(cx, &mut inputs)?;
     let outputs = body.convert(cx)?;
-    if outputs.len() > 1 + carried && runs.is_none_or(|runs| runs < 1) {
+    let starts = !given || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
+    let runs = starts && runs.is_some_and(|runs| runs > 0);
+    if outputs.len() > 1 + carried && !runs {
         cx.edges(NO_RUNS);
     }
     for (number, output) in outputs.into_iter().enumerate() {
@@ -240,7 +252,7 @@ fn scan(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
             body.ports.back_edges.push((number, inner));
             continue;
         }
-        let axis = at(&in_axes, number - carried);
+        let axis = i64_of(cx.axis(at(&in_axes, number - carried), number)?);
         let declared = declared(body.scope.fact(id), Some(axis))?;
         let (inner, part) = body.input_as(cx, id, declared)?;
         let part = body.squeezed(cx, part, axis)?;
@@ -258,13 +270,15 @@ fn scan(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     }
     let outputs = body.convert(cx)?;
     for (number, output) in outputs.into_iter().enumerate() {
-        let behind = number.checked_sub(carried);
-        let output = match behind {
-            Some(place) => body.unsqueezed(cx, output, at(&out_axes, place))?,
-            None => output,
+        let (output, slices) = match number.checked_sub(carried) {
+            Some(place) => {
+                let axis = body.new_axis(number, at(&out_axes, place))?;
+                let back = at(&out_back, place) == 1;
+                (body.unsqueezed(cx, output, axis)?, Some(slices(axis, back)))
+            }
+            None => (output, None),
         };
         body.target.output(output);
-        let slices = behind.map(|place| slices(at(&out_axes, place), at(&out_back, place) == 1));
         body.ports.outputs.push(Port { outer: number, inner: number, slices });
     }
     let attributes = body.attributes("port_map", "body")?;

@@ -1,13 +1,16 @@
 //! Operators that compute each element on its own.
 
+use gradus_core::convert::usize_of;
+use gradus_core::float::Format;
 use gradus_core::{DType, Result};
 
 use super::super::node::{Cx, cannot};
 use super::super::open;
 use super::super::rows::rows;
 use super::super::target::V;
-use super::super::types::{expect, same};
+use super::super::types::{exactly, expect, same};
 use super::{numpy, say};
+use crate::ops::missing_bound;
 use gradus_core::graph::Standard;
 
 rows! {
@@ -19,10 +22,15 @@ rows! {
         Ok(vec![cx.put("Divide", &[a, b], &[numpy(), say("m_pythondiv", false)])?])
     };
     "Mod" "FloorMod, Mod" "floats: rounding" modulo;
-    "Pow" "Power" "floats: rounding; integers: negative exponents" power;
+    "Pow" "Power, Convert" "floats: rounding, and exponents beyond 2^53; integers: negative exponents" power;
     "Min" "Minimum" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); chain(cx, "Minimum") };
     "Max" "Maximum" "floats: NaN" |cx| { cx.edges_of_floats(open::NAN); chain(cx, "Maximum") };
-    "Sum" "Add" "" |cx| chain(cx, "Add");
+    "Sum" "Add" "floats, three or more: rounding" |cx| {
+        if cx.count() > 2 {
+            cx.rounding_of_floats(open::ORDER);
+        }
+        chain(cx, "Add")
+    };
     "Equal" "Equal" "" |cx| binary(cx, "Equal");
     "Less" "Less" "" |cx| binary(cx, "Less");
     "LessOrEqual" "LessEqual" "" |cx| binary(cx, "LessEqual");
@@ -122,24 +130,52 @@ fn modulo(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     binary(cx, if truncates { "Mod" } else { "FloorMod" })
 }
 
-fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    let (a, mut b) = (cx.input(0)?, cx.input(1)?);
-    let base = cx.dtype(0)?;
-    if cx.dtype(1)? != base {
-        if !base.is_float() {
-            return Err(cannot("OpenVINO has no power of integers with exponents of another type"));
-        }
-        b = cx.converted(b, base)?;
-    }
-    if base.is_float() {
-        cx.rounding(open::FUNCTION);
-    } else {
-        cx.edges("negative exponents of integers, and powers that the type cannot hold, are left open");
-    }
-    Ok(vec![cx.put("Power", &[a, b], &[numpy()])?])
+/// Whether a type of floats holds all numbers of another type.
+fn holds(floats: DType, other: DType) -> bool {
+    Format::of(floats).is_some_and(|own| match Format::of(other) {
+        Some(other) => other.precision() <= own.precision() && other.least_exponent() >= own.least_exponent(),
+        None => other.is_integer() && other.bits() <= usize_of(own.precision().into()),
+    })
 }
 
-/// Bounds are inputs, or floats of older versions.
+/// An exponent is cast to the base's type, if that holds it; otherwise, both become float64.
+fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (mut a, mut b) = (cx.input(0)?, cx.input(1)?);
+    let (base, exponent) = (cx.dtype(0)?, cx.dtype(1)?);
+    if !base.is_float() {
+        if exponent != base {
+            return Err(cannot("OpenVINO has no power of integers with exponents of another type"));
+        }
+        cx.edges(open::POWER);
+        return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
+    }
+    cx.rounding(open::FUNCTION);
+    let known = match cx.known(1)? {
+        Some(known) => exactly(&known, base)?,
+        None => None,
+    };
+    if exponent == base || known.is_some() || holds(base, exponent) {
+        if exponent != base {
+            b = match known {
+                Some(known) => cx.constant(known),
+                None => cx.converted(b, base)?,
+            };
+        }
+        return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
+    }
+    if matches!(exponent, DType::I64 | DType::U64) {
+        cx.edges("exponents beyond 2^53 are rounded to a float64");
+    }
+    for (value, dtype) in [(&mut a, base), (&mut b, exponent)] {
+        if dtype != DType::F64 {
+            *value = cx.converted(*value, DType::F64)?;
+        }
+    }
+    let power = cx.put("Power", &[a, b], &[numpy()])?;
+    Ok(vec![if base == DType::F64 { power } else { cx.converted(power, base)? }])
+}
+
+/// Bounds are inputs, or floats of older versions. Those that are missing are the ends of the type, which integers keep to anyway.
 fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.edges_of_floats(open::NAN);
     let mut value = cx.input(0)?;
@@ -150,7 +186,11 @@ fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
                 cx.number(bound.into(), dtype)?
             }
             None if cx.has(input) => cx.scalar_input(input)?,
-            None => continue,
+            None => {
+                let dtype = cx.dtype(0)?;
+                let Some(most) = missing_bound(dtype, cx.node.version.unwrap_or(i64::MAX)) else { continue };
+                cx.number(if input == 1 { -most } else { most }, dtype)?
+            }
         };
         value = cx.put(operator, &[value, bound], &[numpy()])?;
     }

@@ -1,12 +1,13 @@
 //! Operators that make one element of many.
 
 use gradus_core::convert::i64_of;
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Result, Tensor};
 
 use super::super::node::{Cx, Given, cannot, not_known};
 use super::super::open;
 use super::super::rows::rows;
 use super::super::target::V;
+use super::super::types::exactly;
 use super::{numpy, say};
 
 rows! {
@@ -18,8 +19,8 @@ rows! {
     };
     "ReduceMax" "ReduceMax, ReduceLogicalOr" "floats: NaN; no elements" |cx| greatest(cx, "ReduceMax", "ReduceLogicalOr");
     "ReduceMin" "ReduceMin, ReduceLogicalAnd" "floats: NaN; no elements" |cx| greatest(cx, "ReduceMin", "ReduceLogicalAnd");
-    "ReduceL1" "ReduceL1" "floats: rounding" |cx| { cx.rounding_of_floats(open::ORDER); reduce(cx, "ReduceL1") };
-    "ReduceL2" "ReduceL2" "rounding" |cx| { cx.rounding(open::ORDER); reduce(cx, "ReduceL2") };
+    "ReduceL1" "ReduceL1, Abs" "floats: rounding" |cx| { cx.rounding_of_floats(open::ORDER); reduce(cx, "ReduceL1") };
+    "ReduceL2" "ReduceL2, Abs" "rounding" |cx| { cx.rounding(open::ORDER); reduce(cx, "ReduceL2") };
     "ReduceSumSquare" "Multiply, ReduceSum" "floats: rounding" |cx| {
         cx.rounding_of_floats(open::ORDER);
         let x = cx.input(0)?;
@@ -83,11 +84,9 @@ fn reduced(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
         Given::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
         Given::Computed => return Err(not_known("whether there are axes")),
         _ if cx.attributes.flag("noop_with_empty_axes", false) => {
-            return if matches!(operator, "ReduceL1" | "ReduceL2") {
-                Err(cannot("without axes, the texts differ in what is computed"))
-            } else {
-                Ok(value)
-            };
+            // The length of one element is its size; in OpenVINO, it would be the element.
+            let length = matches!(operator, "ReduceL1" | "ReduceL2");
+            return if length { cx.put("Abs", &[value], &[]) } else { Ok(value) };
         }
         _ => match cx.rank_if_known(0) {
             Some(rank @ 1..) => cx.all_axes(rank),
@@ -138,14 +137,15 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.edges_of_floats(open::NAN);
     let sorted = cx.attributes.flag("sorted", true);
     if !sorted {
-        cx.edges("the order of elements that are not to be sorted is left open");
+        cx.edges(open::UNSORTED);
     }
     let x = cx.input(0)?;
-    let known = cx.given_integers("k", 1)?.known();
-    if known.is_none_or(|known| known.first().is_none_or(|&k| k < 1)) {
+    let named = cx.attributes.int("k");
+    let known = named.or(cx.known_integers(1)?.and_then(|known| known.first().copied()));
+    if known.is_none_or(|k| k < 1) {
         cx.edges("OpenVINO wants at least one element");
     }
-    let k = match cx.attributes.int("k") {
+    let k = match named {
         Some(k) => cx.scalar(k),
         None => cx.scalar_input(1)?,
     };
@@ -163,8 +163,10 @@ fn gemm(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let mut value = cx.put("MatMul", &[a, b], &[first, second])?;
     let alpha = cx.attributes.float("alpha").unwrap_or(1.0);
     let beta = cx.attributes.float("beta").unwrap_or(1.0);
-    if !dtype.is_float() && (alpha.fract() != 0.0 || beta.fract() != 0.0) {
-        return Err(cannot("integers are multiplied by fractions"));
+    for factor in [alpha, beta] {
+        if dtype.is_integer() && exactly(&Tensor::scalar(factor), dtype)?.is_none() {
+            return Err(cannot("integers are multiplied by numbers that their type does not hold"));
+        }
     }
     if alpha != 1.0 {
         let alpha = cx.number(alpha.into(), dtype)?;

@@ -18,11 +18,7 @@ rows! {
         let axis = cx.scalar(axis);
         Ok(vec![cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?])
     };
-    "GatherElements" "GatherElements" "" |cx| {
-        let (x, indices) = (cx.input(0)?, cx.input(1)?);
-        let axis = cx.attributes.int("axis").unwrap_or(0);
-        Ok(vec![cx.put("GatherElements", &[x, indices], &[say("axis", axis)])?])
-    };
+    "GatherElements" "GatherElements, Slice" "" gather_elements;
     "GatherND" "GatherND" "" |cx| {
         let (x, indices) = (cx.input(0)?, cx.input(1)?);
         let batch = cx.attributes.int("batch_dims").unwrap_or(0);
@@ -41,6 +37,31 @@ rows! {
         let inputs = cx.inputs()?;
         Ok(vec![cx.put("ScatterNDUpdate", &inputs, &[say("reduction", how)])?])
     };
+}
+
+/// Along other axes than the one that is chosen from, OpenVINO wants as many indices as there are elements.
+fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (mut x, indices) = (cx.input(0)?, cx.input(1)?);
+    let named = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.axis(named, 0)?;
+    let extents = |input: usize| cx.fact(input).as_tensor()?.dims.clone();
+    let (of_data, of_indices) = (extents(0), extents(1));
+    let rank = match (&of_data, &of_indices) {
+        (Some(dims), _) | (_, Some(dims)) => dims.len(),
+        _ => return Err(not_known("the number of axes of input 0")),
+    };
+    let mut others: Vec<_> = (0..rank).filter(|&other| other != axis).collect();
+    if let (Some(data), Some(indices)) = (of_data, of_indices) {
+        others.retain(|&other| data.get(other) != indices.get(other));
+    }
+    if !others.is_empty() {
+        let places: Vec<_> = others.iter().map(|&other| i64_of(other)).collect();
+        let (all, places, zero) = (cx.shape_of(indices)?, cx.list(&places), cx.scalar(0));
+        let ends = cx.put("Gather", &[all, places, zero], &[say("batch_dims", 0)])?;
+        let (starts, steps) = (cx.list(&vec![0; others.len()]), cx.list(&vec![1; others.len()]));
+        x = cx.put("Slice", &[x, starts, ends, steps, places], &[])?;
+    }
+    Ok(vec![cx.put("GatherElements", &[x, indices], &[say("axis", named)])?])
 }
 
 /// How updates of one place are put together, in the words of OpenVINO.
@@ -109,15 +130,17 @@ fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
             cx.list(&sizes)
         }
         None => {
-            // All but the last are of the quotient rounded up.
+            // Each is of the quotient rounded up, as far as there is something left.
             let (dims, place, zero) = (cx.shape_of(x)?, cx.list(&[i64_of(axis)]), cx.scalar(0));
             let extent = cx.put("Gather", &[dims, place, zero], &[say("batch_dims", 0)])?;
-            let (less, parts, but_one, rest) =
-                (cx.list(&[count - 1]), cx.list(&[count]), cx.list(&[count - 1]), cx.list(&[-1]));
+            let (less, parts) = (cx.list(&[count - 1]), cx.list(&[count]));
+            let numbers = cx.list(&(0..count).collect::<Vec<_>>());
             let more = cx.put("Add", &[extent, less], &[numpy()])?;
             let each = cx.put("Divide", &[more, parts], &[numpy(), say("m_pythondiv", true)])?;
-            let many = cx.put("Broadcast", &[each, but_one], &[say("mode", "numpy")])?;
-            cx.put("Concat", &[many, rest], &[say("axis", 0)])?
+            let before = cx.put("Multiply", &[each, numbers], &[numpy()])?;
+            let left = cx.put("Subtract", &[extent, before], &[numpy()])?;
+            let left = cx.put("Maximum", &[left, zero], &[numpy()])?;
+            cx.put("Minimum", &[left, each], &[numpy()])?
         }
     };
     cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs)

@@ -4,7 +4,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
-use super::super::node::{Cx, cannot, not_known};
+use super::super::node::{Cx, Given, cannot, not_known};
 use super::super::open;
 use super::super::rows::rows;
 use super::super::target::{NONE, V};
@@ -119,9 +119,16 @@ fn flatten(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Reshape", &[x, target], &[say("special_zero", false)])?])
 }
 
+/// A list without axes changes nothing; to OpenVINO's Squeeze, it would name all of one element.
 fn on_axes(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     let x = cx.input(0)?;
-    let axes = cx.given("axes", 1)?.unwrap_or(NONE);
+    let axes = match cx.given_integers("axes", 1)? {
+        Given::No => NONE,
+        Given::Known(axes) if axes.is_empty() => return Ok(vec![x]),
+        Given::Known(axes) => cx.list(&axes),
+        Given::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
+        Given::Computed => return Err(not_known("whether there are axes")),
+    };
     Ok(vec![cx.put(operator, &[x, axes], &[])?])
 }
 

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
-use gradus_core::element::Bool;
 use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Type};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
@@ -13,7 +12,7 @@ use super::super::rows::rows;
 use super::super::scope::Scope;
 use super::super::target::{Mark, NONE, Target, V};
 use super::super::types::{numbered, same, told};
-use super::int;
+use super::{int, shaped};
 use crate::fact::TensorFact;
 use crate::ops::axis_of;
 
@@ -79,7 +78,7 @@ impl<'m> Body<'m> {
 
     fn shaped(&mut self, value: V, dims: &[i64]) -> Result<V> {
         let dims = self.list(dims);
-        self.put("Reshape", &[value, dims], &[int("allowzero", 1)])
+        shaped(&mut self.target, value, dims)
     }
 
     fn named(&mut self, cx: &mut Cx<'_, '_>, since: Mark, like: &str) {
@@ -142,7 +141,7 @@ fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
     let mut body = Body::new(cx, "body", "port_map")?;
     let ports = body.ports.clone();
     let (most, runs) = trip_count(cx, &ports, counted)?;
-    let goes_on = if counted { condition(cx)? } else { NONE };
+    let goes_on = if counted { cx.truth(1)? } else { NONE };
     // Inputs of ONNX's body: the number of the run, the condition, what is carried.
     let names = &mut cx.conversion.names;
     let scalar = |dtype| Some(Type::Tensor(Some(dtype), Some(Vec::new())));
@@ -209,7 +208,9 @@ fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
             }
         });
     }
-    if !scans.is_empty() && runs.is_none_or(|runs| runs < 1) {
+    let starts = !counted || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
+    let runs = starts && runs.is_some_and(|runs| runs > 0);
+    if !scans.is_empty() && !runs {
         cx.edges(NO_RUNS);
     }
     let shapes: Vec<Option<Vec<Option<i64>>>> = scans
@@ -230,18 +231,6 @@ fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
         Given::Parts(at, slices) => joined(cx, found[carried + at], shapes[at].as_deref(), &slices),
     });
     each.collect()
-}
-
-fn condition(cx: &mut Cx<'_, '_>) -> Result<V> {
-    if let Some([condition]) = cx.known_integers(1)?.as_deref() {
-        return Ok(cx.constant(Tensor::scalar(Bool::from(*condition != 0))));
-    }
-    let condition = cx.input(1)?;
-    if cx.rank_if_known(1) == Some(0) {
-        return Ok(condition);
-    }
-    let none = cx.list(&[]);
-    cx.with_shape(condition, none)
 }
 
 /// The number of the run in the type and shape that the body wants.

@@ -1,8 +1,7 @@
 //! Operators that compute each element on its own.
 
-use gradus_core::convert::{Rules, cast};
 use gradus_core::graph::Standard;
-use gradus_core::{DType, Result, Tensor};
+use gradus_core::{DType, Result};
 
 use super::super::node::{Cx, cannot};
 use super::super::open;
@@ -10,23 +9,28 @@ use super::super::rows::rows;
 use super::super::target::V;
 use super::super::types::{expect, same};
 use super::{flag, int, word};
+use crate::ops::clamp_bound;
 
 rows! {
     "Add" "Add" "" |cx| binary(cx, "Add");
     "Subtract" "Sub" "" |cx| binary(cx, "Sub");
     "Multiply" "Mul" "" |cx| binary(cx, "Mul");
-    "Divide" "Div; of integers with the floor: and Mod, Less, Xor, Sub" "" divide;
+    "Divide" "Div; of integers with the floor: and Mul, Sub, Less, Xor" "" divide;
     "FloorMod" "Mod; of floats: and Less, Xor, Add, Where" "floats: rounding" floor_mod;
-    "Mod" "Mod" "floats: rounding" |cx| {
-        cx.rounding_of_floats("OpenVINO does not say that the remainder of floats is exact");
+    "Mod" "Mod; of integers: Div, Mul, Sub" "floats: rounding" |cx| {
         let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
+        if !cx.is_float(0) {
+            let quotient = cx.put("Div", &[a, b], &[])?;
+            return Ok(vec![left_over(cx, a, b, quotient)?]);
+        }
+        cx.rounding("OpenVINO does not say that the remainder of floats is exact");
         Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 1)])?])
     };
     "Power" "Pow" "floats: rounding; integers: negative exponents" |cx| {
         if cx.is_float(0) {
             cx.rounding(open::FUNCTION);
         } else {
-            cx.edges("negative exponents of integers, and powers that the type cannot hold, are left open");
+            cx.edges(open::POWER);
         }
         binary(cx, "Pow")
     };
@@ -145,10 +149,16 @@ fn divide(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     if !signed || !cx.attributes.flag("m_pythondiv", true) {
         return Ok(vec![quotient]);
     }
-    let rest = cx.put("Mod", &[a, b], &[int("fmod", 1)])?;
+    let rest = left_over(cx, a, b, quotient)?;
     let less = differs(cx, rest, b)?;
     let less = cx.cast(less, dtype)?;
     Ok(vec![cx.put("Sub", &[quotient, less], &[])?])
+}
+
+/// What a quotient of integers, cut toward zero, leaves: ONNX has remainders with the sign of the dividend only of floats.
+fn left_over(cx: &mut Cx<'_, '_>, a: V, b: V, quotient: V) -> Result<V> {
+    let covered = cx.put("Mul", &[quotient, b], &[])?;
+    cx.put("Sub", &[a, covered], &[])
 }
 
 /// Whether a remainder is not zero and has another sign than the divisor.
@@ -197,7 +207,7 @@ fn round(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Where", &[below, minus, rounded], &[])?])
 }
 
-/// Bounds are attributes; of integers, the least above and the greatest below.
+/// Bounds are attributes.
 fn clamp(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.edges_of_floats(open::NAN);
     let (x, dtype) = (cx.input(0)?, cx.dtype(0)?);
@@ -208,12 +218,7 @@ fn clamp(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
             .trim()
             .parse()
             .map_err(|_| cannot(format!("attribute \"{name}\" is \"{text}\", not a number")))?;
-        let bound = match (dtype.is_integer(), up) {
-            (true, true) => bound.ceil(),
-            (true, false) => bound.floor(),
-            (false, _) => bound,
-        };
-        let bound = cast(&Tensor::scalar(bound), dtype, Rules::SATURATING)?;
+        let bound = clamp_bound(bound, up, dtype)?;
         inputs.push(cx.constant(bound));
     }
     Ok(vec![cx.put("Clip", &inputs, &[])?])

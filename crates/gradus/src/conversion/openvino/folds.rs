@@ -80,7 +80,7 @@ fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     let lengths = matches!(operator, "ReduceL1" | "ReduceL2");
     Ok(vec![match axes(cx)? {
         Axes::Some(axes) => cx.put(operator, &[x, axes], &[keep])?,
-        Axes::None | Axes::Computed(_) if lengths => {
+        Axes::Computed(_) if lengths => {
             return Err(cannot("without axes, the texts differ in what is computed"));
         }
         Axes::None => cx.put("Identity", &[x], &[])?,
@@ -117,7 +117,7 @@ fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let sorted = match cx.attributes.text("sort").unwrap_or("value") {
         "value" => true,
         "none" => {
-            cx.edges("the order of elements that are not to be sorted is left open");
+            cx.edges(open::UNSORTED);
             false
         }
         other => return Err(cannot(format!("ONNX does not sort by \"{other}\""))),

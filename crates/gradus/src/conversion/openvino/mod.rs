@@ -7,15 +7,17 @@ mod parts;
 mod shapes;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::element::Bool;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Result, Tensor};
 
 pub(super) use elementwise::floor_mod_of_floats;
 
 use super::Row;
 use super::node::{Cx, not_known};
-use super::target::{NONE, V};
+use super::target::{Target, V};
 use super::types::numbered;
+use crate::ops::axis_of;
 
 /// The tables of all files.
 pub(super) const TABLES: &[&[Row]] =
@@ -50,7 +52,20 @@ impl Cx<'_, '_> {
 
     /// The same elements in another shape; an extent of 0 is one.
     fn with_shape(&mut self, value: V, dims: V) -> Result<V> {
-        self.put("Reshape", &[value, dims], &[int("allowzero", 1)])
+        shaped(self.target, value, dims)
+    }
+
+    /// An input of one truth value as a scalar.
+    pub(super) fn truth(&mut self, input: usize) -> Result<V> {
+        if let Some([truth]) = self.known_integers(input)?.as_deref() {
+            return Ok(self.constant(Tensor::scalar(Bool::from(*truth != 0))));
+        }
+        let value = self.input(input)?;
+        if self.rank_if_known(input) == Some(0) {
+            return Ok(value);
+        }
+        let none = self.list(&[]);
+        self.with_shape(value, none)
     }
 
     /// An input of integers as int64: ONNX takes no other type for shapes, axes and places.
@@ -113,6 +128,19 @@ impl Cx<'_, '_> {
         self.axis(self.integer(input)?, of)
     }
 
+    /// An axis as the operator set takes it: before set 11, most operators count axes only from the first.
+    fn axis_in_set(&self, axis: i64, rank: Option<usize>) -> Result<i64> {
+        match rank {
+            Some(rank) if axis < 0 && self.target.opset < 11 => axis_of(axis, rank).map(i64_of),
+            _ => Ok(axis),
+        }
+    }
+
+    /// The same of several axes.
+    fn axes_in_set(&self, axes: Vec<i64>, rank: Option<usize>) -> Result<Vec<i64>> {
+        axes.into_iter().map(|axis| self.axis_in_set(axis, rank)).collect()
+    }
+
     /// The second operand with the axes that the attribute says that it has among those of the first.
     fn aligned(&mut self, a: usize, b: usize) -> Result<V> {
         let value = self.input(b)?;
@@ -136,7 +164,12 @@ fn len_of(cx: &Cx<'_, '_>, input: usize) -> Result<usize> {
     cx.len(input).ok_or_else(|| not_known(&format!("the number of elements of input {input}")))
 }
 
-/// Inputs without those that are missing at the end.
-fn given(inputs: &[V]) -> Vec<V> {
-    inputs.iter().copied().filter(|&value| value != NONE).collect()
+/// The same elements in another shape. Older sets do not have the attribute that lets an extent be 0.
+fn shaped(target: &mut Target, value: V, dims: V) -> Result<V> {
+    let nonzero = match target.known(dims)? {
+        Some(known) => !known.to_i64()?.contains(&0),
+        None => false,
+    };
+    let zero = (!nonzero).then(|| int("allowzero", 1));
+    Ok(target.put("Reshape", &[value, dims], zero.as_slice(), 1)?[0])
 }

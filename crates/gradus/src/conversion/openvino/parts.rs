@@ -12,7 +12,7 @@ use super::{int, word};
 use crate::ops::axis_of;
 
 rows! {
-    "Gather" "Gather, GatherND" "" gather;
+    "Gather" "Gather, GatherND" "since version 8: indices out of range" gather;
     "GatherElements" "GatherElements" "" |cx| {
         let (x, indices) = (cx.input(0)?, cx.input(1)?);
         let axis = cx.attributes.int("axis").unwrap_or(0);
@@ -22,13 +22,20 @@ rows! {
     "Slice" "Slice" "" |cx| {
         let x = cx.input(0)?;
         let [starts, ends, steps] = [1, 2, 3].map(|input| cx.whole_list(input));
-        let axes = if cx.has(4) { cx.whole_list(4)? } else { NONE };
+        let axes = match cx.known_integers(4)? {
+            Some(axes) => {
+                let axes = cx.axes_in_set(axes, cx.rank_if_known(0))?;
+                cx.list(&axes)
+            }
+            None if cx.has(4) => cx.whole_list(4)?,
+            None => NONE,
+        };
         Ok(vec![cx.put("Slice", &[x, starts?, ends?, axes, steps?], &[])?])
     };
     "StridedSlice" "Slice, Gather, Unsqueeze" "" strided_slice;
     "Split" "Split" "" |cx| {
         let (x, outputs) = (cx.input(0)?, cx.outputs());
-        let axis = int("axis", cx.integer(1)?);
+        let axis = int("axis", cx.axis_in_set(cx.integer(1)?, cx.rank_if_known(0))?);
         let count = cx.attributes.int("num_splits").unwrap_or(i64_of(outputs));
         if count != i64_of(outputs) {
             return Err(cannot(format!("{count} parts are asked for, but there are {outputs} outputs")));
@@ -61,11 +68,25 @@ fn indices(cx: &mut Cx<'_, '_>, input: usize) -> Result<V> {
     if cx.dtype(input)? == DType::I32 { cx.input(input) } else { cx.whole(input) }
 }
 
+/// Notes what ONNX does not do, unless all indices are known to be those of elements along the axis.
+fn out_of_range(cx: &mut Cx<'_, '_>, axis: usize) -> Result<()> {
+    const WHY: &str = "an index out of range gives zeros in OpenVINO, and is an error in ONNX";
+    match (cx.known_integers(1)?, cx.known_extent(0, axis)) {
+        (Some(chosen), Some(extent)) if chosen.iter().all(|index| (-extent..extent).contains(index)) => {}
+        (Some(_), Some(_)) => return Err(cannot(WHY)),
+        _ => cx.edges(WHY),
+    }
+    Ok(())
+}
+
 /// ONNX has batches only where what is chosen follows them: other axes are moved there and back.
 fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let axis = cx.named_axis(2, 0)?;
     let batch = cx.attributes.int("batch_dims").unwrap_or(0);
     let mut x = cx.input(0)?;
+    if cx.node.version.is_some_and(|version| version >= 8) {
+        out_of_range(cx, axis)?;
+    }
     if batch == 0 {
         let chosen = indices(cx, 1)?;
         return Ok(vec![cx.put("Gather", &[x, chosen], &[int("axis", i64_of(axis))])?]);
@@ -144,8 +165,8 @@ enum Bound {
 struct Plan {
     /// Axes that are sliced: from, to, step.
     cuts: Vec<(usize, Bound, Bound, i64)>,
-    /// Axes that go, and where the index stands.
-    shrunk: Vec<(usize, usize)>,
+    /// Axes that go, and the index that is taken.
+    shrunk: Vec<(usize, Bound)>,
     /// New axes, by their place in the result.
     new: Vec<i64>,
 }
@@ -167,7 +188,7 @@ fn plan(cx: &Cx<'_, '_>, count: usize) -> Result<Plan> {
             plan.new.push(i64_of(place));
             place += 1;
         } else if set(3, at) {
-            plan.shrunk.push((axis, at));
+            plan.shrunk.push((axis, if set(0, at) { Bound::Known(0) } else { Bound::At(at) }));
             axis += 1;
         } else {
             let step = steps.get(at).copied().ok_or_else(|| cannot("there are fewer steps than bounds"))?;
@@ -217,7 +238,7 @@ fn strided_slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         x = cx.put("Slice", &[x, starts, ends, axes, steps], &[])?;
     }
     for &(axis, at) in plan.shrunk.iter().rev() {
-        let index = bounds(cx, 1, &[Bound::At(at)])?;
+        let index = bounds(cx, 1, &[at])?;
         let none = cx.list(&[]);
         let index = cx.with_shape(index, none)?;
         x = cx.put("Gather", &[x, index], &[int("axis", i64_of(axis))])?;
@@ -295,6 +316,7 @@ fn reverse(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     }
     let all = |value: i64| vec![value; axes.len()];
     let (from, to, steps) = (cx.list(&all(i64::MAX)), cx.list(&all(i64::MIN)), cx.list(&all(-1)));
+    let axes = cx.axes_in_set(axes, cx.rank_if_known(0))?;
     let axes = cx.list(&axes);
     Ok(vec![cx.put("Slice", &[x, from, to, axes, steps], &[])?])
 }

@@ -4,23 +4,32 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result};
 
-use super::super::node::{Cx, cannot};
+use super::super::node::{Cx, cannot, not_known};
 use super::super::open;
 use super::super::rows::rows;
 use super::super::target::{NONE, V};
-use super::{given, int, len_of, word};
+use super::{int, len_of, word};
+use crate::ops::axis_of;
 
 rows! {
     "ShapeOf" "Shape, Cast" "as int32: extents of 2^31 or more" shape_of;
-    "Range" "Range, Cast" "floats: rounding, and with it perhaps the number of elements" range;
+    "Range" "Range, Cast" "floats: rounding, and with it perhaps the number of elements; uint64: 2^63 or more" range;
     "Reshape" "Reshape" "" |cx| {
         let (x, shape) = (cx.input(0)?, cx.whole_list(1)?);
         let zero = cx.attributes.flag("special_zero", false);
         Ok(vec![cx.put("Reshape", &[x, shape], &[int("allowzero", i64::from(!zero))])?])
     };
-    "Squeeze" "Squeeze" "" squeeze;
+    "Squeeze" "Squeeze" "named axes of other than one element, if that is not known" squeeze;
     "Unsqueeze" "Unsqueeze" "" |cx| {
-        let (x, axes) = (cx.input(0)?, cx.whole_list(1)?);
+        let x = cx.input(0)?;
+        let axes = match cx.known_integers(1)? {
+            Some(axes) => {
+                let rank = cx.rank_if_known(0).map(|rank| rank + axes.len());
+                let axes = cx.axes_in_set(axes, rank)?;
+                cx.list(&axes)
+            }
+            None => cx.whole_list(1)?,
+        };
         Ok(vec![cx.put("Unsqueeze", &[x, axes], &[])?])
     };
     "Broadcast" "Expand, Unsqueeze" "" broadcast;
@@ -33,6 +42,7 @@ rows! {
     "Concat" "Concat" "" |cx| {
         let parts = cx.inputs()?;
         let axis = cx.attributes.int("axis").unwrap_or(0);
+        let axis = cx.axis_in_set(axis, cx.rank_if_known(0))?;
         Ok(vec![cx.put("Concat", &parts, &[int("axis", axis)])?])
     };
     "Pad" "Pad, Concat" "" pad;
@@ -75,6 +85,9 @@ fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let types = [cx.dtype(0)?, cx.dtype(1)?, cx.dtype(2)?];
     let to = cx.attributes.dtype("output_type").unwrap_or(types[0]);
     let scalars = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
+    if types.contains(&DType::U64) {
+        cx.edges("numbers of 2^63 and more are none of int64, in which ONNX counts");
+    }
     if types.iter().all(|&dtype| dtype == to) {
         return Ok(vec![cx.ranged(scalars, to, to)?]);
     }
@@ -91,9 +104,6 @@ fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     } else {
         DType::F64
     };
-    if types.contains(&DType::U64) {
-        cx.edges("numbers of 2^63 and more are none of int64, in which ONNX counts");
-    }
     let mut all = scalars;
     for (scalar, dtype) in all.iter_mut().zip(types) {
         if dtype != between {
@@ -132,33 +142,47 @@ impl Cx<'_, '_> {
     }
 }
 
-/// Without axes, or with none, all of one element go. Since version 15, those of other extents may be skipped.
+/// Without axes, or with none, all of one element go. Named axes of other extents stay.
 fn squeeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
     let known = if cx.has(1) { cx.known_integers(1)? } else { Some(Vec::new()) };
     let axes = match known {
-        None if cx.len(1).is_some_and(|len| len > 0) => cx.whole_list(1)?,
-        None => return Err(super::not_known("which axes go")),
+        None if cx.len(1).is_some_and(|len| len > 0) => {
+            cx.edges(SKIPPED);
+            cx.whole_list(1)?
+        }
+        None => return Err(not_known("which axes go")),
         Some(axes) if axes.is_empty() => NONE,
-        Some(axes) if cx.attributes.flag("allow_axis_skip", false) => {
-            let mut kept = Vec::new();
+        Some(axes) => {
+            let mut gone = Vec::new();
             for axis in axes {
-                let axis = cx.axis(axis, 0)?;
-                match cx.dims(0).and_then(|dims| dims.get(axis).copied().flatten()) {
-                    Some(1) => kept.push(i64_of(axis)),
-                    Some(_) => {}
-                    None => return Err(super::not_known(&format!("whether axis {axis} has one element"))),
+                let extent = match cx.rank_if_known(0) {
+                    Some(rank) => cx.known_extent(0, axis_of(axis, rank)?),
+                    None => None,
+                };
+                if extent.is_none() {
+                    if cx.attributes.flag("allow_axis_skip", false) {
+                        return Err(not_known(&format!("whether axis {axis} has one element")));
+                    }
+                    cx.edges(SKIPPED);
+                }
+                if extent.is_none_or(|extent| extent == 1) {
+                    gone.push(axis);
                 }
             }
-            if kept.is_empty() {
+            if gone.is_empty() {
                 return Ok(vec![cx.put("Identity", &[x], &[])?]);
             }
-            cx.list(&kept)
+            let gone = cx.axes_in_set(gone, cx.rank_if_known(0))?;
+            cx.list(&gone)
         }
-        Some(axes) => cx.list(&axes),
     };
     Ok(vec![cx.put("Squeeze", &[x, axes], &[])?])
 }
+
+/// What ONNX does not do.
+const SKIPPED: &str =
+    "an axis that is to go but has other than one element stays in OpenVINO, and is an error in ONNX";
 
 fn broadcast(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (mut x, target) = (cx.input(0)?, cx.whole_list(1)?);
@@ -210,7 +234,7 @@ fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         cx.put("Concat", &[before, behind], &[int("axis", 0)])?
     };
     let value = if mode == "constant" { cx.maybe(3)? } else { NONE };
-    Ok(vec![cx.put("Pad", &given(&[x, pads, value]), &[word("mode", &mode)])?])
+    Ok(vec![cx.put("Pad", &[x, pads, value], &[word("mode", &mode)])?])
 }
 
 /// ONNX counts indices below zero from the end, OpenVINO only if it says so: otherwise they are none.

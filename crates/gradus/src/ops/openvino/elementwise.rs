@@ -9,8 +9,8 @@
 //!
 //! `auto_broadcast` is `numpy` unless it says `none` or `pdpd`: then the result has the first input's shape.
 
-use gradus_core::convert;
-use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value};
+use gradus_core::convert::{self, FromNumber};
+use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
 
 use super::super::arithmetic::{Binary, Broadcast, Operation};
 use super::super::cast::{Cast, rules};
@@ -146,7 +146,17 @@ fn both(cx: &NodeCx<'_>, operation: Operation) -> Result<Box<dyn Op>> {
     Ok(Box::new(Binary { operation, broadcast }))
 }
 
-/// Bounds are floats; of integers, the least above and the greatest below.
+/// A bound of Clamp in the type of the elements. Of integers, it is the least one above or the greatest one below, as far as the
+/// type goes.
+pub(crate) fn clamp_bound(bound: f64, up: bool, dtype: DType) -> Result<Tensor> {
+    fn whole<T: FromNumber>(bound: f64) -> Tensor {
+        Tensor::scalar(T::from_f64(bound))
+    }
+    let near = if up { bound.ceil() } else { bound.floor() };
+    Ok(dispatch!(dtype, [I8, I16, I32, I64, U8, U16, U32, U64] => whole(near),
+        _ => convert::cast(&Tensor::scalar(bound), dtype, convert::Rules::SATURATING)?))
+}
+
 fn clamp(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let dtype = cx.tensor(0)?.dtype();
     let bound = |name: &str, up: bool| -> Result<Option<Value>> {
@@ -154,13 +164,7 @@ fn clamp(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
         let bound: f64 = text.parse().map_err(|_| {
             Error::new(Kind::Type, format!("attribute \"{name}\" is \"{text}\", but a number is wanted"))
         })?;
-        let bound = match dtype.is_integer() {
-            true if up => bound.ceil(),
-            true => bound.floor(),
-            false => bound,
-        };
-        let bound = convert::cast(&Tensor::scalar(bound), dtype, convert::Rules::SATURATING)?;
-        Ok(Some(bound.into()))
+        Ok(Some(clamp_bound(bound, up, dtype)?.into()))
     };
     let inputs = [input(cx, 0), bound("min", true)?, bound("max", false)?];
     called(cx, clip, Vec::new(), &inputs)

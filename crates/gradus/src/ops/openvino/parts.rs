@@ -2,7 +2,7 @@
 //!
 //! | OpenVINO | elsewhere | what differs |
 //! |---|---|---|
-//! | `Gather` | `Gather` | the axis is an input; `batch_dims` |
+//! | `Gather` | `Gather` | the axis is an input; `batch_dims`; since version 8, an index out of range gives zeros |
 //! | `GatherND` | `GatherND` | version 5 makes one axis of those of the batch |
 //! | `Slice` | `Slice` | steps come before axes |
 //! | `StridedSlice` | `Slice` | masks: bounds to ignore, axes that are new, go, or stand for all that are left |
@@ -21,7 +21,7 @@ use super::super::slice::{
 use super::shapes::rank_of;
 use super::{called, input, integers};
 use crate::dim::{Bounds, Dim};
-use crate::fact::{Fact, TensorFact};
+use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{Cx, Outcome, Rules, Stop, openvino};
 use crate::op::{Attributes, EvalCx, Schema, plain};
 
@@ -89,7 +89,23 @@ fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
         return like_first(cx, dims);
     };
     let axis = cx.axis(axis, rank)?;
-    gathered(cx, axis, batch)
+    let mut facts = gathered(cx, axis, batch)?;
+    if let [Fact::Tensor(fact)] = &mut facts[..]
+        && cx.node.version.is_some_and(|version| version >= 8)
+        && !all_within(cx, axis)?
+    {
+        fact.elements = Elements::Unknown;
+    }
+    Ok(facts)
+}
+
+/// Whether all indices are known to be within the axis: since version 8, others give zeros.
+fn all_within(cx: &mut Cx<'_, '_>, axis: usize) -> Result<bool, Stop> {
+    let extent = cx.dims(0)?[axis];
+    let Some(indices) = cx.known_integers(1) else { return Ok(false) };
+    let wanted = |index: i64| if index < 0 { index.checked_neg() } else { index.checked_add(1) };
+    let within = |index| wanted(index).is_some_and(|wanted| cx.symbols().at_least(extent, wanted));
+    Ok(indices.into_iter().all(within))
 }
 
 fn gather_nd_merged(cx: &mut Cx<'_, '_>) -> Outcome {
@@ -174,6 +190,9 @@ impl Masks {
             let begin = if self.set(Masks::BEGIN, at) { Some(Dim::Known(first)) } else { bound(begins) };
             let end = if self.set(Masks::END, at) { Some(Dim::Known(last)) } else { bound(ends) };
             plan.push(match (begin, end, step) {
+                _ if self.set(Masks::SHRINK, at) && self.set(Masks::BEGIN, at) => {
+                    Stride::Shrink(axis, Some(Dim::ZERO))
+                }
                 (begin, _, _) if self.set(Masks::SHRINK, at) => Stride::Shrink(axis, begin),
                 (Some(begin), Some(end), Some(step)) => Stride::Cut(axis, Some((begin, end, step))),
                 _ => Stride::Cut(axis, None),
@@ -434,12 +453,17 @@ fn run_gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Valu
     let behind = axis + index_dims.len() - batch;
     let each = moves::positions(&result).map(|position| {
         let chosen = [&position[..batch], &position[axis..behind]].concat();
-        let index = places::index(numbers[moves::place_of(&chosen, index_dims)], dims[axis])?;
+        let index = match places::index(numbers[moves::place_of(&chosen, index_dims)], dims[axis]) {
+            Ok(index) => index,
+            Err(_) if attributes.since >= 8 => return Ok((1, 0)),
+            Err(error) => return Err(error),
+        };
         let place = [&position[..axis], &[index], &position[behind..]].concat();
-        Ok(moves::place_of(&place, dims))
+        Ok((0, moves::place_of(&place, dims)))
     });
     let each = each.collect::<Computed<Vec<_>>>()?;
-    Ok(vec![data.picked(shape, &each)?.into()])
+    let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;
+    Ok(vec![Tensor::woven(&[data, &zero], shape, &each)?.into()])
 }
 
 fn run_gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {

@@ -98,7 +98,7 @@ fn multinomial(cx: &mut Cx<'_, '_>) -> Outcome {
 
 fn run_reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let keep = i64::from(attributes.flag("keep_dims", false));
-    let given = vec![("keepdims", Content::Int(keep)), ("noop_with_empty_axes", Content::Int(1))];
+    let given = vec![("keepdims", Content::Int(keep))];
     // An axis that is named twice is one.
     let rank = cx.tensor(0)?.shape().rank();
     let mut axes = Vec::new();
@@ -107,6 +107,9 @@ fn run_reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>
         if !axes.contains(&axis) {
             axes.push(axis);
         }
+    }
+    if axes.is_empty() {
+        return Ok(input(cx, 0).into_iter().collect());
     }
     let inputs = [input(cx, 0), integers(&axes)];
     called_as(cx, attributes.operator, folds::reduce, given, &inputs)

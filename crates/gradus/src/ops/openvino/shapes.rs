@@ -3,7 +3,7 @@
 //! | OpenVINO | elsewhere | what differs |
 //! |---|---|---|
 //! | `Reshape` | `Reshape` | 0 is the input's extent only with `special_zero` |
-//! | `Squeeze` | `Squeeze` | no axes are all of one element |
+//! | `Squeeze` | `Squeeze` | no axes are all of one element; named axes of other extents stay |
 //! | `Transpose` | `Transpose` | the order is an input; an empty one turns all axes |
 //! | `Broadcast` | `Expand` | `numpy`: the target is the shape; `explicit`: and says which axes the input's are; `bidirectional` is `Expand` |
 //! | `Tile` | `Tile` | fewer repeats or fewer axes are filled up with 1 in front |
@@ -59,9 +59,27 @@ fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
     reshape_to(cx, &target, allow_zero)
 }
 
+/// Named axes of other than one element stay. One whose extent is not known is taken to have one, as OpenVINO does, unless the
+/// node says that it may stay.
 fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
     let axes = named_axes(cx).map(|axes| axes.filter(|axes| !axes.is_empty()));
-    squeezed(cx, axes)
+    let (dims, skips) = (cx.dims(0)?, cx.flag("allow_axis_skip", false));
+    let axes = match axes {
+        Ok(Some(axes)) => axes,
+        Err(stop) if skips => return Err(stop),
+        other => return squeezed(cx, other),
+    };
+    let mut gone = Vec::new();
+    for axis in axes {
+        match dims[cx.axis(axis, dims.len())?] {
+            dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
+            dim if skips && dim != Dim::ONE => {
+                return Err(Stop::unknown("whether an extent is 1 is not known, and others stay"));
+            }
+            _ => gone.push(axis),
+        }
+    }
+    squeezed(cx, Ok(Some(gone)))
 }
 
 fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
@@ -119,8 +137,14 @@ fn run_reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value
 }
 
 fn run_squeeze(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-    let axes = if cx.has(1) { cx.integers(1)? } else { Vec::new() };
-    let inputs = [input(cx, 0), integers(&axes).filter(|_| !axes.is_empty())];
+    let mut axes = if cx.has(1) { cx.integers(1)? } else { Vec::new() };
+    let named = !axes.is_empty();
+    let shape = cx.tensor(0)?.shape();
+    for &axis in &axes {
+        places::axis(axis, shape.rank())?;
+    }
+    axes.retain(|&axis| places::axis(axis, shape.rank()).is_ok_and(|axis| shape[axis] == 1));
+    let inputs = [input(cx, 0), integers(&axes).filter(|_| named)];
     called(cx, moves::squeeze, Vec::new(), &inputs)
 }
 

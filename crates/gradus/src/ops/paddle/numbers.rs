@@ -100,7 +100,8 @@ fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let zero = number(l, 0.0)?;
     if dtype.is_integer() {
         // The quotient is cut toward zero: one less where something of another sign than the divisor is left over.
-        let rest = l.apply("Mod", &[x, y], &[int("fmod", 1)])?;
+        let covered = l.apply("Mul", &[plain, y], &[])?;
+        let rest = l.apply("Sub", &[x, covered], &[])?;
         let (none, below) = (l.apply("Equal", &[rest, zero], &[])?, l.apply("Less", &[rest, zero], &[])?);
         let (some, by_below) = (l.apply("Not", &[none], &[])?, l.apply("Less", &[y, zero], &[])?);
         let other = l.apply("Xor", &[below, by_below], &[])?;

@@ -1,0 +1,449 @@
+//! Conversions at the edges of operators: what a node gives there is said by its standard's text, and must be the same in the
+//! other standard, or the report names the node, or it is refused.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common {
+    pub mod compare;
+    pub mod one;
+}
+
+use std::collections::HashMap;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use common::compare::difference;
+use common::one::One;
+use gradus::conversion::{ConvertOptions, Converted};
+use gradus::element::Bool;
+use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
+use gradus::{DType, Kind, Model, Options, Shape, Tensor, Value};
+
+use Standard::{Onnx, OpenVino};
+
+fn tensor<T: gradus::Element>(dims: &[usize], elements: &[T]) -> Tensor {
+    Tensor::from_vec(Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
+}
+
+fn list(values: &[i64]) -> Tensor {
+    Tensor::vector(values)
+}
+
+fn counted(dims: &[usize]) -> Tensor {
+    let len = dims.iter().product::<usize>();
+    tensor(dims, &(0..i64::try_from(len).unwrap()).collect::<Vec<_>>())
+}
+
+fn convert(model: &Model) -> gradus::Result<Converted> {
+    let to = if model.source().standard == Onnx { OpenVino } else { Onnx };
+    model.convert(to, &ConvertOptions::default())
+}
+
+fn run(model: &Model, given: &HashMap<String, Value>) -> Vec<Tensor> {
+    let results = model.run(given, &[], &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    results.into_iter().map(|(_, value)| value.tensor().unwrap().clone()).collect()
+}
+
+fn operators(converted: &Converted) -> Vec<&str> {
+    converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect()
+}
+
+fn whys(converted: &Converted) -> String {
+    converted.report.notes.iter().map(|note| &*note.why).collect::<Vec<_>>().join("; ")
+}
+
+/// Checks that a node gives what is wanted, before and after; gives what it became.
+fn gives(what: &str, one: One<'_>, want: &[Tensor]) -> Converted {
+    let (model, given) = one.model();
+    let converted = convert(&model).unwrap_or_else(|error| panic!("{what}: {error}"));
+    for (model, side) in [(&model, "before"), (&converted.model, "after")] {
+        let got = run(model, &given);
+        assert_eq!(got.len(), want.len(), "{what}, {side}");
+        for (got, want) in got.iter().zip(want) {
+            assert!(
+                difference(want, got, true).is_none(),
+                "{what}, {side}: {:?}",
+                difference(want, got, true)
+            );
+        }
+    }
+    converted
+}
+
+fn refusal(one: One<'_>) -> String {
+    let error = convert(&one.model().0).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported, "{error}");
+    error.to_string()
+}
+
+#[test]
+fn bounds_of_clamp_end_where_the_type_ends() {
+    let int = Tensor::vector(&[i64::MIN, -5, 0, i64::MAX]);
+    let byte = Tensor::vector(&[0u8, 5, 255]);
+    let short = Tensor::vector(&[i8::MIN, -1, i8::MAX]);
+    let cases = [
+        (int.clone(), "-3.4e38", "3.4028235e+38", int),
+        (byte.clone(), "-5", "inf", byte.clone()),
+        (byte, "4.5", "1e9", Tensor::vector(&[5u8, 5, 255])),
+        (short.clone(), "-200", "300", short.clone()),
+        (short, "-inf", "-0.5", Tensor::vector(&[i8::MIN, -1, -1])),
+    ];
+    for (x, min, max, want) in cases {
+        let one = One::of(OpenVino, "Clamp", 1).inputs(&[x]).text("min", min).text("max", max);
+        assert!(gives(&format!("{min}..{max}"), one, &[want]).report.is_exact());
+    }
+}
+
+#[test]
+fn clip_without_bounds_makes_infinities_finite() {
+    let both = Tensor::vector(&[f32::NEG_INFINITY, 1.0, f32::INFINITY]);
+    let most = Tensor::vector(&[f32::MIN, 1.0, f32::MAX]);
+    for opset in [6, 13] {
+        // Version 6 has the attributes, with defaults; the sets before 7 are run, but not converted.
+        let opset = if opset == 6 { 10 } else { opset };
+        gives("float32", One::of(Onnx, "Clip", opset).inputs(from_ref(&both)), from_ref(&most));
+    }
+    let doubles = Tensor::vector(&[f64::INFINITY]);
+    for (opset, most) in [(10, f32::MAX.into()), (13, f64::MAX)] {
+        gives("float64", One::of(Onnx, "Clip", opset).inputs(from_ref(&doubles)), &[Tensor::vector(&[most])]);
+    }
+    let ends = Tensor::vector(&[i32::MIN, i32::MAX]);
+    let converted = gives("int32", One::of(Onnx, "Clip", 13).inputs(from_ref(&ends)), &[ends]);
+    assert!(converted.report.is_exact());
+}
+
+#[test]
+fn no_axes_are_none() {
+    let x = counted(&[1, 3]);
+    for operator in ["Squeeze", "Unsqueeze"] {
+        let named = One::of(Onnx, operator, 21).inputs(from_ref(&x)).constants(&[list(&[])]);
+        gives(operator, named, from_ref(&x));
+        let former =
+            One::of(Onnx, operator, 11).inputs(from_ref(&x)).attribute("axes", Content::Ints(vec![]));
+        gives(operator, former, from_ref(&x));
+        let message = refusal(One::of(Onnx, operator, 21).inputs(&[x.clone(), list(&[])]));
+        assert!(message.contains("whether there are axes is not known"), "{message}");
+    }
+    let all = One::of(Onnx, "Squeeze", 21).inputs(&[x]);
+    gives("all of one", all, &[counted(&[3])]);
+}
+
+#[test]
+fn remainders_of_integers_are_no_fmod() {
+    let (a, b) = (list(&[i64::MAX, i64::MIN, -7]), list(&[10, 10, 2]));
+    for (operator, want) in [("Mod", [7, -8, -1]), ("Divide", [i64::MAX / 10, i64::MIN / 10 - 1, -4])] {
+        let one = One::of(OpenVino, operator, 1).inputs(&[a.clone(), b.clone()]);
+        let converted = gives(operator, one, &[list(&want)]);
+        assert!(!operators(&converted).contains(&"Mod") && converted.report.is_exact(), "{operator}");
+    }
+}
+
+#[test]
+fn indices_out_of_range_give_zeros_since_version_8() {
+    let (x, far) = (list(&[5, 6, 7]), list(&[3, -4, 2, -3, i64::MIN]));
+    let gather = |version| One::of(OpenVino, "Gather", version).inputs(from_ref(&x));
+    let (model, given) = gather(8).constants(&[far.clone(), Tensor::scalar(0i64)]).model();
+    assert!(difference(&list(&[0, 0, 7, 5, 0]), &run(&model, &given)[0], true).is_none());
+    let (model, given) = gather(7).constants(&[far, Tensor::scalar(0i64)]).model();
+    assert!(model.run(&given, &[], &Options::default()).is_err());
+    let near = [list(&[2, -3]), Tensor::scalar(0i64)];
+    let noted = gives("extent not known", gather(8).constants(&near), &[list(&[7, 5])]);
+    assert!(whys(&noted).contains("out of range"), "{}", whys(&noted));
+    assert!(gives("known", gather(8).constants(&near).known(), &[list(&[7, 5])]).report.is_exact());
+    assert!(gives("version 7", gather(7).constants(&near), &[list(&[7, 5])]).report.is_exact());
+    let message = refusal(gather(8).constants(&[list(&[3]), Tensor::scalar(0i64)]).known());
+    assert!(
+        message.ends_with("an index out of range gives zeros in OpenVINO, and is an error in ONNX"),
+        "{message}"
+    );
+}
+
+#[test]
+fn parts_of_an_open_axis_are_as_long_as_there_is_something_left() {
+    for len in [0, 3, 4, 5, 7, 8, 9] {
+        let x = counted(&[len]);
+        let each = len.div_ceil(4);
+        let all = x.to_i64().unwrap();
+        let part = |i: usize| list(&all[(each * i).min(len)..(each * (i + 1)).min(len)]);
+        let one = One::of(Onnx, "Split", 21).inputs(&[x]).outputs(4);
+        let one = one.attribute("num_outputs", Content::Int(4));
+        gives(&format!("{len}"), one, &[part(0), part(1), part(2), part(3)]);
+    }
+}
+
+/// A model of ONNX of one node with a graph, whose inputs and outputs all have these extents.
+fn looped(
+    operator: &str,
+    body: Builder,
+    inputs: &[(&str, Tensor)],
+    outputs: &[&str],
+    mut attributes: Vec<(&str, Content)>,
+) -> (Model, HashMap<String, Value>) {
+    let mut builder = Builder::new("loops");
+    let mut given = HashMap::new();
+    for (name, value) in inputs {
+        let id = builder.define(name, Origin::Input).unwrap();
+        let extents = value.shape().dims().iter().map(|_| Extent::Unknown).collect();
+        builder.info(id).declared = Some(Type::Tensor(Some(value.dtype()), Some(extents)));
+        given.insert((*name).to_owned(), Value::from(value.clone()));
+    }
+    builder.constant("runs", Tensor::scalar(3i64).into()).unwrap();
+    attributes.push(("body", Content::Graph(Arc::new(body.finish().unwrap()))));
+    let mut names: Vec<_> = inputs.iter().map(|(name, _)| *name).collect();
+    if operator == "Loop" {
+        names.insert(0, "runs");
+    }
+    builder.apply("loop", operator, 21, &names, outputs, attributes).unwrap();
+    for output in outputs {
+        builder.output(output);
+    }
+    let mut model = graph::Model::new(Onnx);
+    model.opsets = vec![("".into(), 21)];
+    model.graph = builder.finish().unwrap();
+    (Model::from_source(model), given)
+}
+
+fn input_of(body: &mut Builder, name: &str, dtype: DType, rank: usize) {
+    let id = body.define(name, Origin::Input).unwrap();
+    body.info(id).declared = Some(Type::Tensor(Some(dtype), Some(vec![Extent::Unknown; rank])));
+}
+
+#[test]
+fn axes_of_scans_are_counted_from_the_first() {
+    let mut body = Builder::nested("body");
+    input_of(&mut body, "sum", DType::I64, 1);
+    input_of(&mut body, "part", DType::I64, 1);
+    body.apply("", "Add", 21, &["sum", "part"], &["next"], vec![]).unwrap();
+    body.apply("", "Identity", 21, &["next"], &["shown"], vec![]).unwrap();
+    body.output("next");
+    body.output("shown");
+    let axes = |name| (name, Content::Ints(vec![-1]));
+    let attributes =
+        vec![("num_scan_inputs", Content::Int(1)), axes("scan_input_axes"), axes("scan_output_axes")];
+    let inputs = [("first", list(&[10, 20])), ("x", counted(&[2, 3]))];
+    let (model, given) = looped("Scan", body, &inputs, &["last", "all"], attributes);
+    let want = [list(&[13, 32]), tensor(&[2, 3], &[10i64, 11, 13, 23, 27, 32])];
+    let converted = convert(&model).unwrap();
+    for model in [&model, &converted.model] {
+        for (got, want) in run(model, &given).iter().zip(&want) {
+            assert!(difference(want, got, true).is_none(), "{:?}", difference(want, got, true));
+        }
+    }
+    let node = converted.model.graph().nodes().iter().find(|node| &*node.operator.name == "TensorIterator");
+    let Some(Content::Ports(ports)) = node.unwrap().attribute("port_map") else { panic!("there are ports") };
+    let sliced = ports.inputs.iter().chain(&ports.outputs).filter_map(|port| port.slices);
+    assert_eq!(sliced.map(|slices| slices.axis).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
+fn loops_that_may_not_start_are_named() {
+    let body = || {
+        let mut body = Builder::nested("body");
+        input_of(&mut body, "run", DType::I64, 0);
+        input_of(&mut body, "goes", DType::Bool, 0);
+        body.apply("", "Identity", 21, &["goes"], &["on"], vec![]).unwrap();
+        body.apply("", "Identity", 21, &["run"], &["shown"], vec![]).unwrap();
+        body.output("on");
+        body.output("shown");
+        body
+    };
+    let goes = ("start", Tensor::scalar(Bool::from(true)));
+    let (model, given) = looped("Loop", body(), &[goes], &["all"], vec![]);
+    let there = convert(&model).unwrap();
+    assert!(whys(&there).contains("a loop that does not run"), "{}", whys(&there));
+    let again = convert(&there.model).unwrap();
+    assert!(whys(&again).contains("a loop that does not run"), "{}", whys(&again));
+    for model in [&model, &there.model, &again.model] {
+        assert_eq!(run(model, &given)[0].to_i64().unwrap(), [0, 1, 2]);
+    }
+}
+
+#[test]
+fn older_sets_have_only_bounds_of_float32_and_axes_from_the_first() {
+    let into = |one: One<'_>, opset| {
+        let (model, given) = one.model();
+        let options = ConvertOptions { opset: Some(opset), ..ConvertOptions::default() };
+        model.convert(Onnx, &options).map(|converted| (converted, run(&model, &given), given))
+    };
+    let clamp = |min: &str| {
+        One::of(OpenVino, "Clamp", 1)
+            .inputs(&[Tensor::vector(&[0f64, 0.3])])
+            .text("min", min)
+            .text("max", "1")
+    };
+    let error = into(clamp("0.1"), 10).unwrap_err().to_string();
+    assert!(error.contains("a \"min\" that float32 does not hold"), "{error}");
+    let (converted, want, given) = into(clamp("0.25"), 10).unwrap();
+    assert!(difference(&want[0], &run(&converted.model, &given)[0], true).is_none());
+    let x = counted(&[1, 6, 1]);
+    let cases = [
+        One::of(OpenVino, "Squeeze", 1).inputs(from_ref(&x)).constants(&[list(&[-1])]),
+        One::of(OpenVino, "Unsqueeze", 1).inputs(from_ref(&x)).constants(&[list(&[-1])]),
+        One::of(OpenVino, "Concat", 1).inputs(&[x.clone(), x.clone()]).text("axis", "-2"),
+        One::of(OpenVino, "ReduceSum", 1)
+            .inputs(from_ref(&x))
+            .constants(&[list(&[-2])])
+            .text("keep_dims", "true"),
+        One::of(OpenVino, "Split", 1)
+            .inputs(&[x])
+            .constants(&[Tensor::scalar(-2i64)])
+            .text("num_splits", "2")
+            .outputs(2),
+    ];
+    for one in cases {
+        let (converted, want, given) = into(one, 9).unwrap();
+        for (got, want) in run(&converted.model, &given).iter().zip(&want) {
+            assert!(difference(want, got, true).is_none());
+        }
+        for attribute in converted.model.graph().nodes().iter().flat_map(|node| &node.attributes) {
+            match &attribute.content {
+                Content::Int(axis) => assert!(*axis >= 0, "{attribute:?}"),
+                Content::Ints(axes) => assert!(axes.iter().all(|&axis| axis >= 0), "{attribute:?}"),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn older_sets_take_what_has_their_defaults() {
+    let cases = [
+        (
+            "GatherND",
+            11,
+            One::of(OpenVino, "GatherND", 8).inputs(&[counted(&[3, 2]), tensor(&[2, 1], &[2i64, 0])]),
+        ),
+        (
+            "OneHot",
+            11,
+            One::of(OpenVino, "OneHot", 1)
+                .inputs(&[list(&[1, 0])])
+                .constants(&[Tensor::scalar(3i64), Tensor::scalar(1i64), Tensor::scalar(0i64)])
+                .text("axis", "-1"),
+        ),
+        (
+            "TopK",
+            9,
+            One::of(OpenVino, "TopK", 11)
+                .inputs(&[Tensor::vector(&[1f32, 3.0, 2.0])])
+                .constants(&[Tensor::scalar(2i64)])
+                .text("axis", "0")
+                .text("mode", "max")
+                .text("sort", "value")
+                .outputs(2),
+        ),
+    ];
+    for (operator, opset, one) in cases {
+        let (model, given) = one.model();
+        let options = ConvertOptions { opset: Some(opset), ..ConvertOptions::default() };
+        let converted = model.convert(Onnx, &options).unwrap_or_else(|error| panic!("{operator}: {error}"));
+        for (got, want) in run(&converted.model, &given).iter().zip(run(&model, &given)) {
+            assert!(difference(&want, got, true).is_none(), "{operator}");
+        }
+    }
+}
+
+#[test]
+fn integers_of_paddle_are_divided_without_fmod() {
+    let (a, b) = (list(&[i64::MAX, i64::MIN, -7]), list(&[10, 10, 2]));
+    let one = One::of(Standard::Paddle, "floor_divide", 3).inputs(&[a.clone(), b]);
+    let converted = gives("floor_divide", one, &[list(&[i64::MAX / 10, i64::MIN / 10 - 1, -4])]);
+    assert!(!operators(&converted).contains(&"Mod"));
+    let one = One::of(Standard::Paddle, "elementwise_pow", 3).inputs(&[a.clone(), a]);
+    assert!(whys(&convert(&one.model().0).unwrap()).contains("negative exponents"));
+}
+
+#[test]
+fn indices_may_be_fewer_than_the_data_has_along_other_axes() {
+    let (x, indices) = (counted(&[3, 4, 2]), tensor(&[2, 2, 1], &[0i64, 3, 1, 2]));
+    let one = || {
+        One::of(Onnx, "GatherElements", 13)
+            .inputs(&[x.clone(), indices.clone()])
+            .attribute("axis", Content::Int(1))
+    };
+    let want = tensor(&[2, 2, 1], &[0i64, 6, 10, 12]);
+    assert!(operators(&gives("open", one(), from_ref(&want))).contains(&"Slice"));
+    assert!(operators(&gives("known", one().known(), &[want])).contains(&"Slice"));
+    let indices = tensor(&[3, 1, 2], &[0i64, 3, 1, 2, 0, 1]);
+    let one = One::of(Onnx, "GatherElements", 13).inputs(&[x, indices]).attribute("axis", Content::Int(1));
+    let converted = gives("equal", one.known(), &[tensor(&[3, 1, 2], &[0i64, 7, 10, 13, 16, 19])]);
+    assert_eq!(operators(&converted), ["GatherElements"]);
+}
+
+#[test]
+fn exponents_keep_their_value() {
+    let one = One::of(Onnx, "Pow", 15).inputs(&[Tensor::vector(&[-1f32]), list(&[16_777_217])]);
+    let converted = gives("odd", one, &[Tensor::vector(&[-1f32])]);
+    assert!(whys(&converted).contains("2^53"), "{}", whys(&converted));
+    let of = |exponent: Tensor| One::of(Onnx, "Pow", 15).inputs(&[Tensor::vector(&[4f32]), exponent]);
+    let converted = gives("float64", of(Tensor::vector(&[0.5f64])), &[Tensor::vector(&[2f32])]);
+    assert_eq!(operators(&converted), ["Convert", "Power", "Convert"]);
+    assert!(!whys(&converted).contains("2^53"));
+    // What the base's type holds is cast to it.
+    let two = One::of(Onnx, "Pow", 15).inputs(&[Tensor::vector(&[3f32])]).constants(&[Tensor::scalar(2i64)]);
+    assert_eq!(operators(&gives("known", two, &[Tensor::vector(&[9f32])])), ["Power"]);
+    let converted = gives("int16", of(Tensor::vector(&[-2i16])), &[Tensor::vector(&[0.0625f32])]);
+    assert_eq!(operators(&converted), ["Convert", "Power"]);
+}
+
+#[test]
+fn composite_reductions_along_no_axes_are_of_each_element() {
+    let x = Tensor::vector(&[-2f32, 3.0]);
+    let reduce = |operator| {
+        One::of(Onnx, operator, 21).inputs(from_ref(&x)).attribute("noop_with_empty_axes", Content::Int(1))
+    };
+    gives("ReduceSum", reduce("ReduceSum"), from_ref(&x));
+    gives("ReduceSumSquare", reduce("ReduceSumSquare"), &[Tensor::vector(&[4f32, 9.0])]);
+    gives("ReduceL1", reduce("ReduceL1"), &[Tensor::vector(&[2f32, 3.0])]);
+    gives("ReduceL2", reduce("ReduceL2"), &[Tensor::vector(&[2f32, 3.0])]);
+    let one = One::of(Onnx, "ReduceLogSum", 21)
+        .inputs(&[Tensor::vector(&[1f32])])
+        .attribute("noop_with_empty_axes", Content::Int(1));
+    gives("ReduceLogSum", one, &[Tensor::vector(&[0f32])]);
+    // OpenVINO's are the identity then.
+    for operator in ["ReduceL1", "ReduceL2", "ReduceSum"] {
+        let one = One::of(OpenVino, operator, 4).inputs(from_ref(&x)).constants(&[list(&[])]);
+        gives(operator, one, from_ref(&x));
+    }
+}
+
+#[test]
+fn named_axes_of_other_extents_stay_in_openvino() {
+    let squeeze = |x: &Tensor, axes: &[i64]| {
+        One::of(OpenVino, "Squeeze", 15).inputs(from_ref(x)).constants(&[list(axes)])
+    };
+    for (dims, axes, want) in
+        [(&[1, 3][..], &[0, 1][..], &[3][..]), (&[2, 3], &[0], &[2, 3]), (&[0, 1], &[-1, -2], &[0])]
+    {
+        let x = counted(dims);
+        let converted = gives(&format!("{dims:?}"), squeeze(&x, axes).known(), &[counted(want)]);
+        assert!(converted.report.is_exact(), "{dims:?}");
+    }
+    let converted = gives("open", squeeze(&counted(&[1, 3]), &[0]), &[counted(&[3])]);
+    assert!(whys(&converted).contains("an axis that is to go"), "{}", whys(&converted));
+    let message = refusal(squeeze(&counted(&[1, 3]), &[0]).text("allow_axis_skip", "true"));
+    assert!(message.contains("whether axis 0 has one element"), "{message}");
+}
+
+#[test]
+fn what_is_left_open_is_said_and_nothing_else() {
+    let float = Tensor::vector(&[1f32, 2.0]);
+    let sum = |count: usize| One::of(Onnx, "Sum", 13).inputs(&vec![float.clone(); count]);
+    assert!(convert(&sum(2).model().0).unwrap().report.is_exact());
+    assert!(whys(&convert(&sum(3).model().0).unwrap()).contains("added up"));
+    let top = One::of(Onnx, "TopK", 9).inputs(from_ref(&float)).attribute("k", Content::Int(1)).outputs(2);
+    assert!(!whys(&convert(&top.model().0).unwrap()).contains("at least one"));
+    let top = One::of(Onnx, "TopK", 11).inputs(&[float]).constants(&[list(&[1])]).outputs(2);
+    let top = top.attribute("sorted", Content::Int(0));
+    assert!(whys(&convert(&top.model().0).unwrap()).contains("which of equal ones"));
+    let matrix = tensor(&[1, 1], &[1i32]);
+    let gemm =
+        One::of(Onnx, "Gemm", 13).inputs(&[matrix.clone(), matrix]).attribute("alpha", Content::Float(3e9));
+    assert!(refusal(gemm).contains("numbers that their type does not hold"));
+}
+
+#[test]
+fn what_is_wrong_is_told_instead_of_what_is_not_known_for_it() {
+    let one = One::of(OpenVino, "Squeeze", 1).inputs(&[counted(&[1, 3])]).constants(&[list(&[0, 0])]).known();
+    let error = convert(&one.model().0).unwrap().model.to_onnx().unwrap_err().to_string();
+    assert_eq!(error, "node \"node\" (Squeeze): axis 0 is named twice");
+}
