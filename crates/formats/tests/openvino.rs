@@ -475,8 +475,11 @@ fn texts_that_cost_more_than_their_length_are_refused_at_once() {
     let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::new()));
     let reads = |text: &str| read_model(text.as_bytes(), "m.bin", &files, &Limits::DEFAULT);
     assert!(reads(&with("", "<dim>3</dim>", "")).is_ok());
-    let spaces: String = (0..300).map(|i| format!(" xmlns:a{i}=\"{i}\"")).collect();
-    let attributes: String = (0..20_000).map(|i| format!(" a{i}=\"\"")).collect();
+    let many = |count, name: &str| {
+        let each = (0..count).map(|i| format!(" {name}{i}=\"{i}\""));
+        each.collect::<Vec<_>>().concat()
+    };
+    let (spaces, attributes) = (many(300, "xmlns:a"), many(20_000, "a"));
     let nested = ["<rt_info>", &"<a value=\"\">".repeat(100), &"</a>".repeat(100), "</rt_info>"].concat();
     for text in [with(&spaces, "", ""), with(&attributes, "", ""), with("", "", &nested)] {
         assert_eq!(reads(&text).unwrap_err().kind(), Kind::Limit);
