@@ -80,7 +80,7 @@ fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     let lengths = matches!(operator, "ReduceL1" | "ReduceL2");
     Ok(vec![match axes(cx)? {
         Axes::Some(axes) => cx.put(operator, &[x, axes], &[keep])?,
-        Axes::Computed(_) if lengths => {
+        Axes::None | Axes::Computed(_) if lengths => {
             return Err(cannot("without axes, the texts differ in what is computed"));
         }
         Axes::None => cx.put("Identity", &[x], &[])?,
