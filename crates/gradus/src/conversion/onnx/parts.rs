@@ -18,7 +18,7 @@ rows! {
         let axis = cx.scalar(axis);
         Ok(vec![cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?])
     };
-    "GatherElements" "GatherElements, Slice" "" gather_elements;
+    "GatherElements" "GatherElements, StridedSlice" "" gather_elements;
     "GatherND" "GatherND" "" |cx| {
         let (x, indices) = (cx.input(0)?, cx.input(1)?);
         let batch = cx.attributes.int("batch_dims").unwrap_or(0);
@@ -55,11 +55,12 @@ fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         others.retain(|&other| data.get(other) != indices.get(other));
     }
     if !others.is_empty() {
-        let places: Vec<_> = others.iter().map(|&other| i64_of(other)).collect();
-        let (all, places, zero) = (cx.shape_of(indices)?, cx.list(&places), cx.scalar(0));
-        let ends = cx.put("Gather", &[all, places, zero], &[say("batch_dims", 0)])?;
-        let (starts, steps) = (cx.list(&vec![0; others.len()]), cx.list(&vec![1; others.len()]));
-        x = cx.put("Slice", &[x, starts, ends, steps, places], &[])?;
+        // OpenVINO's plugins take a Slice before GatherElements to be superfluous.
+        let (starts, ends, steps) = (cx.list(&vec![0; rank]), cx.shape_of(indices)?, cx.list(&vec![1; rank]));
+        let whole = |axis: usize| if others.contains(&axis) { "0" } else { "1" };
+        let mask = (0..rank).map(whole).collect::<Vec<_>>().join(",");
+        let masks = [say("begin_mask", &mask), say("end_mask", &mask)];
+        x = cx.put("StridedSlice", &[x, starts, ends, steps], &masks)?;
     }
     Ok(vec![cx.put("GatherElements", &[x, indices], &[say("axis", named)])?])
 }

@@ -80,7 +80,7 @@ fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     let lengths = matches!(operator, "ReduceL1" | "ReduceL2");
     Ok(vec![match axes(cx)? {
         Axes::Some(axes) => cx.put(operator, &[x, axes], &[keep])?,
-        Axes::Computed(_) if lengths => {
+        Axes::None | Axes::Computed(_) if lengths => {
             return Err(cannot("without axes, the texts differ in what is computed"));
         }
         Axes::None => cx.put("Identity", &[x], &[])?,
@@ -157,9 +157,13 @@ fn mat_mul(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 /// Before operator set 13, all axes from one on are one.
 fn softmax(cx: &mut Cx<'_, '_>, operator: &str, default: i64) -> Result<Vec<V>> {
     cx.rounding(open::FUNCTION);
-    let axis = cx.attributes.int("axis").unwrap_or(default);
-    if cx.target.opset < 13 && axis_of(axis, cx.rank(0)?)? + 1 != cx.rank(0)? {
-        return Err(cannot("before operator set 13, ONNX has this only for the last axis"));
+    let mut axis = cx.attributes.int("axis").unwrap_or(default);
+    if cx.target.opset < 13 {
+        let first = axis_of(axis, cx.rank(0)?)?;
+        if first + 1 != cx.rank(0)? {
+            return Err(cannot("before operator set 13, ONNX has this only for the last axis"));
+        }
+        axis = i64_of(first);
     }
     let x = cx.input(0)?;
     Ok(vec![cx.put(operator, &[x], &[int("axis", axis)])?])
