@@ -4,7 +4,7 @@
 //
 // Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
 // FIELD) and INTEGER; one of WRAPPING, FUSED, LINES, STAIRS, POWERS and PUT; LONG if doubles are too short to decide elements;
-// BLOCK_BITS, of the number of elements in a block of a line.
+// BLOCK_BITS, of the number of elements in a block of a line; APART, how many threads take turns.
 
 typedef unsigned long long u64;
 typedef long long i64;
@@ -278,22 +278,30 @@ extern "C" __global__ void FILL(const Arguments a) {
     ((Element *)a.out)[entry[0]] = (Element)entry[1];
 }
 #else
-// As many elements as are stored at a time.
+// A thread makes 16 bytes. They lie side by side and are stored in one go; but of powers, the threads of a warp take turns, so that
+// neighbours read neighbouring entries of the tables: each reading of a warp is then of whole lines.
 #define EACH (16 / sizeof(Element))
+#if APART == 1
 struct alignas(16) Stored {
     Element elements[EACH];
 };
+#endif
 
 extern "C" __global__ void FILL(const Arguments a) {
-    const u64 lo = ((u64)blockIdx.x * blockDim.x + threadIdx.x + a.from / EACH) * EACH;
+    const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    const u64 together = APART * EACH;
+    const u64 lo = (thread / APART + a.from / together) * together + thread % APART;
     Element *const out = (Element *)a.out;
+#if APART == 1
     if (a.from <= lo && lo + EACH <= a.to) {
         Stored stored;
         for (u64 k = 0; k < EACH; k++) stored.elements[k] = element(a, lo + k);
         *(Stored *)(out + lo) = stored;
         return;
     }
-    for (u64 i = lo; i < lo + EACH; i++) {
+#endif
+    for (u64 k = 0; k < EACH; k++) {
+        const u64 i = lo + APART * k;
         if (a.from <= i && i < a.to) out[i] = element(a, i);
     }
 }

@@ -37,6 +37,11 @@ impl Form {
         Form::ALL.iter().find(|(form, _)| *form == self).map_or("", |(_, name)| name)
     }
 
+    /// How many threads take turns, so that neighbours make neighbouring elements.
+    pub(crate) fn turns(self) -> u64 {
+        if self == Form::Powers { 32 } else { 1 }
+    }
+
     /// Whether starts of blocks are made first.
     pub(crate) fn is_prepared(self) -> bool {
         matches!(self, Form::Lines | Form::Powers)
@@ -81,6 +86,7 @@ impl Program {
             }
         }
         set("BLOCK_BITS", LINE_BLOCK.ilog2().to_string());
+        set("APART", self.form.turns().to_string());
         if has_long_mantissa(self.dtype) {
             set("LONG", String::new());
         }

@@ -320,9 +320,10 @@ impl<L: Launcher> Launches<'_, L> {
             capacity: CAPACITY,
             ..*given
         };
-        // A thread stores 16 bytes.
-        let each = 16 / self.elements.width();
-        let threads = indices.end.div_ceil(each) - indices.start / each;
+        // A thread makes 16 bytes; those of as many threads lie together as take turns.
+        let apart = program.form.turns();
+        let together = apart * 16 / self.elements.width();
+        let threads = (indices.end.div_ceil(together) - indices.start / together) * apart;
         launcher.launch(program, false, threads.div_ceil(THREADS.into()), &arguments)
     }
 
