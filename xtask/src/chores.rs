@@ -50,11 +50,14 @@ pub(crate) fn test(fuzz_seconds: u32) -> Result<()> {
     devices()?;
     tables(true)?;
     wheel::test()?;
-    // Most of upstream's cases keep one core busy; the other builds the fuzz targets.
+    // Most of upstream's cases keep one core busy; the other builds what comes after them.
     std::thread::scope(|scope| {
-        let built = scope.spawn(fuzz_build);
+        let built = scope.spawn(|| {
+            fuzz_build()?;
+            run(cargo().args(["build", "--release", "--quiet", "-p", "gradus-bench"]))
+        });
         conformance()?;
-        built.join().unwrap_or_else(|_| Err("what builds the fuzz targets panicked".to_owned()))
+        built.join().unwrap_or_else(|_| Err("a build beside the upstream cases panicked".to_owned()))
     })?;
     accuracy(ELEMENTS, 1)?;
     memcheck()?;
