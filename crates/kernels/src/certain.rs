@@ -11,6 +11,11 @@ use crate::stream;
 /// Elements that are made at a time: as many as the widest vector has of the shortest type, and a few vectors of others.
 pub const GROUP: usize = 16;
 
+/// A group that starts where a line of memory does: vectors that cross lines take longer, and those that cross pages many times as
+/// long, wherever the stack happens to be.
+#[repr(C, align(64))]
+struct Lined<T>([T; GROUP]);
+
 /// Numbers of as many elements.
 pub type Doubles = [f64; GROUP];
 
@@ -62,14 +67,14 @@ pub fn write_groups<S: Simd, T: FromNumber + Default>(
     let (body, tail) = out.as_chunks_mut::<GROUP>();
     let whole = body.len();
     for (group, out) in body.iter_mut().enumerate() {
-        let mut made = [T::default(); GROUP];
-        let place = if streams { &mut made } else { &mut *out };
+        let mut made = Lined([T::default(); GROUP]);
+        let place = if streams { &mut made.0 } else { &mut *out };
         let doubts = write(group, place);
         if doubts != 0 {
             settle(doubts, place, |k| exact(u64_of(group * GROUP) + k));
         }
         if streams {
-            stream::copy_group(simd, &made, out);
+            stream::copy_group(simd, &made.0, out);
         }
     }
     if !tail.is_empty() {

@@ -19,7 +19,6 @@ use crate::certain::GROUP;
 const SCRATCH: usize = 2048;
 
 /// Bytes of a line of memory.
-#[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
 /// Writes elements that `write` makes, from that place on, past the caches where the processor can.
@@ -27,8 +26,12 @@ pub fn write<T: Pod>(out: &mut [T], write: impl Fn(usize, &mut [T])) {
     // Before the first whole line, and after the last, elements go the ordinary way.
     let (head, body, tail) = whole_lines(out);
     write(0, head);
-    let scratch = SCRATCH / size_of::<T>();
-    let mut buffer = bytemuck::zeroed_vec::<T>(scratch.min(body.len()));
+    let scratch = (SCRATCH / size_of::<T>()).min(body.len()).max(1);
+    // It starts where a line does, if it can: vectors that cross lines take longer.
+    let spare = LINE / size_of::<T>();
+    let mut buffer = bytemuck::zeroed_vec::<T>(scratch + spare);
+    let lined = Some(before_line(&buffer)).filter(|&at| at <= spare).unwrap_or_default();
+    let buffer = &mut buffer[lined..];
     let mut at = head.len();
     for chunk in body.chunks_mut(scratch) {
         let made = &mut buffer[..chunk.len()];
