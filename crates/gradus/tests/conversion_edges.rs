@@ -458,3 +458,11 @@ fn what_is_wrong_is_told_instead_of_what_is_not_known_for_it() {
     let error = convert(&one.model().0).unwrap().model.to_onnx().unwrap_err().to_string();
     assert_eq!(error, "node \"node\" (Squeeze): axis 0 is named twice");
 }
+
+#[test]
+fn slices_backwards_from_before_the_first_element_are_that() {
+    // Of constants, inference holds its rule against what is evaluated.
+    let bounds = [list(&[-9]), list(&[-20]), list(&[0]), list(&[-1])];
+    let one = One::of(Onnx, "Slice", 13).constants(&[&[counted(&[5])][..], &bounds].concat());
+    gives("Slice", one, &[counted(&[1])]);
+}

@@ -354,14 +354,12 @@ pub(super) fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64
         return Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) });
     }
     let last = cx.subtract(len, Dim::ONE);
-    // A start before the first element takes none, as in Python; the evaluation says the same.
+    // A start before the first element is that, as `places::sliced` says; there is none of no elements.
     let from = match from {
-        None => Dim::Known(-1),
-        Some(bound) => {
-            let raised = cx.greatest(bound, Dim::Known(-1));
-            cx.least(raised, last)
-        }
+        None => Dim::ZERO,
+        Some(bound) => cx.greatest(bound, Dim::ZERO),
     };
+    let from = cx.least(from, last);
     let to = match to {
         None => Dim::Known(-1),
         Some(bound) => {
