@@ -358,6 +358,22 @@ fn integers_of_paddle_are_divided_without_fmod() {
 }
 
 #[test]
+fn slices_of_paddle_backwards_from_before_the_first_element_are_empty() {
+    for (start, stride, want) in
+        [(-9, -1, &[][..]), (-5, -1, &[0]), (i64::MAX, -2, &[4, 2, 0]), (-9, 3, &[0, 3]), (-2, 1, &[3, 4])]
+    {
+        let end = if stride < 0 { i64::MIN } else { i64::MAX };
+        let one = || {
+            One::of(Standard::Paddle, "strided_slice", 3)
+                .inputs(&[counted(&[5]), list(&[start]), list(&[end])])
+                .attribute("axes", Content::Ints(vec![0]))
+        };
+        gives("known", one().attribute("strides", Content::Ints(vec![stride])), &[list(want)]);
+        gives("computed", one().constants(&[list(&[stride])]), &[list(want)]);
+    }
+}
+
+#[test]
 fn indices_may_be_fewer_than_the_data_has_along_other_axes() {
     let (x, indices) = (counted(&[3, 4, 2]), tensor(&[2, 2, 1], &[0i64, 3, 1, 2]));
     let one = || {

@@ -24,6 +24,7 @@ const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
     ("split", 1, "sections"),
     ("split_with_num", 0, "axis"),
     ("squeeze", 0, "axis"),
+    ("strided_slice", 0, "strides"),
     ("unsqueeze", 0, "axis"),
 ];
 

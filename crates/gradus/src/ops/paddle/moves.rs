@@ -141,8 +141,19 @@ fn slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 }
 
 fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
-    let (x, starts, ends) = (l.input(0)?, list(l, "starts", 1)?, list(l, "ends", 2)?);
+    let (x, starts, mut ends) = (l.input(0)?, list(l, "starts", 1)?, list(l, "ends", 2)?);
+    let forwards = l.ints("strides")?.is_some_and(|strides| strides.iter().all(|&stride| stride > 0));
     let (axes, strides) = (list(l, "axes", usize::MAX)?, list(l, "strides", 3)?);
+    if !forwards {
+        // Backwards from before the first element, there is nothing; to ONNX, it would be that element.
+        let dims = l.shape(x)?;
+        let extents = l.apply("Gather", &[dims, axes], &[])?;
+        let (least, zero, far) = (l.apply("Neg", &[extents], &[])?, l.list(&[0])?, l.list(&[i64::MAX])?);
+        let (before, back) =
+            (l.apply("Less", &[starts, least], &[])?, l.apply("Less", &[strides, zero], &[])?);
+        let nothing = l.apply("Where", &[before, far, ends], &[])?;
+        ends = l.apply("Where", &[back, nothing, ends], &[])?;
+    }
     let part = l.apply("Slice", &[x, starts, ends, axes, strides], &[])?;
     Ok(vec![decreased(l, part)?])
 }
