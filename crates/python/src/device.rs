@@ -142,15 +142,8 @@ impl DeviceArray {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if copy == Some(false) {
-            let message = "the elements are not in memory of NumPy, so they must be copied";
-            return Err(pyo3::exceptions::PyValueError::new_err(message));
-        }
-        let array = self.to_numpy(py)?;
-        match dtype {
-            Some(dtype) => array.call_method1("astype", (dtype,)),
-            None => Ok(array),
-        }
+        let why = "the elements are not in memory of NumPy, so they must be copied";
+        tensor::new_array(dtype, copy, why, || self.to_numpy(py))
     }
 
     fn __dlpack_device__(&self) -> (i32, i32) {

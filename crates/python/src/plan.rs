@@ -11,6 +11,7 @@ use pyo3::types::{PySlice, PyTuple};
 use crate::error::{OrRaise, error};
 use crate::number::{argument, to_python};
 use crate::sequence::{Form, Recipe, Sequence, check_out, empty};
+use crate::tensor::new_array;
 
 /// Which elements of a sequence: a first one, and a stride that may be negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -188,16 +189,7 @@ impl Plan {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if copy == Some(false) {
-            return Err(pyo3::exceptions::PyValueError::new_err(
-                "a plan has no array yet, so one must be made",
-            ));
-        }
-        let array = self.to_numpy(py, None)?;
-        match dtype {
-            Some(dtype) => array.call_method1("astype", (dtype,)),
-            None => Ok(array),
-        }
+        new_array(dtype, copy, "a plan has no array yet, so one must be made", || self.to_numpy(py, None))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {

@@ -5,6 +5,7 @@ use gradus::{Class, Kind, Shape, Tensor, Value};
 use numpy::{
     PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -25,6 +26,23 @@ pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, P
         numpy.call_method1("asarray", (object,))?
     };
     Ok(array.cast_into()?)
+}
+
+/// Implements `__array__` for objects that create their array on demand; `copy=False` fails with `why`.
+pub(crate) fn new_array<'py>(
+    dtype: Option<&Bound<'py, PyAny>>,
+    copy: Option<bool>,
+    why: &'static str,
+    array: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if copy == Some(false) {
+        return Err(PyValueError::new_err(why));
+    }
+    let array = array()?;
+    match dtype {
+        Some(dtype) => array.call_method1("astype", (dtype,)),
+        None => Ok(array),
+    }
 }
 
 /// The tensor of an object; its elements are copied.

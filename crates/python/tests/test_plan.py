@@ -92,3 +92,10 @@ def test_a_strided_plan_writes_into_out():
         plan.to_numpy(out[1:])
     wide = gradus.plan.arange(0, 2**62)[:: 2**60]
     assert wide.to_numpy().tolist() == list(range(0, 2**62, 2**60))
+
+
+def test_arrays_of_plans_are_new_and_of_any_type():
+    plan = gradus.plan.arange(5)
+    assert np.asarray(plan, "float32").dtype == np.float32
+    with pytest.raises(ValueError, match="a plan has no array yet"):
+        plan.__array__(copy=False)
