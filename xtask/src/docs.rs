@@ -1,12 +1,10 @@
-//! docs/ops.md, from the registry; docs/convert.md, from the tables of conversion.
+//! docs/ops.md, from the table of operators; docs/convert.md, from the tables of conversion.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use gradus::conversion;
 use gradus::graph::Standard;
-use gradus::infer;
-use gradus::registry;
+use gradus::operators;
 use gradus::schema::Signature;
 
 use crate::run::{Result, root};
@@ -19,7 +17,7 @@ pub(crate) fn write(check: bool) -> Result<()> {
             continue;
         }
         if check {
-            return Err(format!("{file} differs from the registry; `cargo xtask docs` writes it"));
+            return Err(format!("{file} differs from the table of operators; `cargo xtask docs` writes it"));
         }
         std::fs::write(&path, text).map_err(|error| format!("{file}: {error}"))?;
     }
@@ -29,19 +27,20 @@ pub(crate) fn write(check: bool) -> Result<()> {
 /// What conversion does, and its operators.
 fn converted() -> String {
     let mut text = include_str!("convert.md").to_owned();
-    for (from, to, title) in [
-        (Standard::Onnx, Standard::OpenVino, "From ONNX to OpenVINO"),
-        (Standard::OpenVino, Standard::Onnx, "From OpenVINO to ONNX"),
-        (Standard::Paddle, Standard::Onnx, "From Paddle to ONNX"),
+    for (from, title) in [
+        (Standard::Onnx, "From ONNX to OpenVINO"),
+        (Standard::OpenVino, "From OpenVINO to ONNX"),
+        (Standard::Paddle, "From Paddle to ONNX"),
     ] {
         // Writing to a string cannot fail.
         let _ =
             writeln!(text, "\n## {title}\n\n| operator | becomes | not kept bit for bit |\n|---|---|---|");
-        let mut rows: Vec<_> = conversion::operators(from, to).collect();
-        rows.sort_unstable_by_key(|row| row.operator);
-        for row in rows {
-            let kept = if row.kept.is_empty() { "–" } else { row.kept };
-            let _ = writeln!(text, "| `{}` | {} | {kept} |", row.operator, row.becomes);
+        let rows = operators::all().filter(|row| row.standard == from);
+        let mut rows: Vec<_> = rows.filter_map(|row| Some((row.name, row.conversion()?))).collect();
+        rows.sort_unstable_by_key(|(name, _)| *name);
+        for (name, conversion) in rows {
+            let kept = if conversion.caveat.is_empty() { "–" } else { conversion.caveat };
+            let _ = writeln!(text, "| `{name}` | {} | {kept} |", conversion.becomes);
         }
     }
     text + "| all others that are run (docs/ops.md) | the operators of ONNX that they are run by | what the operators that are written leave open |\n"
@@ -49,13 +48,13 @@ fn converted() -> String {
 
 fn text() -> String {
     let mut operators: BTreeMap<_, Vec<&Signature>> = BTreeMap::new();
-    for schema in registry::all() {
-        for signature in schema.signatures() {
-            operators.entry((signature.name, schema.standard)).or_default().push(signature);
+    for row in operators::all().filter(|row| row.is_evaluated()) {
+        for signature in row.signatures() {
+            operators.entry((signature.name, row.standard)).or_default().push(signature);
         }
     }
     let mut text = String::from(
-        "# Operators\n\nMade by `cargo xtask docs` from the registry; do not edit. `gradus ops` prints the same.\n\n\
+        "# Operators\n\nMade by `cargo xtask docs` from the table of operators; do not edit. `gradus ops` prints the same.\n\n\
          ## Run\n\nAll run on the CPU. Of later versions, the types of the first type variable are those that they add.\n\n\
          | operator | standard | version | inputs | attributes | types |\n|---|---|---|---|---|---|\n",
     );
@@ -84,8 +83,8 @@ fn text() -> String {
 /// The operators whose shapes are inferred, by domain.
 fn inferred() -> String {
     let mut domains: BTreeMap<_, Vec<&str>> = BTreeMap::new();
-    for (standard, domain, name) in infer::operators() {
-        domains.entry((standard, domain)).or_default().push(name);
+    for row in operators::all().filter(|row| row.is_inferred()) {
+        domains.entry((row.standard, row.domain)).or_default().push(row.name);
     }
     let mut text = String::from(
         "\n## Inferred\n\nShapes are inferred of these operators, in all versions; elements as well where shapes are computed from \

@@ -14,7 +14,7 @@ use crate::declare::{Telling, merged};
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferOptions, Inference, Problem};
 use crate::model::Model;
-use crate::ops::OWN_DOMAIN as DOMAIN;
+use crate::operators::OWN_DOMAIN as DOMAIN;
 use crate::program::Options;
 
 /// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.

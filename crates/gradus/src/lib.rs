@@ -17,6 +17,7 @@ pub mod arrays;
 pub mod compare;
 pub mod conversion;
 mod declare;
+mod dialects;
 pub mod diff;
 pub mod dim;
 mod encode;
@@ -26,9 +27,8 @@ pub mod fold;
 pub mod infer;
 mod model;
 pub mod op;
-mod ops;
+pub mod operators;
 mod program;
-pub mod registry;
 mod save;
 pub mod schema;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use gradus_core::graph::{Content, Graph, Node, Standard};
 use gradus_core::{DType, Error, Kind, Limits, Result, Tensor, Value};
 
+use crate::operators::{Eval, Row};
 use crate::program::{Compiler, Frame, Program, Run};
 use crate::schema::{Signature, Sort};
 
@@ -18,88 +19,15 @@ pub trait Op: Debug + Send + Sync {
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>>;
 }
 
-/// A row: some versions of an operator of a standard, and how a node of them becomes an [`Op`].
-#[derive(Debug)]
-pub struct Schema {
-    /// Whose operator it is.
-    pub standard: Standard,
-    /// The signatures of the versions, the oldest first.
-    pub versions: Versions,
-    /// Makes the operator of a node.
-    pub build: Build,
-    /// Makes the operator that runs the body by which the standard defines it as a function, if it does.
-    pub expanded: Option<Build>,
-}
-
 /// Makes the operator of a node.
 pub type Build = fn(&NodeCx<'_>) -> Result<Box<dyn Op>>;
-
-/// Which versions a row is of.
-#[derive(Debug)]
-pub enum Versions {
-    /// Those versions of the operator of that name in the table of the `onnx` package.
-    Onnx(&'static str, &'static [i64]),
-    /// All versions of the operator of that name in the table.
-    All(&'static str),
-    /// All versions of the operator of that name in the table of the `openvino` package.
-    OpenVino(&'static str),
-    /// These.
-    Own(&'static [Signature]),
-}
-
-impl Schema {
-    /// A row of ONNX's own domain.
-    pub(crate) const fn onnx(name: &'static str, since: &'static [i64], build: Build) -> Schema {
-        Schema { standard: Standard::Onnx, versions: Versions::Onnx(name, since), build, expanded: None }
-    }
-
-    /// A row of all versions of an operator of ONNX's own domain, run by a function of the attributes and the inputs.
-    pub(crate) const fn all(name: &'static str, build: Build) -> Schema {
-        Schema { standard: Standard::Onnx, versions: Versions::All(name), build, expanded: None }
-    }
-
-    /// A row of an operator that Gradus adds to those of ONNX.
-    pub(crate) const fn own(signatures: &'static [Signature], build: Build) -> Schema {
-        Schema { standard: Standard::Onnx, versions: Versions::Own(signatures), build, expanded: None }
-    }
-
-    /// A row of OpenVINO.
-    pub(crate) const fn openvino(signatures: &'static [Signature], build: Build) -> Schema {
-        Schema { standard: Standard::OpenVino, versions: Versions::Own(signatures), build, expanded: None }
-    }
-
-    /// A row of all versions of an operator of OpenVINO, of whose types the table says nothing.
-    pub(crate) const fn all_openvino(name: &'static str, build: Build) -> Schema {
-        Schema { standard: Standard::OpenVino, versions: Versions::OpenVino(name), build, expanded: None }
-    }
-
-    /// A row of Paddle.
-    pub(crate) const fn paddle(signatures: &'static [Signature], build: Build) -> Schema {
-        Schema { standard: Standard::Paddle, versions: Versions::Own(signatures), build, expanded: None }
-    }
-
-    /// The row, with the body by which the standard defines the operator.
-    #[must_use]
-    pub(crate) const fn with_body(self, expanded: Build) -> Schema {
-        Schema { expanded: Some(expanded), ..self }
-    }
-
-    /// The signatures of its versions.
-    pub fn signatures(&self) -> impl Iterator<Item = &'static Signature> + use<> {
-        let (name, since, own) = match self.versions {
-            Versions::Onnx(name, since) => (name, since, &[][..]),
-            Versions::All(name) => ("", &[][..], crate::schema::onnx_versions("", name)),
-            Versions::OpenVino(name) => ("", &[][..], crate::schema::openvino_versions(name)),
-            Versions::Own(own) => ("", &[][..], own),
-        };
-        since.iter().filter_map(move |&since| crate::schema::onnx_signature("", name, since)).chain(own)
-    }
-}
 
 /// What a node's operator is made from.
 pub struct NodeCx<'a> {
     /// The node.
     pub node: &'a Node,
+    /// The row of its operator.
+    pub(crate) row: &'static Row,
     /// The version that applies to it.
     pub signature: &'static Signature,
     pub(crate) compiler: &'a Compiler<'a>,
@@ -371,16 +299,15 @@ struct Plain {
     compute: Compute,
 }
 
-/// The operator that a function computes.
-pub(crate) fn plain(cx: &NodeCx<'_>, compute: Compute) -> Result<Box<dyn Op>> {
-    plain_as(cx, cx.signature.name, compute)
-}
-
-/// The operator that a function computes which knows it by another name.
-pub(crate) fn plain_as(cx: &NodeCx<'_>, operator: &'static str, compute: Compute) -> Result<Box<dyn Op>> {
+/// The operator of a node, by the row of its operator.
+pub(crate) fn build(cx: &NodeCx<'_>, eval: Eval) -> Result<Box<dyn Op>> {
+    let compute = match eval {
+        Eval::Build(build) => return build(cx),
+        Eval::Function(compute) => compute,
+    };
     let given = cx.node.attributes.iter();
     let list = given.filter_map(|a| Some((a.name.clone(), cx.attribute(&a.name)?.clone()))).collect();
-    let attributes = Attributes { list, operator, since: cx.signature.since };
+    let attributes = Attributes { list, operator: cx.row.known_as(), since: cx.signature.since };
     Ok(Box::new(Plain { attributes, compute }))
 }
 

@@ -12,8 +12,8 @@ use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, Origin
 use gradus_core::seq::profile::Profile;
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 
-use crate::op::{EvalCx, NodeCx, Op, Schema};
-use crate::registry;
+use crate::op::{self, EvalCx, NodeCx, Op};
+use crate::operators::{self, Row};
 use crate::schema::Signature;
 
 /// How graphs are compiled and run.
@@ -62,12 +62,17 @@ impl<'a> Compiler<'a> {
         &self,
         node: &Node,
         signature: &'static Signature,
-        schema: &Schema,
+        row: &'static Row,
     ) -> Result<Box<dyn Op>> {
-        let cx = NodeCx { node, signature, compiler: self };
+        let cx = NodeCx { node, row, signature, compiler: self };
         cx.check_attributes(self.standard)?;
-        let build = schema.expanded.filter(|_| self.options.expand_functions).unwrap_or(schema.build);
-        build(&cx)
+        if let Some(build) = row.body.filter(|_| self.options.expand_functions) {
+            return build(&cx);
+        }
+        let eval = row.eval.ok_or_else(|| {
+            Error::new(Kind::Unsupported, format!("operator {} is not run by Gradus yet", node.operator))
+        })?;
+        op::build(&cx, eval)
     }
 
     /// The options that it was made with.
@@ -166,11 +171,11 @@ impl<'a> Compiler<'a> {
             return Ok((label, None, Box::new(call)));
         }
         let plain = format!("{} ({} {})", node.label(index), self.standard, node.operator);
-        let (signature, schema) =
-            registry::find(self.standard, node).map_err(|error| placed(error, node, &plain))?;
+        let (row, signature) =
+            operators::evaluated(self.standard, node).map_err(|error| placed(error, node, &plain))?;
         let label =
             format!("{} ({} {}-{})", node.label(index), self.standard, signature.name, signature.since);
-        let op = self.build(node, signature, schema);
+        let op = self.build(node, signature, row);
         Ok((label.clone(), Some(signature), op.map_err(|error| placed(error, node, &label))?))
     }
 

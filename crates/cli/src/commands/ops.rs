@@ -1,8 +1,8 @@
-//! `gradus ops`: the registry as a table.
+//! `gradus ops`: the operators as a table.
 
 use std::collections::BTreeMap;
 
-use gradus::registry;
+use gradus::operators;
 use gradus::schema::{Param, Signature};
 use gradus::{Error, Kind};
 use serde::Serialize;
@@ -50,11 +50,11 @@ impl Row {
 
 pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
     let mut found = BTreeMap::new();
-    for schema in registry::all() {
-        for signature in schema.signatures() {
+    for row in operators::all().filter(|row| row.is_evaluated()) {
+        for signature in row.signatures() {
             let wanted = args.name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(signature.name));
             if wanted {
-                found.insert((signature.name, schema.standard, signature.since), signature);
+                found.insert((signature.name, row.standard, signature.since), signature);
             }
         }
     }

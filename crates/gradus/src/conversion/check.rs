@@ -11,7 +11,7 @@ use crate::schema::{Signature, onnx_versions};
 
 /// Checks a converted model; `lenient` says that its source was wrong already. Of OpenVINO's, whose format has no other
 /// place for them, types of all values are declared.
-pub(super) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
+pub(crate) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
     let mut model = Model::from_source(model);
     let inference = model.infer(&InferOptions { cautious: true, ..InferOptions::default() })?;
     let (facts, _, bodies, problems) = inference.into_parts();

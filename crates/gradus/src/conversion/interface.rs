@@ -11,7 +11,7 @@ use crate::fact::TensorFact;
 use crate::model::Model;
 
 /// Makes the inputs of the graph.
-pub(super) fn inputs(
+pub(crate) fn inputs(
     model: &Model,
     conversion: &mut Conversion<'_>,
     scope: &mut Scope<'_>,
@@ -99,7 +99,7 @@ fn declared(
 }
 
 /// Makes the outputs of the graph, under their names.
-pub(super) fn outputs(
+pub(crate) fn outputs(
     conversion: &mut Conversion<'_>,
     scope: &mut Scope<'_>,
     target: &mut Target,
@@ -125,7 +125,7 @@ pub(super) fn outputs(
 }
 
 /// What the file says beside its graph.
-pub(super) fn lost(model: &Model, conversion: &mut Conversion<'_>) {
+pub(crate) fn lost(model: &Model, conversion: &mut Conversion<'_>) {
     let source = model.source();
     if source.standard == Standard::Onnx {
         for (key, _) in &source.metadata {

@@ -2,9 +2,9 @@
 //!
 //! | from | to | how |
 //! |---|---|---|
-//! | ONNX | OpenVINO | a table of rows, `onnx/` |
-//! | OpenVINO | ONNX | a table of rows, `openvino/` |
-//! | Paddle | ONNX | the graphs of ONNX operators that Paddle's are run by (`ops/paddle/`), `paddle.rs` |
+//! | ONNX | OpenVINO | the rows of ONNX's operators; `to_openvino.rs` in each family |
+//! | OpenVINO | ONNX | the rows of OpenVINO's operators; `to_onnx.rs` in each family |
+//! | Paddle | ONNX | the graphs of ONNX operators that Paddle's are run by (`dialects/paddle/`) |
 //! | Paddle | OpenVINO | both ways, one after the other |
 //!
 //! A row is an operator and the function that writes what it becomes; what the other standard cannot say is an error that
@@ -13,29 +13,29 @@
 
 mod check;
 mod interface;
-mod node;
+pub(crate) mod node;
 mod older;
-mod onnx;
-mod open;
-mod openvino;
-mod paddle;
+pub(crate) mod open;
 mod report;
-mod rows;
-mod scope;
-mod target;
-mod types;
+pub(crate) mod scope;
+pub(crate) mod target;
+pub(crate) mod to_onnx;
+pub(crate) mod to_openvino;
+pub(crate) mod types;
 
 use std::collections::HashMap;
 
-use gradus_core::graph::{self, Standard};
+use gradus_core::graph::{self, Node, Standard};
 use gradus_core::{Error, Kind, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
 
+pub(crate) use node::Convert;
 pub use report::{Exactness, Note, Report};
-pub use rows::{Row, all as operators};
 
+use crate::dialects::paddle::convert::graph_of;
 use crate::infer::InferOptions;
 use crate::model::Model;
+use crate::operators::{self, Row};
 use scope::{Conversion, Scope};
 use target::{Names, Target};
 
@@ -151,6 +151,27 @@ impl Model {
         model.graph = target.finish(source.graph.name(), false)?;
         let model = check::checked(model, !problems.is_empty())?;
         Ok(Converted { model: model.converted_from(self), report: conversion.report })
+    }
+}
+
+/// The row of a node, and the function that writes what the node becomes.
+fn row_of(source: &graph::Model, to: Standard, node: &Node) -> Result<(&'static Row, Convert)> {
+    let from = source.standard;
+    let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
+    if source.functions.iter().any(|function| function.id == node.operator) {
+        return refuse("calls of functions of the model are not converted".to_owned());
+    }
+    if from == Standard::Onnx && node.version.is_some_and(|version| version < OLDEST_OPSET) {
+        return refuse(format!("operators of sets before {OLDEST_OPSET} are not converted"));
+    }
+    let row = operators::row_of(from, node);
+    let write = row.and_then(|row| match &row.conversion {
+        Some(conversion) => Some(conversion.write),
+        None => row.lower.map(|_| -> Convert { graph_of }),
+    });
+    match row.zip(write) {
+        Some(found) => Ok(found),
+        None => refuse(format!("operator {} of {from} is not converted to {to}", node.operator)),
     }
 }
 

@@ -14,10 +14,10 @@ use crate::fact::{Fact, TensorFact};
 use crate::op::Attributes;
 
 /// Writes what a node becomes; gives the values that are its outputs.
-pub(super) type Convert = fn(&mut Cx<'_, '_>) -> Result<Vec<V>>;
+pub(crate) type Convert = fn(&mut Cx<'_, '_>) -> Result<Vec<V>>;
 
 /// Integers that a node may be given.
-pub(super) enum Given {
+pub(crate) enum Given {
     No,
     Known(Vec<i64>),
     /// They are not known before a run.
@@ -26,35 +26,35 @@ pub(super) enum Given {
 
 impl Given {
     /// What is known of them.
-    pub(super) fn known(self) -> Option<Vec<i64>> {
+    pub(crate) fn known(self) -> Option<Vec<i64>> {
         if let Given::Known(all) = self { Some(all) } else { None }
     }
 }
 
 /// A node that is converted.
-pub(super) struct Cx<'c, 'm> {
-    pub(super) conversion: &'c mut Conversion<'m>,
-    pub(super) scope: &'c mut Scope<'m>,
-    pub(super) target: &'c mut Target,
-    pub(super) node: &'m Node,
-    pub(super) index: usize,
-    pub(super) attributes: Attributes,
+pub(crate) struct Cx<'c, 'm> {
+    pub(crate) conversion: &'c mut Conversion<'m>,
+    pub(crate) scope: &'c mut Scope<'m>,
+    pub(crate) target: &'c mut Target,
+    pub(crate) node: &'m Node,
+    pub(crate) index: usize,
+    pub(crate) attributes: Attributes,
 }
 
 /// What is known of the node.
 impl<'m> Cx<'_, 'm> {
     /// Whether an input is given.
-    pub(super) fn has(&self, input: usize) -> bool {
+    pub(crate) fn has(&self, input: usize) -> bool {
         self.node.inputs.get(input).is_some_and(Option::is_some)
     }
 
     /// The number of inputs, missing ones included.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.node.inputs.len()
     }
 
     /// The number of outputs, missing ones included.
-    pub(super) fn outputs(&self) -> usize {
+    pub(crate) fn outputs(&self) -> usize {
         self.node.outputs.len()
     }
 
@@ -64,54 +64,54 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// An input.
-    pub(super) fn input(&mut self, input: usize) -> Result<V> {
+    pub(crate) fn input(&mut self, input: usize) -> Result<V> {
         let id = self.id(input)?;
         self.scope.value(self.target, self.conversion, id)
     }
 
     /// An input that may be missing.
-    pub(super) fn maybe(&mut self, input: usize) -> Result<V> {
+    pub(crate) fn maybe(&mut self, input: usize) -> Result<V> {
         if self.has(input) { self.input(input) } else { Ok(NONE) }
     }
 
     /// All inputs.
-    pub(super) fn inputs(&mut self) -> Result<Vec<V>> {
+    pub(crate) fn inputs(&mut self) -> Result<Vec<V>> {
         (0..self.count()).map(|input| self.input(input)).collect()
     }
 
     /// What is known of an input.
-    pub(super) fn fact(&self, input: usize) -> &Fact {
+    pub(crate) fn fact(&self, input: usize) -> &Fact {
         self.id(input).map_or(&Fact::Unknown, |id| self.scope.fact(id))
     }
 
     /// The element type of an input.
-    pub(super) fn dtype(&self, input: usize) -> Result<DType> {
+    pub(crate) fn dtype(&self, input: usize) -> Result<DType> {
         self.fact(input).dtype().ok_or_else(|| not_known(&format!("the element type of input {input}")))
     }
 
     /// Whether an input may hold floats.
-    pub(super) fn is_float(&self, input: usize) -> bool {
+    pub(crate) fn is_float(&self, input: usize) -> bool {
         self.fact(input).dtype().is_none_or(|dtype| dtype.is_float() || dtype.is_complex())
     }
 
     /// The extents of an input, as far as they are known.
-    pub(super) fn dims(&self, input: usize) -> Option<Vec<Option<i64>>> {
+    pub(crate) fn dims(&self, input: usize) -> Option<Vec<Option<i64>>> {
         let dims = self.fact(input).as_tensor()?.dims.as_ref()?;
         Some(dims.iter().map(|dim| dim.known()).collect())
     }
 
     /// The number of axes of an input, if it is known.
-    pub(super) fn rank_if_known(&self, input: usize) -> Option<usize> {
+    pub(crate) fn rank_if_known(&self, input: usize) -> Option<usize> {
         self.fact(input).as_tensor()?.rank()
     }
 
     /// The number of axes of an input.
-    pub(super) fn rank(&self, input: usize) -> Result<usize> {
+    pub(crate) fn rank(&self, input: usize) -> Result<usize> {
         self.rank_if_known(input).ok_or_else(|| not_known(&format!("the number of axes of input {input}")))
     }
 
     /// How many elements a list has.
-    pub(super) fn len(&self, input: usize) -> Option<usize> {
+    pub(crate) fn len(&self, input: usize) -> Option<usize> {
         match self.dims(input)?[..] {
             [Some(len)] => usize_of_i64(len),
             _ => None,
@@ -119,12 +119,12 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// Whether an input may have no elements.
-    pub(super) fn may_be_empty(&self, input: usize) -> bool {
+    pub(crate) fn may_be_empty(&self, input: usize) -> bool {
         self.dims(input).is_none_or(|dims| dims.iter().any(|dim| dim.is_none_or(|dim| dim == 0)))
     }
 
     /// The elements of an input, if they are known before a run.
-    pub(super) fn known(&self, input: usize) -> Result<Option<Tensor>> {
+    pub(crate) fn known(&self, input: usize) -> Result<Option<Tensor>> {
         let Ok(id) = self.id(input) else { return Ok(None) };
         match self.scope.constant(id) {
             Some(constant) => constant.tensor().map(Some),
@@ -133,7 +133,7 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// The integers that an input holds, if they are known before a run.
-    pub(super) fn known_integers(&self, input: usize) -> Result<Option<Vec<i64>>> {
+    pub(crate) fn known_integers(&self, input: usize) -> Result<Option<Vec<i64>>> {
         let whole = |number| match number {
             Number::Int(value) => i64::try_from(value).ok(),
             _ => None,
@@ -143,12 +143,12 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// The integers that an input holds: they must be known, as the other standard has no input for them.
-    pub(super) fn integers(&self, input: usize) -> Result<Vec<i64>> {
+    pub(crate) fn integers(&self, input: usize) -> Result<Vec<i64>> {
         self.known_integers(input)?.ok_or_else(|| not_known(&format!("what input {input} holds")))
     }
 
     /// The one integer that an input holds.
-    pub(super) fn integer(&self, input: usize) -> Result<i64> {
+    pub(crate) fn integer(&self, input: usize) -> Result<i64> {
         match self.integers(input)?[..] {
             [only] => Ok(only),
             ref all => Err(Error::new(
@@ -159,15 +159,15 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// An axis of an input, counted from the first.
-    pub(super) fn axis(&self, axis: i64, input: usize) -> Result<usize> {
+    pub(crate) fn axis(&self, axis: i64, input: usize) -> Result<usize> {
         match usize_of_i64(axis) {
             Some(axis) => Ok(axis),
-            None => crate::ops::axis_of(axis, self.rank(input)?),
+            None => crate::operators::indices::axis(axis, self.rank(input)?),
         }
     }
 
     /// The integers that an attribute of older versions or an input of newer ones holds, if they are given.
-    pub(super) fn given(&mut self, name: &str, input: usize) -> Result<Option<V>> {
+    pub(crate) fn given(&mut self, name: &str, input: usize) -> Result<Option<V>> {
         if let Some(list) = self.attributes.list(name) {
             return Ok(Some(self.list(&list)));
         }
@@ -175,7 +175,7 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// The same, as far as they are known before a run.
-    pub(super) fn given_integers(&self, name: &str, input: usize) -> Result<Given> {
+    pub(crate) fn given_integers(&self, name: &str, input: usize) -> Result<Given> {
         if let Some(list) = self.attributes.list(name) {
             return Ok(Given::Known(list));
         }
@@ -186,7 +186,7 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// The graph of that name among the attributes, and its number among the node's graphs.
-    pub(super) fn graph(&self, name: &str) -> Result<(Arc<Graph>, &'m Graph, usize)> {
+    pub(crate) fn graph(&self, name: &str) -> Result<(Arc<Graph>, &'m Graph, usize)> {
         match self.node.attribute(name) {
             Some(Content::Graph(graph)) => {
                 let number = self.node.graph_number(graph).unwrap_or(0);
@@ -198,36 +198,36 @@ impl<'m> Cx<'_, 'm> {
 }
 
 /// An error of what inference does not know, but the other standard wants to be said.
-pub(super) fn not_known(what: &str) -> Error {
+pub(crate) fn not_known(what: &str) -> Error {
     Error::new(Kind::Unsupported, format!("{what} is not known before a run, but is needed to convert it"))
 }
 
 /// An error of what the other standard cannot say.
-pub(super) fn cannot(why: impl Into<String>) -> Error {
+pub(crate) fn cannot(why: impl Into<String>) -> Error {
     Error::new(Kind::Unsupported, why)
 }
 
 /// What is written.
 impl Cx<'_, '_> {
     /// Applies an operator that has one output.
-    pub(super) fn put(&mut self, operator: &str, inputs: &[V], attributes: &[(&str, Content)]) -> Result<V> {
+    pub(crate) fn put(&mut self, operator: &str, inputs: &[V], attributes: &[(&str, Content)]) -> Result<V> {
         Ok(self.target.put(operator, inputs, attributes, 1)?[0])
     }
 
     /// Applies an operator to the first input.
-    pub(super) fn unary(&mut self, operator: &str) -> Result<Vec<V>> {
+    pub(crate) fn unary(&mut self, operator: &str) -> Result<Vec<V>> {
         let x = self.input(0)?;
         Ok(vec![self.put(operator, &[x], &[])?])
     }
 
     /// The same of a function that is not algebraic.
-    pub(super) fn function(&mut self, operator: &str) -> Result<Vec<V>> {
+    pub(crate) fn function(&mut self, operator: &str) -> Result<Vec<V>> {
         self.rounding(open::FUNCTION);
         self.unary(operator)
     }
 
     /// Applies an operator.
-    pub(super) fn put_many(
+    pub(crate) fn put_many(
         &mut self,
         operator: &str,
         inputs: &[V],
@@ -238,22 +238,22 @@ impl Cx<'_, '_> {
     }
 
     /// A constant.
-    pub(super) fn constant(&mut self, tensor: Tensor) -> V {
+    pub(crate) fn constant(&mut self, tensor: Tensor) -> V {
         self.target.tensor(tensor)
     }
 
     /// A list of int64.
-    pub(super) fn list(&mut self, values: &[i64]) -> V {
+    pub(crate) fn list(&mut self, values: &[i64]) -> V {
         self.target.tensor(Tensor::vector(values))
     }
 
     /// An int64.
-    pub(super) fn scalar(&mut self, value: i64) -> V {
+    pub(crate) fn scalar(&mut self, value: i64) -> V {
         self.target.tensor(Tensor::scalar(value))
     }
 
     /// A number of some element type.
-    pub(super) fn number(&mut self, value: f64, dtype: DType) -> Result<V> {
+    pub(crate) fn number(&mut self, value: f64, dtype: DType) -> Result<V> {
         let tensor = gradus_core::convert::cast(
             &Tensor::scalar(value),
             dtype,
@@ -263,7 +263,7 @@ impl Cx<'_, '_> {
     }
 
     /// The axes of that many, as a list.
-    pub(super) fn all_axes(&mut self, rank: usize) -> V {
+    pub(crate) fn all_axes(&mut self, rank: usize) -> V {
         self.list(&(0..i64_of(rank)).collect::<Vec<_>>())
     }
 
@@ -274,31 +274,31 @@ impl Cx<'_, '_> {
     }
 
     /// Notes that results may be rounded otherwise.
-    pub(super) fn rounding(&mut self, why: &str) {
+    pub(crate) fn rounding(&mut self, why: &str) {
         self.note(Exactness::Rounding, why);
     }
 
     /// Notes that some inputs give something else.
-    pub(super) fn edges(&mut self, why: &str) {
+    pub(crate) fn edges(&mut self, why: &str) {
         self.note(Exactness::EdgeCases, why);
     }
 
     /// Notes what a function of floats leaves open.
-    pub(super) fn rounding_of_floats(&mut self, why: &str) {
+    pub(crate) fn rounding_of_floats(&mut self, why: &str) {
         if self.is_float(0) {
             self.rounding(why);
         }
     }
 
     /// Notes what floats that are no numbers do.
-    pub(super) fn edges_of_floats(&mut self, why: &str) {
+    pub(crate) fn edges_of_floats(&mut self, why: &str) {
         if self.is_float(0) {
             self.edges(why);
         }
     }
 
     /// Whether a value of the source is computed by a node, and not given.
-    pub(super) fn is_computed(&self, id: ValueId) -> bool {
+    pub(crate) fn is_computed(&self, id: ValueId) -> bool {
         matches!(self.scope.graph.value(id).origin, Origin::Node(..))
     }
 }

@@ -64,7 +64,7 @@ const FROM_THE_FIRST: &[&str] = &[
 ///
 /// # Errors
 /// [`Kind::Unsupported`] if there is none.
-pub(super) fn in_form_of(
+pub(crate) fn in_form_of(
     target: &Target,
     operator: &str,
     inputs: &mut Vec<V>,

@@ -61,14 +61,14 @@ impl Report {
     }
 
     /// Notes a place once.
-    pub(super) fn note(&mut self, note: Note) {
+    pub(crate) fn note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
     /// Notes once what is lost.
-    pub(super) fn lose(&mut self, what: String) {
+    pub(crate) fn lose(&mut self, what: String) {
         if !self.lost.contains(&what) {
             self.lost.push(what);
         }

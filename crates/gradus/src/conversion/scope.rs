@@ -9,28 +9,28 @@ use gradus_core::{Error, Kind, Result};
 use super::node::{Cx, cannot};
 use super::report::Report;
 use super::target::{Names, Target, V};
-use super::{rows, types};
+use super::types;
 use crate::dim::Symbols;
 use crate::fact::Fact;
 use crate::infer::Bodies;
 use crate::op::Attributes;
 
 /// What all graphs of a model share while it is converted.
-pub(super) struct Conversion<'m> {
-    pub(super) source: &'m graph::Model,
-    pub(super) to: Standard,
-    pub(super) symbols: Symbols,
+pub(crate) struct Conversion<'m> {
+    pub(crate) source: &'m graph::Model,
+    pub(crate) to: Standard,
+    pub(crate) symbols: Symbols,
     /// Facts of inner graphs, by where they are.
-    pub(super) bodies: Bodies,
-    pub(super) names: Names,
+    pub(crate) bodies: Bodies,
+    pub(crate) names: Names,
     /// Names of the main graph's inputs and outputs.
-    pub(super) kept: HashMap<ValueId, Arc<str>>,
-    pub(super) report: Report,
+    pub(crate) kept: HashMap<ValueId, Arc<str>>,
+    pub(crate) report: Report,
 }
 
 impl Conversion<'_> {
     /// The operator of a node as its standard names it: `onnx Range-11`.
-    pub(super) fn operator_of(&self, node: &Node) -> String {
+    pub(crate) fn operator_of(&self, node: &Node) -> String {
         let (standard, name) = (self.source.standard, &node.operator);
         let versions = match standard {
             Standard::Onnx => crate::schema::onnx_versions(&name.domain, &name.name),
@@ -46,11 +46,11 @@ impl Conversion<'_> {
 }
 
 /// A graph of the source.
-pub(super) struct Scope<'m> {
-    pub(super) graph: &'m Graph,
-    pub(super) facts: Vec<Fact>,
+pub(crate) struct Scope<'m> {
+    pub(crate) graph: &'m Graph,
+    pub(crate) facts: Vec<Fact>,
     /// The nodes around it, as in [`crate::infer::Body`].
-    pub(super) place: Vec<(usize, usize)>,
+    pub(crate) place: Vec<(usize, usize)>,
     /// The words for these nodes.
     path: String,
     /// By value: what it became.
@@ -61,7 +61,7 @@ pub(super) struct Scope<'m> {
 
 impl<'m> Scope<'m> {
     /// The main graph.
-    pub(super) fn main(graph: &'m Graph, facts: Vec<Fact>) -> Scope<'m> {
+    pub(crate) fn main(graph: &'m Graph, facts: Vec<Fact>) -> Scope<'m> {
         Scope::new(graph, facts, Vec::new(), String::new())
     }
 
@@ -74,7 +74,7 @@ impl<'m> Scope<'m> {
     }
 
     /// A graph of a node, with the constants that it captures.
-    pub(super) fn inner(
+    pub(crate) fn inner(
         &self,
         conversion: &Conversion<'_>,
         graph: &'m Graph,
@@ -95,32 +95,32 @@ impl<'m> Scope<'m> {
         scope
     }
 
-    pub(super) fn fact(&self, id: ValueId) -> &Fact {
+    pub(crate) fn fact(&self, id: ValueId) -> &Fact {
         &self.facts[id.index()]
     }
 
-    pub(super) fn constant(&self, id: ValueId) -> Option<&Constant> {
+    pub(crate) fn constant(&self, id: ValueId) -> Option<&Constant> {
         self.constants.get(&id)
     }
 
     /// The words for a node of the graph, after those around it.
-    pub(super) fn place_of(&self, node: &Node, index: usize) -> String {
+    pub(crate) fn place_of(&self, node: &Node, index: usize) -> String {
         let slash = if self.path.is_empty() { "" } else { ": " };
         format!("{}{slash}{}", self.path, node.label(index))
     }
 
     /// Makes a constant of an input that has a default, or that is never given.
-    pub(super) fn fix(&mut self, id: ValueId, constant: Constant) {
+    pub(crate) fn fix(&mut self, id: ValueId, constant: Constant) {
         self.constants.insert(id, constant);
     }
 
     /// Says what a value became.
-    pub(super) fn set(&mut self, id: ValueId, value: V) {
+    pub(crate) fn set(&mut self, id: ValueId, value: V) {
         self.values[id.index()] = Some(value);
     }
 
     /// What a value became; a constant is written when it is asked for.
-    pub(super) fn value(
+    pub(crate) fn value(
         &mut self,
         target: &mut Target,
         conversion: &mut Conversion<'_>,
@@ -143,7 +143,7 @@ impl<'m> Scope<'m> {
     }
 
     /// The name of what a value becomes. Those of the model's inputs and outputs are kept for them.
-    pub(super) fn name_for(&self, conversion: &mut Conversion<'_>, id: ValueId) -> Arc<str> {
+    pub(crate) fn name_for(&self, conversion: &mut Conversion<'_>, id: ValueId) -> Arc<str> {
         match conversion.kept.get(&id).filter(|_| self.place.is_empty()) {
             Some(name) => name.clone(),
             None => conversion.names.fresh(&self.graph.value(id).name),
@@ -151,7 +151,7 @@ impl<'m> Scope<'m> {
     }
 
     /// Converts all nodes that something needs.
-    pub(super) fn convert(&mut self, conversion: &mut Conversion<'m>, target: &mut Target) -> Result<()> {
+    pub(crate) fn convert(&mut self, conversion: &mut Conversion<'m>, target: &mut Target) -> Result<()> {
         let graph = self.graph;
         let mut needed: HashSet<ValueId> = graph.outputs().iter().copied().collect();
         let mut order = Vec::new();
@@ -184,14 +184,14 @@ impl<'m> Scope<'m> {
         node: &'m Node,
         index: usize,
     ) -> Result<()> {
-        let row = rows::find(conversion.source, conversion.to, node)?;
+        let (row, write) = super::row_of(conversion.source, conversion.to, node)?;
         conversion.report.nodes += 1;
         let before = target.mark();
         let list = node.attributes.iter().filter(|attribute| !matches!(attribute.content, Content::Graph(_)));
         let list = list.map(|attribute| (&*attribute.name, attribute.content.clone())).collect();
-        let attributes = Attributes::new(row.operator, list);
+        let attributes = Attributes::new(row.name, list);
         let mut cx = Cx { conversion, scope: self, target, node, index, attributes };
-        let outputs = (row.convert)(&mut cx)?;
+        let outputs = write(&mut cx)?;
         let first = node.outputs.iter().flatten().next().map(|id| self.graph.value(*id).name.clone());
         for (slot, id) in node.outputs.iter().enumerate() {
             let Some(id) = *id else { continue };

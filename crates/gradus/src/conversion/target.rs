@@ -14,10 +14,10 @@ use crate::schema::openvino_versions;
 
 /// A value of the graph that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct V(usize);
+pub(crate) struct V(usize);
 
 /// No value, where an input in the middle is missing.
-pub(super) const NONE: V = V(usize::MAX);
+pub(crate) const NONE: V = V(usize::MAX);
 
 /// How a value comes about.
 #[derive(Clone, Debug)]
@@ -47,11 +47,11 @@ struct Written {
 
 /// Names that are taken, in all graphs of the model.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashMap<Arc<str>, usize>);
+pub(crate) struct Names(HashMap<Arc<str>, usize>);
 
 impl Names {
     /// A name like that which nothing has, from now on taken.
-    pub(super) fn fresh(&mut self, like: &str) -> Arc<str> {
+    pub(crate) fn fresh(&mut self, like: &str) -> Arc<str> {
         let mut name: Arc<str> = like.into();
         while self.0.contains_key(&name) {
             let count = self.0.entry(like.into()).or_insert(0);
@@ -65,17 +65,17 @@ impl Names {
 
 /// A moment of writing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     nodes: usize,
     values: usize,
 }
 
 /// A graph while it is written.
 #[derive(Clone, Debug)]
-pub(super) struct Target {
-    pub(super) standard: Standard,
+pub(crate) struct Target {
+    pub(crate) standard: Standard,
     /// ONNX: the version of the operator set.
-    pub(super) opset: i64,
+    pub(crate) opset: i64,
     values: Vec<Slot>,
     nodes: Vec<Written>,
     inputs: Vec<V>,
@@ -88,7 +88,7 @@ pub(super) struct Target {
 const SMALL: usize = 64;
 
 impl Target {
-    pub(super) fn new(standard: Standard, opset: i64) -> Target {
+    pub(crate) fn new(standard: Standard, opset: i64) -> Target {
         Target {
             standard,
             opset,
@@ -105,14 +105,14 @@ impl Target {
         V(self.values.len() - 1)
     }
 
-    pub(super) fn input(&mut self, name: Arc<str>, declared: Option<Type>) -> V {
+    pub(crate) fn input(&mut self, name: Arc<str>, declared: Option<Type>) -> V {
         let value = self.value(Some(name), Made::Input(declared));
         self.inputs.push(value);
         value
     }
 
     /// A value of the graph around, by its name there.
-    pub(super) fn captured(&mut self, name: Arc<str>) -> V {
+    pub(crate) fn captured(&mut self, name: Arc<str>) -> V {
         let known = self
             .values
             .iter()
@@ -121,12 +121,12 @@ impl Target {
     }
 
     /// A constant of the source.
-    pub(super) fn constant(&mut self, name: Option<Arc<str>>, constant: Constant) -> V {
+    pub(crate) fn constant(&mut self, name: Option<Arc<str>>, constant: Constant) -> V {
         self.value(name, Made::Constant(constant))
     }
 
     /// A constant that the conversion needs; the same one for the same elements.
-    pub(super) fn tensor(&mut self, tensor: Tensor) -> V {
+    pub(crate) fn tensor(&mut self, tensor: Tensor) -> V {
         let key = tensor.bytes().filter(|bytes| bytes.len() <= SMALL);
         let key = key.map(|bytes| (tensor.dtype(), tensor.shape().dims().to_vec(), bytes.clone()));
         if let Some(&known) = key.as_ref().and_then(|key| self.small.get(key)) {
@@ -140,7 +140,7 @@ impl Target {
     }
 
     /// Adds an output.
-    pub(super) fn output(&mut self, value: V) {
+    pub(crate) fn output(&mut self, value: V) {
         self.outputs.push(value);
     }
 
@@ -148,7 +148,7 @@ impl Target {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the operator set has no such operator, or not in this form.
-    pub(super) fn put(
+    pub(crate) fn put(
         &mut self,
         operator: &str,
         inputs: &[V],
@@ -183,7 +183,7 @@ impl Target {
     }
 
     /// The elements of a value that is a constant.
-    pub(super) fn known(&self, value: V) -> Result<Option<Tensor>> {
+    pub(crate) fn known(&self, value: V) -> Result<Option<Tensor>> {
         match self.values.get(value.0).map(|slot| &slot.made) {
             Some(Made::Constant(constant)) => constant.tensor().map(Some),
             _ => Ok(None),
@@ -191,30 +191,30 @@ impl Target {
     }
 
     /// How many nodes and values there are now.
-    pub(super) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         Mark { nodes: self.nodes.len(), values: self.values.len() }
     }
 
     /// Whether a value has no name yet, and so may get one.
-    pub(super) fn is_nameless(&self, value: V) -> bool {
+    pub(crate) fn is_nameless(&self, value: V) -> bool {
         self.values[value.0].name.is_none()
     }
 
     /// Whether a node of the graph makes a value.
-    pub(super) fn is_computed(&self, value: V) -> bool {
+    pub(crate) fn is_computed(&self, value: V) -> bool {
         matches!(self.values[value.0].made, Made::Node)
     }
 
-    pub(super) fn name(&mut self, value: V, name: Arc<str>) {
+    pub(crate) fn name(&mut self, value: V, name: Arc<str>) {
         self.values[value.0].name = Some(name);
     }
 
-    pub(super) fn name_of(&self, value: V) -> Option<&Arc<str>> {
+    pub(crate) fn name_of(&self, value: V) -> Option<&Arc<str>> {
         self.values[value.0].name.as_ref()
     }
 
     /// Names what was written since then and has no name, after a node of the source.
-    pub(super) fn name_since(&mut self, since: Mark, like: &str, names: &mut Names) {
+    pub(crate) fn name_since(&mut self, since: Mark, like: &str, names: &mut Names) {
         let count = self.nodes.len();
         for (index, node) in self.nodes.iter_mut().enumerate().skip(since.nodes) {
             // The last one is the node itself, what is before it helps.
@@ -233,7 +233,7 @@ impl Target {
     }
 
     /// The graph. Names of nodes are made unique.
-    pub(super) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
+    pub(crate) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
         let read: HashSet<V> = self.nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
         // ONNX wants graphs to have a name.
         let name = if name.is_empty() { "graph" } else { name };

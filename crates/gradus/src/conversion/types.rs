@@ -11,7 +11,7 @@ use super::target::{Target, V};
 use crate::fact::Fact;
 
 /// Checks that a standard has an element type.
-pub(super) fn expect(standard: Standard, dtype: DType) -> Result<()> {
+pub(crate) fn expect(standard: Standard, dtype: DType) -> Result<()> {
     let known = match standard {
         Standard::Onnx => number_of(dtype).is_some(),
         Standard::OpenVino => element_type(dtype).is_some(),
@@ -21,26 +21,26 @@ pub(super) fn expect(standard: Standard, dtype: DType) -> Result<()> {
 }
 
 /// The attribute of OpenVINO that names an element type.
-pub(super) fn named(name: &'static str, dtype: DType) -> Result<(&'static str, Content)> {
+pub(crate) fn named(name: &'static str, dtype: DType) -> Result<(&'static str, Content)> {
     expect(Standard::OpenVino, dtype)?;
     Ok((name, Content::Text(element_type(dtype).unwrap_or_default().into())))
 }
 
 /// The attribute of ONNX that numbers an element type.
-pub(super) fn numbered(name: &'static str, dtype: DType) -> Result<(&'static str, Content)> {
+pub(crate) fn numbered(name: &'static str, dtype: DType) -> Result<(&'static str, Content)> {
     expect(Standard::Onnx, dtype)?;
     Ok((name, Content::Int(number_of(dtype).unwrap_or_default())))
 }
 
 /// The same elements in another type, if it holds them all.
-pub(super) fn exactly(tensor: &Tensor, to: DType) -> Result<Option<Tensor>> {
+pub(crate) fn exactly(tensor: &Tensor, to: DType) -> Result<Option<Tensor>> {
     let other = cast(tensor, to, Rules::IEEE)?;
     let same = cast(&other, tensor.dtype(), Rules::IEEE)?.bytes() == tensor.bytes();
     Ok(same.then_some(other))
 }
 
 /// A value with the elements of another.
-pub(super) fn same(target: &mut Target, value: V, dtype: Option<DType>) -> Result<V> {
+pub(crate) fn same(target: &mut Target, value: V, dtype: Option<DType>) -> Result<V> {
     if target.standard == Standard::Onnx {
         return Ok(target.put("Identity", &[value], &[], 1)?[0]);
     }
@@ -50,7 +50,7 @@ pub(super) fn same(target: &mut Target, value: V, dtype: Option<DType>) -> Resul
 }
 
 /// The type of a tensor, with those of its extents that are known.
-pub(super) fn told(fact: &Fact) -> Option<Type> {
+pub(crate) fn told(fact: &Fact) -> Option<Type> {
     let fact = fact.as_tensor()?;
     let extent = |dim: &crate::Dim| dim.known().and_then(usize_of_i64).map_or(Extent::Unknown, Extent::Known);
     Some(Type::Tensor(fact.dtype, fact.dims.as_ref().map(|dims| dims.iter().map(extent).collect())))

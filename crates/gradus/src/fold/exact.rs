@@ -9,151 +9,18 @@ use gradus_core::{Class, DType, Number, Tensor};
 
 use super::roles::{Role, role};
 use crate::fact::range_of;
-
-/// Operators of ONNX that move elements, or say what the shapes are, whatever the elements are.
-const MOVES: &[&str] = &[
-    "CastLike",
-    "Compress",
-    "Concat",
-    "Constant",
-    "ConstantOfShape",
-    "DepthToSpace",
-    "Expand",
-    "EyeLike",
-    "Flatten",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "Identity",
-    "If",
-    "Loop",
-    "OneHot",
-    "Pad",
-    "Reshape",
-    "ReverseSequence",
-    "Scan",
-    "ScatterElements",
-    "ScatterND",
-    "Shape",
-    "Size",
-    "Slice",
-    "SpaceToDepth",
-    "Split",
-    "Squeeze",
-    "Tile",
-    "Transpose",
-    "Trilu",
-    "Unsqueeze",
-    "Where",
-];
-
-/// The same of OpenVINO.
-const OPENVINO_MOVES: &[&str] = &[
-    "BatchToSpace",
-    "Broadcast",
-    "Concat",
-    "ConvertLike",
-    "DepthToSpace",
-    "Eye",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "Identity",
-    "If",
-    "Loop",
-    "OneHot",
-    "Pad",
-    "Reshape",
-    "ReverseSequence",
-    "Roll",
-    "Select",
-    "ShapeOf",
-    "ShuffleChannels",
-    "Slice",
-    "SpaceToBatch",
-    "SpaceToDepth",
-    "Split",
-    "Squeeze",
-    "StridedSlice",
-    "TensorIterator",
-    "Tile",
-    "Transpose",
-    "Unsqueeze",
-    "VariadicSplit",
-];
-
-/// Operators of ONNX that IEEE 754 rounds in one way, element by element; of NaN, the bits are not told.
-const ROUNDED: &[&str] = &[
-    "Abs",
-    "Add",
-    "And",
-    "Cast",
-    "Ceil",
-    "Div",
-    "Equal",
-    "Floor",
-    "Greater",
-    "GreaterOrEqual",
-    "IsInf",
-    "IsNaN",
-    "Less",
-    "LessOrEqual",
-    "Mul",
-    "Neg",
-    "NonZero",
-    "Not",
-    "Or",
-    "Round",
-    "Sign",
-    "Sqrt",
-    "Sub",
-    "Xor",
-];
-
-/// The same of OpenVINO.
-const OPENVINO_ROUNDED: &[&str] = &[
-    "Abs",
-    "Add",
-    "Ceiling",
-    "Convert",
-    "Divide",
-    "Equal",
-    "Floor",
-    "Greater",
-    "GreaterEqual",
-    "IsFinite",
-    "IsInf",
-    "IsNaN",
-    "Less",
-    "LessEqual",
-    "LogicalAnd",
-    "LogicalNot",
-    "LogicalOr",
-    "LogicalXor",
-    "Multiply",
-    "Negative",
-    "NonZero",
-    "NotEqual",
-    "Round",
-    "Sign",
-    "Sqrt",
-    "Subtract",
-];
+use crate::operators::{self, Bits, Chance};
 
 fn moves(standard: Standard, node: &Node) -> bool {
-    let list = if standard == Standard::OpenVino { OPENVINO_MOVES } else { MOVES };
-    list.contains(&&*node.operator.name)
+    operators::row_of(standard, node).is_some_and(|row| row.bits == Bits::Moved)
 }
 
 /// Whether a node, and every node in its graphs, gives the same bits everywhere for the same inputs. `whole` says that
 /// neither its inputs nor its outputs are floats.
 pub(super) fn is_exact(standard: Standard, node: &Node, whole: bool) -> bool {
-    let name = &*node.operator.name;
-    let own = node.operator.domain.is_empty();
-    let random = name.starts_with("Random") || matches!(name, "Bernoulli" | "Multinomial" | "Dropout");
-    let rounded = if standard == Standard::OpenVino { OPENVINO_ROUNDED } else { ROUNDED };
-    let exact = moves(standard, node) || rounded.contains(&name) || (whole && !random);
-    own && exact && node.graphs().all(|graph| graph_is_exact(standard, graph))
+    let Some(row) = operators::row_of(standard, node) else { return false };
+    let exact = row.bits != Bits::Integers || (whole && row.chance == Chance::No);
+    row.domain.is_empty() && exact && node.graphs().all(|graph| graph_is_exact(standard, graph))
 }
 
 fn graph_is_exact(standard: Standard, graph: &Graph) -> bool {

@@ -40,6 +40,7 @@ pub use verify::Verified;
 use crate::dim::Symbols;
 use crate::infer::{Bodies, Given, InferOptions};
 use crate::model::Model;
+use crate::operators::{self, Chance, Row};
 use scope::Scope;
 
 /// How a model is folded.
@@ -155,10 +156,10 @@ impl Folder<'_> {
     fn is_opaque(&mut self, node: &Node) -> bool {
         let key = (node.operator.clone(), node.version);
         *self.opaque.entry(key).or_insert_with(|| {
-            let chance = node.operator.name.starts_with("Random");
-            // What is assigned to is not among the outputs.
-            let state = matches!(&*node.operator.name, "Assign" | "ReadValue");
-            chance || state || !crate::infer::is_understood(self.model.source(), node)
+            let row = operators::row_of(self.model.source().standard, node);
+            // A variable that is assigned is not among the outputs.
+            let opaque = |row: &Row| row.chance == Chance::Yes || row.stateful;
+            row.is_some_and(opaque) || !crate::infer::is_understood(self.model.source(), node)
         })
     }
 

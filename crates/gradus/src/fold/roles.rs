@@ -19,50 +19,13 @@ use gradus_core::DType;
 use gradus_core::graph::edit::Made;
 use gradus_core::graph::{Content, Node, Standard};
 
-/// What a node does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    Cast,
-    Constant,
-    Copy,
-    Expand,
-    If,
-    Join,
-    Pad,
-    Reshape,
-    Shape,
-    Size,
-    Slice,
-    Split,
-    Tile,
-    Transpose,
-    View,
-    Other,
-}
+pub(super) use crate::operators::Role;
 
+use crate::operators;
+
+/// The role of a node's operator.
 pub(super) fn role(standard: Standard, node: &Node) -> Role {
-    use Standard::{Onnx, OpenVino};
-    if !node.operator.domain.is_empty() {
-        return Role::Other;
-    }
-    match (standard, &*node.operator.name) {
-        (Onnx, "Cast" | "CastLike") | (OpenVino, "Convert" | "ConvertLike") => Role::Cast,
-        (Onnx, "Constant") => Role::Constant,
-        (Onnx | OpenVino, "Identity") => Role::Copy,
-        (Onnx, "Expand") | (OpenVino, "Broadcast") => Role::Expand,
-        (Onnx | OpenVino, "If") => Role::If,
-        (Onnx, "Concat" | "Sum") | (OpenVino, "Concat") => Role::Join,
-        (Onnx | OpenVino, "Pad") => Role::Pad,
-        (Onnx | OpenVino, "Reshape") => Role::Reshape,
-        (Onnx, "Shape") | (OpenVino, "ShapeOf") => Role::Shape,
-        (Onnx, "Size") => Role::Size,
-        (Onnx, "Slice") | (OpenVino, "Slice" | "StridedSlice") => Role::Slice,
-        (Onnx, "Split") | (OpenVino, "Split" | "VariadicSplit") => Role::Split,
-        (Onnx | OpenVino, "Tile") => Role::Tile,
-        (Onnx | OpenVino, "Transpose") => Role::Transpose,
-        (Onnx, "Flatten" | "Squeeze" | "Unsqueeze") | (OpenVino, "Squeeze" | "Unsqueeze") => Role::View,
-        _ => Role::Other,
-    }
+    operators::row_of(standard, node).map_or(Role::Other, |row| row.role)
 }
 
 /// Where the bounds of a slice are among the inputs.

@@ -14,6 +14,7 @@ use super::rules::Outcome;
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
 use crate::op::{flag_of, list_of};
+use crate::operators::{self, Row};
 
 /// Why a rule says nothing.
 #[derive(Debug)]
@@ -47,6 +48,8 @@ pub(crate) struct Cx<'p, 'm> {
     pub(super) frame: &'p mut Frame<'m>,
     pub(crate) node: &'m Node,
     pub(super) index: usize,
+    /// The row of the operator; nothing of a function of the model.
+    pub(crate) row: Option<&'static Row>,
     /// The operator's name, or the one that the rule knows it by.
     pub(crate) operator: &'m str,
     /// The first version of the operator set that has the operator in this form; 0 if that is not known.
@@ -184,7 +187,7 @@ impl Cx<'_, '_> {
         match self.elements(input) {
             Elements::Fractions(all) => Some(all),
             Elements::Known(tensor) if tensor.len() <= 64 => {
-                tensor.numbers().ok()?.map(crate::ops::fraction_of).collect()
+                tensor.numbers().ok()?.map(operators::elementwise::infer::fraction_of).collect()
             }
             _ => None,
         }

@@ -23,13 +23,12 @@ use gradus_core::{Error, Kind, Limits, Result, Value};
 
 pub use pass::{Assumption, Body, Place, Problem};
 pub use report::{Completeness, Peak};
-pub use rules::all as operators;
 pub(crate) use rules::is_understood;
 pub use trace::{Trace, Traced};
 
 pub(crate) use cx::{Cx, Stop};
 pub(crate) use pass::{Bodies, Visit};
-pub(crate) use rules::{Outcome, Rules, microsoft, ml, onnx, openvino, own, paddle};
+pub(crate) use rules::{Outcome, Rule};
 
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::Fact;

@@ -15,6 +15,7 @@ use super::rules::{Resolved, resolve};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
 use crate::op::EvalCx;
+use crate::operators::{Chance, Row};
 use crate::program::{Compiler, Options, Run};
 use crate::schema::{Arity, Signature};
 
@@ -239,9 +240,17 @@ impl<'m> Pass<'m> {
 
     fn step(&mut self, frame: &mut Frame<'m>, node: &'m Node, index: usize) {
         let resolved = self.resolve(node);
-        let depends = depends(frame, node);
-        let operator = resolved.meaning().unwrap_or(&node.operator.name);
-        let mut cx = Cx { pass: self, frame, node, index, operator, version: resolved.version(), depends };
+        let row = resolved.row();
+        let depends = depends(frame, node, row);
+        let operator = match row {
+            Some(row) => row.known_as(),
+            None => &*node.operator.name,
+        };
+        let version = match resolved.signature() {
+            Some(signature) if self.standard == Standard::Onnx => signature.since,
+            _ => 0,
+        };
+        let mut cx = Cx { pass: self, frame, node, index, row, operator, version, depends };
         let result = match resolved {
             Resolved::Function(function) => cx.call(function),
             Resolved::Rule { rule, .. } => rule(&mut cx),
@@ -262,11 +271,7 @@ impl<'m> Pass<'m> {
         for (slot, output) in node.outputs.iter().enumerate() {
             let fact = Self::listed(facts.next().unwrap_or_default());
             let Some(id) = *output else { continue };
-            frame.depends[id.index()] = depends
-                && !matches!(
-                    &*node.operator.name,
-                    "Shape" | "Size" | "ShapeOf" | "shape" | "shape64" | "numel"
-                );
+            frame.depends[id.index()] = depends && !row.is_some_and(|row| row.shape_only);
             let mut fact = Self::typed(frame, node, signature, slot, fact);
             // The table of OpenVINO's operators has no types; rules say where an output is not of the first input's.
             if self.standard == Standard::OpenVino
@@ -385,7 +390,9 @@ impl<'m> Pass<'m> {
 
     /// Evaluates a node of which all inputs are constants.
     fn evaluated(&mut self, frame: &mut Frame<'m>, node: &'m Node, resolved: &Resolved<'m>) {
-        let Resolved::Rule { schema: Some((signature, schema)), .. } = resolved else { return };
+        let &Resolved::Rule { row, signature: Some(signature), evaluates: true, .. } = resolved else {
+            return;
+        };
         if node.graphs().next().is_some() {
             return;
         }
@@ -423,7 +430,7 @@ impl<'m> Pass<'m> {
         let compiler = Compiler::plain(self.standard, options).with_parameters(&frame.parameters);
         let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
         let evaluate = || {
-            let op = compiler.build(node, signature, schema)?;
+            let op = compiler.build(node, signature, row)?;
             signature.check_inputs(&inputs)?;
             op.eval(&mut EvalCx {
                 inputs: &inputs,
@@ -621,11 +628,10 @@ pub(super) fn label(node: &Node, index: usize) -> String {
     format!("{} ({})", node.label(index), node.operator)
 }
 
-/// Whether what a node computes depends on what inputs hold, or on chance.
-fn depends(frame: &Frame<'_>, node: &Node) -> bool {
-    let random = ["Random", "Bernoulli", "Multinomial", "ReadValue"];
-    node.needs().any(|id| frame.depends[id.index()])
-        || random.iter().any(|name| node.operator.name.starts_with(name))
+/// Whether the results of a node depend on elements of inputs, on chance or on variables.
+fn depends(frame: &Frame<'_>, node: &Node, row: Option<&Row>) -> bool {
+    let drawn = row.is_some_and(|row| row.chance == Chance::Yes || row.stateful);
+    drawn || node.needs().any(|id| frame.depends[id.index()])
 }
 
 /// The value, if all of it is known.

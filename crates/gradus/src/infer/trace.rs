@@ -9,8 +9,8 @@ use super::pass::{Assumption, Pass, Problem};
 use super::{InferOptions, declared, with_symbols};
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
+use crate::operators;
 use crate::program::{Compiler, Options};
-use crate::registry;
 
 /// What is known of the values of a graph that grows.
 ///
@@ -75,7 +75,7 @@ impl Trace {
         inputs: &[Option<(&str, &Traced)>],
         outputs: &[&str],
     ) -> Result<Vec<Traced>> {
-        let (signature, schema) = registry::find(standard, node)?;
+        let (row, signature) = operators::evaluated(standard, node)?;
         let label = format!("{} ({standard} {}-{})", node.label(0), signature.name, signature.since);
         let checked = || {
             let stand_ins = inputs.iter().map(|input| input.and_then(|(_, traced)| stand_in(&traced.fact)));
@@ -86,7 +86,7 @@ impl Trace {
             if known {
                 signature.check_inputs(&stand_ins.iter().map(Option::as_ref).collect::<Vec<_>>())?;
             }
-            Compiler::plain(standard, Options::default()).build(node, signature, schema)
+            Compiler::plain(standard, Options::default()).build(node, signature, row)
         };
         checked().map_err(|error| error.in_node(&label))?;
         let mut builder = Builder::new("");

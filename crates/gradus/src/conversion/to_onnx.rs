@@ -1,0 +1,162 @@
+//! OpenVINO's operators in those of ONNX.
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::element::Bool;
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result, Tensor};
+
+use crate::conversion::node::{Cx, not_known};
+use crate::conversion::target::{Target, V};
+use crate::conversion::types::numbered;
+use crate::operators::indices::axis as axis_of;
+
+/// An attribute of ONNX: an integer.
+pub(crate) fn int(name: &'static str, value: i64) -> (&'static str, Content) {
+    (name, Content::Int(value))
+}
+
+/// An attribute of ONNX: yes or no.
+pub(crate) fn flag(name: &'static str, value: bool) -> (&'static str, Content) {
+    int(name, i64::from(value))
+}
+
+/// An attribute of ONNX: a word.
+pub(crate) fn word(name: &'static str, value: &str) -> (&'static str, Content) {
+    (name, Content::Bytes(value.to_owned().into()))
+}
+
+/// What several operators need.
+impl Cx<'_, '_> {
+    /// A value in another element type.
+    pub(crate) fn cast(&mut self, value: V, to: DType) -> Result<V> {
+        self.put("Cast", &[value], &[numbered("to", to)?])
+    }
+
+    /// The extents of a value.
+    pub(crate) fn extents(&mut self, value: V) -> Result<V> {
+        self.put("Shape", &[value], &[])
+    }
+
+    /// The same elements in another shape; an extent of 0 is one.
+    pub(crate) fn with_shape(&mut self, value: V, dims: V) -> Result<V> {
+        shaped(self.target, value, dims)
+    }
+
+    /// An input of one truth value as a scalar.
+    pub(crate) fn truth(&mut self, input: usize) -> Result<V> {
+        if let Some([truth]) = self.known_integers(input)?.as_deref() {
+            return Ok(self.constant(Tensor::scalar(Bool::from(*truth != 0))));
+        }
+        let value = self.input(input)?;
+        if self.rank_if_known(input) == Some(0) {
+            return Ok(value);
+        }
+        let none = self.list(&[]);
+        self.with_shape(value, none)
+    }
+
+    /// An input of integers as int64: ONNX takes no other type for shapes, axes and places.
+    pub(crate) fn whole(&mut self, input: usize) -> Result<V> {
+        let id = self.node.inputs.get(input).copied().flatten();
+        if let Some(tensor) = self.known(input)?
+            && id.is_some_and(|id| !self.is_computed(id))
+            && tensor.dtype() != DType::I64
+        {
+            let list = gradus_core::convert::cast(&tensor, DType::I64, gradus_core::convert::Rules::IEEE)?;
+            return Ok(self.constant(list));
+        }
+        let value = self.input(input)?;
+        if self.dtype(input)? == DType::I64 { Ok(value) } else { self.cast(value, DType::I64) }
+    }
+
+    /// The same, as a list, whether it is one or a scalar.
+    pub(crate) fn whole_list(&mut self, input: usize) -> Result<V> {
+        if let Some(values) = self.known_integers(input)? {
+            return Ok(self.list(&values));
+        }
+        let value = self.whole(input)?;
+        if self.rank_if_known(input) == Some(1) {
+            return Ok(value);
+        }
+        let list = self.list(&[-1]);
+        self.with_shape(value, list)
+    }
+
+    /// The same, as a scalar.
+    pub(crate) fn whole_scalar(&mut self, input: usize) -> Result<V> {
+        let value = self.whole(input)?;
+        if self.rank_if_known(input) == Some(0) {
+            return Ok(value);
+        }
+        let none = self.list(&[]);
+        self.with_shape(value, none)
+    }
+
+    /// The elements of a list from one place to before another.
+    pub(crate) fn part_of(&mut self, list: V, from: i64, to: i64) -> Result<V> {
+        let (from, to, axis) = (self.list(&[from]), self.list(&[to]), self.list(&[0]));
+        self.put("Slice", &[list, from, to, axis], &[])
+    }
+
+    /// The extent of an axis as a list of one.
+    pub(crate) fn extent_of(&mut self, value: V, axis: usize) -> Result<V> {
+        let all = self.extents(value)?;
+        let axis = i64_of(axis);
+        self.part_of(all, axis, axis + 1)
+    }
+
+    /// The known extent of an axis of an input.
+    pub(crate) fn known_extent(&self, input: usize, axis: usize) -> Option<i64> {
+        self.dims(input)?.get(axis).copied().flatten()
+    }
+
+    /// The axis that an input names, counted from the first.
+    pub(crate) fn named_axis(&self, input: usize, of: usize) -> Result<usize> {
+        self.axis(self.integer(input)?, of)
+    }
+
+    /// An axis as the operator set takes it: before set 11, most operators count axes only from the first.
+    pub(crate) fn axis_in_set(&self, axis: i64, rank: Option<usize>) -> Result<i64> {
+        match rank {
+            Some(rank) if axis < 0 && self.target.opset < 11 => axis_of(axis, rank).map(i64_of),
+            _ => Ok(axis),
+        }
+    }
+
+    /// The same of several axes.
+    pub(crate) fn axes_in_set(&self, axes: Vec<i64>, rank: Option<usize>) -> Result<Vec<i64>> {
+        axes.into_iter().map(|axis| self.axis_in_set(axis, rank)).collect()
+    }
+
+    /// The second operand with the axes that the attribute says that it has among those of the first.
+    pub(crate) fn aligned(&mut self, a: usize, b: usize) -> Result<V> {
+        let value = self.input(b)?;
+        if self.attributes.text("auto_broadcast") != Some("pdpd") {
+            return Ok(value);
+        }
+        let (rank, own) = (self.rank(a)?, self.rank(b)?);
+        let start = self.attributes.int("auto_broadcast_axis").filter(|&axis| axis >= 0);
+        let start = start.and_then(usize_of_i64).unwrap_or(rank.saturating_sub(own));
+        let behind = rank.saturating_sub(start + own);
+        if behind == 0 {
+            return Ok(value);
+        }
+        let axes = self.list(&(own..own + behind).map(i64_of).collect::<Vec<_>>());
+        self.put("Unsqueeze", &[value, axes], &[])
+    }
+}
+
+/// The number of elements of a list, which decides a rank.
+pub(crate) fn len_of(cx: &Cx<'_, '_>, input: usize) -> Result<usize> {
+    cx.len(input).ok_or_else(|| not_known(&format!("the number of elements of input {input}")))
+}
+
+/// The same elements in another shape. Older sets do not have the attribute that lets an extent be 0.
+pub(crate) fn shaped(target: &mut Target, value: V, dims: V) -> Result<V> {
+    let nonzero = match target.known(dims)? {
+        Some(known) => !known.to_i64()?.contains(&0),
+        None => false,
+    };
+    let zero = (!nonzero).then(|| int("allowzero", 1));
+    Ok(target.put("Reshape", &[value, dims], zero.as_slice(), 1)?[0])
+}

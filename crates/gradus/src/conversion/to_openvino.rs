@@ -1,0 +1,51 @@
+//! ONNX's operators in those of OpenVINO.
+
+use std::fmt::Display;
+
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result};
+
+use crate::conversion::node::Cx;
+use crate::conversion::target::V;
+use crate::conversion::types::named;
+
+/// An attribute of OpenVINO: text.
+pub(crate) fn say(name: &'static str, content: impl Display) -> (&'static str, Content) {
+    (name, Content::Text(content.to_string().into()))
+}
+
+/// Both operands are broadcast as NumPy does.
+pub(crate) fn numpy() -> (&'static str, Content) {
+    say("auto_broadcast", "numpy")
+}
+
+/// What several operators need.
+impl Cx<'_, '_> {
+    /// A value in another element type.
+    pub(crate) fn converted(&mut self, value: V, to: DType) -> Result<V> {
+        self.put("Convert", &[value], &[named("destination_type", to)?])
+    }
+
+    /// The extents of a value, as int64.
+    pub(crate) fn shape_of(&mut self, value: V) -> Result<V> {
+        self.put("ShapeOf", &[value], &[say("output_type", "i64")])
+    }
+
+    /// The same elements in another shape; an extent of 0 is one.
+    pub(crate) fn reshaped(&mut self, value: V, dims: &[i64]) -> Result<V> {
+        let dims = self.list(dims);
+        self.put("Reshape", &[value, dims], &[say("special_zero", false)])
+    }
+
+    /// An input of one element as a scalar.
+    pub(crate) fn scalar_input(&mut self, input: usize) -> Result<V> {
+        let value = self.input(input)?;
+        if self.rank_if_known(input) == Some(0) { Ok(value) } else { self.reshaped(value, &[]) }
+    }
+
+    /// The elements of a list from one place to before another.
+    pub(crate) fn sliced(&mut self, list: V, from: i64, to: i64) -> Result<V> {
+        let (from, to, one, axis) = (self.list(&[from]), self.list(&[to]), self.list(&[1]), self.list(&[0]));
+        self.put("Slice", &[list, from, to, one, axis], &[])
+    }
+}

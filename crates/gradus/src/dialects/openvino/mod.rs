@@ -1,0 +1,44 @@
+//! OpenVINO's operators: of each what is its own, names, attributes, order of inputs, before the functions that all
+//! standards share.
+//!
+//! Attributes are text. An output has the first input's element type unless a rule says otherwise.
+//! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where they are silent.
+
+use gradus_core::graph::Content;
+use gradus_core::{Result, Tensor, Value};
+
+use crate::op::{Attributes, Compute, EvalCx};
+
+/// What a function that other standards share makes of these attributes and inputs.
+pub(crate) fn called(
+    cx: &mut EvalCx<'_>,
+    compute: Compute,
+    attributes: Vec<(&str, Content)>,
+    inputs: &[Option<Value>],
+) -> Result<Vec<Value>> {
+    called_as(cx, "", compute, attributes, inputs)
+}
+
+/// The same, of a function that asks for the operator's name.
+pub(crate) fn called_as(
+    cx: &mut EvalCx<'_>,
+    operator: &'static str,
+    compute: Compute,
+    attributes: Vec<(&str, Content)>,
+    inputs: &[Option<Value>],
+) -> Result<Vec<Value>> {
+    let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
+    let attributes = Attributes::new(operator, attributes);
+    let (outputs, frame) = (cx.outputs, cx.frame);
+    compute(&attributes, &mut EvalCx { inputs: &inputs, outputs, signature: None, frame, run: cx.run })
+}
+
+/// An input, if it is given.
+pub(crate) fn input(cx: &EvalCx<'_>, index: usize) -> Option<Value> {
+    cx.inputs.get(index).copied().flatten().cloned()
+}
+
+/// Integers as an input.
+pub(crate) fn integers(list: &[i64]) -> Option<Value> {
+    Some(Tensor::vector(list).into())
+}

@@ -1,0 +1,275 @@
+//! Paddle's operators in those of ONNX: the graphs that they are run by, and sequences, which are run in a way of their own.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use gradus_core::convert::product;
+use gradus_core::graph::{self, Builder, Content, Node, Standard};
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Result, Shape, Tensor};
+
+use crate::conversion::node::{Cx, cannot};
+use crate::conversion::open;
+use crate::conversion::target::{NONE, Target, V};
+use crate::conversion::types::{numbered, same, told};
+use crate::dialects::paddle::lowered;
+use crate::fact::Fact;
+use crate::model::Model;
+use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
+use crate::program::Options;
+
+fn facts(cx: &Cx<'_, '_>) -> Vec<Option<Fact>> {
+    (0..cx.count()).map(|input| cx.has(input).then(|| cx.fact(input).clone())).collect()
+}
+
+/// Copies the graph that the node stands for.
+pub(crate) fn graph_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let graph = lowered::graph(cx.node, &facts(cx))?;
+    let mut values = HashMap::new();
+    for (input, &id) in graph.inputs().iter().enumerate() {
+        if cx.has(input) {
+            values.insert(id, cx.input(input)?);
+        }
+    }
+    let mut floats: HashSet<_> = graph
+        .inputs()
+        .iter()
+        .enumerate()
+        .filter(|(input, _)| cx.is_float(*input))
+        .map(|(_, &id)| id)
+        .collect();
+    for (id, constant) in graph.constants() {
+        let value = cx.constant(constant.tensor()?);
+        values.insert(*id, value);
+        if constant.dtype().is_float() {
+            floats.insert(*id);
+        }
+    }
+    for &index in graph.order() {
+        let node = &graph.nodes()[index];
+        let inputs: Vec<_> =
+            node.inputs.iter().map(|id| id.and_then(|id| values.get(&id).copied()).unwrap_or(NONE)).collect();
+        let attributes: Vec<_> =
+            node.attributes.iter().map(|attribute| (&*attribute.name, attribute.content.clone())).collect();
+        let name = &*node.operator.name;
+        let of_floats = node.inputs.first().copied().flatten().is_some_and(|id| floats.contains(&id));
+        note(cx, name, node, of_floats);
+        if gives_floats(node, of_floats) {
+            floats.extend(node.outputs.iter().flatten());
+        }
+        let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
+        let outputs = if name == "Mod" && of_floats && !fmod {
+            vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
+        } else if name == "Range" {
+            let dtype = lowered::dtype(cx.node, &facts(cx));
+            let dtype = dtype.ok_or_else(|| cannot("the type of the elements is not known"))?;
+            let mut scalars = [inputs[0], inputs[1], inputs[2]];
+            let none = cx.list(&[]);
+            for scalar in &mut scalars {
+                *scalar = cx.put("Reshape", &[*scalar, none], &[])?;
+            }
+            vec![cx.ranged(scalars, dtype, dtype)?]
+        } else {
+            cx.put_many(name, &inputs, &attributes, node.outputs.len())?
+        };
+        for (id, value) in node.outputs.iter().zip(outputs) {
+            if let Some(id) = id {
+                values.insert(*id, value);
+            }
+        }
+    }
+    let found = |id| values.get(id).copied().ok_or_else(|| cannot("an output has no value"));
+    graph.outputs().iter().map(found).collect()
+}
+
+/// The element type that a Cast gives.
+fn cast_to(node: &Node) -> Option<DType> {
+    match node.attribute("to") {
+        Some(Content::Int(to)) => gradus_formats::onnx::dtype_of(*to),
+        _ => None,
+    }
+}
+
+/// Whether a node of ONNX gives floats, if its first input is one or not.
+fn gives_floats(node: &Node, of_floats: bool) -> bool {
+    match &*node.operator.name {
+        "Shape" | "Size" | "NonZero" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => {
+            false
+        }
+        "Cast" => cast_to(node).is_none_or(DType::is_float),
+        // What they give is of the type of a later input, or of an attribute.
+        "Where" | "ConstantOfShape" => true,
+        _ => of_floats,
+    }
+}
+
+/// Notes what an operator of ONNX leaves open, for floats.
+fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
+    if &*cx.node.operator.name == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
+        cx.edges("axes of which the extent is not known before a run are taken to have one element");
+    }
+    if !of_floats {
+        if operator == "Pow" {
+            cx.edges(open::POWER);
+        }
+        return;
+    }
+    match operator {
+        "Cos" | "Erf" | "Exp" | "Log" | "Pow" | "Sigmoid" | "Sin" | "Softmax" | "Tanh" => {
+            cx.rounding(open::FUNCTION);
+        }
+        "MatMul" | "ReduceMean" | "ReduceProd" | "ReduceSum" => cx.rounding(open::ORDER),
+        "Mod" => cx.rounding("the texts do not say that the remainder of floats is exact"),
+        "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(open::NAN),
+        "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(open::CAST),
+        _ => {}
+    }
+}
+
+/// A graph of the node, which sees what is around it in both standards.
+fn nested(cx: &mut Cx<'_, '_>, name: &str, lead: &[(&str, DType)]) -> Result<Content> {
+    let (_, inner, number) = cx.graph(name)?;
+    let mut scope = cx.scope.inner(cx.conversion, inner, cx.node, cx.index, number);
+    let mut target = Target::new(cx.target.standard, cx.target.opset);
+    for (place, &id) in inner.inputs().iter().enumerate() {
+        let declared = match lead.get(place) {
+            Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
+            None => told(scope.fact(id)),
+        };
+        let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
+        let name = cx.conversion.names.fresh(like);
+        let value = target.input(name, declared);
+        scope.set(id, value);
+    }
+    for capture in inner.captures() {
+        if scope.constant(capture.inner).is_none() {
+            let value = cx.scope.value(cx.target, cx.conversion, capture.outer)?;
+            let name = cx.target.name_of(value).cloned();
+            let name = name.ok_or_else(|| cannot("what the graph reads has no name"))?;
+            let value = target.captured(name);
+            scope.set(capture.inner, value);
+        }
+    }
+    scope.convert(cx.conversion, &mut target)?;
+    let mut given = Vec::new();
+    for &id in inner.outputs() {
+        let mut value = scope.value(&mut target, cx.conversion, id)?;
+        if given.contains(&value) || !target.is_computed(value) {
+            let since = target.mark();
+            value = same(&mut target, value, scope.fact(id).dtype())?;
+            target.name_since(since, "copy", &mut cx.conversion.names);
+        }
+        given.push(value);
+        target.output(value);
+    }
+    Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
+}
+
+pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let condition = cx.truth(0)?;
+    let yes = nested(cx, "then_branch", &[])?;
+    let no = nested(cx, "else_branch", &[])?;
+    let outputs = cx.outputs();
+    cx.put_many("If", &[condition], &[("then_branch", yes), ("else_branch", no)], outputs)
+}
+
+pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let mut inputs = vec![cx.maybe(0)?, cx.truth(1)?];
+    for input in 2..cx.count() {
+        inputs.push(cx.input(input)?);
+    }
+    let body = nested(cx, "body", &[("run", DType::I64), ("goes_on", DType::Bool)])?;
+    let outputs = cx.outputs();
+    cx.put_many("Loop", &inputs, &[("body", body)], outputs)
+}
+
+/// Most bytes of a sequence that becomes a constant.
+const MOST_BYTES: u128 = 1 << 24;
+
+/// What the node computes, if all that it needs is known, and it is not too long.
+fn computed(cx: &Cx<'_, '_>, dtype: DType) -> Result<Option<Tensor>> {
+    let mut builder = Builder::new("");
+    let mut names = Vec::new();
+    for input in 0..cx.count() {
+        let Some(tensor) = cx.known(input)? else { return Ok(None) };
+        if input == 2 {
+            let count = tensor.to_i64()?.first().copied().and_then(gradus_core::convert::usize_of_i64);
+            let long = |count: usize| {
+                Shape::new([count]).map_or(product(count, 16), |shape| byte_len(dtype, &shape)) > MOST_BYTES
+            };
+            if count.is_some_and(long) {
+                return Ok(None);
+            }
+        }
+        names.push(format!("{input}"));
+        builder.constant(&names[input], tensor.into())?;
+    }
+    let inputs = names.iter().map(|name| Some(builder.reference(name))).collect();
+    builder.push(Node { inputs, outputs: <_>::default(), ..cx.node.clone() }, &["output"])?;
+    builder.output("output");
+    let mut alone = graph::Model::new(Standard::Paddle);
+    alone.graph = builder.finish()?;
+    let results = Model::from_source(alone).run(&HashMap::new(), &[], &Options::default())?;
+    let (_, value) = results.first().ok_or_else(|| cannot("the sequence has no output"))?;
+    value.tensor().cloned().map(Some)
+}
+
+/// A sequence. What is known becomes the constant that it is, bit for bit; otherwise it is computed in float64, and rounded
+/// at every step.
+pub(crate) fn space(cx: &mut Cx<'_, '_>, base: Option<usize>) -> Result<Vec<V>> {
+    let dtype = match cx.attributes.dtype("dtype") {
+        Some(dtype) => dtype,
+        None => cx.dtype(0)?,
+    };
+    if let Some(tensor) = computed(cx, dtype)? {
+        return Ok(vec![cx.target.constant(None, tensor.into())]);
+    }
+    cx.rounding(
+        "ONNX has no such sequence: it is computed in float64 step by step, and each step is rounded",
+    );
+    let (start, stop) = (double(cx, 0, dtype)?, double(cx, 1, dtype)?);
+    let count = whole(cx, 2)?;
+    let (zero, one, float_one) = (cx.scalar(0), cx.scalar(1), cx.constant(Tensor::scalar(1f64)));
+    let places = cx.put("Range", &[zero, count, one], &[])?;
+    let last = cx.put("Sub", &[count, one], &[])?;
+    let to_double = [numbered("to", DType::F64)?];
+    let (each, parts) = (cx.put("Cast", &[places], &to_double)?, cx.put("Cast", &[last], &to_double)?);
+    let parts = cx.put("Max", &[parts, float_one], &[])?;
+    let span = cx.put("Sub", &[stop, start], &[])?;
+    let step = cx.put("Div", &[span, parts], &[])?;
+    let offset = cx.put("Mul", &[each, step], &[])?;
+    let inner = cx.put("Add", &[start, offset], &[])?;
+    // The last of several is the end itself.
+    let (is_last, behind) =
+        (cx.put("Equal", &[places, last], &[])?, cx.put("Greater", &[places, zero], &[])?);
+    let is_end = cx.put("And", &[is_last, behind], &[])?;
+    let mut elements = cx.put("Where", &[is_end, stop, inner], &[])?;
+    if let Some(base) = base {
+        let base = double(cx, base, dtype)?;
+        elements = cx.put("Pow", &[base, elements], &[])?;
+    }
+    Ok(vec![cx.put("Cast", &[elements], &[numbered("to", dtype)?])?])
+}
+
+/// An input of one element as a scalar of float64, cast to the type of the elements before.
+fn double(cx: &mut Cx<'_, '_>, input: usize, dtype: DType) -> Result<V> {
+    let (mut value, none, own) = (cx.input(input)?, cx.list(&[]), cx.dtype(input)?);
+    value = cx.put("Reshape", &[value, none], &[])?;
+    if own != dtype {
+        if own.is_float() && dtype.is_integer() {
+            cx.edges(open::CAST);
+        }
+        value = cx.put("Cast", &[value], &[numbered("to", dtype)?])?;
+    }
+    cx.put("Cast", &[value], &[numbered("to", DType::F64)?])
+}
+
+fn whole(cx: &mut Cx<'_, '_>, input: usize) -> Result<V> {
+    let (value, none) = (cx.input(input)?, cx.list(&[]));
+    let value = cx.put("Reshape", &[value, none], &[])?;
+    if cx.dtype(input)? == DType::I64 {
+        Ok(value)
+    } else {
+        cx.put("Cast", &[value], &[numbered("to", DType::I64)?])
+    }
+}

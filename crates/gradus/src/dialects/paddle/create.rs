@@ -1,0 +1,128 @@
+//! Operators that make tensors, tell of them, or give them another type.
+//!
+//! | operator | result |
+//! |---|---|
+//! | `full` | `value`, a float64, cast to `dtype`, in the shape `shape` |
+//! | `full_int_array`, `assign_value` | the numbers of an attribute |
+//! | `full_like`, `full_with_tensor` | the value of an input, in the shape of another or that another says |
+//! | `arange` | a Range of `start`, `end` and `step`, each cast to `dtype` first |
+//! | `shape`, `shape64`, `numel` | extents as int32 or int64; the number of elements |
+//! | `cast`, `assign`, `fetch` | the input |
+
+use gradus_core::convert::{self, Rules};
+use gradus_core::graph::Content;
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor};
+
+use crate::dialects::paddle::lowering::{Lowering, V};
+
+pub(crate) fn same(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let x = l.input(0)?;
+    Ok(vec![l.apply("Identity", &[x], &[])?])
+}
+
+/// The element type that is made: an attribute says it, or else the default says float32.
+fn dtype(l: &Lowering<'_>) -> Result<DType> {
+    Ok(l.dtype("dtype")?.unwrap_or(DType::F32))
+}
+
+pub(crate) fn full(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let missing = || Error::new(Kind::Graph, "attribute \"value\" is missing");
+    let value = match l.attribute("value") {
+        Some(Content::Tensor(value)) => value.tensor()?,
+        _ => Tensor::scalar(l.float("value")?.ok_or_else(missing)?),
+    };
+    let value = convert::cast(&value, dtype(l)?, Rules::IEEE)?.reshaped(Shape::vector(1))?;
+    let dims = l.ints("shape")?.unwrap_or(&[]).to_vec();
+    let dims = l.list(&dims)?;
+    Ok(vec![l.apply("ConstantOfShape", &[dims], &[("value", Content::Tensor(value.into()))])?])
+}
+
+pub(crate) fn full_int_array(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let values = Tensor::vector(l.ints("value")?.unwrap_or(&[]));
+    let dtype = l.dtype("dtype")?.unwrap_or(DType::I64);
+    Ok(vec![l.constant(convert::cast(&values, dtype, Rules::IEEE)?)?])
+}
+
+pub(crate) fn full_like(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let x = l.input(0)?;
+    let value = if l.has(1) {
+        l.input(1)?
+    } else {
+        let value = l.float("value")?.unwrap_or(0.0);
+        l.constant(Tensor::scalar(value))?
+    };
+    let dtype = match l.dtype("dtype")? {
+        Some(dtype) => dtype,
+        None => l.dtype_of(0)?,
+    };
+    let dims = l.shape(x)?;
+    filled(l, value, dims, dtype)
+}
+
+pub(crate) fn full_with_tensor(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (value, dims, dtype) = (l.input(0)?, l.input(1)?, dtype(l)?);
+    let dims = l.cast(dims, DType::I64)?;
+    filled(l, value, dims, dtype)
+}
+
+/// The only element of a value, so often as the extents say.
+fn filled(l: &mut Lowering<'_>, value: V, dims: V, dtype: DType) -> Result<Vec<V>> {
+    let value = l.cast(value, dtype)?;
+    let value = l.reshape(value, &[])?;
+    Ok(vec![l.apply("Expand", &[value, dims], &[])?])
+}
+
+pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let numbers: Vec<Number> = match l.attribute("values") {
+        Some(Content::Ints(values)) => values.iter().map(|&value| Number::Int(value.into())).collect(),
+        Some(Content::Floats(values)) => values.iter().map(|&value| Number::Float(value.into())).collect(),
+        Some(Content::Tensors(values)) => {
+            values.iter().map(|value| value.tensor()?.only_number()).collect::<Result<_>>()?
+        }
+        _ => return Err(Error::new(Kind::Graph, "attribute \"values\" is missing or no list of numbers")),
+    };
+    let dims = l.ints("shape")?.map_or_else(|| Ok(Shape::vector(numbers.len())), Shape::from_i64)?;
+    if dims.len() != numbers.len() {
+        let count = numbers.len();
+        return Err(Error::new(Kind::Shape, format!("{count} values do not fill the shape {dims}")));
+    }
+    Ok(vec![l.constant(Tensor::from_numbers(dtype(l)?, dims, numbers, Rules::IEEE)?)?])
+}
+
+pub(crate) fn arange(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let to = match l.dtype("dtype")? {
+        Some(dtype) => dtype,
+        None => l.dtype_of(0)?,
+    };
+    let mut scalars = [l.input(0)?, l.input(1)?, l.input(2)?];
+    for (index, scalar) in scalars.iter_mut().enumerate() {
+        if l.dtype_of(index) != Ok(to) {
+            *scalar = l.cast(*scalar, to)?;
+        }
+    }
+    Ok(vec![l.apply("Range", &scalars, &[])?])
+}
+
+fn shape(l: &mut Lowering<'_>, dtype: DType) -> Result<Vec<V>> {
+    let x = l.input(0)?;
+    let extents = l.shape(x)?;
+    Ok(vec![if dtype == DType::I64 { extents } else { l.cast(extents, dtype)? }])
+}
+
+pub(crate) fn cast(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, to) = (l.input(0)?, dtype(l)?);
+    Ok(vec![l.cast(x, to)?])
+}
+
+pub(crate) fn shape_lower(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    shape(l, DType::I32)
+}
+
+pub(crate) fn shape64(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    shape(l, DType::I64)
+}
+
+pub(crate) fn numel(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let x = l.input(0)?;
+    Ok(vec![l.apply("Size", &[x], &[])?])
+}

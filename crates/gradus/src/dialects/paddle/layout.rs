@@ -1,0 +1,257 @@
+//! Operators that move elements: ONNX's, but for
+//!
+//! | operator | Paddle |
+//! |---|---|
+//! | `slice` | axes in `decrease_axis` go |
+//! | `split` | one of the sections may be -1: what is left |
+//! | `squeeze` | axes of other extents than 1 stay |
+//! | `unsqueeze` | axes are added one after the other, each counted among those that are there then |
+//! | `expand` | -1 keeps an extent |
+//! | `tile` | repeats and axes are counted from the last |
+//! | `gather` | indices of shape [n, 1] pass for [n] |
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
+use gradus_core::{DType, Error, Kind, Result};
+
+use crate::dialects::paddle::lowering::{Lowering, V, along, axis, not_known};
+
+/// The list of integers that an attribute or an input says, as int64.
+fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<V> {
+    if let Some(values) = l.ints(name)? {
+        let values = values.to_vec();
+        return l.list(&values);
+    }
+    let missing = |_| Error::new(Kind::Graph, format!("neither attribute nor input \"{name}\" is given"));
+    let given = l.input(input).map_err(missing)?;
+    let flat = if l.rank_of(input)? == 1 { given } else { l.reshape(given, &[-1])? };
+    if l.dtype_of(input)? == DType::I64 { Ok(flat) } else { l.cast(flat, DType::I64) }
+}
+
+pub(crate) fn with_list(l: &mut Lowering<'_>, operator: &str, name: &str) -> Result<Vec<V>> {
+    let x = l.input(0)?;
+    let list = list(l, name, 1)?;
+    Ok(vec![l.apply(operator, &[x, list], &[])?])
+}
+
+/// The axis that an attribute names: an input that stands for it is one, if it is constant.
+fn constant_axis(l: &Lowering<'_>, rank: usize, default: Option<i64>) -> Result<usize> {
+    let named = l.int("axis")?.or(default);
+    axis(named.ok_or_else(|| not_known("the axis is computed".to_owned()))?, rank)
+}
+
+fn inputs(l: &Lowering<'_>) -> Result<Vec<V>> {
+    (0..l.count()).map(|input| l.input(input)).collect()
+}
+
+pub(crate) fn concat(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let parts = inputs(l)?;
+    let axis = constant_axis(l, l.rank_of(0)?, None)?;
+    Ok(vec![l.apply("Concat", &parts, &[along(axis)])?])
+}
+
+pub(crate) fn stack(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let axis = constant_axis(l, l.rank_of(0)? + 1, Some(0))?;
+    let at = l.list(&[i64_of(axis)])?;
+    let parts = inputs(l)?.into_iter().map(|part| l.apply("Unsqueeze", &[part, at], &[]));
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    Ok(vec![l.apply("Concat", &parts, &[along(axis)])?])
+}
+
+pub(crate) fn split(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, outputs) = (l.input(0)?, l.outputs());
+    let axis = constant_axis(l, l.rank_of(0)?, None)?;
+    let open = l.ints("sections")?.filter(|sections| sections.contains(&-1)).map(<[_]>::to_vec);
+    let sizes = match open {
+        None => list(l, "sections", 1)?,
+        Some(sections) => {
+            // A second -1 makes the sum wrong, which the split refuses.
+            let at = sections.iter().position(|&size| size == -1).unwrap_or(0);
+            let others = sections.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, &size)| size);
+            let others = others.fold(0, i64::saturating_add);
+            let (dims, index) = (l.shape(x)?, l.list(&[i64_of(axis)])?);
+            let (whole, taken) = (l.apply("Gather", &[dims, index], &[])?, l.list(&[others])?);
+            let rest = l.apply("Sub", &[whole, taken], &[])?;
+            let (before, after) = (l.list(&sections[..at])?, l.list(&sections[at + 1..])?);
+            l.apply("Concat", &[before, rest, after], &[along(0)])?
+        }
+    };
+    l.apply_many("Split", &[x, sizes], &[along(axis)], outputs)
+}
+
+pub(crate) fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, outputs) = (l.input(0)?, l.outputs());
+    let (axis, count) = (constant_axis(l, l.rank_of(0)?, None)?, l.int("num")?.unwrap_or(i64_of(outputs)));
+    if count != i64_of(outputs) || count == 0 {
+        return Err(Error::new(
+            Kind::Graph,
+            format!("{count} parts are asked for, but there are {outputs} outputs"),
+        ));
+    }
+    // Parts must be alike, where ONNX would make the last one shorter.
+    let (dims, index) = (l.shape(x)?, l.list(&[i64_of(axis)])?);
+    let (whole, by) = (l.apply("Gather", &[dims, index], &[])?, l.list(&[count])?);
+    let each = l.apply("Div", &[whole, by], &[])?;
+    let sizes = l.apply("Expand", &[each, by], &[])?;
+    l.apply_many("Split", &[x, sizes], &[along(axis)], outputs)
+}
+
+pub(crate) fn unbind(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, outputs) = (l.input(0)?, l.outputs());
+    let axis = constant_axis(l, l.rank_of(0)?, Some(0))?;
+    let (sizes, at) = (l.list(&vec![1; outputs])?, l.list(&[i64_of(axis)])?);
+    let parts = l.apply_many("Split", &[x, sizes], &[along(axis)], outputs)?;
+    parts.into_iter().map(|part| l.apply("Squeeze", &[part, at], &[])).collect()
+}
+
+pub(crate) fn slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, starts, ends) = (l.input(0)?, list(l, "starts", 1)?, list(l, "ends", 2)?);
+    let axes = list(l, "axes", usize::MAX)?;
+    let part = l.apply("Slice", &[x, starts, ends, axes], &[])?;
+    Ok(vec![decreased(l, part)?])
+}
+
+pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, starts, mut ends) = (l.input(0)?, list(l, "starts", 1)?, list(l, "ends", 2)?);
+    let forwards = l.ints("strides")?.is_some_and(|strides| strides.iter().all(|&stride| stride > 0));
+    let (axes, strides) = (list(l, "axes", usize::MAX)?, list(l, "strides", 3)?);
+    if !forwards {
+        // Backwards from before the first element, there is nothing; to ONNX, it would be that element.
+        let dims = l.shape(x)?;
+        let extents = l.apply("Gather", &[dims, axes], &[])?;
+        let (least, zero, far) = (l.apply("Neg", &[extents], &[])?, l.list(&[0])?, l.list(&[i64::MAX])?);
+        let (before, back) =
+            (l.apply("Less", &[starts, least], &[])?, l.apply("Less", &[strides, zero], &[])?);
+        let nothing = l.apply("Where", &[before, far, ends], &[])?;
+        ends = l.apply("Where", &[back, nothing, ends], &[])?;
+    }
+    let part = l.apply("Slice", &[x, starts, ends, axes, strides], &[])?;
+    Ok(vec![decreased(l, part)?])
+}
+
+/// Without the axes that the attribute names: of each, one element was taken.
+fn decreased(l: &mut Lowering<'_>, part: V) -> Result<V> {
+    match l.ints("decrease_axis")? {
+        Some(axes) if !axes.is_empty() => {
+            let axes = axes.to_vec();
+            let axes = l.list(&axes)?;
+            l.apply("Squeeze", &[part, axes], &[])
+        }
+        _ => Ok(part),
+    }
+}
+
+pub(crate) fn flatten(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    if rank == 0 {
+        return Ok(vec![l.reshape(x, &[1])?]);
+    }
+    let first = axis(l.int("start_axis")?.unwrap_or(1), rank)?;
+    let last = axis(l.int("stop_axis")?.unwrap_or(-1), rank)?.max(first);
+    let window = |l: &mut Lowering<'_>, from: usize, to: usize| {
+        l.apply("Shape", &[x], &[("start", Content::Int(i64_of(from))), ("end", Content::Int(i64_of(to)))])
+    };
+    let (before, middle, after) =
+        (window(l, 0, first)?, window(l, first, last + 1)?, window(l, last + 1, rank)?);
+    let product = l.apply("ReduceProd", &[middle], &[("keepdims", Content::Int(1))])?;
+    let dims = l.apply("Concat", &[before, product, after], &[along(0)])?;
+    Ok(vec![l.apply("Reshape", &[x, dims], &[("allowzero", Content::Int(1))])?])
+}
+
+pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, dims) = (l.input(0)?, l.dims_of(0)?.to_vec());
+    let Some(named) = l.ints("axis")?.map(<[_]>::to_vec) else {
+        return with_list(l, "Squeeze", "axis");
+    };
+    if named.is_empty() {
+        return Ok(vec![l.apply("Squeeze", &[x], &[])?]);
+    }
+    let mut axes = Vec::new();
+    for each in named {
+        let axis = axis(each, dims.len())?;
+        // Where the extent is not known, it is taken for 1, as Paddle does.
+        if dims[axis].is_none_or(|len| len == 1) && !axes.contains(&i64_of(axis)) {
+            axes.push(i64_of(axis));
+        }
+    }
+    if axes.is_empty() {
+        return Ok(vec![l.apply("Identity", &[x], &[])?]);
+    }
+    let axes = l.list(&axes)?;
+    Ok(vec![l.apply("Squeeze", &[x, axes], &[])?])
+}
+
+pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let Some(axes) = l.ints("axis")?.map(<[_]>::to_vec) else {
+        return with_list(l, "Unsqueeze", "axis");
+    };
+    let mut value = l.input(0)?;
+    for axis in axes {
+        let axis = l.list(&[axis])?;
+        value = l.apply("Unsqueeze", &[value, axis], &[])?;
+    }
+    Ok(vec![value])
+}
+
+pub(crate) fn expand(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, target) = (l.input(0)?, list(l, "shape", 1)?);
+    // An extent of 1 is one that is kept.
+    let target = l.apply("Abs", &[target], &[])?;
+    Ok(vec![l.apply("Expand", &[x, target], &[])?])
+}
+
+pub(crate) fn expand_as(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    if !l.has(1) {
+        return with_list(l, "Expand", "target_shape");
+    }
+    let (x, y) = (l.input(0)?, l.input(1)?);
+    let target = l.shape(y)?;
+    Ok(vec![l.apply("Expand", &[x, target], &[])?])
+}
+
+pub(crate) fn tile(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (mut x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let count = match l.ints("repeat_times")? {
+        Some(repeats) => repeats.len(),
+        None => l.len_of(1)?,
+    };
+    let mut repeats = list(l, "repeat_times", 1)?;
+    if count < rank {
+        let ones = l.list(&vec![1; rank - count])?;
+        repeats = l.apply("Concat", &[ones, repeats], &[along(0)])?;
+    }
+    if count > rank {
+        let axes = l.list(&(0..i64_of(count - rank)).collect::<Vec<_>>())?;
+        x = l.apply("Unsqueeze", &[x, axes], &[])?;
+    }
+    Ok(vec![l.apply("Tile", &[x, repeats], &[])?])
+}
+
+pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, mut index) = (l.input(0)?, l.input(1)?);
+    let axis = constant_axis(l, l.rank_of(0)?, if l.has(2) { None } else { Some(0) })?;
+    if !matches!(l.dtype_of(1)?, DType::I32 | DType::I64) {
+        index = l.cast(index, DType::I64)?;
+    }
+    if let [_, Some(1)] = *l.dims_of(1)? {
+        index = l.reshape(index, &[-1])?;
+    }
+    Ok(vec![l.apply("Gather", &[x, index], &[along(axis)])?])
+}
+
+pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let perm = l.ints("perm")?.unwrap_or(&[]).iter().map(|&each| axis(each, rank).map(i64_of));
+    let perm = perm.collect::<Result<Vec<_>>>()?;
+    Ok(vec![l.apply("Transpose", &[x], &[("perm", Content::Ints(perm))])?])
+}
+
+pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let inputs = [l.input(0)?, l.input(1)?];
+    Ok(vec![l.apply("GatherND", &inputs, &[])?])
+}
+
+pub(crate) fn where_lower(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+    let inputs = [l.input(0)?, l.input(1)?, l.input(2)?];
+    Ok(vec![l.apply("Where", &inputs, &[])?])
+}

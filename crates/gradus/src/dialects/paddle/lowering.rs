@@ -1,0 +1,335 @@
+//! Lowering: the graph of ONNX operators that a node stands for, run and inferred.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::{Builder, Content, Graph, Node, Origin, Standard};
+use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
+use gradus_formats::onnx::{NEWEST_OPSET, number_of};
+
+use crate::fact::Fact;
+use crate::infer::{Cx, Outcome, Stop};
+use crate::op::{EvalCx, NodeCx, Op};
+use crate::program::{Compiler, Options, Program};
+
+/// Writes the graph of a node; gives the values that are the node's outputs.
+pub(crate) type Lower = fn(&mut Lowering<'_>) -> Result<Vec<V>>;
+
+/// A value of the graph that is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct V(usize);
+
+/// What the graph of a node may depend on, beside its attributes: what is known of an input.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Known {
+    dtype: Option<DType>,
+    /// Extents, as far as they are known.
+    dims: Option<Vec<Option<usize>>>,
+}
+
+impl Known {
+    fn of_value(value: &Value) -> Known {
+        let Value::Tensor(tensor) = value else { return Known { dtype: value.dtype(), dims: None } };
+        let dims = tensor.shape().dims().iter().map(|&len| Some(len)).collect();
+        Known { dtype: Some(tensor.dtype()), dims: Some(dims) }
+    }
+
+    pub(crate) fn of_fact(fact: &Fact) -> Known {
+        let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_ref());
+        let dims = dims.map(|dims| dims.iter().map(|dim| dim.known().and_then(usize_of_i64)).collect());
+        Known { dtype: fact.dtype(), dims }
+    }
+}
+
+/// What is known of all inputs; nothing of one that is missing.
+type Inputs = Vec<Option<Known>>;
+
+/// A node that is lowered, and the graph that is written.
+pub(crate) struct Lowering<'a> {
+    node: &'a Node,
+    inputs: &'a [Option<Known>],
+    builder: Builder,
+    /// How many values there are, inputs first.
+    values: usize,
+}
+
+/// The node.
+impl Lowering<'_> {
+    /// An attribute's content, if it is given.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&Content> {
+        self.node.attribute(name)
+    }
+
+    fn wrong(name: &str, content: &Content, wanted: &str) -> Error {
+        Error::new(Kind::Type, format!("attribute \"{name}\" is {}, but {wanted} is wanted", content.sort()))
+    }
+
+    /// An integer, if it is given.
+    pub(crate) fn int(&self, name: &str) -> Result<Option<i64>> {
+        match self.attribute(name) {
+            None => Ok(None),
+            Some(Content::Int(value)) => Ok(Some(*value)),
+            Some(other) => Err(Self::wrong(name, other, "an integer")),
+        }
+    }
+
+    /// An integer that means yes or no.
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool> {
+        Ok(self.int(name)?.map_or(default, |value| value != 0))
+    }
+
+    /// Integers, if they are given.
+    pub(crate) fn ints(&self, name: &str) -> Result<Option<&[i64]>> {
+        match self.attribute(name) {
+            None => Ok(None),
+            Some(Content::Ints(values)) => Ok(Some(values)),
+            Some(Content::Int(value)) => Ok(Some(std::slice::from_ref(value))),
+            Some(other) => Err(Self::wrong(name, other, "a list of integers")),
+        }
+    }
+
+    /// A float, if it is given.
+    pub(crate) fn float(&self, name: &str) -> Result<Option<f64>> {
+        match self.attribute(name) {
+            None => Ok(None),
+            Some(Content::Float(value)) => Ok(Some(f64::from(*value))),
+            Some(Content::Tensor(value)) => {
+                Ok(Some(gradus_core::convert::nearest_f64(value.tensor()?.only_number()?)))
+            }
+            Some(other) => Err(Self::wrong(name, other, "a float")),
+        }
+    }
+
+    /// An element type, if one is given.
+    pub(crate) fn dtype(&self, name: &str) -> Result<Option<DType>> {
+        match self.attribute(name) {
+            None => Ok(None),
+            // `undefined`, `Undefined(ALL_DTYPE)`.
+            Some(Content::Bytes(text)) if text.to_ascii_lowercase().starts_with(b"undefined") => Ok(None),
+            Some(content @ Content::Bytes(text)) => {
+                let dtype = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+                dtype.map(Some).ok_or_else(|| Self::wrong(name, content, "an element type"))
+            }
+            Some(other) => Err(Self::wrong(name, other, "an element type")),
+        }
+    }
+
+    /// The number of outputs.
+    pub(crate) fn outputs(&self) -> usize {
+        self.node.outputs.len()
+    }
+
+    /// The number of inputs, missing ones included.
+    pub(crate) fn count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Whether an input is given.
+    pub(crate) fn has(&self, index: usize) -> bool {
+        self.inputs.get(index).is_some_and(Option::is_some)
+    }
+
+    /// An input.
+    pub(crate) fn input(&self, index: usize) -> Result<V> {
+        let missing = || Error::new(Kind::Graph, format!("input {index} is missing"));
+        self.has(index).then_some(V(index)).ok_or_else(missing)
+    }
+
+    fn known(&self, index: usize) -> Option<&Known> {
+        self.inputs.get(index)?.as_ref()
+    }
+
+    /// The element type of an input.
+    pub(crate) fn dtype_of(&self, index: usize) -> Result<DType> {
+        let dtype = self.known(index).and_then(|known| known.dtype);
+        dtype.ok_or_else(|| not_known(format!("the element type of input {index} is not known")))
+    }
+
+    /// The extents of an input, as far as they are known.
+    pub(crate) fn dims_of(&self, index: usize) -> Result<&[Option<usize>]> {
+        let dims = self.known(index).and_then(|known| known.dims.as_deref());
+        dims.ok_or_else(|| not_known(format!("the rank of input {index} is not known")))
+    }
+
+    /// The number of axes of an input.
+    pub(crate) fn rank_of(&self, index: usize) -> Result<usize> {
+        self.dims_of(index).map(<[_]>::len)
+    }
+
+    /// How many elements an input of one axis has.
+    pub(crate) fn len_of(&self, index: usize) -> Result<usize> {
+        match *self.dims_of(index)? {
+            [Some(len)] => Ok(len),
+            _ => Err(not_known(format!("the number of elements of input {index} is not known"))),
+        }
+    }
+}
+
+/// What inference does not know, and a run always does.
+pub(crate) fn not_known(message: String) -> Error {
+    Error::new(Kind::Unsupported, message)
+}
+
+/// The graph.
+impl Lowering<'_> {
+    fn next(&mut self) -> V {
+        self.values += 1;
+        V(self.values - 1)
+    }
+
+    /// Applies an ONNX operator.
+    pub(crate) fn apply(&mut self, name: &str, inputs: &[V], attributes: &[(&str, Content)]) -> Result<V> {
+        let output = self.next();
+        self.push(name, inputs, &[output], attributes)?;
+        Ok(output)
+    }
+
+    /// Applies an ONNX operator with that many outputs.
+    pub(crate) fn apply_many(
+        &mut self,
+        name: &str,
+        inputs: &[V],
+        attributes: &[(&str, Content)],
+        outputs: usize,
+    ) -> Result<Vec<V>> {
+        let outputs: Vec<_> = (0..outputs).map(|_| self.next()).collect();
+        self.push(name, inputs, &outputs, attributes)?;
+        Ok(outputs)
+    }
+
+    fn push(
+        &mut self,
+        name: &str,
+        inputs: &[V],
+        outputs: &[V],
+        attributes: &[(&str, Content)],
+    ) -> Result<()> {
+        let keys = |values: &[V]| values.iter().copied().map(key).collect::<Vec<_>>();
+        let (inputs, outputs) = (keys(inputs), keys(outputs));
+        let inputs: Vec<_> = inputs.iter().map(String::as_str).collect();
+        let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
+        self.builder.apply("", name, NEWEST_OPSET, &inputs, &outputs, attributes.to_vec())
+    }
+
+    /// A constant.
+    pub(crate) fn constant(&mut self, tensor: Tensor) -> Result<V> {
+        let value = self.next();
+        self.builder.constant(&key(value), tensor.into())?;
+        Ok(value)
+    }
+
+    /// A list of int64.
+    pub(crate) fn list(&mut self, values: &[i64]) -> Result<V> {
+        self.constant(Tensor::vector(values))
+    }
+
+    /// A value in another element type.
+    pub(crate) fn cast(&mut self, value: V, to: DType) -> Result<V> {
+        let number =
+            number_of(to).ok_or_else(|| Error::new(Kind::Type, format!("{to} is not a type of ONNX")))?;
+        self.apply("Cast", &[value], &[("to", Content::Int(number))])
+    }
+
+    /// The same elements in another shape.
+    pub(crate) fn reshape(&mut self, value: V, dims: &[i64]) -> Result<V> {
+        let dims = self.list(dims)?;
+        self.apply("Reshape", &[value, dims], &[])
+    }
+
+    /// The extents of a value.
+    pub(crate) fn shape(&mut self, value: V) -> Result<V> {
+        self.apply("Shape", &[value], &[])
+    }
+}
+
+fn key(value: V) -> String {
+    format!("v{}", value.0)
+}
+
+/// The graph that a node stands for.
+pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Result<Graph> {
+    let mut builder = Builder::new(&node.operator.name);
+    for index in 0..inputs.len() {
+        builder.define(&key(V(index)), Origin::Input)?;
+    }
+    let mut lowering = Lowering { node, inputs, builder, values: inputs.len() };
+    let outputs = lower(&mut lowering)?;
+    if outputs.len() < node.outputs.len() {
+        let (count, wanted) = (outputs.len(), node.outputs.len());
+        return Err(Error::new(
+            Kind::Graph,
+            format!("the node names {wanted} outputs, but the operator has {count}"),
+        ));
+    }
+    for &output in outputs.iter().take(node.outputs.len()) {
+        lowering.builder.output(&key(output));
+    }
+    lowering.builder.finish()
+}
+
+/// An operator that is run by the graph that it stands for.
+#[derive(Debug)]
+struct Lowered {
+    node: Node,
+    lower: Lower,
+    options: Options,
+    /// The last graph, and what was known of the inputs that it was written for.
+    last: Mutex<Option<(Inputs, Arc<Program>)>>,
+}
+
+/// Builds the operator that runs the graph.
+pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let lower = cx.row.lower.expect("only rows that are lowered name this");
+    let (node, options) = (cx.node.clone(), cx.compiler.options());
+    Ok(Box::new(Lowered { node, lower, options, last: Mutex::default() }))
+}
+
+impl Lowered {
+    fn program(&self, inputs: Inputs) -> Result<Arc<Program>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, program)) = &*last
+            && *of == inputs
+        {
+            return Ok(program.clone());
+        }
+        let graph = graph(&self.node, &inputs, self.lower)?;
+        let program = Arc::new(Compiler::plain(Standard::Onnx, self.options).inner(&graph)?);
+        *last = Some((inputs, program.clone()));
+        Ok(program)
+    }
+}
+
+impl Op for Lowered {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let program = self.program(cx.inputs.iter().map(|value| value.map(Known::of_value)).collect())?;
+        program.run(cx.inputs.iter().map(|value| value.cloned()).collect(), &[], cx.run)
+    }
+}
+
+/// What is known of the outputs: what the graph says.
+pub(crate) fn infer(cx: &mut Cx<'_, '_>) -> Outcome {
+    let lower = cx.row.and_then(|row| row.lower).expect("only rows that are lowered name this");
+    let facts: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
+    let known: Vec<_> =
+        (0..cx.count()).map(|input| cx.has(input).then(|| Known::of_fact(&facts[input]))).collect();
+    let graph = graph(cx.node, &known, lower).map_err(|error| match error.kind() {
+        Kind::Unsupported => Stop::unknown(error.message().to_owned()),
+        _ => Stop::Wrong(error),
+    })?;
+    Ok(cx.lowered(&graph, facts))
+}
+
+/// An axis counted from the first.
+pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
+    crate::operators::indices::axis(axis, rank)
+}
+
+/// An attribute of ONNX.
+pub(crate) fn int(name: &'static str, value: i64) -> (&'static str, Content) {
+    (name, Content::Int(value))
+}
+
+/// The attribute that names an axis.
+pub(crate) fn along(axis: usize) -> (&'static str, Content) {
+    int("axis", i64_of(axis))
+}

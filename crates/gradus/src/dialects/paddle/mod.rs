@@ -1,0 +1,94 @@
+//! Operators of Paddle.
+//!
+//! Most are *lowered*: a node becomes a small graph of ONNX operators that mean the same, which is run and inferred in
+//! its place, so that an operator is written once for all standards. A row is a name, its inputs, and the function that
+//! writes the graph. Of their own are only sequences that ONNX does not have (`sequences.rs`), and what has the form of
+//! ONNX's operators already: `if` and `while`.
+//!
+//! | file | operators |
+//! |---|---|
+//! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
+//! | `layout.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
+//! | `math.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
+//! | `sequences.rs` | `linspace`, `logspace`, `arange` |
+//!
+//! Where PaddlePaddle computes something else than its texts say, the texts are followed;
+//! `conformance/paddle.toml` lists where that shows.
+//!
+//! Sources: the texts of the Python API of PaddlePaddle 3.3, and results of the program.
+
+pub(crate) mod convert;
+pub(crate) mod create;
+pub(crate) mod layout;
+pub(crate) mod lowering;
+pub(crate) mod math;
+pub(crate) mod sequences;
+
+use gradus_core::DType;
+
+pub(crate) use lowering::Lower;
+
+use crate::schema::{Arity, Param, Signature, Types, param};
+
+/// Tensors of every type that Paddle has: what an operator does not admit is refused by those that it is lowered to.
+#[rustfmt::skip]
+const ANY: Types = Types::tensors(&[
+    DType::Bool, DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64,
+    DType::F16, DType::BF16, DType::F32, DType::F64, DType::F8E4M3FN, DType::F8E5M2, DType::C64, DType::C128,
+]);
+
+/// An input that must be there.
+pub(crate) const fn one(name: &'static str) -> Param {
+    param(name, "", ANY, Arity::One)
+}
+
+/// An input that may be missing.
+pub(crate) const fn maybe(name: &'static str) -> Param {
+    param(name, "", ANY, Arity::Optional)
+}
+
+/// Any number of inputs.
+pub(crate) const fn many(name: &'static str) -> Param {
+    param(name, "", ANY, Arity::Many { alike: false, least: 1 })
+}
+
+/// What an operator takes and gives.
+pub(crate) const fn signature(name: &'static str, inputs: &'static [Param]) -> Signature {
+    const OUT: &[Param] = &[param("out", "", ANY, Arity::Many { alike: false, least: 0 })];
+    let since = gradus_formats::paddle::OPERATORS;
+    Signature { domain: "", name, since, deprecated: false, inputs, outputs: OUT, attributes: &[] }
+}
+
+/// Graphs of operators that are lowered, for whoever writes them down.
+pub(crate) mod lowered {
+    use gradus_core::graph::{Graph, Node, Standard};
+    use gradus_core::{DType, Error, Kind, Result};
+
+    use super::lowering::{self, Known};
+    use crate::fact::Fact;
+    use crate::operators;
+
+    /// The graph that a node stands for, from what is known of its inputs.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if too little is known of them; whatever is wrong with the node.
+    pub(crate) fn graph(node: &Node, inputs: &[Option<Fact>]) -> Result<Graph> {
+        let row = operators::row_of(Standard::Paddle, node);
+        let lower = row.and_then(|row| row.lower).ok_or_else(|| {
+            Error::new(Kind::Unsupported, format!("operator {} stands for no graph", node.operator))
+        })?;
+        let known: Vec<_> = inputs.iter().map(|fact| fact.as_ref().map(Known::of_fact)).collect();
+        lowering::graph(node, &known, lower)
+    }
+
+    /// The element type that an attribute names, or that of the first input.
+    pub(crate) fn dtype(node: &Node, inputs: &[Option<Fact>]) -> Option<DType> {
+        let named = match node.attribute("dtype") {
+            Some(gradus_core::graph::Content::Bytes(text)) => {
+                std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
+            }
+            _ => None,
+        };
+        named.or_else(|| inputs.first()?.as_ref()?.dtype())
+    }
+}

@@ -1,0 +1,186 @@
+//! `linspace`, `logspace` and `arange`.
+//!
+//! | operator | inputs, of one element each | result |
+//! |---|---|---|
+//! | `linspace` | `start`, `stop`, `number` | [`LinspacePlan::paddle`]; none if `number` is 0 |
+//! | `logspace` | `start`, `stop`, `num`, `base` | [`LogspacePlan::paddle`] |
+//! | `arange` | `start`, `end`, `step` | ONNX's Range (`create.rs`) |
+//!
+//! The result has one axis, as long as the number says, and the type `dtype`; the inputs are cast to it first. Elements
+//! are exact, rounded once. With [`Options::profile`](crate::Options::profile) they are those that the program gives.
+//!
+//! Source: the design of `paddle.logspace`, and `LogspaceInferMeta`.
+
+use gradus_core::convert::{Rules, product, usize_of};
+use gradus_core::seq::profile::{self, LinspaceCall, LogspaceCall, Profile, RangeCall};
+use gradus_core::seq::{LinspacePlan, LogspacePlan, Plan, SpaceError};
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
+
+use crate::dialects::paddle::{lowering, one, signature};
+use crate::dim::{Bounds, Dim};
+use crate::fact::Fact;
+use crate::infer::{Cx, Outcome, Stop};
+use crate::op::{EvalCx, NodeCx, Op};
+use crate::schema::{Param, Signature};
+
+pub(crate) const LINSPACE: &[Signature] =
+    &[signature("linspace", const { &[one("start"), one("stop"), one("number")] })];
+
+pub(crate) const LOGSPACE: &[Signature] = &[signature("logspace", POWERS)];
+
+const POWERS: &[Param] = &[one("start"), one("stop"), one("num"), one("base")];
+
+pub(crate) const ARANGE: &[Signature] =
+    &[signature("arange", const { &[one("start"), one("end"), one("step")] })];
+
+/// Which input is the number of elements.
+const NUM: usize = 2;
+
+/// Inputs in the words of the text, for messages.
+const LABELS: [&str; 4] =
+    ["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "the number of elements"];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Sequence {
+    Linspace,
+    Logspace,
+    Arange,
+}
+
+#[derive(Debug)]
+struct Space {
+    /// The type of the elements; nothing if it is that of the first input.
+    dtype: Option<DType>,
+    sequence: Sequence,
+    /// Whether the elements are those that the program gives.
+    imitated: bool,
+}
+
+impl Space {
+    fn build(cx: &NodeCx<'_>, sequence: Sequence) -> Result<Box<dyn Op>> {
+        let dtype = cx.attribute("dtype").map(|_| cx.dtype("dtype")).transpose()?;
+        let imitated = cx.compiler.options().profile == Profile::Paddle;
+        Ok(Box::new(Space { dtype, sequence, imitated }))
+    }
+
+    /// The only element of an input.
+    fn only(cx: &EvalCx<'_>, input: usize) -> Result<Number> {
+        cx.tensor(input)?.only_number().map_err(|error| cx.wrong(input, &error))
+    }
+
+    /// The number of elements, which must be an integer.
+    fn num(cx: &EvalCx<'_>) -> Result<Number> {
+        let dtype = cx.tensor(NUM)?.dtype();
+        if !dtype.is_integer() {
+            let error = Error::new(Kind::Type, format!("is {dtype}, but an integer is wanted"));
+            return Err(cx.wrong(NUM, &error));
+        }
+        Space::only(cx, NUM)
+    }
+
+    fn dtype(&self, cx: &EvalCx<'_>) -> Result<DType> {
+        self.dtype.map_or_else(|| Ok(cx.tensor(0)?.dtype()), Ok)
+    }
+
+    /// The elements as the text says.
+    fn exact(&self, cx: &EvalCx<'_>) -> Result<Tensor> {
+        let (start, stop, num) = (Space::only(cx, 0)?, Space::only(cx, 1)?, Space::num(cx)?);
+        let (limits, in_use, dtype) = (cx.limits(), cx.in_use(), Some(self.dtype(cx)?));
+        let described = |error: SpaceError| match error {
+            SpaceError::Samples(0.0) => {
+                Error::new(Kind::Value, format!("{} is 0, but must be above 0", cx.label(NUM)))
+            }
+            error => error.describe(LABELS),
+        };
+        if self.sequence == Sequence::Logspace {
+            let plan =
+                LogspacePlan::paddle(start, stop, num, Space::only(cx, 3)?, dtype).map_err(described)?;
+            return gradus_kernels::tensor(&plan, &limits, in_use);
+        }
+        let plan = if num.is_zero() {
+            // The text asks for more than none; the program has given none since version 3.
+            LinspacePlan::paddle(start, stop, Number::Int(1), dtype).map(|plan| plan.slice(0..0))
+        } else {
+            LinspacePlan::paddle(start, stop, num, dtype)
+        };
+        gradus_kernels::tensor(&plan.map_err(described)?, &limits, in_use)
+    }
+
+    /// The elements as the program gives them.
+    fn predicted(&self, cx: &EvalCx<'_>) -> Result<Tensor> {
+        let (start, stop, dtype) = (Space::only(cx, 0)?, Space::only(cx, 1)?, self.dtype(cx)?);
+        let profile = Profile::Paddle;
+        let outcome = if self.sequence == Sequence::Arange {
+            let step = Space::only(cx, 2)?;
+            profile::range(profile, &RangeCall::new([start, stop, step], cx.tensor(0)?.dtype(), dtype)?)
+        } else {
+            let Number::Int(num) = Space::num(cx)? else {
+                return Err(cx.wrong(NUM, &Error::new(Kind::Type, "is no integer")));
+            };
+            let num = i64::try_from(num).unwrap_or(i64::MAX);
+            let exponents = LinspaceCall { start, stop, num, endpoint: true, dtype };
+            match self.sequence {
+                Sequence::Logspace => {
+                    profile::logspace(profile, &LogspaceCall { exponents, base: Space::only(cx, 3)? })
+                }
+                _ => profile::linspace(profile, &exponents),
+            }
+        };
+        let predicted =
+            outcome.map_err(|failure| Error::new(Kind::Value, format!("PaddlePaddle refuses: {failure}")))?;
+        let len = usize_of(predicted.len());
+        cx.reserve(product(len, dtype.bits() / 8 + size_of::<Number>()))?;
+        let elements: Vec<Number> = predicted.elements().collect();
+        Tensor::from_numbers(dtype, Shape::vector(len), elements, Rules::IEEE)
+    }
+}
+
+impl Op for Space {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        Ok(vec![if self.imitated { self.predicted(cx)? } else { self.exact(cx)? }.into()])
+    }
+}
+
+/// One axis, as long as the number of elements says; the inputs have one element each.
+pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    for input in 0..cx.count() {
+        let Some(dims) = cx.known_dims(input) else { continue };
+        let count = cx.product(&dims);
+        if count.known().is_some_and(|count| count != 1) {
+            let count = cx.symbols().print(count);
+            return Err(Stop::shape(format!("input {input} has {count} elements, but one is wanted")));
+        }
+    }
+    let least = i64::from(&*cx.node.operator.name == "logspace");
+    let len = match cx.integer(NUM) {
+        Some(Dim::Known(len)) if len < least => {
+            return Err(Stop::shape(format!(
+                "the number of elements is {len}, but at least {least} is wanted"
+            )));
+        }
+        Some(len) => {
+            if !cx.symbols().at_least(len, least) {
+                cx.assume(len, ">=", Dim::Known(least));
+            }
+            len
+        }
+        None => cx.data("the number of elements", Bounds::EXTENT),
+    };
+    let dtype = cx.type_of("dtype");
+    Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some([len].into())))])
+}
+
+pub(crate) fn linspace(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    Space::build(cx, Sequence::Linspace)
+}
+
+pub(crate) fn logspace(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    Space::build(cx, Sequence::Logspace)
+}
+
+pub(crate) fn arange(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    match cx.compiler.options().profile {
+        Profile::Paddle => Space::build(cx, Sequence::Arange),
+        _ => lowering::build(cx),
+    }
+}

@@ -1,0 +1,224 @@
+//! Operators that ONNX Runtime's optimiser and quantiser put into models: attention, normalisations, quantisation.
+//!
+//! Sources: the contributed operators of ONNX Runtime 1.31 as its documentation and its results show them.
+
+use gradus_core::DType;
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Dims, Fact};
+use crate::infer::{Cx, Outcome, Stop};
+use crate::operators::nn::infer::of;
+
+/// The first input's extents; statistics of all but the last axis; and the sum with the skipped input.
+pub(crate) fn normalised(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, dtype) = (cx.dims(0)?, cx.dtype(0));
+    let skips = cx.node.operator.name.starts_with("Skip");
+    let mut statistics = dims.to_vec();
+    let axis = if skips { dims.len().saturating_sub(1) } else { cx.axis(cx.int_or("axis", -1), dims.len())? };
+    statistics.iter_mut().skip(axis).for_each(|dim| *dim = Dim::ONE);
+    let statistic = || Fact::typed(DType::F32, statistics.clone());
+    Ok(vec![of(dtype, dims.clone()), statistic(), statistic(), of(dtype, dims)])
+}
+
+fn embedded(cx: &mut Cx<'_, '_>, table: usize) -> Outcome {
+    let (ids, words) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(table, 2)?);
+    // The quantised tables have their scales as floats behind them.
+    let quantised = cx.node.operator.name.starts_with('Q');
+    let dtype = if quantised { Some(DType::F32) } else { cx.dtype(table) };
+    let all: Dims = [ids[0], ids[1], words[1]].into();
+    Ok(vec![of(dtype, all.clone()), Fact::typed(DType::I32, [ids[0]]), of(dtype, all)])
+}
+
+fn attention(cx: &mut Cx<'_, '_>, past: usize, dtype: Option<DType>) -> Outcome {
+    let (dims, weights) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 2)?);
+    let third = cx.floor_divide(weights[1], Dim::Known(3));
+    let hidden = match cx.ints("qkv_hidden_sizes") {
+        Some([_, _, hidden]) => Dim::Known(*hidden),
+        _ => third,
+    };
+    let present = match (cx.has(past), cx.known_dims(past).as_deref()) {
+        (true, Some([two, batch, heads, len, size])) => {
+            let total =
+                if cx.flag("past_present_share_buffer", false) { *len } else { cx.add(*len, dims[1]) };
+            of(dtype, [*two, *batch, *heads, total, *size])
+        }
+        (true, _) => Fact::tensor_type(dtype),
+        (false, _) => {
+            let heads = Dim::Known(cx.int_or("num_heads", 1).max(1));
+            let size = cx.floor_divide(third, heads);
+            of(dtype, [Dim::Known(2), dims[0], heads, dims[1], size])
+        }
+    };
+    Ok(vec![of(dtype, [dims[0], dims[1], hidden]), present])
+}
+
+pub(crate) fn multi_head(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.dtype(0);
+    let query = cx.dims(0)?;
+    let heads = Dim::Known(cx.int_or("num_heads", 1).max(1));
+    // All three packed: batch, length, heads, 3, size.
+    if let [batch, len, heads, _, size] = *query {
+        let hidden = cx.multiply(heads, size);
+        let present = of(dtype, [batch, heads, len, size]);
+        return Ok(vec![of(dtype, [batch, len, hidden]), present.clone(), present]);
+    }
+    let [batch, len, width] = *query else { return Err(Stop::shape("the query must have rank 3 or 5")) };
+    let (size_k, kv_len, hidden) = match (cx.known_dims(1).as_deref(), cx.known_dims(2).as_deref()) {
+        (Some([_, _, kv_len, size]), Some([_, _, _, size_v])) => {
+            (*size, *kv_len, cx.multiply(heads, *size_v))
+        }
+        (Some([_, kv_len, k]), Some([_, _, v])) => (cx.floor_divide(*k, heads), *kv_len, *v),
+        (Some([_, kv_len, _, _, size]), _) => (*size, *kv_len, width),
+        _ if !cx.has(1) => (cx.floor_divide(width, heads), len, width),
+        _ => return Err(Stop::unknown("the shape of key or value is not known")),
+    };
+    let size_v = cx.floor_divide(hidden, heads);
+    let total = match (cx.has(6), cx.known_dims(6).as_deref()) {
+        (true, Some([_, _, past, _])) => cx.add(*past, kv_len),
+        (true, _) => cx.unknown("the extent of the past is not known", Bounds::EXTENT),
+        (false, _) => kv_len,
+    };
+    Ok(vec![
+        of(dtype, [batch, len, hidden]),
+        of(dtype, [batch, heads, total, size_k]),
+        of(dtype, [batch, heads, total, size_v]),
+    ])
+}
+
+pub(crate) fn group_query(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.dtype(0);
+    let query = cx.dims_of_rank(0, 3)?;
+    let [heads, kv_heads] = ["num_heads", "kv_num_heads"].map(|name| cx.int_or(name, 1).max(1));
+    let size = if cx.has(1) {
+        cx.floor_divide(query[2], Dim::Known(heads))
+    } else {
+        cx.floor_divide(query[2], Dim::Known(heads.saturating_add(kv_heads.saturating_mul(2))))
+    };
+    let hidden = cx.multiply(Dim::Known(heads), size);
+    let past = match (cx.has(3), cx.known_dims(3).as_deref()) {
+        (true, Some([_, _, past, _])) => Some(*past),
+        (true, _) => None,
+        (false, _) => Some(Dim::ZERO),
+    };
+    let total = match (past, cx.integer(6)) {
+        (Some(past), Some(total)) => cx.greatest(past, total),
+        _ => cx.data("the total length is not known before the run", Bounds::EXTENT),
+    };
+    let present = of(cx.dtype(3).or(dtype), [query[0], Dim::Known(kv_heads), total, size]);
+    Ok(vec![of(dtype, [query[0], query[1], hidden]), present.clone(), present])
+}
+
+pub(crate) fn gather_quantized(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
+    let axis = cx.axis(cx.int_or("gather_axis", 0), dims.len())?;
+    let mut data = dims.to_vec();
+    // Two numbers of 4 bits lie in a byte.
+    if cx.dtype(0) == Some(DType::U8)
+        && cx.int_or("bits", 4) == 4
+        && let Some(last) = data.last_mut()
+    {
+        *last = cx.multiply(*last, Dim::Known(2));
+    }
+    let all: Vec<_> = data[..axis].iter().chain(indices.iter()).chain(&data[axis + 1..]).copied().collect();
+    Ok(vec![of(cx.dtype(2), all)])
+}
+
+pub(crate) fn skip_group_norm(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    Ok(vec![of(cx.dtype(0), dims.clone()), of(cx.dtype(0), dims)])
+}
+
+pub(crate) fn embed_layer_normalization(cx: &mut Cx<'_, '_>) -> Outcome {
+    embedded(cx, 2)
+}
+
+pub(crate) fn q_embed_layer_normalization(cx: &mut Cx<'_, '_>) -> Outcome {
+    embedded(cx, 2)
+}
+
+pub(crate) fn attention_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.dtype(0);
+    attention(cx, 4, dtype)
+}
+
+pub(crate) fn q_attention(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.dtype(3);
+    attention(cx, 8, dtype)
+}
+
+pub(crate) fn relative_position_bias(cx: &mut Cx<'_, '_>) -> Outcome {
+    let table = cx.dims_of_rank(0, 2)?;
+    let [q, k] = [1, 2].map(|input| match cx.integer(input) {
+        Some(len) => len,
+        None => cx.data("the length is not known before the run", Bounds::EXTENT),
+    });
+    Ok(vec![of(cx.dtype(0), [Dim::ONE, table[1], q, k])])
+}
+
+pub(crate) fn quantize_linear(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = if cx.has(2) { cx.dtype(2) } else { Some(DType::U8) };
+    Ok(vec![of(dtype, cx.dims(0)?)])
+}
+
+pub(crate) fn dequantize_linear(cx: &mut Cx<'_, '_>) -> Outcome {
+    Ok(vec![of(cx.dtype(1), cx.dims(0)?)])
+}
+
+pub(crate) fn dynamic_quantize_linear(cx: &mut Cx<'_, '_>) -> Outcome {
+    Ok(vec![Fact::typed(DType::U8, cx.dims(0)?), Fact::typed(DType::F32, []), Fact::typed(DType::U8, [])])
+}
+
+pub(crate) fn expand_dims(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let Some(axis) = cx.integer(1).and_then(Dim::known) else {
+        let dims = cx.any_dims("the axis is not known before the run", dims.len() + 1);
+        return Ok(vec![of(cx.dtype(0), dims)]);
+    };
+    let axis = cx.axis(axis, dims.len() + 1)?;
+    let mut all = dims.to_vec();
+    all.insert(axis, Dim::ONE);
+    Ok(vec![of(cx.dtype(0), all)])
+}
+
+pub(crate) fn torch_embedding(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (table, indices) = (cx.dims_of_rank(0, 2)?, cx.dims(1)?);
+    Ok(vec![of(cx.dtype(0), indices.iter().copied().chain([table[1]]).collect::<Vec<_>>())])
+}
+
+pub(crate) fn gemm_fast_gelu(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, weights) = (cx.dims(0)?, cx.dims_of_rank(1, 2)?);
+    let mut all = dims.to_vec();
+    if let Some(last) = all.last_mut() {
+        *last = weights[1];
+    }
+    Ok(vec![of(cx.dtype(0), all)])
+}
+
+pub(crate) fn c_dist(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (a, b) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(1, 2)?);
+    Ok(vec![of(cx.dtype(0), [a[0], b[0]])])
+}
+
+pub(crate) fn n_gram_repeat_block(cx: &mut Cx<'_, '_>) -> Outcome {
+    Ok(vec![of(cx.dtype(1), cx.dims(1)?)])
+}
+
+pub(crate) fn is_all_finite(_: &mut Cx<'_, '_>) -> Outcome {
+    Ok(vec![Fact::typed(DType::Bool, [])])
+}
+
+pub(crate) fn beam_search(cx: &mut Cx<'_, '_>) -> Outcome {
+    let batch = cx.dims(0)?.first().copied().unwrap_or(Dim::ONE);
+    let len = match cx.integer(1) {
+        Some(len) => len,
+        None => cx.data("the length is not known before the run", Bounds::EXTENT),
+    };
+    if &*cx.node.operator.name != "BeamSearch" {
+        return Ok(vec![Fact::typed(DType::I32, [batch, len])]);
+    }
+    let count = match cx.integer(4) {
+        Some(count) => count,
+        None => cx.data("how many sequences are returned", Bounds::EXTENT),
+    };
+    Ok(vec![Fact::typed(DType::I32, [batch, count, len])])
+}

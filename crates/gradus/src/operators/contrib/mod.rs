@@ -1,0 +1,4 @@
+//! Operators that other programs add to ONNX, and those for classical machine learning.
+
+pub(crate) mod microsoft;
+pub(crate) mod ml;

@@ -1,0 +1,189 @@
+//! Running If and Scan.
+//!
+//! | standard | operator | versions | runs |
+//! |---|---|---|---|
+//! | ONNX | `If` | all | the branch that the condition chooses |
+//! | ONNX | `Scan` | 8 | the body for each slice along the second axis, for each of a batch |
+//! | ONNX | `Scan` | since 9 | the body for each slice along an axis, forwards or backwards |
+
+use gradus_core::convert::usize_of_i64;
+use gradus_core::graph::Content;
+use gradus_core::tensor::Stack;
+use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
+
+use crate::op::{EvalCx, NodeCx, Op};
+use crate::operators::indices;
+use crate::operators::output::allowed;
+use crate::program::Program;
+
+#[derive(Debug)]
+pub(crate) struct If {
+    yes: Program,
+    no: Program,
+}
+
+impl If {
+    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+        let (_, yes) = cx.program("then_branch")?;
+        let (_, no) = cx.program("else_branch")?;
+        Ok(Box::new(If { yes, no }))
+    }
+}
+
+impl Op for If {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let condition = cx.tensor(0)?.only_number().map_err(|error| cx.wrong(0, &error))?;
+        let branch = if condition.is_zero() { &self.no } else { &self.yes };
+        branch.run(Vec::new(), cx.frame, cx.run)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Scan {
+    body: Program,
+    /// How many inputs are scanned; the others are carried.
+    scanned: usize,
+    batched: bool,
+    input_axes: Vec<i64>,
+    output_axes: Vec<i64>,
+    input_backwards: Vec<i64>,
+    output_backwards: Vec<i64>,
+}
+
+impl Scan {
+    /// Builds the operator of a node.
+    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+        let (_, body) = cx.program("body")?;
+        let list = |name: &str| match cx.attribute(name) {
+            Some(Content::Ints(values)) => values.clone(),
+            _ => Vec::new(),
+        };
+        let scanned = cx.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
+        let batched = cx.signature.since == 8;
+        let backwards = if batched { "directions" } else { "scan_input_directions" };
+        Ok(Box::new(Scan {
+            body,
+            scanned,
+            batched,
+            input_axes: list("scan_input_axes"),
+            output_axes: list("scan_output_axes"),
+            input_backwards: list(backwards),
+            output_backwards: list("scan_output_directions"),
+        }))
+    }
+
+    /// Runs the body for each slice of the scanned tensors.
+    fn scan(&self, cx: &mut EvalCx<'_>, state: Vec<Value>, scanned: &[Tensor]) -> Result<Vec<Value>> {
+        let at = |list: &[i64], index: usize| list.get(index).copied().unwrap_or(0);
+        let axes = scanned
+            .iter()
+            .enumerate()
+            .map(|(i, tensor)| indices::axis(at(&self.input_axes, i), tensor.shape().rank()));
+        let axes = axes.collect::<Result<Vec<_>>>()?;
+        let runs = scanned.iter().zip(&axes).map(|(tensor, &axis)| tensor.shape()[axis]);
+        let runs = runs.collect::<Vec<_>>();
+        let count = runs.first().copied().unwrap_or(0);
+        if runs.iter().any(|&other| other != count) {
+            return Err(Error::new(
+                Kind::Shape,
+                format!("the scanned axes have {runs:?} elements, but must be alike"),
+            ));
+        }
+        let carried = state.len();
+        let mut state = state;
+        let mut stacks: Vec<Option<Stack>> =
+            (0..self.body.output_count().saturating_sub(carried)).map(|_| None).collect();
+        for run in 0..count {
+            cx.run.step()?;
+            let mut inputs: Vec<_> = state.drain(..).map(Some).collect();
+            for (i, (tensor, &axis)) in scanned.iter().zip(&axes).enumerate() {
+                let index = if at(&self.input_backwards, i) == 1 { count - 1 - run } else { run };
+                inputs.push(Some(slice(cx, tensor, axis, index)?.into()));
+            }
+            let outputs = self
+                .body
+                .run(inputs, cx.frame, cx.run)
+                .map_err(|error| error.in_node(format!("run {run}")))?;
+            let mut outputs = outputs.into_iter();
+            state.extend(outputs.by_ref().take(carried));
+            for (stack, value) in stacks.iter_mut().zip(outputs) {
+                let row = value.tensor()?;
+                stack.get_or_insert_with(|| Stack::new(row)).push(row)?;
+            }
+        }
+        let mut results = state;
+        for (i, stack) in stacks.into_iter().enumerate() {
+            let none =
+                || Error::new(Kind::Unsupported, "a scan over no elements does not tell its outputs' shapes");
+            let mut stacked = stack.ok_or_else(none)?.finish()?;
+            if at(&self.output_backwards, i) == 1 {
+                let mut indices = indices::all(stacked.shape().dims());
+                indices[0].reverse();
+                stacked = stacked
+                    .picked(stacked.shape().clone(), &indices::chosen(stacked.shape().dims(), &indices))?;
+            }
+            let rank = stacked.shape().rank();
+            let axis = indices::axis(at(&self.output_axes, i), rank)?;
+            if axis > 0 {
+                // The axis of the runs comes first, and goes where it is wanted.
+                let perm: Vec<_> = (1..=axis).chain([0]).chain(axis + 1..rank).collect();
+                let dims: Vec<_> = perm.iter().map(|&axis| stacked.shape()[axis]).collect();
+                let places = indices::turned(stacked.shape().dims(), &perm);
+                stacked = stacked.picked(Shape::new(dims)?, &places)?;
+            }
+            results.push(stacked.into());
+        }
+        Ok(results)
+    }
+}
+
+/// The slice at an index of an axis, without the axis.
+pub(crate) fn slice(cx: &EvalCx<'_>, tensor: &Tensor, axis: usize, index: usize) -> Result<Tensor> {
+    let dims = tensor.shape().dims();
+    let mut indices = indices::all(dims);
+    indices[axis] = vec![index];
+    let left: Vec<_> =
+        dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, &dim)| dim).collect();
+    let shape = allowed(cx, tensor.dtype(), &left)?;
+    tensor.picked(shape, &indices::chosen(dims, &indices))
+}
+
+impl Op for Scan {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let skipped = usize::from(self.batched);
+        if self.batched && cx.has(0) {
+            return Err(Error::new(Kind::Unsupported, "lengths of sequences are not run"));
+        }
+        let given =
+            (skipped..cx.inputs.len()).map(|input| cx.value(input).cloned()).collect::<Result<Vec<_>>>()?;
+        let carried = given.len().checked_sub(self.scanned);
+        let carried =
+            carried.ok_or_else(|| Error::new(Kind::Graph, "there are fewer inputs than are scanned"))?;
+        let (state, scanned) = given.split_at(carried);
+        let scanned = scanned.iter().map(|value| value.tensor().cloned()).collect::<Result<Vec<_>>>()?;
+        if !self.batched {
+            return self.scan(cx, state.to_vec(), &scanned);
+        }
+        let batch = scanned.first().and_then(|tensor| tensor.shape().dims().first().copied()).unwrap_or(0);
+        let mut stacks: Vec<Option<Stack>> = Vec::new();
+        for index in 0..batch {
+            let of = |tensor: &Tensor| match tensor.shape().dims().first() {
+                Some(&extent) if extent == batch => slice(cx, tensor, 0, index),
+                _ => Err(Error::new(
+                    Kind::Shape,
+                    format!("an input of shape {} has no batch of {batch}", tensor.shape()),
+                )),
+            };
+            let state =
+                state.iter().map(|value| of(value.tensor()?).map(Value::from)).collect::<Result<Vec<_>>>()?;
+            let rows = scanned.iter().map(of).collect::<Result<Vec<_>>>()?;
+            let results = self.scan(cx, state, &rows)?;
+            stacks.resize_with(results.len(), || None);
+            for (stack, value) in stacks.iter_mut().zip(&results) {
+                let row = value.tensor()?;
+                stack.get_or_insert_with(|| Stack::new(row)).push(row)?;
+            }
+        }
+        stacks.into_iter().flatten().map(|stack| stack.finish().map(Value::from)).collect()
+    }
+}

@@ -1,0 +1,338 @@
+//! Operators that run graphs. In ONNX, a body sees what is around it: what OpenVINO gives it as inputs is captured.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Type};
+use gradus_core::{DType, Error, Kind, Result, Tensor};
+
+use crate::conversion::node::{Cx, cannot, not_known};
+use crate::conversion::scope::Scope;
+use crate::conversion::target::{Mark, NONE, Target, V};
+use crate::conversion::to_onnx::{int, shaped};
+use crate::conversion::types::{numbered, same, told};
+use crate::fact::TensorFact;
+use crate::operators::indices::axis as axis_of;
+
+/// What is not the same of loops that do not run.
+const NO_RUNS: &str =
+    "of a loop that does not run, only the body could tell the shapes of what it would have given";
+
+/// A body while it is converted.
+struct Body<'m> {
+    graph: &'m Graph,
+    ports: Arc<Ports>,
+    scope: Scope<'m>,
+    target: Target,
+    /// Values that are outputs already.
+    given: HashSet<V>,
+}
+
+impl<'m> Body<'m> {
+    /// The body of that name; what it is given whole is captured.
+    fn new(cx: &mut Cx<'_, 'm>, body: &str, map: &str) -> Result<Body<'m>> {
+        let (_, graph, number) = cx.graph(body)?;
+        let Some(Content::Ports(ports)) = cx.node.attribute(map) else {
+            return Err(Error::new(Kind::Graph, format!("attribute \"{map}\" is missing")));
+        };
+        let scope = cx.scope.inner(cx.conversion, graph, cx.node, cx.index, number);
+        let target = Target::new(cx.target.standard, cx.target.opset);
+        Ok(Body { graph, ports: ports.clone(), scope, target, given: HashSet::new() })
+    }
+
+    /// What an input of the node is within the body.
+    fn captured(&mut self, cx: &mut Cx<'_, '_>, outer: usize) -> Result<V> {
+        let value = cx.input(outer)?;
+        let name = cx.target.name_of(value).cloned();
+        Ok(self.target.captured(name.ok_or_else(|| cannot("what the body takes has no name"))?))
+    }
+
+    /// Captures what an input of the body is; a constant is known within.
+    fn capture(&mut self, cx: &mut Cx<'_, '_>, port: &Port) -> Result<()> {
+        let id = self.graph.inputs()[port.inner];
+        let held = cx.node.inputs.get(port.outer).copied().flatten();
+        if let Some(constant) = held.and_then(|id| cx.scope.constant(id)) {
+            self.scope.fix(id, constant.clone());
+            return Ok(());
+        }
+        let value = self.captured(cx, port.outer)?;
+        self.scope.set(id, value);
+        Ok(())
+    }
+
+    fn put(&mut self, operator: &str, inputs: &[V], attributes: &[(&str, Content)]) -> Result<V> {
+        Ok(self.target.put(operator, inputs, attributes, 1)?[0])
+    }
+
+    fn list(&mut self, values: &[i64]) -> V {
+        self.target.tensor(Tensor::vector(values))
+    }
+
+    fn shaped(&mut self, value: V, dims: &[i64]) -> Result<V> {
+        let dims = self.list(dims);
+        shaped(&mut self.target, value, dims)
+    }
+
+    fn named(&mut self, cx: &mut Cx<'_, '_>, since: Mark, like: &str) {
+        self.target.name_since(since, like, &mut cx.conversion.names);
+    }
+
+    /// Makes an output of the body an output of the graph: each is another value that a node of the graph makes.
+    fn output(&mut self, cx: &mut Cx<'_, '_>, number: usize) -> Result<V> {
+        let id = self.graph.outputs()[number];
+        let value = self.scope.value(&mut self.target, cx.conversion, id)?;
+        if self.given.insert(value) && self.target.is_computed(value) {
+            return Ok(value);
+        }
+        let since = self.target.mark();
+        let copy = same(&mut self.target, value, self.scope.fact(id).dtype())?;
+        self.named(cx, since, "copy");
+        self.given.insert(copy);
+        Ok(copy)
+    }
+
+    fn finish(self) -> Result<Content> {
+        Ok(Content::Graph(Arc::new(self.target.finish(self.graph.name(), true)?)))
+    }
+}
+
+pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let condition = cx.input(0)?;
+    let count = cx.outputs();
+    let mut attributes = Vec::new();
+    for (name, body, map) in
+        [("then_branch", "then_body", "then_port_map"), ("else_branch", "else_body", "else_port_map")]
+    {
+        let mut branch = Body::new(cx, body, map)?;
+        let ports = branch.ports.clone();
+        for port in &ports.inputs {
+            branch.capture(cx, port)?;
+        }
+        branch.scope.convert(cx.conversion, &mut branch.target)?;
+        for slot in 0..count {
+            let port = ports.outputs.iter().find(|port| port.outer == slot);
+            let port = port.ok_or_else(|| cannot(format!("the body gives nothing for output {slot}")))?;
+            let value = branch.output(cx, port.inner)?;
+            branch.target.output(value);
+        }
+        attributes.push((name, branch.finish()?));
+    }
+    cx.put_many("If", &[condition], &attributes, count)
+}
+
+/// Outputs of the node: a carried value, or something that every run gives.
+#[derive(Clone, Copy)]
+enum Given {
+    Carried(usize),
+    /// What the last run gives.
+    Last(usize),
+    Parts(usize, Slices),
+}
+
+pub(crate) fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
+    let mut body = Body::new(cx, "body", "port_map")?;
+    let ports = body.ports.clone();
+    let (most, runs) = trip_count(cx, &ports, counted)?;
+    let goes_on = if counted { cx.truth(1)? } else { NONE };
+    // Inputs of ONNX's body: the number of the run, the condition, what is carried.
+    let names = &mut cx.conversion.names;
+    let scalar = |dtype| Some(Type::Tensor(Some(dtype), Some(Vec::new())));
+    let run = body.target.input(names.fresh("run"), scalar(DType::I64));
+    let goes = body.target.input(names.fresh("goes_on"), scalar(DType::Bool));
+    let mut first = Vec::new();
+    for &(_, inner) in &ports.back_edges {
+        let port = ports.inputs.iter().find(|port| port.inner == inner && port.slices.is_none());
+        let port = port.ok_or_else(|| cannot("a carried value has no first value"))?;
+        first.push(cx.input(port.outer)?);
+        let id = body.graph.inputs()[inner];
+        let declared = told(body.scope.fact(id));
+        let name = cx.conversion.names.fresh(&body.graph.value(id).name);
+        let value = body.target.input(name, declared);
+        body.scope.set(id, value);
+    }
+    let since = body.target.mark();
+    if let Some(inner) = ports.iteration {
+        let number = number_of_run(&mut body, run, inner)?;
+        body.scope.set(body.graph.inputs()[inner], number);
+    }
+    for port in &ports.inputs {
+        match port.slices {
+            Some(slices) => {
+                let part = part(cx, &mut body, port, &slices, run)?;
+                body.scope.set(body.graph.inputs()[port.inner], part);
+            }
+            None if ports.back_edges.iter().any(|&(_, inner)| inner == port.inner) => {}
+            None => body.capture(cx, port)?,
+        }
+    }
+    body.named(cx, since, "run");
+    body.scope.convert(cx.conversion, &mut body.target)?;
+    let since = body.target.mark();
+    let condition = match ports.condition {
+        Some(output) if counted => {
+            let rank = body.scope.fact(body.graph.outputs()[output]).as_tensor().and_then(TensorFact::rank);
+            let value = body.output(cx, output)?;
+            if rank == Some(0) { value } else { body.shaped(value, &[])? }
+        }
+        _ => same(&mut body.target, goes, Some(DType::Bool))?,
+    };
+    body.named(cx, since, "condition");
+    body.target.output(condition);
+    for &(output, _) in &ports.back_edges {
+        let value = body.output(cx, output)?;
+        body.target.output(value);
+    }
+    let carried = first.len();
+    let mut given = Vec::new();
+    let mut scans = Vec::new();
+    for slot in 0..cx.outputs() {
+        let port = ports.outputs.iter().find(|port| port.outer == slot);
+        let port = port.ok_or_else(|| cannot(format!("the body gives nothing for output {slot}")))?;
+        let edge = ports.back_edges.iter().position(|&(output, _)| output == port.inner);
+        given.push(match (port.slices, edge) {
+            (None, Some(edge)) => Given::Carried(edge),
+            (slices, _) => {
+                let value = body.output(cx, port.inner)?;
+                body.target.output(value);
+                scans.push(port.inner);
+                let at = scans.len() - 1;
+                slices.map_or(Given::Last(at), |slices| Given::Parts(at, slices))
+            }
+        });
+    }
+    let starts = !counted || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
+    let runs = starts && runs.is_some_and(|runs| runs > 0);
+    if !scans.is_empty() && !runs {
+        cx.edges(NO_RUNS);
+    }
+    let shapes: Vec<Option<Vec<Option<i64>>>> = scans
+        .iter()
+        .map(|&output| {
+            let fact = body.scope.fact(body.graph.outputs()[output]).as_tensor()?;
+            Some(fact.dims.as_ref()?.iter().map(|dim| dim.known()).collect())
+        })
+        .collect();
+    let inputs = [&[most, goes_on][..], &first].concat();
+    let found = cx.put_many("Loop", &inputs, &[("body", body.finish()?)], carried + scans.len())?;
+    let each = given.into_iter().map(|given| match given {
+        Given::Carried(at) => Ok(found[at]),
+        Given::Last(at) => {
+            let last = cx.scalar(-1);
+            cx.put("Gather", &[found[carried + at], last], &[int("axis", 0)])
+        }
+        Given::Parts(at, slices) => joined(cx, found[carried + at], shapes[at].as_deref(), &slices),
+    });
+    each.collect()
+}
+
+/// The number of the run in the type and shape that the body wants.
+fn number_of_run(body: &mut Body<'_>, run: V, inner: usize) -> Result<V> {
+    let fact = body.scope.fact(body.graph.inputs()[inner]).as_tensor().cloned().unwrap_or_default();
+    let mut number = run;
+    if let Some(dtype) = fact.dtype.filter(|&dtype| dtype != DType::I64) {
+        number = body.put("Cast", &[number], &[numbered("to", dtype)?])?;
+    }
+    if fact.rank() == Some(1) { body.shaped(number, &[1]) } else { Ok(number) }
+}
+
+/// The slice of an input that a run takes.
+fn part(cx: &mut Cx<'_, '_>, body: &mut Body<'_>, port: &Port, slices: &Slices, run: V) -> Result<V> {
+    let axis = axis_of(slices.axis, cx.rank(port.outer)?)?;
+    let x = body.captured(cx, port.outer)?;
+    let back = if slices.stride < 0 { slices.part_size - 1 } else { 0 };
+    let mut first = body.list(&[slices.start - back]);
+    if slices.start < 0 {
+        let extent = extent_within(body, x, axis)?;
+        first = body.put("Add", &[extent, first], &[])?;
+    }
+    let (stride, size, axis) =
+        (body.list(&[slices.stride]), body.list(&[slices.part_size]), body.list(&[i64_of(axis)]));
+    let run = body.shaped(run, &[1])?;
+    let offset = body.put("Mul", &[run, stride], &[])?;
+    let from = body.put("Add", &[first, offset], &[])?;
+    let to = body.put("Add", &[from, size], &[])?;
+    body.put("Slice", &[x, from, to, axis], &[])
+}
+
+fn extent_within(body: &mut Body<'_>, x: V, axis: usize) -> Result<V> {
+    let all = body.put("Shape", &[x], &[])?;
+    let (from, to, zero) = (body.list(&[i64_of(axis)]), body.list(&[i64_of(axis) + 1]), body.list(&[0]));
+    body.put("Slice", &[all, from, to, zero], &[])
+}
+
+/// How many runs there are at most, and that number if it is known.
+fn trip_count(cx: &mut Cx<'_, '_>, ports: &Ports, counted: bool) -> Result<(V, Option<i64>)> {
+    let sliced = ports.inputs.iter().find_map(|port| Some((port.outer, port.slices?)));
+    if !counted {
+        let (outer, slices) = sliced.ok_or_else(|| cannot("nothing says how often the body runs"))?;
+        return count_of_slices(cx, outer, &slices);
+    }
+    match cx.known_integers(0)?.as_deref() {
+        Some(&[runs]) if runs >= 0 => return Ok((cx.scalar(runs), Some(runs))),
+        Some(_) => {
+            return match sliced {
+                Some((outer, slices)) => count_of_slices(cx, outer, &slices),
+                None => Ok((NONE, None)),
+            };
+        }
+        None => {}
+    }
+    let (given, zero) = (cx.whole_scalar(0)?, cx.scalar(0));
+    let any = match sliced {
+        Some((outer, slices)) => count_of_slices(cx, outer, &slices)?.0,
+        None => cx.scalar(i64::MAX),
+    };
+    let below = cx.put("Less", &[given, zero], &[])?;
+    Ok((cx.put("Where", &[below, any, given], &[])?, None))
+}
+
+/// How many slices an input has.
+fn count_of_slices(cx: &mut Cx<'_, '_>, outer: usize, slices: &Slices) -> Result<(V, Option<i64>)> {
+    let axis = axis_of(slices.axis, cx.rank(outer)?)?;
+    let extent = cx.known_extent(outer, axis);
+    let known = |bound: i64| if bound < 0 { Some(bound + extent?) } else { Some(bound) };
+    if let (Some(start), Some(end)) = (known(slices.start), known(slices.end)) {
+        let count = ((start - end).abs() + 1) / slices.part_size;
+        return Ok((cx.scalar(count), Some(count)));
+    }
+    let x = cx.input(outer)?;
+    let extent = cx.extent_of(x, axis)?;
+    let mut bound = |bound: i64| {
+        let list = cx.list(&[bound]);
+        if bound < 0 { cx.put("Add", &[extent, list], &[]) } else { Ok(list) }
+    };
+    let (start, end) = (bound(slices.start)?, bound(slices.end)?);
+    let (one, size, none) = (cx.list(&[1]), cx.list(&[slices.part_size]), cx.list(&[]));
+    let span = cx.put("Sub", &[start, end], &[])?;
+    let span = cx.put("Abs", &[span], &[])?;
+    let covered = cx.put("Add", &[span, one], &[])?;
+    let count = cx.put("Div", &[covered, size], &[])?;
+    Ok((cx.with_shape(count, none)?, None))
+}
+
+/// What the runs give, one behind the other along an axis: ONNX puts them along a new one.
+fn joined(cx: &mut Cx<'_, '_>, stacked: V, part: Option<&[Option<i64>]>, slices: &Slices) -> Result<V> {
+    let part = part.ok_or_else(|| not_known("the number of axes of what the runs give"))?;
+    let axis = axis_of(slices.axis, part.len())?;
+    if part[axis].is_none() {
+        cx.edges("ONNX does not put together what runs give in different lengths");
+    }
+    let mut value = stacked;
+    if slices.stride < 0 {
+        let (from, to, zero, step) =
+            (cx.list(&[i64::MAX]), cx.list(&[i64::MIN]), cx.list(&[0]), cx.list(&[-1]));
+        value = cx.put("Slice", &[value, from, to, zero, step], &[])?;
+    }
+    if axis > 0 {
+        let order = (1..=axis).chain([0]).chain(axis + 1..=part.len()).map(i64_of).collect();
+        value = cx.put("Transpose", &[value], &[("perm", Content::Ints(order))])?;
+    }
+    let (dims, axis) = (cx.extents(value)?, i64_of(axis));
+    let mut piece = |from: i64, to: i64| cx.part_of(dims, from, to);
+    let (before, runs) = (piece(0, axis)?, piece(axis, axis + 1)?);
+    let (each, behind) = (piece(axis + 1, axis + 2)?, piece(axis + 2, i64::MAX)?);
+    let along = cx.put("Mul", &[runs, each], &[])?;
+    let dims = cx.put("Concat", &[before, along, behind], &[int("axis", 0)])?;
+    cx.with_shape(value, dims)
+}

@@ -1,0 +1,280 @@
+//! Operators that run graphs. In OpenVINO, a body sees nothing around it: what it captures becomes an input.
+
+use std::sync::Arc;
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::element::Bool;
+use gradus_core::graph::{Content, Extent, Graph, Port, Ports, Slices, Type, ValueId};
+use gradus_core::{Result, Tensor};
+
+use crate::conversion::node::{Cx, cannot, not_known};
+use crate::conversion::scope::Scope;
+use crate::conversion::target::{Target, V};
+use crate::conversion::to_openvino::numpy;
+use crate::conversion::types::told;
+use crate::fact::{Fact, TensorFact};
+
+/// What is not the same of loops that do not run.
+const NO_RUNS: &str =
+    "of a loop that does not run, only the body could tell the shapes of what it would have scanned";
+
+/// A graph while it becomes a body.
+struct Body<'m> {
+    graph: &'m Graph,
+    scope: Scope<'m>,
+    target: Target,
+    /// How many inputs it has.
+    inputs: usize,
+    ports: Ports,
+}
+
+impl<'m> Body<'m> {
+    fn new(cx: &Cx<'_, 'm>, name: &str) -> Result<Body<'m>> {
+        let (_, graph, number) = cx.graph(name)?;
+        let scope = cx.scope.inner(cx.conversion, graph, cx.node, cx.index, number);
+        let target = Target::new(cx.target.standard, cx.target.opset);
+        Ok(Body { graph, scope, target, inputs: 0, ports: Ports::default() })
+    }
+
+    fn is_read(&self, id: ValueId) -> bool {
+        self.graph.outputs().contains(&id)
+            || self.graph.nodes().iter().any(|node| node.needs().any(|needed| needed == id))
+    }
+
+    /// An input that a value of the source's body becomes; its number among the inputs.
+    fn input(&mut self, cx: &mut Cx<'_, '_>, id: ValueId) -> Result<usize> {
+        let declared = declared(self.scope.fact(id), None)?;
+        self.input_as(cx, id, declared).map(|(number, value)| {
+            self.scope.set(id, value);
+            number
+        })
+    }
+
+    fn input_as(&mut self, cx: &mut Cx<'_, '_>, id: ValueId, declared: Type) -> Result<(usize, V)> {
+        let name = cx.conversion.names.fresh(&self.graph.value(id).name);
+        self.inputs += 1;
+        Ok((self.inputs - 1, self.target.input(name, Some(declared))))
+    }
+
+    /// Inputs for what is captured: each is an input of the node, behind those that it has.
+    fn captures(&mut self, cx: &mut Cx<'_, 'm>, outer: &mut Vec<V>) -> Result<()> {
+        for capture in self.graph.captures() {
+            if self.scope.constant(capture.inner).is_some() {
+                continue;
+            }
+            let value = cx.scope.value(cx.target, cx.conversion, capture.outer)?;
+            let inner = self.input(cx, capture.inner)?;
+            self.ports.inputs.push(Port { outer: place_of(outer, value), inner, slices: None });
+        }
+        Ok(())
+    }
+
+    /// Converts the nodes; gives the values that are the outputs.
+    fn convert(&mut self, cx: &mut Cx<'_, 'm>) -> Result<Vec<V>> {
+        self.scope.convert(cx.conversion, &mut self.target)?;
+        let ids = self.graph.outputs();
+        ids.iter().map(|&id| self.scope.value(&mut self.target, cx.conversion, id)).collect()
+    }
+
+    /// The axis along which a program puts together what an output gives, counted from the first: OpenVINO reads no other.
+    fn new_axis(&self, output: usize, axis: i64) -> Result<i64> {
+        if axis >= 0 {
+            return Ok(axis);
+        }
+        let rank = self.scope.fact(self.graph.outputs()[output]).as_tensor().and_then(TensorFact::rank);
+        let rank = rank.ok_or_else(|| not_known("the number of axes of what the body gives"))?;
+        crate::operators::indices::axis(axis, rank + 1).map(i64_of)
+    }
+
+    /// A value with an axis of one element more.
+    fn unsqueezed(&mut self, cx: &mut Cx<'_, '_>, value: V, axis: i64) -> Result<V> {
+        let from = self.target.mark();
+        let axis = self.target.tensor(Tensor::vector(&[axis]));
+        let value = self.target.put("Unsqueeze", &[value, axis], &[], 1)?[0];
+        self.target.name_since(from, "slice", &mut cx.conversion.names);
+        Ok(value)
+    }
+
+    /// A value without an axis of one element.
+    fn squeezed(&mut self, cx: &mut Cx<'_, '_>, value: V, axis: i64) -> Result<V> {
+        let from = self.target.mark();
+        let axis = self.target.tensor(Tensor::vector(&[axis]));
+        let value = self.target.put("Squeeze", &[value, axis], &[], 1)?[0];
+        self.target.name_since(from, "slice", &mut cx.conversion.names);
+        Ok(value)
+    }
+
+    /// The attributes that hold the body and its map.
+    fn attributes(self, map: &'static str, body: &'static str) -> Result<[(&'static str, Content); 2]> {
+        let graph = self.target.finish(self.graph.name(), false)?;
+        Ok([(map, Content::Ports(Arc::new(self.ports))), (body, Content::Graph(Arc::new(graph)))])
+    }
+}
+
+/// The place that a value gets among the inputs of a node.
+fn place_of(inputs: &mut Vec<V>, value: V) -> usize {
+    inputs.push(value);
+    inputs.len() - 1
+}
+
+/// The type of an input of a body, perhaps with another axis of one element.
+fn declared(fact: &Fact, axis: Option<i64>) -> Result<Type> {
+    let Some(Type::Tensor(Some(dtype), mut extents)) = told(fact) else {
+        return Err(not_known("the element type of what the body takes"));
+    };
+    if let (Some(extents), Some(axis)) = (&mut extents, axis) {
+        let axis = crate::operators::indices::axis(axis, extents.len() + 1)?;
+        extents.insert(axis, Extent::Known(1));
+    }
+    Ok(Type::Tensor(Some(dtype), extents))
+}
+
+pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let mut inputs = vec![cx.input(0)?];
+    let mut attributes = Vec::new();
+    for (name, map, body) in
+        [("then_branch", "then_port_map", "then_body"), ("else_branch", "else_port_map", "else_body")]
+    {
+        let mut branch = Body::new(cx, name)?;
+        branch.captures(cx, &mut inputs)?;
+        let outputs = branch.convert(cx)?;
+        for (number, output) in outputs.into_iter().enumerate() {
+            branch.target.output(output);
+            branch.ports.outputs.push(Port { outer: number, inner: number, slices: None });
+        }
+        attributes.extend(branch.attributes(map, body)?);
+    }
+    let outputs = cx.outputs();
+    cx.put_many("If", &inputs, &attributes, outputs)
+}
+
+/// Slices of one element.
+const fn slices(axis: i64, backwards: bool) -> Slices {
+    let (start, end, stride) = if backwards { (-1, 0, -1) } else { (0, -1, 1) };
+    Slices { axis, start, end, stride, part_size: 1 }
+}
+
+pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let carried = cx.count().saturating_sub(2);
+    let (most, runs) = trip_count(cx)?;
+    let given = cx.has(1);
+    let goes_on = if given { cx.scalar_input(1)? } else { cx.constant(Tensor::scalar(Bool::from(true))) };
+    let mut inputs = vec![most, goes_on];
+    let mut body = Body::new(cx, "body")?;
+    let ids = body.graph.inputs();
+    if ids.len() != carried + 2 {
+        return Err(cannot(format!("the body takes {} values, not {}", ids.len(), carried + 2)));
+    }
+    if body.is_read(ids[0]) {
+        body.ports.iteration = Some(body.input(cx, ids[0])?);
+    }
+    if body.is_read(ids[1]) {
+        let inner = body.input(cx, ids[1])?;
+        let outer = place_of(&mut inputs, goes_on);
+        body.ports.inputs.push(Port { outer, inner, slices: None });
+        body.ports.back_edges.push((0, inner));
+    }
+    for (number, &id) in ids.iter().skip(2).enumerate() {
+        let first = cx.input(2 + number)?;
+        let inner = body.input(cx, id)?;
+        let outer = place_of(&mut inputs, first);
+        body.ports.inputs.push(Port { outer, inner, slices: None });
+        body.ports.back_edges.push((1 + number, inner));
+    }
+    body.captures(cx, &mut inputs)?;
+    let outputs = body.convert(cx)?;
+    let starts = !given || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
+    let runs = starts && runs.is_some_and(|runs| runs > 0);
+    if outputs.len() > 1 + carried && !runs {
+        cx.edges(NO_RUNS);
+    }
+    for (number, output) in outputs.into_iter().enumerate() {
+        let scanned = number > carried;
+        let output = match number {
+            // Without a condition, what the body says of it is not heeded.
+            0 if !given => {
+                let name = cx.conversion.names.fresh("condition");
+                body.target.constant(Some(name), Tensor::scalar(Bool::from(true)).into())
+            }
+            _ if scanned => body.unsqueezed(cx, output, 0)?,
+            _ => output,
+        };
+        body.target.output(output);
+        if number > 0 {
+            let slices = scanned.then(|| slices(0, false));
+            body.ports.outputs.push(Port { outer: number - 1, inner: number, slices });
+        }
+    }
+    body.ports.condition = Some(0);
+    let attributes = body.attributes("port_map", "body")?;
+    let outputs = cx.outputs();
+    cx.put_many("Loop", &inputs, &attributes, outputs)
+}
+
+/// How many runs there are at most, and that number if it is known; -1 are any number.
+fn trip_count(cx: &mut Cx<'_, '_>) -> Result<(V, Option<i64>)> {
+    if !cx.has(0) {
+        return Ok((cx.scalar(-1), None));
+    }
+    if let Some([runs]) = cx.known_integers(0)?.as_deref() {
+        return Ok((cx.scalar((*runs).max(0)), Some(*runs)));
+    }
+    let (runs, zero) = (cx.scalar_input(0)?, cx.scalar(0));
+    Ok((cx.put("Maximum", &[runs, zero], &[numpy()])?, None))
+}
+
+pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.node.version.is_some_and(|version| version < 9) {
+        return Err(cannot("scans of a batch, before version 9, are not converted"));
+    }
+    let scanned = cx.attributes.int("num_scan_inputs").and_then(usize_of_i64).unwrap_or(0);
+    let carried =
+        cx.count().checked_sub(scanned).ok_or_else(|| cannot("there are fewer inputs than are scanned"))?;
+    let list = |name: &str| cx.attributes.list(name).unwrap_or_default();
+    let (in_axes, out_axes) = (list("scan_input_axes"), list("scan_output_axes"));
+    let (in_back, out_back) = (list("scan_input_directions"), list("scan_output_directions"));
+    let at = |list: &[i64], place: usize| list.get(place).copied().unwrap_or(0);
+    let mut inputs = Vec::new();
+    let mut body = Body::new(cx, "body")?;
+    for (number, &id) in body.graph.inputs().iter().enumerate() {
+        let given = cx.input(number)?;
+        let outer = place_of(&mut inputs, given);
+        if number < carried {
+            let inner = body.input(cx, id)?;
+            body.ports.inputs.push(Port { outer, inner, slices: None });
+            body.ports.back_edges.push((number, inner));
+            continue;
+        }
+        let axis = i64_of(cx.axis(at(&in_axes, number - carried), number)?);
+        let declared = declared(body.scope.fact(id), Some(axis))?;
+        let (inner, part) = body.input_as(cx, id, declared)?;
+        let part = body.squeezed(cx, part, axis)?;
+        body.scope.set(id, part);
+        let slices = Some(slices(axis, at(&in_back, number - carried) == 1));
+        body.ports.inputs.push(Port { outer, inner, slices });
+    }
+    body.captures(cx, &mut inputs)?;
+    let extent = cx.dims(carried).and_then(|dims| {
+        let axis = crate::operators::indices::axis(at(&in_axes, 0), dims.len()).ok()?;
+        dims[axis]
+    });
+    if extent.is_none_or(|extent| extent < 1) {
+        cx.edges(NO_RUNS);
+    }
+    let outputs = body.convert(cx)?;
+    for (number, output) in outputs.into_iter().enumerate() {
+        let (output, slices) = match number.checked_sub(carried) {
+            Some(place) => {
+                let axis = body.new_axis(number, at(&out_axes, place))?;
+                let back = at(&out_back, place) == 1;
+                (body.unsqueezed(cx, output, axis)?, Some(slices(axis, back)))
+            }
+            None => (output, None),
+        };
+        body.target.output(output);
+        body.ports.outputs.push(Port { outer: number, inner: number, slices });
+    }
+    let attributes = body.attributes("port_map", "body")?;
+    let outputs = cx.outputs();
+    cx.put_many("TensorIterator", &inputs, &attributes, outputs)
+}

@@ -1,0 +1,384 @@
+//! Functions of two elements, with broadcasting.
+//!
+//! | standard | operators | versions | broadcasting |
+//! |---|---|---|---|
+//! | ONNX | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `And`, `Or`, `Xor`, `Equal`, `Less`, `Greater` | before 7 | only with `broadcast`: the second operand onto axes of the first from `axis` on |
+//! | ONNX | the same, `LessOrEqual`, `GreaterOrEqual`, `Mod`, `BitShift`, `BitwiseAnd`, `BitwiseOr`, `BitwiseXor` | since 7 | NumPy's |
+//! | ONNX | `Min`, `Max`, `Sum` of any number of operands | before 8 | none |
+//! | ONNX | the same | since 8 | NumPy's |
+//!
+//! Floats are computed exactly and rounded once, but for powers, which are rounded from float64. Integers wrap; division
+//! truncates toward zero, and by zero is an error (the text is silent); what `Mod` leaves has the sign of the divisor, with
+//! `fmod` that of the dividend. The attribute `consumed_inputs` of the first version says nothing about values.
+
+use gradus_core::convert::{self, FromNumber, usize_of_i64};
+use gradus_core::element::Bool;
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
+
+use crate::op::{EvalCx, NodeCx, Op};
+use crate::operators::operation::Operation;
+
+/// How shapes that differ are brought together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Broadcast {
+    /// Not at all.
+    None,
+    /// The second operand's axes are axes of the first, from there on; or the last ones.
+    Onto(Option<i64>),
+    /// As NumPy does.
+    Both,
+}
+
+#[derive(Debug)]
+pub(crate) struct Binary {
+    pub(crate) operation: Operation,
+    pub(crate) broadcast: Broadcast,
+}
+
+/// Builds an operator of two inputs.
+pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    build_as(operation(cx), cx)
+}
+
+/// The operation that the row of a node names.
+pub(crate) fn operation(cx: &NodeCx<'_>) -> Operation {
+    cx.row.operation.expect("a row that is built so names an operation")
+}
+
+/// Builds an operator that combines all its inputs.
+pub(crate) fn fold(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    Ok(Box::new(Fold(operation(cx))))
+}
+
+fn build_as(operation: Operation, cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let broadcast = match cx.signature.since {
+        7.. => Broadcast::Both,
+        _ if cx.flag("broadcast", false)? => Broadcast::Onto(cx.int("axis")?),
+        _ => Broadcast::None,
+    };
+    Ok(Box::new(Binary { operation, broadcast }))
+}
+
+impl Operation {
+    fn apply<T: FromNumber>(self, a: T, b: Number) -> Result<T> {
+        let by_zero = || Error::new(Kind::Value, "an integer is divided by zero");
+        let bits = u32::try_from(T::DTYPE.bits()).unwrap_or(64);
+        let result = match (a.number(), b) {
+            (Number::Int(a), Number::Int(b)) => Number::Int(match self {
+                Operation::Add => a + b,
+                Operation::Sub => a - b,
+                // Products of integers of 64 bits without a sign may be beyond 128 bits with one; the low bits count.
+                Operation::Mul => a.wrapping_mul(b),
+                Operation::Div => a.checked_div(b).ok_or_else(by_zero)?,
+                Operation::FloorDiv => {
+                    let quotient = a.checked_div(b).ok_or_else(by_zero)?;
+                    let rest = a - quotient * b;
+                    if rest != 0 && (rest < 0) != (b < 0) { quotient - 1 } else { quotient }
+                }
+                Operation::Mod => {
+                    let rest = a.checked_rem(b).ok_or_else(by_zero)?;
+                    if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
+                }
+                Operation::Fmod => a.checked_rem(b).ok_or_else(by_zero)?,
+                Operation::Pow => return Ok(power(a, b)),
+                Operation::Left => u32::try_from(b).ok().filter(|&by| by < bits).map_or(0, |by| a << by),
+                // A count beyond the width leaves the sign.
+                Operation::Right => a >> u32::try_from(b).map_or(bits, |by| by.min(bits)),
+                Operation::And => a & b,
+                Operation::Or => a | b,
+                Operation::Xor => a ^ b,
+                Operation::Min => a.min(b),
+                Operation::Max => a.max(b),
+                Operation::SquaredDifference => (a - b).wrapping_mul(a - b),
+                _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
+            }),
+            // The types narrower than float64 have at most 24 bits of precision, and float64 at least 2 * 24 + 2: so
+            // rounding to float64 first does not change the second rounding.
+            (Number::Float(a), Number::Float(b)) => Number::Float(match self {
+                Operation::Add => a + b,
+                Operation::Sub => a - b,
+                Operation::Mul => a * b,
+                Operation::Div | Operation::FloorDiv => a / b,
+                Operation::SquaredDifference => (a - b) * (a - b),
+                Operation::Fmod => a % b,
+                Operation::Mod => {
+                    let rest = a % b;
+                    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+                }
+                Operation::Pow => a.powf(b),
+                // NaN of either operand stays.
+                Operation::Min | Operation::Max if a.is_nan() || b.is_nan() => f64::NAN,
+                Operation::Min => a.min(b),
+                Operation::Max => a.max(b),
+                _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
+            }),
+            (a, b) if self == Operation::Pow => {
+                Number::Float(convert::nearest_f64(a).powf(convert::nearest_f64(b)))
+            }
+            _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
+        };
+        Ok(T::from_number(result))
+    }
+
+    fn holds(self, a: Number, b: Number) -> bool {
+        let order = match (a, b) {
+            (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
+            (a, b) => convert::nearest_f64(a).partial_cmp(&convert::nearest_f64(b)),
+        };
+        let Some(order) = order else { return self == Operation::NotEqual };
+        match self {
+            Operation::NotEqual => order.is_ne(),
+            Operation::Less => order.is_lt(),
+            Operation::LessOrEqual => order.is_le(),
+            Operation::Greater => order.is_gt(),
+            Operation::GreaterOrEqual => order.is_ge(),
+            _ => order.is_eq(),
+        }
+    }
+}
+
+/// A power of integers, wrapped; with a negative exponent, cut toward zero.
+fn power<T: FromNumber>(base: i128, exponent: i128) -> T {
+    let Ok(mut exponent) = u64::try_from(exponent) else {
+        let whole = match base {
+            1 => 1,
+            -1 => {
+                if exponent % 2 == 0 {
+                    1
+                } else {
+                    -1
+                }
+            }
+            _ => 0,
+        };
+        return T::from_number(Number::Int(whole));
+    };
+    let (mut power, mut square) = (1i128, base);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = i128::from(
+                convert::wrapped(Number::Int(power)).wrapping_mul(convert::wrapped(Number::Int(square))),
+            );
+        }
+        let low = convert::wrapped(Number::Int(square));
+        square = i128::from(low.wrapping_mul(low));
+        exponent >>= 1;
+    }
+    T::from_number(Number::Int(power))
+}
+
+impl Binary {
+    /// The second operand's shape as seen by the first, and the shape of the result.
+    fn shapes(&self, a: &Shape, b: &Shape) -> Result<(Shape, Shape)> {
+        let misfit = |what: &str| Error::new(Kind::Shape, format!("shapes {a} and {b} {what}"));
+        match self.broadcast {
+            Broadcast::Both => Ok((b.clone(), a.broadcast(b)?)),
+            Broadcast::None if a == b => Ok((b.clone(), a.clone())),
+            Broadcast::None => Err(misfit("differ, and \"broadcast\" is not set")),
+            Broadcast::Onto(_) if b.len() == 1 => Ok((Shape::SCALAR, a.clone())),
+            Broadcast::Onto(axis) => {
+                let last = a
+                    .rank()
+                    .checked_sub(b.rank())
+                    .ok_or_else(|| misfit("do not go together: the second has more axes"))?;
+                let start = match axis {
+                    None => last,
+                    Some(axis) => {
+                        let axis =
+                            if axis < 0 { axis.saturating_add(convert::i64_of(a.rank())) } else { axis };
+                        let start = usize_of_i64(axis).filter(|&start| start <= last);
+                        start.ok_or_else(|| misfit(&format!("do not go together from axis {axis} on")))?
+                    }
+                };
+                if a.dims()[start..start + b.rank()] != *b.dims() {
+                    return Err(misfit(&format!("do not go together from axis {start} on")));
+                }
+                let mut dims = b.dims().to_vec();
+                dims.resize(a.rank() - start, 1);
+                Ok((Shape::new(dims)?, a.clone()))
+            }
+        }
+    }
+
+    /// The type of the result.
+    fn dtype(&self, operand: DType) -> DType {
+        if self.operation.compares() { DType::Bool } else { operand }
+    }
+
+    fn apply(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        let (seen, shape) = self.shapes(a.shape(), b.shape())?;
+        let b = b.reshaped(seen)?;
+        let operation = self.operation;
+        if operation == Operation::Equal && a.dtype() == DType::String {
+            let (x, y) = (a.texts()?, b.texts()?);
+            let (from_a, from_b) = (Places::new(a.shape(), &shape), Places::new(b.shape(), &shape));
+            let equal = from_a.zip(from_b).map(|(i, j)| Bool::from(x[i] == y[j])).collect();
+            return Tensor::from_vec(shape, equal);
+        }
+        dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, a, &b, shape),
+            dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))))
+    }
+}
+
+fn all<T: FromNumber>(operation: Operation, a: &Tensor, b: &Tensor, shape: Shape) -> Result<Tensor> {
+    let x = a.elements::<T>()?;
+    let (from_a, from_b) = (Places::new(a.shape(), &shape), Places::new(b.shape(), &shape));
+    // The exponent of a power may be of another type.
+    let second: Vec<Number> = b.numbers()?.collect();
+    let pairs = from_a.zip(from_b).map(|(i, j)| (x[i], second[j]));
+    if operation.compares() {
+        let truth = pairs.map(|(a, b)| Bool::from(operation.holds(a.number(), b))).collect();
+        return Tensor::from_vec(shape, truth);
+    }
+    let results = pairs.map(|(a, b)| operation.apply(a, b)).collect::<Result<_>>()?;
+    Tensor::from_vec(shape, results)
+}
+
+/// For each element of a shape, in order, the place of the element that is broadcast to it.
+struct Places {
+    /// By axis from the last: extent of the result, step in the operand, index.
+    axes: Vec<(usize, usize, usize)>,
+    place: usize,
+    left: usize,
+}
+
+impl Places {
+    fn new(operand: &Shape, shape: &Shape) -> Places {
+        let strides = operand.strides();
+        let axes = shape.dims().iter().rev().enumerate().map(|(back, &extent)| {
+            let axis = operand.rank().checked_sub(back + 1);
+            (extent, axis.filter(|&axis| operand[axis] > 1).map_or(0, |axis| strides[axis]), 0)
+        });
+        Places { axes: axes.collect(), place: 0, left: shape.len() }
+    }
+}
+
+impl Iterator for Places {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        let place = self.place;
+        for (extent, step, index) in &mut self.axes {
+            *index += 1;
+            self.place += *step;
+            if *index < *extent {
+                break;
+            }
+            self.place -= *step * *extent;
+            *index = 0;
+        }
+        Some(place)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+/// One operation over any number of operands, with broadcasting.
+#[derive(Debug)]
+struct Fold(Operation);
+
+impl Op for Fold {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let binary = Binary { operation: self.0, broadcast: Broadcast::Both };
+        let mut total = cx.tensor(0)?.clone();
+        for input in 1..cx.inputs.len() {
+            let next = cx.tensor(input)?;
+            let (_, shape) = binary.shapes(total.shape(), next.shape())?;
+            cx.reserve(byte_len(total.dtype(), &shape))?;
+            total = binary.apply(&total, next)?;
+        }
+        Ok(vec![total.into()])
+    }
+}
+
+impl Op for Binary {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
+        let (_, shape) = self.shapes(a.shape(), b.shape())?;
+        cx.reserve(byte_len(self.dtype(a.dtype()), &shape) + convert::product(b.len(), size_of::<Number>()))?;
+        Ok(vec![self.apply(a, b)?.into()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(dims: &[usize]) -> Tensor {
+        let shape = Shape::new(dims).unwrap();
+        let elements = (1..).take(shape.len()).collect::<Vec<i32>>();
+        Tensor::from_vec(shape, elements).unwrap()
+    }
+
+    fn add(broadcast: Broadcast, a: &[usize], b: &[usize]) -> Result<Vec<i32>> {
+        let sum = Binary { operation: Operation::Add, broadcast }.apply(&tensor(a), &tensor(b))?;
+        Ok(sum.elements::<i32>()?.to_vec())
+    }
+
+    #[test]
+    fn modern_broadcasting_is_numpys() {
+        assert_eq!(add(Broadcast::Both, &[2, 3], &[3]).unwrap(), [2, 4, 6, 5, 7, 9]);
+        assert_eq!(add(Broadcast::Both, &[2, 1], &[1, 2]).unwrap(), [2, 3, 3, 4]);
+        assert_eq!(add(Broadcast::Both, &[], &[2]).unwrap(), [2, 3]);
+        assert_eq!(add(Broadcast::Both, &[2, 0], &[2, 1]).unwrap(), [0; 0]);
+        assert!(add(Broadcast::Both, &[2], &[3]).is_err());
+    }
+
+    #[test]
+    fn legacy_broadcasting_is_by_axis_and_only_on_request() {
+        assert_eq!(add(Broadcast::Onto(Some(0)), &[2, 3], &[2]).unwrap(), [2, 3, 4, 6, 7, 8]);
+        assert_eq!(add(Broadcast::Onto(Some(-2)), &[2, 3], &[2]).unwrap(), [2, 3, 4, 6, 7, 8]);
+        assert_eq!(add(Broadcast::Onto(None), &[2, 3], &[3]).unwrap(), [2, 4, 6, 5, 7, 9]);
+        assert_eq!(add(Broadcast::Onto(None), &[2], &[1, 1]).unwrap(), [2, 3]);
+        assert_eq!(
+            add(Broadcast::None, &[2, 3], &[3]).unwrap_err().message(),
+            "shapes [2, 3] and [3] differ, and \"broadcast\" is not set",
+        );
+        assert_eq!(
+            add(Broadcast::Onto(Some(1)), &[2, 3], &[2]).unwrap_err().message(),
+            "shapes [2, 3] and [2] do not go together from axis 1 on",
+        );
+        assert!(add(Broadcast::Onto(Some(7)), &[2, 3], &[3]).is_err());
+        assert!(add(Broadcast::Onto(None), &[3], &[2, 3]).is_err());
+    }
+
+    #[test]
+    fn integers_wrap_and_division_truncates() {
+        let int = Number::Int;
+        assert_eq!(Operation::Add.apply(127i8, int(1)).unwrap(), -128);
+        assert_eq!(Operation::Sub.apply(0u8, int(1)).unwrap(), 255);
+        assert_eq!(Operation::Add.apply(i64::MAX, int(i64::MAX.into())).unwrap(), -2);
+        assert_eq!(Operation::Mul.apply(i64::MAX, int(i64::MAX.into())).unwrap(), 1);
+        assert_eq!(Operation::Div.apply(-7i32, int(2)).unwrap(), -3);
+        assert_eq!(Operation::Div.apply(i64::MIN, int(-1)).unwrap(), i64::MIN);
+        assert_eq!(
+            Operation::Div.apply(1u64, int(0)).unwrap_err().message(),
+            "an integer is divided by zero"
+        );
+        assert_eq!(Operation::Div.apply(1f32, Number::Float(0.0)).unwrap(), f32::INFINITY);
+        for (a, b, floored, truncated) in [(7i32, 3, 1, 1), (-7, 3, 2, -1), (7, -3, -2, 1), (-7, -3, -1, -1)]
+        {
+            assert_eq!(Operation::Mod.apply(a, int(b)).unwrap(), floored, "{a} mod {b}");
+            assert_eq!(Operation::Fmod.apply(a, int(b)).unwrap(), truncated, "{a} fmod {b}");
+        }
+        assert_eq!(Operation::Pow.apply(3i64, int(4)).unwrap(), 81);
+        assert_eq!(Operation::Pow.apply(-2i32, int(31)).unwrap(), i32::MIN);
+        assert_eq!(Operation::Pow.apply(2i32, int(-1)).unwrap(), 0);
+        assert_eq!(Operation::Right.apply(-8i8, int(1)).unwrap(), -4);
+        assert_eq!(Operation::Left.apply(1u8, int(8)).unwrap(), 0);
+    }
+}
+
+pub(crate) fn mod_build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let operation = if cx.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
+    build_as(operation, cx)
+}
+
+pub(crate) fn bit_shift(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let operation = if cx.text("direction")? == Some("LEFT") { Operation::Left } else { Operation::Right };
+    build_as(operation, cx)
+}

@@ -1,0 +1,73 @@
+//! Cast: the same values in another element type.
+//!
+//! | standard | operator | versions | attributes | adds |
+//! |---|---|---|---|---|
+//! | ONNX | `Cast` | 1 | `to`: the name of a type | bool, integers, float16 to float64 |
+//! | ONNX | `Cast` | 6 | `to`: the number of a type | |
+//! | ONNX | `Cast` | 9, 13 | | text; bfloat16 |
+//! | ONNX | `Cast` | 19, 21, 23 | and `saturate` | 8-bit floats; 4-bit integers; float4 |
+//! | ONNX | `Cast` | 24, 25, 28 | and `round_mode` | `float8_e8m0`; 2-bit integers; float6 |
+//!
+//! The rules are [`convert::cast`]'s. What the text leaves undefined is defined there: floats beyond the range of an
+//! integer type lose their high bits, as the text says of integers; negative numbers are NaN in `float8_e8m0`.
+
+use gradus_core::convert::{self, Rules, ScaleRounding};
+use gradus_core::float::Overflow;
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Error, Kind, Result, Value};
+
+use crate::op::{Attributes, EvalCx, NodeCx, Op};
+use crate::operators::output::one;
+
+#[derive(Debug)]
+pub(crate) struct Cast {
+    pub(crate) to: DType,
+    pub(crate) rules: Rules,
+}
+
+impl Cast {
+    /// Builds the operator of a node.
+    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+        let to = cx.dtype("to")?;
+        let admitted = cx.signature.outputs[0].types.tensor;
+        if !admitted.contains(to) {
+            let message = format!(
+                "attribute \"to\" is {to}, which Cast-{} does not give; it gives {admitted}",
+                cx.signature.since
+            );
+            return Err(Error::new(Kind::Type, message));
+        }
+        Ok(Box::new(Cast { to, rules: rules(cx.flag("saturate", true)?, cx.text("round_mode")?)? }))
+    }
+}
+
+/// What the attributes choose.
+pub(crate) fn rules(saturate: bool, round_mode: Option<&str>) -> Result<Rules> {
+    let overflow = if saturate { Overflow::Saturate } else { Overflow::Special };
+    let scale_rounding = match round_mode {
+        None | Some("up") => ScaleRounding::Up,
+        Some("down") => ScaleRounding::Down,
+        Some("nearest") => ScaleRounding::Nearest,
+        Some(other) => {
+            let message =
+                format!("attribute \"round_mode\" is \"{other}\", but up, down or nearest is wanted");
+            return Err(Error::new(Kind::Value, message));
+        }
+    };
+    Ok(Rules { overflow, scale_rounding })
+}
+
+impl Op for Cast {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let input = cx.tensor(0)?;
+        cx.reserve(byte_len(self.to, input.shape()))?;
+        Ok(vec![convert::cast(input, self.to, self.rules)?.into()])
+    }
+}
+
+pub(crate) fn cast_like(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (data, like) = (cx.tensor(0)?, cx.tensor(1)?);
+    cx.reserve(byte_len(like.dtype(), data.shape()))?;
+    let rules = rules(attributes.flag("saturate", true), attributes.text("round_mode"))?;
+    one(convert::cast(data, like.dtype(), rules)?)
+}

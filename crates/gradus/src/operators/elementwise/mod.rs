@@ -1,0 +1,10 @@
+//! Operators that compute each element on its own.
+
+pub(crate) mod binary;
+pub(crate) mod cast;
+pub(crate) mod infer;
+pub(crate) mod openvino;
+pub(crate) mod select;
+pub(crate) mod to_onnx;
+pub(crate) mod to_openvino;
+pub(crate) mod unary;

@@ -1,0 +1,179 @@
+//! Operators that compute each element on its own.
+//!
+//! | OpenVINO | elsewhere | what differs |
+//! |---|---|---|
+//! | `Divide` | `Div` | integers are rounded down, unless `m_pythondiv` is false |
+//! | `Mod`, `FloorMod` | `Mod` with and without `fmod` | |
+//! | `Select` | `Where` | |
+//! | `Convert`, `ConvertLike` | `Cast`, `CastLike` | |
+//!
+//! `auto_broadcast` is `numpy` unless it says `none` or `pdpd`: then the result has the first input's shape.
+
+use gradus_core::convert::{self, FromNumber};
+use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
+
+use crate::dialects::openvino::{called, input};
+use crate::fact::Fact;
+use crate::infer::{Cx, Outcome};
+use crate::op::{Attributes, EvalCx, NodeCx, Op};
+use crate::operators::elementwise::binary::{Binary, Broadcast, operation};
+use crate::operators::elementwise::cast::{Cast, rules};
+use crate::operators::elementwise::infer::{binary, broadcast_inputs, cast, rounding};
+use crate::operators::elementwise::unary::{build_as, clip, float, test};
+use crate::operators::elementwise::{infer, unary};
+use crate::operators::operation::Operation;
+
+/// A function of floats: the specification does not say how results for integers are rounded.
+#[derive(Debug)]
+struct Floats(Box<dyn Op>);
+
+impl Op for Floats {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let dtype = cx.tensor(0)?.dtype();
+        if dtype.is_float() {
+            return self.0.eval(cx);
+        }
+        Err(Error::new(
+            Kind::Unsupported,
+            format!("{dtype} is not supported: how results are rounded is left open"),
+        ))
+    }
+}
+
+/// Builds an operator that maps each float by the function of its row.
+pub(crate) fn floats(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    Ok(Box::new(Floats(unary::build(cx)?)))
+}
+
+pub(crate) fn not(number: Number) -> Number {
+    if let Number::Int(x) = number { Number::Int(!x) } else { number }
+}
+
+/// Builds an operator of two inputs, which are broadcast as its attribute says.
+pub(crate) fn both(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    both_as(cx, operation(cx))
+}
+
+fn both_as(cx: &NodeCx<'_>, operation: Operation) -> Result<Box<dyn Op>> {
+    let broadcast = match cx.text("auto_broadcast")?.unwrap_or("numpy") {
+        "numpy" => Broadcast::Both,
+        "none" | "explicit" => Broadcast::None,
+        "pdpd" => Broadcast::Onto(cx.int("auto_broadcast_axis")?.filter(|&axis| axis >= 0)),
+        other => {
+            let message =
+                format!("attribute \"auto_broadcast\" is \"{other}\", but numpy, none or pdpd is wanted");
+            return Err(Error::new(Kind::Value, message));
+        }
+    };
+    Ok(Box::new(Binary { operation, broadcast }))
+}
+
+/// A bound of Clamp in the type of the elements. Of integers, it is the least one above or the greatest one below, as far as the
+/// type goes.
+pub(crate) fn clamp_bound(bound: f64, up: bool, dtype: DType) -> Result<Tensor> {
+    fn whole<T: FromNumber>(bound: f64) -> Tensor {
+        Tensor::scalar(T::from_f64(bound))
+    }
+    let near = if up { bound.ceil() } else { bound.floor() };
+    Ok(dispatch!(dtype, [I8, I16, I32, I64, U8, U16, U32, U64] => whole(near),
+        _ => convert::cast(&Tensor::scalar(bound), dtype, convert::Rules::SATURATING)?))
+}
+
+pub(crate) fn clamp(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let dtype = cx.tensor(0)?.dtype();
+    let bound = |name: &str, up: bool| -> Result<Option<Value>> {
+        let text = attributes.text(name).unwrap_or_default().trim();
+        let bound: f64 = text.parse().map_err(|_| {
+            Error::new(Kind::Type, format!("attribute \"{name}\" is \"{text}\", but a number is wanted"))
+        })?;
+        Ok(Some(clamp_bound(bound, up, dtype)?.into()))
+    };
+    let inputs = [input(cx, 0), bound("min", true)?, bound("max", false)?];
+    called(cx, clip, Vec::new(), &inputs)
+}
+
+/// Truth values, whatever is compared.
+pub(crate) fn compare(cx: &mut Cx<'_, '_>) -> Outcome {
+    let mut facts = binary(cx)?;
+    if let [Fact::Tensor(fact)] = &mut facts[..] {
+        fact.dtype = Some(DType::Bool);
+    }
+    Ok(facts)
+}
+
+/// Integers stay as they are.
+pub(crate) fn whole_or_rounded(cx: &mut Cx<'_, '_>) -> Outcome {
+    if cx.dtype(0).is_some_and(DType::is_integer) { Ok(vec![cx.read_fact(0)]) } else { rounding(cx) }
+}
+
+pub(crate) fn round(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    match cx.text("mode")? {
+        Some("half_away_from_zero") => Ok(build_as(|x| float(x, f64::round))),
+        _ => Ok(build_as(|x| float(x, f64::round_ties_even))),
+    }
+}
+
+pub(crate) fn is_finite(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    test(cx, f64::is_finite)
+}
+
+pub(crate) fn is_na_n(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    test(cx, f64::is_nan)
+}
+
+pub(crate) fn is_inf(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let [positive, negative] = ["detect_positive", "detect_negative"].map(|name| attributes.flag(name, true));
+    test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
+}
+
+pub(crate) fn convert(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let to = cx.dtype("destination_type")?;
+    Ok(Box::new(Cast { to, rules: rules(true, None)? }))
+}
+
+pub(crate) fn convert_like(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let to = cx.tensor(1)?.dtype();
+    Cast { to, rules: rules(true, None)? }.eval(cx)
+}
+
+pub(crate) fn divide(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let down = cx.flag("m_pythondiv", true)?;
+    both_as(cx, if down { Operation::FloorDiv } else { Operation::Div })
+}
+
+pub(crate) fn is_finite_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    Ok(vec![Fact::typed(DType::Bool, cx.dims(0)?)])
+}
+
+pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Outcome {
+    Ok(vec![cx.read_fact(0)])
+}
+
+pub(crate) fn convert_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    let to = cx.type_of("destination_type");
+    cast(cx, to)
+}
+
+pub(crate) fn convert_like_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    let to = cx.dtype(1);
+    cast(cx, to)
+}
+
+pub(crate) fn divide_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    if !cx.flag("m_pythondiv", true) {
+        cx.operator = "Div";
+    }
+    binary(cx)
+}
+
+pub(crate) fn bitwise_and(cx: &mut Cx<'_, '_>) -> Outcome {
+    Ok(vec![Fact::shaped(broadcast_inputs(cx, 0)?)])
+}
+
+pub(crate) fn select(cx: &mut Cx<'_, '_>) -> Outcome {
+    if matches!(cx.text("auto_broadcast"), Some("none" | "pdpd")) {
+        let (dtype, dims) = (cx.dtype(1), cx.dims(1)?);
+        return Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some(dims)))]);
+    }
+    infer::select(cx)
+}

@@ -1,0 +1,18 @@
+//! Evaluation of Where.
+
+use gradus_core::{Result, Tensor, Value};
+
+use crate::op::{Attributes, EvalCx};
+use crate::operators::indices;
+use crate::operators::output::{allowed, one};
+
+pub(crate) fn select(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (condition, yes, no) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
+    let shape = condition.shape().broadcast(yes.shape())?.broadcast(no.shape())?;
+    let shape = allowed(cx, yes.dtype(), shape.dims())?;
+    let [c, y, n] =
+        [condition, yes, no].map(|tensor| indices::broadcast(tensor.shape().dims(), shape.dims()));
+    let truth: Vec<_> = condition.numbers()?.map(|number| !number.is_zero()).collect();
+    let each: Vec<_> = (0..shape.len()).map(|i| if truth[c[i]] { (0, y[i]) } else { (1, n[i]) }).collect();
+    one(Tensor::woven(&[yes, no], shape, &each)?)
+}

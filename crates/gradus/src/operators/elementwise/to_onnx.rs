@@ -1,0 +1,230 @@
+//! Operators that compute each element on its own.
+
+use gradus_core::graph::Standard;
+use gradus_core::{DType, Result};
+
+use crate::conversion::node::{Cx, cannot};
+use crate::conversion::open;
+use crate::conversion::target::V;
+use crate::conversion::to_onnx::{flag, int, word};
+use crate::conversion::types::{expect, same};
+use crate::operators::elementwise::openvino::clamp_bound;
+
+/// Integers are as they are.
+pub(crate) fn of_floats(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    let whole = cx.dtype(0)?.is_integer();
+    cx.unary(if whole { "Identity" } else { operator })
+}
+
+pub(crate) fn binary(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
+    Ok(vec![cx.put(operator, &[a, b], &[])?])
+}
+
+pub(crate) fn bitwise(cx: &mut Cx<'_, '_>, operator: &str, of_truth: &str) -> Result<Vec<V>> {
+    let truth = cx.dtype(0)? == DType::Bool;
+    binary(cx, if truth { of_truth } else { operator })
+}
+
+/// ONNX shifts only integers from zero; bits of others are not moved otherwise to the left.
+pub(crate) fn shift(cx: &mut Cx<'_, '_>, direction: &str) -> Result<Vec<V>> {
+    cx.edges("counts of as many bits as the type has, or more, are left open");
+    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
+    Ok(vec![cx.put("BitShift", &[a, b], &[word("direction", direction)])?])
+}
+
+/// A number of the type of the first input.
+fn number(cx: &mut Cx<'_, '_>, value: f64) -> Result<V> {
+    let dtype = cx.dtype(0)?;
+    cx.number(value, dtype)
+}
+
+/// Integers are rounded down unless the attribute says otherwise. ONNX cuts them toward zero: one less where something is
+/// left over that has another sign than the divisor.
+pub(crate) fn divide(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
+    let quotient = cx.put("Div", &[a, b], &[])?;
+    let dtype = cx.dtype(0)?;
+    let signed = matches!(dtype.class(), gradus_core::Class::Signed);
+    if !signed || !cx.attributes.flag("m_pythondiv", true) {
+        return Ok(vec![quotient]);
+    }
+    let rest = left_over(cx, a, b, quotient)?;
+    let less = differs(cx, rest, b)?;
+    let less = cx.cast(less, dtype)?;
+    Ok(vec![cx.put("Sub", &[quotient, less], &[])?])
+}
+
+/// What a quotient of integers, cut toward zero, leaves: ONNX has remainders with the sign of the dividend only of floats.
+fn left_over(cx: &mut Cx<'_, '_>, a: V, b: V, quotient: V) -> Result<V> {
+    let covered = cx.put("Mul", &[quotient, b], &[])?;
+    cx.put("Sub", &[a, covered], &[])
+}
+
+/// Whether a remainder is not zero and has another sign than the divisor.
+fn differs(cx: &mut Cx<'_, '_>, rest: V, by: V) -> Result<V> {
+    let zero = number(cx, 0.0)?;
+    let (below, by_below) = (cx.put("Less", &[rest, zero], &[])?, cx.put("Less", &[by, zero], &[])?);
+    let none = cx.put("Equal", &[rest, zero], &[])?;
+    let some = cx.put("Not", &[none], &[])?;
+    let other = cx.put("Xor", &[below, by_below], &[])?;
+    cx.put("And", &[some, other], &[])
+}
+
+pub(crate) fn floor_mod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
+    if !cx.is_float(0) {
+        return Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 0)])?]);
+    }
+    cx.rounding("OpenVINO does not say that the remainder of floats is exact");
+    Ok(vec![floor_mod_of_floats(cx, a, b)?])
+}
+
+/// The remainder of floats with the sign of the divisor: ONNX has only that with the sign of the dividend.
+pub(crate) fn floor_mod_of_floats(cx: &mut Cx<'_, '_>, a: V, b: V) -> Result<V> {
+    let rest = cx.put("Mod", &[a, b], &[int("fmod", 1)])?;
+    let less = differs(cx, rest, b)?;
+    let more = cx.put("Add", &[rest, b], &[])?;
+    cx.put("Where", &[less, more, rest], &[])
+}
+
+/// ONNX rounds to the even one of two that are equally near. Away from zero, every step is exact.
+pub(crate) fn round(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    if cx.attributes.text("mode") != Some("half_away_from_zero") {
+        return Ok(vec![cx.put("Round", &[x], &[])?]);
+    }
+    let (zero, half, one) = (number(cx, 0.0)?, number(cx, 0.5)?, number(cx, 1.0)?);
+    let size = cx.put("Abs", &[x], &[])?;
+    let floor = cx.put("Floor", &[size], &[])?;
+    let rest = cx.put("Sub", &[size, floor], &[])?;
+    let (up, above) = (cx.put("GreaterOrEqual", &[rest, half], &[])?, cx.put("Add", &[floor, one], &[])?);
+    let near = cx.put("Where", &[up, above, floor], &[])?;
+    let (minus, below) = (cx.put("Neg", &[near], &[])?, cx.put("Less", &[x, zero], &[])?);
+    // Zeros of either sign, and NaN, are as they are.
+    let above = cx.put("Greater", &[x, zero], &[])?;
+    let rounded = cx.put("Where", &[above, near, x], &[])?;
+    Ok(vec![cx.put("Where", &[below, minus, rounded], &[])?])
+}
+
+/// Bounds are attributes.
+pub(crate) fn clamp(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    let (x, dtype) = (cx.input(0)?, cx.dtype(0)?);
+    let mut inputs = vec![x];
+    for (name, up) in [("min", true), ("max", false)] {
+        let text = cx.attributes.text(name).unwrap_or_default();
+        let bound: f64 = text
+            .trim()
+            .parse()
+            .map_err(|_| cannot(format!("attribute \"{name}\" is \"{text}\", not a number")))?;
+        let bound = clamp_bound(bound, up, dtype)?;
+        inputs.push(cx.constant(bound));
+    }
+    Ok(vec![cx.put("Clip", &inputs, &[])?])
+}
+
+fn converted(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
+    let (x, from) = (cx.input(0)?, cx.dtype(0)?);
+    expect(Standard::Onnx, to)?;
+    if from.is_float() && to.is_integer() {
+        cx.edges(open::CAST);
+    }
+    if to.is_float() && to.bits() <= 8 {
+        cx.edges("OpenVINO does not say what numbers beyond the largest become");
+    }
+    Ok(vec![cx.cast(x, to)?])
+}
+
+/// With broadcasting as `PaddlePaddle` does it, the result has the shape of the first of the two.
+pub(crate) fn select(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.attributes.text("auto_broadcast") == Some("pdpd") {
+        return Err(cannot("ONNX does not broadcast three operands onto the axes of one"));
+    }
+    let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
+    Ok(vec![cx.put("Where", &[condition, a, b], &[])?])
+}
+
+pub(crate) fn mod_row(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
+    if !cx.is_float(0) {
+        let quotient = cx.put("Div", &[a, b], &[])?;
+        return Ok(vec![left_over(cx, a, b, quotient)?]);
+    }
+    cx.rounding("OpenVINO does not say that the remainder of floats is exact");
+    Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 1)])?])
+}
+
+pub(crate) fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.is_float(0) {
+        cx.rounding(open::FUNCTION);
+    } else {
+        cx.edges(open::POWER);
+    }
+    binary(cx, "Pow")
+}
+
+pub(crate) fn minimum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    binary(cx, "Min")
+}
+
+pub(crate) fn maximum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    binary(cx, "Max")
+}
+
+pub(crate) fn squared_difference(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats("OpenVINO does not say whether the difference is rounded before it is squared");
+    let less = binary(cx, "Sub")?[0];
+    Ok(vec![cx.put("Mul", &[less, less], &[])?])
+}
+
+pub(crate) fn not_equal(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let equal = binary(cx, "Equal")?[0];
+    Ok(vec![cx.put("Not", &[equal], &[])?])
+}
+
+pub(crate) fn bitwise_not(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let of_truth = cx.dtype(0)? == DType::Bool;
+    cx.unary(if of_truth { "Not" } else { "BitwiseNot" })
+}
+
+pub(crate) fn sign(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    cx.unary("Sign")
+}
+
+pub(crate) fn re_lu(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    cx.unary("Relu")
+}
+
+pub(crate) fn is_inf(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let [positive, negative] =
+        ["detect_positive", "detect_negative"].map(|name| flag(name, cx.attributes.flag(name, true)));
+    Ok(vec![cx.put("IsInf", &[x], &[positive, negative])?])
+}
+
+pub(crate) fn is_finite(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let (nan, infinite) = (cx.put("IsNaN", &[x], &[])?, cx.put("IsInf", &[x], &[])?);
+    let either = cx.put("Or", &[nan, infinite], &[])?;
+    Ok(vec![cx.put("Not", &[either], &[])?])
+}
+
+pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    Ok(vec![same(cx.target, x, None)?])
+}
+
+pub(crate) fn convert(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let to = cx.attributes.dtype("destination_type");
+    converted(cx, to.ok_or_else(|| cannot("attribute \"destination_type\" is no element type"))?)
+}
+
+pub(crate) fn convert_like(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let to = cx.dtype(1)?;
+    converted(cx, to)
+}

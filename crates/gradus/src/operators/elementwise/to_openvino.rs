@@ -1,0 +1,202 @@
+//! Operators that compute each element on its own.
+
+use gradus_core::convert::usize_of;
+use gradus_core::float::Format;
+use gradus_core::graph::Standard;
+use gradus_core::{DType, Result};
+
+use crate::conversion::node::{Cx, cannot};
+use crate::conversion::open;
+use crate::conversion::target::V;
+use crate::conversion::to_openvino::{numpy, say};
+use crate::conversion::types::{exactly, expect, same};
+use crate::operators::elementwise::unary::missing_bound;
+
+pub(crate) fn binary(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    Ok(vec![cx.put(operator, &[a, b], &[numpy()])?])
+}
+
+/// One operation over all operands, from the first on.
+fn chain(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    let operands = cx.inputs()?;
+    let (&first, rest) = operands.split_first().ok_or_else(|| cannot("there are no operands"))?;
+    let mut result = first;
+    for &operand in rest {
+        result = cx.put(operator, &[result, operand], &[numpy()])?;
+    }
+    Ok(vec![result])
+}
+
+pub(crate) fn modulo(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats("OpenVINO does not say that the remainder of floats is exact");
+    let truncates = cx.attributes.flag("fmod", false);
+    binary(cx, if truncates { "Mod" } else { "FloorMod" })
+}
+
+/// Whether a type of floats holds all numbers of another type.
+fn holds(floats: DType, other: DType) -> bool {
+    Format::of(floats).is_some_and(|own| match Format::of(other) {
+        Some(other) => other.precision() <= own.precision() && other.least_exponent() >= own.least_exponent(),
+        None => other.is_integer() && other.bits() <= usize_of(own.precision().into()),
+    })
+}
+
+/// An exponent is cast to the base's type, if that holds it; otherwise, both become float64.
+pub(crate) fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (mut a, mut b) = (cx.input(0)?, cx.input(1)?);
+    let (base, exponent) = (cx.dtype(0)?, cx.dtype(1)?);
+    if !base.is_float() {
+        if exponent != base {
+            return Err(cannot("OpenVINO has no power of integers with exponents of another type"));
+        }
+        cx.edges(open::POWER);
+        return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
+    }
+    cx.rounding(open::FUNCTION);
+    let known = match cx.known(1)? {
+        Some(known) => exactly(&known, base)?,
+        None => None,
+    };
+    if exponent == base || known.is_some() || holds(base, exponent) {
+        if exponent != base {
+            b = match known {
+                Some(known) => cx.constant(known),
+                None => cx.converted(b, base)?,
+            };
+        }
+        return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
+    }
+    if matches!(exponent, DType::I64 | DType::U64) {
+        cx.edges("exponents beyond 2^53 are rounded to a float64");
+    }
+    for (value, dtype) in [(&mut a, base), (&mut b, exponent)] {
+        if dtype != DType::F64 {
+            *value = cx.converted(*value, DType::F64)?;
+        }
+    }
+    let power = cx.put("Power", &[a, b], &[numpy()])?;
+    Ok(vec![if base == DType::F64 { power } else { cx.converted(power, base)? }])
+}
+
+/// Bounds are inputs, or floats of older versions. Those that are missing are the ends of the type, which integers keep to anyway.
+pub(crate) fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    let mut value = cx.input(0)?;
+    for (input, name, operator) in [(1, "min", "Maximum"), (2, "max", "Minimum")] {
+        let bound = match cx.attributes.float(name) {
+            Some(bound) => {
+                let dtype = cx.dtype(0)?;
+                cx.number(bound.into(), dtype)?
+            }
+            None if cx.has(input) => cx.scalar_input(input)?,
+            None => {
+                let dtype = cx.dtype(0)?;
+                let Some(most) = missing_bound(dtype, cx.node.version.unwrap_or(i64::MAX)) else { continue };
+                cx.number(if input == 1 { -most } else { most }, dtype)?
+            }
+        };
+        value = cx.put(operator, &[value, bound], &[numpy()])?;
+    }
+    Ok(vec![value])
+}
+
+fn cast(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
+    let (x, from) = (cx.input(0)?, cx.dtype(0)?);
+    if from == DType::String || to == DType::String {
+        return Err(cannot("OpenVINO does not convert text"));
+    }
+    expect(Standard::OpenVino, to)?;
+    if to == DType::Bool && from != DType::Bool {
+        let zero = cx.number(0.0, from)?;
+        return Ok(vec![cx.put("NotEqual", &[x, zero], &[numpy()])?]);
+    }
+    if from.is_float() && to.is_integer() {
+        cx.edges(open::CAST);
+    }
+    if to.is_float() && to.bits() <= 8 {
+        cx.edges("OpenVINO does not say what numbers beyond the largest become");
+    }
+    if !(from.is_real() || from == DType::Bool) || !(to.is_real() || to == DType::Bool) {
+        return Err(cannot(format!("OpenVINO does not convert {from} to {to}")));
+    }
+    Ok(vec![cx.converted(x, to)?])
+}
+
+pub(crate) fn div(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    Ok(vec![cx.put("Divide", &[a, b], &[numpy(), say("m_pythondiv", false)])?])
+}
+
+pub(crate) fn min(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    chain(cx, "Minimum")
+}
+
+pub(crate) fn max(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    chain(cx, "Maximum")
+}
+
+pub(crate) fn sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.count() > 2 {
+        cx.rounding_of_floats(open::ORDER);
+    }
+    chain(cx, "Add")
+}
+
+pub(crate) fn bit_shift(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges("counts of as many bits as the type has, or more, are left open");
+    let left = cx.attributes.text("direction") == Some("LEFT");
+    binary(cx, if left { "BitwiseLeftShift" } else { "BitwiseRightShift" })
+}
+
+pub(crate) fn sign(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    cx.unary("Sign")
+}
+
+pub(crate) fn round(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("Round", &[x], &[say("mode", "half_to_even")])?])
+}
+
+pub(crate) fn reciprocal(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let dtype = cx.dtype(0)?;
+    let one = cx.number(1.0, dtype)?;
+    Ok(vec![cx.put("Divide", &[one, x], &[numpy(), say("m_pythondiv", false)])?])
+}
+
+pub(crate) fn relu(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    cx.unary("ReLU")
+}
+
+pub(crate) fn is_inf(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let [positive, negative] =
+        ["detect_positive", "detect_negative"].map(|name| say(name, cx.attributes.flag(name, true)));
+    Ok(vec![cx.put("IsInf", &[x], &[positive, negative])?])
+}
+
+pub(crate) fn cast_row(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let to = cx.attributes.dtype("to").ok_or_else(|| cannot("attribute \"to\" is no element type"))?;
+    cast(cx, to)
+}
+
+pub(crate) fn cast_like(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let to = cx.dtype(1)?;
+    cast(cx, to)
+}
+
+pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let dtype = cx.dtype(0)?;
+    Ok(vec![same(cx.target, x, Some(dtype))?])
+}
+
+pub(crate) fn where_row(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
+    Ok(vec![cx.put("Select", &[condition, a, b], &[numpy()])?])
+}

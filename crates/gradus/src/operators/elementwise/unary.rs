@@ -1,0 +1,261 @@
+//! Functions of one element.
+//!
+//! | standard | operator | result |
+//! |---|---|---|
+//! | ONNX | `Ceil`, `Floor`, `Round` | the nearest integer above, below; of two that are equally near, the even one |
+//! | ONNX | `Relu`, `Abs`, `Neg`, `Sign`, `Clip` | exact; integers wrap |
+//! | ONNX | `Not`, `BitwiseNot`, `IsNaN`, `IsInf` | truth values, bits |
+//! | ONNX | `Sqrt`, `Reciprocal` | rounded once |
+//! | ONNX | `Exp`, `Log`, `Sin`, `Cos`, `Tan`, `Asin`, `Acos`, `Atan`, `Sinh`, `Cosh`, `Tanh`, `Asinh`, `Acosh`, `Atanh`, `Sigmoid`, `Softplus` | computed in float64, then rounded |
+//!
+//! Ceil keeps integers, zeros of either sign, infinities and NaN as they are. Relu keeps NaN; -0.0 becomes 0.0.
+//! The attribute `consumed_inputs` of the first versions says nothing about values.
+
+use gradus_core::convert::{self, FromNumber};
+use gradus_core::element::Bool;
+use gradus_core::float::{Format, Overflow};
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
+
+use crate::op::{Attributes, EvalCx, NodeCx, Op};
+
+/// An operator that maps each element on its own.
+#[derive(Debug)]
+struct Unary {
+    map: fn(Number) -> Number,
+}
+
+/// Builds an operator that maps each element by the function of its row.
+pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let map = cx.row.function.expect("a row that is built so names a function");
+    Ok(build_as(map))
+}
+
+/// The operator that maps each element.
+pub(crate) fn build_as(map: fn(Number) -> Number) -> Box<dyn Op> {
+    Box::new(Unary { map })
+}
+
+/// A function of floats; integers stay as they are.
+pub(crate) fn float(number: Number, function: fn(f64) -> f64) -> Number {
+    if let Number::Float(x) = number { Number::Float(function(x)) } else { number }
+}
+
+pub(crate) fn ceil(number: Number) -> Number {
+    float(number, f64::ceil)
+}
+
+pub(crate) fn abs(number: Number) -> Number {
+    match number {
+        Number::Int(x) => Number::Int(x.abs()),
+        other => float(other, f64::abs),
+    }
+}
+
+pub(crate) fn neg(number: Number) -> Number {
+    match number {
+        Number::Int(x) => Number::Int(-x),
+        other => float(other, |x| -x),
+    }
+}
+
+pub(crate) fn sign(number: Number) -> Number {
+    match number {
+        Number::Int(x) => Number::Int(x.signum()),
+        other => float(other, |x| if x == 0.0 || x.is_nan() { x } else { x.signum() }),
+    }
+}
+
+pub(crate) fn test(cx: &mut EvalCx<'_>, function: impl Fn(f64) -> bool) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    cx.reserve(byte_len(DType::Bool, data.shape()))?;
+    let truth = data.numbers()?.map(|number| Bool::from(function(convert::nearest_f64(number)))).collect();
+    Ok(vec![Tensor::from_vec(data.shape().clone(), truth)?.into()])
+}
+
+pub(crate) fn is_inf(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let [positive, negative] = ["detect_positive", "detect_negative"].map(|name| attributes.flag(name, true));
+    test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
+}
+
+/// The size of the bounds that Clip has where none is given: of floats, the greatest finite number, so that infinities become
+/// that. Version 6 says float32's for all types.
+pub(crate) fn missing_bound(dtype: DType, since: i64) -> Option<f64> {
+    let format = Format::of(if (6..11).contains(&since) { DType::F32 } else { dtype })?;
+    dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))
+}
+
+pub(crate) fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
+        let least = |a: Number, b: Number, greater: bool| match (a, b) {
+            (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
+            (a, b) => {
+                let (x, y) = (convert::nearest_f64(a), convert::nearest_f64(b));
+                // NaN stays, and so does the value where both are equal.
+                if (greater && y > x) || (!greater && y < x) { b } else { a }
+            }
+        };
+        let clipped = |x: &T| {
+            let raised = low.map_or(x.number(), |low| least(x.number(), low, true));
+            T::from_number(high.map_or(raised, |high| least(raised, high, false)))
+        };
+        Tensor::from_vec(data.shape().clone(), data.elements::<T>()?.iter().map(clipped).collect())
+    }
+    let data = cx.tensor(0)?;
+    cx.reserve(byte_len(data.dtype(), data.shape()))?;
+    let bound = |input: usize, name: &str| match attributes.float(name) {
+        Some(value) => Ok(Some(Number::Float(value.into()))),
+        None if cx.has(input) => cx.tensor(input)?.only_number().map(Some),
+        None => Ok(missing_bound(data.dtype(), attributes.since)
+            .map(|most| Number::Float(if input == 1 { -most } else { most }))),
+    };
+    let (low, high) = (bound(1, "min")?, bound(2, "max")?);
+    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high),
+        dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))));
+    Ok(vec![result?.into()])
+}
+
+pub(crate) fn relu(number: Number) -> Number {
+    match number {
+        Number::Int(x) => Number::Int(x.max(0)),
+        Number::Float(x) if x <= 0.0 => Number::Float(0.0),
+        other => other,
+    }
+}
+
+impl Unary {
+    fn apply(&self, tensor: &Tensor) -> Result<Tensor> {
+        fn all<T: FromNumber>(tensor: &Tensor, map: fn(Number) -> Number) -> Result<Tensor> {
+            let elements = tensor.elements::<T>()?.iter().map(|x| T::from_number(map(x.number()))).collect();
+            Tensor::from_vec(tensor.shape().clone(), elements)
+        }
+        dispatch!(tensor.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(tensor, self.map),
+            dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))))
+    }
+}
+
+impl Op for Unary {
+    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        let input = cx.tensor(0)?;
+        cx.reserve(byte_len(input.dtype(), input.shape()))?;
+        Ok(vec![self.apply(input)?.into()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_as_the_text_says() {
+        let float = |map: fn(Number) -> Number, x| {
+            if let Number::Float(y) = map(Number::Float(x)) { y } else { f64::NAN }
+        };
+        let cases = [
+            (0.5, 1.0, 0.5),
+            (-0.5, -0.0, 0.0),
+            (-0.0, -0.0, 0.0),
+            (2.0, 2.0, 2.0),
+            (f64::INFINITY, f64::INFINITY, f64::INFINITY),
+            (f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0),
+        ];
+        for (x, up, positive) in cases {
+            assert_eq!(float(ceil, x).to_bits(), f64::to_bits(up), "ceil({x})");
+            assert_eq!(float(relu, x).to_bits(), f64::to_bits(positive), "relu({x})");
+        }
+        assert!(float(ceil, f64::NAN).is_nan() && float(relu, f64::NAN).is_nan());
+        assert_eq!(relu(Number::Int(-3)), Number::Int(0));
+    }
+}
+
+pub(crate) fn floor(x: Number) -> Number {
+    float(x, f64::floor)
+}
+
+pub(crate) fn logical_not(x: Number) -> Number {
+    Number::Int(i128::from(x.is_zero()))
+}
+
+pub(crate) fn sqrt(x: Number) -> Number {
+    float(x, f64::sqrt)
+}
+
+pub(crate) fn exp(x: Number) -> Number {
+    float(x, f64::exp)
+}
+
+pub(crate) fn log(x: Number) -> Number {
+    float(x, f64::ln)
+}
+
+pub(crate) fn sin(x: Number) -> Number {
+    float(x, f64::sin)
+}
+
+pub(crate) fn cos(x: Number) -> Number {
+    float(x, f64::cos)
+}
+
+pub(crate) fn tan(x: Number) -> Number {
+    float(x, f64::tan)
+}
+
+pub(crate) fn asin(x: Number) -> Number {
+    float(x, f64::asin)
+}
+
+pub(crate) fn acos(x: Number) -> Number {
+    float(x, f64::acos)
+}
+
+pub(crate) fn atan(x: Number) -> Number {
+    float(x, f64::atan)
+}
+
+pub(crate) fn sinh(x: Number) -> Number {
+    float(x, f64::sinh)
+}
+
+pub(crate) fn cosh(x: Number) -> Number {
+    float(x, f64::cosh)
+}
+
+pub(crate) fn tanh(x: Number) -> Number {
+    float(x, f64::tanh)
+}
+
+pub(crate) fn asinh(x: Number) -> Number {
+    float(x, f64::asinh)
+}
+
+pub(crate) fn acosh(x: Number) -> Number {
+    float(x, f64::acosh)
+}
+
+pub(crate) fn atanh(x: Number) -> Number {
+    float(x, f64::atanh)
+}
+
+pub(crate) fn sigmoid(x: Number) -> Number {
+    float(x, |x| 1.0 / (1.0 + (-x).exp()))
+}
+
+pub(crate) fn round(x: Number) -> Number {
+    float(x, f64::round_ties_even)
+}
+
+pub(crate) fn bitwise_not(x: Number) -> Number {
+    if let Number::Int(x) = x { Number::Int(!x) } else { x }
+}
+
+pub(crate) fn reciprocal(x: Number) -> Number {
+    float(x, f64::recip)
+}
+
+pub(crate) fn softplus(x: Number) -> Number {
+    float(x, |x| x.max(0.0) + (-x.abs()).exp().ln_1p())
+}
+
+pub(crate) fn is_na_n(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    test(cx, f64::is_nan)
+}

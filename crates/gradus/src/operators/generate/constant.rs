@@ -1,0 +1,104 @@
+//! Constant: a value that the node itself holds.
+//!
+//! | standard | operator | versions | attributes, of which exactly one is given |
+//! |---|---|---|---|
+//! | ONNX | `Constant` | 1, 9 | `value` |
+//! | ONNX | `Constant` | 11 | and `sparse_value` |
+//! | ONNX | `Constant` | 12, 13, 19, 21, 23, 24, 25 | and `value_int`, `value_ints`, `value_float`, `value_floats`, `value_string`, `value_strings` |
+
+use bytes::Bytes;
+use gradus_core::graph::Content;
+use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
+
+use crate::dim::Dim;
+use crate::fact::{Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Stop};
+use crate::op::{EvalCx, NodeCx, Op};
+
+/// Most elements that are read before a run: shapes and scalars are small.
+const MOST_READ: usize = 1 << 16;
+
+/// A large constant is not read.
+pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    if let Some(Content::Tensor(constant)) = cx.attribute("value")
+        && constant.shape().len() > MOST_READ
+    {
+        let dims: Vec<_> = constant.shape().dims().iter().map(|&len| Dim::from(len)).collect();
+        return Ok(vec![Fact::typed(constant.dtype(), dims)]);
+    }
+    let given = VALUES.iter().find_map(|name| cx.attribute(name));
+    let tensor = given.map(tensor_of).transpose()?;
+    let tensor = tensor.ok_or_else(|| Stop::shape("no attribute gives a value"))?;
+    Ok(vec![Fact::Tensor(TensorFact::of(tensor))])
+}
+
+/// The attributes that give a value.
+const VALUES: [&str; 8] = [
+    "value",
+    "sparse_value",
+    "value_int",
+    "value_ints",
+    "value_float",
+    "value_floats",
+    "value_string",
+    "value_strings",
+];
+
+/// The tensor that an attribute gives.
+fn tensor_of(content: &Content) -> Result<Tensor> {
+    Ok(match content {
+        Content::Tensor(constant) => constant.tensor()?,
+        Content::Int(value) => Tensor::scalar(*value),
+        Content::Ints(values) => Tensor::vector(values),
+        Content::Float(value) => Tensor::scalar(*value),
+        Content::Floats(values) => Tensor::vector(values),
+        Content::Bytes(bytes) => Tensor::from_text(Shape::SCALAR, vec![text(bytes)?])?,
+        Content::Strings(all) => {
+            Tensor::from_text(Shape::vector(all.len()), all.iter().map(text).collect::<Result<_>>()?)?
+        }
+        other => {
+            return Err(Error::new(
+                Kind::Type,
+                format!("the value is {}, but a tensor is wanted", other.sort()),
+            ));
+        }
+    })
+}
+
+#[derive(Debug)]
+pub(crate) struct Constant {
+    tensor: Tensor,
+}
+
+impl Constant {
+    /// Builds the operator of a node.
+    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+        let given =
+            cx.signature.attributes.iter().filter_map(|rule| cx.attribute(rule.name)).collect::<Vec<_>>();
+        let [content] = given[..] else {
+            let message = format!("{} attributes give a value, but exactly one must", given.len());
+            return Err(Error::new(Kind::Graph, message));
+        };
+        let tensor = tensor_of(content)?;
+        let value = Value::from(tensor.clone());
+        if !cx.signature.outputs[0].types.admits(&value) {
+            let (dtype, since) = (tensor.dtype(), cx.signature.since);
+            return Err(Error::new(
+                Kind::Type,
+                format!("the value is {dtype}, which Constant-{since} does not give"),
+            ));
+        }
+        Ok(Box::new(Constant { tensor }))
+    }
+}
+
+fn text(bytes: &Bytes) -> Result<Box<str>> {
+    let text = std::str::from_utf8(bytes);
+    text.map(Into::into).map_err(|_| Error::new(Kind::Syntax, "the value is text, but not UTF-8"))
+}
+
+impl Op for Constant {
+    fn eval(&self, _: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+        Ok(vec![self.tensor.clone().into()])
+    }
+}

@@ -1,0 +1,68 @@
+//! Evaluation of operators that create tensors.
+
+use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
+use gradus_core::{Kind, Number, Result, Shape, Tensor, Value};
+
+use crate::op::{Attributes, EvalCx};
+use crate::operators::indexing::eval::{place_of, positions};
+use crate::operators::indices;
+use crate::operators::output::{allowed, one, wrong};
+
+pub(crate) fn constant_of_shape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let dims = Shape::from_i64(&cx.integers(0)?)?;
+    let value = match attributes.tensor("value")? {
+        Some(value) if value.len() == 1 => value,
+        Some(value) => {
+            return Err(wrong(
+                Kind::Shape,
+                format!("the value has {} elements, but one is wanted", value.len()),
+            ));
+        }
+        None => Tensor::scalar(0f32),
+    };
+    let shape = allowed(cx, value.dtype(), dims.dims())?;
+    let places = vec![0; shape.len()];
+    one(value.picked(shape, &places)?)
+}
+
+pub(crate) fn eye_like(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let like = cx.tensor(0)?;
+    let &[rows, columns] = like.shape().dims() else {
+        return Err(wrong(
+            Kind::Shape,
+            format!("the input has shape {}, but two axes are wanted", like.shape()),
+        ));
+    };
+    let dtype = attributes.dtype("dtype").unwrap_or(like.dtype());
+    let offset = attributes.int("k").unwrap_or(0);
+    let shape = allowed(cx, dtype, &[rows, columns])?;
+    let ones = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+    let ones = ones
+        .map(|(row, column)| Number::Int(i128::from(i64_of(column).saturating_sub(i64_of(row)) == offset)));
+    one(Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?)
+}
+
+pub(crate) fn one_hot(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (indices, values) = (cx.tensor(0)?, cx.tensor(2)?);
+    let depth = usize_of_i64(i64::from_number(cx.tensor(1)?.only_number()?));
+    let depth = depth.ok_or_else(|| wrong(Kind::Value, "the depth is negative"))?;
+    if values.len() != 2 {
+        return Err(wrong(
+            Kind::Shape,
+            format!("there are {} values, but two are wanted: off and on", values.len()),
+        ));
+    }
+    let rank = indices.shape().rank() + 1;
+    let axis = indices::axis(attributes.int("axis").unwrap_or(-1), rank)?;
+    let mut dims = indices.shape().dims().to_vec();
+    dims.insert(axis, depth);
+    let shape = allowed(cx, values.dtype(), &dims)?;
+    let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
+    let each = positions(&dims).map(|mut position| {
+        let at = position.remove(axis);
+        let index = numbers[place_of(&position, indices.shape().dims())];
+        let index = if index < 0 { index.saturating_add(i64_of(depth)) } else { index };
+        usize::from(index == i64_of(at))
+    });
+    one(values.picked(shape, &each.collect::<Vec<_>>())?)
+}

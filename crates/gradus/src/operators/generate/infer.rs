@@ -1,0 +1,228 @@
+//! Operators that make tensors of a shape that is given, and those that turn one kind of data into another.
+//!
+//! | operators | shape |
+//! |---|---|
+//! | `ConstantOfShape`, `RandomNormal`, `RandomUniform`, `EyeLike` | the elements of the input, the attribute, the input's |
+//! | `OneHot`, `Multinomial` | another axis |
+//! | `HannWindow`, …, `MelWeightMatrix`, `DFT`, `STFT` | signals |
+//! | `NonMaxSuppression`, `StringNormalizer`, `StringSplit`, `ImageDecoder` | the data decide |
+//! | `TfIdfVectorizer` | the vocabulary |
+
+use std::sync::Arc;
+
+use gradus_core::graph::Content;
+use gradus_core::{DType, Number};
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Elements, Fact, TensorFact, known_shape};
+use crate::infer::{Cx, Outcome, Stop};
+use crate::operators::nn::infer::of;
+
+/// Random elements in the shape of the first input, of the element type that the attribute names
+/// or else of the input's.
+pub(crate) fn random_like(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("dtype").or(cx.dtype(0));
+    Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(cx.dims(0)?)))])
+}
+
+pub(crate) fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Outcome {
+    let value = match cx.attribute("value") {
+        Some(Content::Tensor(constant)) => Some(constant.tensor()?),
+        _ => None,
+    };
+    let dtype = value.as_ref().map_or(DType::F32, gradus_core::Tensor::dtype);
+    let Some(shape) = cx.integers(0) else {
+        let rank = cx.len(0).ok_or(Stop::Unknown(Some(0), "has an unknown number of elements".into()))?;
+        let dims = cx.any_dims("the shape is not known before the run", rank);
+        return Ok(vec![Fact::typed(dtype, dims)]);
+    };
+    for (axis, dim) in shape.iter().enumerate() {
+        if let Dim::Known(extent @ ..0) = dim {
+            return Err(Stop::shape(format!("element {axis} of the shape is {extent}")));
+        }
+    }
+    let whole = dtype.is_integer() || dtype == DType::Bool;
+    let element = match value {
+        Some(value) => match value.number(0) {
+            Ok(Number::Int(element)) if whole => i64::try_from(element).ok(),
+            _ => None,
+        },
+        None => None,
+    };
+    let elements = element.map(|element| {
+        let element = Dim::Known(element);
+        match known_shape(&shape).map(|shape| shape.len()) {
+            Some(count) if count <= crate::fact::MOST_INTEGERS => {
+                Elements::Integers(vec![element; count].into())
+            }
+            _ => Elements::Progression(Arc::new((element, Dim::ZERO))),
+        }
+    });
+    Ok(vec![Fact::Tensor(TensorFact {
+        dtype: Some(dtype),
+        dims: Some(shape),
+        elements: elements.unwrap_or_default(),
+    })])
+}
+
+pub(crate) fn random(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("dtype").unwrap_or(DType::F32);
+    let shape = cx.ints("shape").unwrap_or(&[]);
+    Ok(vec![Fact::typed(dtype, shape.iter().map(|&extent| Dim::Known(extent)).collect::<Vec<_>>())])
+}
+
+pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let rank = dims.len() + 1;
+    let axis = cx.axis(cx.int_or("axis", -1), rank)?;
+    let depth = match cx.integer(1) {
+        Some(depth) => depth,
+        // The depth may be a float.
+        None => match cx.constant(1).map(|tensor| tensor.only_number()) {
+            Some(Ok(number)) => {
+                let whole = gradus_core::convert::truncated(gradus_core::convert::nearest_f64(number));
+                Dim::Known(whole.and_then(|whole| i64::try_from(whole).ok()).unwrap_or(0))
+            }
+            _ => cx.data("the depth is not known before the run", Bounds::EXTENT),
+        },
+    };
+    let mut all = dims.to_vec();
+    all.insert(axis, depth);
+    Ok(vec![of(cx.dtype(2), all)])
+}
+
+pub(crate) fn multinomial(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims_of_rank(0, 2)?;
+    let dtype = cx.type_of("dtype").unwrap_or(DType::I32);
+    Ok(vec![Fact::typed(dtype, [dims[0], Dim::Known(cx.int_or("sample_size", 1))])])
+}
+
+pub(crate) fn window(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("output_datatype").unwrap_or(DType::F32);
+    let size = match cx.integer(0) {
+        Some(size) => size,
+        None => cx.data("the size is not known before the run", Bounds::EXTENT),
+    };
+    Ok(vec![Fact::typed(dtype, [size])])
+}
+
+pub(crate) fn mel_weights(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("output_datatype").unwrap_or(DType::F32);
+    let bins = match cx.integer(0) {
+        Some(bins) => bins,
+        None => cx.data("the number of bins is not known before the run", Bounds::EXTENT),
+    };
+    let spectrum = match cx.integer(1) {
+        Some(len) => half(cx, len),
+        None => cx.data("the length is not known before the run", Bounds::EXTENT),
+    };
+    Ok(vec![Fact::typed(dtype, [spectrum, bins])])
+}
+
+/// Frequencies of a real signal: the others mirror them.
+fn half(cx: &mut Cx<'_, '_>, len: Dim) -> Dim {
+    let half = cx.floor_divide(len, Dim::Known(2));
+    cx.add(half, Dim::ONE)
+}
+
+pub(crate) fn dft(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let rank = dims.len();
+    if rank < 2 {
+        return Err(Stop::shape("the input has no axis for the real and the imaginary part"));
+    }
+    let (one_sided, inverse) = (cx.flag("onesided", false), cx.flag("inverse", false));
+    let axis = match cx.int("axis") {
+        Some(axis) => Some(axis),
+        None if cx.has(2) => cx.known_integers(2).and_then(|axis| axis.first().copied()),
+        None => Some(if cx.version >= 20 { -2 } else { 1 }),
+    };
+    let Some(axis) = axis else {
+        let dims = cx.any_dims("the axis is not known before the run", rank);
+        return Ok(vec![Fact::shaped(dims)]);
+    };
+    let axis = cx.axis(axis, rank)?;
+    let len = match (cx.has(1), cx.integer(1)) {
+        (false, _) => {
+            // The other half of an input of one side is not counted.
+            if inverse && one_sided {
+                let less = cx.subtract(dims[axis], Dim::ONE);
+                cx.multiply(less, Dim::Known(2))
+            } else {
+                dims[axis]
+            }
+        }
+        (true, Some(len)) => len,
+        (true, None) => cx.data("the length is not known before the run", Bounds::EXTENT),
+    };
+    let mut all = dims.to_vec();
+    all[axis] = if one_sided && !inverse { half(cx, len) } else { len };
+    all[rank - 1] = if one_sided && inverse { Dim::ONE } else { Dim::Known(2) };
+    Ok(vec![Fact::shaped(all)])
+}
+
+pub(crate) fn stft(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let [batch, signal, ..] = *dims else { return Err(Stop::shape("the signal has no batch")) };
+    let step = cx.integer(1);
+    let frame = match (cx.has(3), cx.integer(3), cx.has(2)) {
+        (true, Some(len), _) => Some(len),
+        (true, None, _) => None,
+        (false, _, true) => cx.known_dims(2).and_then(|dims| dims.first().copied()),
+        (false, _, false) => Some(signal),
+    };
+    let (Some(step), Some(frame)) = (step, frame) else {
+        let [frames, bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::EXTENT));
+        return Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])]);
+    };
+    let room = cx.subtract(signal, frame);
+    let steps = cx.floor_divide(room, step);
+    let frames = cx.add(steps, Dim::ONE);
+    let bins = if cx.flag("onesided", true) { half(cx, frame) } else { frame };
+    Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])])
+}
+
+pub(crate) fn string_normalizer(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let stopwords = matches!(cx.attribute("stopwords"), Some(Content::Strings(words)) if !words.is_empty());
+    let mut all = dims.to_vec();
+    if let Some(last) = all.last_mut().filter(|_| stopwords) {
+        *last = cx.data("how many texts are no stopwords", Bounds::EXTENT);
+    }
+    Ok(vec![Fact::typed(DType::String, all)])
+}
+
+pub(crate) fn tf_idf(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let indexes = cx.ints("ngram_indexes").unwrap_or(&[]);
+    let width = Dim::Known(indexes.iter().max().map_or(0, |most| most.saturating_add(1)));
+    let all = match &*dims {
+        [] | [_] => vec![width],
+        [batch, ..] => vec![*batch, width],
+    };
+    Ok(vec![Fact::typed(DType::F32, all)])
+}
+
+pub(crate) fn eye_like(cx: &mut Cx<'_, '_>) -> Outcome {
+    let to = cx.type_of("dtype").or(cx.dtype(0));
+    Ok(vec![of(to, cx.dims(0)?)])
+}
+
+pub(crate) fn non_max_suppression(cx: &mut Cx<'_, '_>) -> Outcome {
+    let count = cx.data("how many boxes are chosen", Bounds::EXTENT);
+    Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
+}
+
+pub(crate) fn string_split(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let most = cx.data("how many parts the longest text has", Bounds::EXTENT);
+    let parts: Vec<_> = dims.iter().copied().chain([most]).collect();
+    Ok(vec![Fact::typed(DType::String, parts), Fact::typed(DType::I64, dims)])
+}
+
+pub(crate) fn image_decoder(cx: &mut Cx<'_, '_>) -> Outcome {
+    let channels = if cx.text("pixel_format") == Some("Grayscale") { 1 } else { 3 };
+    let [height, width] =
+        ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::EXTENT));
+    Ok(vec![Fact::typed(DType::U8, [height, width, Dim::Known(channels)])])
+}

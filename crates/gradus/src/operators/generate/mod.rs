@@ -1,0 +1,5 @@
+//! Operators that create tensors: constants, random numbers, windows, transforms.
+
+pub(crate) mod constant;
+pub(crate) mod eval;
+pub(crate) mod infer;

@@ -1,0 +1,203 @@
+//! Evaluation of slices, gathers and scatters.
+
+use gradus_core::convert::{self, FromNumber, usize_of_i64};
+use gradus_core::{Kind, Number, Result, Shape, Tensor, Value, dispatch};
+
+use crate::op::{Attributes, EvalCx};
+use crate::operators::indices;
+use crate::operators::output::{allowed, chosen, one, wrong};
+
+pub(crate) fn slice(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let list = |name: &str, input: usize| match attributes.ints(name) {
+        Some(values) => Ok(Some(values.to_vec())),
+        None if cx.has(input) => cx.integers(input).map(Some),
+        None => Ok(None),
+    };
+    let missing = || wrong(Kind::Graph, "the bounds are missing");
+    let (starts, ends) = (list("starts", 1)?.ok_or_else(missing)?, list("ends", 2)?.ok_or_else(missing)?);
+    let axes = match list("axes", 3)? {
+        Some(axes) => indices::axes(&axes, dims.len())?,
+        None => (0..starts.len()).collect(),
+    };
+    let steps = list("steps", 4)?.unwrap_or_else(|| vec![1; axes.len()]);
+    if axes.len() > dims.len() || [starts.len(), ends.len(), steps.len()] != [axes.len(); 3] {
+        return Err(wrong(Kind::Shape, "starts, ends, axes and steps differ in number"));
+    }
+    let mut indices = indices::all(dims);
+    for (i, &axis) in axes.iter().enumerate() {
+        indices[axis] = indices::sliced(dims[axis], starts[i], ends[i], steps[i])?;
+    }
+    one(chosen(cx, data, &indices)?)
+}
+
+pub(crate) fn gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
+    let dims = data.shape().dims();
+    let axis = indices::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
+    let chosen_indices = cx.integers(1)?.into_iter().map(|index| indices::index(index, dims[axis]));
+    let mut all = indices::all(dims);
+    all[axis] = chosen_indices.collect::<Result<_>>()?;
+    let result = [&dims[..axis], indices.shape().dims(), &dims[axis + 1..]].concat();
+    one(chosen(cx, data, &all)?.reshaped(Shape::new(result)?)?)
+}
+
+/// For each element of the indices, in order, its index along each axis.
+pub(crate) fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+    let dims = dims.to_vec();
+    let count = dims.iter().product();
+    (0..count).map(move |place: usize| {
+        let mut left = place;
+        let mut index = vec![0; dims.len()];
+        for axis in (0..dims.len()).rev() {
+            index[axis] = left % dims[axis];
+            left /= dims[axis];
+        }
+        index
+    })
+}
+
+pub(crate) fn place_of(index: &[usize], dims: &[usize]) -> usize {
+    index.iter().zip(dims).fold(0, |place, (index, extent)| place * extent + index)
+}
+
+/// Where in the data each index points, along an axis.
+fn pointed(data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
+    let dims = data.shape().dims();
+    let axis = indices::axis(axis, dims.len())?;
+    if indices.shape().rank() != dims.len() {
+        return Err(wrong(Kind::Shape, "data and indices differ in rank"));
+    }
+    let each = positions(indices.shape().dims()).zip(indices.to_i64()?).map(|(mut position, index)| {
+        position[axis] = indices::index(index, dims[axis])?;
+        if position.iter().zip(dims).any(|(index, extent)| index >= extent) {
+            return Err(wrong(Kind::Shape, "the indices are larger than the data"));
+        }
+        Ok(place_of(&position, dims))
+    });
+    each.collect()
+}
+
+pub(crate) fn gather_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
+    let shape = allowed(cx, data.dtype(), indices.shape().dims())?;
+    one(data.picked(shape, &pointed(data, indices, attributes.int("axis").unwrap_or(0))?)?)
+}
+
+/// Where blocks start that tuples of indices name, how long they are, and the extents of all of them.
+fn blocks(data: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, usize, Vec<usize>)> {
+    let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
+    let (&depth, before) =
+        index_dims.split_last().ok_or_else(|| wrong(Kind::Shape, "the indices are a scalar"))?;
+    let rest = dims.get(batch + depth..).filter(|_| before.len() >= batch);
+    let rest = rest.ok_or_else(|| wrong(Kind::Shape, "the indices name more axes than the data has"))?;
+    let size: usize = rest.iter().product();
+    let numbers = indices.to_i64()?;
+    let count: usize = before.iter().product();
+    let per_batch: usize = before[batch..].iter().product();
+    let mut starts = Vec::with_capacity(count);
+    for tuple in 0..count {
+        let mut place = tuple.checked_div(per_batch).unwrap_or(0);
+        for (axis, &number) in numbers[tuple * depth..(tuple + 1) * depth].iter().enumerate() {
+            let extent = dims[batch + axis];
+            place = place * extent + indices::index(number, extent)?;
+        }
+        starts.push(place * size);
+    }
+    Ok((starts, size, [before, rest].concat()))
+}
+
+pub(crate) fn gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
+    let batch = attributes.int("batch_dims").and_then(usize_of_i64).unwrap_or(0);
+    let (starts, size, dims) = blocks(data, indices, batch)?;
+    let shape = allowed(cx, data.dtype(), &dims)?;
+    let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
+    one(data.picked(shape, &places)?)
+}
+
+/// The data with updates written to places, or combined with what is there.
+pub(crate) fn scattered(attributes: &Attributes, cx: &EvalCx<'_>, places: &[usize]) -> Result<Vec<Value>> {
+    fn combine<T: FromNumber>(
+        data: &Tensor,
+        updates: &Tensor,
+        places: &[usize],
+        how: &str,
+    ) -> Result<Tensor> {
+        let mut all = data.elements::<T>()?.into_owned();
+        for (&place, &update) in places.iter().zip(updates.elements::<T>()?.iter()) {
+            let both = match (all[place].number(), update.number()) {
+                (Number::Int(a), Number::Int(b)) => Number::Int(match how {
+                    "add" => a + b,
+                    "mul" => a * b,
+                    "min" => a.min(b),
+                    _ => a.max(b),
+                }),
+                (a, b) => {
+                    let (a, b) = (convert::nearest_f64(a), convert::nearest_f64(b));
+                    Number::Float(match how {
+                        "add" => a + b,
+                        "mul" => a * b,
+                        "min" => a.min(b),
+                        _ => a.max(b),
+                    })
+                }
+            };
+            all[place] = T::from_number(both);
+        }
+        Tensor::from_vec(data.shape().clone(), all)
+    }
+    let (data, updates) = (cx.tensor(0)?, cx.tensor(2)?);
+    if updates.len() != places.len() {
+        return Err(wrong(
+            Kind::Shape,
+            format!("there are {} updates for {} places", updates.len(), places.len()),
+        ));
+    }
+    allowed(cx, data.dtype(), data.shape().dims())?;
+    match attributes.text("reduction") {
+        None | Some("none") => {
+            let mut all: Vec<_> = (0..data.len()).map(|place| (0, place)).collect();
+            for (i, &place) in places.iter().enumerate() {
+                all[place] = (1, i);
+            }
+            one(Tensor::woven(&[data, updates], data.shape().clone(), &all)?)
+        }
+        Some(how) => {
+            let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => combine(data, updates, places, how),
+                dtype => Err(wrong(Kind::Unsupported, format!("{dtype} is not combined"))));
+            one(result?)
+        }
+    }
+}
+
+pub(crate) fn scatter_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let places = pointed(cx.tensor(0)?, cx.tensor(1)?, attributes.int("axis").unwrap_or(0))?;
+    scattered(attributes, cx, &places)
+}
+
+pub(crate) fn scatter_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (starts, size, _) = blocks(cx.tensor(0)?, cx.tensor(1)?, 0)?;
+    let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
+    scattered(attributes, cx, &places)
+}
+
+pub(crate) fn compress(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let truth: Vec<_> = cx.tensor(1)?.numbers()?.map(|number| !number.is_zero()).collect();
+    let kept = |extent: usize| -> Vec<usize> { (0..extent.min(truth.len())).filter(|&i| truth[i]).collect() };
+    match attributes.int("axis") {
+        None => {
+            let places = kept(data.len());
+            one(data.picked(Shape::vector(places.len()), &places)?)
+        }
+        Some(axis) => {
+            let axis = indices::axis(axis, dims.len())?;
+            let mut indices = indices::all(dims);
+            indices[axis] = kept(dims[axis]);
+            one(chosen(cx, data, &indices)?)
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Operators that take parts of tensors, or put tensors together.
+//!
+//! | operators | shape |
+//! |---|---|
+//! | `Slice` | along each axis, `ceil((end - start)/step)`, where bounds below 0 count from the end and all are clamped |
+//! | `Split`, `Concat` | parts of an axis; the sum along an axis, other extents equal |
+//! | `Gather`, `GatherElements`, `GatherND` | the indices' extents in place of those they choose from |
+//! | `Scatter`, `ScatterElements`, `ScatterND`, `TensorScatter` | the first input's |
+//! | `Transpose`, `Expand`, `Tile`, `Pad`, `CenterCropPad`, `ReverseSequence` | by axis |
+//! | `DepthToSpace`, `SpaceToDepth`, `Compress` | by axis |
+
+use std::sync::Arc;
+
+use gradus_core::convert::usize_of_i64;
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Dims, Elements, Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Stop};
+use crate::operators::indices;
+
+/// A tensor of the first input's element type.
+pub(crate) fn like_first(cx: &Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
+    with_elements(cx, dims, Elements::Unknown)
+}
+
+pub(crate) fn with_elements(cx: &Cx<'_, '_>, dims: impl Into<Dims>, elements: Elements) -> Outcome {
+    Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims.into()), elements })])
+}
+
+/// The elements that lie at these places of the first input.
+pub(crate) fn chosen(cx: &mut Cx<'_, '_>, places: impl FnOnce(&[usize]) -> Option<Vec<usize>>) -> Elements {
+    let choose = |cx: &mut Cx<'_, '_>| {
+        // What is long is evaluated, if it is known.
+        let shape = cx.tensor(0)?.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
+        let all = cx.integers(0)?;
+        let places = places(shape.dims())?;
+        let each = places.into_iter().map(|place| all.get(place).copied());
+        Some(Elements::Integers(each.collect::<Option<Dims>>()?))
+    };
+    choose(cx).unwrap_or_default()
+}
+
+/// Bounds beyond these mean "to the end": no tensor is that long, and exporters write them so.
+const TO_THE_END: i64 = (1 << 31) - 1;
+
+/// A slice along one axis: its extent, and its first element if that is known.
+pub(crate) struct Cut {
+    pub(crate) len: Dim,
+    start: Option<Dim>,
+}
+
+/// A bound counted from the first element, if its sign is known.
+fn from_first(cx: &mut Cx<'_, '_>, bound: Dim, len: Dim) -> Option<Dim> {
+    if cx.symbols().at_least(bound, 0) {
+        return Some(bound);
+    }
+    let negative = cx.symbols().bounds(bound).greatest().is_some_and(|most| most < 0);
+    negative.then(|| cx.add(bound, len))
+}
+
+pub(crate) fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64) -> Option<Cut> {
+    // What counts from the end: clamped, so that far bounds do not overflow.
+    let far = |cx: &mut Cx<'_, '_>, bound: Dim| match bound {
+        Dim::Known(value) if value <= -TO_THE_END => Some(None),
+        Dim::Known(value) if value >= TO_THE_END => {
+            if len.known().is_none() && value < i64::MAX {
+                cx.assume(len, "<=", bound);
+            }
+            Some(Some(len))
+        }
+        bound => from_first(cx, bound, len).map(Some),
+    };
+    let (from, to) = (far(cx, start)?, far(cx, end)?);
+    if step > 0 {
+        let clamp = |cx: &mut Cx<'_, '_>, bound: Option<Dim>| match bound {
+            None => Dim::ZERO,
+            Some(bound) => {
+                let raised = cx.greatest(bound, Dim::ZERO);
+                cx.least(raised, len)
+            }
+        };
+        let (from, to) = (clamp(cx, from), clamp(cx, to));
+        let span = cx.subtract(to, from);
+        let count = cx.ceil_divide(span, Dim::Known(step));
+        return Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) });
+    }
+    let last = cx.subtract(len, Dim::ONE);
+    // A start before the first element is that, as `indices::sliced` says; there is none of no elements.
+    let from = match from {
+        None => Dim::ZERO,
+        Some(bound) => cx.greatest(bound, Dim::ZERO),
+    };
+    let from = cx.least(from, last);
+    let to = match to {
+        None => Dim::Known(-1),
+        Some(bound) => {
+            let raised = cx.greatest(bound, Dim::Known(-1));
+            cx.least(raised, last)
+        }
+    };
+    let span = cx.subtract(from, to);
+    let count = cx.ceil_divide(span, Dim::Known(step.checked_neg()?));
+    Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) })
+}
+
+pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
+    sliced(cx, 3, 4)
+}
+
+/// Slices by the bounds that attributes or inputs name; which inputs name axes and steps, standards say differently.
+pub(crate) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize) -> Outcome {
+    let dims = cx.dims(0)?;
+    let list = |cx: &mut Cx<'_, '_>, name: &str, input: usize| -> Option<Dims> {
+        match cx.ints(name) {
+            Some(values) => Some(values.iter().map(|&value| Dim::Known(value)).collect()),
+            None => cx.integers(input),
+        }
+    };
+    let (starts, ends) = (list(cx, "starts", 1), list(cx, "ends", 2));
+    let given = cx.has(axes_input) || cx.ints("axes").is_some();
+    let axes = if given { list(cx, "axes", axes_input) } else { None };
+    let known = |dims: &Dims| dims.iter().map(|dim| dim.known()).collect::<Option<Vec<_>>>();
+    let axes: Option<Vec<usize>> = match (given, axes.as_ref().and_then(known)) {
+        (true, Some(axes)) => Some(cx.axes(&axes, dims.len())?),
+        (true, None) => None,
+        (false, _) => {
+            let count =
+                starts.as_ref().map(|starts| starts.len()).or_else(|| cx.len(1)).unwrap_or(dims.len());
+            Some((0..count.min(dims.len())).collect())
+        }
+    };
+    let Some(axes) = axes else {
+        let all: Vec<_> =
+            dims.iter().map(|&dim| shorter(cx, dim, "the axes are not known before the run")).collect();
+        return like_first(cx, all);
+    };
+    let steps = if cx.has(steps_input) { cx.known_integers(steps_input) } else { Some(vec![1; axes.len()]) };
+    let counts = [starts.as_ref().map(|all| all.len()), ends.as_ref().map(|all| all.len())];
+    let mut counts = counts.into_iter().chain([steps.as_ref().map(Vec::len)]).flatten();
+    if let Some(count) = counts.find(|&count| count != axes.len()) {
+        return Err(Stop::shape(format!("{count} bounds or steps are given for {} axes", axes.len())));
+    }
+    let mut all = dims.to_vec();
+    let mut first = None;
+    for (i, &axis) in axes.iter().enumerate() {
+        let bound = |all: &Option<Dims>| all.as_ref().and_then(|all| all.get(i).copied());
+        let step = steps.as_ref().and_then(|steps| steps.get(i).copied()).filter(|&step| step != i64::MIN);
+        if step == Some(0) {
+            return Err(Stop::shape("a step is 0"));
+        }
+        let cut = match (bound(&starts), bound(&ends), step) {
+            (Some(start), Some(end), Some(step)) => cut(cx, dims[axis], start, end, step),
+            _ => None,
+        };
+        let determined =
+            bound(&starts).into_iter().chain(bound(&ends)).all(|dim| cx.symbols().rank(dim).0 < 2);
+        (all[axis], first) = match cut {
+            Some(cut) => (cut.len, cut.start),
+            None if determined && step.is_some() && starts.is_some() && ends.is_some() => {
+                let bounds = Bounds::between(Some(0), cx.symbols().bounds(dims[axis]).greatest());
+                (cx.unknown("whether a bound of the slice counts from the end is not known", bounds), None)
+            }
+            None => (shorter(cx, dims[axis], "the bounds are not known before the run"), None),
+        };
+    }
+    let mut elements = Elements::Unknown;
+    if dims.len() == 1
+        && let (Some(first), Some(step)) = (first, steps.as_ref().and_then(|steps| steps.first().copied()))
+    {
+        elements = match cx.elements(0) {
+            Elements::Progression(both) => {
+                let (base, by) = *both;
+                let offset = cx.multiply(by, first);
+                let both = (cx.add(base, offset), cx.multiply(by, Dim::Known(step)));
+                Elements::Progression(Arc::new(both))
+            }
+            _ => Elements::Unknown,
+        };
+    }
+    if elements == Elements::Unknown
+        && let (Some(starts), Some(ends), Some(steps)) =
+            (starts.as_ref().and_then(known), ends.as_ref().and_then(known), steps)
+    {
+        elements = chosen(cx, |dims| {
+            let mut indices = indices::all(dims);
+            for (i, &axis) in axes.iter().enumerate() {
+                indices[axis] =
+                    indices::sliced(dims[axis], *starts.get(i)?, *ends.get(i)?, *steps.get(i)?).ok()?;
+            }
+            Some(indices::chosen(dims, &indices))
+        });
+    }
+    with_elements(cx, all, elements)
+}
+
+/// An extent that is at most another.
+fn shorter(cx: &mut Cx<'_, '_>, dim: Dim, why: &str) -> Dim {
+    let most = cx.symbols().bounds(dim).greatest();
+    cx.data(why, Bounds::between(Some(0), most))
+}
+
+pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
+    if let (Some(extent), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
+        indices.iter().try_for_each(|&index| indices::index(index, extent).map(|_| ()))?;
+    }
+    gathered(cx, axis, 0)
+}
+
+/// What the indices choose along an axis; the first axes of both are the same, if they are a batch.
+pub(crate) fn gathered(cx: &mut Cx<'_, '_>, axis: usize, batch: usize) -> Outcome {
+    let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
+    if batch > axis || batch > indices.len() {
+        return Err(Stop::shape(format!(
+            "the batch has {batch} axes, but the indices choose along axis {axis}"
+        )));
+    }
+    let chosen_dims = indices[batch..].iter();
+    let all: Vec<_> = dims[..axis].iter().chain(chosen_dims).chain(&dims[axis + 1..]).copied().collect();
+    let mut elements = Elements::Unknown;
+    if batch == 0
+        && let Some(indices) = cx.known_integers(1)
+    {
+        elements = match cx.elements(0) {
+            Elements::Progression(both) if dims.len() == 1 => {
+                let (first, step) = *both;
+                let each = indices.iter().map(|&index| {
+                    let place = if index < 0 {
+                        cx.symbols().add(dims[0], Dim::Known(index))?
+                    } else {
+                        Dim::Known(index)
+                    };
+                    let far = cx.symbols().multiply(step, place)?;
+                    cx.symbols().add(first, far)
+                });
+                each.collect::<Option<Dims>>().map_or(Elements::Unknown, Elements::Integers)
+            }
+            _ => chosen(cx, |dims| {
+                let extent = dims[axis];
+                let mut all = indices::all(dims);
+                all[axis] =
+                    indices.iter().map(|&index| indices::index(index, extent).ok()).collect::<Option<_>>()?;
+                Some(indices::chosen(dims, &all))
+            }),
+        };
+    }
+    with_elements(cx, all, elements)
+}
+
+pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
+    let batch = usize_of_i64(cx.int_or("batch_dims", 0)).unwrap_or(0);
+    let Some((last, before)) = indices.split_last() else {
+        return Err(Stop::shape("the indices are a scalar"));
+    };
+    let Some(depth) = last.known().and_then(usize_of_i64) else {
+        return Err(Stop::Unknown(Some(1), "has an unknown last extent, which decides the rank".into()));
+    };
+    let Some(rest) = dims.get(batch + depth..) else {
+        let rank = dims.len();
+        return Err(Stop::shape(format!("indices of {depth} axes after {batch} do not fit rank {rank}")));
+    };
+    let all: Vec<_> = before.iter().chain(rest).copied().collect();
+    let mut elements = Elements::Unknown;
+    if batch == 0 && depth == 1 && dims.len() == 1 {
+        let count = dims[0].known();
+        if let Some(places) = cx.known_integers(1) {
+            elements = chosen(cx, |_| {
+                places
+                    .iter()
+                    .map(|&place| usize_of_i64(if place < 0 { place + count? } else { place }))
+                    .collect()
+            });
+        }
+    }
+    with_elements(cx, all, elements)
+}
+
+pub(crate) fn scatter_nd(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let plain = cx.text("reduction").is_none_or(|reduction| reduction == "none");
+    let put = |cx: &mut Cx<'_, '_>| {
+        let [Dim::Known(len)] = *dims else { return None };
+        let [_, Dim::ONE] = *cx.known_dims(1)? else { return None };
+        let (mut all, places, updates) = (cx.integers(0)?.to_vec(), cx.known_integers(1)?, cx.integers(2)?);
+        for (&place, &update) in places.iter().zip(updates.iter()) {
+            let place = usize_of_i64(if place < 0 { place + len } else { place })?;
+            *all.get_mut(place)? = update;
+        }
+        Some(Elements::Integers(all.into()))
+    };
+    let elements = if plain { put(cx) } else { None };
+    with_elements(cx, dims.clone(), elements.unwrap_or_default())
+}
+
+pub(crate) fn compress(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0);
+    let Some(axis) = cx.int("axis") else {
+        let most = match dims {
+            Ok(dims) => {
+                let count = cx.product(&dims.clone());
+                cx.symbols().bounds(count).greatest()
+            }
+            Err(_) => None,
+        };
+        let count = cx.data("how many elements are chosen", Bounds::between(Some(0), most));
+        return like_first(cx, [count]);
+    };
+    let dims = dims?;
+    let axis = cx.axis(axis, dims.len())?;
+    let mut all = dims.to_vec();
+    all[axis] = shorter(cx, dims[axis], "how many elements are chosen");
+    like_first(cx, all)
+}
+
+pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Outcome {
+    let indices = cx.dims(1)?;
+    match cx.known_dims(0) {
+        Some(data) if data.len() != indices.len() => Err(Stop::shape("data and indices differ in rank")),
+        _ => Ok(vec![Fact::shaped(indices)]),
+    }
+}
+
+pub(crate) fn crop_and_resize(_: &mut Cx<'_, '_>) -> Outcome {
+    Err(Stop::unknown("the shape is not modelled"))
+}

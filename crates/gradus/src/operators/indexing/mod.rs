@@ -1,0 +1,7 @@
+//! Operators that choose elements: slices, gathers and scatters.
+
+pub(crate) mod eval;
+pub(crate) mod infer;
+pub(crate) mod openvino;
+pub(crate) mod to_onnx;
+pub(crate) mod to_openvino;

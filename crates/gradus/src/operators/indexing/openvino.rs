@@ -1,0 +1,644 @@
+//! Operators that take parts of tensors, or put parts into them.
+//!
+//! | OpenVINO | elsewhere | what differs |
+//! |---|---|---|
+//! | `Gather` | `Gather` | the axis is an input; `batch_dims`; since version 8, an index out of range gives zeros |
+//! | `GatherND` | `GatherND` | version 5 makes one axis of those of the batch |
+//! | `Slice` | `Slice` | steps come before axes |
+//! | `StridedSlice` | `Slice` | masks: bounds to ignore, axes that are new, go, or stand for all that are left |
+//! | `Split`, `VariadicSplit` | `Split` | the axis is an input; one length may be -1 |
+
+use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
+
+use crate::dialects::openvino::{called, input, integers};
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Elements, Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Stop};
+use crate::op::{Attributes, EvalCx};
+use crate::operators::indexing::infer::{
+    chosen, cut, gather_nd, gathered, like_first, sliced, with_elements,
+};
+use crate::operators::layout::infer::parts_of;
+use crate::operators::layout::openvino::rank_of;
+use crate::operators::nn::infer::of;
+use crate::operators::output::{self, allowed};
+use crate::operators::{indexing, indices, layout};
+
+/// The integers of an input, or as many extents that the data decide.
+fn integers_or(cx: &mut Cx<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>, Stop> {
+    if let Some(all) = cx.integers(input) {
+        return Ok(all.to_vec());
+    }
+    let count = rank_of(cx, input)?;
+    Ok(cx.any_dims(why, count))
+}
+
+pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (rank, indices) = (cx.dims(0)?.len(), cx.dims(1)?.len());
+    let batch = cx.int_or("batch_dims", 0);
+    let batch = if batch < 0 { batch.saturating_add(i64_of(indices)) } else { batch };
+    let batch = usize_of_i64(batch).ok_or_else(|| Stop::shape("the batch has fewer than 0 axes"))?;
+    let Some(axis) = cx.integer(2).and_then(Dim::known) else {
+        let rank = (rank + indices).saturating_sub(1 + batch);
+        let dims = cx.any_dims("the axis is not known before the run", rank);
+        return like_first(cx, dims);
+    };
+    let axis = cx.axis(axis, rank)?;
+    let mut facts = gathered(cx, axis, batch)?;
+    if let [Fact::Tensor(fact)] = &mut facts[..]
+        && cx.node.version.is_some_and(|version| version >= 8)
+        && !all_within(cx, axis)?
+    {
+        fact.elements = Elements::Unknown;
+    }
+    Ok(facts)
+}
+
+/// Whether all indices are known to be within the axis: since version 8, others give zeros.
+fn all_within(cx: &mut Cx<'_, '_>, axis: usize) -> Result<bool, Stop> {
+    let extent = cx.dims(0)?[axis];
+    let Some(indices) = cx.known_integers(1) else { return Ok(false) };
+    let wanted = |index: i64| if index < 0 { index.checked_neg() } else { index.checked_add(1) };
+    let within = |index| wanted(index).is_some_and(|wanted| cx.symbols().at_least(extent, wanted));
+    Ok(indices.into_iter().all(within))
+}
+
+pub(crate) fn gather_nd_merged(cx: &mut Cx<'_, '_>) -> Outcome {
+    let mut facts = gather_nd(cx)?;
+    let batch = usize_of_i64(cx.int_or("batch_dims", 0)).unwrap_or(0);
+    if cx.node.version == Some(5)
+        && batch > 1
+        && let [Fact::Tensor(TensorFact { dims: Some(dims), .. })] = &mut facts[..]
+        && dims.len() >= batch
+    {
+        let whole = cx.product(&dims[..batch]);
+        *dims = std::iter::once(whole).chain(dims[batch..].iter().copied()).collect();
+    }
+    Ok(facts)
+}
+
+/// What a strided slice does at one place of its bounds.
+enum Stride {
+    /// Slices the axis: from, to, step, if they are known.
+    Cut(usize, Option<(Dim, Dim, i64)>),
+    /// A new axis of one element.
+    New,
+    /// Takes one element of the axis, which goes.
+    Shrink(usize, Option<Dim>),
+    /// Leaves the axis as it is.
+    Keep(usize),
+}
+
+/// The masks of a strided slice.
+struct Masks([Vec<i64>; 5]);
+
+impl Masks {
+    const NAMES: [&str; 5] = ["begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"];
+    const BEGIN: usize = 0;
+    const END: usize = 1;
+    const NEW: usize = 2;
+    const SHRINK: usize = 3;
+    const ELLIPSIS: usize = 4;
+
+    fn set(&self, mask: usize, at: usize) -> bool {
+        self.0[mask].get(at).is_some_and(|&bit| bit != 0)
+    }
+
+    /// What is done to the axes of a tensor by that many bounds, of which some may not be known.
+    fn plan(
+        &self,
+        rank: usize,
+        count: usize,
+        begins: Option<&[Dim]>,
+        ends: Option<&[Dim]>,
+        steps: Option<&[i64]>,
+    ) -> Computed<Vec<Stride>> {
+        let consumes = |&at: &usize| !self.set(Masks::NEW, at) && !self.set(Masks::ELLIPSIS, at);
+        let consumed = (0..count).filter(consumes).count();
+        let hidden = rank.checked_sub(consumed).ok_or_else(|| {
+            Error::new(
+                Kind::Shape,
+                format!("there are bounds for {consumed} axes, but the input has rank {rank}"),
+            )
+        })?;
+        let mut plan = Vec::new();
+        let mut axis = 0;
+        for at in 0..count {
+            // All axes that are left are for the first ellipsis.
+            if self.set(Masks::ELLIPSIS, at) {
+                let end = (axis + hidden).min(rank);
+                plan.extend((axis..end).map(Stride::Keep));
+                axis = end;
+                continue;
+            }
+            if self.set(Masks::NEW, at) {
+                plan.push(Stride::New);
+                continue;
+            }
+            if axis >= rank {
+                return Err(Error::new(Kind::Shape, "two bounds stand for all axes that are left"));
+            }
+            let step = steps.and_then(|steps| steps.get(at).copied());
+            let bound = |list: Option<&[Dim]>| list.and_then(|list| list.get(at).copied());
+            let back = step.is_some_and(|step| step < 0);
+            let (first, last) = if back { (i64::MAX, i64::MIN) } else { (0, i64::MAX) };
+            let begin = if self.set(Masks::BEGIN, at) { Some(Dim::Known(first)) } else { bound(begins) };
+            let end = if self.set(Masks::END, at) { Some(Dim::Known(last)) } else { bound(ends) };
+            plan.push(match (begin, end, step) {
+                _ if self.set(Masks::SHRINK, at) && self.set(Masks::BEGIN, at) => {
+                    Stride::Shrink(axis, Some(Dim::ZERO))
+                }
+                (begin, _, _) if self.set(Masks::SHRINK, at) => Stride::Shrink(axis, begin),
+                (Some(begin), Some(end), Some(step)) => Stride::Cut(axis, Some((begin, end, step))),
+                _ => Stride::Cut(axis, None),
+            });
+            axis += 1;
+        }
+        plan.extend((axis..rank).map(Stride::Keep));
+        Ok(plan)
+    }
+}
+
+/// Along each axis, the indices that a plan takes of a tensor, if all bounds are known.
+fn taken(plan: &[Stride], dims: &[usize]) -> Option<Computed<Vec<Vec<usize>>>> {
+    let mut indices = indices::all(dims);
+    for stride in plan {
+        let found = match *stride {
+            Stride::Cut(axis, bounds) => {
+                let (begin, end, step) = bounds?;
+                indices::sliced(dims[axis], begin.known()?, end.known()?, step).map(|list| (axis, list))
+            }
+            Stride::Shrink(axis, at) => indices::index(at?.known()?, dims[axis]).map(|at| (axis, vec![at])),
+            Stride::New | Stride::Keep(_) => continue,
+        };
+        match found {
+            Ok((axis, list)) => indices[axis] = list,
+            Err(error) => return Some(Err(error)),
+        }
+    }
+    Some(Ok(indices))
+}
+
+pub(crate) fn strided_slice(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let masks = Masks(Masks::NAMES.map(|name| cx.list(name).unwrap_or_default()));
+    let (begins, ends) = (cx.integers(1), cx.integers(2));
+    let count = match (&begins, &ends) {
+        (Some(list), _) | (_, Some(list)) => list.len(),
+        _ => rank_of(cx, 1)?,
+    };
+    let steps = if cx.has(3) { cx.known_integers(3) } else { Some(vec![1; count]) };
+    let plan = masks.plan(dims.len(), count, begins.as_deref(), ends.as_deref(), steps.as_deref())?;
+    let mut all = Vec::new();
+    for stride in &plan {
+        all.extend(match *stride {
+            Stride::New => Some(Dim::ONE),
+            Stride::Keep(axis) => Some(dims[axis]),
+            Stride::Shrink(..) => None,
+            Stride::Cut(axis, bounds) => {
+                let found = match bounds {
+                    Some((begin, end, step)) if step != 0 && step != i64::MIN => {
+                        cut(cx, dims[axis], begin, end, step)
+                    }
+                    _ => None,
+                };
+                let most = cx.symbols().bounds(dims[axis]).greatest();
+                Some(match found {
+                    Some(cut) => cut.len,
+                    None => {
+                        cx.data("the bounds are not known before the run", Bounds::between(Some(0), most))
+                    }
+                })
+            }
+        });
+    }
+    let elements = chosen(cx, |dims| {
+        let indices = taken(&plan, dims)?.ok()?;
+        Some(indices::chosen(dims, &indices))
+    });
+    with_elements(cx, all, elements)
+}
+
+/// The axis that the second input names, or as many unknown shapes as there are outputs.
+fn named_axis(cx: &mut Cx<'_, '_>) -> Result<Result<usize, Vec<Fact>>, Stop> {
+    let rank = cx.dims(0)?.len();
+    if let Some(axis) = cx.integer(1).and_then(Dim::known) {
+        return Ok(Ok(cx.axis(axis, rank)?));
+    }
+    let dtype = cx.dtype(0);
+    let facts = (0..cx.node.outputs.len())
+        .map(|_| of(dtype, cx.any_dims("the axis is not known before the run", rank)))
+        .collect();
+    Ok(Err(facts))
+}
+
+pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
+    let axis = match named_axis(cx)? {
+        Ok(axis) => axis,
+        Err(facts) => return Ok(facts),
+    };
+    let dims = cx.dims(0)?;
+    let count = cx.node.outputs.len();
+    let parts = cx.int("num_splits").filter(|&parts| parts > 0).unwrap_or(i64_of(count));
+    let size = cx.floor_divide(dims[axis], Dim::Known(parts));
+    let whole = cx.multiply(size, Dim::Known(parts));
+    cx.equal(whole, dims[axis], "an axis that is split evenly")?;
+    parts_of(cx, &dims, axis, &vec![size; count])
+}
+
+pub(crate) fn variadic_split(cx: &mut Cx<'_, '_>) -> Outcome {
+    let axis = match named_axis(cx)? {
+        Ok(axis) => axis,
+        Err(facts) => return Ok(facts),
+    };
+    let dims = cx.dims(0)?;
+    let count = cx.node.outputs.len();
+    let Some(lengths) = cx.integers(2) else {
+        let sizes: Vec<_> =
+            (0..count).map(|_| cx.data("the parts are not known before the run", Bounds::EXTENT)).collect();
+        return parts_of(cx, &dims, axis, &sizes);
+    };
+    if lengths.len() != count {
+        return Err(Stop::shape(format!("there are {count} outputs, but {} lengths", lengths.len())));
+    }
+    let mut sizes = lengths.to_vec();
+    let open = sizes.iter().position(|&size| size == Dim::Known(-1));
+    let others = sizes.iter().enumerate().filter(|(i, _)| Some(*i) != open).map(|(_, size)| *size);
+    let total = cx.symbols().total(others.collect::<Vec<_>>());
+    let total = cx.or_fresh(total);
+    match open {
+        Some(open) => sizes[open] = cx.subtract(dims[axis], total),
+        None => {
+            cx.equal(total, dims[axis], "the parts of an axis together")?;
+        }
+    }
+    parts_of(cx, &dims, axis, &sizes)
+}
+
+pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
+    let mut all = cx.dims(0)?.to_vec();
+    let axis = cx.axis(cx.int_or("axis", -1), all.len() + 1)?;
+    let depth = match cx.integer(1) {
+        Some(depth) => depth,
+        None => cx.data("the depth is not known before the run", Bounds::EXTENT),
+    };
+    all.insert(axis, depth);
+    Ok(vec![of(cx.dtype(2), all)])
+}
+
+/// Channels to blocks of the spatial axes, or back.
+pub(crate) fn blocks(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let ([batch, channels, spatial @ ..], block @ 1..) = (&*dims, cx.int_or("block_size", 1)) else {
+        return Err(Stop::shape("batch, channels and a block size above 0 are wanted"));
+    };
+    let block = Dim::Known(block);
+    let size = cx.product(&vec![block; spatial.len()]);
+    let spread = cx.operator == "DepthToSpace";
+    let mut all = vec![*batch];
+    all.push(if spread { cx.floor_divide(*channels, size) } else { cx.multiply(*channels, size) });
+    for &extent in spatial {
+        all.push(if spread { cx.multiply(extent, block) } else { cx.floor_divide(extent, block) });
+    }
+    like_first(cx, all)
+}
+
+/// Blocks of the spatial axes to the batch, or back; the extents that are added or cut off are inputs.
+pub(crate) fn batches(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let inputs = [cx.integers(1), cx.integers(2), cx.integers(3)];
+    let [Some(block), Some(begins), Some(ends)] = inputs else {
+        let dims = cx.any_dims("the blocks are not known before the run", dims.len());
+        return like_first(cx, dims);
+    };
+    if [block.len(), begins.len(), ends.len()] != [dims.len(); 3] {
+        return Err(Stop::shape("blocks and their edges are wanted for each axis"));
+    }
+    let size = cx.product(&block);
+    let together = cx.operator == "SpaceToBatch";
+    let mut all = vec![if together { cx.multiply(dims[0], size) } else { cx.floor_divide(dims[0], size) }];
+    for axis in 1..dims.len() {
+        let edges = cx.add(begins[axis], ends[axis]);
+        all.push(if together {
+            let padded = cx.add(dims[axis], edges);
+            cx.floor_divide(padded, block[axis])
+        } else {
+            let spread = cx.multiply(dims[axis], block[axis]);
+            cx.subtract(spread, edges)
+        });
+    }
+    like_first(cx, all)
+}
+
+/// A row of the table for each bag, of which an input has so many.
+fn embedding(cx: &mut Cx<'_, '_>, bags: usize) -> Outcome {
+    let (table, bags) = (cx.dims(0)?, cx.dims(bags)?);
+    let (Some(&count), Some(row)) = (bags.first(), table.get(1..)) else {
+        return Err(Stop::shape("a table and a list of bags are wanted"));
+    };
+    let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
+    like_first(cx, all)
+}
+
+pub(crate) fn segments(cx: &mut Cx<'_, '_>) -> Outcome {
+    let table = cx.dims(0)?;
+    let count = match cx.integer(3) {
+        Some(count) => count,
+        None => cx.data("how many segments there are", Bounds::EXTENT),
+    };
+    let row = table.get(1..).ok_or_else(|| Stop::shape("a table is wanted"))?;
+    let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
+    like_first(cx, all)
+}
+
+/// The input's extents, but where sizes are given along axes.
+pub(crate) fn transformed(cx: &mut Cx<'_, '_>) -> Outcome {
+    let mut all = cx.dims(0)?.to_vec();
+    if cx.has(2) {
+        let (Some(axes), Some(sizes)) = (cx.known_integers(1), cx.integers(2)) else {
+            let dims = cx.any_dims("the sizes are not known before the run", all.len());
+            return like_first(cx, dims);
+        };
+        // The last axis is that of real and imaginary parts.
+        let axes = cx.axes(&axes, all.len().saturating_sub(1))?;
+        for (&axis, &size) in axes.iter().zip(sizes.iter()) {
+            match size {
+                Dim::Known(-1) => {}
+                Dim::Known(_) => all[axis] = size,
+                Dim::Symbolic(_) => {
+                    all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::EXTENT);
+                }
+            }
+        }
+    }
+    like_first(cx, all)
+}
+
+pub(crate) fn eye(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("output_type").or(Some(DType::I32));
+    let mut all =
+        if cx.has(3) { integers_or(cx, 3, "the batch is not known before the run")? } else { Vec::new() };
+    for input in [0, 1] {
+        all.push(match cx.integer(input) {
+            Some(extent) => extent,
+            None => cx.data("the extents are not known before the run", Bounds::EXTENT),
+        });
+    }
+    Ok(vec![of(dtype, all)])
+}
+
+pub(crate) fn run_gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
+    let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
+    let axis = indices::axis(cx.integer(2)?, dims.len())?;
+    let batch = attributes.int("batch_dims").unwrap_or(0);
+    let batch = if batch < 0 { batch.saturating_add(i64_of(index_dims.len())) } else { batch };
+    let batch = usize_of_i64(batch).filter(|&batch| batch <= axis && batch <= index_dims.len());
+    let batch = batch.ok_or_else(|| Error::new(Kind::Shape, "the batch has more axes than it can have"))?;
+    if dims[..batch] != index_dims[..batch] {
+        let (a, b) = (data.shape(), indices.shape());
+        return Err(Error::new(
+            Kind::Shape,
+            format!("shapes {a} and {b} differ in the {batch} axes of the batch"),
+        ));
+    }
+    let numbers = cx.integers(1)?;
+    let result = [&dims[..axis], &index_dims[batch..], &dims[axis + 1..]].concat();
+    let shape = allowed(cx, data.dtype(), &result)?;
+    let behind = axis + index_dims.len() - batch;
+    let each = indexing::eval::positions(&result).map(|position| {
+        let chosen = [&position[..batch], &position[axis..behind]].concat();
+        let index = match indices::index(numbers[indexing::eval::place_of(&chosen, index_dims)], dims[axis]) {
+            Ok(index) => index,
+            Err(_) if attributes.since >= 8 => return Ok((1, 0)),
+            Err(error) => return Err(error),
+        };
+        let place = [&position[..axis], &[index], &position[behind..]].concat();
+        Ok((0, indexing::eval::place_of(&place, dims)))
+    });
+    let each = each.collect::<Computed<Vec<_>>>()?;
+    let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;
+    Ok(vec![Tensor::woven(&[data, &zero], shape, &each)?.into()])
+}
+
+pub(crate) fn run_gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let found = indexing::eval::gather_nd(attributes, cx)?;
+    let batch = attributes.int("batch_dims").and_then(usize_of_i64).unwrap_or(0);
+    let [Value::Tensor(tensor)] = &found[..] else { return Ok(found) };
+    if attributes.since != 5 || batch < 2 {
+        return Ok(found);
+    }
+    let (merged, rest) = tensor.shape().dims().split_at(batch);
+    let dims = [&[merged.iter().product()], rest].concat();
+    Ok(vec![tensor.reshaped(Shape::new(dims)?)?.into()])
+}
+
+pub(crate) fn run_slice(_: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let inputs = [0, 1, 2, 4, 3].map(|index| input(cx, index));
+    called(cx, indexing::eval::slice, Vec::new(), &inputs)
+}
+
+pub(crate) fn run_strided_slice(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let masks = Masks(Masks::NAMES.map(|name| attributes.list(name).unwrap_or_default()));
+    let known = |list: Vec<i64>| list.into_iter().map(Dim::Known).collect::<Vec<_>>();
+    let (begins, ends) = (known(cx.integers(1)?), known(cx.integers(2)?));
+    let steps = if cx.has(3) { cx.integers(3)? } else { vec![1; begins.len()] };
+    let plan = masks.plan(dims.len(), begins.len(), Some(&begins), Some(&ends), Some(&steps))?;
+    let missing = || Error::new(Kind::Shape, "there are fewer ends or steps than begins");
+    let indices = taken(&plan, dims).ok_or_else(missing)??;
+    let result: Vec<_> = plan
+        .iter()
+        .filter_map(|stride| match *stride {
+            Stride::Cut(axis, _) | Stride::Keep(axis) => Some(indices[axis].len()),
+            Stride::New => Some(1),
+            Stride::Shrink(..) => None,
+        })
+        .collect();
+    Ok(vec![output::chosen(cx, data, &indices)?.reshaped(Shape::new(result)?)?.into()])
+}
+
+/// The parts of an axis of these sizes.
+fn run_parts(cx: &mut EvalCx<'_>, sizes: &[i64]) -> Computed<Vec<Value>> {
+    let axis = cx.integer(1)?;
+    let inputs = [input(cx, 0), integers(sizes)];
+    called(cx, layout::eval::split, vec![("axis", Content::Int(axis))], &inputs)
+}
+
+/// The extent of the axis that the second input names.
+fn extent(cx: &EvalCx<'_>) -> Computed<i64> {
+    let shape = cx.tensor(0)?.shape();
+    Ok(i64_of(shape[indices::axis(cx.integer(1)?, shape.rank())?]))
+}
+
+pub(crate) fn run_split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let extent = extent(cx)?;
+    let parts = attributes.int("num_splits").filter(|&parts| parts > 0 && extent % parts == 0);
+    let parts = parts.ok_or_else(|| {
+        let message = format!("attribute \"num_splits\" does not divide an axis of {extent} elements");
+        Error::new(Kind::Shape, message)
+    })?;
+    let count = usize_of_i64(parts).filter(|&count| count <= cx.outputs.max(1));
+    let count = count.ok_or_else(|| Error::new(Kind::Graph, "there are more parts than outputs"))?;
+    run_parts(cx, &vec![extent / parts; count])
+}
+
+pub(crate) fn run_variadic_split(_: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let mut sizes = cx.integers(2)?;
+    if let Some(open) = sizes.iter().position(|&size| size == -1) {
+        let others =
+            sizes.iter().filter(|&&size| size != -1).fold(0i64, |sum, size| sum.saturating_add(*size));
+        sizes[open] = extent(cx)?.saturating_sub(others);
+    }
+    run_parts(cx, &sizes)
+}
+
+/// Slices of an axis are replaced where the indices say.
+pub(crate) fn run_scatter_update(_: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let (data, indices, updates) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
+    let dims = data.shape().dims();
+    let axis = indices::axis(cx.integer(3)?, dims.len())?;
+    let wanted = [&dims[..axis], indices.shape().dims(), &dims[axis + 1..]].concat();
+    if updates.shape().dims() != wanted {
+        let (got, wanted) = (updates.shape(), Shape::new(wanted)?);
+        return Err(Error::new(Kind::Shape, format!("the updates have shape {got}, but {wanted} is wanted")));
+    }
+    let numbers = cx.integers(1)?;
+    let behind = axis + indices.shape().rank();
+    allowed(cx, data.dtype(), dims)?;
+    let mut all: Vec<_> = (0..data.len()).map(|place| (0, place)).collect();
+    for (update, position) in indexing::eval::positions(&wanted).enumerate() {
+        let at = indexing::eval::place_of(&position[axis..behind], indices.shape().dims());
+        let index = indices::index(numbers[at], dims[axis])?;
+        let place = [&position[..axis], &[index], &position[behind..]].concat();
+        all[indexing::eval::place_of(&place, dims)] = (1, update);
+    }
+    Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), &all)?.into()])
+}
+
+/// The names that other standards give to reductions, and what is scattered without what was there.
+fn reduction(attributes: &Attributes) -> Computed<Content> {
+    let name = match attributes.text("reduction").unwrap_or("none") {
+        "none" => "none",
+        "sum" => "add",
+        "prod" => "mul",
+        "min" => "min",
+        "max" => "max",
+        other => {
+            return Err(Error::new(Kind::Unsupported, format!("reduction \"{other}\" is not run")));
+        }
+    };
+    Ok(Content::Bytes(name.into()))
+}
+
+pub(crate) fn run_scatter_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let how = reduction(attributes)?;
+    if attributes.text("reduction").is_some_and(|how| how != "none") && !attributes.flag("use_init_val", true)
+    {
+        return Err(Error::new(Kind::Unsupported, "updates without what was there are not run"));
+    }
+    let given = vec![("axis", Content::Int(cx.integer(3)?)), ("reduction", how)];
+    let inputs = [0, 1, 2].map(|index| input(cx, index));
+    called(cx, indexing::eval::scatter_elements, given, &inputs)
+}
+
+pub(crate) fn run_scatter_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let given = vec![("reduction", reduction(attributes)?)];
+    let inputs = [0, 1, 2].map(|index| input(cx, index));
+    called(cx, indexing::eval::scatter_nd, given, &inputs)
+}
+
+pub(crate) fn run_one_hot(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let (indices, on, off) = (cx.tensor(0)?, cx.tensor(2)?, cx.tensor(3)?);
+    let depth = usize_of_i64(cx.integer(1)?);
+    let depth = depth.ok_or_else(|| Error::new(Kind::Value, "the depth is negative"))?;
+    let mut dims = indices.shape().dims().to_vec();
+    let axis = indices::axis(attributes.int("axis").unwrap_or(-1), dims.len() + 1)?;
+    dims.insert(axis, depth);
+    let shape = allowed(cx, on.dtype(), &dims)?;
+    let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
+    let normalized = attributes.text("negative_indices_mode") == Some("normalize");
+    let each = indexing::eval::positions(&dims).map(|mut position| {
+        let at = position.remove(axis);
+        let index = numbers[indexing::eval::place_of(&position, indices.shape().dims())];
+        let index = if normalized && index < 0 { index.saturating_add(i64_of(depth)) } else { index };
+        (usize::from(index == i64_of(at)), 0)
+    });
+    let each: Vec<_> = each.collect();
+    Ok(vec![Tensor::woven(&[off, on], shape, &each)?.into()])
+}
+
+pub(crate) fn run_reverse(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axes: Vec<usize> = match attributes.text("mode") {
+        Some("mask") => {
+            let mask = cx.tensor(1)?.numbers()?;
+            mask.enumerate().filter(|(_, bit)| !bit.is_zero()).map(|(axis, _)| axis).collect()
+        }
+        _ => indices::axes(&cx.integers(1)?, dims.len())?,
+    };
+    let mut indices = indices::all(dims);
+    for axis in axes {
+        let list =
+            indices.get_mut(axis).ok_or_else(|| Error::new(Kind::Shape, "the mask has too many axes"))?;
+        list.reverse();
+    }
+    Ok(vec![output::chosen(cx, data, &indices)?.into()])
+}
+
+/// Elements move along axes, and come in again at the other end.
+pub(crate) fn run_roll(_: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
+    let mut indices = indices::all(dims);
+    for (i, &axis) in axes.iter().enumerate() {
+        let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
+        let shift = shift.ok_or_else(|| Error::new(Kind::Shape, "there are fewer shifts than axes"))?;
+        let axis = indices::axis(axis, dims.len())?;
+        let extent = i64_of(dims[axis]).max(1);
+        let by = usize_of_i64(shift.rem_euclid(extent)).unwrap_or(0);
+        indices[axis].rotate_right(by);
+    }
+    Ok(vec![output::chosen(cx, data, &indices)?.into()])
+}
+
+pub(crate) fn run_eye(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let dtype = attributes.dtype("output_type").unwrap_or(DType::I32);
+    let batch = if cx.has(3) { cx.integers(3)? } else { Vec::new() };
+    let (rows, columns, offset) = (cx.integer(0)?, cx.integer(1)?, cx.integer(2)?);
+    let dims = Shape::from_i64(&[batch, vec![rows, columns]].concat())?;
+    let shape = allowed(cx, dtype, dims.dims())?;
+    let ones = indexing::eval::positions(dims.dims()).map(|position| {
+        let (row, column) = (i64_of(position[position.len() - 2]), i64_of(position[position.len() - 1]));
+        Number::Int(i128::from(column.saturating_sub(row) == offset))
+    });
+    Ok(vec![Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?.into()])
+}
+
+pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(1)?;
+    like_first(cx, dims)
+}
+
+pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
+    sliced(cx, 4, 3)
+}
+
+pub(crate) fn embedding_bag_offsets(cx: &mut Cx<'_, '_>) -> Outcome {
+    embedding(cx, 2)
+}
+
+pub(crate) fn embedding_bag_packed(cx: &mut Cx<'_, '_>) -> Outcome {
+    embedding(cx, 1)
+}
+
+pub(crate) fn random_uniform(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("output_type");
+    let dims = integers_or(cx, 0, "the shape is not known before the run")?;
+    Ok(vec![of(dtype, dims)])
+}

@@ -1,0 +1,317 @@
+//! Operators that take parts of tensors, or put parts into them.
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result};
+
+use crate::conversion::node::{Cx, cannot, not_known};
+use crate::conversion::open;
+use crate::conversion::target::{NONE, V};
+use crate::conversion::to_onnx::{int, word};
+use crate::operators::indices::axis as axis_of;
+
+/// Indices in a type that ONNX takes.
+fn indices(cx: &mut Cx<'_, '_>, input: usize) -> Result<V> {
+    if cx.dtype(input)? == DType::I32 { cx.input(input) } else { cx.whole(input) }
+}
+
+/// Notes what ONNX does not do, unless all indices are known to be those of elements along the axis.
+fn out_of_range(cx: &mut Cx<'_, '_>, axis: usize) -> Result<()> {
+    const WHY: &str = "an index out of range gives zeros in OpenVINO, and is an error in ONNX";
+    match (cx.known_integers(1)?, cx.known_extent(0, axis)) {
+        (Some(chosen), Some(extent)) if chosen.iter().all(|index| (-extent..extent).contains(index)) => {}
+        (Some(_), Some(_)) => return Err(cannot(WHY)),
+        _ => cx.edges(WHY),
+    }
+    Ok(())
+}
+
+/// ONNX has batches only where what is chosen follows them: other axes are moved there and back.
+pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let axis = cx.named_axis(2, 0)?;
+    let batch = cx.attributes.int("batch_dims").unwrap_or(0);
+    let mut x = cx.input(0)?;
+    if cx.node.version.is_some_and(|version| version >= 8) {
+        out_of_range(cx, axis)?;
+    }
+    if batch == 0 {
+        let chosen = indices(cx, 1)?;
+        return Ok(vec![cx.put("Gather", &[x, chosen], &[int("axis", i64_of(axis))])?]);
+    }
+    let (rank, own) = (cx.rank(0)?, cx.rank(1)?);
+    let batch = if batch < 0 { batch + i64_of(own) } else { batch };
+    let batch = usize_of_i64(batch).filter(|&batch| batch <= axis && batch <= own && axis < rank);
+    let batch = batch.ok_or_else(|| cannot("the batch has more axes than it can have"))?;
+    let turned = |order: Vec<usize>| ("perm", Content::Ints(order.into_iter().map(i64_of).collect()));
+    if axis > batch {
+        let order = (0..batch).chain([axis]).chain(batch..axis).chain(axis + 1..rank).collect();
+        x = cx.put("Transpose", &[x], &[turned(order)])?;
+    }
+    let (chosen, last) = (cx.whole(1)?, cx.list(&[i64_of(own)]));
+    let chosen = cx.put("Unsqueeze", &[chosen, last], &[])?;
+    let found = cx.put("GatherND", &[x, chosen], &[int("batch_dims", i64_of(batch))])?;
+    if axis == batch {
+        return Ok(vec![found]);
+    }
+    // Behind the batch stand the axes of the indices, then those that were before the axis.
+    let (new, moved, all) = (own - batch, axis - batch, rank + own - batch - 1);
+    let order = (0..batch)
+        .chain(batch + new..batch + new + moved)
+        .chain(batch..batch + new)
+        .chain(batch + new + moved..all)
+        .collect();
+    Ok(vec![cx.put("Transpose", &[found], &[turned(order)])?])
+}
+
+/// Before version 8, the axes of the batch become one.
+pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, indices) = (cx.input(0)?, cx.whole(1)?);
+    let batch = cx.attributes.int("batch_dims").unwrap_or(0);
+    let found = cx.put("GatherND", &[x, indices], &[int("batch_dims", batch)])?;
+    if batch < 2 || cx.node.version.is_some_and(|version| version >= 8) {
+        return Ok(vec![found]);
+    }
+    let dims = cx.extents(found)?;
+    let (first, rest) = (cx.part_of(dims, 0, batch)?, cx.part_of(dims, batch, i64::MAX)?);
+    let together = cx.put("ReduceProd", &[first], &[int("keepdims", 1)])?;
+    let dims = cx.put("Concat", &[together, rest], &[int("axis", 0)])?;
+    Ok(vec![cx.with_shape(found, dims)?])
+}
+
+/// How updates of one place are put together, in the words of ONNX.
+fn reduction(cx: &mut Cx<'_, '_>) -> Result<Option<(&'static str, Content)>> {
+    let how = match cx.attributes.text("reduction").unwrap_or("none") {
+        "none" => {
+            cx.edges("which of several updates of one place stays is left open");
+            return Ok(None);
+        }
+        "sum" => "add",
+        "prod" => "mul",
+        "max" => "max",
+        "min" => "min",
+        other => return Err(cannot(format!("ONNX has no reduction \"{other}\""))),
+    };
+    if matches!(how, "add" | "mul") {
+        cx.rounding_of_floats(open::ORDER);
+    } else {
+        cx.edges_of_floats(open::NAN);
+    }
+    Ok(Some(word("reduction", how)))
+}
+
+/// A bound of a strided slice.
+#[derive(Clone, Copy)]
+enum Bound {
+    Known(i64),
+    /// It stands in the list of bounds there.
+    At(usize),
+}
+
+/// What the masks make of the bounds.
+#[derive(Default)]
+struct Plan {
+    /// Axes that are sliced: from, to, step.
+    cuts: Vec<(usize, Bound, Bound, i64)>,
+    /// Axes that go, and the index that is taken.
+    shrunk: Vec<(usize, Bound)>,
+    /// New axes, by their place in the result.
+    new: Vec<i64>,
+}
+
+fn plan(cx: &Cx<'_, '_>, count: usize) -> Result<Plan> {
+    let mask = |name: &str| cx.attributes.list(name).unwrap_or_default();
+    let names = ["begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"];
+    let masks = names.map(mask);
+    let set = |which: usize, at: usize| masks[which].get(at).is_some_and(|&bit| bit != 0);
+    let steps = if cx.has(3) { cx.integers(3)? } else { vec![1; count] };
+    let consumed = (0..count).filter(|&at| !set(2, at) && !set(4, at)).count();
+    let (mut plan, mut axis, mut place) = (Plan::default(), 0, 0);
+    for at in 0..count {
+        if set(4, at) {
+            let hidden = cx.rank(0)?.checked_sub(consumed);
+            let hidden = hidden.ok_or_else(|| cannot("there are bounds for more axes than the input has"))?;
+            (axis, place) = (axis + hidden, place + hidden);
+        } else if set(2, at) {
+            plan.new.push(i64_of(place));
+            place += 1;
+        } else if set(3, at) {
+            plan.shrunk.push((axis, if set(0, at) { Bound::Known(0) } else { Bound::At(at) }));
+            axis += 1;
+        } else {
+            let step = steps.get(at).copied().ok_or_else(|| cannot("there are fewer steps than bounds"))?;
+            let (first, last) = if step < 0 { (i64::MAX, i64::MIN) } else { (0, i64::MAX) };
+            let begin = if set(0, at) { Bound::Known(first) } else { Bound::At(at) };
+            let end = if set(1, at) { Bound::Known(last) } else { Bound::At(at) };
+            plan.cuts.push((axis, begin, end, step));
+            (axis, place) = (axis + 1, place + 1);
+        }
+    }
+    Ok(plan)
+}
+
+/// Bounds of which some stand in a list that is an input.
+fn bounds(cx: &mut Cx<'_, '_>, input: usize, list: &[Bound]) -> Result<V> {
+    let known = cx.known_integers(input)?;
+    let of = |bound: &Bound| match (*bound, &known) {
+        (Bound::Known(value), _) => Some(value),
+        (Bound::At(at), Some(known)) => known.get(at).copied(),
+        (Bound::At(_), None) => None,
+    };
+    if let Some(all) = list.iter().map(of).collect::<Option<Vec<_>>>() {
+        return Ok(cx.list(&all));
+    }
+    let given = cx.whole_list(input)?;
+    let mut parts = Vec::new();
+    for bound in list {
+        parts.push(match *bound {
+            Bound::Known(value) => cx.list(&[value]),
+            Bound::At(at) => cx.part_of(given, i64_of(at), i64_of(at) + 1)?,
+        });
+    }
+    cx.put("Concat", &parts, &[int("axis", 0)])
+}
+
+pub(crate) fn strided_slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let count = (1..cx.count()).find_map(|input| cx.len(input));
+    let count = count.ok_or_else(|| not_known("the number of bounds"))?;
+    let plan = plan(cx, count)?;
+    let mut x = cx.input(0)?;
+    if !plan.cuts.is_empty() {
+        let axes: Vec<_> = plan.cuts.iter().map(|cut| i64_of(cut.0)).collect();
+        let steps: Vec<_> = plan.cuts.iter().map(|cut| cut.3).collect();
+        let starts = bounds(cx, 1, &plan.cuts.iter().map(|cut| cut.1).collect::<Vec<_>>())?;
+        let ends = bounds(cx, 2, &plan.cuts.iter().map(|cut| cut.2).collect::<Vec<_>>())?;
+        let (axes, steps) = (cx.list(&axes), cx.list(&steps));
+        x = cx.put("Slice", &[x, starts, ends, axes, steps], &[])?;
+    }
+    for &(axis, at) in plan.shrunk.iter().rev() {
+        let index = bounds(cx, 1, &[at])?;
+        let none = cx.list(&[]);
+        let index = cx.with_shape(index, none)?;
+        x = cx.put("Gather", &[x, index], &[int("axis", i64_of(axis))])?;
+    }
+    if !plan.new.is_empty() {
+        let axes = cx.list(&plan.new);
+        x = cx.put("Unsqueeze", &[x, axes], &[])?;
+    }
+    if plan.cuts.is_empty() && plan.shrunk.is_empty() && plan.new.is_empty() {
+        x = cx.put("Identity", &[x], &[])?;
+    }
+    Ok(vec![x])
+}
+
+/// One length may be -1: what is left.
+pub(crate) fn variadic_split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, outputs) = (cx.input(0)?, cx.outputs());
+    let axis = cx.named_axis(1, 0)?;
+    let known = cx.known_integers(2)?;
+    let open = known.as_ref().is_none_or(|sizes| sizes.contains(&-1));
+    let mut sizes = cx.whole_list(2)?;
+    if open {
+        sizes = if let (Some(sizes), Some(extent)) = (known, cx.known_extent(0, axis)) {
+            let others: i64 = sizes.iter().filter(|&&size| size != -1).sum();
+            let whole = |&size: &i64| if size == -1 { extent - others } else { size };
+            cx.list(&sizes.iter().map(whole).collect::<Vec<_>>())
+        } else {
+            let (open, zero, place) = (cx.scalar(-1), cx.scalar(0), cx.list(&[0]));
+            let is_open = cx.put("Equal", &[sizes, open], &[])?;
+            let others = cx.put("Where", &[is_open, zero, sizes], &[])?;
+            let others = cx.put("ReduceSum", &[others, place], &[int("keepdims", 1)])?;
+            let extent = cx.extent_of(x, axis)?;
+            let rest = cx.put("Sub", &[extent, others], &[])?;
+            cx.put("Where", &[is_open, rest, sizes], &[])?
+        };
+    }
+    cx.put_many("Split", &[x, sizes], &[int("axis", i64_of(axis))], outputs)
+}
+
+/// Slices of an axis are replaced: ONNX wants an index for each element.
+pub(crate) fn scatter_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges("which of several updates of one place stays is left open");
+    let (x, chosen, mut updates) = (cx.input(0)?, cx.whole_list(1)?, cx.input(2)?);
+    let (rank, own) = (cx.rank(0)?, cx.rank(1)?);
+    let axis = axis_of(cx.integer(3)?, rank)?;
+    if own != 1 {
+        let (dims, count) = (cx.extents(x)?, cx.extents(chosen)?);
+        let (before, behind) =
+            (cx.part_of(dims, 0, i64_of(axis))?, cx.part_of(dims, i64_of(axis) + 1, i64::MAX)?);
+        let dims = cx.put("Concat", &[before, count, behind], &[int("axis", 0)])?;
+        updates = cx.with_shape(updates, dims)?;
+    }
+    let others: Vec<_> = (0..i64_of(rank)).filter(|&other| other != i64_of(axis)).collect();
+    let others = cx.list(&others);
+    let chosen = if rank > 1 { cx.put("Unsqueeze", &[chosen, others], &[])? } else { chosen };
+    let dims = cx.extents(updates)?;
+    let chosen = cx.put("Expand", &[chosen, dims], &[])?;
+    Ok(vec![cx.put("ScatterElements", &[x, chosen, updates], &[int("axis", i64_of(axis))])?])
+}
+
+pub(crate) fn reverse(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let named = cx.integers(1)?;
+    let axes: Vec<i64> = if cx.attributes.text("mode") == Some("mask") {
+        let set = named.iter().enumerate().filter(|(_, bit)| **bit != 0);
+        set.map(|(axis, _)| i64_of(axis)).collect()
+    } else {
+        named
+    };
+    if axes.is_empty() {
+        return Ok(vec![cx.put("Identity", &[x], &[])?]);
+    }
+    if axes.iter().any(|&axis| axis < 0) && cx.rank_if_known(0).is_none() {
+        return Err(not_known("the number of axes of input 0"));
+    }
+    let all = |value: i64| vec![value; axes.len()];
+    let (from, to, steps) = (cx.list(&all(i64::MAX)), cx.list(&all(i64::MIN)), cx.list(&all(-1)));
+    let axes = cx.axes_in_set(axes, cx.rank_if_known(0))?;
+    let axes = cx.list(&axes);
+    Ok(vec![cx.put("Slice", &[x, from, to, axes, steps], &[])?])
+}
+
+pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, indices) = (cx.input(0)?, cx.input(1)?);
+    let axis = cx.attributes.int("axis").unwrap_or(0);
+    Ok(vec![cx.put("GatherElements", &[x, indices], &[int("axis", axis)])?])
+}
+
+pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let [starts, ends, steps] = [1, 2, 3].map(|input| cx.whole_list(input));
+    let axes = match cx.known_integers(4)? {
+        Some(axes) => {
+            let axes = cx.axes_in_set(axes, cx.rank_if_known(0))?;
+            cx.list(&axes)
+        }
+        None if cx.has(4) => cx.whole_list(4)?,
+        None => NONE,
+    };
+    Ok(vec![cx.put("Slice", &[x, starts?, ends?, axes, steps?], &[])?])
+}
+
+pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, outputs) = (cx.input(0)?, cx.outputs());
+    let axis = int("axis", cx.axis_in_set(cx.integer(1)?, cx.rank_if_known(0))?);
+    let count = cx.attributes.int("num_splits").unwrap_or(i64_of(outputs));
+    if count != i64_of(outputs) {
+        return Err(cannot(format!("{count} parts are asked for, but there are {outputs} outputs")));
+    }
+    let named = (cx.target.opset >= 18).then(|| int("num_outputs", count));
+    let attributes: Vec<_> = [axis].into_iter().chain(named).collect();
+    cx.put_many("Split", &[x], &attributes, outputs)
+}
+
+pub(crate) fn scatter_elements_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if !cx.attributes.flag("use_init_val", true) {
+        return Err(cannot("ONNX does not put updates together without what was there"));
+    }
+    let how = reduction(cx)?;
+    let (x, indices, updates) = (cx.input(0)?, cx.whole(1)?, cx.input(2)?);
+    let attributes: Vec<_> = [int("axis", cx.integer(3)?)].into_iter().chain(how).collect();
+    Ok(vec![cx.put("ScatterElements", &[x, indices, updates], &attributes)?])
+}
+
+pub(crate) fn scatter_nd_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let how = reduction(cx)?;
+    let (x, indices, updates) = (cx.input(0)?, cx.whole(1)?, cx.input(2)?);
+    Ok(vec![cx.put("ScatterND", &[x, indices, updates], how.as_slice())?])
+}

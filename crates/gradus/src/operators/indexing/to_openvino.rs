@@ -1,0 +1,145 @@
+//! Operators that take parts of tensors, or put parts into them.
+
+use gradus_core::convert::{Rules, cast, i64_of};
+use gradus_core::{DType, Result, Tensor};
+
+use crate::conversion::node::{Cx, cannot, not_known};
+use crate::conversion::open;
+use crate::conversion::target::V;
+use crate::conversion::to_openvino::{numpy, say};
+
+/// Along other axes than the one that is chosen from, OpenVINO wants as many indices as there are elements.
+pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (mut x, indices) = (cx.input(0)?, cx.input(1)?);
+    let named = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.axis(named, 0)?;
+    let extents = |input: usize| cx.fact(input).as_tensor()?.dims.clone();
+    let (of_data, of_indices) = (extents(0), extents(1));
+    let rank = match (&of_data, &of_indices) {
+        (Some(dims), _) | (_, Some(dims)) => dims.len(),
+        _ => return Err(not_known("the number of axes of input 0")),
+    };
+    let mut others: Vec<_> = (0..rank).filter(|&other| other != axis).collect();
+    if let (Some(data), Some(indices)) = (of_data, of_indices) {
+        others.retain(|&other| data.get(other) != indices.get(other));
+    }
+    if !others.is_empty() {
+        // OpenVINO's plugins take a Slice before GatherElements to be superfluous.
+        let (starts, ends, steps) = (cx.list(&vec![0; rank]), cx.shape_of(indices)?, cx.list(&vec![1; rank]));
+        let whole = |axis: usize| if others.contains(&axis) { "0" } else { "1" };
+        let mask = (0..rank).map(whole).collect::<Vec<_>>().join(",");
+        let masks = [say("begin_mask", &mask), say("end_mask", &mask)];
+        x = cx.put("StridedSlice", &[x, starts, ends, steps], &masks)?;
+    }
+    Ok(vec![cx.put("GatherElements", &[x, indices], &[say("axis", named)])?])
+}
+
+/// How updates of one place are put together, in the words of OpenVINO.
+fn reduction(cx: &mut Cx<'_, '_>) -> Result<&'static str> {
+    let how = match cx.attributes.text("reduction").unwrap_or("none") {
+        "none" => "none",
+        "add" => "sum",
+        "mul" => "prod",
+        "max" => "max",
+        "min" => "min",
+        other => return Err(cannot(format!("OpenVINO has no reduction \"{other}\""))),
+    };
+    match how {
+        "none" => cx.edges("which of several updates of one place stays is left open"),
+        "sum" | "prod" => {
+            cx.rounding_of_floats("the order in which updates of one place are put together is left open");
+        }
+        _ => cx.edges_of_floats(open::NAN),
+    }
+    Ok(how)
+}
+
+/// Bounds are inputs, or lists of older versions.
+pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let starts = cx.given("starts", 1)?.ok_or_else(|| cannot("there are no starts"))?;
+    let ends = cx.given("ends", 2)?.ok_or_else(|| cannot("there are no ends"))?;
+    let steps = if cx.has(4) {
+        cx.input(4)?
+    } else {
+        let listed = cx.attributes.list("starts").map(|list| list.len());
+        let count =
+            listed.or_else(|| cx.len(1)).ok_or_else(|| not_known("the number of axes that are sliced"))?;
+        // All bounds are of one type.
+        let dtype = if listed.is_some() { DType::I64 } else { cx.dtype(1)? };
+        let ones = cast(&Tensor::vector(&vec![1i64; count]), dtype, Rules::IEEE)?;
+        cx.constant(ones)
+    };
+    let axes = cx.given("axes", 3)?;
+    let inputs: Vec<_> = [x, starts, ends, steps].into_iter().chain(axes).collect();
+    Ok(vec![cx.put("Slice", &inputs, &[])?])
+}
+
+/// Sizes are given, or parts are alike; since version 18, the last part may be shorter.
+pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, outputs) = (cx.input(0)?, cx.outputs());
+    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let at = cx.scalar(axis);
+    if let Some(sizes) = cx.given("split", 1)? {
+        return cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs);
+    }
+    let count = i64_of(outputs);
+    let named = cx.attributes.int("num_outputs");
+    if named.is_none() {
+        return cx.put_many("Split", &[x, at], &[say("num_splits", count)], outputs);
+    }
+    let axis = cx.axis(axis, 0)?;
+    let extent = cx.dims(0).and_then(|dims| dims.get(axis).copied().flatten());
+    let sizes = match extent {
+        Some(extent) if extent % count == 0 => {
+            return cx.put_many("Split", &[x, at], &[say("num_splits", count)], outputs);
+        }
+        Some(extent) => {
+            let each = (extent + count - 1) / count;
+            let sizes: Vec<_> = (0..count).map(|part| each.min(extent - part * each).max(0)).collect();
+            cx.list(&sizes)
+        }
+        None => {
+            // Each is of the quotient rounded up, as far as there is something left.
+            let (dims, place, zero) = (cx.shape_of(x)?, cx.list(&[i64_of(axis)]), cx.scalar(0));
+            let extent = cx.put("Gather", &[dims, place, zero], &[say("batch_dims", 0)])?;
+            let (less, parts) = (cx.list(&[count - 1]), cx.list(&[count]));
+            let numbers = cx.list(&(0..count).collect::<Vec<_>>());
+            let more = cx.put("Add", &[extent, less], &[numpy()])?;
+            let each = cx.put("Divide", &[more, parts], &[numpy(), say("m_pythondiv", true)])?;
+            let before = cx.put("Multiply", &[each, numbers], &[numpy()])?;
+            let left = cx.put("Subtract", &[extent, before], &[numpy()])?;
+            let left = cx.put("Maximum", &[left, zero], &[numpy()])?;
+            cx.put("Minimum", &[left, each], &[numpy()])?
+        }
+    };
+    cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs)
+}
+
+pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, indices) = (cx.input(0)?, cx.input(1)?);
+    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.scalar(axis);
+    Ok(vec![cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?])
+}
+
+pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, indices) = (cx.input(0)?, cx.input(1)?);
+    let batch = cx.attributes.int("batch_dims").unwrap_or(0);
+    Ok(vec![cx.put("GatherND", &[x, indices], &[say("batch_dims", batch)])?])
+}
+
+pub(crate) fn scatter_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let how = reduction(cx)?;
+    let inputs = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
+    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.scalar(axis);
+    let inputs = [&inputs[..], &[axis]].concat();
+    Ok(vec![cx.put("ScatterElementsUpdate", &inputs, &[say("reduction", how), say("use_init_val", true)])?])
+}
+
+pub(crate) fn scatter_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let how = reduction(cx)?;
+    let inputs = cx.inputs()?;
+    Ok(vec![cx.put("ScatterNDUpdate", &inputs, &[say("reduction", how)])?])
+}

@@ -1,0 +1,281 @@
+//! Running operators that only move elements: each makes a list of [places](super::places) and takes what lies there.
+//!
+//! | operators | versions |
+//! |---|---|
+//! | `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Transpose`, `Expand`, `Tile`, `Concat`, `Split`, `Slice` | all |
+//! | `Gather`, `GatherElements`, `GatherND`, `ScatterElements`, `Scatter`, `ScatterND`, `Pad`, `Where`, `Compress` | all |
+//! | `ConstantOfShape`, `EyeLike`, `OneHot`, `Trilu`, `Dropout` (without training), `CastLike` | all |
+
+use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
+use gradus_core::{DType, Kind, Number, Result, Shape, Tensor, Value};
+
+use crate::op::{Attributes, EvalCx};
+use crate::operators::indexing::eval::{place_of, positions};
+use crate::operators::indices;
+use crate::operators::output::{allowed, chosen, one, wrong};
+
+pub(crate) fn reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let target = match attributes.ints("shape") {
+        Some(shape) => shape.to_vec(),
+        None => cx.integers(1)?,
+    };
+    let mut dims = Vec::with_capacity(target.len());
+    let mut open = None;
+    for (axis, &dim) in target.iter().enumerate() {
+        dims.push(match dim {
+            -1 if open.is_none() => {
+                open = Some(axis);
+                1
+            }
+            0 if !attributes.flag("allowzero", false) => *data.shape().dims().get(axis).ok_or_else(|| {
+                wrong(Kind::Shape, format!("axis {axis} is copied, but the input has none"))
+            })?,
+            dim => usize_of_i64(dim)
+                .ok_or_else(|| wrong(Kind::Shape, format!("element {axis} of the shape is {dim}")))?,
+        });
+    }
+    if let Some(axis) = open {
+        let rest = Shape::new(dims.clone())?.len();
+        if rest == 0 || data.len() % rest != 0 {
+            let (shape, count) = (data.shape(), data.len());
+            return Err(wrong(
+                Kind::Shape,
+                format!("{count} elements of shape {shape} do not divide by {rest}"),
+            ));
+        }
+        dims[axis] = data.len() / rest;
+    }
+    one(data.reshaped(Shape::new(dims)?)?)
+}
+
+pub(crate) fn flatten(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axis = attributes.int("axis").unwrap_or(1);
+    let axis = if axis == i64_of(dims.len()) { dims.len() } else { indices::axis(axis, dims.len())? };
+    let (before, after) = dims.split_at(axis);
+    one(data.reshaped(Shape::new([before.iter().product(), after.iter().product()])?)?)
+}
+
+/// The axes that the attribute or the second input names, if one is given.
+fn named_axes(attributes: &Attributes, cx: &EvalCx<'_>) -> Result<Option<Vec<i64>>> {
+    match attributes.ints("axes") {
+        Some(axes) => Ok(Some(axes.to_vec())),
+        None if cx.has(1) => cx.integers(1).map(Some),
+        None => Ok(None),
+    }
+}
+
+pub(crate) fn squeeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axes = match named_axes(attributes, cx)? {
+        Some(axes) => indices::axes(&axes, dims.len())?,
+        None => (0..dims.len()).filter(|&axis| dims[axis] == 1).collect(),
+    };
+    if let Some(axis) = axes.iter().find(|&&axis| dims[axis] != 1) {
+        return Err(wrong(Kind::Shape, format!("axis {axis} has {} elements, and cannot go", dims[*axis])));
+    }
+    let left: Vec<_> = (0..dims.len()).filter(|axis| !axes.contains(axis)).map(|axis| dims[axis]).collect();
+    one(data.reshaped(Shape::new(left)?)?)
+}
+
+pub(crate) fn unsqueeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let axes = named_axes(attributes, cx)?.unwrap_or_default();
+    let rank = data.shape().rank() + axes.len();
+    let axes = indices::axes(&axes, rank)?;
+    let mut rest = data.shape().dims().iter().copied();
+    let dims: Vec<_> =
+        (0..rank).map(|axis| if axes.contains(&axis) { 1 } else { rest.next().unwrap_or(1) }).collect();
+    one(data.reshaped(Shape::new(dims)?)?)
+}
+
+pub(crate) fn transpose(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let perm = match attributes.ints("perm") {
+        Some(perm) => indices::axes(perm, dims.len())?,
+        None => (0..dims.len()).rev().collect(),
+    };
+    if perm.len() != dims.len() {
+        return Err(wrong(
+            Kind::Shape,
+            format!("{} axes are named, but there are {}", perm.len(), dims.len()),
+        ));
+    }
+    let turned: Vec<_> = perm.iter().map(|&axis| dims[axis]).collect();
+    let shape = allowed(cx, data.dtype(), &turned)?;
+    one(data.picked(shape, &indices::turned(dims, &perm))?)
+}
+
+pub(crate) fn expand(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let target = Shape::from_i64(&cx.integers(1)?)?;
+    let shape = data.shape().broadcast(&target)?;
+    let shape = allowed(cx, data.dtype(), shape.dims())?;
+    let places = indices::broadcast(data.shape().dims(), shape.dims());
+    one(data.picked(shape, &places)?)
+}
+
+pub(crate) fn tile(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let mut repeats = vec![1; dims.len()];
+    if attributes.since == 1 {
+        let number = |cx: &EvalCx<'_>, index: usize| cx.tensor(index)?.only_number().map(i64::from_number);
+        repeats[indices::axis(number(cx, 2)?, dims.len())?] = number(cx, 1)?;
+    } else {
+        repeats = cx.integers(1)?;
+    }
+    if repeats.len() != dims.len() {
+        return Err(wrong(
+            Kind::Shape,
+            format!("there are {} repeats for {} axes", repeats.len(), dims.len()),
+        ));
+    }
+    let repeats = Shape::from_i64(&repeats)?;
+    let counts: Vec<_> =
+        dims.iter().zip(repeats.dims()).map(|(&dim, &times)| dim.saturating_mul(times)).collect();
+    allowed(cx, data.dtype(), &counts)?;
+    let indices: Vec<Vec<usize>> =
+        dims.iter().zip(&counts).map(|(&dim, &count)| (0..count).map(|i| i % dim).collect()).collect();
+    one(chosen(cx, data, &indices)?)
+}
+
+pub(crate) fn concat(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let parts = (0..cx.inputs.len()).map(|input| cx.tensor(input)).collect::<Result<Vec<_>>>()?;
+    let axis = attributes.int("axis").unwrap_or(1);
+    one(joined(cx, &parts, axis)?)
+}
+
+/// Tensors put one behind the other along an axis.
+pub(crate) fn joined(cx: &EvalCx<'_>, parts: &[&Tensor], axis: i64) -> Result<Tensor> {
+    let first = parts.first().ok_or_else(|| wrong(Kind::Shape, "there is nothing to put together"))?;
+    let mut dims = first.shape().dims().to_vec();
+    let axis = indices::axis(axis, dims.len())?;
+    dims[axis] = 0;
+    for part in parts {
+        let own = part.shape().dims();
+        let fits = own.len() == dims.len() && (0..dims.len()).all(|at| at == axis || own[at] == dims[at]);
+        if !fits {
+            let (a, b) = (first.shape(), part.shape());
+            return Err(wrong(
+                Kind::Shape,
+                format!("shapes {a} and {b} do not go together along axis {axis}"),
+            ));
+        }
+        dims[axis] += own[axis];
+    }
+    let shape = allowed(cx, first.dtype(), &dims)?;
+    let parts_dims: Vec<_> = parts.iter().map(|part| part.shape().dims()).collect();
+    let places = indices::joined(&parts_dims, axis);
+    Tensor::woven(parts, shape, &places)
+}
+
+pub(crate) fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axis = indices::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
+    let sizes = match attributes.ints("split") {
+        Some(split) => Shape::from_i64(split)?.dims().to_vec(),
+        None if cx.has(1) => Shape::from_i64(&cx.integers(1)?)?.dims().to_vec(),
+        None => {
+            let count = attributes.int("num_outputs").and_then(usize_of_i64).unwrap_or(cx.outputs).max(1);
+            let chunk = dims[axis].div_ceil(count);
+            (0..count).map(|i| dims[axis].saturating_sub(i * chunk).min(chunk)).collect()
+        }
+    };
+    if sizes.iter().sum::<usize>() != dims[axis] {
+        let extent = dims[axis];
+        return Err(wrong(Kind::Shape, format!("parts of {sizes:?} are not {extent} together")));
+    }
+    let mut start = 0;
+    let parts = sizes.into_iter().map(|size| {
+        let mut indices = indices::all(dims);
+        indices[axis] = (start..start + size).collect();
+        start += size;
+        chosen(cx, data, &indices).map(Value::from)
+    });
+    parts.collect()
+}
+
+pub(crate) fn pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let pads = match attributes.ints("pads").or_else(|| attributes.ints("paddings")) {
+        Some(pads) => pads.to_vec(),
+        None => cx.integers(1)?,
+    };
+    let axes =
+        if cx.has(3) { indices::axes(&cx.integers(3)?, dims.len())? } else { (0..dims.len()).collect() };
+    if pads.len() != 2 * axes.len() {
+        return Err(wrong(Kind::Shape, format!("there are {} pads for {} axes", pads.len(), axes.len())));
+    }
+    let mode = attributes.text("mode").unwrap_or("constant");
+    // Along each axis, the index that each element of the result comes from; none is the constant.
+    let mut sources: Vec<Vec<Option<usize>>> =
+        dims.iter().map(|&extent| (0..extent).map(Some).collect()).collect();
+    let mut extents = dims.to_vec();
+    for (i, &axis) in axes.iter().enumerate() {
+        let (before, after, extent) = (pads[i], pads[i + axes.len()], i64_of(dims[axis]));
+        let len = before.checked_add(extent).and_then(|len| len.checked_add(after)).and_then(usize_of_i64);
+        extents[axis] =
+            len.ok_or_else(|| wrong(Kind::Shape, format!("pads leave axis {axis} without an extent")))?;
+        allowed(cx, data.dtype(), &extents)?;
+        let from = |at: i64| match mode {
+            _ if (0..extent).contains(&at) => usize_of_i64(at),
+            "edge" if extent > 0 => usize_of_i64(at.clamp(0, extent - 1)),
+            "wrap" if extent > 0 => usize_of_i64(at.rem_euclid(extent)),
+            "symmetric" if extent > 0 => {
+                let at = at.rem_euclid(2 * extent);
+                usize_of_i64(at.min(2 * extent - 1 - at))
+            }
+            "reflect" if extent > 1 => {
+                let period = 2 * (extent - 1);
+                let at = at.rem_euclid(period);
+                usize_of_i64(at.min(period - at))
+            }
+            _ => None,
+        };
+        sources[axis] = (0..i64_of(extents[axis])).map(|at| from(at - before)).collect();
+    }
+    let fill = if cx.has(2) {
+        cx.tensor(2)?.reshaped(Shape::SCALAR)?
+    } else {
+        let value = attributes.float("value").unwrap_or(0.0);
+        match data.dtype() {
+            DType::String => Tensor::zeros(DType::String, Shape::SCALAR)?,
+            dtype => {
+                let number = Number::Float(value.into());
+                Tensor::from_numbers(dtype, Shape::SCALAR, [number], convert::Rules::IEEE)?
+            }
+        }
+    };
+    let shape = allowed(cx, data.dtype(), &extents)?;
+    let each = positions(&extents).map(|position| {
+        let index = position.iter().zip(&sources).map(|(&at, source)| source[at]).collect::<Option<Vec<_>>>();
+        index.map_or((1, 0), |index| (0, place_of(&index, dims)))
+    });
+    one(Tensor::woven(&[data, &fill], shape, &each.collect::<Vec<_>>())?)
+}
+
+pub(crate) fn trilu(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let &[.., rows, columns] = data.shape().dims() else {
+        return Err(wrong(
+            Kind::Shape,
+            format!("the input has shape {}, but two axes are wanted", data.shape()),
+        ));
+    };
+    let (offset, upper) = (if cx.has(1) { cx.integer(1)? } else { 0 }, attributes.flag("upper", true));
+    let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;
+    let shape = allowed(cx, data.dtype(), data.shape().dims())?;
+    let each = (0..data.len()).map(|place| {
+        let (row, column) = (i64_of(place / columns % rows), i64_of(place % columns));
+        let above = column.saturating_sub(row);
+        if (upper && above >= offset) || (!upper && above <= offset) { (0, place) } else { (1, 0) }
+    });
+    one(Tensor::woven(&[data, &zero], shape, &each.collect::<Vec<_>>())?)
+}

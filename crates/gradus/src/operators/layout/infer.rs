@@ -1,0 +1,543 @@
+//! Operators that give the same elements another shape.
+//!
+//! | operators | shape |
+//! |---|---|
+//! | `Reshape` | the second input; 0 is the input's extent there, unless `allowzero`; -1 is what is left |
+//! | `Flatten` | two axes: those before `axis`, and the others |
+//! | `Squeeze`, `Unsqueeze` | axes of one element less, or more |
+//! | `Identity`, `Dropout` | the input's |
+
+use std::sync::Arc;
+
+use gradus_core::convert::usize_of_i64;
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Dims, Elements, Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Stop};
+use crate::operators::indexing::infer::{chosen, like_first, with_elements};
+use crate::operators::indices;
+
+pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
+    let perm = cx.ints("perm");
+    turned(cx, perm)
+}
+
+/// With the axes in that order, or from the last to the first.
+pub(crate) fn turned(cx: &mut Cx<'_, '_>, perm: Option<&[i64]>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let perm = match perm {
+        Some(perm) if perm.len() == dims.len() => cx.axes(perm, dims.len())?,
+        Some(perm) => {
+            let (count, rank) = (perm.len(), dims.len());
+            return Err(Stop::shape(format!("{count} axes are put in order, but the input has {rank}")));
+        }
+        None => (0..dims.len()).rev().collect(),
+    };
+    let turned: Vec<_> = perm.iter().map(|&axis| dims[axis]).collect();
+    // A tensor of one axis or none stays as it is.
+    let elements = match dims.len() {
+        0 | 1 => cx.elements(0),
+        _ => chosen(cx, |dims| Some(indices::turned(dims, &perm))),
+    };
+    with_elements(cx, turned, elements)
+}
+
+pub(crate) fn expand(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let Some(target) = cx.integers(1) else {
+        let len = cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let rank = len.max(dims.len());
+        let all: Vec<_> = (0..rank)
+            .map(|axis| match (axis + dims.len()).checked_sub(rank).map(|axis| dims[axis]) {
+                Some(dim) if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => dim,
+                _ => cx.data("the shape is not known before the run", Bounds::EXTENT),
+            })
+            .collect();
+        return like_first(cx, all);
+    };
+    let all = cx.broadcast(&[dims.clone(), target])?;
+    spread(cx, &all)
+}
+
+/// The first input's elements, broadcast to these extents.
+pub(crate) fn spread(cx: &mut Cx<'_, '_>, all: &[Dim]) -> Outcome {
+    let dims = cx.dims(0)?;
+    let count = crate::fact::known_shape(all).map(|shape| shape.len());
+    let elements = match cx.integers(0).as_deref() {
+        Some([only]) if count.is_some_and(|count| count <= crate::fact::MOST_INTEGERS) => {
+            Elements::Integers(vec![*only; count.unwrap_or(0)].into())
+        }
+        Some([only]) => Elements::Progression(Arc::new((*only, Dim::ZERO))),
+        _ if all[..] == dims[..] => cx.elements(0),
+        _ => Elements::Unknown,
+    };
+    with_elements(cx, all, elements)
+}
+
+pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    // Version 1 repeats one axis.
+    if cx.version == 1 {
+        let axis = cx.known_integers(2).and_then(|axis| axis.first().copied());
+        let (Some(times), Some(axis)) = (cx.integer(1), axis) else {
+            let dims = cx.any_dims("the axis is not known before the run", dims.len());
+            return like_first(cx, dims);
+        };
+        let axis = cx.axis(axis, dims.len())?;
+        let mut all = dims.to_vec();
+        all[axis] = cx.multiply(dims[axis], times);
+        return like_first(cx, all);
+    }
+    let Some(repeats) = cx.integers(1) else {
+        let dims = cx.any_dims("the repeats are not known before the run", dims.len());
+        return like_first(cx, dims);
+    };
+    if repeats.len() != dims.len() {
+        let (count, rank) = (repeats.len(), dims.len());
+        return Err(Stop::shape(format!("there are {count} repeats, but the input has rank {rank}")));
+    }
+    repeated(cx, &dims, &repeats)
+}
+
+/// The first input with these extents, each axis so many times.
+pub(crate) fn repeated(cx: &mut Cx<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> Outcome {
+    let all: Vec<_> = dims.iter().zip(repeats.iter()).map(|(&dim, &times)| cx.multiply(dim, times)).collect();
+    let elements = match (cx.integers(0), repeats) {
+        (Some(elements), [Dim::Known(times)]) => match usize_of_i64(*times) {
+            Some(times) if times.saturating_mul(elements.len()) <= crate::fact::MOST_INTEGERS => {
+                Elements::Integers(std::iter::repeat_n(elements.iter().copied(), times).flatten().collect())
+            }
+            _ => Elements::Unknown,
+        },
+        _ => Elements::Unknown,
+    };
+    with_elements(cx, all, elements)
+}
+
+pub(crate) fn concat(cx: &mut Cx<'_, '_>) -> Outcome {
+    let axis = cx.int_or("axis", i64::from(cx.version == 1));
+    let inputs: Vec<_> = (0..cx.count()).collect();
+    joined(cx, &inputs, axis)
+}
+
+pub(crate) fn qlinear_concat(cx: &mut Cx<'_, '_>) -> Outcome {
+    let inputs: Vec<_> = (2..cx.count()).step_by(3).collect();
+    let axis = cx.int_or("axis", 0);
+    let mut facts = joined(cx, &inputs, axis)?;
+    if let [Fact::Tensor(fact)] = &mut facts[..] {
+        fact.dtype = cx.dtype(2);
+    }
+    Ok(facts)
+}
+
+/// Inputs put one behind the other along an axis.
+fn joined(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: i64) -> Outcome {
+    let known = inputs.iter().find_map(|&input| cx.known_dims(input));
+    let first = inputs.first().copied().unwrap_or(0);
+    let Some(known) = known else { return Err(Stop::Unknown(Some(first), "has unknown rank".into())) };
+    let rank = known.len();
+    let axis = cx.axis(axis, rank)?;
+    let mut dims: Vec<Option<Dim>> = vec![None; rank];
+    let mut total = Some(Dim::ZERO);
+    for &input in inputs {
+        let Some(own) = cx.known_dims(input) else {
+            total = None;
+            continue;
+        };
+        if own.len() != rank {
+            let got = own.len();
+            return Err(Stop::shape(format!("input {input} has rank {got}, but another has rank {rank}")));
+        }
+        for (at, &dim) in own.iter().enumerate() {
+            if at == axis {
+                total = total.map(|total| cx.add(total, dim));
+            } else {
+                dims[at] = Some(match dims[at] {
+                    Some(before) => cx.equal(before, dim, "an axis beside the one of the concatenation")?,
+                    None => dim,
+                });
+            }
+        }
+    }
+    dims[axis] = Some(match total {
+        Some(total) => total,
+        None => cx.unknown("an input has unknown rank", Bounds::EXTENT),
+    });
+    let dims: Vec<_> = dims.into_iter().flatten().collect();
+    let elements = joined_elements(cx, inputs, axis).unwrap_or_default();
+    with_elements(cx, dims, elements)
+}
+
+fn joined_elements(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: usize) -> Option<Elements> {
+    let shapes = inputs.iter().map(|&input| cx.tensor(input)?.shape()).collect::<Option<Vec<_>>>()?;
+    let count = shapes.iter().try_fold(0usize, |count, shape| count.checked_add(shape.len()))?;
+    if count > crate::fact::MOST_INTEGERS {
+        return None;
+    }
+    let lists = inputs.iter().map(|&input| cx.integers(input)).collect::<Option<Vec<_>>>()?;
+    let dims: Vec<_> = shapes.iter().map(gradus_core::Shape::dims).collect();
+    let each = indices::joined(&dims, axis).into_iter().map(|(part, place)| lists[part][place]);
+    Some(Elements::Integers(each.collect()))
+}
+
+pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
+    let whole = dims[axis];
+    let count = cx.node.outputs.len();
+    let sizes: Vec<Dim> = if let Some(split) = cx.ints("split") {
+        split.iter().map(|&size| Dim::Known(size)).collect()
+    } else if cx.has(1) {
+        match cx.integers(1) {
+            Some(sizes) => sizes.to_vec(),
+            None => (0..count)
+                .map(|_| cx.data("the parts are not known before the run", Bounds::EXTENT))
+                .collect(),
+        }
+    } else {
+        let parts = cx.int("num_outputs").and_then(usize_of_i64).unwrap_or(count).max(1);
+        even_parts(cx, whole, parts)?
+    };
+    if sizes.len() < count {
+        return Err(Stop::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
+    }
+    if cx.ints("split").is_some() || cx.has(1) {
+        let total = cx.symbols().total(sizes.iter().copied());
+        let total = cx.or_fresh(total);
+        cx.equal(total, whole, "the parts of an axis together")?;
+    }
+    parts_of(cx, &dims, axis, &sizes[..count])
+}
+
+/// That many equal parts of an axis; the last may be shorter in new versions.
+fn even_parts(cx: &mut Cx<'_, '_>, whole: Dim, parts: usize) -> Result<Vec<Dim>, Stop> {
+    let count = cx.node.outputs.len();
+    let chunk = cx.ceil_divide(whole, Dim::from(parts));
+    let even = cx.symbols().divides(Dim::from(parts), whole);
+    let chunk = if even { cx.floor_divide(whole, Dim::from(parts)) } else { chunk };
+    if !even && cx.version < 18 {
+        let equal = cx.multiply(chunk, Dim::from(parts));
+        cx.equal(equal, whole, "an axis that is split evenly")?;
+    }
+    let size = |part: usize| {
+        // Short axes leave nothing for the last parts.
+        let before = cx.multiply(chunk, Dim::from(part));
+        let rest = cx.subtract(whole, before);
+        let size = cx.least(chunk, rest);
+        cx.greatest(size, Dim::ZERO)
+    };
+    // What no output takes is not listed: an attribute may name any number.
+    let named = parts.min(count);
+    Ok(if even { vec![chunk; named] } else { (0..named).map(size).collect() })
+}
+
+/// Parts of these sizes, one behind the other along an axis. None may be below zero, though others make up for it.
+pub(crate) fn parts_of(cx: &mut Cx<'_, '_>, dims: &[Dim], axis: usize, sizes: &[Dim]) -> Outcome {
+    if let Some((part, size)) =
+        sizes.iter().enumerate().find_map(|(part, size)| Some((part, size.known().filter(|&size| size < 0)?)))
+    {
+        return Err(Stop::shape(format!("part {part} has {size} elements")));
+    }
+    let mut start = Some(0);
+    let mut facts = Vec::with_capacity(sizes.len());
+    for &size in sizes {
+        let mut part = dims.to_vec();
+        part[axis] = size;
+        let end =
+            start.zip(size.known().and_then(usize_of_i64)).map(|(start, len): (usize, usize)| start + len);
+        let range = start.zip(end).filter(|_| dims.len() == 1);
+        let elements = match range {
+            Some((start, end)) => chosen(cx, |_| Some((start..end).collect())),
+            None => Elements::Unknown,
+        };
+        start = end;
+        facts.push(Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(part.into()), elements }));
+    }
+    Ok(facts)
+}
+
+pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let given = cx.ints("pads").or_else(|| cx.ints("paddings"));
+    let pads: Option<Dims> = match given {
+        Some(pads) => Some(pads.iter().map(|&pad| Dim::Known(pad)).collect()),
+        None => cx.integers(1),
+    };
+    let axes = if cx.has(3) {
+        match cx.known_integers(3) {
+            Some(axes) => Some(cx.axes(&axes, dims.len())?),
+            None => None,
+        }
+    } else {
+        Some((0..dims.len()).collect())
+    };
+    let (Some(pads), Some(axes)) = (pads, axes) else {
+        let dims = cx.any_dims("the pads are not known before the run", dims.len());
+        return like_first(cx, dims);
+    };
+    if pads.len() != 2 * axes.len() {
+        let (count, axes) = (pads.len(), axes.len());
+        return Err(Stop::shape(format!("there are {count} pads for {axes} axes")));
+    }
+    let (begins, ends) = pads.split_at(axes.len());
+    padded(cx, &axes, begins, ends)
+}
+
+/// The first input with so much more before and behind along these axes.
+pub(crate) fn padded(cx: &mut Cx<'_, '_>, axes: &[usize], begins: &[Dim], ends: &[Dim]) -> Outcome {
+    let mut all = cx.dims(0)?.to_vec();
+    for (&axis, (&begin, &end)) in axes.iter().zip(begins.iter().zip(ends)) {
+        let both = cx.add(begin, end);
+        all[axis] = cx.add(all[axis], both);
+    }
+    like_first(cx, all)
+}
+
+pub(crate) fn center_crop_pad(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axes = match cx.ints("axes") {
+        Some(axes) => cx.axes(axes, dims.len())?,
+        None => (0..dims.len()).collect(),
+    };
+    let target = cx.integers(1);
+    let mut all = dims.to_vec();
+    for (i, &axis) in axes.iter().enumerate() {
+        all[axis] = match target.as_ref().and_then(|target| target.get(i)) {
+            Some(&dim) => dim,
+            None => cx.data("the shape is not known before the run", Bounds::EXTENT),
+        };
+    }
+    like_first(cx, all)
+}
+
+fn block(cx: &Cx<'_, '_>) -> Result<Dim, Stop> {
+    match cx.int("blocksize") {
+        Some(size) if size > 0 => Ok(Dim::Known(size)),
+        _ => Err(Stop::shape("attribute \"blocksize\" is missing or not above 0")),
+    }
+}
+
+pub(crate) fn depth_to_space(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, block) = (cx.dims_of_rank(0, 4)?, block(cx)?);
+    let square = cx.multiply(block, block);
+    let all =
+        [dims[0], cx.floor_divide(dims[1], square), cx.multiply(dims[2], block), cx.multiply(dims[3], block)];
+    like_first(cx, all)
+}
+
+pub(crate) fn space_to_depth(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, block) = (cx.dims_of_rank(0, 4)?, block(cx)?);
+    let square = cx.multiply(block, block);
+    let all = [
+        dims[0],
+        cx.multiply(dims[1], square),
+        cx.floor_divide(dims[2], block),
+        cx.floor_divide(dims[3], block),
+    ];
+    like_first(cx, all)
+}
+
+/// The first input's elements under other extents.
+pub(crate) fn reshaped(cx: &mut Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
+    let elements = cx.elements(0);
+    // A tensor holds its shape itself; whole numbers do not, and fractions neither.
+    let dims = dims.into();
+    let elements = match elements {
+        Elements::Known(tensor) => {
+            let shape = crate::fact::known_shape(&dims);
+            let tensor = shape.and_then(|shape| tensor.reshaped(shape).ok());
+            tensor.map_or(Elements::Unknown, |tensor| Elements::Known(tensor.into()))
+        }
+        other => other,
+    };
+    Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims), elements })])
+}
+
+/// What is left of a number of elements when some extents are taken out.
+pub(crate) fn quotient(cx: &mut Cx<'_, '_>, all: &[Dim], taken: &[Dim]) -> Result<Dim, Stop> {
+    let mut left = all.to_vec();
+    let mut below = Vec::new();
+    for dim in taken {
+        // Nothing is changed by what stands on both sides, unless it is zero; and then -1 has no meaning.
+        match left.iter().position(|other| other == dim) {
+            Some(at) if *dim != Dim::ZERO => {
+                left.remove(at);
+            }
+            _ => below.push(*dim),
+        }
+    }
+    let (above, below) = (cx.product(&left), cx.product(&below));
+    if below == Dim::ZERO {
+        return Err(Stop::shape("-1 stands beside an extent of 0"));
+    }
+    Ok(cx.floor_divide(above, below))
+}
+
+pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
+    let given = cx.known_dims(0);
+    let target: Dims = match cx.ints("shape") {
+        Some(shape) => shape.iter().map(|&dim| Dim::Known(dim)).collect(),
+        None => {
+            if let Some(target) = cx.integers(1) {
+                target
+            } else {
+                let rank =
+                    cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
+                let dims = match (&given, rank) {
+                    (Some(given), 1) => vec![cx.product(&given.clone())],
+                    _ => cx.any_dims("the shape is not known before the run", rank),
+                };
+                return reshaped(cx, dims);
+            }
+        }
+    };
+    let allow_zero = cx.flag("allowzero", false);
+    reshape_to(cx, &target, allow_zero)
+}
+
+/// The first input in the shape of which these are the extents, but for 0 and -1.
+pub(crate) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) -> Outcome {
+    let given = cx.known_dims(0);
+    let mut dims: Vec<Option<Dim>> = Vec::with_capacity(target.len());
+    for (axis, &dim) in target.iter().enumerate() {
+        let same = given.as_ref().and_then(|given| given.get(axis)).copied();
+        let resolved = match dim {
+            Dim::Known(0) if !allow_zero => match (same, &given) {
+                (Some(same), _) => Some(same),
+                (None, Some(_)) => {
+                    return Err(Stop::shape(format!("axis {axis} is copied, but the input has none")));
+                }
+                (None, None) => {
+                    Some(cx.unknown("the extent is the input's, which is not known", Bounds::EXTENT))
+                }
+            },
+            Dim::Known(-1) if target[..axis].contains(&dim) => {
+                return Err(Stop::shape(format!("element {axis} of the shape is a second -1")));
+            }
+            Dim::Known(-1) => None,
+            Dim::Known(value) if value < -1 => {
+                return Err(Stop::shape(format!("element {axis} of the shape is {value}")));
+            }
+            Dim::Known(_) => Some(dim),
+            // 0 would mean the input's extent, which is the same.
+            _ if same == Some(dim) && cx.symbols().at_least(dim, 0) => Some(dim),
+            _ if cx.symbols().at_least(dim, 1) => Some(dim),
+            _ if cx.symbols().rank(dim).0 == 1 => {
+                cx.assume(dim, ">=", Dim::ONE);
+                Some(dim)
+            }
+            // The data may say -1 or 0.
+            Dim::Symbolic(_) => None,
+        };
+        dims.push(resolved);
+    }
+    let open = dims.iter().filter(|dim| dim.is_none()).count();
+    let rest: Vec<_> = dims.iter().flatten().copied().collect();
+    let left = match (&given, open) {
+        (Some(given), 1) => Some(quotient(cx, given, &rest)?),
+        _ => None,
+    };
+    if let Some(given) = &given {
+        let all: Vec<_> = rest.iter().copied().chain(left).collect();
+        if all.len() == target.len() {
+            let (before, after) = (cx.product(given), cx.product(&all));
+            cx.not_apart(before, after, "the numbers of elements")?;
+        }
+    }
+    let filled = dims.into_iter().map(|dim| match (dim, left) {
+        (Some(dim), _) | (None, Some(dim)) => dim,
+        (None, None) if given.is_none() => cx.unknown("the number of elements is not known", Bounds::EXTENT),
+        (None, None) => cx.data("the shape is not known before the run", Bounds::EXTENT),
+    });
+    let filled: Vec<_> = filled.collect();
+    reshaped(cx, filled)
+}
+
+pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axis = cx.int_or("axis", 1);
+    let axis = if axis == crate::operators::shape::infer::rank_of(&dims) {
+        dims.len()
+    } else {
+        cx.axis(axis, dims.len())?
+    };
+    let (before, after) = (cx.product(&dims[..axis]), cx.product(&dims[axis..]));
+    reshaped(cx, [before, after])
+}
+
+/// The axes that an attribute or an input names, or why they are not known. Nothing if neither is given.
+pub(crate) fn named_axes(cx: &mut Cx<'_, '_>) -> Result<Option<Vec<i64>>, Stop> {
+    if let Some(axes) = cx.ints("axes") {
+        return Ok(Some(axes.to_vec()));
+    }
+    if !cx.has(1) {
+        return Ok(None);
+    }
+    match cx.known_integers(1) {
+        Some(axes) => Ok(Some(axes)),
+        None => Err(Stop::Unknown(Some(1), "names axes that are not known".into())),
+    }
+}
+
+pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
+    let axes = named_axes(cx);
+    squeezed(cx, axes)
+}
+
+/// Without these axes, or all of one element if none are given.
+pub(crate) fn squeezed(cx: &mut Cx<'_, '_>, axes: Result<Option<Vec<i64>>, Stop>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axes = match axes {
+        Ok(Some(axes)) => cx.axes(&axes, dims.len())?,
+        Ok(None) => {
+            let mut axes = Vec::new();
+            for (axis, &dim) in dims.iter().enumerate() {
+                match dim {
+                    Dim::ONE => axes.push(axis),
+                    dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
+                    _ => {
+                        return Err(Stop::unknown(
+                            "whether an extent is 1 is not known, and all that are 1 go",
+                        ));
+                    }
+                }
+            }
+            axes
+        }
+        Err(stop) => {
+            let count = cx.len(1).filter(|&count| count <= dims.len()).ok_or(stop)?;
+            let rank = dims.len() - count;
+            let dims = cx.any_dims("the axes are not known before the run", rank);
+            return reshaped(cx, dims);
+        }
+    };
+    for &axis in &axes {
+        cx.equal(dims[axis], Dim::ONE, "an axis that is squeezed")?;
+    }
+    let left: Vec<_> =
+        dims.iter().enumerate().filter(|(axis, _)| !axes.contains(axis)).map(|(_, dim)| *dim).collect();
+    reshaped(cx, left)
+}
+
+pub(crate) fn unsqueeze(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axes = match named_axes(cx) {
+        Ok(axes) => axes.unwrap_or_default(),
+        Err(stop) => {
+            let count = cx.len(1).ok_or(stop)?;
+            let dims = cx.any_dims("the axes are not known before the run", dims.len() + count);
+            return reshaped(cx, dims);
+        }
+    };
+    let rank = dims.len() + axes.len();
+    let axes = cx.axes(&axes, rank)?;
+    let mut rest = dims.iter().copied();
+    let all: Vec<_> = (0..rank)
+        .map(|axis| if axes.contains(&axis) { Dim::ONE } else { rest.next().unwrap_or(Dim::ONE) })
+        .collect();
+    reshaped(cx, all)
+}
+
+pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Outcome {
+    Ok(vec![cx.read_fact(0)])
+}

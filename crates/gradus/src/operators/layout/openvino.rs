@@ -1,0 +1,197 @@
+//! Operators that give the same elements another shape, or repeat them.
+//!
+//! | OpenVINO | elsewhere | what differs |
+//! |---|---|---|
+//! | `Reshape` | `Reshape` | 0 is the input's extent only with `special_zero` |
+//! | `Squeeze` | `Squeeze` | no axes are all of one element; named axes of other extents stay |
+//! | `Transpose` | `Transpose` | the order is an input; an empty one turns all axes |
+//! | `Broadcast` | `Expand` | `numpy`: the target is the shape; `explicit`: and says which axes the input's are; `bidirectional` is `Expand` |
+//! | `Tile` | `Tile` | fewer repeats or fewer axes are filled up with 1 in front |
+//! | `Pad` | `Pad` | pads before and behind are two inputs; below 0 they cut |
+
+use gradus_core::convert::usize_of_i64;
+use gradus_core::graph::Content;
+use gradus_core::{Error, Kind, Result, Shape, Value};
+
+use crate::dialects::openvino::{called, input, integers};
+use crate::dim::{Bounds, Dim};
+use crate::infer::{Cx, Outcome, Stop};
+use crate::op::{Attributes, EvalCx};
+use crate::operators::indexing::infer::like_first;
+use crate::operators::layout::infer::{
+    expand, named_axes, padded, repeated, reshape_to, spread, squeezed, turned,
+};
+use crate::operators::output::allowed;
+use crate::operators::{indices, layout};
+
+/// The number of elements of an input that decides a rank.
+pub(crate) fn rank_of(cx: &Cx<'_, '_>, input: usize) -> Result<usize, Stop> {
+    cx.len(input).ok_or(Stop::Unknown(Some(input), "has an unknown number of elements".into()))
+}
+
+pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
+    let Some(target) = cx.integers(1) else {
+        let rank = rank_of(cx, 1)?;
+        let dims = cx.any_dims("the shape is not known before the run", rank);
+        return like_first(cx, dims);
+    };
+    let allow_zero = !cx.flag("special_zero", false);
+    reshape_to(cx, &target, allow_zero)
+}
+
+/// Named axes of other than one element stay. One whose extent is not known is taken to have one, as OpenVINO does, unless the
+/// node says that it may stay.
+pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
+    let axes = named_axes(cx).map(|axes| axes.filter(|axes| !axes.is_empty()));
+    let (dims, skips) = (cx.dims(0)?, cx.flag("allow_axis_skip", false));
+    let axes = match axes {
+        Ok(Some(axes)) => axes,
+        Err(stop) if skips => return Err(stop),
+        other => return squeezed(cx, other),
+    };
+    let mut gone = Vec::new();
+    for axis in axes {
+        match dims[cx.axis(axis, dims.len())?] {
+            dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
+            dim if skips && dim != Dim::ONE => {
+                return Err(Stop::unknown("whether an extent is 1 is not known, and others stay"));
+            }
+            _ => gone.push(axis),
+        }
+    }
+    squeezed(cx, Ok(Some(gone)))
+}
+
+pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
+    let Some(order) = cx.known_integers(1) else {
+        let rank = cx.dims(0)?.len();
+        let dims = cx.any_dims("the order of the axes is not known before the run", rank);
+        return like_first(cx, dims);
+    };
+    turned(cx, Some(&order[..]).filter(|order| !order.is_empty()))
+}
+
+pub(crate) fn broadcast(cx: &mut Cx<'_, '_>) -> Outcome {
+    if cx.text("mode") == Some("bidirectional") {
+        return expand(cx);
+    }
+    let Some(target) = cx.integers(1) else {
+        let rank = rank_of(cx, 1)?;
+        let dims = cx.any_dims("the shape is not known before the run", rank);
+        return like_first(cx, dims);
+    };
+    spread(cx, &target)
+}
+
+pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let Some(repeats) = cx.integers(1) else {
+        let rank = rank_of(cx, 1)?.max(dims.len());
+        let dims = cx.any_dims("the repeats are not known before the run", rank);
+        return like_first(cx, dims);
+    };
+    let rank = dims.len().max(repeats.len());
+    let filled = |list: &[Dim]| [vec![Dim::ONE; rank - list.len()], list.to_vec()].concat();
+    repeated(cx, &filled(&dims), &filled(&repeats))
+}
+
+pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
+    let rank = cx.dims(0)?.len();
+    let (begins, ends) = (cx.integers(1), cx.integers(2));
+    let (Some(begins), Some(ends)) = (begins, ends) else {
+        let dims: Vec<_> =
+            (0..rank).map(|_| cx.data("the pads are not known before the run", Bounds::EXTENT)).collect();
+        return like_first(cx, dims);
+    };
+    if begins.len() != rank || ends.len() != rank {
+        let (before, behind) = (begins.len(), ends.len());
+        return Err(Stop::shape(format!("there are {before} pads before and {behind} behind {rank} axes")));
+    }
+    padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends)
+}
+
+pub(crate) fn run_reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let allow_zero = i64::from(!attributes.flag("special_zero", false));
+    let inputs = [input(cx, 0), integers(&cx.integers(1)?)];
+    called(cx, layout::eval::reshape, vec![("allowzero", Content::Int(allow_zero))], &inputs)
+}
+
+pub(crate) fn run_squeeze(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let mut axes = if cx.has(1) { cx.integers(1)? } else { Vec::new() };
+    let named = !axes.is_empty();
+    let shape = cx.tensor(0)?.shape();
+    for &axis in &axes {
+        indices::axis(axis, shape.rank())?;
+    }
+    axes.retain(|&axis| indices::axis(axis, shape.rank()).is_ok_and(|axis| shape[axis] == 1));
+    let inputs = [input(cx, 0), integers(&axes).filter(|_| named)];
+    called(cx, layout::eval::squeeze, Vec::new(), &inputs)
+}
+
+pub(crate) fn run_transpose(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let order = cx.integers(1)?;
+    let attributes = if order.is_empty() { Vec::new() } else { vec![("perm", Content::Ints(order))] };
+    let inputs = [input(cx, 0)];
+    called(cx, layout::eval::transpose, attributes, &inputs)
+}
+
+pub(crate) fn run_broadcast(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let target = Shape::from_i64(&cx.integers(1)?)?;
+    let dims = data.shape().dims();
+    let seen = match attributes.text("mode").unwrap_or("numpy") {
+        "bidirectional" => return layout::eval::expand(attributes, cx),
+        "explicit" => {
+            let axes = indices::axes(&cx.integers(2)?, target.rank())?;
+            if axes.len() != dims.len() || !axes.is_sorted() {
+                let (count, rank) = (axes.len(), dims.len());
+                return Err(Error::new(
+                    Kind::Shape,
+                    format!("{count} axes are named in order for rank {rank}"),
+                ));
+            }
+            let mut seen = vec![1; target.rank()];
+            axes.iter().zip(dims).for_each(|(&axis, &extent)| seen[axis] = extent);
+            seen
+        }
+        "pdpd" => {
+            let last = target.rank().saturating_sub(dims.len());
+            let start = attributes.int("axis").filter(|&axis| axis >= 0);
+            let start = start.and_then(usize_of_i64).unwrap_or(last);
+            let mut seen = [vec![1; start], dims.to_vec()].concat();
+            seen.resize(target.rank().max(seen.len()), 1);
+            seen
+        }
+        _ => dims.to_vec(),
+    };
+    let seen = data.reshaped(Shape::new(seen)?)?;
+    if seen.shape().broadcast(&target)? != target {
+        let (from, to) = (data.shape(), &target);
+        return Err(Error::new(Kind::Shape, format!("shape {from} cannot be broadcast to {to}")));
+    }
+    let shape = allowed(cx, data.dtype(), target.dims())?;
+    let places = indices::broadcast(seen.shape().dims(), target.dims());
+    Ok(vec![seen.picked(shape, &places)?.into()])
+}
+
+pub(crate) fn run_tile(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (data, repeats) = (cx.tensor(0)?, cx.integers(1)?);
+    let rank = data.shape().rank().max(repeats.len());
+    let dims = [vec![1; rank - data.shape().rank()], data.shape().dims().to_vec()].concat();
+    let repeats = [vec![1; rank - repeats.len()], repeats].concat();
+    let inputs = [Some(data.reshaped(Shape::new(dims)?)?.into()), integers(&repeats)];
+    called(cx, layout::eval::tile, Vec::new(), &inputs)
+}
+
+pub(crate) fn run_pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (begins, ends) = (cx.integers(1)?, cx.integers(2)?);
+    let rank = cx.tensor(0)?.shape().rank();
+    if [begins.len(), ends.len()] != [rank; 2] {
+        let (before, behind) = (begins.len(), ends.len());
+        let message = format!("there are {before} pads before and {behind} behind {rank} axes");
+        return Err(Error::new(Kind::Shape, message));
+    }
+    let mode = attributes.text("pad_mode").unwrap_or("constant").to_owned();
+    let inputs = [input(cx, 0), integers(&[begins, ends].concat()), input(cx, 3)];
+    called(cx, layout::eval::pad, vec![("mode", Content::Bytes(mode.into()))], &inputs)
+}

@@ -1,0 +1,248 @@
+//! Operators that tell shapes, give elements another shape, repeat them, or make tensors.
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
+use gradus_core::{Class, DType, Result};
+
+use crate::conversion::node::{Cx, cannot, not_known};
+use crate::conversion::open;
+use crate::conversion::target::{NONE, V};
+use crate::conversion::to_onnx::{int, len_of, word};
+use crate::operators::indices::axis as axis_of;
+
+/// Notes what an extent that does not fit becomes, if there may be one.
+fn narrow(cx: &mut Cx<'_, '_>) {
+    let most = i64::from(i32::MAX);
+    let fits = |dims: Vec<Option<i64>>| dims.iter().all(|dim| dim.is_some_and(|dim| dim <= most));
+    if !cx.dims(0).is_some_and(fits) {
+        cx.edges("what int32 cannot hold becomes what the program makes of it");
+    }
+}
+
+pub(crate) fn shape_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let all = cx.extents(x)?;
+    if cx.attributes.dtype("output_type") == Some(DType::I32) {
+        narrow(cx);
+        return Ok(vec![cx.cast(all, DType::I32)?]);
+    }
+    Ok(vec![all])
+}
+
+/// ONNX has one type for all; OpenVINO casts what it is given.
+pub(crate) fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let types = [cx.dtype(0)?, cx.dtype(1)?, cx.dtype(2)?];
+    let to = cx.attributes.dtype("output_type").unwrap_or(types[0]);
+    let scalars = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
+    if types.contains(&DType::U64) {
+        cx.edges("numbers of 2^63 and more are none of int64, in which ONNX counts");
+    }
+    if types.iter().all(|&dtype| dtype == to) {
+        return Ok(vec![cx.ranged(scalars, to, to)?]);
+    }
+    let whole = |dtype: &DType| dtype.is_integer();
+    let short = |dtype: &DType| matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
+    let between = if whole(&to) || types.iter().all(whole) {
+        if !types.iter().all(whole) {
+            cx.edges(open::CAST);
+        }
+        DType::I64
+    } else if types.iter().all(short) && short(&to) {
+        // Short floats are as exact in float32, all others in float64.
+        DType::F32
+    } else {
+        DType::F64
+    };
+    let mut all = scalars;
+    for (scalar, dtype) in all.iter_mut().zip(types) {
+        if dtype != between {
+            *scalar = cx.cast(*scalar, between)?;
+        }
+    }
+    Ok(vec![cx.ranged(all, between, to)?])
+}
+
+/// The number of float64 among ONNX's element types.
+const DOUBLE: i64 = 11;
+
+impl Cx<'_, '_> {
+    /// A range of scalars of one type, its elements cast to another. Of the types that ONNX has no ranges of, integers are
+    /// counted in int64, and short floats in float32.
+    pub(crate) fn ranged(&mut self, scalars: [V; 3], from: DType, to: DType) -> Result<V> {
+        if !to.is_integer() {
+            self.rounding(open::RANGE);
+        }
+        let between = match from {
+            DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64 => from,
+            DType::F16 | DType::BF16 if self.target.opset >= 27 => from,
+            _ if from.is_integer() => DType::I64,
+            _ => DType::F32,
+        };
+        let mut all = scalars;
+        if between != from {
+            for scalar in &mut all {
+                *scalar = self.cast(*scalar, between)?;
+            }
+        }
+        // A running sum that is as exact as can be.
+        let stash = matches!(between, DType::F16 | DType::BF16).then_some(int("stash_type", DOUBLE));
+        let elements = self.put("Range", &all, stash.as_slice())?;
+        if between == to { Ok(elements) } else { self.cast(elements, to) }
+    }
+}
+
+/// Without axes, or with none, all of one element go. Named axes of other extents stay.
+pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let known = if cx.has(1) { cx.known_integers(1)? } else { Some(Vec::new()) };
+    let axes = match known {
+        None if cx.len(1).is_some_and(|len| len > 0) => {
+            cx.edges(SKIPPED);
+            cx.whole_list(1)?
+        }
+        None => return Err(not_known("which axes go")),
+        Some(axes) if axes.is_empty() => NONE,
+        Some(axes) => {
+            let mut gone = Vec::new();
+            for axis in axes {
+                let extent = match cx.rank_if_known(0) {
+                    Some(rank) => cx.known_extent(0, axis_of(axis, rank)?),
+                    None => None,
+                };
+                if extent.is_none() {
+                    if cx.attributes.flag("allow_axis_skip", false) {
+                        return Err(not_known(&format!("whether axis {axis} has one element")));
+                    }
+                    cx.edges(SKIPPED);
+                }
+                if extent.is_none_or(|extent| extent == 1) {
+                    gone.push(axis);
+                }
+            }
+            if gone.is_empty() {
+                return Ok(vec![cx.put("Identity", &[x], &[])?]);
+            }
+            let gone = cx.axes_in_set(gone, cx.rank_if_known(0))?;
+            cx.list(&gone)
+        }
+    };
+    Ok(vec![cx.put("Squeeze", &[x, axes], &[])?])
+}
+
+/// What ONNX does not do.
+const SKIPPED: &str =
+    "an axis that is to go but has other than one element stays in OpenVINO, and is an error in ONNX";
+
+pub(crate) fn broadcast(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (mut x, target) = (cx.input(0)?, cx.whole_list(1)?);
+    let new: Vec<i64> = match cx.attributes.text("mode").unwrap_or("numpy") {
+        "explicit" => {
+            let own = cx.integers(2)?;
+            (0..i64_of(len_of(cx, 1)?)).filter(|axis| !own.contains(axis)).collect()
+        }
+        "pdpd" => {
+            let (rank, all) = (cx.rank(0)?, len_of(cx, 1)?);
+            let start = cx.attributes.int("axis").filter(|&axis| axis >= 0);
+            let start = start.unwrap_or(i64_of(all.saturating_sub(rank)));
+            (start + i64_of(rank)..i64_of(all)).map(|axis| axis - start).collect()
+        }
+        _ => Vec::new(),
+    };
+    if !new.is_empty() {
+        let axes = cx.list(&new);
+        x = cx.put("Unsqueeze", &[x, axes], &[])?;
+    }
+    Ok(vec![cx.put("Expand", &[x, target], &[])?])
+}
+
+/// What is missing of repeats or axes is 1, in front.
+pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (mut x, mut repeats) = (cx.input(0)?, cx.whole_list(1)?);
+    let (rank, count) = (cx.rank(0)?, len_of(cx, 1)?);
+    if count < rank {
+        let ones = cx.list(&vec![1; rank - count]);
+        repeats = cx.put("Concat", &[ones, repeats], &[int("axis", 0)])?;
+    }
+    if count > rank {
+        let axes = cx.all_axes(count - rank);
+        x = cx.put("Unsqueeze", &[x, axes], &[])?;
+    }
+    Ok(vec![cx.put("Tile", &[x, repeats], &[])?])
+}
+
+pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let mode = cx.attributes.text("pad_mode").unwrap_or("constant").to_owned();
+    if !matches!(&*mode, "constant" | "edge" | "reflect") {
+        return Err(cannot(format!("ONNX does not pad in mode \"{mode}\"")));
+    }
+    let x = cx.input(0)?;
+    let pads = if let (Some(before), Some(behind)) = (cx.known_integers(1)?, cx.known_integers(2)?) {
+        cx.list(&[before, behind].concat())
+    } else {
+        let (before, behind) = (cx.whole_list(1)?, cx.whole_list(2)?);
+        cx.put("Concat", &[before, behind], &[int("axis", 0)])?
+    };
+    let value = if mode == "constant" { cx.maybe(3)? } else { NONE };
+    Ok(vec![cx.put("Pad", &[x, pads, value], &[word("mode", &mode)])?])
+}
+
+/// ONNX counts indices below zero from the end, OpenVINO only if it says so: otherwise they are none.
+pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (mut indices, depth) = (cx.whole(0)?, cx.whole_scalar(1)?);
+    let signed = matches!(cx.dtype(0)?.class(), Class::Signed);
+    if signed && cx.attributes.text("negative_indices_mode") != Some("normalize") {
+        let zero = cx.scalar(0);
+        let below = cx.put("Less", &[indices, zero], &[])?;
+        indices = cx.put("Where", &[below, depth, indices], &[])?;
+    }
+    let (on, off, one) = (cx.input(2)?, cx.input(3)?, cx.list(&[1]));
+    let (on, off) = (cx.with_shape(on, one)?, cx.with_shape(off, one)?);
+    let values = cx.put("Concat", &[off, on], &[int("axis", 0)])?;
+    let axis = cx.attributes.int("axis").unwrap_or(-1);
+    Ok(vec![cx.put("OneHot", &[indices, depth, values], &[int("axis", axis)])?])
+}
+
+pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, shape) = (cx.input(0)?, cx.whole_list(1)?);
+    let zero = cx.attributes.flag("special_zero", false);
+    Ok(vec![cx.put("Reshape", &[x, shape], &[int("allowzero", i64::from(!zero))])?])
+}
+
+pub(crate) fn unsqueeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let axes = match cx.known_integers(1)? {
+        Some(axes) => {
+            let rank = cx.rank_if_known(0).map(|rank| rank + axes.len());
+            let axes = cx.axes_in_set(axes, rank)?;
+            cx.list(&axes)
+        }
+        None => cx.whole_list(1)?,
+    };
+    Ok(vec![cx.put("Unsqueeze", &[x, axes], &[])?])
+}
+
+pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, order) = (cx.input(0)?, cx.integers(1)?);
+    let perm = (!order.is_empty()).then_some(("perm", Content::Ints(order)));
+    Ok(vec![cx.put("Transpose", &[x], perm.as_slice())?])
+}
+
+pub(crate) fn concat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let parts = cx.inputs()?;
+    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.axis_in_set(axis, cx.rank_if_known(0))?;
+    Ok(vec![cx.put("Concat", &parts, &[int("axis", axis)])?])
+}
+
+pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.rank_if_known(0).is_none_or(|rank| rank == 0) {
+        cx.edges("of a scalar, the texts do not say what the indices are");
+    }
+    let x = cx.input(0)?;
+    let found = cx.put("NonZero", &[x], &[])?;
+    if cx.attributes.dtype("output_type") == Some(DType::I32) {
+        narrow(cx);
+        return Ok(vec![cx.cast(found, DType::I32)?]);
+    }
+    Ok(vec![found])
+}

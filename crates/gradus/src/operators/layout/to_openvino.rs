@@ -1,0 +1,200 @@
+//! Operators that tell shapes, give elements another shape, repeat them, or make tensors.
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result, Shape, Tensor};
+
+use crate::conversion::node::{Cx, Given, cannot, not_known};
+use crate::conversion::open;
+use crate::conversion::target::{NONE, V};
+use crate::conversion::to_openvino::say;
+use crate::conversion::types::named;
+
+pub(crate) fn shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let all = cx.shape_of(x)?;
+    let (start, end) = (cx.attributes.int("start").unwrap_or(0), cx.attributes.int("end"));
+    if start == 0 && end.is_none() {
+        return Ok(vec![all]);
+    }
+    Ok(vec![cx.sliced(all, start, end.unwrap_or(i64::MAX))?])
+}
+
+pub(crate) fn size(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let (all, axis) = (cx.shape_of(x)?, cx.list(&[0]));
+    Ok(vec![cx.put("ReduceProd", &[all, axis], &[say("keep_dims", false)])?])
+}
+
+pub(crate) fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::RANGE);
+    let dtype = cx.dtype(0)?;
+    let scalars = [cx.scalar_input(0)?, cx.scalar_input(1)?, cx.scalar_input(2)?];
+    Ok(vec![cx.put("Range", &scalars, &[named("output_type", dtype)?])?])
+}
+
+pub(crate) fn constant(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let held = cx.node.attributes.first().map(|attribute| (&*attribute.name, &attribute.content));
+    let tensor = match held {
+        Some((_, Content::Tensor(held))) => held.tensor()?,
+        Some((_, Content::Int(value))) => Tensor::scalar(*value),
+        Some((_, Content::Ints(values))) => Tensor::vector(values),
+        Some((_, Content::Float(value))) => Tensor::scalar(*value),
+        Some((_, Content::Floats(values))) => Tensor::vector(values),
+        _ => return Err(cannot("constants of text are not converted")),
+    };
+    crate::conversion::types::expect(cx.conversion.to, tensor.dtype())?;
+    // One of its own, as it gets the name of the node's output.
+    Ok(vec![cx.target.constant(None, tensor.into())])
+}
+
+pub(crate) fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let value = match cx.attributes.tensor("value")? {
+        Some(value) => value.reshaped(Shape::SCALAR)?,
+        None => Tensor::scalar(0f32),
+    };
+    let (shape, value) = (cx.input(0)?, cx.constant(value));
+    Ok(vec![cx.put("Broadcast", &[value, shape], &[say("mode", "numpy")])?])
+}
+
+pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let shape = cx.given("shape", 1)?.ok_or_else(|| cannot("there is no shape"))?;
+    let zero = !cx.attributes.flag("allowzero", false);
+    Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", zero)])?])
+}
+
+/// Two axes: the extents before the axis together, and all others.
+pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let axis = cx.attributes.int("axis").unwrap_or(1);
+    let dims = cx.shape_of(x)?;
+    let (zero, one) = (cx.list(&[0]), cx.list(&[1]));
+    let mut parts = Vec::new();
+    for (from, to) in [(0, axis), (axis, i64::MAX)] {
+        parts.push(if (from, to) == (0, 0) {
+            one
+        } else {
+            let part = cx.sliced(dims, from, to)?;
+            cx.put("ReduceProd", &[part, zero], &[say("keep_dims", true)])?
+        });
+    }
+    let target = cx.put("Concat", &parts, &[say("axis", 0)])?;
+    Ok(vec![cx.put("Reshape", &[x, target], &[say("special_zero", false)])?])
+}
+
+/// A list without axes changes nothing; to OpenVINO's Squeeze, it would name all of one element.
+pub(crate) fn on_axes(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let axes = match cx.given_integers("axes", 1)? {
+        Given::No => NONE,
+        Given::Known(axes) if axes.is_empty() => return Ok(vec![x]),
+        Given::Known(axes) => cx.list(&axes),
+        Given::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
+        Given::Computed => return Err(not_known("whether there are axes")),
+    };
+    Ok(vec![cx.put(operator, &[x, axes], &[])?])
+}
+
+pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let mode = cx.attributes.text("mode").unwrap_or("constant").to_owned();
+    if !matches!(&*mode, "constant" | "edge" | "reflect") {
+        return Err(cannot(format!("OpenVINO does not pad in mode \"{mode}\"")));
+    }
+    let x = cx.input(0)?;
+    let (before, behind) = pads(cx)?;
+    let mut inputs = vec![x, before, behind];
+    if let Some(value) = cx.attributes.float("value") {
+        let dtype = cx.dtype(0)?;
+        inputs.push(cx.number(value.into(), dtype)?);
+    } else if cx.has(2) {
+        inputs.push(cx.scalar_input(2)?);
+    }
+    Ok(vec![cx.put("Pad", &inputs, &[say("pad_mode", mode)])?])
+}
+
+/// The pads before and behind each axis.
+fn pads(cx: &mut Cx<'_, '_>) -> Result<(V, V)> {
+    let axes = if cx.has(3) { Some(cx.integers(3)?) } else { None };
+    let known = cx.given_integers("pads", 1)?.known();
+    let count = known.as_ref().map(Vec::len).or_else(|| cx.len(1)).map(|count| count / 2);
+    let count = count.ok_or_else(|| not_known("the number of pads"))?;
+    // Where the pads of each axis are; behind all stands a zero.
+    let place: Vec<usize> = match axes {
+        None => (0..count).collect(),
+        Some(axes) => {
+            let rank = cx.rank(0)?;
+            let axes = axes.into_iter().map(|axis| cx.axis(axis, 0)).collect::<Result<Vec<_>>>()?;
+            let at = |axis| axes.iter().position(|&named| named == axis);
+            (0..rank).map(|axis| at(axis).unwrap_or(2 * count)).collect()
+        }
+    };
+    let other = |&at: &usize| if at == 2 * count { at } else { at + count };
+    let behind: Vec<usize> = place.iter().map(other).collect();
+    if let Some(known) = known {
+        let pick = |place: &[usize]| -> Vec<i64> {
+            place.iter().map(|&at| known.get(at).copied().unwrap_or(0)).collect()
+        };
+        return Ok((cx.list(&pick(&place)), cx.list(&pick(&behind))));
+    }
+    let (list, zero, axis) = (cx.input(1)?, cx.list(&[0]), cx.scalar(0));
+    let list = cx.put("Concat", &[list, zero], &[say("axis", 0)])?;
+    let mut picked = |place: &[usize]| {
+        let place = cx.list(&place.iter().map(|&at| i64_of(at)).collect::<Vec<_>>());
+        cx.put("Gather", &[list, place, axis], &[say("batch_dims", 0)])
+    };
+    Ok((picked(&place)?, picked(&behind)?))
+}
+
+pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.rank_if_known(0).is_none_or(|rank| rank == 0) {
+        cx.edges("of a scalar, the texts do not say what the indices are");
+    }
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("NonZero", &[x], &[say("output_type", "i64")])?])
+}
+
+pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let mut indices = cx.input(0)?;
+    if !cx.dtype(0)?.is_integer() {
+        cx.edges("indices that are no whole numbers are left open");
+        indices = cx.converted(indices, DType::I64)?;
+    }
+    let mut depth = cx.scalar_input(1)?;
+    if !cx.dtype(1)?.is_integer() {
+        depth = cx.converted(depth, DType::I64)?;
+    }
+    let (values, axis) = (cx.input(2)?, cx.scalar(0));
+    let mut value = |at: i64| {
+        let at = cx.scalar(at);
+        cx.put("Gather", &[values, at, axis], &[say("batch_dims", 0)])
+    };
+    let (off, on) = (value(0)?, value(1)?);
+    let axis = cx.attributes.int("axis").unwrap_or(-1);
+    let attributes = [say("axis", axis), say("negative_indices_mode", "normalize")];
+    Ok(vec![cx.put("OneHot", &[indices, depth, on, off], &attributes)?])
+}
+
+pub(crate) fn expand(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, shape) = (cx.input(0)?, cx.input(1)?);
+    Ok(vec![cx.put("Broadcast", &[x, shape], &[say("mode", "bidirectional")])?])
+}
+
+pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let (x, repeats) = (cx.input(0)?, cx.input(1)?);
+    Ok(vec![cx.put("Tile", &[x, repeats], &[])?])
+}
+
+pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    // An empty order would turn all axes as well, but OpenVINO reads no file of constants without bytes.
+    let all = cx.rank_if_known(0).map(|rank| (0..i64_of(rank)).rev().collect());
+    let order = cx.attributes.list("perm").or(all).unwrap_or_default();
+    let (x, order) = (cx.input(0)?, cx.list(&order));
+    Ok(vec![cx.put("Transpose", &[x, order], &[])?])
+}
+
+pub(crate) fn concat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    let parts = cx.inputs()?;
+    let axis = cx.attributes.int("axis").unwrap_or(0);
+    Ok(vec![cx.put("Concat", &parts, &[say("axis", axis)])?])
+}

@@ -1,0 +1,119 @@
+//! Evaluation of products of matrices.
+
+use gradus_core::convert::{self, FromNumber};
+use gradus_core::{Error, Kind, Number, Result, Shape, Tensor, Value};
+
+use crate::op::{Attributes, EvalCx};
+use crate::operators::indices;
+use crate::operators::output::allowed;
+use crate::operators::reduction::eval::one;
+
+/// The sum of products of numbers at pairs of places.
+fn dot(a: &[Number], b: &[Number], places: impl Iterator<Item = (usize, usize)>) -> Number {
+    let mut ints = 0i128;
+    let mut floats = 0.0;
+    let mut whole = true;
+    for (i, j) in places {
+        match (a[i], b[j]) {
+            (Number::Int(x), Number::Int(y)) => {
+                ints = i128::from(i64::from_number(Number::Int(ints + x * y)));
+            }
+            (x, y) => {
+                whole = false;
+                floats += convert::nearest_f64(x) * convert::nearest_f64(y);
+            }
+        }
+    }
+    if whole { Number::Int(ints) } else { Number::Float(floats) }
+}
+
+#[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
+pub(crate) fn mat_mul(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
+    let (mut x, mut y) = (a.shape().dims().to_vec(), b.shape().dims().to_vec());
+    if x.is_empty() || y.is_empty() {
+        return Err(Error::new(Kind::Shape, "a scalar cannot be multiplied as a matrix"));
+    }
+    let (row, column) = (x.len() == 1, y.len() == 1);
+    if row {
+        x.insert(0, 1);
+    }
+    if column {
+        y.push(1);
+    }
+    let (inner, rows, columns) = (x[x.len() - 1], x[x.len() - 2], y[y.len() - 1]);
+    if inner != y[y.len() - 2] {
+        return Err(Error::new(Kind::Shape, format!("{} and {} cannot be multiplied", a.shape(), b.shape())));
+    }
+    let (batch_x, batch_y) = (Shape::new(&x[..x.len() - 2])?, Shape::new(&y[..y.len() - 2])?);
+    let batch = batch_x.broadcast(&batch_y)?;
+    let mut dims = [batch.dims(), &[rows, columns]].concat();
+    let shape = allowed(cx, a.dtype(), &dims)?;
+    let (from_a, from_b) =
+        (indices::broadcast(batch_x.dims(), batch.dims()), indices::broadcast(batch_y.dims(), batch.dims()));
+    let (p, q): (Vec<_>, Vec<_>) = (a.numbers()?.collect(), b.numbers()?.collect());
+    let mut products = Vec::with_capacity(shape.len());
+    for (&i, &j) in from_a.iter().zip(&from_b) {
+        for r in 0..rows {
+            for c in 0..columns {
+                let pairs = (0..inner).map(|k| ((i * rows + r) * inner + k, (j * inner + k) * columns + c));
+                products.push(dot(&p, &q, pairs));
+            }
+        }
+    }
+    if column {
+        dims.pop();
+    }
+    if row {
+        dims.remove(batch.rank());
+    }
+    let result = Tensor::from_numbers(a.dtype(), shape, products, convert::Rules::IEEE)?;
+    one(result.reshaped(Shape::new(dims)?)?)
+}
+
+#[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
+pub(crate) fn gemm(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
+    let matrix = |tensor: &Tensor| match *tensor.shape().dims() {
+        [rows, columns] => Ok([rows, columns]),
+        _ => Err(Error::new(Kind::Shape, format!("{} is no matrix", tensor.shape()))),
+    };
+    let ([ar, ac], [br, bc]) = (matrix(a)?, matrix(b)?);
+    let (turn_a, turn_b) = (attributes.flag("transA", false), attributes.flag("transB", false));
+    let (rows, inner) = if turn_a { (ac, ar) } else { (ar, ac) };
+    let (inner_b, columns) = if turn_b { (bc, br) } else { (br, bc) };
+    if inner != inner_b {
+        return Err(Error::new(Kind::Shape, format!("{} and {} cannot be multiplied", a.shape(), b.shape())));
+    }
+    let shape = allowed(cx, a.dtype(), &[rows, columns])?;
+    let (p, q): (Vec<_>, Vec<_>) = (a.numbers()?.collect(), b.numbers()?.collect());
+    let bias = if cx.has(2) {
+        let c = cx.tensor(2)?;
+        let places =
+            c.shape().broadcast(&shape).map(|_| indices::broadcast(c.shape().dims(), shape.dims()))?;
+        Some((places, c.numbers()?.collect::<Vec<_>>()))
+    } else {
+        None
+    };
+    let [alpha, beta] = ["alpha", "beta"].map(|name| f64::from(attributes.float(name).unwrap_or(1.0)));
+    let mut sums = Vec::with_capacity(shape.len());
+    for r in 0..rows {
+        for c in 0..columns {
+            let pairs = (0..inner).map(|k| {
+                let i = if turn_a { k * ac + r } else { r * ac + k };
+                let j = if turn_b { c * bc + k } else { k * bc + c };
+                (i, j)
+            });
+            let product = dot(&p, &q, pairs);
+            let added = bias.as_ref().map(|(places, numbers)| numbers[places[r * columns + c]]);
+            sums.push(match (product, added) {
+                (Number::Int(x), None) if alpha == 1.0 => Number::Int(x),
+                (Number::Int(x), Some(Number::Int(y))) if alpha == 1.0 && beta == 1.0 => Number::Int(x + y),
+                (x, y) => Number::Float(
+                    alpha * convert::nearest_f64(x) + y.map_or(0.0, |y| beta * convert::nearest_f64(y)),
+                ),
+            });
+        }
+    }
+    one(Tensor::from_numbers(a.dtype(), shape, sums, convert::Rules::IEEE)?)
+}

@@ -1,0 +1,216 @@
+//! Products of matrices, and sums of products along named axes.
+//!
+//! | operators | shape |
+//! |---|---|
+//! | `MatMul` and its kin | NumPy's: the last two axes multiply, those before broadcast, one axis alone is a vector |
+//! | `Gemm` and its kin | two axes each, perhaps transposed |
+//! | `Einsum` | by the equation |
+//! | `Det` | the last two axes go |
+
+use std::collections::HashMap;
+
+use gradus_core::DType;
+
+use crate::dim::Dim;
+use crate::fact::{Dims, Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Stop};
+
+/// A tensor of the first input's element type.
+fn like(cx: &Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+}
+
+/// The extents of NumPy's product of two inputs.
+fn multiplied(cx: &mut Cx<'_, '_>, a: usize, b: usize) -> Result<Vec<Dim>, Stop> {
+    let (a, b) = (cx.dims(a)?, cx.dims(b)?);
+    product(cx, &a, &b)
+}
+
+pub(crate) fn product(cx: &mut Cx<'_, '_>, a: &[Dim], b: &[Dim]) -> Result<Vec<Dim>, Stop> {
+    let (Some((&inner_a, rows)), false) = (a.split_last(), b.is_empty()) else {
+        return Err(Stop::shape("a scalar cannot be multiplied as a matrix"));
+    };
+    let (inner_b, columns, before_b) = match b {
+        [only] => (*only, None, &[][..]),
+        [before @ .., inner, columns] => (*inner, Some(*columns), before),
+        [] => return Err(Stop::shape("a scalar cannot be multiplied as a matrix")),
+    };
+    cx.equal(inner_a, inner_b, "the axes that are multiplied")?;
+    let (row, before_a) = match rows.split_last() {
+        Some((row, before)) => (Some(*row), before),
+        None => (None, &[][..]),
+    };
+    let mut dims = cx.broadcast(&[before_a.into(), before_b.into()])?;
+    dims.extend(row);
+    dims.extend(columns);
+    Ok(dims)
+}
+
+fn gemm_dims(cx: &mut Cx<'_, '_>, a: usize, b: usize) -> Result<[Dim; 2], Stop> {
+    // Of two factors, one is enough for an axis of the result.
+    let (a, b) = (cx.dims_of_rank(a, 2)?, cx.dims_of_rank(b, 2)?);
+    let turned = |dims: &[Dim], by: bool| if by { [dims[1], dims[0]] } else { [dims[0], dims[1]] };
+    let [rows, inner_a] = turned(&a, cx.flag("transA", false));
+    let [inner_b, columns] = turned(&b, cx.flag("transB", false));
+    cx.equal(inner_a, inner_b, "the axes that are multiplied")?;
+    Ok([rows, columns])
+}
+
+pub(crate) fn fused(cx: &mut Cx<'_, '_>) -> Outcome {
+    let swapped = |cx: &mut Cx<'_, '_>, input: usize, last: &str, batch: &str| -> Result<Vec<Dim>, Stop> {
+        let mut dims = cx.dims(input)?.to_vec();
+        let rank = dims.len();
+        // The batch axis goes behind the others but the last: [b, m, k] is read as [m, b, k].
+        if cx.flag(batch, false) && rank > 2 {
+            dims[..rank - 1].rotate_left(1);
+        }
+        if cx.flag(last, false) && rank > 1 {
+            dims.swap(rank - 1, rank - 2);
+        }
+        Ok(dims)
+    };
+    let a = swapped(cx, 0, "transA", "transBatchA")?;
+    let b = swapped(cx, 1, "transB", "transBatchB")?;
+    let dims = product(cx, &a, &b)?;
+    like(cx, dims)
+}
+
+pub(crate) fn packed(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let (Some((&inner, rows)), Some(n)) = (dims.split_last(), cx.int("N")) else {
+        return Err(Stop::unknown("attribute \"N\" is missing"));
+    };
+    if let Some(k) = cx.int("K") {
+        cx.equal(inner, Dim::Known(k), "the axes that are multiplied")?;
+    }
+    let all: Vec<_> = rows.iter().copied().chain([Dim::Known(n)]).collect();
+    like(cx, all)
+}
+
+pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Outcome {
+    let equation: String =
+        cx.text("equation").unwrap_or_default().chars().filter(|c| !c.is_whitespace()).collect();
+    let (left, right) = match equation.split_once("->") {
+        Some((left, right)) => (left, Some(right)),
+        None => (equation.as_str(), None),
+    };
+    let terms: Vec<_> = left.split(',').collect();
+    if terms.len() != cx.count() {
+        let (count, inputs) = (terms.len(), cx.count());
+        return Err(Stop::shape(format!("the equation has {count} terms for {inputs} inputs")));
+    }
+    let mut extents: HashMap<char, Dim> = HashMap::new();
+    let mut rest: Vec<Dims> = Vec::new();
+    let mut counts: HashMap<char, usize> = HashMap::new();
+    for (input, term) in terms.iter().enumerate() {
+        let dims = cx.dims(input)?;
+        let (before, after, open) = match term.split_once("...") {
+            Some((before, after)) => (before, after, true),
+            None => (*term, "", false),
+        };
+        let named = before.chars().count() + after.chars().count();
+        if named > dims.len() || (!open && named < dims.len()) {
+            let rank = dims.len();
+            return Err(Stop::shape(format!(
+                "term \"{term}\" names {named} axes, but input {input} has {rank}"
+            )));
+        }
+        let hidden = dims.len() - named;
+        let at = before.chars().count();
+        if open {
+            rest.push(dims[at..at + hidden].into());
+        }
+        let named = before.chars().zip(&dims[..at]).chain(after.chars().zip(&dims[at + hidden..]));
+        for (letter, &dim) in named {
+            *counts.entry(letter).or_default() += 1;
+            let both = match extents.get(&letter) {
+                // An axis of 1 goes with any.
+                Some(&before) => cx.broadcast(&[Dims::from([before]), Dims::from([dim])])?[0],
+                None => dim,
+            };
+            extents.insert(letter, both);
+        }
+    }
+    let shared = cx.broadcast(&rest)?;
+    let implicit = || {
+        let mut letters: Vec<_> =
+            counts.iter().filter(|(_, count)| **count == 1).map(|(letter, _)| *letter).collect();
+        letters.sort_unstable();
+        format!("...{}", letters.into_iter().collect::<String>())
+    };
+    let right = right.map_or_else(implicit, str::to_owned);
+    let (before, after, open) = match right.split_once("...") {
+        Some((before, after)) => (before, after, true),
+        None => (right.as_str(), "", false),
+    };
+    let mut dims = Vec::new();
+    let of = |letter: char| {
+        extents
+            .get(&letter)
+            .copied()
+            .ok_or_else(|| Stop::shape(format!("the result names axis '{letter}', which no term has")))
+    };
+    for letter in before.chars() {
+        dims.push(of(letter)?);
+    }
+    if open {
+        dims.extend(shared);
+    }
+    for letter in after.chars() {
+        dims.push(of(letter)?);
+    }
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = multiplied(cx, 0, 1)?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub(crate) fn q_linear_mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = multiplied(cx, 0, 3)?;
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(7), Some(dims.into())))])
+}
+
+pub(crate) fn gemm(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = gemm_dims(cx, 0, 1)?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub(crate) fn det(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let rest = dims.len().checked_sub(2).ok_or_else(|| Stop::shape("a matrix is wanted"))?;
+    Ok(vec![Fact::shaped(&dims[..rest])])
+}
+
+pub(crate) fn fused_gemm(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = gemm_dims(cx, 0, 1)?;
+    like(cx, dims)
+}
+
+pub(crate) fn gemm_float8(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = gemm_dims(cx, 0, 1)?;
+    let to = cx.type_of("dtype").unwrap_or(DType::F32);
+    Ok(vec![Fact::typed(to, dims)])
+}
+
+pub(crate) fn mat_mul_integer16(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = multiplied(cx, 0, 1)?;
+    Ok(vec![Fact::typed(DType::I32, dims)])
+}
+
+pub(crate) fn mat_mul_integer_to_float(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = multiplied(cx, 0, 1)?;
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(2), Some(dims.into())))])
+}
+
+pub(crate) fn dynamic_quantize_mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = multiplied(cx, 0, 1)?;
+    like(cx, dims)
+}
+
+pub(crate) fn q_gemm(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = gemm_dims(cx, 0, 3)?;
+    let dtype = if cx.has(8) { cx.dtype(8) } else { Some(DType::F32) };
+    Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))])
+}

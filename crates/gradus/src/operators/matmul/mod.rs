@@ -1,0 +1,7 @@
+//! Products of matrices.
+
+pub(crate) mod eval;
+pub(crate) mod infer;
+pub(crate) mod openvino;
+pub(crate) mod to_onnx;
+pub(crate) mod to_openvino;

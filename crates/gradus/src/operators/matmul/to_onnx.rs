@@ -1,0 +1,26 @@
+//! Products of matrices in the operators of ONNX.
+
+use gradus_core::Result;
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
+
+use crate::conversion::node::Cx;
+use crate::conversion::open;
+use crate::conversion::target::V;
+
+pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    let mut operands = cx.inputs()?;
+    for (input, name) in ["transpose_a", "transpose_b"].into_iter().enumerate() {
+        if !cx.attributes.flag(name, false) {
+            continue;
+        }
+        let rank = cx.rank(input)?;
+        if rank > 1 {
+            let mut order: Vec<_> = (0..i64_of(rank)).collect();
+            order.swap(rank - 1, rank - 2);
+            operands[input] = cx.put("Transpose", &[operands[input]], &[("perm", Content::Ints(order))])?;
+        }
+    }
+    Ok(vec![cx.put("MatMul", &operands, &[])?])
+}

@@ -1,0 +1,38 @@
+//! Products of matrices in the operators of OpenVINO.
+
+use gradus_core::{Result, Tensor};
+
+use crate::conversion::node::{Cx, cannot};
+use crate::conversion::open;
+use crate::conversion::target::V;
+use crate::conversion::to_openvino::{numpy, say};
+use crate::conversion::types::exactly;
+
+pub(crate) fn gemm(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    let dtype = cx.dtype(0)?;
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    let [first, second] = [("transpose_a", "transA"), ("transpose_b", "transB")]
+        .map(|(theirs, ours)| say(theirs, cx.attributes.flag(ours, false)));
+    let mut value = cx.put("MatMul", &[a, b], &[first, second])?;
+    let alpha = cx.attributes.float("alpha").unwrap_or(1.0);
+    let beta = cx.attributes.float("beta").unwrap_or(1.0);
+    for factor in [alpha, beta] {
+        if dtype.is_integer() && exactly(&Tensor::scalar(factor), dtype)?.is_none() {
+            return Err(cannot("integers are multiplied by numbers that their type does not hold"));
+        }
+    }
+    if alpha != 1.0 {
+        let alpha = cx.number(alpha.into(), dtype)?;
+        value = cx.put("Multiply", &[value, alpha], &[numpy()])?;
+    }
+    if cx.has(2) {
+        let mut bias = cx.input(2)?;
+        if beta != 1.0 {
+            let beta = cx.number(beta.into(), dtype)?;
+            bias = cx.put("Multiply", &[bias, beta], &[numpy()])?;
+        }
+        value = cx.put("Add", &[value, bias], &[numpy()])?;
+    }
+    Ok(vec![value])
+}

@@ -1,0 +1,134 @@
+//! Operators: one table of all, and a folder for each family.
+//!
+//! A row of the [table](table) says what is known about an operator of a standard, and names the
+//! functions that infer, evaluate and convert it. A family holds these functions: `infer.rs` works
+//! on facts, `eval.rs` on tensors, `to_onnx.rs` and `to_openvino.rs` write the operators of the
+//! other standard, and `openvino.rs` adapts what OpenVINO spells differently.
+
+pub(crate) mod contrib;
+pub(crate) mod control_flow;
+pub(crate) mod elementwise;
+pub(crate) mod generate;
+pub(crate) mod indexing;
+pub(crate) mod indices;
+pub(crate) mod layout;
+pub(crate) mod matmul;
+pub(crate) mod nn;
+pub(crate) mod operation;
+pub(crate) mod output;
+pub(crate) mod range;
+pub(crate) mod reduction;
+mod row;
+pub(crate) mod sequence;
+pub(crate) mod shape;
+mod table;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use gradus_core::graph::{Node, Standard};
+use gradus_core::{Error, Kind, Result};
+
+pub(crate) use range::spaces::DOMAIN as OWN_DOMAIN;
+pub(crate) use row::{Bits, Chance, Eval, Role};
+pub use row::{Conversion, Row};
+
+use crate::schema::Signature;
+
+/// All rows.
+pub fn all() -> impl Iterator<Item = &'static Row> {
+    table::TABLE.iter().copied().flatten()
+}
+
+/// The row of an operator, if there is one.
+pub fn row(standard: Standard, domain: &str, name: &str) -> Option<&'static Row> {
+    type Key = (Standard, &'static str, &'static str);
+    static INDEX: OnceLock<HashMap<Key, &'static Row>> = OnceLock::new();
+    let index = INDEX.get_or_init(|| all().map(|row| ((row.standard, row.domain, row.name), row)).collect());
+    index.get(&(standard, domain, name)).copied()
+}
+
+/// The row of a node's operator, if there is one.
+pub fn row_of(standard: Standard, node: &Node) -> Option<&'static Row> {
+    row(standard, &node.operator.domain, &node.operator.name)
+}
+
+/// The signature of the version of an operator that applies to a node.
+///
+/// # Errors
+/// [`Kind::Graph`] if the model imports no operator set of the domain, or one that is older than
+/// the operator.
+pub fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
+    let Row { domain, name, .. } = row;
+    let versions = row.signatures();
+    let Some(version) = node.version else {
+        let message = format!(
+            "no operator set of domain \"{domain}\" is imported, so the version of {name} is not known"
+        );
+        return Err(Error::new(Kind::Graph, message));
+    };
+    versions.iter().rfind(|signature| signature.since <= version).ok_or_else(|| {
+        let message = match versions.first() {
+            Some(first) => {
+                format!("operator {name} exists since operator set {}, but the set is {version}", first.since)
+            }
+            None => format!("operator {name} has no signature"),
+        };
+        Error::new(Kind::Graph, message)
+    })
+}
+
+/// The row and signature of a node whose operator is evaluated.
+///
+/// # Errors
+/// [`Kind::Unsupported`] if Gradus does not evaluate the operator; as [`signature`].
+pub fn evaluated(standard: Standard, node: &Node) -> Result<(&'static Row, &'static Signature)> {
+    let unsupported =
+        |what| Error::new(Kind::Unsupported, format!("operator {} of {standard} {what}", node.operator));
+    let row = row_of(standard, node);
+    // There is no table of all operators of Paddle.
+    let unknown = if standard == Standard::Paddle { "is not run by Gradus yet" } else { "is not known" };
+    let row = row.ok_or_else(|| unsupported(unknown))?;
+    if !row.is_evaluated() {
+        return Err(unsupported("is not run by Gradus yet"));
+    }
+    Ok((row, signature(row, node)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::schema::{onnx_operators, onnx_versions};
+
+    #[test]
+    fn no_operator_has_two_rows() {
+        let mut seen = HashSet::new();
+        for row in all() {
+            assert!(seen.insert((row.standard, row.domain, row.name)), "{row:?} is there twice");
+        }
+    }
+
+    #[test]
+    fn every_operator_of_onnx_has_a_row_that_is_inferred() {
+        let inferred = |domain, name| row(Standard::Onnx, domain, name).is_some_and(Row::is_inferred);
+        let missing: Vec<_> = onnx_operators().filter(|(domain, name)| !inferred(domain, name)).collect();
+        assert!(missing.is_empty(), "no rule for {missing:?}");
+    }
+
+    #[test]
+    fn every_row_claims_something_that_exists() {
+        for row in all() {
+            assert!(row.is_inferred() || row.is_evaluated() || row.conversion.is_some(), "{row:?}");
+            if row.is_evaluated() {
+                assert!(!row.signatures().is_empty(), "{row:?} is evaluated without a signature");
+            }
+            if row.standard == Standard::Onnx && ["", "ai.onnx.ml"].contains(&row.domain) {
+                let known = !onnx_versions(row.domain, row.name).is_empty();
+                // ONNX Runtime writes this one in ONNX's own domain.
+                assert!(known || row.name == "SimplifiedLayerNormalization", "{row:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Operators that move a window over spatial axes: convolutions, pooling, and their inverses.
+//!
+//! | padding | extent, from extent `d`, window `w = (kernel - 1)*dilation + 1`, stride `s`, pads `p`, `q` |
+//! |---|---|
+//! | `NOTSET`, `VALID` | `(d + p + q - w)//s + 1`; with `ceil_mode` rounded up, without a window that starts behind `d + p` |
+//! | `SAME_UPPER`, `SAME_LOWER` | `ceil(d/s)` |
+//! | transposed | `(d - 1)*s + w + output_padding - p - q`; with `SAME_…`, `d*s` |
+//!
+//! Sources: ONNX Conv, `ConvTranspose`, `MaxPool`, `AveragePool`, `LpPool` of all versions.
+
+use gradus_core::DType;
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Dims, Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Stop};
+
+/// How windows lie on the spatial axes.
+pub(crate) struct Windows {
+    pub(crate) kernel: Vec<Dim>,
+    pub(crate) strides: Vec<i64>,
+    pub(crate) dilations: Vec<i64>,
+    pub(crate) pads: Vec<i64>,
+    pub(crate) same: bool,
+}
+
+impl Windows {
+    /// From the attributes; the kernel's extents are given where the attribute is not.
+    fn of(cx: &Cx<'_, '_>, spatial: usize, kernel: Option<&[Dim]>) -> Result<Windows, Stop> {
+        let list = |name: &str, count: usize, default: i64| -> Result<Vec<i64>, Stop> {
+            match cx.ints(name) {
+                None => Ok(vec![default; count]),
+                Some(values) if values.len() == count => Ok(values.to_vec()),
+                Some(values) => {
+                    let got = values.len();
+                    Err(Stop::shape(format!(
+                        "attribute \"{name}\" has {got} numbers, but {count} are wanted"
+                    )))
+                }
+            }
+        };
+        let kernel = match (cx.ints("kernel_shape"), kernel) {
+            (Some(shape), _) if shape.len() == spatial => {
+                shape.iter().map(|&extent| Dim::Known(extent)).collect()
+            }
+            (None, Some(kernel)) if kernel.len() == spatial => kernel.to_vec(),
+            (None, None) => return Err(Stop::shape("attribute \"kernel_shape\" is missing")),
+            _ => return Err(Stop::shape(format!("the kernel does not have {spatial} axes"))),
+        };
+        let auto = cx.text("auto_pad").unwrap_or("NOTSET");
+        let strides = list("strides", spatial, 1)?;
+        let dilations = list("dilations", spatial, 1)?;
+        if strides.iter().chain(&dilations).any(|&value| value <= 0) {
+            return Err(Stop::shape("a stride or dilation is not above 0"));
+        }
+        let pads = if auto == "NOTSET" { list("pads", 2 * spatial, 0)? } else { vec![0; 2 * spatial] };
+        Ok(Windows { kernel, strides, dilations, pads, same: auto.starts_with("SAME") })
+    }
+
+    /// What a window covers along an axis.
+    pub(crate) fn window(&self, cx: &mut Cx<'_, '_>, axis: usize) -> Dim {
+        let less = cx.subtract(self.kernel[axis], Dim::ONE);
+        let spread = cx.multiply(less, Dim::Known(self.dilations[axis]));
+        cx.add(spread, Dim::ONE)
+    }
+
+    pub(crate) fn padding(&self, axis: usize) -> i64 {
+        self.pads[axis].saturating_add(self.pads[axis + self.strides.len()])
+    }
+
+    /// How many windows there are along an axis.
+    pub(crate) fn count(&self, cx: &mut Cx<'_, '_>, axis: usize, extent: Dim, ceil: bool) -> Dim {
+        let stride = Dim::Known(self.strides[axis]);
+        if self.same {
+            return cx.ceil_divide(extent, stride);
+        }
+        let window = self.window(cx, axis);
+        let padded = cx.add(extent, Dim::Known(self.padding(axis)));
+        let room = cx.subtract(padded, window);
+        if !ceil {
+            let steps = cx.floor_divide(room, stride);
+            return cx.add(steps, Dim::ONE);
+        }
+        let steps = cx.ceil_divide(room, stride);
+        let all = cx.add(steps, Dim::ONE);
+        let inside = cx.add(extent, Dim::Known(self.pads[axis]));
+        let starts = cx.ceil_divide(inside, stride);
+        cx.least(all, starts)
+    }
+}
+
+/// Batch, channels and spatial extents of an input.
+pub(crate) fn image(cx: &Cx<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims), Stop> {
+    let dims = cx.dims(input)?;
+    match &*dims {
+        [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial.into())),
+        _ => Err(Stop::shape(format!(
+            "input {input} has rank {}, but batch and channels are wanted",
+            dims.len()
+        ))),
+    }
+}
+
+fn conv(cx: &mut Cx<'_, '_>, x: usize, w: usize, dtype: Option<DType>) -> Outcome {
+    // Runtimes have variants with the channels last.
+    let last = cx.flag("channels_last", false) || cx.node.operator.name.starts_with("Nhwc");
+    let dims = cx.dims(x)?;
+    let weights = cx.dims(w)?;
+    if dims.len() < 2 || weights.len() != dims.len() {
+        let (a, b) = (dims.len(), weights.len());
+        return Err(Stop::shape(format!("the input has rank {a}, but the weights {b}")));
+    }
+    let spatial: Dims = if last { dims[1..dims.len() - 1].into() } else { dims[2..].into() };
+    let windows = Windows::of(cx, spatial.len(), Some(&weights[2..]))?;
+    if !last {
+        let inner = cx.multiply(weights[1], Dim::Known(cx.int_or("group", 1)));
+        cx.equal(dims[1], inner, "the channels")?;
+    }
+    let counts: Vec<_> =
+        spatial.iter().enumerate().map(|(axis, &extent)| windows.count(cx, axis, extent, false)).collect();
+    let mut all = vec![dims[0]];
+    if last {
+        all.extend(counts);
+        all.push(weights[0]);
+    } else {
+        all.push(weights[0]);
+        all.extend(counts);
+    }
+    Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(all.into())))])
+}
+
+pub(crate) fn conv_transpose(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (batch, channels, spatial) = image(cx, 0)?;
+    let (inner, per_group, kernel) = image(cx, 1)?;
+    cx.equal(channels, inner, "the channels")?;
+    let windows = Windows::of(cx, spatial.len(), Some(&kernel))?;
+    let padding = cx.ints("output_padding").unwrap_or(&[]);
+    let shape = cx.ints("output_shape");
+    let mut all = vec![batch, cx.multiply(per_group, Dim::Known(cx.int_or("group", 1)))];
+    for (axis, &extent) in spatial.iter().enumerate() {
+        // The shape may be given with or without batch and channels.
+        let given = shape.and_then(|shape| shape.get((axis + shape.len()).checked_sub(spatial.len())?));
+        if let Some(&extent) = given {
+            all.push(Dim::Known(extent));
+            continue;
+        }
+        let stride = Dim::Known(windows.strides[axis]);
+        if windows.same {
+            all.push(cx.multiply(extent, stride));
+            continue;
+        }
+        let less = cx.subtract(extent, Dim::ONE);
+        let steps = cx.multiply(less, stride);
+        let window = windows.window(cx, axis);
+        let reach = cx.add(steps, window);
+        let more = padding.get(axis).copied().unwrap_or(0).saturating_sub(windows.padding(axis));
+        all.push(cx.add(reach, Dim::Known(more)));
+    }
+    Ok(vec![Fact::shaped(all)])
+}
+
+pub(crate) fn causal_conv(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims_of_rank(0, 3)?;
+    let state = match cx.dims_of_rank(1, 3) {
+        Ok(weights) => cx.subtract(weights[2], Dim::ONE),
+        Err(_) => cx.unknown("the kernel's extent is not known", Bounds::EXTENT),
+    };
+    Ok(vec![Fact::shaped(dims.clone()), Fact::shaped([dims[0], dims[1], state])])
+}
+
+pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims: Dims = pooled(cx)?.into();
+    let indices = Fact::typed(DType::I64, dims.clone());
+    Ok(vec![Fact::shaped(dims), indices])
+}
+
+fn pooled(cx: &mut Cx<'_, '_>) -> Result<Vec<Dim>, Stop> {
+    let (batch, channels, spatial) = image(cx, 0)?;
+    let windows = Windows::of(cx, spatial.len(), None)?;
+    let ceil = cx.flag("ceil_mode", false);
+    let mut all = vec![batch, channels];
+    for (axis, &extent) in spatial.iter().enumerate() {
+        let count = windows.count(cx, axis, extent, ceil);
+        all.push(count);
+    }
+    Ok(all)
+}
+
+pub(crate) fn microsoft_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+    if cx.flag("channels_last", false) || cx.node.operator.name.starts_with("Nhwc") {
+        let dims = cx.dims(0)?;
+        let [batch, spatial @ .., channels] = &*dims else {
+            return Err(Stop::shape("batch and channels are wanted"));
+        };
+        let windows = Windows::of(cx, spatial.len(), None)?;
+        let ceil = cx.flag("ceil_mode", false);
+        let mut all = vec![*batch];
+        for (axis, &extent) in spatial.iter().enumerate() {
+            let count = windows.count(cx, axis, extent, ceil);
+            all.push(count);
+        }
+        all.push(*channels);
+        return Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(all.into())))]);
+    }
+    let dims = pooled(cx)?;
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+}
+
+fn global(cx: &mut Cx<'_, '_>) -> Result<Vec<Dim>, Stop> {
+    let dims = cx.dims(0)?;
+    if cx.flag("channels_last", false)
+        && let [batch, spatial @ .., channels] = &*dims
+    {
+        return Ok([*batch].into_iter().chain(spatial.iter().map(|_| Dim::ONE)).chain([*channels]).collect());
+    }
+    let (batch, channels, spatial) = image(cx, 0)?;
+    Ok([batch, channels].into_iter().chain(spatial.iter().map(|_| Dim::ONE)).collect())
+}
+
+pub(crate) fn max_unpool(cx: &mut Cx<'_, '_>) -> Outcome {
+    if cx.has(2) {
+        if let Some(shape) = cx.integers(2) {
+            return Ok(vec![Fact::shaped(shape)]);
+        }
+        let rank = cx.dims(0)?.len();
+        let dims = cx.any_dims("the shape is not known before the run", rank);
+        return Ok(vec![Fact::shaped(dims)]);
+    }
+    let (batch, channels, spatial) = image(cx, 0)?;
+    let windows = Windows::of(cx, spatial.len(), None)?;
+    let mut all = vec![batch, channels];
+    for (axis, &extent) in spatial.iter().enumerate() {
+        let less = cx.subtract(extent, Dim::ONE);
+        let steps = cx.multiply(less, Dim::Known(windows.strides[axis]));
+        let reach = cx.add(steps, windows.kernel[axis]);
+        all.push(cx.subtract(reach, Dim::Known(windows.padding(axis))));
+    }
+    Ok(vec![Fact::shaped(all)])
+}
+
+pub(crate) fn roi_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, rois) = (cx.dims(0)?, cx.dims(1)?);
+    let shape = cx.ints("pooled_shape").unwrap_or(&[]);
+    let ([_, channels, ..], [count, ..]) = (&*dims, &*rois) else {
+        return Err(Stop::shape("the ranks are too small"));
+    };
+    let all: Vec<_> =
+        [*count, *channels].into_iter().chain(shape.iter().map(|&extent| Dim::Known(extent))).collect();
+    Ok(vec![Fact::shaped(all)])
+}
+
+pub(crate) fn roi_align(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
+    let [height, width] = ["output_height", "output_width"].map(|name| Dim::Known(cx.int_or(name, 1)));
+    Ok(vec![Fact::shaped([rois[0], dims[1], height, width])])
+}
+
+pub(crate) fn col2im(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims_of_rank(0, 3)?;
+    let (image, block) = (cx.integers(1), cx.integers(2));
+    let channels = match block {
+        Some(block) => {
+            let size = cx.product(&block);
+            cx.floor_divide(dims[1], size)
+        }
+        None => cx.data("the block is not known before the run", Bounds::EXTENT),
+    };
+    let spatial = if let Some(image) = image {
+        image.to_vec()
+    } else {
+        let rank = cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        cx.any_dims("the image's shape is not known before the run", rank)
+    };
+    Ok(vec![Fact::shaped([vec![dims[0], channels], spatial].concat())])
+}
+
+pub(crate) fn grid_sample(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (batch, channels, _) = image(cx, 0)?;
+    let grid = cx.dims(1)?;
+    let Some(spatial) = grid.get(1..grid.len().saturating_sub(1)) else {
+        return Err(Stop::shape("the grid has no axes"));
+    };
+    let all: Vec<_> = [batch, channels].iter().chain(spatial).copied().collect();
+    Ok(vec![Fact::shaped(all)])
+}
+
+pub(crate) fn affine_grid(cx: &mut Cx<'_, '_>) -> Outcome {
+    let Some(size) = cx.integers(1) else {
+        let rank = cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let dims = cx.any_dims("the size is not known before the run", rank);
+        return Ok(vec![Fact::shaped(dims)]);
+    };
+    let [batch, _, spatial @ ..] = &*size else { return Err(Stop::shape("the size has too few elements")) };
+    let axes = Dim::from(spatial.len());
+    let all: Vec<_> = std::iter::once(*batch).chain(spatial.iter().copied()).chain([axes]).collect();
+    Ok(vec![Fact::shaped(all)])
+}
+
+pub(crate) fn conv_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    conv(cx, 0, 1, None)
+}
+
+pub(crate) fn q_linear_conv(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.dtype(7);
+    conv(cx, 0, 3, dtype)
+}
+
+pub(crate) fn global_average_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = global(cx)?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub(crate) fn fused_conv(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.dtype(0);
+    conv(cx, 0, 1, dtype)
+}
+
+pub(crate) fn q_linear_conv_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.dtype(7);
+    conv(cx, 0, 3, dtype)
+}
+
+pub(crate) fn q_linear_global_average_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = global(cx)?;
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+}
+
+pub(crate) fn grid_sample_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    let mut facts = grid_sample(cx)?;
+    if let Fact::Tensor(fact) = &mut facts[0] {
+        fact.dtype = cx.dtype(0);
+    }
+    Ok(facts)
+}

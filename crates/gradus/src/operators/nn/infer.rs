@@ -1,0 +1,152 @@
+//! Normalisations with statistics, recurrent networks, attention, losses, quantisation.
+
+use gradus_core::DType;
+use gradus_core::graph::Content;
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Dims, Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Stop};
+
+pub(crate) fn dropout(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    // Version 12 made training an input; without it, elements stay as they are.
+    let mask = if cx.version >= 10 { Some(DType::Bool) } else { cx.dtype(0) };
+    let training = cx.has(2) || (cx.version < 7 && !cx.flag("is_test", false));
+    let first = if training { Fact::shaped(dims.clone()) } else { cx.read_fact(0) };
+    Ok(vec![first, Fact::Tensor(TensorFact::new(mask, Some(dims)))])
+}
+
+/// A tensor of that type and those extents.
+pub(crate) fn of(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
+    Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))
+}
+
+pub(crate) fn layer_norm(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axis = cx.axis(cx.int_or("axis", -1), dims.len())?;
+    let stash = cx.type_of("stash_type").unwrap_or(DType::F32);
+    let one = |(at, &dim): (usize, &Dim)| if at < axis { dim } else { Dim::ONE };
+    let statistics: Dims = dims.iter().enumerate().map(one).collect();
+    Ok(vec![of(cx.dtype(0), dims), Fact::typed(stash, statistics.clone()), Fact::typed(stash, statistics)])
+}
+
+pub(crate) fn batch_norm(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let channels = match cx.known_dims(1).as_deref() {
+        Some([channels]) => *channels,
+        _ => dims.get(1).copied().unwrap_or(Dim::ONE),
+    };
+    let mut facts = vec![of(cx.dtype(0), dims)];
+    facts.extend((1..cx.node.outputs.len()).map(|output| {
+        let input = if output % 2 == 1 { 3 } else { 4 };
+        of(cx.dtype(input).or(cx.dtype(0)), [channels])
+    }));
+    Ok(facts)
+}
+
+pub(crate) fn recurrent(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims_of_rank(0, 3)?;
+    let last = cx.flag("layout", false);
+    let (steps, batch) = if last { (dims[1], dims[0]) } else { (dims[0], dims[1]) };
+    let directions = Dim::Known(if cx.text("direction") == Some("bidirectional") { 2 } else { 1 });
+    let hidden = match cx.int("hidden_size") {
+        Some(size) => Dim::Known(size),
+        None => cx.dims_of_rank(2, 3)?[2],
+    };
+    let dtype = cx.dtype(0);
+    let (all, state) = if last {
+        ([batch, steps, directions, hidden], [batch, directions, hidden])
+    } else {
+        ([steps, directions, batch, hidden], [directions, batch, hidden])
+    };
+    Ok(vec![of(dtype, all), of(dtype, state), of(dtype, state)])
+}
+
+pub(crate) fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
+    let heads = |name: &str| cx.int(name).filter(|&heads| heads > 0).map(Dim::Known);
+    let missing =
+        || Stop::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are needed for inputs of rank 3");
+    let (batch, q_heads, kv_heads, q_len, k_len, k_size, v_size, flat) = match (&*q, &*k, &*v) {
+        ([b, qh, ql, _], [_, kh, kl, ks], [_, _, _, vs]) => (*b, *qh, *kh, *ql, *kl, *ks, *vs, false),
+        ([b, ql, _], [_, kl, kw], [_, _, vw]) => {
+            let qh = heads("q_num_heads").ok_or_else(missing)?;
+            let kh = heads("kv_num_heads").ok_or_else(missing)?;
+            (*b, qh, kh, *ql, *kl, cx.floor_divide(*kw, kh), cx.floor_divide(*vw, kh), true)
+        }
+        _ => return Err(Stop::shape("query, key and value must have rank 3, or all rank 4")),
+    };
+    let past = |cx: &mut Cx<'_, '_>, input: usize| {
+        if cx.has(input) {
+            match cx.known_dims(input).as_deref() {
+                Some([_, _, len, _]) => Some(*len),
+                _ => None,
+            }
+        } else {
+            Some(Dim::ZERO)
+        }
+    };
+    let total = match past(cx, 4) {
+        Some(past) => cx.add(past, k_len),
+        None => cx.unknown("the extent of the past is not known", Bounds::EXTENT),
+    };
+    let dtype = cx.dtype(0);
+    let y = if flat {
+        let width = cx.multiply(q_heads, v_size);
+        of(dtype, [batch, q_len, width])
+    } else {
+        of(dtype, [batch, q_heads, q_len, v_size])
+    };
+    Ok(vec![
+        y,
+        of(cx.dtype(1), [batch, kv_heads, total, k_size]),
+        of(cx.dtype(2), [batch, kv_heads, total, v_size]),
+        of(dtype, [batch, q_heads, q_len, total]),
+    ])
+}
+
+pub(crate) fn linear_attention(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (q, k, v) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 3)?, cx.dims_of_rank(2, 3)?);
+    let (Some(q_heads), Some(kv_heads)) = (cx.int("q_num_heads"), cx.int("kv_num_heads")) else {
+        return Err(Stop::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are missing"));
+    };
+    let (q_heads, kv_heads) = (Dim::Known(q_heads), Dim::Known(kv_heads));
+    let (k_size, v_size) = (cx.floor_divide(k[2], kv_heads), cx.floor_divide(v[2], kv_heads));
+    let width = cx.multiply(q_heads, v_size);
+    let state = if cx.has(3) { cx.dtype(3) } else { cx.dtype(0) };
+    Ok(vec![of(cx.dtype(0), [q[0], q[1], width]), of(state, [q[0], kv_heads, k_size, v_size])])
+}
+
+pub(crate) fn loss(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.dtype(0);
+    let probabilities = cx.known_dims(0).map_or(Fact::tensor_type(dtype), |dims| of(dtype, dims));
+    let first = match cx.text("reduction").unwrap_or("mean") {
+        "none" => {
+            if let Some(labels) = cx.known_dims(1) {
+                of(dtype, labels)
+            } else {
+                let dims = cx.dims(0)?;
+                let [batch, _, rest @ ..] = &*dims else { return Err(Stop::shape("classes are wanted")) };
+                of(dtype, std::iter::once(*batch).chain(rest.iter().copied()).collect::<Vec<_>>())
+            }
+        }
+        _ => of(dtype, []),
+    };
+    Ok(vec![first, probabilities])
+}
+
+pub(crate) fn quantize(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = if cx.has(2) { cx.dtype(2) } else { cx.type_of("output_dtype").or(Some(DType::U8)) };
+    Ok(vec![of(dtype, cx.dims(0)?)])
+}
+
+pub(crate) fn dequantize(cx: &mut Cx<'_, '_>) -> Outcome {
+    let given = cx.attribute("output_dtype").filter(|content| !matches!(content, Content::Int(0)));
+    let dtype = if given.is_some() { cx.type_of("output_dtype") } else { cx.dtype(1) };
+    Ok(vec![of(dtype, cx.dims(0)?)])
+}
+
+pub(crate) fn dynamic_quantize_linear(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    Ok(vec![Fact::typed(DType::U8, dims), Fact::typed(DType::F32, []), Fact::typed(DType::U8, [])])
+}

@@ -1,0 +1,9 @@
+//! Convolution, pooling, normalization, attention and quantization.
+
+pub(crate) mod conv_pool;
+pub(crate) mod eval;
+pub(crate) mod infer;
+pub(crate) mod openvino;
+pub(crate) mod resize;
+pub(crate) mod to_onnx;
+pub(crate) mod to_openvino;

@@ -1,0 +1,321 @@
+//! Products of matrices, convolutions, pooling, attention, recurrent networks, images, variables.
+//!
+//! | OpenVINO | elsewhere | what differs |
+//! |---|---|---|
+//! | `MatMul` | `MatMul` | either factor may be transposed |
+//! | `Convolution`, `GroupConvolution` | `Conv` | groups are an axis of the weights |
+//! | `ConvolutionBackpropData`, `GroupConvolutionBackpropData` | `ConvTranspose` | the shape may be an input |
+//! | `MaxPool`, `AvgPool` | `MaxPool`, `AveragePool` | `ceil` counts a last window that starts behind the end, `ceil_torch` does not |
+//! | `Interpolate` | `Resize` | sizes or scales of named axes |
+
+use gradus_core::convert::{i64_of, nearest_f64};
+use gradus_core::graph::{Extent, Type};
+use gradus_core::{DType, Value};
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::Fact;
+use crate::infer::{Cx, Outcome, Stop};
+use crate::op::{Attributes, EvalCx};
+use crate::operators::nn::conv_pool::{Windows, image};
+use crate::operators::nn::infer::of;
+
+/// How windows lie, from the attributes.
+fn windows(cx: &Cx<'_, '_>, kernel: &[Dim]) -> Result<Windows, Stop> {
+    let spatial = kernel.len();
+    let list = |name: &str, default: i64| match cx.list(name) {
+        Some(list) if list.len() == spatial => Ok(list),
+        None => Ok(vec![default; spatial]),
+        Some(list) if list.is_empty() => Ok(vec![default; spatial]),
+        Some(list) => {
+            let got = list.len();
+            Err(Stop::shape(format!("attribute \"{name}\" has {got} numbers, but {spatial} are wanted")))
+        }
+    };
+    let auto = cx.text("auto_pad").unwrap_or("explicit");
+    let explicit = matches!(auto, "explicit" | "notset");
+    let pads =
+        if explicit { [list("pads_begin", 0)?, list("pads_end", 0)?].concat() } else { vec![0; 2 * spatial] };
+    let (strides, dilations) = (list("strides", 1)?, list("dilations", 1)?);
+    if strides.iter().chain(&dilations).any(|&value| value <= 0) {
+        return Err(Stop::shape("a stride or dilation is not above 0"));
+    }
+    Ok(Windows { kernel: kernel.to_vec(), strides, dilations, pads, same: auto.starts_with("same") })
+}
+
+/// The weights' groups times channels of the result, channels of the input, and spatial extents.
+fn weights(cx: &mut Cx<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2], Vec<Dim>), Stop> {
+    let dims = cx.dims(1)?;
+    match &dims[groups.min(dims.len())..] {
+        [first, second, kernel @ ..] => {
+            let group = if groups == 1 { dims[0] } else { Dim::ONE };
+            Ok((group, [*first, *second], kernel.to_vec()))
+        }
+        _ => Err(Stop::shape("the weights have too few axes")),
+    }
+}
+
+fn convolution(cx: &mut Cx<'_, '_>, groups: usize) -> Outcome {
+    let (batch, channels, spatial) = image(cx, 0)?;
+    let (group, [out, inner], kernel) = weights(cx, groups)?;
+    if kernel.len() != spatial.len() {
+        return Err(Stop::shape(format!(
+            "the input has {} spatial axes, but the kernel {}",
+            spatial.len(),
+            kernel.len()
+        )));
+    }
+    let inner = cx.multiply(group, inner);
+    cx.equal(channels, inner, "the channels")?;
+    let windows = windows(cx, &kernel)?;
+    let mut all = vec![batch, cx.multiply(group, out)];
+    for (axis, &extent) in spatial.iter().enumerate() {
+        all.push(windows.count(cx, axis, extent, false));
+    }
+    Ok(vec![Fact::shaped(all)])
+}
+
+fn transposed(cx: &mut Cx<'_, '_>, groups: usize) -> Outcome {
+    let (batch, channels, spatial) = image(cx, 0)?;
+    let (group, [inner, out], kernel) = weights(cx, groups)?;
+    if kernel.len() != spatial.len() {
+        return Err(Stop::shape(format!(
+            "the input has {} spatial axes, but the kernel {}",
+            spatial.len(),
+            kernel.len()
+        )));
+    }
+    let inner = cx.multiply(group, inner);
+    cx.equal(channels, inner, "the channels")?;
+    let windows = windows(cx, &kernel)?;
+    let more = cx.list("output_padding").unwrap_or_default();
+    let mut all = vec![batch, cx.multiply(group, out)];
+    let given = if cx.has(2) { Some(cx.integers(2)) } else { None };
+    for (axis, &extent) in spatial.iter().enumerate() {
+        let size = match &given {
+            Some(Some(shape)) => shape.get(axis).copied(),
+            Some(None) => Some(cx.data("the shape is not known before the run", Bounds::EXTENT)),
+            None => None,
+        };
+        if let Some(size) = size {
+            all.push(size);
+            continue;
+        }
+        let less = cx.subtract(extent, Dim::ONE);
+        let steps = cx.multiply(less, Dim::Known(windows.strides[axis]));
+        let window = windows.window(cx, axis);
+        let reach = cx.add(steps, window);
+        let more = more.get(axis).copied().unwrap_or(0).saturating_sub(windows.padding(axis));
+        all.push(cx.add(reach, Dim::Known(more)));
+    }
+    Ok(vec![Fact::shaped(all)])
+}
+
+pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (batch, channels, spatial) = image(cx, 0)?;
+    let kernel: Vec<_> = cx.list("kernel").unwrap_or_default().into_iter().map(Dim::Known).collect();
+    if kernel.len() != spatial.len() {
+        return Err(Stop::shape(format!(
+            "the input has {} spatial axes, but the kernel {}",
+            spatial.len(),
+            kernel.len()
+        )));
+    }
+    let windows = windows(cx, &kernel)?;
+    let rounding = cx.text("rounding_type").unwrap_or("floor");
+    let mut all = vec![batch, channels];
+    for (axis, &extent) in spatial.iter().enumerate() {
+        let all_windows = match rounding {
+            "ceil" => {
+                let window = windows.window(cx, axis);
+                let padded = cx.add(extent, Dim::Known(windows.padding(axis)));
+                let room = cx.subtract(padded, window);
+                let steps = cx.ceil_divide(room, Dim::Known(windows.strides[axis]));
+                let all = cx.add(steps, Dim::ONE);
+                // Pads that make the extents the same are at least 0: short windows are not padded.
+                let least = if windows.same { windows.count(cx, axis, extent, false) } else { all };
+                cx.greatest(all, least)
+            }
+            _ => windows.count(cx, axis, extent, rounding == "ceil_torch"),
+        };
+        all.push(all_windows);
+    }
+    let indices = cx.type_of("index_element_type").unwrap_or(DType::I64);
+    Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
+}
+
+pub(crate) fn adaptive_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (batch, channels, spatial) = image(cx, 0)?;
+    let sizes = match cx.integers(1) {
+        Some(sizes) => sizes.to_vec(),
+        None => cx.any_dims("the shape is not known before the run", spatial.len()),
+    };
+    let all = [vec![batch, channels], sizes].concat();
+    let indices = cx.type_of("index_element_type").unwrap_or(DType::I64);
+    Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
+}
+
+/// The first version takes statistics before the data: they have one axis.
+pub(crate) fn batch_norm(cx: &mut Cx<'_, '_>) -> Outcome {
+    let first = cx.dims(0)?;
+    let data = if first.len() == 1 { 2 } else { 0 };
+    Ok(vec![of(cx.dtype(data), cx.dims(data)?)])
+}
+
+pub(crate) fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
+    let ([q_batch @ .., len, _], [k_batch @ .., _, _], [v_batch @ .., _, size]) = (&*q, &*k, &*v) else {
+        return Err(Stop::shape("query, key and value must have two axes at least"));
+    };
+    let mut all = cx.broadcast(&[q_batch.into(), k_batch.into(), v_batch.into()])?;
+    all.extend([*len, *size]);
+    Ok(vec![Fact::shaped(all)])
+}
+
+fn hidden(cx: &Cx<'_, '_>) -> Result<Dim, Stop> {
+    cx.int("hidden_size").map(Dim::Known).ok_or_else(|| Stop::shape("attribute \"hidden_size\" is missing"))
+}
+
+pub(crate) fn sequence(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, hidden) = (cx.dims_of_rank(0, 3)?, hidden(cx)?);
+    let directions = Dim::Known(if cx.text("direction") == Some("bidirectional") { 2 } else { 1 });
+    let state = Fact::shaped([dims[0], directions, hidden]);
+    Ok(vec![Fact::shaped([dims[0], directions, dims[1], hidden]), state.clone(), state])
+}
+
+/// Boxes, channels and the extents that attributes name.
+pub(crate) fn roi(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (dims, boxes) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
+    let own = ["pooled_h", "pooled_w"].map(|name| cx.int(name).map(Dim::Known));
+    let listed = cx.list("output_roi").or_else(|| cx.list("output_size")).unwrap_or_default();
+    let extents = match (own, &listed[..]) {
+        ([Some(height), Some(width)], _) => [height, width],
+        (_, &[height, width]) => [Dim::Known(height), Dim::Known(width)],
+        _ => return Err(Stop::unknown("no attribute says the extents")),
+    };
+    Ok(vec![Fact::shaped([boxes[0], dims[1], extents[0], extents[1]])])
+}
+
+/// A variable holds what was assigned to it, and in the first run its first value.
+pub(crate) fn read_value(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("variable_type").or(cx.dtype(0));
+    let Some(text) = cx.text("variable_shape") else {
+        let rank = cx.dims(0)?.len();
+        return Ok(vec![of(dtype, cx.any_dims("what a variable holds", rank))]);
+    };
+    let extents = gradus_formats::openvino::shape(text);
+    let Some(Type::Tensor(_, Some(extents))) = extents else { return Ok(vec![Fact::tensor_type(dtype)]) };
+    let each = extents.iter().map(|extent| match extent {
+        Extent::Known(len) => Dim::from(*len),
+        Extent::Between(least, most) => {
+            cx.data("what a variable holds", Bounds::between(Some(i64_of(*least)), most.map(i64_of)))
+        }
+        Extent::Symbol(_) | Extent::Unknown => cx.data("what a variable holds", Bounds::EXTENT),
+    });
+    let dims: Vec<_> = each.collect();
+    Ok(vec![of(dtype, dims)])
+}
+
+/// The axes of an image that are resized, and its extents with their pads.
+fn interpolated_axes(cx: &mut Cx<'_, '_>, input: usize, rank: usize) -> Result<Option<Vec<usize>>, Stop> {
+    let named = match cx.list("axes") {
+        Some(axes) => Some(axes),
+        None if cx.has(input) => match cx.known_integers(input) {
+            Some(axes) => Some(axes),
+            None => return Ok(None),
+        },
+        None => None,
+    };
+    match named {
+        Some(axes) => cx.axes(&axes, rank).map(Some),
+        None => Ok(Some((0..rank).collect())),
+    }
+}
+
+pub(crate) fn interpolate(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let rank = dims.len();
+    let by_scales = cx.text("shape_calculation_mode") == Some("scales");
+    // Version 4 has sizes and scales and takes one of them; versions 1 and 11 have one input of either.
+    let both = cx.node.version == Some(4);
+    let Some(axes) = interpolated_axes(cx, if both { 3 } else { 2 }, rank)? else {
+        let dims = cx.any_dims("the axes are not known before the run", rank);
+        return Ok(vec![Fact::shaped(dims)]);
+    };
+    let pads = |name: &str| cx.list(name).unwrap_or_default();
+    let (begins, ends) = (pads("pads_begin"), pads("pads_end"));
+    let mut all = dims.to_vec();
+    for (axis, dim) in all.iter_mut().enumerate() {
+        let at = |pads: &[i64]| pads.get(axis).copied().unwrap_or(0);
+        *dim = cx.add(*dim, Dim::Known(at(&begins).saturating_add(at(&ends))));
+    }
+    if by_scales {
+        let scales = cx.constant(if both { 2 } else { 1 });
+        let scales = scales
+            .and_then(|scales| scales.numbers().ok().map(|all| all.map(nearest_f64).collect::<Vec<_>>()));
+        for (i, &axis) in axes.iter().enumerate() {
+            let scale = scales.as_ref().and_then(|scales| scales.get(i).copied());
+            all[axis] = scaled(cx, all[axis], scale);
+        }
+        return Ok(vec![Fact::shaped(all)]);
+    }
+    let sizes = cx.integers(1);
+    for (i, &axis) in axes.iter().enumerate() {
+        all[axis] = match sizes.as_ref().and_then(|sizes| sizes.get(i).copied()) {
+            Some(size) => size,
+            None => cx.data("the sizes are not known before the run", Bounds::EXTENT),
+        };
+    }
+    Ok(vec![Fact::shaped(all)])
+}
+
+/// `floor(extent*scale)`, where the product is rounded, and so is only known of whole scales and known extents.
+fn scaled(cx: &mut Cx<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim {
+    let whole = scale.and_then(gradus_core::convert::truncated).and_then(|whole| i64::try_from(whole).ok());
+    match (extent, scale, whole) {
+        (_, Some(scale), Some(whole)) if nearest_f64(gradus_core::Number::Int(whole.into())) == scale => {
+            cx.multiply(extent, Dim::Known(whole))
+        }
+        (Dim::Known(extent), Some(scale), _) => {
+            // Implementations add this before they cut.
+            const EPSILON: f64 = 1e-6;
+            let extent = nearest_f64(gradus_core::Number::Int(extent.into()));
+            let cut = gradus_core::convert::truncated((extent * scale + EPSILON).floor());
+            cut.and_then(|cut| i64::try_from(cut).ok())
+                .map_or_else(|| cx.unknown("a scale is too large", Bounds::EXTENT), Dim::Known)
+        }
+        (_, Some(scale), _) if scale > 0.0 && scale.recip().fract() == 0.0 => {
+            let by = gradus_core::convert::truncated(scale.recip())
+                .and_then(|by| i64::try_from(by).ok())
+                .unwrap_or(1);
+            cx.floor_divide(extent, Dim::Known(by))
+        }
+        (_, Some(_), _) => cx.unknown("a product with a scale is rounded", Bounds::EXTENT),
+        (_, None, _) => cx.data("the scales are not known before the run", Bounds::EXTENT),
+    }
+}
+
+pub(crate) fn read_value_eval(_: &Attributes, cx: &mut EvalCx<'_>) -> gradus_core::Result<Vec<Value>> {
+    Ok(vec![cx.value(0)?.clone()])
+}
+
+pub(crate) fn convolution_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    convolution(cx, 0)
+}
+
+pub(crate) fn group_convolution(cx: &mut Cx<'_, '_>) -> Outcome {
+    convolution(cx, 1)
+}
+
+pub(crate) fn convolution_backprop_data(cx: &mut Cx<'_, '_>) -> Outcome {
+    transposed(cx, 0)
+}
+
+pub(crate) fn group_convolution_backprop_data(cx: &mut Cx<'_, '_>) -> Outcome {
+    transposed(cx, 1)
+}
+
+pub(crate) fn lstm_cell(cx: &mut Cx<'_, '_>) -> Outcome {
+    let (batch, hidden) = (cx.dims_of_rank(0, 2)?[0], hidden(cx)?);
+    let state = of(cx.dtype(0), [batch, hidden]);
+    Ok(vec![state.clone(), state])
+}

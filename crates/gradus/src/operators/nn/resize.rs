@@ -1,0 +1,184 @@
+//! Resize, and Upsample before it: images of another extent.
+//!
+//! | given | extent |
+//! |---|---|
+//! | `sizes` | they are the extents; with `keep_aspect_ratio_policy`, the nearest to one scale for all |
+//! | `scales` | `floor(extent*scale)`, the product rounded to float32, as implementations compute it |
+//!
+//! Sources: ONNX Resize-10 to -19, Upsample-1 to -10.
+
+use gradus_core::{Number, Tensor, convert};
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Dims, Elements, Fact, Fraction};
+use crate::infer::{Cx, Outcome, Stop};
+
+/// Numerators of scales beyond this are rounded with the product.
+const MOST_NUMERATOR: i64 = 1 << 12;
+
+/// What float32 holds exactly.
+const EXACT: i64 = 1 << 24;
+
+pub(crate) fn upsample(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    if let Some(gradus_core::graph::Content::Floats(scales)) = cx.attribute("scales") {
+        let scales: Vec<_> = scales.iter().map(|&scale| Some(scale)).collect();
+        return scaled(cx, &dims, &scales);
+    }
+    if let (Some(gradus_core::graph::Content::Float(h)), Some(gradus_core::graph::Content::Float(w))) =
+        (cx.attribute("height_scale"), cx.attribute("width_scale"))
+    {
+        return scaled(cx, &dims, &[Some(1.0), Some(1.0), Some(*h), Some(*w)]);
+    }
+    by_scales(cx, &dims, 1)
+}
+
+pub(crate) fn resize(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    if cx.version == 10 {
+        return by_scales(cx, &dims, 1);
+    }
+    if !cx.has(3) {
+        return by_scales(cx, &dims, 2);
+    }
+    let axes = axes(cx, dims.len())?;
+    let Some(sizes) = cx.integers(3) else {
+        // An empty tensor stands for an input that is not given.
+        if cx.len(3) == Some(0) {
+            return by_scales(cx, &dims, 2);
+        }
+        let mut all = dims.to_vec();
+        for axis in axes {
+            all[axis] = cx.data("the sizes are not known before the run", Bounds::EXTENT);
+        }
+        return Ok(vec![Fact::shaped(all)]);
+    };
+    if sizes.is_empty() {
+        return by_scales(cx, &dims, 2);
+    }
+    if sizes.len() != axes.len() {
+        return Err(Stop::shape(format!("there are {} sizes for {} axes", sizes.len(), axes.len())));
+    }
+    let mut all = dims.to_vec();
+    let policy = cx.text("keep_aspect_ratio_policy").unwrap_or("stretch");
+    for (i, &axis) in axes.iter().enumerate() {
+        all[axis] = match policy {
+            "stretch" => sizes[i],
+            _ => match proportional(&dims, &sizes, &axes, policy, axis) {
+                Some(extent) => Dim::Known(extent),
+                None => cx.unknown("the aspect ratio is kept, and the extents are not known", Bounds::EXTENT),
+            },
+        };
+    }
+    Ok(vec![Fact::shaped(all)])
+}
+
+/// The axes that are resized.
+fn axes(cx: &Cx<'_, '_>, rank: usize) -> Result<Vec<usize>, Stop> {
+    match cx.ints("axes") {
+        Some(axes) => cx.axes(axes, rank),
+        None => Ok((0..rank).collect()),
+    }
+}
+
+/// An extent by the one scale for all axes that makes none larger, or none smaller, than asked.
+fn proportional(dims: &[Dim], sizes: &[Dim], axes: &[usize], policy: &str, axis: usize) -> Option<i64> {
+    let scales = axes
+        .iter()
+        .zip(sizes)
+        .map(|(&axis, size)| Some((size.known()?, dims[axis].known().filter(|&d| d > 0)?)));
+    let scales = scales.collect::<Option<Vec<_>>>()?;
+    let order = |a: &(i64, i64), b: &(i64, i64)| {
+        (i128::from(a.0) * i128::from(b.1)).cmp(&(i128::from(b.0) * i128::from(a.1)))
+    };
+    let (size, extent) = if policy == "not_larger" {
+        scales.into_iter().min_by(order)?
+    } else {
+        scales.into_iter().max_by(order)?
+    };
+    // Half is rounded up.
+    let twice = i128::from(dims[axis].known()?) * i128::from(size) * 2 + i128::from(extent);
+    i64::try_from(twice / (i128::from(extent) * 2)).ok()
+}
+
+fn by_scales(cx: &mut Cx<'_, '_>, dims: &Dims, input: usize) -> Outcome {
+    let axes = axes(cx, dims.len())?;
+    if let Elements::Fractions(all) = cx.elements(input) {
+        return by_fractions(cx, dims, &axes, &all);
+    }
+    let scales = cx.constant(input).and_then(|tensor| numbers(&tensor));
+    let Some(scales) = scales else {
+        let mut all = dims.to_vec();
+        for axis in axes {
+            all[axis] = cx.data("the scales are not known before the run", Bounds::EXTENT);
+        }
+        return Ok(vec![Fact::shaped(all)]);
+    };
+    if scales.len() != axes.len() {
+        return Err(Stop::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
+    }
+    let mut each = vec![None; dims.len()];
+    for (axis, scale) in axes.into_iter().zip(scales) {
+        each[axis] = Some(scale);
+    }
+    scaled(cx, dims, &each)
+}
+
+fn numbers(tensor: &Tensor) -> Option<Vec<f32>> {
+    Some(tensor.numbers().ok()?.map(convert::nearest_f32).collect())
+}
+
+fn scaled(cx: &mut Cx<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -> Outcome {
+    if scales.len() != dims.len() {
+        return Err(Stop::shape(format!("there are {} scales for {} axes", scales.len(), dims.len())));
+    }
+    let all = dims.iter().zip(scales).map(|(&dim, scale)| match (*scale, dim) {
+        (None | Some(1.0), dim) => dim,
+        (Some(scale), Dim::Known(extent)) => {
+            let product = convert::nearest_f32(Number::Int(extent.into())) * scale;
+            let whole =
+                convert::truncated(f64::from(product.floor())).and_then(|whole| i64::try_from(whole).ok());
+            whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::EXTENT), Dim::Known)
+        }
+        (Some(scale), dim) => {
+            match crate::operators::elementwise::infer::fraction_of(Number::Float(scale.into())) {
+                Some(Fraction { over: Dim::Known(over), under, .. })
+                    if (0..=MOST_NUMERATOR).contains(&over) =>
+                {
+                    let product = cx.multiply(dim, Dim::Known(over));
+                    floor_of(cx, product, under)
+                }
+                _ => cx.unknown("how the product with the scale is rounded is not known", Bounds::EXTENT),
+            }
+        }
+    });
+    let all: Vec<_> = all.collect();
+    Ok(vec![Fact::shaped(all)])
+}
+
+/// The floor of a fraction, which floats find if its numerator is exact.
+fn floor_of(cx: &mut Cx<'_, '_>, over: Dim, under: i64) -> Dim {
+    let exact = cx.symbols().bounds(over).greatest().is_some_and(|most| most <= EXACT);
+    if exact || cx.may_assume(over, "<=", Dim::Known(EXACT)) {
+        cx.floor_divide(over, Dim::Known(under))
+    } else {
+        cx.unknown("how the product with the scale is rounded is not known", Bounds::EXTENT)
+    }
+}
+
+/// Scales that are fractions of extents: only those that are not rounded.
+fn by_fractions(cx: &mut Cx<'_, '_>, dims: &[Dim], axes: &[usize], scales: &[Fraction]) -> Outcome {
+    if scales.len() != axes.len() {
+        return Err(Stop::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
+    }
+    let mut all = dims.to_vec();
+    for (&axis, fraction) in axes.iter().zip(scales) {
+        all[axis] = if fraction.rounded {
+            cx.unknown("the scale is a quotient of extents that is rounded", Bounds::EXTENT)
+        } else {
+            let product = cx.multiply(dims[axis], fraction.over);
+            floor_of(cx, product, fraction.under)
+        };
+    }
+    Ok(vec![Fact::shaped(all)])
+}

@@ -1,0 +1,44 @@
+//! Normalization in the operators of OpenVINO.
+
+use gradus_core::Result;
+use gradus_core::convert::i64_of;
+
+use crate::conversion::node::{Cx, cannot};
+use crate::conversion::open;
+use crate::conversion::target::V;
+use crate::conversion::to_openvino::{numpy, say};
+
+/// Before version 13, all axes from one on are one.
+pub(crate) fn softmax(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    cx.rounding(open::FUNCTION);
+    let old = cx.node.version.is_some_and(|version| version < 13);
+    let axis = cx.attributes.int("axis").unwrap_or(if old { 1 } else { -1 });
+    if old && axis != -1 && cx.axis(axis, 0)? + 1 != cx.rank(0)? {
+        return Err(cannot(
+            "before version 13, all axes from one on are one, which OpenVINO has only for the last",
+        ));
+    }
+    let x = cx.input(0)?;
+    Ok(vec![cx.put(operator, &[x], &[say("axis", axis)])?])
+}
+
+/// All axes from one on, brought to a mean of 0 and a variance of 1.
+pub(crate) fn layer_normalization(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.node.outputs.iter().skip(1).any(Option::is_some) {
+        return Err(cannot("OpenVINO does not give the mean and the deviation"));
+    }
+    cx.rounding(open::ORDER);
+    let rank = cx.rank(0)?;
+    let first = cx.axis(cx.attributes.int("axis").unwrap_or(-1), 0)?;
+    let epsilon = cx.attributes.float("epsilon").unwrap_or(1e-5);
+    let (x, axes) = (cx.input(0)?, cx.list(&(first..rank).map(i64_of).collect::<Vec<_>>()));
+    let attributes = [say("eps", epsilon), say("eps_mode", "INSIDE_SQRT"), say("normalize_variance", true)];
+    let mut value = cx.put("MVN", &[x, axes], &attributes)?;
+    for (input, operator) in [(1, "Multiply"), (2, "Add")] {
+        if cx.has(input) {
+            let by = cx.input(input)?;
+            value = cx.put(operator, &[value, by], &[numpy()])?;
+        }
+    }
+    Ok(vec![value])
+}

@@ -1,0 +1,37 @@
+//! Operations on two elements, by the names that all standards share.
+
+/// An operation on two elements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Operation {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    /// A quotient rounded down, of integers.
+    FloorDiv,
+    Mod,
+    Fmod,
+    Left,
+    Right,
+    And,
+    Or,
+    Xor,
+    Min,
+    Max,
+    SquaredDifference,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Operation {
+    /// Whether the result is bool: comparisons.
+    pub(crate) fn compares(self) -> bool {
+        use Operation::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        matches!(self, Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual)
+    }
+}

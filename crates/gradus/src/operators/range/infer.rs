@@ -1,0 +1,91 @@
+//! Inference of Range.
+
+use std::sync::Arc;
+
+use gradus_core::seq::Plan;
+use gradus_core::seq::RangeError;
+use gradus_core::{DType, Number, convert};
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Elements, Fact, Fraction, TensorFact};
+use crate::infer::{Cx, Outcome};
+use crate::operators::range::eval::ONNX_LABELS;
+use crate::operators::range::eval::Range;
+
+/// What is known of a range before a run. Of constants, the plan tells the length; of symbols, the same formula does.
+pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    let cast_to = cx.type_of("output_type");
+    let dtype = cast_to.or_else(|| (0..3).find_map(|input| cx.dtype(input)));
+    if let (Some(start), Some(limit), Some(step)) = (cx.constant(0), cx.constant(1), cx.constant(2)) {
+        let range = Range { cast_to, lists_of_one: true, labels: ONNX_LABELS };
+        let plan = range.plan([&start, &limit, &step])?;
+        let len = Dim::from(convert::usize_of(plan.len()));
+        let both = match (start.number(0)?, step.number(0)?) {
+            (Number::Int(start), Number::Int(step)) => {
+                i64::try_from(start).ok().zip(i64::try_from(step).ok())
+            }
+            _ => None,
+        };
+        let elements = both.filter(|_| dtype.is_some_and(DType::is_integer));
+        return Ok(vec![progression(
+            dtype,
+            len,
+            elements.map(|(start, step)| (Dim::Known(start), Dim::Known(step))),
+        )]);
+    }
+    if let Some(step) = cx.constant(2)
+        && step.len() == 1
+        && step.number(0)?.is_zero()
+    {
+        return Err(RangeError::ZeroStep.describe(ONNX_LABELS).into());
+    }
+    let scalars = [cx.integer(0), cx.integer(1), cx.integer(2)];
+    if let [Some(start), Some(limit), Some(step)] = scalars
+        && let Some(len) = count(cx, start, limit, step)
+    {
+        return Ok(vec![progression(dtype, len, Some((start, step)))]);
+    }
+    let fractions = [cx.fractions(0), cx.fractions(1), cx.fractions(2)];
+    if let [Some(start), Some(limit), Some(step)] = fractions
+        && let Some(len) = count_of_fractions(cx, start[0], limit[0], step[0])
+    {
+        return Ok(vec![progression(dtype, len, None)]);
+    }
+    let len = cx.data("how many elements there are from start to limit", Bounds::EXTENT);
+    Ok(vec![progression(dtype, len, None)])
+}
+
+fn progression(dtype: Option<DType>, len: Dim, both: Option<(Dim, Dim)>) -> Fact {
+    let elements = both.map_or(Elements::Unknown, |both| Elements::Progression(Arc::new(both)));
+    Fact::Tensor(TensorFact { dtype, dims: Some(Arc::new([len])), elements })
+}
+
+/// `max(ceil((limit - start)/step), 0)`, if the step's sign is known.
+fn count(cx: &mut Cx<'_, '_>, start: Dim, limit: Dim, step: Dim) -> Option<Dim> {
+    let symbols = cx.symbols();
+    let (span, step) = if symbols.at_least(step, 1) {
+        (symbols.subtract(limit, start)?, step)
+    } else if symbols.bounds(step).greatest().is_some_and(|most| most < 0) {
+        (symbols.subtract(start, limit)?, symbols.negate(step)?)
+    } else {
+        return None;
+    };
+    let count = symbols.ceil_divide(span, step)?;
+    symbols.greatest(count, Dim::ZERO)
+}
+
+/// The same of fractions. Quotients are of fewer bits than float64 has, so that rounding makes none whole.
+fn count_of_fractions(cx: &mut Cx<'_, '_>, start: Fraction, limit: Fraction, step: Fraction) -> Option<Dim> {
+    if start.rounded || limit.rounded || step.rounded {
+        return None;
+    }
+    let by = step.over.known().filter(|&by| by != 0 && by.unsigned_abs() <= 1 << 24)?;
+    let symbols = cx.symbols();
+    let to = symbols.multiply(limit.over, Dim::Known(start.under))?;
+    let from = symbols.multiply(start.over, Dim::Known(limit.under))?;
+    let span = symbols.subtract(to, from)?;
+    let over = symbols.multiply(span, Dim::Known(step.under.checked_mul(by.signum())?))?;
+    let under = start.under.checked_mul(limit.under)?.checked_mul(by.checked_abs()?)?;
+    let count = symbols.ceil_divide(over, Dim::Known(under))?;
+    symbols.greatest(count, Dim::ZERO)
+}

@@ -1,0 +1,315 @@
+//! Running operators that look at many elements at once: reductions, sums along an axis, orders, products of matrices.
+//!
+//! | operators | computed |
+//! |---|---|
+//! | `ReduceSum`, `ReduceProd`, `ReduceMean`, `ReduceSumSquare`, `ReduceL1`, `ReduceL2`, `ReduceLogSum`, `ReduceLogSumExp` | integers wrap; floats in float64, then rounded |
+//! | `ReduceMax`, `ReduceMin`, `ArgMax`, `ArgMin`, `TopK`, `Unique`, `NonZero` | exactly |
+//! | `CumSum`, `MatMul`, `Gemm` | integers wrap; floats in float64, then rounded |
+
+use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
+use gradus_core::{Class, DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
+
+use crate::fact::range_of;
+use crate::op::{Attributes, EvalCx};
+use crate::operators::indices;
+use crate::operators::output::allowed;
+
+pub(crate) fn one(tensor: Tensor) -> Result<Vec<Value>> {
+    Ok(vec![tensor.into()])
+}
+
+/// An order of numbers in which NaN comes last.
+pub(crate) fn order(a: Number, b: Number) -> std::cmp::Ordering {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => a.cmp(&b),
+        (a, b) => {
+            let (a, b) = (convert::nearest_f64(a), convert::nearest_f64(b));
+            a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+        }
+    }
+}
+
+/// What a reduction makes of some numbers.
+fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
+    let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
+    let none = || Error::new(Kind::Value, "there is no element to choose");
+    match operator {
+        // Of no elements, the greatest is the least that there is, and the other way round.
+        "ReduceMax" | "ReduceMin" if numbers.is_empty() => {
+            let most = operator == "ReduceMin";
+            Ok(match range_of(dtype) {
+                Some((low, high)) => Number::Int(i128::from(if most { high } else { low })),
+                None => Number::Float(if most { f64::INFINITY } else { f64::NEG_INFINITY }),
+            })
+        }
+        "ReduceMax" => numbers.iter().copied().max_by(|a, b| order(*a, *b)).ok_or_else(none),
+        // NaN is the least as well, if there is one.
+        "ReduceMin" => {
+            let nan = |number: &&Number| matches!(number, Number::Float(x) if x.is_nan());
+            let least = || numbers.iter().min_by(|a, b| order(**a, **b));
+            numbers.iter().find(nan).or_else(least).copied().ok_or_else(none)
+        }
+        _ if whole
+            && !numbers.is_empty()
+            && !matches!(operator, "ReduceL2" | "ReduceLogSum" | "ReduceLogSumExp") =>
+        {
+            let int = |number: &Number| if let Number::Int(x) = number { *x } else { 0 };
+            let wrapped = |x: i128| i128::from(i64::from_number(Number::Int(x)));
+            let all = numbers.iter().map(int);
+            Ok(Number::Int(match operator {
+                "ReduceProd" => all.fold(1, |product, x| wrapped(product * x)),
+                "ReduceSumSquare" => all.fold(0, |sum, x| wrapped(sum + wrapped(x * x))),
+                "ReduceL1" => all.fold(0, |sum, x| sum + x.abs()),
+                "ReduceMean" => all.sum::<i128>() / i128::from(i64_of(numbers.len())),
+                _ => all.sum(),
+            }))
+        }
+        _ => {
+            let all = numbers.iter().map(|&number| convert::nearest_f64(number));
+            let count = convert::nearest_f64(Number::Int(i128::from(i64_of(numbers.len()))));
+            Ok(Number::Float(match operator {
+                "ReduceProd" => all.product(),
+                "ReduceMean" => all.sum::<f64>() / count,
+                "ReduceSumSquare" => all.map(|x| x * x).sum(),
+                "ReduceL1" => all.map(f64::abs).sum(),
+                "ReduceL2" => all.map(|x| x * x).sum::<f64>().sqrt(),
+                "ReduceLogSum" => all.sum::<f64>().ln(),
+                "ReduceLogSumExp" => {
+                    let most = all.clone().fold(f64::NEG_INFINITY, f64::max);
+                    if most.is_finite() {
+                        most + all.map(|x| (x - most).exp()).sum::<f64>().ln()
+                    } else {
+                        most
+                    }
+                }
+                // An empty sum is plus zero.
+                _ => all.fold(0.0, |sum, x| sum + x),
+            }))
+        }
+    }
+}
+
+/// For each element of a result, the places of the elements along some axes.
+pub(crate) fn groups(dims: &[usize], axes: &[usize]) -> Vec<Vec<usize>> {
+    let kept: Vec<_> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
+    let perm = [&kept[..], axes].concat();
+    let size: usize = axes.iter().map(|&axis| dims[axis]).product();
+    let count: usize = kept.iter().map(|&axis| dims[axis]).product();
+    let turned = indices::turned(dims, &perm);
+    (0..count).map(|i| turned[i * size..(i + 1) * size].to_vec()).collect()
+}
+
+/// The extents without some axes, or with 1 in their place.
+fn left(dims: &[usize], axes: &[usize], keep: bool) -> Vec<usize> {
+    let one = |axis: usize| match (axes.contains(&axis), keep) {
+        (false, _) => Some(dims[axis]),
+        (true, true) => Some(1),
+        (true, false) => None,
+    };
+    (0..dims.len()).filter_map(one).collect()
+}
+
+pub(crate) fn reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axes = match attributes.ints("axes") {
+        Some(axes) => axes.to_vec(),
+        None if cx.has(1) => cx.integers(1)?,
+        None => Vec::new(),
+    };
+    let axes = match axes.is_empty() {
+        false => indices::axes(&axes, dims.len())?,
+        true if !attributes.flag("noop_with_empty_axes", false) => (0..dims.len()).collect(),
+        // Each element is reduced alone: it stays, or becomes its square, size or logarithm.
+        true if matches!(
+            attributes.operator,
+            "ReduceMax" | "ReduceMean" | "ReduceMin" | "ReduceProd" | "ReduceSum"
+        ) =>
+        {
+            return one(data.clone());
+        }
+        true => Vec::new(),
+    };
+    allowed(cx, data.dtype(), dims)?;
+    let numbers: Vec<_> = data.numbers()?.collect();
+    let each = groups(dims, &axes).into_iter().map(|places| {
+        reduced(
+            attributes.operator,
+            data.dtype(),
+            &places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>(),
+        )
+    });
+    let each = each.collect::<Result<Vec<_>>>()?;
+    let shape = Shape::new(left(dims, &axes, attributes.flag("keepdims", true)))?;
+    one(Tensor::from_numbers(data.dtype(), shape, each, convert::Rules::IEEE)?)
+}
+
+pub(crate) fn arg(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axis = indices::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
+    allowed(cx, data.dtype(), dims)?;
+    let numbers: Vec<_> = data.numbers()?.collect();
+    let (most, last) = (attributes.operator == "ArgMax", attributes.flag("select_last_index", false));
+    let each = groups(dims, &[axis]).into_iter().map(|places| {
+        let mut best = 0;
+        for (i, &place) in places.iter().enumerate().skip(1) {
+            let beside = order(numbers[place], numbers[places[best]]);
+            let better = if most { beside.is_gt() } else { beside.is_lt() };
+            if better || (last && beside.is_eq()) {
+                best = i;
+            }
+        }
+        if places.is_empty() {
+            Err(Error::new(Kind::Value, "there is no element to choose"))
+        } else {
+            Ok(i64_of(best))
+        }
+    });
+    let shape = Shape::new(left(dims, &[axis], attributes.flag("keepdims", true)))?;
+    one(Tensor::from_vec(shape, each.collect::<Result<Vec<_>>>()?)?)
+}
+
+pub(crate) fn top_k(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axis = indices::axis(attributes.int("axis").unwrap_or(-1), dims.len())?;
+    let k = match attributes.int("k") {
+        Some(k) => k,
+        None => cx.integer(1)?,
+    };
+    let k = usize_of_i64(k).filter(|&k| k <= dims[axis]);
+    let k = k.ok_or_else(|| Error::new(Kind::Value, format!("k is not one of 0 to {}", dims[axis])))?;
+    allowed(cx, data.dtype(), dims)?;
+    let numbers: Vec<_> = data.numbers()?.collect();
+    let largest = attributes.flag("largest", true);
+    let mut result = dims.to_vec();
+    result[axis] = k;
+    let shape = Shape::new(result.clone())?;
+    let inner: usize = dims[axis + 1..].iter().product();
+    let (mut chosen, mut indices) = (vec![0; shape.len()], vec![0i64; shape.len()]);
+    for (group, places) in groups(dims, &[axis]).into_iter().enumerate() {
+        let mut ranked: Vec<_> = places.into_iter().enumerate().collect();
+        ranked.sort_by(|a, b| {
+            let order = order(numbers[a.1], numbers[b.1]);
+            if largest { order.reverse() } else { order }
+        });
+        let (row, column) = (group / inner.max(1), group % inner.max(1));
+        for (rank, (index, place)) in ranked.into_iter().take(k).enumerate() {
+            let at = (row * k + rank) * inner + column;
+            (chosen[at], indices[at]) = (place, i64_of(index));
+        }
+    }
+    Ok(vec![data.picked(shape.clone(), &chosen)?.into(), Tensor::from_vec(shape, indices)?.into()])
+}
+
+pub(crate) fn non_zero(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let found: Vec<usize> = match data.dtype().class() {
+        Class::Text => {
+            (0..data.len()).filter(|&i| data.texts().is_ok_and(|texts| !texts[i].is_empty())).collect()
+        }
+        _ => data.numbers()?.enumerate().filter(|(_, number)| !number.is_zero()).map(|(i, _)| i).collect(),
+    };
+    let shape = allowed(cx, DType::I64, &[dims.len(), found.len()])?;
+    let strides = data.shape().strides();
+    let each = (0..dims.len()).flat_map(|axis| {
+        let (stride, extent) = (strides[axis], dims[axis]);
+        found.iter().map(move |place| i64_of(place / stride % extent))
+    });
+    one(Tensor::from_vec(shape, each.collect::<Vec<_>>())?)
+}
+
+pub(crate) fn unique(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    allowed(cx, data.dtype(), dims)?;
+    // Slices along the axis, or single elements.
+    let (axis, slices) = match attributes.int("axis") {
+        Some(axis) => {
+            let axis = indices::axis(axis, dims.len())?;
+            let others: Vec<_> = (0..dims.len()).filter(|&other| other != axis).collect();
+            (Some(axis), groups(dims, &others))
+        }
+        None => (None, (0..data.len()).map(|place| vec![place]).collect()),
+    };
+    let texts = data.texts().ok();
+    let numbers: Vec<Number> = if texts.is_some() { Vec::new() } else { data.numbers()?.collect() };
+    let compare = |a: &Vec<usize>, b: &Vec<usize>| {
+        let each = a.iter().zip(b).map(|(&x, &y)| match texts {
+            Some(texts) => texts[x].cmp(&texts[y]),
+            None => order(numbers[x], numbers[y]),
+        });
+        each.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    };
+    let mut ranked: Vec<usize> = (0..slices.len()).collect();
+    ranked.sort_by(|&a, &b| compare(&slices[a], &slices[b]).then(a.cmp(&b)));
+    // By kind: the first slice that is of it, and how many are.
+    let mut kinds: Vec<(usize, i64)> = Vec::new();
+    let mut kind_of = vec![0; slices.len()];
+    for &slice in &ranked {
+        match kinds.last_mut() {
+            Some((first, count)) if compare(&slices[*first], &slices[slice]).is_eq() => *count += 1,
+            _ => kinds.push((slice, 1)),
+        }
+        kind_of[slice] = kinds.len() - 1;
+    }
+    let mut shown: Vec<usize> = (0..kinds.len()).collect();
+    if !attributes.flag("sorted", true) {
+        shown.sort_by_key(|&kind| kinds[kind].0);
+    }
+    let mut rank_of = vec![0; kinds.len()];
+    for (rank, &kind) in shown.iter().enumerate() {
+        rank_of[kind] = i64_of(rank);
+    }
+    let firsts: Vec<usize> = shown.iter().map(|&kind| kinds[kind].0).collect();
+    let values = match axis {
+        None => data.picked(Shape::vector(firsts.len()), &firsts)?,
+        Some(axis) => {
+            let mut indices = indices::all(dims);
+            indices[axis].clone_from(&firsts);
+            let shape: Vec<_> = indices.iter().map(Vec::len).collect();
+            data.picked(Shape::new(shape)?, &indices::chosen(dims, &indices))?
+        }
+    };
+    let first: Vec<i64> = firsts.iter().map(|&slice| i64_of(slice)).collect();
+    let inverse: Vec<i64> = kind_of.iter().map(|&kind| rank_of[kind]).collect();
+    let counts: Vec<i64> = shown.iter().map(|&kind| kinds[kind].1).collect();
+    let index = |all: &[i64]| Value::from(Tensor::vector(all));
+    Ok(vec![values.into(), index(&first), index(&inverse), index(&counts)])
+}
+
+pub(crate) fn cum_sum(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn all<T: FromNumber>(
+        data: &Tensor,
+        groups: &[Vec<usize>],
+        exclusive: bool,
+        reverse: bool,
+    ) -> Result<Tensor> {
+        let mut elements = data.elements::<T>()?.into_owned();
+        for places in groups {
+            let mut sum = T::from_number(Number::Int(0));
+            for i in 0..places.len() {
+                let place = places[if reverse { places.len() - 1 - i } else { i }];
+                let before = sum;
+                let next = match (sum.number(), elements[place].number()) {
+                    (Number::Int(a), Number::Int(b)) => Number::Int(a + b),
+                    (a, b) => Number::Float(convert::nearest_f64(a) + convert::nearest_f64(b)),
+                };
+                sum = T::from_number(next);
+                elements[place] = if exclusive { before } else { sum };
+            }
+        }
+        Tensor::from_vec(data.shape().clone(), elements)
+    }
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axis = indices::axis(cx.integer(1)?, dims.len())?;
+    allowed(cx, data.dtype(), dims)?;
+    let groups = groups(dims, &[axis]);
+    let (exclusive, reverse) = (attributes.flag("exclusive", false), attributes.flag("reverse", false));
+    let result = dispatch!(data.dtype(), [I32, I64, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse),
+        dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))));
+    one(result?)
+}

@@ -1,0 +1,184 @@
+//! Operators that make one element of many along axes.
+//!
+//! | operators | shape |
+//! |---|---|
+//! | `Reduce…` | the named axes become 1, or go without `keepdims`; all axes if none is named |
+//! | `ArgMax`, `ArgMin` | one axis |
+//! | `TopK` | an axis becomes `k` |
+//! | `Unique`, `NonZero` | the data decide |
+
+use std::sync::Arc;
+
+use gradus_core::DType;
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Elements, Fact, TensorFact};
+use crate::infer::{Cx, Outcome, Stop};
+
+pub(crate) fn reduce(cx: &mut Cx<'_, '_>) -> Outcome {
+    reduced(cx, cx.flag("keepdims", true), cx.flag("noop_with_empty_axes", false))
+}
+
+/// Along the axes that the attribute or the second input names; if none is named, along all or none of them.
+pub(crate) fn reduced(cx: &mut Cx<'_, '_>, keep: bool, empty_is_none: bool) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axes = match cx.ints("axes") {
+        Some(axes) => Some(axes.to_vec()),
+        None if cx.has(1) => match cx.known_integers(1) {
+            Some(axes) => Some(axes),
+            None if keep => {
+                let dims = cx.any_dims("the axes are not known before the run", dims.len());
+                return Ok(vec![Fact::shaped(dims)]);
+            }
+            None => return Err(Stop::Unknown(Some(1), "names axes that are not known".into())),
+        },
+        None => None,
+    };
+    let axes = match axes {
+        Some(axes) if !axes.is_empty() => cx.axes(&axes, dims.len())?,
+        _ if empty_is_none => return Ok(vec![Fact::shaped(dims)]),
+        _ => (0..dims.len()).collect(),
+    };
+    let left = kept(&dims, &axes, keep);
+    let elements = if left.iter().all(|&dim| dim == Dim::ONE) { folded(cx) } else { None };
+    Ok(vec![Fact::Tensor(TensorFact {
+        dtype: cx.dtype(0),
+        dims: Some(left.into()),
+        elements: elements.map_or(Elements::Unknown, |dim| Elements::Integers(Arc::new([dim]))),
+    })])
+}
+
+/// The extents with some axes reduced.
+fn kept(dims: &[Dim], axes: &[usize], keep: bool) -> Vec<Dim> {
+    let one = |(axis, &dim): (usize, &Dim)| match (axes.contains(&axis), keep) {
+        (true, true) => Some(Dim::ONE),
+        (true, false) => None,
+        (false, _) => Some(dim),
+    };
+    dims.iter().enumerate().filter_map(one).collect()
+}
+
+/// The one element that all elements of whole numbers make.
+fn folded(cx: &mut Cx<'_, '_>) -> Option<Dim> {
+    let dtype = cx.dtype(0).filter(|dtype| dtype.is_integer())?;
+    let name = cx.operator;
+    let result = if let Elements::Progression(both) = cx.elements(0) {
+        let (first, step) = *both;
+        let dims = cx.dims(0).ok()?;
+        let count = cx.product(&dims);
+        // Of no elements there is neither a greatest nor a least.
+        let symbols = cx.symbols();
+        let rest = symbols.subtract(count, Dim::ONE)?;
+        let far = symbols.multiply(step, rest)?;
+        let last = symbols.add(first, far)?;
+        let rises = symbols.at_least(step, 0);
+        match name {
+            "ReduceMax" if rises => last,
+            "ReduceMin" if rises => first,
+            "ReduceSum" if step == Dim::ZERO => symbols.multiply(first, count)?,
+            _ => return None,
+        }
+    } else {
+        let all = cx.integers(0)?;
+        let symbols = cx.symbols();
+        match name {
+            "ReduceProd" => symbols.product(all.iter().copied())?,
+            "ReduceSum" => symbols.total(all.iter().copied())?,
+            "ReduceMax" => all.iter().copied().map(Some).reduce(|a, b| symbols.greatest(a?, b?))??,
+            "ReduceMin" => all.iter().copied().map(Some).reduce(|a, b| symbols.least(a?, b?))??,
+            _ => return None,
+        }
+    };
+    cx.fits(result, dtype).then_some(result)
+}
+
+pub(crate) fn arg(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
+    let left = kept(&dims, &[axis], cx.flag("keepdims", true));
+    Ok(vec![Fact::typed(DType::I64, left)])
+}
+
+/// The greatest or least elements along an axis, and their indices of that type.
+pub(crate) fn top_k(cx: &mut Cx<'_, '_>, indices: DType) -> Outcome {
+    let dims = cx.dims(0)?;
+    let axis = cx.axis(cx.int_or("axis", -1), dims.len())?;
+    let k = match cx.int("k") {
+        Some(k) => Dim::Known(k),
+        None => {
+            if let Some(k) = cx.integer(1) {
+                k
+            } else {
+                let most = cx.symbols().bounds(dims[axis]).greatest();
+                cx.data("k is not known before the run", Bounds::between(Some(0), most))
+            }
+        }
+    };
+    if let Some(fewer) = cx.symbols().subtract(k, dims[axis])
+        && cx.symbols().at_least(fewer, 1)
+    {
+        let (k, len) = (cx.symbols().print(k).to_string(), cx.symbols().print(dims[axis]).to_string());
+        return Err(Stop::shape(format!("k is {k}, but axis {axis} has {len} elements")));
+    }
+    let mut all = dims.to_vec();
+    all[axis] = k;
+    Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
+}
+
+pub(crate) fn unique(cx: &mut Cx<'_, '_>) -> Outcome {
+    let axis = cx.int("axis");
+    uniques(cx, axis, DType::I64, DType::I64)
+}
+
+/// What differs along an axis, or of all elements; the types are those of indices and of counts.
+pub(crate) fn uniques(cx: &mut Cx<'_, '_>, axis: Option<i64>, indices: DType, counts: DType) -> Outcome {
+    let dims = cx.dims(0)?;
+    let (most, count, first) = match axis {
+        None => {
+            let all = cx.product(&dims.clone());
+            let most = cx.symbols().bounds(all).greatest();
+            let count = cx.data("how many elements differ", Bounds::between(Some(0), most));
+            (all, count, vec![count])
+        }
+        Some(axis) => {
+            let axis = cx.axis(axis, dims.len())?;
+            let most = cx.symbols().bounds(dims[axis]).greatest();
+            let count = cx.data("how many slices differ", Bounds::between(Some(0), most));
+            let mut all = dims.to_vec();
+            all[axis] = count;
+            (dims[axis], count, all)
+        }
+    };
+    let index = |dtype, dim| Fact::typed(dtype, [dim]);
+    Ok(vec![Fact::shaped(first), index(indices, count), index(indices, most), index(counts, count)])
+}
+
+pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Outcome {
+    let indices = cx.type_of("output_type").unwrap_or(DType::I64);
+    let Some(dims) = cx.known_dims(0) else {
+        let (rank, count) =
+            (cx.data("the rank", Bounds::EXTENT), cx.data("how many are not zero", Bounds::EXTENT));
+        return Ok(vec![Fact::typed(indices, [rank, count])]);
+    };
+    let all = cx.product(&dims.clone());
+    let count = match cx.elements(0) {
+        // All elements are the same.
+        Elements::Progression(both) if both.1 == Dim::ZERO && both.0.known().is_some() => {
+            if both.0 == Dim::ZERO { Dim::ZERO } else { all }
+        }
+        _ => match cx.integers(0) {
+            Some(elements) if elements.iter().all(|dim| dim.known().is_some()) => {
+                Dim::from(elements.iter().filter(|&&dim| dim != Dim::ZERO).count())
+            }
+            _ => {
+                let most = cx.symbols().bounds(all).greatest();
+                cx.data("how many elements are not zero", Bounds::between(Some(0), most))
+            }
+        },
+    };
+    Ok(vec![Fact::typed(indices, [Dim::from(dims.len()), count])])
+}
+
+pub(crate) fn top_k_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+    top_k(cx, DType::I64)
+}

@@ -1,0 +1,148 @@
+//! Operators that make one element of many.
+
+use gradus_core::convert::i64_of;
+use gradus_core::{DType, Result};
+
+use crate::conversion::node::{Cx, cannot, not_known};
+use crate::conversion::open;
+use crate::conversion::target::V;
+use crate::conversion::to_onnx::{flag, int, word};
+use crate::operators::indices::axis as axis_of;
+
+/// The axes of a reduction: no axes are none.
+pub(crate) enum Axes {
+    None,
+    Some(V),
+    /// There may be none.
+    Computed(V),
+}
+
+pub(crate) fn axes(cx: &mut Cx<'_, '_>) -> Result<Axes> {
+    let Some(named) = cx.known_integers(1)? else {
+        let list = cx.whole_list(1)?;
+        return Ok(if cx.len(1).is_some_and(|len| len > 0) {
+            Axes::Some(list)
+        } else {
+            Axes::Computed(list)
+        });
+    };
+    // An axis that is named twice is one.
+    let mut once = Vec::new();
+    for axis in named {
+        let axis = match cx.rank_if_known(0) {
+            Some(rank) => i64_of(axis_of(axis, rank)?),
+            None => axis,
+        };
+        if !once.contains(&axis) {
+            once.push(axis);
+        }
+    }
+    Ok(if once.is_empty() { Axes::None } else { Axes::Some(cx.list(&once)) })
+}
+
+fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    let keep = flag("keepdims", cx.attributes.flag("keep_dims", false));
+    let lengths = matches!(operator, "ReduceL1" | "ReduceL2");
+    Ok(vec![match axes(cx)? {
+        Axes::Some(axes) => cx.put(operator, &[x, axes], &[keep])?,
+        Axes::None | Axes::Computed(_) if lengths => {
+            return Err(cannot("without axes, the texts differ in what is computed"));
+        }
+        Axes::None => cx.put("Identity", &[x], &[])?,
+        Axes::Computed(axes) => cx.put(operator, &[x, axes], &[keep, flag("noop_with_empty_axes", true)])?,
+    }])
+}
+
+pub(crate) fn greatest(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    if cx.may_be_empty(0) {
+        cx.edges(open::EMPTY);
+    }
+    reduce(cx, operator)
+}
+
+/// Of truth values, the least is whether all hold. ONNX takes them since operator set 20, before as numbers.
+pub(crate) fn of_truth(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    if cx.may_be_empty(0) {
+        cx.edges(open::EMPTY);
+    }
+    if cx.target.opset >= 20 {
+        return reduce(cx, operator);
+    }
+    let Axes::Some(axes) = axes(cx)? else { return Err(not_known("along which axes is reduced")) };
+    let keep = flag("keepdims", cx.attributes.flag("keep_dims", false));
+    let x = cx.input(0)?;
+    let numbers = cx.cast(x, DType::I32)?;
+    let found = cx.put(operator, &[numbers, axes], &[keep])?;
+    Ok(vec![cx.cast(found, DType::Bool)?])
+}
+
+pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    let sorted = match cx.attributes.text("sort").unwrap_or("value") {
+        "value" => true,
+        "none" => {
+            cx.edges(open::UNSORTED);
+            false
+        }
+        other => return Err(cannot(format!("ONNX does not sort by \"{other}\""))),
+    };
+    if sorted && !cx.attributes.flag("stable", false) {
+        cx.edges("the order of equal elements is left open");
+    }
+    let (x, k) = (cx.input(0)?, cx.whole_list(1)?);
+    let axis = cx.attributes.int("axis").unwrap_or(-1);
+    let largest = cx.attributes.text("mode") != Some("min");
+    let attributes = [int("axis", axis), flag("largest", largest), flag("sorted", sorted)];
+    let mut found = cx.put_many("TopK", &[x, k], &attributes, 2)?;
+    let to = cx.attributes.dtype("index_element_type").unwrap_or(DType::I32);
+    if to != DType::I64 {
+        found[1] = cx.cast(found[1], to)?;
+    }
+    Ok(found)
+}
+
+pub(crate) fn reduce_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    reduce(cx, "ReduceSum")
+}
+
+pub(crate) fn reduce_prod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    reduce(cx, "ReduceProd")
+}
+
+pub(crate) fn reduce_mean(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.is_float(0) {
+        cx.rounding(open::ORDER)
+    } else {
+        cx.rounding(open::MEAN)
+    }
+    reduce(cx, "ReduceMean")
+}
+
+pub(crate) fn reduce_l1(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    reduce(cx, "ReduceL1")
+}
+
+pub(crate) fn reduce_l2(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding(open::ORDER);
+    reduce(cx, "ReduceL2")
+}
+
+pub(crate) fn cum_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    let (x, axis) = (cx.input(0)?, cx.whole_scalar(1)?);
+    let [exclusive, reverse] =
+        ["exclusive", "reverse"].map(|name| flag(name, cx.attributes.flag(name, false)));
+    Ok(vec![cx.put("CumSum", &[x, axis], &[exclusive, reverse])?])
+}
+
+pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    let operands = cx.inputs()?;
+    let equation = cx.attributes.text("equation").unwrap_or_default().to_owned();
+    Ok(vec![cx.put("Einsum", &operands, &[word("equation", &equation)])?])
+}

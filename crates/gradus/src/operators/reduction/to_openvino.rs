@@ -1,0 +1,167 @@
+//! Operators that make one element of many.
+
+use gradus_core::{DType, Result};
+
+use crate::conversion::node::{Cx, Given, cannot, not_known};
+use crate::conversion::open;
+use crate::conversion::target::V;
+use crate::conversion::to_openvino::{numpy, say};
+
+pub(crate) fn greatest(cx: &mut Cx<'_, '_>, of_numbers: &str, of_truth: &str) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    if cx.may_be_empty(0) {
+        cx.edges(open::EMPTY);
+    }
+    let operator = if cx.dtype(0)? == DType::Bool { of_truth } else { of_numbers };
+    reduce(cx, operator)
+}
+
+fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+    let x = cx.input(0)?;
+    Ok(vec![reduced(cx, x, operator)?])
+}
+
+/// Reduces a value along the axes that the node names. No axes are all of them, unless the node says that they are none.
+fn reduced(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
+    let keep = cx.attributes.flag("keepdims", true);
+    let keep_dims = [say("keep_dims", keep)];
+    let known = cx.given_integers("axes", 1)?;
+    let axes = match known {
+        Given::Known(axes) if !axes.is_empty() => cx.list(&axes),
+        Given::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
+        Given::Computed => return Err(not_known("whether there are axes")),
+        _ if cx.attributes.flag("noop_with_empty_axes", false) => {
+            // The length of one element is its size; in OpenVINO, it would be the element.
+            let length = matches!(operator, "ReduceL1" | "ReduceL2");
+            return if length { cx.put("Abs", &[value], &[]) } else { Ok(value) };
+        }
+        _ => match cx.rank_if_known(0) {
+            Some(rank @ 1..) => cx.all_axes(rank),
+            // A list of all elements is reduced to a scalar, also where they are one that is a scalar already.
+            Some(0) => return flat(cx, value, operator),
+            None if !keep => return flat(cx, value, operator),
+            None => return Err(not_known("the number of axes of input 0")),
+        },
+    };
+    cx.put(operator, &[value, axes], &keep_dims)
+}
+
+fn flat(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
+    let (list, axis) = (cx.reshaped(value, &[-1])?, cx.list(&[0]));
+    cx.put(operator, &[list, axis], &[say("keep_dims", false)])
+}
+
+/// The first of the places along an axis where the greatest or the least stands.
+pub(crate) fn arg(cx: &mut Cx<'_, '_>, mode: &str) -> Result<Vec<V>> {
+    if cx.attributes.flag("select_last_index", false) {
+        return Err(cannot("OpenVINO does not find the last of several places"));
+    }
+    cx.edges_of_floats(open::NAN);
+    let axis = cx.attributes.int("axis").unwrap_or(0);
+    if cx.may_be_empty(0) {
+        cx.edges("along an axis without elements, OpenVINO finds none");
+    }
+    let (x, one) = (cx.input(0)?, cx.scalar(1));
+    let found = cx.put_many("TopK", &[x, one], &ranked(axis, mode, "value"), 2)?;
+    if cx.attributes.flag("keepdims", true) {
+        return Ok(vec![found[1]]);
+    }
+    let axis = cx.list(&[axis]);
+    Ok(vec![cx.put("Squeeze", &[found[1], axis], &[])?])
+}
+
+fn ranked(axis: i64, mode: &str, sort: &str) -> [(&'static str, gradus_core::graph::Content); 5] {
+    [
+        say("axis", axis),
+        say("mode", mode),
+        say("sort", sort),
+        say("stable", sort == "value"),
+        say("index_element_type", "i64"),
+    ]
+}
+
+pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.edges_of_floats(open::NAN);
+    let sorted = cx.attributes.flag("sorted", true);
+    if !sorted {
+        cx.edges(open::UNSORTED);
+    }
+    let x = cx.input(0)?;
+    let named = cx.attributes.int("k");
+    let known = named.or(cx.known_integers(1)?.and_then(|known| known.first().copied()));
+    if known.is_none_or(|k| k < 1) {
+        cx.edges("OpenVINO wants at least one element");
+    }
+    let k = match named {
+        Some(k) => cx.scalar(k),
+        None => cx.scalar_input(1)?,
+    };
+    let mode = if cx.attributes.flag("largest", true) { "max" } else { "min" };
+    let axis = cx.attributes.int("axis").unwrap_or(-1);
+    cx.put_many("TopK", &[x, k], &ranked(axis, mode, if sorted { "value" } else { "none" }), 2)
+}
+
+pub(crate) fn reduce_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    reduce(cx, "ReduceSum")
+}
+
+pub(crate) fn reduce_prod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    reduce(cx, "ReduceProd")
+}
+
+pub(crate) fn reduce_mean(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    if cx.is_float(0) {
+        cx.rounding(open::ORDER)
+    } else {
+        cx.rounding(open::MEAN)
+    }
+    reduce(cx, "ReduceMean")
+}
+
+pub(crate) fn reduce_l1(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    reduce(cx, "ReduceL1")
+}
+
+pub(crate) fn reduce_l2(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding(open::ORDER);
+    reduce(cx, "ReduceL2")
+}
+
+pub(crate) fn reduce_sum_square(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    let x = cx.input(0)?;
+    let squares = cx.put("Multiply", &[x, x], &[numpy()])?;
+    Ok(vec![reduced(cx, squares, "ReduceSum")?])
+}
+
+pub(crate) fn reduce_log_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding(open::FUNCTION);
+    let x = cx.input(0)?;
+    let sum = reduced(cx, x, "ReduceSum")?;
+    Ok(vec![cx.put("Log", &[sum], &[])?])
+}
+
+pub(crate) fn cum_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    let (x, axis) = (cx.input(0)?, cx.scalar_input(1)?);
+    let [exclusive, reverse] =
+        ["exclusive", "reverse"].map(|name| say(name, cx.attributes.flag(name, false)));
+    Ok(vec![cx.put("CumSum", &[x, axis], &[exclusive, reverse])?])
+}
+
+pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    Ok(vec![cx.put("MatMul", &[a, b], &[say("transpose_a", false), say("transpose_b", false)])?])
+}
+
+pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+    cx.rounding_of_floats(open::ORDER);
+    let operands = cx.inputs()?;
+    // OpenVINO takes no blanks.
+    let equation = cx.attributes.text("equation").unwrap_or_default().replace(' ', "");
+    Ok(vec![cx.put("Einsum", &operands, &[say("equation", equation)])?])
+}

@@ -1,0 +1,259 @@
+//! A row of the table: one operator of one standard.
+
+use gradus_core::Number;
+use gradus_core::graph::Standard;
+
+use super::operation::Operation;
+use crate::conversion::Convert;
+use crate::dialects::paddle::Lower;
+use crate::infer::Rule;
+use crate::op::{Build, Compute};
+use crate::schema::{Signature, onnx_versions, openvino_versions};
+
+/// An operator of a standard: its versions, what is known about it, and the functions that
+/// infer, evaluate and convert it.
+#[derive(Debug)]
+pub struct Row {
+    /// The standard that defines it.
+    pub standard: Standard,
+    /// Its domain; empty for the standard's own.
+    pub domain: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Signatures that the generated tables do not have.
+    own: &'static [Signature],
+    /// The ONNX operator of the same meaning, by whose name the functions know it.
+    meaning: Option<&'static str>,
+    /// The operation on two elements.
+    pub(crate) operation: Option<Operation>,
+    /// The function of one element.
+    pub(crate) function: Option<fn(Number) -> Number>,
+    pub(crate) infer: Option<Rule>,
+    pub(crate) eval: Option<Eval>,
+    /// Builds the operator from the function body by which the standard defines it.
+    pub(crate) body: Option<Build>,
+    /// Writes the graph of ONNX operators that a node stands for.
+    pub(crate) lower: Option<Lower>,
+    pub(crate) conversion: Option<Conversion>,
+    pub(crate) role: Role,
+    pub(crate) bits: Bits,
+    pub(crate) chance: Chance,
+    /// Whether it reads or writes a variable that outlives the run.
+    pub(crate) stateful: bool,
+    /// Whether it reads only the shapes of its inputs.
+    pub(crate) shape_only: bool,
+}
+
+/// How an operator is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Eval {
+    /// By a function of attributes and inputs.
+    Function(Compute),
+    /// By an operator that is built once from the node.
+    Build(Build),
+}
+
+/// How an operator is converted to the other standard.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversion {
+    /// The operators that are written for it.
+    pub becomes: &'static str,
+    /// What is not kept bit for bit; empty if everything is.
+    pub caveat: &'static str,
+    pub(crate) write: Convert,
+}
+
+/// The part an operator plays in folding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Cast,
+    Constant,
+    Copy,
+    Expand,
+    If,
+    Join,
+    Pad,
+    Reshape,
+    Shape,
+    Size,
+    Slice,
+    Split,
+    Tile,
+    Transpose,
+    View,
+    Other,
+}
+
+/// How far every implementation of an operator returns the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bits {
+    /// It only moves elements, or reads shapes.
+    Moved,
+    /// IEEE 754 rounds each element in one way.
+    Rounded,
+    /// Only integers are the same everywhere.
+    Integers,
+}
+
+/// Whether results are drawn at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chance {
+    No,
+    InTraining,
+    Yes,
+}
+
+impl Row {
+    const fn new(standard: Standard, domain: &'static str, name: &'static str) -> Row {
+        Row {
+            standard,
+            domain,
+            name,
+            own: &[],
+            meaning: None,
+            operation: None,
+            function: None,
+            infer: None,
+            eval: None,
+            body: None,
+            lower: None,
+            conversion: None,
+            role: Role::Other,
+            bits: Bits::Integers,
+            chance: Chance::No,
+            stateful: false,
+            shape_only: false,
+        }
+    }
+
+    /// The signatures of its versions, the oldest first; none if no table has the operator.
+    pub fn signatures(&self) -> &'static [Signature] {
+        match self.standard {
+            _ if !self.own.is_empty() => self.own,
+            Standard::Onnx => onnx_versions(self.domain, self.name),
+            Standard::OpenVino => openvino_versions(self.name),
+            Standard::Paddle => &[],
+        }
+    }
+
+    /// Whether Gradus evaluates it.
+    pub fn is_evaluated(&self) -> bool {
+        self.eval.is_some()
+    }
+
+    /// Whether Gradus infers it.
+    pub fn is_inferred(&self) -> bool {
+        self.infer.is_some()
+    }
+
+    /// How it is converted to the other standard, if it is.
+    pub fn conversion(&self) -> Option<&Conversion> {
+        self.conversion.as_ref()
+    }
+
+    /// The name by which the functions know it: that of the ONNX operator of the same meaning.
+    pub(crate) fn known_as(&self) -> &'static str {
+        self.meaning.unwrap_or(self.name)
+    }
+}
+
+/// A row of ONNX's own domain.
+pub(super) const fn onnx(name: &'static str) -> Row {
+    Row::new(Standard::Onnx, "", name)
+}
+
+/// A row of ONNX's domain for classical machine learning.
+pub(super) const fn ml(name: &'static str) -> Row {
+    Row::new(Standard::Onnx, "ai.onnx.ml", name)
+}
+
+/// A row of the domain of ONNX Runtime.
+pub(super) const fn microsoft(name: &'static str) -> Row {
+    Row::new(Standard::Onnx, "com.microsoft", name)
+}
+
+/// A row of an operator that Gradus adds to those of ONNX.
+pub(super) const fn own(name: &'static str, signatures: &'static [Signature]) -> Row {
+    Row { own: signatures, ..Row::new(Standard::Onnx, super::OWN_DOMAIN, name) }
+}
+
+/// A row of OpenVINO.
+pub(super) const fn openvino(name: &'static str) -> Row {
+    Row::new(Standard::OpenVino, "", name)
+}
+
+/// A row of Paddle.
+pub(super) const fn paddle(signatures: &'static [Signature]) -> Row {
+    Row { own: signatures, ..Row::new(Standard::Paddle, "", signatures[0].name) }
+}
+
+/// Columns.
+impl Row {
+    pub(super) const fn signatures_are(self, own: &'static [Signature]) -> Row {
+        Row { own, ..self }
+    }
+
+    pub(super) const fn meaning(self, name: &'static str) -> Row {
+        Row { meaning: Some(name), ..self }
+    }
+
+    pub(super) const fn operation(self, operation: Operation) -> Row {
+        Row { operation: Some(operation), ..self }
+    }
+
+    pub(super) const fn map(self, function: fn(Number) -> Number) -> Row {
+        Row { function: Some(function), ..self }
+    }
+
+    pub(super) const fn infer(self, rule: Rule) -> Row {
+        Row { infer: Some(rule), ..self }
+    }
+
+    pub(super) const fn eval(self, function: Compute) -> Row {
+        Row { eval: Some(Eval::Function(function)), ..self }
+    }
+
+    pub(super) const fn build(self, build: Build) -> Row {
+        Row { eval: Some(Eval::Build(build)), ..self }
+    }
+
+    pub(super) const fn body(self, build: Build) -> Row {
+        Row { body: Some(build), ..self }
+    }
+
+    pub(super) const fn lower(self, lower: Lower) -> Row {
+        Row { lower: Some(lower), ..self }
+    }
+
+    pub(super) const fn converts(self, becomes: &'static str, caveat: &'static str, write: Convert) -> Row {
+        Row { conversion: Some(Conversion { becomes, caveat, write }), ..self }
+    }
+
+    pub(super) const fn role(self, role: Role) -> Row {
+        Row { role, ..self }
+    }
+
+    pub(super) const fn moves(self) -> Row {
+        Row { bits: Bits::Moved, ..self }
+    }
+
+    pub(super) const fn rounded(self) -> Row {
+        Row { bits: Bits::Rounded, ..self }
+    }
+
+    pub(super) const fn random(self) -> Row {
+        Row { chance: Chance::Yes, ..self }
+    }
+
+    pub(super) const fn random_in_training(self) -> Row {
+        Row { chance: Chance::InTraining, ..self }
+    }
+
+    pub(super) const fn stateful(self) -> Row {
+        Row { stateful: true, ..self }
+    }
+
+    pub(super) const fn shape_only(self) -> Row {
+        Row { shape_only: true, ..self }
+    }
+}

@@ -1,0 +1,133 @@
+//! Running operators of lists and of values that may be missing.
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::element::Bool;
+use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
+
+use crate::op::{Attributes, EvalCx};
+use crate::operators::indices;
+use crate::operators::layout::eval::joined;
+use crate::operators::output::allowed;
+
+fn wrong(message: impl Into<String>) -> Error {
+    Error::new(Kind::Value, message)
+}
+
+/// The first input, which is a list.
+fn list<'a>(cx: &EvalCx<'a>) -> Result<&'a [Value]> {
+    match cx.value(0)? {
+        Value::Sequence(values) => Ok(values),
+        other => Err(cx.wrong(0, &Error::new(Kind::Type, format!("is {other}, but a sequence is wanted")))),
+    }
+}
+
+pub(crate) fn construct(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let values = (0..cx.inputs.len()).map(|input| cx.value(input).cloned());
+    Ok(vec![Value::Sequence(values.collect::<Result<_>>()?)])
+}
+
+pub(crate) fn insert(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let mut values = list(cx)?.to_vec();
+    let count = i64_of(values.len());
+    let place = if cx.has(2) { cx.integer(2)? } else { count };
+    let place = if place < 0 { place.saturating_add(count) } else { place };
+    let place = usize_of_i64(place).filter(|&place| place <= values.len());
+    values.insert(
+        place.ok_or_else(|| wrong(format!("the place is not one of 0 to {count}")))?,
+        cx.value(1)?.clone(),
+    );
+    Ok(vec![Value::Sequence(values)])
+}
+
+pub(crate) fn erase(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let mut values = list(cx)?.to_vec();
+    let place = indices::index(if cx.has(1) { cx.integer(1)? } else { -1 }, values.len())?;
+    values.remove(place);
+    Ok(vec![Value::Sequence(values)])
+}
+
+pub(crate) fn at(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let values = list(cx)?;
+    Ok(vec![values[indices::index(cx.integer(1)?, values.len())?].clone()])
+}
+
+pub(crate) fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axis = indices::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
+    let whole = dims[axis];
+    let single = !cx.has(1);
+    let sizes = match single {
+        true => vec![1; whole],
+        false if cx.tensor(1)?.shape().rank() == 0 => {
+            let size = usize_of_i64(cx.integer(1)?).filter(|&size| size > 0);
+            let size = size.ok_or_else(|| wrong("the parts must have elements"))?;
+            (0..whole.div_ceil(size)).map(|i| size.min(whole - i * size)).collect()
+        }
+        false => Shape::from_i64(&cx.integers(1)?)?.dims().to_vec(),
+    };
+    if sizes.iter().sum::<usize>() != whole {
+        return Err(wrong(format!("parts of {sizes:?} are not {whole} together")));
+    }
+    let mut start = 0;
+    let mut parts = Vec::with_capacity(sizes.len());
+    for size in sizes {
+        let mut indices = indices::all(dims);
+        indices[axis] = (start..start + size).collect();
+        start += size;
+        let mut extents: Vec<_> = indices.iter().map(Vec::len).collect();
+        let chosen = indices::chosen(dims, &indices);
+        if single && !attributes.flag("keepdims", true) {
+            extents.remove(axis);
+        }
+        parts.push(data.picked(allowed(cx, data.dtype(), &extents)?, &chosen)?.into());
+    }
+    Ok(vec![Value::Sequence(parts)])
+}
+
+pub(crate) fn concat(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let tensors = list(cx)?.iter().map(Value::tensor).collect::<Result<Vec<_>>>()?;
+    let axis = attributes.int("axis").unwrap_or(0);
+    if !attributes.flag("new_axis", false) {
+        return Ok(vec![joined(cx, &tensors, axis)?.into()]);
+    }
+    let rank = tensors.first().map_or(0, |tensor| tensor.shape().rank()) + 1;
+    let axis = indices::axis(axis, rank)?;
+    let with_axis = |tensor: &&Tensor| {
+        let mut dims = tensor.shape().dims().to_vec();
+        if axis > dims.len() {
+            return Err(wrong("the tensors of the list differ in rank"));
+        }
+        dims.insert(axis, 1);
+        tensor.reshaped(Shape::new(dims)?)
+    };
+    let tensors = tensors.iter().map(with_axis).collect::<Result<Vec<_>>>()?;
+    let parts: Vec<_> = tensors.iter().collect();
+    Ok(vec![joined(cx, &parts, i64_of(axis))?.into()])
+}
+
+pub(crate) fn optional(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let value = if cx.has(0) { Some(Box::new(cx.value(0)?.clone())) } else { None };
+    Ok(vec![Value::Optional(value)])
+}
+
+pub(crate) fn has_element(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let present = cx.has(0) && !matches!(cx.value(0)?, Value::Optional(None));
+    Ok(vec![Tensor::scalar(Bool::from(present)).into()])
+}
+
+pub(crate) fn get_element(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    match cx.value(0)? {
+        Value::Optional(Some(value)) => Ok(vec![(**value).clone()]),
+        Value::Optional(None) => Err(wrong("the optional is empty")),
+        other => Ok(vec![other.clone()]),
+    }
+}
+
+pub(crate) fn sequence_empty(_: &Attributes, _: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    Ok(vec![Value::Sequence(Vec::new())])
+}
+
+pub(crate) fn sequence_length(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    Ok(vec![Tensor::scalar(i64_of(list(cx)?.len())).into()])
+}

@@ -1,0 +1,242 @@
+//! Lists of tensors, and values that may be missing.
+//!
+//! The items of a list are known one by one where they were put together in the graph; otherwise what all of them have
+//! in common is.
+
+use std::sync::Arc;
+
+use gradus_core::DType;
+use gradus_core::convert::usize_of_i64;
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
+use crate::infer::{Cx, Outcome, Stop};
+use crate::operators::nn::infer::of;
+
+/// What all items have in common.
+fn common(cx: &mut Cx<'_, '_>, items: &[Fact], dtype: Option<DType>) -> Fact {
+    let Some((first, rest)) = items.split_first() else { return Fact::tensor_type(dtype) };
+    let first = first.clone().without_elements();
+    rest.iter().fold(first, |all, item| {
+        // A symbol stands for one number, and items may differ: only their rank is left where they do.
+        let item = item.clone().without_elements();
+        if all == item { all } else { differing(cx, &all, &item) }
+    })
+}
+
+/// What two items have in common of which either may be meant.
+fn differing(cx: &mut Cx<'_, '_>, a: &Fact, b: &Fact) -> Fact {
+    cx.join(a, b, "the items of a list differ")
+}
+
+/// One of a list's items: where these may differ, so may two that are taken out.
+fn any_item(cx: &mut Cx<'_, '_>, each: &Fact) -> Fact {
+    let Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. }) = each else { return each.clone() };
+    let own = |&dim: &Dim| match cx.symbols().rank(dim).0 {
+        0 | 1 => dim,
+        _ => cx.data("which item is taken, of those that differ", Bounds::EXTENT),
+    };
+    of(*dtype, dims.iter().map(own).collect::<Vec<_>>())
+}
+
+/// A list of these items.
+fn sequence(cx: &mut Cx<'_, '_>, items: Vec<Fact>, dtype: Option<DType>) -> Fact {
+    let each = common(cx, &items, dtype);
+    Fact::Sequence(Arc::new(SequenceFact { each, len: Dim::from(items.len()), items: Some(items) }))
+}
+
+/// The first input, which is a list.
+fn list(cx: &Cx<'_, '_>) -> Result<Arc<SequenceFact>, Stop> {
+    match cx.fact(0) {
+        Fact::Sequence(sequence) => Ok(sequence.clone()),
+        _ => Err(Stop::Unknown(Some(0), "is a list of which nothing is known".into())),
+    }
+}
+
+/// An index of an item, counted from the first, if all is known.
+fn place(cx: &mut Cx<'_, '_>, input: usize, count: usize) -> Option<usize> {
+    let place = cx.integer(input)?.known()?;
+    let count = i64::try_from(count).ok()?;
+    usize_of_i64(if place < 0 { place + count } else { place })
+}
+
+pub(crate) fn insert(cx: &mut Cx<'_, '_>) -> Outcome {
+    let list = list(cx)?;
+    let item = cx.read_fact(1);
+    let dtype = item.dtype();
+    if let Some(mut items) = list.items.clone() {
+        let at = if cx.has(2) { place(cx, 2, items.len()) } else { Some(items.len()) };
+        if let Some(at) = at.filter(|&at| at <= items.len()) {
+            items.insert(at, item);
+            return Ok(vec![sequence(cx, items, dtype)]);
+        }
+    }
+    let item = item.without_elements();
+    let each = if list.len == Dim::ZERO { item } else { differing(cx, &list.each, &item) };
+    let len = cx.add(list.len, Dim::ONE);
+    Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))])
+}
+
+pub(crate) fn erase(cx: &mut Cx<'_, '_>) -> Outcome {
+    let list = list(cx)?;
+    if let Some(mut items) = list.items.clone() {
+        let at = if cx.has(1) { place(cx, 1, items.len()) } else { items.len().checked_sub(1) };
+        if let Some(at) = at.filter(|&at| at < items.len()) {
+            items.remove(at);
+            let dtype = list.each.dtype();
+            return Ok(vec![sequence(cx, items, dtype)]);
+        }
+    }
+    let len = cx.subtract(list.len, Dim::ONE);
+    Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: list.each.clone(), len, items: None }))])
+}
+
+pub(crate) fn at(cx: &mut Cx<'_, '_>) -> Outcome {
+    let list = list(cx)?;
+    if let Some(items) = &list.items
+        && let Some(at) = place(cx, 1, items.len())
+    {
+        let item = items.get(at).cloned();
+        return item.map(|item| vec![item]).ok_or_else(|| Stop::shape("there is no such item in the list"));
+    }
+    Ok(vec![any_item(cx, &list.each)])
+}
+
+pub(crate) fn split_to_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
+    /// Most items that are known one by one.
+    const MOST: i64 = 256;
+    let dims = cx.dims(0)?;
+    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
+    let dtype = cx.dtype(0);
+    let part = |size: Option<Dim>| {
+        let mut part = dims.to_vec();
+        match size {
+            Some(size) => part[axis] = size,
+            None => {
+                part.remove(axis);
+            }
+        }
+        of(dtype, part)
+    };
+    if !cx.has(1) {
+        let size = cx.flag("keepdims", true).then_some(Dim::ONE);
+        let items = dims[axis]
+            .known()
+            .filter(|&len| len <= MOST)
+            .map(|len| (0..len).map(|_| part(size)).collect::<Vec<_>>());
+        return Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: part(size), len: dims[axis], items }))]);
+    }
+    let scalar = cx.known_dims(1).is_some_and(|dims| dims.is_empty());
+    match (cx.integers(1), scalar) {
+        (Some(sizes), false) => {
+            let items: Vec<_> = sizes.iter().map(|&size| part(Some(size))).collect();
+            Ok(vec![sequence(cx, items, dtype)])
+        }
+        (Some(size), true) => {
+            let size = size[0];
+            let len = cx.ceil_divide(dims[axis], size);
+            if cx.symbols().divides(size, dims[axis]) {
+                let each = part(Some(size));
+                let items = len
+                    .known()
+                    .filter(|&len| len <= MOST)
+                    .map(|len| (0..len).map(|_| each.clone()).collect());
+                return Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each, len, items }))]);
+            }
+            if let (Some(len), Dim::Known(whole), Dim::Known(size)) =
+                (len.known().filter(|&len| len <= MOST), dims[axis], size)
+            {
+                let items = (0..len).map(|i| part(Some(Dim::Known(size.min(whole - i * size))))).collect();
+                return Ok(vec![sequence(cx, items, dtype)]);
+            }
+            let last = cx.data("the last part may be smaller", Bounds::EXTENT);
+            Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: part(Some(last)), len, items: None }))])
+        }
+        (None, _) => {
+            let [size, len] =
+                ["the parts are not known before the run"; 2].map(|why| cx.data(why, Bounds::EXTENT));
+            Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: part(Some(size)), len, items: None }))])
+        }
+    }
+}
+
+pub(crate) fn concat_from_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
+    let list = list(cx)?;
+    let new = cx.flag("new_axis", false);
+    let Fact::Tensor(TensorFact { dims: Some(each), dtype, .. }) = &list.each else {
+        return Err(Stop::Unknown(Some(0), "has items of unknown rank".into()));
+    };
+    let rank = each.len() + usize::from(new);
+    let axis = cx.axis(cx.int_or("axis", 0), rank)?;
+    let mut all = each.to_vec();
+    if new {
+        all.insert(axis, list.len);
+        return Ok(vec![of(*dtype, all)]);
+    }
+    let uniform = list.items.as_ref().is_none_or(|items| {
+        items.iter().all(|item| item.as_tensor().and_then(|item| item.dims.as_deref()) == Some(&**each))
+    });
+    all[axis] = match &list.items {
+        Some(items) => {
+            let parts = items.iter().map(|item| item.as_tensor()?.dims.as_ref()?.get(axis).copied());
+            match parts.collect::<Option<Vec<_>>>() {
+                Some(parts) => {
+                    let total = cx.symbols().total(parts);
+                    cx.or_fresh(total)
+                }
+                None => cx.unknown("an item has unknown rank", Bounds::EXTENT),
+            }
+        }
+        None if uniform && each[axis].known().is_some() => cx.multiply(list.len, each[axis]),
+        None => cx.data("the items of the list together", Bounds::EXTENT),
+    };
+    Ok(vec![of(*dtype, all)])
+}
+
+pub(crate) fn optional(cx: &mut Cx<'_, '_>) -> Outcome {
+    let value = if cx.has(0) {
+        cx.read_fact(0)
+    } else {
+        match cx.attribute("type") {
+            Some(gradus_core::graph::Content::Type(of)) => Fact::tensor_type(of.dtype()),
+            _ => Fact::Unknown,
+        }
+    };
+    Ok(vec![Fact::Optional(Arc::new(OptionalFact { value, present: Some(cx.has(0)) }))])
+}
+
+pub(crate) fn sequence_empty(cx: &mut Cx<'_, '_>) -> Outcome {
+    let dtype = cx.type_of("dtype").unwrap_or(DType::F32);
+    Ok(vec![sequence(cx, Vec::new(), Some(dtype))])
+}
+
+pub(crate) fn sequence_construct(cx: &mut Cx<'_, '_>) -> Outcome {
+    let items = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
+    let dtype = cx.dtype(0);
+    Ok(vec![sequence(cx, items, dtype)])
+}
+
+pub(crate) fn sequence_length(cx: &mut Cx<'_, '_>) -> Outcome {
+    let len = list(cx)?.len;
+    Ok(vec![cx.integers_fact(DType::I64, [], [len])])
+}
+
+pub(crate) fn optional_get_element(cx: &mut Cx<'_, '_>) -> Outcome {
+    Ok(vec![match cx.read_fact(0) {
+        Fact::Optional(optional) => optional.value.clone(),
+        other => other,
+    }])
+}
+
+pub(crate) fn optional_has_element(cx: &mut Cx<'_, '_>) -> Outcome {
+    let present = match cx.fact(0) {
+        _ if !cx.has(0) => Some(false),
+        Fact::Optional(optional) => optional.present,
+        Fact::Unknown => None,
+        _ => Some(true),
+    };
+    Ok(vec![match present {
+        Some(present) => cx.integers_fact(DType::Bool, [], [Dim::Known(present.into())]),
+        None => Fact::typed(DType::Bool, []),
+    }])
+}

@@ -1,0 +1,4 @@
+//! Sequences and optional values.
+
+pub(crate) mod eval;
+pub(crate) mod infer;

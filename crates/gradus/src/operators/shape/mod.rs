@@ -1,0 +1,4 @@
+//! Shape and Size.
+
+pub(crate) mod eval;
+pub(crate) mod infer;

@@ -1,0 +1,673 @@
+//! The operators of ONNX's own domain.
+
+use super::super::operation::Operation;
+use super::super::row::Role;
+use super::super::row::{Row, onnx};
+use super::super::{
+    control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, sequence, shape,
+};
+
+pub(super) const ONNX: &[Row] = &[
+    onnx("Abs")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::abs)
+        .build(elementwise::unary::build)
+        .converts("Abs", "", |cx| cx.unary("Abs"))
+        .rounded(),
+    onnx("Acos")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::acos)
+        .build(elementwise::unary::build)
+        .converts("Acos", "rounding", |cx| cx.function("Acos")),
+    onnx("Acosh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::acosh)
+        .build(elementwise::unary::build)
+        .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
+    onnx("Add")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Add)
+        .build(elementwise::binary::build)
+        .converts("Add", "", |cx| elementwise::to_openvino::binary(cx, "Add"))
+        .rounded(),
+    onnx("AffineGrid").infer(nn::conv_pool::affine_grid),
+    onnx("And")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::And)
+        .build(elementwise::binary::build)
+        .converts("LogicalAnd", "", |cx| elementwise::to_openvino::binary(cx, "LogicalAnd"))
+        .rounded(),
+    onnx("ArgMax").infer(reduction::infer::arg).eval(reduction::eval::arg).converts(
+        "TopK, Squeeze",
+        "floats: NaN; no elements",
+        |cx| reduction::to_openvino::arg(cx, "max"),
+    ),
+    onnx("ArgMin").infer(reduction::infer::arg).eval(reduction::eval::arg).converts(
+        "TopK, Squeeze",
+        "floats: NaN; no elements",
+        |cx| reduction::to_openvino::arg(cx, "min"),
+    ),
+    onnx("Asin")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::asin)
+        .build(elementwise::unary::build)
+        .converts("Asin", "rounding", |cx| cx.function("Asin")),
+    onnx("Asinh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::asinh)
+        .build(elementwise::unary::build)
+        .converts("Asinh", "rounding", |cx| cx.function("Asinh")),
+    onnx("Atan")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::atan)
+        .build(elementwise::unary::build)
+        .converts("Atan", "rounding", |cx| cx.function("Atan")),
+    onnx("Atanh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::atanh)
+        .build(elementwise::unary::build)
+        .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
+    onnx("Attention").infer(nn::infer::attention),
+    onnx("AveragePool").infer(nn::conv_pool::pool),
+    onnx("BatchNormalization").infer(nn::infer::batch_norm),
+    onnx("Bernoulli").infer(generate::infer::random_like).random(),
+    onnx("BitCast").infer(elementwise::infer::bit_cast),
+    onnx("BitShift").infer(elementwise::infer::bit_shift).build(elementwise::binary::bit_shift).converts(
+        "BitwiseLeftShift, BitwiseRightShift",
+        "counts of the width or more",
+        elementwise::to_openvino::bit_shift,
+    ),
+    onnx("BitwiseAnd")
+        .infer(elementwise::infer::bit_shift)
+        .operation(Operation::And)
+        .build(elementwise::binary::build)
+        .converts("BitwiseAnd", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseAnd")),
+    onnx("BitwiseNot")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::bitwise_not)
+        .build(elementwise::unary::build)
+        .converts("BitwiseNot", "", |cx| cx.unary("BitwiseNot")),
+    onnx("BitwiseOr")
+        .infer(elementwise::infer::bit_shift)
+        .operation(Operation::Or)
+        .build(elementwise::binary::build)
+        .converts("BitwiseOr", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseOr")),
+    onnx("BitwiseXor")
+        .infer(elementwise::infer::bit_shift)
+        .operation(Operation::Xor)
+        .build(elementwise::binary::build)
+        .converts("BitwiseXor", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseXor")),
+    onnx("BlackmanWindow").infer(generate::infer::window),
+    onnx("Cast")
+        .infer(elementwise::infer::cast_rule)
+        .build(elementwise::cast::Cast::build)
+        .converts(
+            "Convert",
+            "from floats to integers: numbers that do not fit",
+            elementwise::to_openvino::cast_row,
+        )
+        .rounded()
+        .role(Role::Cast),
+    onnx("CastLike")
+        .infer(elementwise::infer::cast_like)
+        .eval(elementwise::cast::cast_like)
+        .converts(
+            "Convert",
+            "from floats to integers: numbers that do not fit",
+            elementwise::to_openvino::cast_like,
+        )
+        .moves()
+        .role(Role::Cast),
+    onnx("CausalConvWithState").infer(nn::conv_pool::causal_conv),
+    onnx("Ceil")
+        .infer(elementwise::infer::rounding)
+        .map(elementwise::unary::ceil)
+        .build(elementwise::unary::build)
+        .converts("Ceiling", "", |cx| cx.unary("Ceiling"))
+        .rounded(),
+    onnx("Celu").infer(elementwise::infer::same),
+    onnx("CenterCropPad").infer(layout::infer::center_crop_pad),
+    onnx("Clip").infer(elementwise::infer::unary).eval(elementwise::unary::clip).converts(
+        "Maximum, Minimum",
+        "floats: NaN",
+        elementwise::to_openvino::clip,
+    ),
+    onnx("Col2Im").infer(nn::conv_pool::col2im),
+    onnx("Compress").infer(indexing::infer::compress).eval(indexing::eval::compress).moves(),
+    onnx("Concat")
+        .infer(layout::infer::concat)
+        .eval(layout::eval::concat)
+        .converts("Concat", "", layout::to_openvino::concat)
+        .moves()
+        .role(Role::Join),
+    onnx("ConcatFromSequence").infer(sequence::infer::concat_from_sequence).eval(sequence::eval::concat),
+    onnx("Constant")
+        .infer(generate::constant::rule)
+        .build(generate::constant::Constant::build)
+        .converts("a constant", "", layout::to_openvino::constant)
+        .moves()
+        .role(Role::Constant),
+    onnx("ConstantOfShape")
+        .infer(generate::infer::constant_of_shape)
+        .eval(generate::eval::constant_of_shape)
+        .converts("Broadcast", "", layout::to_openvino::constant_of_shape)
+        .moves(),
+    onnx("Conv").infer(nn::conv_pool::conv_rule),
+    onnx("ConvInteger").infer(nn::conv_pool::conv_rule),
+    onnx("ConvTranspose").infer(nn::conv_pool::conv_transpose),
+    onnx("Cos")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::cos)
+        .build(elementwise::unary::build)
+        .converts("Cos", "rounding", |cx| cx.function("Cos")),
+    onnx("Cosh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::cosh)
+        .build(elementwise::unary::build)
+        .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
+    onnx("CumProd").infer(elementwise::infer::cumulative),
+    onnx("CumSum").infer(elementwise::infer::cumulative).eval(reduction::eval::cum_sum).converts(
+        "CumSum",
+        "floats: rounding",
+        reduction::to_openvino::cum_sum,
+    ),
+    onnx("DFT").infer(generate::infer::dft),
+    onnx("DeformConv").infer(nn::conv_pool::conv_rule),
+    onnx("DepthToSpace").infer(layout::infer::depth_to_space).moves(),
+    onnx("DequantizeLinear").infer(nn::infer::dequantize),
+    onnx("Det").infer(matmul::infer::det),
+    onnx("Div")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Div)
+        .build(elementwise::binary::build)
+        .converts("Divide", "", elementwise::to_openvino::div)
+        .rounded(),
+    onnx("Dropout").infer(nn::infer::dropout).eval(nn::eval::dropout).random_in_training(),
+    onnx("DynamicQuantizeLinear").infer(nn::infer::dynamic_quantize_linear),
+    onnx("Einsum").infer(matmul::infer::einsum).converts(
+        "Einsum",
+        "floats: rounding",
+        reduction::to_openvino::einsum,
+    ),
+    onnx("Elu").infer(elementwise::infer::same),
+    onnx("Equal")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Equal)
+        .build(elementwise::binary::build)
+        .converts("Equal", "", |cx| elementwise::to_openvino::binary(cx, "Equal"))
+        .rounded(),
+    onnx("Erf").infer(elementwise::infer::same).converts("Erf", "rounding", |cx| cx.function("Erf")),
+    onnx("Exp")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::exp)
+        .build(elementwise::unary::build)
+        .converts("Exp", "rounding", |cx| cx.function("Exp")),
+    onnx("Expand")
+        .infer(layout::infer::expand)
+        .eval(layout::eval::expand)
+        .converts("Broadcast", "", layout::to_openvino::expand)
+        .moves()
+        .role(Role::Expand),
+    onnx("EyeLike").infer(generate::infer::eye_like).eval(generate::eval::eye_like).moves(),
+    onnx("Flatten")
+        .infer(layout::infer::flatten)
+        .eval(layout::eval::flatten)
+        .converts("Reshape", "", layout::to_openvino::flatten)
+        .moves()
+        .role(Role::View),
+    onnx("Floor")
+        .infer(elementwise::infer::rounding)
+        .map(elementwise::unary::floor)
+        .build(elementwise::unary::build)
+        .converts("Floor", "", |cx| cx.unary("Floor"))
+        .rounded(),
+    onnx("GRU").infer(nn::infer::recurrent),
+    onnx("Gather")
+        .infer(indexing::infer::gather)
+        .eval(indexing::eval::gather)
+        .converts("Gather", "", indexing::to_openvino::gather)
+        .moves(),
+    onnx("GatherElements")
+        .infer(indexing::infer::gather_elements)
+        .eval(indexing::eval::gather_elements)
+        .converts("GatherElements, StridedSlice", "", indexing::to_openvino::gather_elements)
+        .moves(),
+    onnx("GatherND")
+        .infer(indexing::infer::gather_nd)
+        .eval(indexing::eval::gather_nd)
+        .converts("GatherND", "", indexing::to_openvino::gather_nd)
+        .moves(),
+    onnx("Gelu").infer(elementwise::infer::same),
+    onnx("Gemm").infer(matmul::infer::gemm).eval(matmul::eval::gemm).converts(
+        "MatMul, Multiply, Add",
+        "floats: rounding",
+        matmul::to_openvino::gemm,
+    ),
+    onnx("GlobalAveragePool").infer(nn::conv_pool::global_average_pool),
+    onnx("GlobalLpPool").infer(nn::conv_pool::global_average_pool),
+    onnx("GlobalMaxPool").infer(nn::conv_pool::global_average_pool),
+    onnx("Greater")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Greater)
+        .build(elementwise::binary::build)
+        .converts("Greater", "", |cx| elementwise::to_openvino::binary(cx, "Greater"))
+        .rounded(),
+    onnx("GreaterOrEqual")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::GreaterOrEqual)
+        .build(elementwise::binary::build)
+        .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual"))
+        .rounded(),
+    onnx("GridSample").infer(nn::conv_pool::grid_sample),
+    onnx("GroupNormalization").infer(elementwise::infer::same),
+    onnx("HammingWindow").infer(generate::infer::window),
+    onnx("HannWindow").infer(generate::infer::window),
+    onnx("HardSigmoid").infer(elementwise::infer::same),
+    onnx("HardSwish").infer(elementwise::infer::same),
+    onnx("Hardmax").infer(elementwise::infer::same),
+    onnx("Identity")
+        .infer(layout::infer::identity)
+        .build(layout::identity::Identity::build)
+        .converts("Convert to the same type", "", elementwise::to_openvino::identity)
+        .moves()
+        .role(Role::Copy),
+    onnx("If")
+        .infer(control_flow::infer::branch)
+        .build(control_flow::eval::If::build)
+        .converts("If", "", control_flow::to_openvino::branch)
+        .moves()
+        .role(Role::If),
+    onnx("ImageDecoder").infer(generate::infer::image_decoder),
+    onnx("InstanceNormalization").infer(elementwise::infer::same),
+    onnx("IsInf")
+        .infer(elementwise::infer::same)
+        .eval(elementwise::unary::is_inf)
+        .converts("IsInf", "", elementwise::to_openvino::is_inf)
+        .rounded(),
+    onnx("IsNaN")
+        .infer(elementwise::infer::same)
+        .eval(elementwise::unary::is_na_n)
+        .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
+        .rounded(),
+    onnx("LRN").infer(elementwise::infer::same),
+    onnx("LSTM").infer(nn::infer::recurrent),
+    onnx("LayerNormalization").infer(nn::infer::layer_norm).converts(
+        "MVN, Multiply, Add",
+        "rounding",
+        nn::to_openvino::layer_normalization,
+    ),
+    onnx("LeakyRelu").infer(elementwise::infer::same),
+    onnx("Less")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Less)
+        .build(elementwise::binary::build)
+        .converts("Less", "", |cx| elementwise::to_openvino::binary(cx, "Less"))
+        .rounded(),
+    onnx("LessOrEqual")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::LessOrEqual)
+        .build(elementwise::binary::build)
+        .converts("LessEqual", "", |cx| elementwise::to_openvino::binary(cx, "LessEqual"))
+        .rounded(),
+    onnx("LinearAttention").infer(nn::infer::linear_attention),
+    onnx("Log")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::log)
+        .build(elementwise::unary::build)
+        .converts("Log", "rounding", |cx| cx.function("Log")),
+    onnx("LogSoftmax")
+        .infer(elementwise::infer::same)
+        .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
+    onnx("Loop")
+        .infer(control_flow::infer::repeat)
+        .build(control_flow::loops::Loop::build)
+        .converts("Loop", "scans of a loop that does not run", control_flow::to_openvino::repeat)
+        .moves(),
+    onnx("LpNormalization").infer(elementwise::infer::same),
+    onnx("LpPool").infer(nn::conv_pool::pool),
+    onnx("MatMul").infer(matmul::infer::mat_mul).eval(matmul::eval::mat_mul).converts(
+        "MatMul",
+        "floats: rounding",
+        reduction::to_openvino::mat_mul,
+    ),
+    onnx("MatMulInteger").infer(matmul::infer::mat_mul),
+    onnx("Max")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Max)
+        .build(elementwise::binary::fold)
+        .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
+    onnx("MaxPool").infer(nn::conv_pool::pool),
+    onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool),
+    onnx("MaxUnpool").infer(nn::conv_pool::max_unpool),
+    onnx("Mean").infer(elementwise::infer::bit_shift),
+    onnx("MeanVarianceNormalization").infer(elementwise::infer::same),
+    onnx("MelWeightMatrix").infer(generate::infer::mel_weights),
+    onnx("Min")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Min)
+        .build(elementwise::binary::fold)
+        .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
+    onnx("Mish").infer(elementwise::infer::same),
+    onnx("Mod")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Mod)
+        .build(elementwise::binary::mod_build)
+        .converts("FloorMod, Mod", "floats: rounding", elementwise::to_openvino::modulo),
+    onnx("Mul")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Mul)
+        .build(elementwise::binary::build)
+        .converts("Multiply", "", |cx| elementwise::to_openvino::binary(cx, "Multiply"))
+        .rounded(),
+    onnx("Multinomial").infer(generate::infer::multinomial).random(),
+    onnx("Neg")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::neg)
+        .build(elementwise::unary::build)
+        .converts("Negative", "", |cx| cx.unary("Negative"))
+        .rounded(),
+    onnx("NegativeLogLikelihoodLoss").infer(nn::infer::loss),
+    onnx("NonMaxSuppression").infer(generate::infer::non_max_suppression),
+    onnx("NonZero")
+        .infer(reduction::infer::non_zero)
+        .eval(reduction::eval::non_zero)
+        .converts("NonZero", "of a scalar", layout::to_openvino::non_zero)
+        .rounded(),
+    onnx("Not")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::logical_not)
+        .build(elementwise::unary::build)
+        .converts("LogicalNot", "", |cx| cx.unary("LogicalNot"))
+        .rounded(),
+    onnx("OneHot")
+        .infer(generate::infer::one_hot)
+        .eval(generate::eval::one_hot)
+        .converts("OneHot", "indices of floats", layout::to_openvino::one_hot)
+        .moves(),
+    onnx("Optional").infer(sequence::infer::optional).eval(sequence::eval::optional),
+    onnx("OptionalGetElement").infer(sequence::infer::optional_get_element).eval(sequence::eval::get_element),
+    onnx("OptionalHasElement").infer(sequence::infer::optional_has_element).eval(sequence::eval::has_element),
+    onnx("Or")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Or)
+        .build(elementwise::binary::build)
+        .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr"))
+        .rounded(),
+    onnx("PRelu").infer(elementwise::infer::same),
+    onnx("Pad")
+        .infer(layout::infer::pad)
+        .eval(layout::eval::pad)
+        .converts("Pad", "", layout::to_openvino::pad)
+        .moves()
+        .role(Role::Pad),
+    onnx("Pow")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Pow)
+        .build(elementwise::binary::build)
+        .converts(
+            "Power, Convert",
+            "floats: rounding, and exponents beyond 2^53; integers: negative exponents",
+            elementwise::to_openvino::power,
+        ),
+    onnx("QLinearConv").infer(nn::conv_pool::q_linear_conv),
+    onnx("QLinearMatMul").infer(matmul::infer::q_linear_mat_mul),
+    onnx("QuantizeLinear").infer(nn::infer::quantize),
+    onnx("RMSNormalization").infer(elementwise::infer::same),
+    onnx("RNN").infer(nn::infer::recurrent),
+    onnx("RandomNormal").infer(generate::infer::random).random(),
+    onnx("RandomNormalLike").infer(generate::infer::random_like).random(),
+    onnx("RandomUniform").infer(generate::infer::random).random(),
+    onnx("RandomUniformLike").infer(generate::infer::random_like).random(),
+    onnx("Range")
+        .infer(range::infer::rule)
+        .build(range::eval::Range::onnx)
+        .body(range::eval::Body::build)
+        .converts(
+            "Range",
+            "floats: rounding, and with it perhaps the number of elements",
+            layout::to_openvino::range,
+        ),
+    onnx("Reciprocal")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::reciprocal)
+        .build(elementwise::unary::build)
+        .converts("Divide", "", elementwise::to_openvino::reciprocal),
+    onnx("ReduceL1").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
+        "ReduceL1, Abs",
+        "floats: rounding",
+        reduction::to_openvino::reduce_l1,
+    ),
+    onnx("ReduceL2").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
+        "ReduceL2, Abs",
+        "rounding",
+        reduction::to_openvino::reduce_l2,
+    ),
+    onnx("ReduceLogSum").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
+        "ReduceSum, Log",
+        "rounding",
+        reduction::to_openvino::reduce_log_sum,
+    ),
+    onnx("ReduceLogSumExp").infer(reduction::infer::reduce).eval(reduction::eval::reduce),
+    onnx("ReduceMax").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
+        "ReduceMax, ReduceLogicalOr",
+        "floats: NaN; no elements",
+        |cx| reduction::to_openvino::greatest(cx, "ReduceMax", "ReduceLogicalOr"),
+    ),
+    onnx("ReduceMean").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
+        "ReduceMean",
+        "rounding",
+        reduction::to_openvino::reduce_mean,
+    ),
+    onnx("ReduceMin").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
+        "ReduceMin, ReduceLogicalAnd",
+        "floats: NaN; no elements",
+        |cx| reduction::to_openvino::greatest(cx, "ReduceMin", "ReduceLogicalAnd"),
+    ),
+    onnx("ReduceProd").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
+        "ReduceProd",
+        "floats: rounding",
+        reduction::to_openvino::reduce_prod,
+    ),
+    onnx("ReduceSum").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
+        "ReduceSum",
+        "floats: rounding",
+        reduction::to_openvino::reduce_sum,
+    ),
+    onnx("ReduceSumSquare").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
+        "Multiply, ReduceSum",
+        "floats: rounding",
+        reduction::to_openvino::reduce_sum_square,
+    ),
+    onnx("RegexFullMatch").infer(elementwise::infer::same),
+    onnx("Relu")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::relu)
+        .build(elementwise::unary::build)
+        .converts("ReLU", "floats: NaN", elementwise::to_openvino::relu),
+    onnx("Reshape")
+        .infer(layout::infer::reshape)
+        .eval(layout::eval::reshape)
+        .converts("Reshape", "", layout::to_openvino::reshape)
+        .moves()
+        .role(Role::Reshape),
+    onnx("Resize").infer(nn::resize::resize),
+    onnx("ReverseSequence").infer(elementwise::infer::same).moves(),
+    onnx("RoiAlign").infer(nn::conv_pool::roi_align),
+    onnx("RotaryEmbedding").infer(elementwise::infer::same),
+    onnx("Round")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::round)
+        .build(elementwise::unary::build)
+        .converts("Round", "", elementwise::to_openvino::round)
+        .rounded(),
+    onnx("STFT").infer(generate::infer::stft),
+    onnx("Scan")
+        .infer(control_flow::infer::scan)
+        .build(control_flow::eval::Scan::build)
+        .converts("TensorIterator", "a scan over no elements", control_flow::to_openvino::scan)
+        .moves(),
+    onnx("Scatter").infer(elementwise::infer::same).eval(indexing::eval::scatter_elements),
+    onnx("ScatterElements")
+        .infer(elementwise::infer::same)
+        .eval(indexing::eval::scatter_elements)
+        .converts(
+            "ScatterElementsUpdate",
+            "places that are named twice",
+            indexing::to_openvino::scatter_elements,
+        )
+        .moves(),
+    onnx("ScatterND")
+        .infer(indexing::infer::scatter_nd)
+        .eval(indexing::eval::scatter_nd)
+        .converts("ScatterNDUpdate", "places that are named twice", indexing::to_openvino::scatter_nd)
+        .moves(),
+    onnx("Selu").infer(elementwise::infer::same),
+    onnx("SequenceAt").infer(sequence::infer::at).eval(sequence::eval::at),
+    onnx("SequenceConstruct").infer(sequence::infer::sequence_construct).eval(sequence::eval::construct),
+    onnx("SequenceEmpty").infer(sequence::infer::sequence_empty).eval(sequence::eval::sequence_empty),
+    onnx("SequenceErase").infer(sequence::infer::erase).eval(sequence::eval::erase),
+    onnx("SequenceInsert").infer(sequence::infer::insert).eval(sequence::eval::insert),
+    onnx("SequenceLength").infer(sequence::infer::sequence_length).eval(sequence::eval::sequence_length),
+    onnx("SequenceMap").infer(control_flow::infer::sequence_map),
+    onnx("Shape")
+        .infer(shape::infer::shape_rule)
+        .build(shape::eval::Shape::windowed)
+        .converts("ShapeOf, Slice", "", layout::to_openvino::shape)
+        .moves()
+        .role(Role::Shape)
+        .shape_only(),
+    onnx("Shrink").infer(elementwise::infer::same),
+    onnx("Sigmoid")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::sigmoid)
+        .build(elementwise::unary::build)
+        .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
+    onnx("Sign")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::sign)
+        .build(elementwise::unary::build)
+        .converts("Sign", "floats: NaN", elementwise::to_openvino::sign)
+        .rounded(),
+    onnx("Sin")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::sin)
+        .build(elementwise::unary::build)
+        .converts("Sin", "rounding", |cx| cx.function("Sin")),
+    onnx("Sinh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::sinh)
+        .build(elementwise::unary::build)
+        .converts("Sinh", "rounding", |cx| cx.function("Sinh")),
+    onnx("Size")
+        .infer(shape::infer::size_rule)
+        .build(shape::eval::Size::build)
+        .converts("ShapeOf, ReduceProd", "", layout::to_openvino::size)
+        .moves()
+        .role(Role::Size)
+        .shape_only(),
+    onnx("Slice")
+        .infer(indexing::infer::slice)
+        .eval(indexing::eval::slice)
+        .converts("Slice", "", indexing::to_openvino::slice)
+        .moves()
+        .role(Role::Slice),
+    onnx("Softmax")
+        .infer(elementwise::infer::same)
+        .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
+    onnx("SoftmaxCrossEntropyLoss").infer(nn::infer::loss),
+    onnx("Softplus")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::softplus)
+        .build(elementwise::unary::build)
+        .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
+    onnx("Softsign")
+        .infer(elementwise::infer::same)
+        .converts("SoftSign", "rounding", |cx| cx.function("SoftSign")),
+    onnx("SpaceToDepth").infer(layout::infer::space_to_depth).moves(),
+    onnx("Split")
+        .infer(layout::infer::split)
+        .eval(layout::eval::split)
+        .converts("Split, VariadicSplit", "", indexing::to_openvino::split)
+        .moves()
+        .role(Role::Split),
+    onnx("SplitToSequence").infer(sequence::infer::split_to_sequence).eval(sequence::eval::split),
+    onnx("Sqrt")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::sqrt)
+        .build(elementwise::unary::build)
+        .converts("Sqrt", "", |cx| cx.unary("Sqrt"))
+        .rounded(),
+    onnx("Squeeze")
+        .infer(layout::infer::squeeze)
+        .eval(layout::eval::squeeze)
+        .converts("Squeeze", "", |cx| layout::to_openvino::on_axes(cx, "Squeeze"))
+        .moves()
+        .role(Role::View),
+    onnx("StringConcat").infer(elementwise::infer::bit_shift),
+    onnx("StringNormalizer").infer(generate::infer::string_normalizer),
+    onnx("StringSplit").infer(generate::infer::string_split),
+    onnx("Sub")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Sub)
+        .build(elementwise::binary::build)
+        .converts("Subtract", "", |cx| elementwise::to_openvino::binary(cx, "Subtract"))
+        .rounded(),
+    onnx("Sum")
+        .infer(elementwise::infer::bit_shift)
+        .operation(Operation::Add)
+        .build(elementwise::binary::fold)
+        .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
+        .role(Role::Join),
+    onnx("SwiGLU").infer(elementwise::infer::same),
+    onnx("Swish").infer(elementwise::infer::same),
+    onnx("Tan")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::tan)
+        .build(elementwise::unary::build)
+        .converts("Tan", "rounding", |cx| cx.function("Tan")),
+    onnx("Tanh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::tanh)
+        .build(elementwise::unary::build)
+        .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
+    onnx("TensorScatter").infer(elementwise::infer::same),
+    onnx("TfIdfVectorizer").infer(generate::infer::tf_idf),
+    onnx("ThresholdedRelu").infer(elementwise::infer::same),
+    onnx("Tile")
+        .infer(layout::infer::tile)
+        .eval(layout::eval::tile)
+        .converts("Tile", "", layout::to_openvino::tile)
+        .moves()
+        .role(Role::Tile),
+    onnx("TopK").infer(reduction::infer::top_k_rule).eval(reduction::eval::top_k).converts(
+        "TopK",
+        "floats: NaN; the order if `sorted` is 0; no elements",
+        reduction::to_openvino::top_k,
+    ),
+    onnx("Transpose")
+        .infer(layout::infer::transpose)
+        .eval(layout::eval::transpose)
+        .converts("Transpose", "", layout::to_openvino::transpose)
+        .moves()
+        .role(Role::Transpose),
+    onnx("Trilu").infer(elementwise::infer::trilu).eval(layout::eval::trilu).moves(),
+    onnx("Unique").infer(reduction::infer::unique).eval(reduction::eval::unique),
+    onnx("Unsqueeze")
+        .infer(layout::infer::unsqueeze)
+        .eval(layout::eval::unsqueeze)
+        .converts("Unsqueeze", "", |cx| layout::to_openvino::on_axes(cx, "Unsqueeze"))
+        .moves()
+        .role(Role::View),
+    onnx("Upsample").infer(nn::resize::upsample),
+    onnx("Where")
+        .infer(elementwise::infer::select)
+        .eval(elementwise::select::select)
+        .converts("Select", "", elementwise::to_openvino::where_row)
+        .moves(),
+    onnx("Xor")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Xor)
+        .build(elementwise::binary::build)
+        .converts("LogicalXor", "", |cx| elementwise::to_openvino::binary(cx, "LogicalXor"))
+        .rounded(),
+];

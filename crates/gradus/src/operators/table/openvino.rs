@@ -1,0 +1,661 @@
+//! The operators of OpenVINO.
+
+use super::super::operation::Operation;
+use super::super::row::Role;
+use super::super::row::{Row, openvino};
+use super::super::{control_flow, elementwise, indexing, layout, matmul, nn, range, reduction, shape};
+
+pub(super) const OPENVINO: &[Row] = &[
+    openvino("Abs")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::abs)
+        .build(elementwise::unary::build)
+        .converts("Abs", "", |cx| cx.unary("Abs"))
+        .rounded(),
+    openvino("Acos")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::acos)
+        .build(elementwise::openvino::floats)
+        .converts("Acos", "rounding", |cx| cx.function("Acos")),
+    openvino("Acosh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::acosh)
+        .build(elementwise::openvino::floats)
+        .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
+    openvino("AdaptiveAvgPool").infer(nn::openvino::adaptive_pool),
+    openvino("AdaptiveMaxPool").infer(nn::openvino::adaptive_pool),
+    openvino("Add")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Add)
+        .build(elementwise::openvino::both)
+        .converts("Add", "", |cx| elementwise::to_onnx::binary(cx, "Add"))
+        .rounded(),
+    openvino("Asin")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::asin)
+        .build(elementwise::openvino::floats)
+        .converts("Asin", "rounding", |cx| cx.function("Asin")),
+    openvino("Asinh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::asinh)
+        .build(elementwise::openvino::floats)
+        .converts("Asinh", "rounding", |cx| cx.function("Asinh")),
+    openvino("Assign")
+        .infer(elementwise::openvino::identity)
+        .build(layout::identity::Identity::build)
+        .stateful(),
+    openvino("Atan")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::atan)
+        .build(elementwise::openvino::floats)
+        .converts("Atan", "rounding", |cx| cx.function("Atan")),
+    openvino("Atanh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::atanh)
+        .build(elementwise::openvino::floats)
+        .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
+    openvino("AvgPool").infer(nn::openvino::pool),
+    openvino("BatchNormInference").infer(nn::openvino::batch_norm),
+    openvino("BatchToSpace").infer(indexing::openvino::batches).moves(),
+    openvino("BinaryConvolution").infer(nn::openvino::convolution_rule),
+    openvino("BitwiseAnd")
+        .infer(elementwise::openvino::bitwise_and)
+        .operation(Operation::And)
+        .build(elementwise::openvino::both)
+        .converts("BitwiseAnd, And", "", |cx| elementwise::to_onnx::bitwise(cx, "BitwiseAnd", "And")),
+    openvino("BitwiseLeftShift")
+        .infer(elementwise::openvino::bitwise_and)
+        .operation(Operation::Left)
+        .build(elementwise::openvino::both)
+        .converts("BitShift", "counts of the width or more", |cx| elementwise::to_onnx::shift(cx, "LEFT")),
+    openvino("BitwiseNot")
+        .infer(elementwise::infer::same)
+        .map(elementwise::openvino::not)
+        .build(elementwise::unary::build)
+        .converts("BitwiseNot, Not", "", elementwise::to_onnx::bitwise_not),
+    openvino("BitwiseOr")
+        .infer(elementwise::openvino::bitwise_and)
+        .operation(Operation::Or)
+        .build(elementwise::openvino::both)
+        .converts("BitwiseOr, Or", "", |cx| elementwise::to_onnx::bitwise(cx, "BitwiseOr", "Or")),
+    openvino("BitwiseRightShift")
+        .infer(elementwise::openvino::bitwise_and)
+        .operation(Operation::Right)
+        .build(elementwise::openvino::both)
+        .converts("BitShift", "counts of the width or more", |cx| elementwise::to_onnx::shift(cx, "RIGHT")),
+    openvino("BitwiseXor")
+        .infer(elementwise::openvino::bitwise_and)
+        .operation(Operation::Xor)
+        .build(elementwise::openvino::both)
+        .converts("BitwiseXor, Xor", "", |cx| elementwise::to_onnx::bitwise(cx, "BitwiseXor", "Xor")),
+    openvino("Broadcast")
+        .infer(layout::openvino::broadcast)
+        .eval(layout::openvino::run_broadcast)
+        .converts("Expand, Unsqueeze", "", layout::to_onnx::broadcast)
+        .moves()
+        .role(Role::Expand),
+    openvino("Bucketize").infer(reduction::openvino::bucketize),
+    openvino("Ceiling")
+        .meaning("Ceil")
+        .infer(elementwise::openvino::whole_or_rounded)
+        .map(elementwise::unary::ceil)
+        .build(elementwise::unary::build)
+        .converts("Ceil", "", |cx| elementwise::to_onnx::of_floats(cx, "Ceil"))
+        .rounded(),
+    openvino("Clamp").infer(elementwise::infer::same).eval(elementwise::openvino::clamp).converts(
+        "Clip",
+        "floats: NaN",
+        elementwise::to_onnx::clamp,
+    ),
+    openvino("Concat")
+        .infer(layout::infer::concat)
+        .eval(layout::eval::concat)
+        .converts("Concat", "", layout::to_onnx::concat)
+        .moves()
+        .role(Role::Join),
+    openvino("Convert")
+        .infer(elementwise::openvino::convert_rule)
+        .build(elementwise::openvino::convert)
+        .converts("Cast", "from floats to integers: numbers that do not fit", elementwise::to_onnx::convert)
+        .rounded()
+        .role(Role::Cast),
+    openvino("ConvertLike")
+        .infer(elementwise::openvino::convert_like_rule)
+        .eval(elementwise::openvino::convert_like)
+        .converts(
+            "Cast",
+            "from floats to integers: numbers that do not fit",
+            elementwise::to_onnx::convert_like,
+        )
+        .moves()
+        .role(Role::Cast),
+    openvino("Convolution").infer(nn::openvino::convolution_rule),
+    openvino("ConvolutionBackpropData").infer(nn::openvino::convolution_backprop_data),
+    openvino("Cos")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::cos)
+        .build(elementwise::openvino::floats)
+        .converts("Cos", "rounding", |cx| cx.function("Cos")),
+    openvino("Cosh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::cosh)
+        .build(elementwise::openvino::floats)
+        .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
+    openvino("CumSum").infer(elementwise::infer::same).eval(reduction::eval::cum_sum).converts(
+        "CumSum",
+        "floats: rounding",
+        reduction::to_onnx::cum_sum,
+    ),
+    openvino("DFT").infer(indexing::openvino::transformed),
+    openvino("DepthToSpace").infer(indexing::openvino::blocks).moves(),
+    openvino("Divide")
+        .meaning("FloorDiv")
+        .infer(elementwise::openvino::divide_rule)
+        .build(elementwise::openvino::divide)
+        .converts(
+            "Div; of integers with the floor: and Mul, Sub, Less, Xor",
+            "",
+            elementwise::to_onnx::divide,
+        )
+        .rounded(),
+    openvino("Einsum").infer(matmul::infer::einsum).converts(
+        "Einsum",
+        "floats: rounding",
+        reduction::to_onnx::einsum,
+    ),
+    openvino("Elu").infer(elementwise::infer::same),
+    openvino("EmbeddingBagOffsets").infer(indexing::openvino::embedding_bag_offsets),
+    openvino("EmbeddingBagOffsetsSum").infer(indexing::openvino::embedding_bag_offsets),
+    openvino("EmbeddingBagPacked").infer(indexing::openvino::embedding_bag_packed),
+    openvino("EmbeddingBagPackedSum").infer(indexing::openvino::embedding_bag_packed),
+    openvino("EmbeddingSegmentsSum").infer(indexing::openvino::segments),
+    openvino("Equal")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Equal)
+        .build(elementwise::openvino::both)
+        .converts("Equal", "", |cx| elementwise::to_onnx::binary(cx, "Equal"))
+        .rounded(),
+    openvino("Erf").infer(elementwise::infer::same).converts("Erf", "rounding", |cx| cx.function("Erf")),
+    openvino("ErfInv").infer(elementwise::infer::same),
+    openvino("Exp")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::exp)
+        .build(elementwise::openvino::floats)
+        .converts("Exp", "rounding", |cx| cx.function("Exp")),
+    openvino("Eye").infer(indexing::openvino::eye).eval(indexing::openvino::run_eye).moves(),
+    openvino("FakeConvert").infer(elementwise::infer::same),
+    openvino("FakeQuantize").infer(elementwise::openvino::bitwise_and),
+    openvino("Floor")
+        .infer(elementwise::openvino::whole_or_rounded)
+        .map(elementwise::unary::floor)
+        .build(elementwise::unary::build)
+        .converts("Floor", "", |cx| elementwise::to_onnx::of_floats(cx, "Floor"))
+        .rounded(),
+    openvino("FloorMod")
+        .meaning("Mod")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Mod)
+        .build(elementwise::openvino::both)
+        .converts(
+            "Mod; of floats: and Less, Xor, Add, Where",
+            "floats: rounding",
+            elementwise::to_onnx::floor_mod,
+        ),
+    openvino("GRN").infer(elementwise::infer::same),
+    openvino("GRUCell").infer(nn::openvino::lstm_cell),
+    openvino("GRUSequence").infer(nn::openvino::sequence),
+    openvino("Gather")
+        .infer(indexing::openvino::gather)
+        .eval(indexing::openvino::run_gather)
+        .converts("Gather, GatherND", "since version 8: indices out of range", indexing::to_onnx::gather)
+        .moves(),
+    openvino("GatherElements")
+        .infer(indexing::openvino::gather_elements)
+        .eval(indexing::eval::gather_elements)
+        .converts("GatherElements", "", indexing::to_onnx::gather_elements)
+        .moves(),
+    openvino("GatherND")
+        .infer(indexing::openvino::gather_nd_merged)
+        .eval(indexing::openvino::run_gather_nd)
+        .converts("GatherND, Reshape", "", indexing::to_onnx::gather_nd)
+        .moves(),
+    openvino("GatherTree").infer(elementwise::infer::same),
+    openvino("Gelu").infer(elementwise::infer::same),
+    openvino("Greater")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Greater)
+        .build(elementwise::openvino::both)
+        .converts("Greater", "", |cx| elementwise::to_onnx::binary(cx, "Greater"))
+        .rounded(),
+    openvino("GreaterEqual")
+        .meaning("GreaterOrEqual")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::GreaterOrEqual)
+        .build(elementwise::openvino::both)
+        .converts("GreaterOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "GreaterOrEqual"))
+        .rounded(),
+    openvino("GridSample").infer(nn::conv_pool::grid_sample),
+    openvino("GroupConvolution").infer(nn::openvino::group_convolution),
+    openvino("GroupConvolutionBackpropData").infer(nn::openvino::group_convolution_backprop_data),
+    openvino("GroupNormalization").infer(elementwise::infer::same),
+    openvino("HSigmoid").infer(elementwise::infer::same),
+    openvino("HSwish").infer(elementwise::infer::same),
+    openvino("HardSigmoid").infer(elementwise::infer::same),
+    openvino("IDFT").infer(indexing::openvino::transformed),
+    openvino("Identity")
+        .infer(elementwise::openvino::identity)
+        .build(layout::identity::Identity::build)
+        .converts("Identity", "", elementwise::to_onnx::identity)
+        .moves()
+        .role(Role::Copy),
+    openvino("If")
+        .infer(control_flow::openvino::branch)
+        .build(control_flow::openvino::If::build)
+        .converts("If", "", control_flow::to_onnx::branch)
+        .moves()
+        .role(Role::If),
+    openvino("Interpolate").infer(nn::openvino::interpolate),
+    openvino("Inverse").infer(elementwise::infer::same),
+    openvino("IsFinite")
+        .infer(elementwise::openvino::is_finite_rule)
+        .eval(elementwise::openvino::is_finite)
+        .converts("IsNaN, IsInf, Or, Not", "", elementwise::to_onnx::is_finite)
+        .rounded(),
+    openvino("IsInf")
+        .infer(elementwise::openvino::is_finite_rule)
+        .eval(elementwise::openvino::is_inf)
+        .converts("IsInf", "", elementwise::to_onnx::is_inf)
+        .rounded(),
+    openvino("IsNaN")
+        .infer(elementwise::openvino::is_finite_rule)
+        .eval(elementwise::openvino::is_na_n)
+        .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
+        .rounded(),
+    openvino("LRN").infer(elementwise::infer::same),
+    openvino("LSTMCell").infer(nn::openvino::lstm_cell),
+    openvino("LSTMSequence").infer(nn::openvino::sequence),
+    openvino("Less")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Less)
+        .build(elementwise::openvino::both)
+        .converts("Less", "", |cx| elementwise::to_onnx::binary(cx, "Less"))
+        .rounded(),
+    openvino("LessEqual")
+        .meaning("LessOrEqual")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::LessOrEqual)
+        .build(elementwise::openvino::both)
+        .converts("LessOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "LessOrEqual"))
+        .rounded(),
+    openvino("Log")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::log)
+        .build(elementwise::openvino::floats)
+        .converts("Log", "rounding", |cx| cx.function("Log")),
+    openvino("LogSoftmax")
+        .infer(elementwise::infer::same)
+        .converts("LogSoftmax", "rounding", |cx| nn::to_onnx::softmax(cx, "LogSoftmax", 1)),
+    openvino("LogicalAnd")
+        .meaning("And")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::And)
+        .build(elementwise::openvino::both)
+        .converts("And", "", |cx| elementwise::to_onnx::binary(cx, "And"))
+        .rounded(),
+    openvino("LogicalNot")
+        .meaning("Not")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::logical_not)
+        .build(elementwise::unary::build)
+        .converts("Not", "", |cx| cx.unary("Not"))
+        .rounded(),
+    openvino("LogicalOr")
+        .meaning("Or")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Or)
+        .build(elementwise::openvino::both)
+        .converts("Or", "", |cx| elementwise::to_onnx::binary(cx, "Or"))
+        .rounded(),
+    openvino("LogicalXor")
+        .meaning("Xor")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Xor)
+        .build(elementwise::openvino::both)
+        .converts("Xor", "", |cx| elementwise::to_onnx::binary(cx, "Xor"))
+        .rounded(),
+    openvino("Loop")
+        .infer(control_flow::openvino::repeat)
+        .build(control_flow::openvino::Repeat::build)
+        .converts("Loop, Slice, Gather, Transpose, Reshape", "parts of a loop that does not run", |cx| {
+            control_flow::to_onnx::repeat(cx, true)
+        })
+        .moves(),
+    openvino("MVN").infer(elementwise::infer::same).converts(
+        "ReduceMean, Sub, Mul, Add, Sqrt, Div",
+        "rounding",
+        nn::to_onnx::mean_variance,
+    ),
+    openvino("MatMul").infer(matmul::openvino::mat_mul).eval(matmul::openvino::run_mat_mul).converts(
+        "MatMul, Transpose",
+        "floats: rounding",
+        matmul::to_onnx::mat_mul,
+    ),
+    openvino("MaxPool").infer(nn::openvino::pool),
+    openvino("Maximum")
+        .meaning("Max")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Max)
+        .build(elementwise::openvino::both)
+        .converts("Max", "floats: NaN", elementwise::to_onnx::maximum),
+    openvino("Minimum")
+        .meaning("Min")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Min)
+        .build(elementwise::openvino::both)
+        .converts("Min", "floats: NaN", elementwise::to_onnx::minimum),
+    openvino("Mish").infer(elementwise::infer::same),
+    openvino("Mod")
+        .meaning("Fmod")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Fmod)
+        .build(elementwise::openvino::both)
+        .converts("Mod; of integers: Div, Mul, Sub", "floats: rounding", elementwise::to_onnx::mod_row),
+    openvino("Multinomial").infer(reduction::openvino::multinomial).random(),
+    openvino("Multiply")
+        .meaning("Mul")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Mul)
+        .build(elementwise::openvino::both)
+        .converts("Mul", "", |cx| elementwise::to_onnx::binary(cx, "Mul"))
+        .rounded(),
+    openvino("Negative")
+        .meaning("Neg")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::neg)
+        .build(elementwise::unary::build)
+        .converts("Neg", "", |cx| cx.unary("Neg"))
+        .rounded(),
+    openvino("NonMaxSuppression").infer(reduction::openvino::non_max_suppression),
+    openvino("NonZero")
+        .infer(reduction::infer::non_zero)
+        .eval(reduction::openvino::run_non_zero)
+        .converts("NonZero, Cast", "of a scalar; as int32: places of 2^31 or more", layout::to_onnx::non_zero)
+        .rounded(),
+    openvino("NormalizeL2").infer(elementwise::infer::same),
+    openvino("NotEqual")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::NotEqual)
+        .build(elementwise::openvino::both)
+        .converts("Equal, Not", "", elementwise::to_onnx::not_equal)
+        .rounded(),
+    openvino("OneHot")
+        .infer(indexing::openvino::one_hot)
+        .eval(indexing::openvino::run_one_hot)
+        .converts("OneHot, Where", "", layout::to_onnx::one_hot)
+        .moves(),
+    openvino("PReLU").infer(elementwise::infer::same),
+    openvino("Pad")
+        .infer(layout::openvino::pad)
+        .eval(layout::openvino::run_pad)
+        .converts("Pad, Concat", "", layout::to_onnx::pad)
+        .moves()
+        .role(Role::Pad),
+    openvino("Power")
+        .meaning("Pow")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Pow)
+        .build(elementwise::openvino::both)
+        .converts("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
+    openvino("RNNCell").infer(nn::openvino::lstm_cell),
+    openvino("RNNSequence").infer(nn::openvino::sequence),
+    openvino("ROIAlign").infer(nn::openvino::roi),
+    openvino("ROIAlignRotated").infer(nn::openvino::roi),
+    openvino("ROIPooling").infer(nn::openvino::roi),
+    openvino("RandomUniform").infer(indexing::openvino::random_uniform).random(),
+    openvino("Range")
+        .signatures_are(&[range::eval::RANGE_1, range::eval::RANGE_4])
+        .infer(range::infer::rule)
+        .build(range::eval::Range::openvino)
+        .converts(
+            "Range, Cast",
+            "floats: rounding, and with it perhaps the number of elements; uint64: 2^63 or more",
+            layout::to_onnx::range,
+        ),
+    openvino("ReLU")
+        .meaning("Relu")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::relu)
+        .build(elementwise::unary::build)
+        .converts("Relu", "floats: NaN", elementwise::to_onnx::re_lu),
+    openvino("ReadValue").infer(nn::openvino::read_value).eval(nn::openvino::read_value_eval).stateful(),
+    openvino("ReduceL1")
+        .infer(reduction::openvino::reduce_l1)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceL1", "floats: rounding", reduction::to_onnx::reduce_l1),
+    openvino("ReduceL2")
+        .infer(reduction::openvino::reduce_l1)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceL2", "rounding", reduction::to_onnx::reduce_l2),
+    openvino("ReduceLogicalAnd")
+        .meaning("ReduceMin")
+        .infer(reduction::openvino::reduce_l1)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceMin, Cast", "no elements", |cx| reduction::to_onnx::of_truth(cx, "ReduceMin")),
+    openvino("ReduceLogicalOr")
+        .meaning("ReduceMax")
+        .infer(reduction::openvino::reduce_l1)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceMax, Cast", "no elements", |cx| reduction::to_onnx::of_truth(cx, "ReduceMax")),
+    openvino("ReduceMax")
+        .infer(reduction::openvino::reduce_l1)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceMax", "floats: NaN; no elements", |cx| {
+            reduction::to_onnx::greatest(cx, "ReduceMax")
+        }),
+    openvino("ReduceMean")
+        .infer(reduction::openvino::reduce_l1)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceMean", "rounding", reduction::to_onnx::reduce_mean),
+    openvino("ReduceMin")
+        .infer(reduction::openvino::reduce_l1)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceMin", "floats: NaN; no elements", |cx| {
+            reduction::to_onnx::greatest(cx, "ReduceMin")
+        }),
+    openvino("ReduceProd")
+        .infer(reduction::openvino::reduce_l1)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceProd", "floats: rounding", reduction::to_onnx::reduce_prod),
+    openvino("ReduceSum")
+        .infer(reduction::openvino::reduce_l1)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceSum", "floats: rounding", reduction::to_onnx::reduce_sum),
+    openvino("Reshape")
+        .infer(layout::openvino::reshape)
+        .eval(layout::openvino::run_reshape)
+        .converts("Reshape", "", layout::to_onnx::reshape)
+        .moves()
+        .role(Role::Reshape),
+    openvino("Reverse").infer(elementwise::infer::same).eval(indexing::openvino::run_reverse).converts(
+        "Slice",
+        "",
+        indexing::to_onnx::reverse,
+    ),
+    openvino("ReverseSequence").infer(elementwise::infer::same).moves(),
+    openvino("Roll").infer(elementwise::infer::same).eval(indexing::openvino::run_roll).moves(),
+    openvino("Round")
+        .infer(elementwise::infer::same)
+        .build(elementwise::openvino::round)
+        .converts("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round)
+        .rounded(),
+    openvino("ScaledDotProductAttention").infer(nn::openvino::attention),
+    openvino("ScatterElementsUpdate")
+        .infer(elementwise::infer::same)
+        .eval(indexing::openvino::run_scatter_elements)
+        .converts(
+            "ScatterElements",
+            "places that are named twice",
+            indexing::to_onnx::scatter_elements_update,
+        ),
+    openvino("ScatterNDUpdate")
+        .infer(indexing::infer::scatter_nd)
+        .eval(indexing::openvino::run_scatter_nd)
+        .converts("ScatterND", "places that are named twice", indexing::to_onnx::scatter_nd_update),
+    openvino("ScatterUpdate")
+        .infer(elementwise::infer::same)
+        .eval(indexing::openvino::run_scatter_update)
+        .converts(
+            "ScatterElements, Expand",
+            "places that are named twice",
+            indexing::to_onnx::scatter_update,
+        ),
+    openvino("SearchSorted").infer(reduction::openvino::search_sorted),
+    openvino("Select")
+        .infer(elementwise::openvino::select)
+        .eval(elementwise::select::select)
+        .converts("Where", "", elementwise::to_onnx::select)
+        .moves(),
+    openvino("Selu").infer(elementwise::infer::same),
+    openvino("ShapeOf")
+        .signatures_are(&[shape::eval::SHAPE_OF_1, shape::eval::SHAPE_OF_3])
+        .infer(shape::infer::shape_rule)
+        .build(shape::eval::Shape::typed)
+        .converts("Shape, Cast", "as int32: extents of 2^31 or more", layout::to_onnx::shape_of)
+        .moves()
+        .role(Role::Shape)
+        .shape_only(),
+    openvino("ShuffleChannels").infer(elementwise::infer::same).moves(),
+    openvino("Sigmoid")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::sigmoid)
+        .build(elementwise::openvino::floats)
+        .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
+    openvino("Sign")
+        .infer(elementwise::infer::unary)
+        .map(elementwise::unary::sign)
+        .build(elementwise::unary::build)
+        .converts("Sign", "floats: NaN", elementwise::to_onnx::sign)
+        .rounded(),
+    openvino("Sin")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::sin)
+        .build(elementwise::openvino::floats)
+        .converts("Sin", "rounding", |cx| cx.function("Sin")),
+    openvino("Sinh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::sinh)
+        .build(elementwise::openvino::floats)
+        .converts("Sinh", "rounding", |cx| cx.function("Sinh")),
+    openvino("Slice")
+        .infer(indexing::openvino::slice)
+        .eval(indexing::openvino::run_slice)
+        .converts("Slice", "", indexing::to_onnx::slice)
+        .moves()
+        .role(Role::Slice),
+    openvino("SliceScatter").infer(elementwise::infer::same),
+    openvino("SoftMax")
+        .infer(elementwise::infer::same)
+        .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax", 1)),
+    openvino("SoftPlus")
+        .infer(elementwise::infer::same)
+        .converts("Softplus", "rounding", |cx| cx.function("Softplus")),
+    openvino("SoftSign")
+        .infer(elementwise::infer::same)
+        .converts("Softsign", "rounding", |cx| cx.function("Softsign")),
+    openvino("SpaceToBatch").infer(indexing::openvino::batches).moves(),
+    openvino("SpaceToDepth").infer(indexing::openvino::blocks).moves(),
+    openvino("Split")
+        .infer(indexing::openvino::split)
+        .eval(indexing::openvino::run_split)
+        .converts("Split", "", indexing::to_onnx::split)
+        .moves()
+        .role(Role::Split),
+    openvino("Sqrt")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::sqrt)
+        .build(elementwise::openvino::floats)
+        .converts("Sqrt", "", |cx| cx.unary("Sqrt"))
+        .rounded(),
+    openvino("SquaredDifference")
+        .infer(elementwise::openvino::bitwise_and)
+        .operation(Operation::SquaredDifference)
+        .build(elementwise::openvino::both)
+        .converts("Sub, Mul", "floats: rounding", elementwise::to_onnx::squared_difference),
+    openvino("Squeeze")
+        .infer(layout::openvino::squeeze)
+        .eval(layout::openvino::run_squeeze)
+        .converts(
+            "Squeeze",
+            "named axes of other than one element, if that is not known",
+            layout::to_onnx::squeeze,
+        )
+        .moves()
+        .role(Role::View),
+    openvino("StridedSlice")
+        .infer(indexing::openvino::strided_slice)
+        .eval(indexing::openvino::run_strided_slice)
+        .converts("Slice, Gather, Unsqueeze", "", indexing::to_onnx::strided_slice)
+        .moves()
+        .role(Role::Slice),
+    openvino("Subtract")
+        .meaning("Sub")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Sub)
+        .build(elementwise::openvino::both)
+        .converts("Sub", "", |cx| elementwise::to_onnx::binary(cx, "Sub"))
+        .rounded(),
+    openvino("Swish").infer(elementwise::infer::same),
+    openvino("Tan")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::tan)
+        .build(elementwise::openvino::floats)
+        .converts("Tan", "rounding", |cx| cx.function("Tan")),
+    openvino("Tanh")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::tanh)
+        .build(elementwise::openvino::floats)
+        .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
+    openvino("TensorIterator")
+        .infer(control_flow::openvino::repeat)
+        .build(control_flow::openvino::Repeat::build)
+        .converts("Loop, Slice, Gather, Transpose, Reshape", "parts of a loop that does not run", |cx| {
+            control_flow::to_onnx::repeat(cx, false)
+        })
+        .moves(),
+    openvino("Tile")
+        .infer(layout::openvino::tile)
+        .eval(layout::openvino::run_tile)
+        .converts("Tile, Concat, Unsqueeze", "", layout::to_onnx::tile)
+        .moves()
+        .role(Role::Tile),
+    openvino("TopK").infer(reduction::openvino::top_k).eval(reduction::openvino::run_top_k).converts(
+        "TopK, Cast",
+        "floats: NaN; equal elements unless `stable`",
+        reduction::to_onnx::top_k,
+    ),
+    openvino("Transpose")
+        .infer(layout::openvino::transpose)
+        .eval(layout::openvino::run_transpose)
+        .converts("Transpose", "", layout::to_onnx::transpose)
+        .moves()
+        .role(Role::Transpose),
+    openvino("Unique").infer(reduction::openvino::unique).eval(reduction::openvino::run_unique),
+    openvino("Unsqueeze")
+        .infer(layout::infer::unsqueeze)
+        .eval(layout::eval::unsqueeze)
+        .converts("Unsqueeze", "", layout::to_onnx::unsqueeze)
+        .moves()
+        .role(Role::View),
+    openvino("VariadicSplit")
+        .infer(indexing::openvino::variadic_split)
+        .eval(indexing::openvino::run_variadic_split)
+        .converts("Split; with an open length: Shape, Sub, Where", "", indexing::to_onnx::variadic_split)
+        .moves()
+        .role(Role::Split),
+    openvino("Xor")
+        .meaning("Xor")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Xor)
+        .build(elementwise::openvino::both)
+        .converts("Xor", "", |cx| elementwise::to_onnx::binary(cx, "Xor")),
+];
