@@ -12,10 +12,10 @@ use std::sync::LazyLock;
 
 use cases::Check;
 use gradus_core::convert::usize_of;
-use gradus_core::seq::{Plan, RangePlan};
 use gradus_core::{DType, Kind, Number, dispatch};
 use gradus_gpu::{Backend, Device, Report};
 use gradus_kernels::{Fill, Write};
+use gradus_sequences::{Plan, RangePlan};
 
 static DEVICE: LazyLock<Option<Box<dyn Device>>> = LazyLock::new(|| {
     let named = std::env::var("GRADUS_TEST_DEVICE").ok();

@@ -1,8 +1,8 @@
 //! What programs give for one call, beside the exact result.
 
-use gradus_core::seq::Plan;
-use gradus_core::seq::profile::{Outcome, Predicted, Profile};
 use gradus_core::{DType, Number, Result};
+use gradus_profiles::{Outcome, Predicted, Profile};
+use gradus_sequences::Plan;
 
 /// Elements that are compared one by one; after them, the last.
 const COMPARED: u64 = 100_000;

@@ -25,8 +25,8 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd};
 use gradus_core::convert::{FromNumber, nearest_f64};
-use gradus_core::seq::Line;
 use gradus_core::{DType, Number};
+use gradus_sequences::Line;
 
 use crate::certain::{self, Bounds, Doubles, GROUP, Group};
 use crate::pair::{Pair, power_of_two};

@@ -2,7 +2,7 @@
 
 use gradus_core::convert::{shifted_right, split, u64_of, usize_of_u32};
 use gradus_core::float::Parts;
-use gradus_core::seq::Wide;
+use gradus_sequences::Wide;
 
 /// `high + low`, where `low` is at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]

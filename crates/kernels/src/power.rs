@@ -8,7 +8,7 @@ use fearless_simd::prelude::*;
 use gradus_core::DType;
 use gradus_core::convert::{self, FromNumber, Rules, u64_of, usize_of};
 use gradus_core::float;
-use gradus_core::seq::PowerLine;
+use gradus_sequences::PowerLine;
 
 use crate::certain::{self, Bounds, Doubles, GROUP, Group};
 use crate::pair::{Pair, power_of_two};

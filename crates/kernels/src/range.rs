@@ -3,8 +3,8 @@
 use std::ops::Add;
 
 use gradus_core::convert::{FromNumber, nearest_f64, wrapped};
-use gradus_core::seq::{Plan, RangePlan};
 use gradus_core::{DType, Number};
+use gradus_sequences::{Plan, RangePlan};
 
 /// The elements of an integer range, modulo a power of two.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
 use gradus_core::convert::{low_u64, u64_of};
-use gradus_core::seq::{Line, Wide};
+use gradus_sequences::{Line, Wide};
 
 use crate::range::Integer;
 

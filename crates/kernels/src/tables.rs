@@ -17,8 +17,8 @@
 use std::ops::Range;
 
 use gradus_core::convert::nearest_f64;
-use gradus_core::seq::PowerLine;
 use gradus_core::{DType, Number};
+use gradus_sequences::PowerLine;
 
 use crate::pair::{Pair, power_of_two};
 

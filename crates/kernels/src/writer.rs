@@ -1,11 +1,12 @@
 //! Plans, prepared for being written: which kernel, for how many elements at a time, by how many threads.
 
+use std::ops::Range;
+
 use fearless_simd::Level as Token;
-use gradus_core::DType;
 use gradus_core::convert::{FromNumber, u64_of};
 use gradus_core::element::Bool;
-use gradus_core::seq::profile::Predicted;
-use gradus_core::seq::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
+use gradus_core::{DType, Number};
+use gradus_sequences::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
 use half::{bf16, f16};
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -127,8 +128,43 @@ impl Fill for LogspacePlan {
     }
 }
 
-/// What other programs return is made as they make it.
-impl Fill for Predicted {
+/// Any plan, filled with one call of [`Plan::at`] per element. For plans that have no faster form.
+///
+/// ```
+/// use gradus_core::{DType, Number};
+/// use gradus_kernels::Each;
+/// use gradus_sequences::RangePlan;
+/// let plan = RangePlan::new(Number::Int(0), Number::Int(3), Number::Int(1), DType::I32)?;
+/// let mut out = [0i32; 3];
+/// gradus_kernels::fill(&Each(plan), &mut out);
+/// assert_eq!(out, [0, 1, 2]);
+/// # Ok::<(), gradus_sequences::RangeError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Each<P>(
+    /// The plan.
+    pub P,
+);
+
+impl<P: Plan> Plan for Each<P> {
+    fn dtype(&self) -> DType {
+        self.0.dtype()
+    }
+
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn at(&self, i: u64) -> Number {
+        self.0.at(i)
+    }
+
+    fn slice(&self, indices: Range<u64>) -> Each<P> {
+        Each(self.0.slice(indices))
+    }
+}
+
+impl<P: Plan> Fill for Each<P> {
     fn form(&self) -> Form {
         Form::Each
     }
@@ -143,14 +179,15 @@ impl Fill for GeomspacePlan {
 /// A plan, prepared: its elements can be written again and again, in parts and by several threads.
 ///
 /// ```
-/// use gradus_core::{DType, Number, seq::{LogspacePlan, Plan}};
+/// use gradus_core::{DType, Number};
+/// use gradus_sequences::{LogspacePlan, Plan};
 /// use gradus_kernels::{Options, Writer};
 /// let plan = LogspacePlan::new(Number::Int(2), Number::Int(0), Number::Int(9), 10, true, DType::F32)?;
 /// let writer = Writer::new(&plan, Options::default());
 /// let mut out = [0f32; 4];
 /// writer.write(3, &mut out);
 /// assert_eq!(out, [8.0, 16.0, 32.0, 64.0]);
-/// # Ok::<(), gradus_core::seq::SpaceError>(())
+/// # Ok::<(), gradus_sequences::SpaceError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Writer<'p, P> {

@@ -6,8 +6,8 @@ mod rounded;
 
 use gradus_core::Number;
 use gradus_core::convert::nearest_f64;
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_kernels::{Fill, Level, Options, Write, Writer};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_testkit::{Binary, Real, element, logarithm, power, real};
 use half::{bf16, f16};
 use rounded::Rounded;

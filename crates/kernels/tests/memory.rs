@@ -7,9 +7,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_core::{DType, Number, dispatch};
 use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 
 use Number::{Float, Int};
 

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan};
 use gradus_core::{DType, Limits, Number};
 use gradus_kernels::Fill;
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan};
 use gradus_testkit::{Format, Real, power, real};
 
 use Number::Float;

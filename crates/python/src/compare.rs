@@ -1,8 +1,8 @@
 //! What programs give for one call, for the table that Python makes of it.
 
 use gradus::compare::{Found, compare as compared};
+use gradus::profiles::Profile;
 use gradus::seq::RangePlan;
-use gradus::seq::profile::Profile;
 use gradus::{DType, Error, Number, text};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

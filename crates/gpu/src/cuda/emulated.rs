@@ -7,9 +7,9 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::seq::Plan as _;
 use gradus_core::{DType, Kind, Result, dispatch};
 use gradus_kernels::{Fill, Write};
+use gradus_sequences::Plan as _;
 use libloading::Library;
 
 use super::compiler::{self, Target};

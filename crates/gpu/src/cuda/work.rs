@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use gradus_core::convert::{low_u64, u64_of, usize_of};
-use gradus_core::seq::Wide;
 use gradus_core::{DType, Result};
 use gradus_kernels::Form as Made;
 use gradus_kernels::prepared::{Fused, Kernel, LINE_BLOCK, Lines, Span, Stairs, Tables, Wrapping, bounds};
+use gradus_sequences::Wide;
 
 use super::program::{Form, Program};
 use crate::engine::{Memory, Rest};

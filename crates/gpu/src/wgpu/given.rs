@@ -2,9 +2,9 @@
 
 use gradus_core::convert::{low_u64, shifted_right};
 use gradus_core::float::Parts;
-use gradus_core::seq::{Line, PowerLine, Wide};
 use gradus_kernels::Form;
 use gradus_kernels::prepared::{Pair, Stairs, Tables, Wrapping};
+use gradus_sequences::{Line, PowerLine, Wide};
 
 use crate::plan::AnyPlan;
 

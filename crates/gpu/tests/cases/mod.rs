@@ -7,9 +7,9 @@
 mod table;
 
 use gradus_core::convert::u64_of;
-use gradus_core::seq::LinspacePlan;
 use gradus_core::{DType, Number};
 use gradus_kernels::{Fill, Options, Write, Writer};
+use gradus_sequences::LinspacePlan;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gradus_core::convert;
 use gradus_core::float::Format;
 use gradus_core::graph::{Builder, Content, Graph, Origin, Standard};
-use gradus_core::seq::{Argument, Plan, RangeError, RangePlan};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value};
 use gradus_formats::onnx as format;
+use gradus_sequences::{Argument, Plan, RangeError, RangePlan};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, Fraction, TensorFact};
