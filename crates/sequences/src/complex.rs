@@ -4,7 +4,7 @@
 //! lies on an axis. Elsewhere the bits end at [`LAST`], and what is nearer than that counts as exact.
 
 use dashu_int::IBig;
-use dashu_int::ops::{BitTest, UnsignedAbs};
+use dashu_int::ops::{BitTest, DivRem, UnsignedAbs};
 use gradus_core::convert::{self, Rules, i32_of, i64_of, nearest_f64};
 use gradus_core::float::Parts;
 use gradus_core::{DType, Number};
@@ -255,9 +255,10 @@ impl Spiral {
         if let (Some((start, first)), Some((stop, last))) = (from.on_axis, to.on_axis) {
             let between = turn.on_axis.map_or_else(|| turned(first, last), |(_, between)| between);
             let quarters = IBig::from(first) * self.divisor + IBig::from(between) * index;
-            if (&quarters % self.divisor) == 0 {
+            let (quarters, rest) = quarters.div_rem(IBig::from(self.divisor));
+            if rest.is_zero() {
                 let modulus = Geometric { start, stop, index, divisor: self.divisor };
-                return on_axis(dtype, &modulus, &(quarters / self.divisor));
+                return on_axis(dtype, &modulus, &quarters);
             }
         }
         if index == 0 || index == self.divisor {

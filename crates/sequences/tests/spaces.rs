@@ -160,6 +160,9 @@ fn spirals_go_the_way_that_numpy_goes() {
         ((-1.0, 0.0), (1.0, 0.0), (0.0, 1.0)),
         ((0.0, 1.0), (0.0, -1.0), (-1.0, 0.0)),
         ((0.0, -1.0), (0.0, 1.0), (-1.0, 0.0)),
+        ((1.0, 0.0), (0.0, -4.0), (2f64.sqrt(), -2f64.sqrt())),
+        ((0.0, -4.0), (1.0, 0.0), (2f64.sqrt(), -2f64.sqrt())),
+        ((0.0, -1.0), (-4.0, 0.0), (-2f64.sqrt(), -2f64.sqrt())),
         ((1.0, 1.0), (-1.0, -1.0), (-1.0, 1.0)),
         ((-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)),
         ((2.0, -3.0), (-2.0, 3.0), (-3.0, -2.0)),
@@ -191,7 +194,38 @@ fn positive() -> impl Strategy<Value = Number> {
     ]
 }
 
+/// A part of a complex number: often zero or one, so that numbers lie on the axes; or any finite double.
+fn part() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => prop::sample::select(vec![0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -10.0]),
+        1 => -1e3..1e3,
+        1 => any::<f64>().prop_filter("finite", |x| x.is_finite()),
+    ]
+}
+
+fn complex() -> impl Strategy<Value = Number> {
+    (part(), part()).prop_map(|(re, im)| Complex(re, im))
+}
+
 proptest! {
+    #[test]
+    fn complex_calls_do_not_panic(
+        ends in [complex(), complex()], base in complex(), num in 0u64..7, endpoint: bool, single: bool,
+    ) {
+        let dtype = if single { DType::C64 } else { DType::C128 };
+        let [start, stop] = ends;
+        if let Ok(plan) = GeomspacePlan::new(start, stop, num, endpoint, dtype) {
+            prop_assert_eq!(elements(&plan).len(), usize::try_from(num).unwrap());
+            prop_assert!(elements(&plan).into_iter().all(|x| matches!(x, Complex(..))));
+        }
+        if let Ok(plan) = LinspacePlan::new(start, stop, num, endpoint, dtype) {
+            prop_assert!(elements(&plan).into_iter().all(|x| matches!(x, Complex(..))));
+        }
+        if let Ok(plan) = LogspacePlan::new(base, start, stop, num, endpoint, dtype) {
+            prop_assert!(elements(&plan).into_iter().all(|x| matches!(x, Complex(..))));
+        }
+    }
+
     #[test]
     fn linspace_is_the_exact_value_rounded_once(
         start in finite(), stop in finite(), num in 1u64..1000, i in 0u64..1000, endpoint: bool, single: bool,
