@@ -29,7 +29,7 @@ use gradus_core::{DType, Number};
 use gradus_sequences::Line;
 
 use crate::certain::{self, Bounds, Doubles, GROUP, Group};
-use crate::pair::{Pair, power_of_two};
+use crate::double_double::{DoubleDouble, power_of_two};
 use crate::writer::Exact;
 
 /// Numbers in a block.
@@ -37,11 +37,11 @@ pub const BLOCK: usize = 1024;
 
 /// A line, prepared.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub struct Affine {
     /// The line in fixed point.
     pub line: Line,
     /// The difference of neighbours.
-    pub step: Pair,
+    pub step: DoubleDouble,
     /// The largest distance of a number from the first of its block.
     pub spread: f64,
     /// How far sums are off, relative to the largest number of a block; 0 if only the last sum is rounded.
@@ -56,23 +56,23 @@ const MAGNITUDES: std::ops::Range<f64> = power_of_two(-800)..power_of_two(1000);
 /// Magnitudes of singles on which nothing overflows, and no error is too small to be a single.
 const SINGLE_MAGNITUDES: std::ops::Range<f64> = power_of_two(-60)..power_of_two(126);
 
-impl Lines {
+impl Affine {
     /// The line of a plan of that many elements of a type, if its numbers are neither too large nor too small.
-    pub fn new(line: Line, len: u64, dtype: DType) -> Option<Lines> {
+    pub fn new(line: Line, len: u64, dtype: DType) -> Option<Affine> {
         let ends = [line.first, line.first.plus(line.step, len - 1)];
         let largest =
-            ends.map(|end| Pair::of_wide(end, line.unit).high.abs()).into_iter().fold(0.0, f64::max);
+            ends.map(|end| DoubleDouble::of_wide(end, line.unit).high.abs()).into_iter().fold(0.0, f64::max);
         if !MAGNITUDES.contains(&largest) {
             return None;
         }
-        let step = Pair::of_wide(line.step, line.unit);
+        let step = DoubleDouble::of_wide(line.step, line.unit);
         let (rounded, exact_bits) = if dtype == DType::F64 { (-101, 100) } else { (-51, 52) };
         // Numbers are multiples of this, and no sum of fewer bits is rounded.
         let zeros = line.first.trailing_zeros().min(line.step.trailing_zeros());
         let least = 2f64.powi(line.unit + zeros.cast_signed());
         let exact = line.exact && largest < least * power_of_two(exact_bits);
         let count = nearest_f64(Number::Int(len.into()));
-        Some(Lines {
+        Some(Affine {
             line,
             step,
             spread: PLACES[BLOCK / GROUP - 1][GROUP - 1] * step.high.abs(),
@@ -170,12 +170,12 @@ impl Lines {
     }
 
     /// The first number of a block.
-    fn first(&self, lo: u64) -> Pair {
-        Pair::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit)
+    fn first(&self, lo: u64) -> DoubleDouble {
+        DoubleDouble::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit)
     }
 
     /// The first number of a block, and how far the block's sums may be off.
-    fn start(&self, lo: u64) -> (Pair, f64) {
+    fn start(&self, lo: u64) -> (DoubleDouble, f64) {
         let start = self.first(lo);
         (start, self.relative * (start.high.abs() + self.spread) + self.slack)
     }
@@ -212,8 +212,8 @@ fn places<S: Simd>(simd: S, group: usize, from: usize) -> S::f64s {
 }
 
 struct Sums {
-    start: Pair,
-    step: Pair,
+    start: DoubleDouble,
+    step: DoubleDouble,
     error: f64,
 }
 
@@ -277,7 +277,7 @@ struct FarSingles {
 }
 
 /// The pair of singles that a pair of doubles is, relatively off by at most 2^-48.
-fn singles(pair: Pair) -> [f32; 2] {
+fn singles(pair: DoubleDouble) -> [f32; 2] {
     let high = f32::from_f64(pair.high);
     [high, f32::from_f64(pair.high - f64::from(high) + pair.low)]
 }

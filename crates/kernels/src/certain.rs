@@ -5,7 +5,7 @@ use fearless_simd::prelude::*;
 use gradus_core::convert::{FromNumber, u64_of};
 use half::{bf16, f16};
 
-use crate::pair::power_of_two;
+use crate::double_double::power_of_two;
 use crate::stream;
 
 /// Elements that are made at a time: as many as the widest vector has of the shortest type, and a few vectors of others.

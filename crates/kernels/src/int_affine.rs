@@ -13,7 +13,7 @@ use crate::range::Integer;
 
 /// A line, prepared.
 #[derive(Clone, Copy, Debug)]
-pub struct Stairs {
+pub struct IntAffine {
     /// The line in fixed point.
     pub line: Line,
     /// What is added to numbers from zero up, and to those below.
@@ -24,16 +24,16 @@ pub struct Stairs {
     short: bool,
 }
 
-impl Stairs {
+impl IntAffine {
     /// The line of a plan of that many elements, if it is exact enough and its numbers are within 64 bits.
-    pub fn new(line: Line, len: u64) -> Option<Stairs> {
+    pub fn new(line: Line, len: u64) -> Option<IntAffine> {
         // The largest number is below 2^(unit + 187), so this is 60 at least. One has to fit the upper part.
         let fraction =
             (-line.unit).checked_sub(64).filter(|fraction| (60..=124).contains(fraction))?.unsigned_abs();
         let bound = len + 1;
         let distance = line.unit + 2 + bound.ilog2().cast_signed();
         let (above, below) = if line.exact { (0, 1) } else { (bound, bound) };
-        (line.exact || distance <= line.spacing).then(|| Stairs {
+        (line.exact || distance <= line.spacing).then(|| IntAffine {
             line,
             biases: [
                 Wide { high: 0, low: above },

@@ -8,13 +8,13 @@
     reason = "what is compiled for a level of instructions must be inlined there"
 )]
 
+mod affine;
 mod certain;
-mod line;
+mod double_double;
+mod int_affine;
 mod options;
-mod pair;
 mod power;
 mod range;
-mod stairs;
 mod stream;
 mod tables;
 mod writer;
@@ -28,10 +28,10 @@ pub use writer::{Each, Fill, Form, Write, Writer};
 
 /// What fills start from, for those that run elsewhere than on the processor.
 pub mod prepared {
-    pub use crate::line::{BLOCK as LINE_BLOCK, Lines};
-    pub use crate::pair::Pair;
+    pub use crate::affine::{Affine, BLOCK as AFFINE_BLOCK};
+    pub use crate::double_double::DoubleDouble;
+    pub use crate::int_affine::IntAffine;
     pub use crate::range::{Fused, Wrapping};
-    pub use crate::stairs::Stairs;
     pub use crate::tables::{Span, Tables, bounds, has_long_mantissa};
     pub use crate::writer::Kernel;
 }

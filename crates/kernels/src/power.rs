@@ -11,7 +11,7 @@ use gradus_core::float;
 use gradus_sequences::PowerLine;
 
 use crate::certain::{self, Bounds, Doubles, GROUP, Group};
-use crate::pair::{Pair, power_of_two};
+use crate::double_double::{DoubleDouble, power_of_two};
 use crate::range::Integer;
 use crate::tables::{Tables, bounds};
 use crate::writer::Exact;
@@ -57,7 +57,7 @@ impl Powers {
     ) {
         let sign = self.sign();
         self.write(simd, streams, exact, lo, out, |start| Products {
-            start: Pair { high: start.high * sign, low: start.low * sign },
+            start: DoubleDouble { high: start.high * sign, low: start.low * sign },
             positions: &self.positions,
         });
     }
@@ -109,7 +109,7 @@ impl Powers {
         exact: Exact<'_, T>,
         lo: u64,
         out: &mut [T],
-        groups: impl Fn(Pair) -> G,
+        groups: impl Fn(DoubleDouble) -> G,
     ) {
         for (lo, part, start) in self.parts(exact, lo, out) {
             certain::write(simd, streams, part, &groups(start), |i| exact(lo + i));
@@ -157,7 +157,7 @@ struct Parts<'a, T> {
 ///
 /// Blocks begin where the slice does: what an element is does not depend on its block.
 impl<'a, T: FromNumber> Iterator for Parts<'a, T> {
-    type Item = (u64, &'a mut [T], Pair);
+    type Item = (u64, &'a mut [T], DoubleDouble);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
@@ -221,15 +221,15 @@ impl<T: FromNumber> Parts<'_, T> {
 struct Wide {
     /// Its index on the line.
     first: u64,
-    mantissa: Pair,
+    mantissa: DoubleDouble,
     exponent: i32,
     /// Whether no exponent leaves the normal doubles before the next wide power.
     inside: bool,
 }
 
 impl Positions {
-    fn new(pairs: &[Pair], dtype: DType) -> Positions {
-        let of = |value: &dyn Fn(Pair) -> f64| -> Doubles {
+    fn new(pairs: &[DoubleDouble], dtype: DType) -> Positions {
+        let of = |value: &dyn Fn(DoubleDouble) -> f64| -> Doubles {
             std::array::from_fn(|i| pairs.get(i).map_or(1.0, |&pair| value(pair)))
         };
         Positions {
@@ -241,7 +241,7 @@ impl Positions {
 }
 
 struct Products<'a> {
-    start: Pair,
+    start: DoubleDouble,
     positions: &'a [Positions],
 }
 

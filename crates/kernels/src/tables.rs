@@ -20,7 +20,7 @@ use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, Number};
 use gradus_sequences::PowerLine;
 
-use crate::pair::{Pair, power_of_two};
+use crate::double_double::{DoubleDouble, power_of_two};
 
 /// A geometric sequence as products of tables.
 #[derive(Clone, Debug)]
@@ -30,11 +30,11 @@ pub struct Tables {
     /// Elements in a block, a power of two: the entries of the table of positions.
     pub block: u64,
     /// The powers for positions in a block.
-    pub positions: Vec<Pair>,
+    pub positions: Vec<DoubleDouble>,
     /// Blocks before the next wide power, a power of two: the entries of the table of blocks.
     pub count: u64,
     /// The powers for blocks.
-    pub blocks: Vec<Pair>,
+    pub blocks: Vec<DoubleDouble>,
 }
 
 /// Exponents of blocks that no product leaves the normal doubles from.
@@ -74,8 +74,8 @@ impl Tables {
     }
 
     /// The wide power at an index of the line, as a mantissa from 1 to 2 and an exponent; the sign is the line's.
-    pub fn wide(&self, first: u64) -> (Pair, i32) {
-        Pair::of_mantissa(self.line.at(first))
+    pub fn wide(&self, first: u64) -> (DoubleDouble, i32) {
+        DoubleDouble::of_mantissa(self.line.at(first))
     }
 
     /// Whether no exponent of that many elements from an index of the line on leaves the normal doubles.
@@ -126,7 +126,7 @@ const SHORT: f64 = power_of_two(-50);
 
 /// The low part of a power for a position less the bound of elements of a type, and with it; of types of fewer bits, the
 /// bounds of the power itself.
-pub fn bounds(power: Pair, dtype: DType) -> [f64; 2] {
+pub fn bounds(power: DoubleDouble, dtype: DType) -> [f64; 2] {
     if has_long_mantissa(dtype) {
         [power.low - LONG * power.high, power.low + LONG * power.high]
     } else {
@@ -140,14 +140,14 @@ pub fn has_long_mantissa(dtype: DType) -> bool {
 }
 
 /// The powers from 0 to `count - 1` of the ratio of elements so many apart.
-fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<Pair> {
+fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<DoubleDouble> {
     // As few wide powers as a product of two tables needs.
     let short = 1 << (count.ilog2() / 2);
     let wide = |apart: u64| {
-        let (mantissa, exponent) = Pair::of_mantissa(line.ratio(apart));
+        let (mantissa, exponent) = DoubleDouble::of_mantissa(line.ratio(apart));
         mantissa.scaled(exponent)
     };
-    let fine: Vec<Pair> = (0..short).map(|i| wide(apart * i)).collect();
+    let fine: Vec<DoubleDouble> = (0..short).map(|i| wide(apart * i)).collect();
     let coarse = (0..count / short).map(|i| wide(apart * short * i));
     coarse.flat_map(|coarse| fine.iter().map(move |&fine| coarse.times(fine)).collect::<Vec<_>>()).collect()
 }

@@ -11,11 +11,11 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use rayon::prelude::*;
 
-use crate::line::Lines;
+use crate::affine::Affine;
+use crate::int_affine::IntAffine;
 use crate::options::{Options, Stores, at_level};
 use crate::power::Powers;
 use crate::range::{Fused, Wrapping};
-use crate::stairs::Stairs;
 use crate::stream;
 
 /// What the elements of a plan are made from, whoever makes them.
@@ -45,9 +45,9 @@ pub enum Kernel {
     /// Floats, by fused multiplications.
     Fused(Fused),
     /// Floats on a straight line.
-    Lines(Box<Lines>),
+    Affine(Box<Affine>),
     /// Integers on a straight line.
-    Stairs(Box<Stairs>),
+    IntAffine(Box<IntAffine>),
     /// Geometric sequences.
     Powers(Box<Powers>),
 }
@@ -74,10 +74,10 @@ impl Kernel {
             Form::Same => Kernel::Same,
             Form::Wrapping(wrapping) => Kernel::Wrapping(wrapping),
             Form::Line(line) if dtype.is_integer() => {
-                Stairs::new(line, len).map_or(Kernel::Each, |stairs| Kernel::Stairs(Box::new(stairs)))
+                IntAffine::new(line, len).map_or(Kernel::Each, |affine| Kernel::IntAffine(Box::new(affine)))
             }
             Form::Line(line) => {
-                Lines::new(line, len, dtype).map_or(Kernel::Each, |lines| Kernel::Lines(Box::new(lines)))
+                Affine::new(line, len, dtype).map_or(Kernel::Each, |affine| Kernel::Affine(Box::new(affine)))
             }
             Form::Powers(line) => Kernel::Powers(Box::new(Powers::new(line, dtype))),
         }
@@ -235,7 +235,7 @@ impl<P: Fill> Writer<'_, P> {
         let pays = match self.kernel {
             Kernel::Each => out.len() >= THREADS_EACH,
             // Types that are rounded without vectors.
-            Kernel::Lines(_) | Kernel::Stairs(_) | Kernel::Powers(_) if size_of::<T>() <= 2 => {
+            Kernel::Affine(_) | Kernel::IntAffine(_) | Kernel::Powers(_) if size_of::<T>() <= 2 => {
                 bytes >= THREADS_SLOW
             }
             _ => bytes >= MANY,
@@ -265,7 +265,7 @@ impl<P: Fill> Writer<'_, P> {
         }
         match self.kernel {
             // These store past the caches as they go.
-            Kernel::Lines(_) | Kernel::Powers(_) => {
+            Kernel::Affine(_) | Kernel::Powers(_) => {
                 stream::in_lines(out, |at, out| write(lo + u64_of(at), out, true));
             }
             _ => stream::write(out, |at, out| write(lo + u64_of(at), out, false)),
@@ -334,8 +334,8 @@ impl Write for f64 {
     ) {
         match kernel {
             Kernel::Fused(fused) => at_level!(token, _ => fused.write(lo, out)),
-            Kernel::Lines(lines) => {
-                at_level!(token, simd => lines.write_doubles(simd, streams, lo, out, elements.at));
+            Kernel::Affine(affine) => {
+                at_level!(token, simd => affine.write_doubles(simd, streams, lo, out, elements.at));
                 restore_ends(elements, lo, out);
             }
             Kernel::Powers(powers) => {
@@ -347,13 +347,13 @@ impl Write for f64 {
 }
 
 macro_rules! write_rounded {
-    ($($type:ty: $lines:ident $([$fused:ident])?;)*) => {$(
+    ($($type:ty: $floats:ident $([$fused:ident])?;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     $(Kernel::$fused(fused) => at_level!(token, _ => fused.write(lo, out)),)?
-                    Kernel::Lines(lines) => {
-                        at_level!(token, simd => lines.$lines(simd, streams, lo, out, elements.at));
+                    Kernel::Affine(affine) => {
+                        at_level!(token, simd => affine.$floats(simd, streams, lo, out, elements.at));
                         restore_ends(elements, lo, out);
                     }
                     Kernel::Powers(powers) => at_level!(token, simd => powers.write_rounded(simd, streams, elements.at, lo, out)),
@@ -371,12 +371,12 @@ write_rounded! {
 }
 
 macro_rules! write_integers {
-    ($($type:ty: $stairs:ident $powers:ident;)*) => {$(
+    ($($type:ty: $method:ident $powers:ident;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     Kernel::Wrapping(wrapping) => at_level!(token, _ => wrapping.write(lo, out)),
-                    Kernel::Stairs(stairs) => at_level!(token, simd => stairs.$stairs(simd, lo, out)),
+                    Kernel::IntAffine(affine) => at_level!(token, simd => affine.$method(simd, lo, out)),
                     Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, streams, elements.at, lo, out)),
                     _ => write_plain(kernel, elements, lo, out),
                 }

@@ -23,9 +23,9 @@ fn programs() -> impl Iterator<Item = Program> {
     let types = DType::ALL.iter().copied().filter(|&dtype| crate::supports(dtype));
     let pairs = types.flat_map(|dtype| Form::ALL.iter().map(move |&(form, _)| Program { form, dtype }));
     pairs.filter(|&Program { form, dtype }| match form {
-        Form::Wrapping | Form::Stairs => dtype.is_integer(),
+        Form::Wrapping | Form::IntAffine => dtype.is_integer(),
         Form::Fused => matches!(dtype, DType::F32 | DType::F64),
-        Form::Lines => dtype.is_float(),
+        Form::Affine => dtype.is_float(),
         Form::Powers => true,
         Form::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
     })

@@ -5,7 +5,9 @@ use std::ops::Range;
 use gradus_core::convert::{low_u64, u64_of, usize_of};
 use gradus_core::{DType, Result};
 use gradus_kernels::Form as Made;
-use gradus_kernels::prepared::{Fused, Kernel, LINE_BLOCK, Lines, Span, Stairs, Tables, Wrapping, bounds};
+use gradus_kernels::prepared::{
+    AFFINE_BLOCK, Affine, Fused, IntAffine, Kernel, Span, Tables, Wrapping, bounds,
+};
 use gradus_sequences::Wide;
 
 use super::program::{Form, Program};
@@ -174,15 +176,15 @@ impl<L: Launcher> Launches<'_, L> {
                 let given = Arguments { first, start, difference: step, ..Arguments::default() };
                 self.fill(Form::Fused, all, &given)
             }
-            Kernel::Lines(lines) => self.lines(&lines),
-            Kernel::Stairs(stairs) => {
-                let Stairs { line, biases, fraction, .. } = *stairs;
+            Kernel::Affine(affine) => self.affine(&affine),
+            Kernel::IntAffine(affine) => {
+                let IntAffine { line, biases, fraction, .. } = *affine;
                 let [above, below] = biases.map(words);
                 let (line_first, line_step) = (words(line.first), words(line.step));
                 let fraction = fraction.into();
                 let given =
                     Arguments { line_first, line_step, above, below, fraction, ..Arguments::default() };
-                self.fill(Form::Stairs, all, &given)
+                self.fill(Form::IntAffine, all, &given)
             }
             Kernel::Each | Kernel::Powers(_) => {
                 self.rest.ranges.push(all);
@@ -191,19 +193,19 @@ impl<L: Launcher> Launches<'_, L> {
         }
     }
 
-    fn lines(&mut self, lines: &Lines) -> Result<()> {
+    fn affine(&mut self, affine: &Affine) -> Result<()> {
         let given = Arguments {
-            line_first: words(lines.line.first),
-            line_step: words(lines.line.step),
-            unit: lines.line.unit.into(),
-            step_high: lines.step.high,
-            step_low: lines.step.low,
-            spread: lines.spread,
-            relative: lines.relative,
-            slack: lines.slack,
+            line_first: words(affine.line.first),
+            line_step: words(affine.line.step),
+            unit: affine.line.unit.into(),
+            step_high: affine.step.high,
+            step_low: affine.step.low,
+            spread: affine.spread,
+            relative: affine.relative,
+            slack: affine.slack,
             ..Arguments::default()
         };
-        self.prepared(Form::Lines, 0..self.elements.len, u64_of(LINE_BLOCK), &given)
+        self.prepared(Form::Affine, 0..self.elements.len, u64_of(AFFINE_BLOCK), &given)
     }
 
     /// Products of tables where these stay within the doubles; what is beyond all types is all the same, and the rest the

@@ -3,7 +3,7 @@
 use gradus_core::convert::{low_u64, shifted_right};
 use gradus_core::float::Parts;
 use gradus_kernels::Form;
-use gradus_kernels::prepared::{Pair, Stairs, Tables, Wrapping};
+use gradus_kernels::prepared::{DoubleDouble, IntAffine, Tables, Wrapping};
 use gradus_sequences::{Line, PowerLine, Wide};
 
 use crate::plan::AnyPlan;
@@ -24,7 +24,7 @@ pub(super) enum Source {
     /// Floats on a line, of a plan of so many elements.
     Floats(Line, u64),
     /// Integers on a line.
-    Integers(Stairs),
+    Integers(IntAffine),
     /// Integers modulo a power of two.
     Wrapping(Wrapping),
     /// All of one code.
@@ -42,7 +42,7 @@ impl Source {
             Form::Same => Some(Source::Same(plan.code(0))),
             Form::Wrapping(wrapping) => Some(Source::Wrapping(wrapping)),
             Form::Line(line) if plan.element_type().is_integer() => {
-                Stairs::new(line, len).map(Source::Integers)
+                IntAffine::new(line, len).map(Source::Integers)
             }
             Form::Line(line) => Some(Source::Floats(line, len)),
             Form::Powers(line) => {
@@ -72,7 +72,7 @@ impl Source {
                 given.inexact = u32::from(!line.exact);
                 given.unit = line.unit;
             }
-            Source::Integers(Stairs { line, biases, fraction, .. }) => {
+            Source::Integers(IntAffine { line, biases, fraction, .. }) => {
                 given.first = words(line.first.plus(line.step, lo));
                 given.step = words(line.step);
                 [given.above, given.below] = biases.map(words);
@@ -175,7 +175,7 @@ impl Given {
 }
 
 /// A positive number times `2^exponent` as a mantissa of 95 bits and the power of two of its lowest bit; cut off.
-fn power(x: Pair, exponent: i32) -> [u32; 4] {
+fn power(x: DoubleDouble, exponent: i32) -> [u32; 4] {
     let [high, low] = [x.high, x.low].map(Parts::of_float);
     // The high part has 53 bits; with 60 more, nothing of the low part is above the lowest but 7 of them.
     let unit = high.exponent - 60;
@@ -215,12 +215,12 @@ mod tests {
     #[test]
     fn powers_keep_95_bits() {
         // (2^52 + 1) 2^-52 + 2^-54, from the highest bit down.
-        let x = Pair { high: 1.0 + f64::EPSILON, low: f64::EPSILON / 4.0 };
+        let x = DoubleDouble { high: 1.0 + f64::EPSILON, low: f64::EPSILON / 4.0 };
         let [a, b, c, exponent] = power(x, 3);
         let mantissa = u128::from(c) << 64 | u128::from(b) << 32 | u128::from(a);
         assert_eq!(mantissa, (1 << 94) + (1 << 42) + (1 << 40));
         assert_eq!(exponent.cast_signed(), 3 - 94);
-        let below = power(Pair { high: 1.0, low: -f64::EPSILON / 8.0 }, 0);
+        let below = power(DoubleDouble { high: 1.0, low: -f64::EPSILON / 8.0 }, 0);
         assert_eq!(below[3].cast_signed(), -95);
     }
 }
