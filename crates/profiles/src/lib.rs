@@ -1,10 +1,12 @@
-//! Profiles: what other programs return for a sequence, predicted without running them.
+#![doc = include_str!("../README.md")]
 //!
-//! A profile is how one program, in one version, counts, computes elements, casts and refuses. It predicts the
-//! length, every element bit for bit (or, where the program calls a power function that differs between libraries,
-//! within a stated number of units in the last place), and the errors. What is unsafe is not imitated: where the
-//! program crashes, the prediction is a [`Failure`] that says so. docs/numerics.md has the rules side by side;
-//! `crates/profiles/tests/profiles.rs` holds them against recorded results of the programs.
+//! # Failures
+//!
+//! Unsafe behaviour is not imitated: where the program crashes, the prediction is a [`Failure`] that says so.
+//! `docs/numerics.md` has the rules side by side. `crates/profiles/tests/profiles.rs` compares them with the
+//! recorded results.
+
+#![forbid(unsafe_code)]
 
 mod call;
 mod formula;

@@ -1,7 +1,9 @@
-//! Sequences: planned first, then written.
+#![doc = include_str!("../README.md")]
 //!
-//! Everything that can fail happens while a plan is made. A plan knows its length and the exact value of every
-//! element; writing it, whole or in part, cannot fail and gives the same bits wherever it is done.
+//! # Plans
+//!
+//! The constructor of a plan reports every error. A plan knows its length and the exact value of every element;
+//! writing all or some elements cannot fail and gives the same bits everywhere.
 //!
 //! | plan | element `i` |
 //! |---|---|
@@ -10,8 +12,10 @@
 //! | [`LogspacePlan`] | `base ^ (start + i * (stop - start) / d)` |
 //! | [`GeomspacePlan`] | `start * (stop / start) ^ (i / d)` |
 //!
-//! `d` is the number of samples, less one if the last of them is the stop. Every element is the exact value, rounded
-//! once: to nearest even in floats, toward zero in integers.
+//! `d` is the number of samples, less one if the last of them is the stop. Every element is the exact value,
+//! rounded once: to nearest even in floats, toward zero in integers.
+
+#![forbid(unsafe_code)]
 
 mod complex;
 mod elementary;
@@ -42,7 +46,7 @@ pub use power_line::PowerLine;
 pub use range::{Argument, RangeError, RangePlan};
 pub use space::{SpaceError, samples};
 
-/// A sequence that has been checked.
+/// A validated sequence.
 pub trait Plan: Clone + Send + Sync {
     /// The type of the elements.
     fn dtype(&self) -> DType;
@@ -50,7 +54,7 @@ pub trait Plan: Clone + Send + Sync {
     /// The number of elements: at most 2^63 - 1.
     fn len(&self) -> u64;
 
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -58,13 +62,13 @@ pub trait Plan: Clone + Send + Sync {
     /// Element `i`: the value that the element type holds.
     ///
     /// # Panics
-    /// If `i` is not below the length.
+    /// If `i` is out of range.
     fn at(&self, i: u64) -> Number;
 
-    /// The elements at that range of indices, as a plan.
+    /// The plan of the elements at these indices.
     ///
     /// # Panics
-    /// If the indices are not in order, or reach beyond the length.
+    /// If the range is reversed or out of range.
     #[must_use]
     fn slice(&self, indices: Range<u64>) -> Self;
 }
