@@ -18,7 +18,7 @@
 //! Sources: numpy/_core/src/multiarray/ctors.c (`_calc_length`, `PyArray_ArangeObj`), arraytypes.c.src (`fill`);
 //! `numpy/_core/function_base.py`.
 
-use gradus_core::convert::nearest_f64;
+use gradus_core::convert::{nearest_f64, truncated};
 use gradus_core::float::{self, Overflow, Parts};
 use gradus_core::{DType, Number};
 
@@ -39,9 +39,8 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
     if dtype == DType::Bool && len > 2 {
         return Err(Failure::refused("no fill-function for data-type bool: more than two elements"));
     }
-    if !is_native(dtype)
-        && [call.start, second].iter().any(|&number| wrapped(DType::I64, int(number)) != int(number))
-    {
+    let is_beyond_int64 = |number: &Number| matches!(*number, Number::Int(x) if i64::try_from(x).is_err());
+    if !is_native(dtype) && [call.start, second].iter().any(is_beyond_int64) {
         return Err(Failure::refused("expected number, got int"));
     }
     for number in [call.start, second].into_iter().take(usize::try_from(len).unwrap_or(2)) {
@@ -134,7 +133,7 @@ fn python_to(dtype: DType, number: Number) -> Number {
 
 fn check_fits(dtype: DType, number: Number) -> Result<(), Failure> {
     let fits = match number {
-        Number::Float(x) if !x.is_finite() => false,
+        Number::Float(x) => truncated(x).is_some_and(|whole| wrapped(dtype, whole) == whole),
         _ => wrapped(dtype, int(number)) == int(number),
     };
     if dtype.is_integer() && !fits {
@@ -203,6 +202,10 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let line = NumpyLine::of(&call.exponents, len);
     let base = nearest_f64(call.base);
     check_casts(dtype, [line.start, line.stop].map(|exponent| base.powf(exponent)))?;
+    if base < 0.0 && len > 2 {
+        // Exponents between integers give NaN.
+        check_casts(dtype, [f64::NAN; 2])?;
+    }
     let cast: Cast = if dtype.is_integer() { c_cast } else { from_float64 };
     let formula = Powers { line, base, format: DType::F64, dtype, cast };
     let rules = [NUM, "rounds the exponents to float64 before taking powers"];
@@ -219,18 +222,54 @@ fn from_float64(dtype: DType, x: f64) -> Number {
     typed(dtype, Number::Float(if is_native(dtype) { x } else { rounded(DType::F32, x) }))
 }
 
-/// Vectors and single numbers beyond uint32 are cast to it by different instructions.
+/// Refuses to predict casts of numbers beyond uint32, and of NaN, to uint32: NumPy casts vectors and single
+/// numbers by different instructions.
 fn check_casts(dtype: DType, ends: [f64; 2]) -> Result<(), Failure> {
-    let is_cast_by_one_rule = |x: f64| x.is_nan() || (-2_147_483_648.0..4_294_967_296.0).contains(&x);
+    let is_cast_by_one_rule = |x: f64| (-2_147_483_648.0..4_294_967_296.0).contains(&x);
     if dtype == DType::U32 && !ends.into_iter().all(is_cast_by_one_rule) {
-        return Err(Failure::undetermined("what exceeds uint32 depends on its place in a vector"));
+        return Err(Failure::undetermined(
+            "the cast of NaN and of numbers beyond uint32 depends on the position in a vector",
+        ));
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use gradus_sequences::Plan;
+
     use super::*;
+
+    #[test]
+    fn numbers_beyond_int64_are_refused_by_integers_only() {
+        let call =
+            |numbers: [f64; 3], dtype| RangeCall::new(numbers.map(Number::Float), DType::F64, dtype).unwrap();
+        assert_eq!(range(&call([1e19, 0.0, -1e18], DType::BF16)).unwrap().len(), 10);
+        for dtype in [DType::U8, DType::U16, DType::U32] {
+            for far in [1e19, 1e30] {
+                assert!(range(&call([far, 0.0, -far / 4.0], dtype)).is_err(), "{far} to {dtype}");
+            }
+        }
+        let integers = [u64::MAX, u64::MAX, 1].map(|x| Number::Int(x.into()));
+        let call = RangeCall::new(integers, DType::U64, DType::BF16).unwrap();
+        assert_eq!(range(&call).unwrap_err().message(), "expected number, got int");
+    }
+
+    #[test]
+    fn nan_to_uint32_is_not_predicted() {
+        let exponents = LinspaceCall {
+            start: Number::Float(f64::NAN),
+            stop: Number::Int(1),
+            num: 9,
+            endpoint: true,
+            dtype: DType::U32,
+        };
+        let call = |exponents, base| LogspaceCall { exponents, base: Number::Int(base) };
+        assert!(logspace(&call(exponents, 10)).is_err());
+        let negative = LinspaceCall { start: Number::Int(0), stop: Number::Int(2), ..exponents };
+        assert!(logspace(&call(negative, -2)).is_err());
+        assert!(logspace(&call(negative, 2)).is_ok());
+    }
 
     #[test]
     fn integers_are_divided_as_python_divides_them() {

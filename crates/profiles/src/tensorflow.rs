@@ -39,11 +39,19 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
     if !TYPES.contains(dtype) {
         return Err(Failure::unsupported(format!("tf.range has no kernel for {dtype}; it has for {TYPES}")));
     }
-    let arguments = call.arguments().map(|number| c_typed(dtype, number));
+    let arguments = call.arguments().map(|number| c_typed(dtype, without_subnormals(call.input, number)));
     if dtype.is_integer() {
         return range_of_ints(dtype, arguments.map(int));
     }
     range_of_floats(dtype, arguments.map(|number| flushed(dtype, nearest_f64(number))))
+}
+
+/// A float argument as the cast to another float type reads it: subnormal float32 numbers are zero.
+fn without_subnormals(input: DType, number: Number) -> Number {
+    match number {
+        Number::Float(x) => Number::Float(flushed(input, x)),
+        other => other,
+    }
 }
 
 fn zero_delta() -> Failure {
@@ -143,4 +151,16 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let line = Between { dtype, start, stop, step, len };
     let rules = [NUM, "rounds the step, its multiples and the sums to the type"];
     Ok(Predicted::new(dtype, len, Points { line, dtype, cast: nearest }, rules))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subnormal_step_of_float32_is_zero_in_float64_too() {
+        let call = |input| RangeCall::new([0.0, 1e-37, 1e-39].map(Number::Float), input, DType::F64).unwrap();
+        assert_eq!(range(&call(DType::F32)).unwrap_err().message(), "Requires delta != 0");
+        assert!(range(&call(DType::F64)).is_ok());
+    }
 }

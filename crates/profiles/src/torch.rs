@@ -25,7 +25,7 @@
 //! `native/cpu/RangeFactoriesKernel.cpp`, `cpu/vec/vec256`.
 
 use gradus_core::convert::{self, nearest_f64};
-use gradus_core::{DType, DTypeSet, Number};
+use gradus_core::{DType, DTypeSet, Number, text};
 
 use crate::call::{LinspaceCall, LogspaceCall, RangeCall};
 use crate::formula::{Cast, Formula, Wrapping, nearest};
@@ -50,13 +50,15 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
     check_type("arange_cpu", dtype)?;
     let [start, stop, step] = call.floats();
     if !step.is_finite() {
-        return Err(Failure::refused("step must be finite"));
+        let step = text::shortest(Number::Float(step), DType::F64);
+        return Err(Failure::refused(format!("step must be finite but got {step}")));
     }
     if step == 0.0 {
         return Err(Failure::refused("step must be nonzero"));
     }
     if !start.is_finite() || !stop.is_finite() {
-        return Err(Failure::refused("unsupported range: a bound is not finite"));
+        let [start, stop] = [start, stop].map(|x| text::shortest(Number::Float(x), DType::F64));
+        return Err(Failure::refused(format!("unsupported range: {start} -> {stop}")));
     }
     if (step > 0.0 && stop < start) || (step < 0.0 && stop > start) {
         return Err(Failure::refused("upper bound and lower bound inconsistent with step sign"));
@@ -132,11 +134,17 @@ fn scalar(dtype: DType, number: Number) -> Result<Number, Failure> {
         (Number::Int(a), Number::Float(x)) => {
             convert::truncated(x) == Some(a) && (x >= 0.0 || dtype != DType::U8)
         }
-        _ => element.is_finite() || !number.is_finite(),
+        _ => !number.is_finite() || nearest_f64(number).abs() <= largest(dtype),
     };
     let overflows =
         || Failure::refused(format!("value cannot be converted to type {dtype} without overflow"));
     fits.then_some(element).ok_or_else(overflows)
+}
+
+/// The largest finite element of a float type.
+fn largest(dtype: DType) -> f64 {
+    let infinity = convert::code(dtype, Number::Float(f64::INFINITY), convert::Rules::IEEE);
+    nearest_f64(convert::number(dtype, infinity - 1))
 }
 
 /// The ends as they are converted: none for no elements, and the start for one.
@@ -200,4 +208,25 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
 /// A conversion of float64, through float32 to the floats that are narrower than that.
 fn from_float64(dtype: DType, x: f64) -> Number {
     typed(dtype, Number::Float(if dtype == DType::F64 { x } else { rounded(DType::F32, x) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_beyond_the_largest_are_refused_though_they_round_to_it() {
+        let cases = [
+            (DType::F16, 65_504.0, true),
+            (DType::F16, 65_519.0, false),
+            (DType::F16, -65_519.0, false),
+            (DType::F16, f64::INFINITY, true),
+            (DType::F32, f64::from(f32::MAX), true),
+            (DType::F32, f64::from(f32::MAX).next_up(), false),
+            (DType::F64, f64::MAX, true),
+        ];
+        for (dtype, x, want) in cases {
+            assert_eq!(scalar(dtype, Number::Float(x)).is_ok(), want, "{x} to {dtype}");
+        }
+    }
 }
