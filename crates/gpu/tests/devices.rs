@@ -1,7 +1,8 @@
-//! Fills on a device, a software one of Vulkan where there is no other, have the bits of the processor.
+//! Fills on a device, a software one of Vulkan where there is no other, have the bits of the
+//! processor.
 //!
-//! `GRADUS_TEST_DEVICE` names the device; without it the first of Vulkan is taken. If there is none, nothing is compared, and the
-//! tests say so; `GRADUS_REQUIRE_DEVICE=1` makes that an error.
+//! `GRADUS_TEST_DEVICE` names the device; without it the first of Vulkan is taken. If there is
+//! none, nothing is compared, and the tests say so; `GRADUS_REQUIRE_DEVICE=1` makes that an error.
 
 #![cfg(any(feature = "cuda", feature = "wgpu"))]
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]

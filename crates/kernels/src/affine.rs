@@ -1,26 +1,30 @@
-//! Straight lines to floats: two bounds of each element, from a block's first number and the distance to it.
+//! Affine sequences of floats: two bounds of each element, from a block's first number and the
+//! distance to it.
 //!
-//! Element `j` of a block is `a + j d`, where `a` and `d` are pairs of doubles, relatively off by at most 2^-105. The
-//! sum is split without error: `s + t = a.high + p` and `p + q = j d.high`, so the element is
+//! Element `j` of a block is `a + j d`, where `a` and `d` are pairs of doubles, relatively off by
+//! at most 2^-105. The sum is split without error: `s + t = a.high + p` and `p + q = j d.high`, so
+//! the element is
 //!
 //! ```text
 //! s + (t + q + a.low + j d.low)
 //! ```
 //!
-//! where what is in parentheses is rounded a few times. With `m = |a| + K |d|`, the largest magnitude in question,
-//! each of `t`, `q`, `a.low` and `j d.low` is at most 2^-52 m, so what is rounded there is off by less than 2^-101.9 m
-//! together, and the pairs by 2^-104 m: 2^-101 m is a bound. A line is off itself by as many units as it has
-//! numbers. No bound is needed where the numbers are so short that nothing is ever rounded but the last sum.
+//! where what is in parentheses is rounded a few times. With `m = |a| + K |d|`, the largest
+//! magnitude in question, each of `t`, `q`, `a.low` and `j d.low` is at most 2^-52 m, so what is
+//! rounded there is off by less than 2^-101.9 m together, and the pairs by 2^-104 m: 2^-101 m is a
+//! bound. A line is off itself by as many units as it has numbers. No bound is needed where the
+//! numbers are so short that nothing is ever rounded but the last sum.
 //!
-//! Where `a` is at least twice as large as every `j d`, `s` is within a factor of 2 of it and `a.high - s` is exact
-//! (Sterbenz): then `t + q` is one fused multiplication.
+//! Where `a` is at least twice as large as every `j d`, `s` is within a factor of 2 of it and
+//! `a.high - s` is exact (Sterbenz): then `t + q` is one fused multiplication.
 //!
-//! For elements of fewer bits the double `a.high + j d.high`, rounded once, is enough: off by 2^-53 m for each of
-//! this rounding, `a.low` and `j d.low`, so 2^-51 m is a bound.
+//! For elements of fewer bits the double `a.high + j d.high`, rounded once, is enough: off by 2^-53
+//! m for each of this rounding, `a.low` and `j d.low`, so 2^-51 m is a bound.
 //!
-//! Singles are made by singles in the same way, where `a` is four times as large as every `j d`: vectors hold twice as many,
-//! and nothing is converted. The pairs are off by 2^-48 m together; `t + q`, `j d.low` and `a.low` are at most 2^-24 m times 1.5,
-//! 1 and 1, so what is rounded there is off by less than 2^-45 m, and 2^-44 m is a bound of all.
+//! Singles are made by singles in the same way, where `a` is four times as large as every `j d`:
+//! vectors hold twice as many, and nothing is converted. The pairs are off by 2^-48 m together; `t
+//! + q`, `j d.low` and `a.low` are at most 2^-24 m times 1.5, 1 and 1, so what is rounded there is
+//! off by less than 2^-45 m, and 2^-44 m is a bound of all.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd};
@@ -35,7 +39,7 @@ use crate::writer::Exact;
 /// Numbers in a block.
 pub const BLOCK: usize = 1024;
 
-/// A line, prepared.
+/// A prepared affine sequence of floats.
 #[derive(Clone, Debug)]
 pub struct Affine {
     /// The line in fixed point.
@@ -44,20 +48,23 @@ pub struct Affine {
     pub step: DoubleDouble,
     /// The largest distance of a number from the first of its block.
     pub spread: f64,
-    /// How far sums are off, relative to the largest number of a block; 0 if only the last sum is rounded.
+    /// Error bound of sums, relative to the largest number of a block; 0 if only the last sum is
+    /// rounded.
     pub relative: f64,
-    /// How far the line is off.
+    /// Absolute error bound of the line.
     pub slack: f64,
 }
 
-/// Largest magnitudes of lines on which nothing overflows, and no error is too small to be a double.
+/// Largest magnitudes of lines on which nothing overflows, and no error is too small to be a
+/// double.
 const MAGNITUDES: std::ops::Range<f64> = power_of_two(-800)..power_of_two(1000);
 
 /// Magnitudes of singles on which nothing overflows, and no error is too small to be a single.
 const SINGLE_MAGNITUDES: std::ops::Range<f64> = power_of_two(-60)..power_of_two(126);
 
 impl Affine {
-    /// The line of a plan of that many elements of a type, if its numbers are neither too large nor too small.
+    /// The line of a plan of that many elements of a type, if its numbers are neither too large nor
+    /// too small.
     pub fn new(line: Line, len: u64, dtype: DType) -> Option<Affine> {
         let ends = [line.first, line.first.plus(line.step, len - 1)];
         let largest =
@@ -181,7 +188,8 @@ impl Affine {
     }
 }
 
-/// Slices of a slice that starts at index `lo`, and where they start: what an element is does not depend on its block.
+/// Slices of a slice that starts at index `lo`, and where they start: what an element is does not
+/// depend on its block.
 #[inline(always)]
 fn blocks<T>(lo: u64, out: &mut [T]) -> impl Iterator<Item = (u64, &mut [T])> {
     (lo..).step_by(BLOCK).zip(out.chunks_mut(BLOCK))
@@ -252,8 +260,8 @@ impl<S: Simd> Bounds<S> for FarSums {
     }
 }
 
-/// Bounds of sums whose first term is so large that what the sum drops is one fused multiplication; `corrections` are the
-/// low part of the first term, less and more the error.
+/// Bounds of sums whose first term is so large that what the sum drops is one fused multiplication;
+/// `corrections` are the low part of the first term, less and more the error.
 #[inline(always)]
 fn far_sums<S: Simd, V: SimdFloat<S>>(
     place: V,
@@ -269,7 +277,8 @@ fn far_sums<S: Simd, V: SimdFloat<S>>(
     )
 }
 
-/// Sums of singles, each a pair, of which the first term is at least four times as large as the second.
+/// Sums of singles, each a pair, of which the first term is at least four times as large as the
+/// second.
 struct FarSingles {
     start: [f32; 2],
     step: [f32; 2],

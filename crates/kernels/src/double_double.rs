@@ -21,7 +21,8 @@ impl DoubleDouble {
         DoubleDouble { high, low }.scaled(unit + exponent)
     }
 
-    /// The mantissa of a magnitude of 128 bits, from 1 to 2, rounded by less than 2^-105, and its exponent.
+    /// The mantissa of a magnitude of 128 bits, from 1 to 2, rounded by less than 2^-105, and its
+    /// exponent.
     pub fn of_mantissa(x: Parts) -> (DoubleDouble, i32) {
         // Of 127 bits, the sign of an integer leaves room for that many.
         let mantissa = i128::try_from(shifted_right(x.mantissa, 1)).expect("127 bits are left");
@@ -40,8 +41,9 @@ impl DoubleDouble {
         DoubleDouble { high: self.high * a * b, low: self.low * a * b }
     }
 
-    /// The product, relatively off by less than 2^-103.6 (5 times 2^-106): M. Joldes, J.-M. Muller, V. Popescu, "Tight
-    /// and rigorous error bounds for basic building blocks of double-word arithmetic", 2017, algorithm 11.
+    /// The product, relatively off by less than 2^-103.6 (5 times 2^-106): M. Joldes, J.-M. Muller,
+    /// V. Popescu, "Tight and rigorous error bounds for basic building blocks of double-word
+    /// arithmetic", 2017, algorithm 11.
     #[inline(always)]
     #[must_use]
     pub fn times(self, other: DoubleDouble) -> DoubleDouble {

@@ -1,8 +1,9 @@
-//! Straight lines to integers: numbers rounded toward zero, in fixed point.
+//! Affine sequences of integers: numbers rounded toward zero, in fixed point.
 //!
-//! Number `w` of a line is too small by less than a bound `b`, and exact numbers that are not integers keep a distance
-//! of `2b` from integers. So above zero `w + b`, rounded down, is the exact number rounded down; and below zero
-//! `w + 1 - b`, rounded down, is the exact number rounded up. Of an exact line the bounds are 0, and any one unit.
+//! Number `w` of a line is too small by less than a bound `b`, and exact numbers that are not
+//! integers keep a distance of `2b` from integers. So above zero `w + b`, rounded down, is the
+//! exact number rounded down; and below zero `w + 1 - b`, rounded down, is the exact number rounded
+//! up. Of an exact line the bounds are 0, and any one unit.
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
@@ -11,23 +12,25 @@ use gradus_sequences::{Line, Wide};
 
 use crate::range::Integer;
 
-/// A line, prepared.
+/// A prepared affine sequence of integers.
 #[derive(Clone, Copy, Debug)]
 pub struct IntAffine {
     /// The line in fixed point.
     pub line: Line,
-    /// What is added to numbers from zero up, and to those below.
+    /// The biases of numbers from zero up, and of negative numbers.
     pub biases: [Wide; 2],
     /// Bits of the upper part that are behind the point.
     pub fraction: u32,
-    /// Whether 64 bits behind the point are enough within a block.
+    /// True if 64 fraction bits suffice within a block.
     short: bool,
 }
 
 impl IntAffine {
-    /// The line of a plan of that many elements, if it is exact enough and its numbers are within 64 bits.
+    /// The line of a plan of that many elements, if it is exact enough and its numbers are within
+    /// 64 bits.
     pub fn new(line: Line, len: u64) -> Option<IntAffine> {
-        // The largest number is below 2^(unit + 187), so this is 60 at least. One has to fit the upper part.
+        // The largest number is below 2^(unit + 187), so this is 60 at least. One has to fit the
+        // upper part.
         let fraction =
             (-line.unit).checked_sub(64).filter(|fraction| (60..=124).contains(fraction))?.unsigned_abs();
         let bound = len + 1;
@@ -87,7 +90,8 @@ impl IntAffine {
 
     /// A number in units of 2^-64, rounded down.
     fn in_units(&self, x: Wide) -> i128 {
-        // Of the bits behind the point, as many as the upper part has, and what is missing to 64 from the lower.
+        // Of the bits behind the point, as many as the upper part has, and what is missing to 64
+        // from the lower.
         match self.fraction.checked_sub(64) {
             Some(spare) => x.high >> spare,
             None => x.high << (64 - self.fraction) | i128::from(x.low >> self.fraction),
@@ -98,8 +102,8 @@ impl IntAffine {
 /// Elements in a block of numbers with 64 bits behind the point.
 const BLOCK: usize = 1024;
 
-/// By how much such numbers may be too small: a unit of 2^-64 for each addition and for the block's start, and twice
-/// as many for the line.
+/// By how much such numbers may be too small: a unit of 2^-64 for each addition and for the block's
+/// start, and twice as many for the line.
 const BLOCK_BOUND: i128 = 1 << 12;
 
 /// One, in units of 2^-64.

@@ -1,12 +1,9 @@
 //! Fills: the elements of a plan, written into memory.
 //!
-//! A fill is total and deterministic: a plan has been checked, and any part of it, written anywhere, has the bits
-//! that [`Plan::at`](gradus_sequences::Plan::at) gives.
+//! A fill is total and deterministic: plans are validated, and any slice, written by any number of
+//! threads, has the bits that [`Plan::at`](gradus_sequences::Plan::at) gives.
 
-#![allow(
-    clippy::inline_always,
-    reason = "what is compiled for a level of instructions must be inlined there"
-)]
+#![allow(clippy::inline_always, reason = "functions compiled for a SIMD level must be inlined into it")]
 
 mod affine;
 mod certain;
@@ -26,7 +23,7 @@ use rayon::prelude::*;
 pub use options::{Level, Options, Stores};
 pub use writer::{Each, Fill, Form, Write, Writer};
 
-/// What fills start from, for those that run elsewhere than on the processor.
+/// Prepared inputs of fills, for fills on other devices.
 pub mod prepared {
     pub use crate::affine::{Affine, BLOCK as AFFINE_BLOCK};
     pub use crate::double_double::DoubleDouble;
@@ -89,8 +86,8 @@ fn filled_codes(plan: &impl Fill, dtype: DType) -> Result<Tensor> {
     Tensor::from_codes(dtype, Shape::vector(codes.len()), &codes)
 }
 
-/// Writes as many elements of a plan as the slice has, from index `lo` on, as their codes, one a byte: for the types of
-/// at most 8 bits that are no types of Rust.
+/// Writes as many elements of a plan as the slice has, from index `lo` on, as their codes, one a
+/// byte: for the types of at most 8 bits that are no types of Rust.
 ///
 /// # Panics
 /// If the slice reaches beyond the plan, or the type is wider.

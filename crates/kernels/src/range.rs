@@ -64,7 +64,8 @@ macro_rules! integers {
 
 integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
 
-/// The elements of a float range, each a fused multiplication and addition: one rounding of the exact value.
+/// The elements of a float range, each a fused multiplication and addition: one rounding of the
+/// exact value.
 #[derive(Clone, Copy, Debug)]
 pub struct Fused {
     /// The number that multiples of the step are added to.

@@ -1,8 +1,9 @@
 //! Tables whose products are the elements of a geometric sequence.
 //!
-//! Element `i = s + b K + j` is `S R[b] P[j]`: a wide power for every `B K` elements, and two tables of `B` and `K`
-//! entries, which are products of yet shorter tables of wide powers. All are pairs of doubles. In units of 2^-106, and
-//! with products off by 5 of them beside what their factors are:
+//! Element `i = s + b K + j` is `S R[b] P[j]`: a wide power for every `B K` elements, and two
+//! tables of `B` and `K` entries, which are products of yet shorter tables of wide powers. All are
+//! pairs of doubles. In units of 2^-106, and with products off by 5 of them beside what their
+//! factors are:
 //!
 //! | what | relatively off by less than |
 //! |---|---|
@@ -11,8 +12,9 @@
 //! | `S R[b]` | 16.5 |
 //! | its product with `P[j]`: `p + u` with `p = h h'`, `u = h l' + (l h' + (h h' - p))`; `l l'` is left out (1), `u` is at most 2^-51.4 and rounded twice (2 each) | 31 |
 //!
-//! 2^-101 is 32 units; the bounds are made with 2^-100. Elements of fewer bits are a product of doubles: off by half a
-//! unit in the last place for `S R[b]`, `P[j]`, its bound and the product, 2^-51 together; the bounds are made with 2^-50.
+//! 2^-101 is 32 units; the bounds are made with 2^-100. Elements of fewer bits are a product of
+//! doubles: off by half a unit in the last place for `S R[b]`, `P[j]`, its bound and the product,
+//! 2^-51 together; the bounds are made with 2^-50.
 
 use std::ops::Range;
 
@@ -58,7 +60,8 @@ impl Tables {
     /// The tables of a line, with at most so many positions and so many blocks, both powers of two.
     pub fn new(line: PowerLine, longest: [u64; 2]) -> Tables {
         let slope = line.slope().abs();
-        // No more entries than there are elements to a side of a square, nor than span 64 powers of two.
+        // No more entries than there are elements to a side of a square, nor than span 64 powers of
+        // two.
         let fit = |wanted: u64, longest: u64, slope: f64| {
             let mut count = longest;
             while count > 1 && (count / 2 >= wanted || nearest_f64(Number::Int(count.into())) * slope > 64.0)
@@ -73,17 +76,20 @@ impl Tables {
         Tables { line, block, positions: table(&line, 1, block), count, blocks: table(&line, block, count) }
     }
 
-    /// The wide power at an index of the line, as a mantissa from 1 to 2 and an exponent; the sign is the line's.
+    /// The wide power at an index of the line, as a mantissa from 1 to 2 and an exponent; the sign
+    /// is the line's.
     pub fn wide(&self, first: u64) -> (DoubleDouble, i32) {
         DoubleDouble::of_mantissa(self.line.at(first))
     }
 
-    /// Whether no exponent of that many elements from an index of the line on leaves the normal doubles.
+    /// Returns true if the exponents of that many elements, from an index of the line on, stay
+    /// within the normal doubles.
     pub fn is_inside(&self, first: u64, count: u64) -> bool {
         self.exponents(first, count).iter().all(|exponent| INSIDE.contains(exponent))
     }
 
-    /// Whether that many elements from an index of the line on are all infinite, or all zero, in every type.
+    /// Returns true if that many elements, from an index of the line on, are all infinite or all
+    /// zero in every type.
     pub fn is_beyond(&self, first: u64, count: u64) -> bool {
         let [low, high] = self.exponents(first, count);
         low >= BEYOND[0] || high <= BEYOND[1]
@@ -91,7 +97,8 @@ impl Tables {
 
     /// The line in ranges of indices, in order, by how elements are made there.
     pub fn spans(&self) -> Vec<(Range<u64>, Span)> {
-        // Logarithms only rise, or only fall, and so do the numbers of these marks that they have reached.
+        // Logarithms only rise, or only fall, and so do the numbers of these marks that they have
+        // reached.
         let marks = [BEYOND[1] + 1, *INSIDE.start(), *INSIDE.end() + 1, BEYOND[0]];
         let reached = |i: u64| marks.iter().filter(|&&mark| self.line.logarithm(i) >= mark).count();
         let mut spans = Vec::new();
@@ -124,8 +131,8 @@ impl Tables {
 const LONG: f64 = power_of_two(-100);
 const SHORT: f64 = power_of_two(-50);
 
-/// The low part of a power for a position less the bound of elements of a type, and with it; of types of fewer bits, the
-/// bounds of the power itself.
+/// The low part of a power for a position less the bound of elements of a type, and with it; of
+/// types of fewer bits, the bounds of the power itself.
 pub fn bounds(power: DoubleDouble, dtype: DType) -> [f64; 2] {
     if has_long_mantissa(dtype) {
         [power.low - LONG * power.high, power.low + LONG * power.high]
@@ -134,7 +141,7 @@ pub fn bounds(power: DoubleDouble, dtype: DType) -> [f64; 2] {
     }
 }
 
-/// Whether doubles are too short to decide elements of a type.
+/// Returns true if doubles are too short to decide elements of the type.
 pub fn has_long_mantissa(dtype: DType) -> bool {
     matches!(dtype, DType::F64 | DType::I64 | DType::U64)
 }

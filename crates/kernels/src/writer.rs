@@ -1,4 +1,4 @@
-//! Plans, prepared for being written: which kernel, for how many elements at a time, by how many threads.
+//! Writers: select the kernel of a plan, and split the work between threads.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use crate::power::Powers;
 use crate::range::{Fused, Wrapping};
 use crate::stream;
 
-/// What the elements of a plan are made from, whoever makes them.
+/// The computation of the elements of a plan, independent of the device.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
     /// One by one, by the plan.
@@ -33,7 +33,7 @@ pub enum Form {
     Powers(PowerLine),
 }
 
-/// How the elements of a plan are made here.
+/// The kernel that writes the elements of a plan on the processor.
 #[derive(Clone, Debug)]
 pub enum Kernel {
     /// One by one, by the plan.
@@ -52,12 +52,12 @@ pub enum Kernel {
     Powers(Box<Powers>),
 }
 
-/// Plans that can be written: all of them.
+/// Plans that a [`Writer`] can write.
 pub trait Fill: Plan {
-    /// What the elements are made from.
+    /// The computation of the elements.
     fn form(&self) -> Form;
 
-    /// How they are made here.
+    /// The kernel for the processor.
     #[doc(hidden)]
     fn kernel(&self) -> Kernel {
         Kernel::new(self.form(), self.len(), self.dtype())
@@ -89,8 +89,8 @@ fn power_form(plan: &impl Plan, line: impl FnOnce() -> Option<PowerLine>) -> For
         return Form::Each;
     }
     match line() {
-        // The slope may be too small for the line. But the elements are in order, so that those between equal ones are
-        // equal to them.
+        // The slope may be too small for the line. But the elements are in order, so that those
+        // between equal ones are equal to them.
         Some(line) if line.slope() == 0.0 && plan.at(0) == plan.at(plan.len() - 1) => Form::Same,
         Some(line) => Form::Powers(line),
         None => Form::Each,
@@ -196,8 +196,9 @@ pub struct Writer<'p, P> {
     options: Options,
 }
 
-/// Bytes from which elements are stored past the caches, and by several threads: fewer may stay in a cache that all cores
-/// share, and waking a thread costs as much as writing a megabyte. Measured by `bench/python.py`, on two cores.
+/// Bytes from which elements are stored past the caches, and by several threads: fewer may stay in
+/// a cache that all cores share, and waking a thread costs as much as writing a megabyte. Measured
+/// by `bench/python.py`, on two cores.
 const MANY: usize = 16 << 20;
 
 /// Bytes from which threads are used where an element takes as long as ten of others.
@@ -273,8 +274,8 @@ impl<P: Fill> Writer<'_, P> {
     }
 }
 
-/// The elements of a plan, behind a pointer: what is compiled for each level of instructions is so for each type, but
-/// not for each plan.
+/// A type-erased plan, so that each SIMD level is compiled once per element type rather than once
+/// per plan.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "a function has nothing to show")]
 pub struct Elements<'a, T> {
@@ -282,7 +283,7 @@ pub struct Elements<'a, T> {
     len: u64,
 }
 
-/// What makes an element exactly.
+/// Computes an element exactly.
 pub type Exact<'a, T> = &'a dyn Fn(u64) -> T;
 
 /// Element types that can be written.

@@ -1,4 +1,5 @@
-//! Every fill has the bits that the plan gives: at every level, in every part, past the caches and through them.
+//! Every fill has the bits that the plan gives: at every level, in every part, past the caches and
+//! through them.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 

@@ -6,7 +6,7 @@ use gradus_core::{DType, DTypeSet, Error, Kind, Number};
 use crate::machine::typed;
 use crate::predicted::Failure;
 
-/// The types of which predictions are made; of the others it is not known what the programs do.
+/// The element types that are predicted. The behaviour of programs with other types is not known.
 const KNOWN: DTypeSet = DTypeSet::of(&[
     DType::Bool,
     DType::I8,
@@ -29,13 +29,14 @@ fn check_known(dtype: DType) -> Result<(), Failure> {
     if KNOWN.contains(dtype) {
         return Ok(());
     }
-    Err(Failure::undetermined(format!("what programs do with {dtype} is not predicted")))
+    Err(Failure::undetermined(format!("cannot predict a call: dtype is {dtype}, expected one of {KNOWN}")))
 }
 
 /// A call of range: three arguments of one type, and the type that the elements shall have.
 ///
-/// Programs that take scalars of the language (NumPy, PyTorch, Paddle, JAX) get Python numbers with the values of the
-/// arguments, integers for integer types; the others get tensors of the argument type.
+/// Programs that take scalars of the language (NumPy, PyTorch, Paddle, JAX) get Python numbers with
+/// the values of the arguments, integers for integer types; the others get tensors of the argument
+/// type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RangeCall {
     pub(crate) start: Number,
@@ -48,7 +49,8 @@ pub struct RangeCall {
 }
 
 impl RangeCall {
-    /// The call with start, stop and step, each converted to the type `input`, for elements of type `dtype`.
+    /// The call with start, stop and step, each converted to the type `input`, for elements of type
+    /// `dtype`.
     ///
     /// # Errors
     /// [`Kind::Type`] if a type is text or complex: no program has a range of those.
@@ -60,7 +62,7 @@ impl RangeCall {
         Ok(RangeCall { start, stop, step, input, dtype })
     }
 
-    /// Whether predictions are made of the types.
+    /// Checks that calls with these types are predicted.
     pub(crate) fn check_types(&self) -> Result<(), Failure> {
         check_known(self.input)?;
         check_known(self.dtype)
@@ -93,7 +95,7 @@ pub struct LinspaceCall {
     pub stop: Number,
     /// The number of elements.
     pub num: i64,
-    /// Whether `stop` is an element.
+    /// True if `stop` is the last element.
     pub endpoint: bool,
     /// The type of the elements.
     pub dtype: DType,
@@ -106,11 +108,14 @@ impl LinspaceCall {
         if self.endpoint { num.saturating_sub(1) } else { num }
     }
 
-    /// The number of elements, which must not be below zero, of a type of which predictions are made.
+    /// The number of elements, checked to be non-negative; the element type must be one that is
+    /// predicted.
     pub(crate) fn len(&self) -> Result<u64, Failure> {
         check_known(self.dtype)?;
         if [self.start, self.stop].into_iter().any(|number| matches!(number, Number::Complex(..))) {
-            return Err(Failure::undetermined("what programs do with complex numbers is not predicted"));
+            return Err(Failure::undetermined(
+                "cannot predict a call: an end is complex, expected real numbers",
+            ));
         }
         u64::try_from(self.num).map_err(|_| {
             Failure::refused(format!("the number of samples, {}, must be non-negative", self.num))

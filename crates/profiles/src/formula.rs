@@ -27,7 +27,8 @@ pub(crate) fn nearest(dtype: DType, x: f64) -> Number {
     typed(dtype, Number::Float(x))
 }
 
-/// `start + i * step` in integers, cut to the low bits of `width`: also the sum of integers that wrap.
+/// `start + i * step` in integers, cut to the low bits of `width`: also the sum of integers that
+/// wrap.
 #[derive(Debug)]
 pub(crate) struct Wrapping {
     pub width: DType,
@@ -78,11 +79,12 @@ impl Summed {
 
     /// The sum of `start` and `i` steps, without taking every step.
     ///
-    /// While the sum stays among the numbers of one sign and exponent, which are multiples of one `ulp`, a step
-    /// takes it further by the multiple nearest to the step. If two are equally near, the first step makes the last
-    /// bit even, and from there on always the same of the two does. So all steps after the first are equal, and
-    /// those that stay strictly inside can be taken at once. At either end a sum may be rounded to another ulp: there
-    /// steps are taken one by one. A sum meets each exponent at most twice, and is soon too large for the step.
+    /// While the sum stays among the numbers of one sign and exponent, which are multiples of one
+    /// `ulp`, a step takes it further by the multiple nearest to the step. If two are equally near,
+    /// the first step makes the last bit even, and from there on always the same of the two does.
+    /// So all steps after the first are equal, and those that stay strictly inside can be taken at
+    /// once. At either end a sum may be rounded to another ulp: there steps are taken one by one. A
+    /// sum meets each exponent at most twice, and is soon too large for the step.
     fn sum(&self, i: u64) -> f64 {
         let format = Format::of(self.format).expect("sums are of floats");
         let fraction_bits = format.precision() - 1;

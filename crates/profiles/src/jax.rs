@@ -99,11 +99,13 @@ impl Formula for Iota {
     }
 }
 
-/// How far a point may be from the one that is predicted, in units of the larger end times the precision u = 2^-p.
+/// How far a point may be from the one that is predicted, in units of the larger end times the
+/// precision u = 2^-p.
 ///
-/// With each operation rounded, t is wrong by ut at most, 1 - t by ut + u(1 - t), the products and the sum by another u
-/// each: in all by u(3 + t). With a reciprocal in place of the division, t is wrong by 2ut, which makes u(3 + 3t); fusing
-/// only takes roundings away. So two such points are 10 u apart at most, with t below 1.
+/// With each operation rounded, t is wrong by ut at most, 1 - t by ut + u(1 - t), the products and
+/// the sum by another u each: in all by u(3 + t). With a reciprocal in place of the division, t is
+/// wrong by 2ut, which makes u(3 + 3t); fusing only takes roundings away. So two such points are 10
+/// u apart at most, with t below 1.
 const APART: u64 = 10;
 
 /// By how many units in the last place the powers of XLA differ from others.
@@ -118,8 +120,9 @@ fn inexact(dtype: DType) -> DType {
     }
 }
 
-/// `start * (1 - t) + stop * t`, each operation rounded to the type. XLA compiles it anew for every length, may
-/// multiply by a reciprocal in place of the division, and fuses a product with the sum, now the one, now the other.
+/// `start * (1 - t) + stop * t`, each operation rounded to the type. XLA compiles it anew for every
+/// length, may multiply by a reciprocal in place of the division, and fuses a product with the sum,
+/// now the one, now the other.
 #[derive(Debug)]
 struct Blend {
     format: DType,
@@ -142,10 +145,11 @@ impl Blend {
         self.start.abs().max(self.stop.abs())
     }
 
-    /// By how many units in the last place powers differ whose exponents differ as far as those of the line may.
+    /// By how many units in the last place powers differ whose exponents differ as far as those of
+    /// the line may.
     fn of_powers(&self, base: f64) -> Tolerance {
-        // Exponents that differ by d make powers differ by d times the logarithm of the base, of themselves; and a
-        // unit in the last place of a number is at least u times the number.
+        // Exponents that differ by d make powers differ by d times the logarithm of the base, of
+        // themselves; and a unit in the last place of a number is at least u times the number.
         let ulps = index(DType::F64, APART) * self.larger_end() * base.abs().ln().abs();
         let ulps = count(ulps.ceil()).unwrap_or(0).saturating_add(POWER);
         Tolerance::Ulps { ulps, of: self.format }

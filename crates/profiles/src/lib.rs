@@ -2,9 +2,9 @@
 //!
 //! # Failures
 //!
-//! Unsafe behaviour is not imitated: where the program crashes, the prediction is a [`Failure`] that says so.
-//! `docs/numerics.md` has the rules side by side. `crates/profiles/tests/profiles.rs` compares them with the
-//! recorded results.
+//! Unsafe behaviour is not imitated: where the program crashes, the prediction is a [`Failure`]
+//! that says so. `docs/numerics.md` has the rules side by side. `crates/profiles/tests/profiles.rs`
+//! compares them with the recorded results.
 
 #![forbid(unsafe_code)]
 
@@ -65,7 +65,7 @@ profiles! {
     OnnxBody "onnx-body" "the body of ONNX Range-27";
     /// The CPU kernels of ONNX Runtime.
     Onnxruntime "onnxruntime" "ONNX Runtime 1.31.1 (CPU)";
-    /// What OpenVINO computes when it folds constants.
+    /// The evaluation of OpenVINO's core, used by constant folding.
     Openvino "openvino" "OpenVINO 2026.4.1 (evaluate)";
     /// OpenVINO's CPU plugin, with inputs at run time and one thread.
     OpenvinoCpu "openvino-cpu" "OpenVINO 2026.4.1 (CPU plugin, one thread)";
@@ -135,7 +135,8 @@ pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
     }
 }
 
-/// Predicts a linspace. [`Profile::Exact`] predicts no program and so fails: a plan has the exact sequence.
+/// Predicts a linspace. [`Profile::Exact`] predicts no program and so fails: a plan has the exact
+/// sequence.
 ///
 /// # Errors
 /// [`Failure`] where the program returns nothing, or has no linspace.
@@ -161,8 +162,8 @@ pub fn linspace(profile: Profile, call: &LinspaceCall) -> Outcome {
     }
 }
 
-/// Predicts a logspace, within the tolerance that the prediction states. [`Profile::Exact`] predicts no program and
-/// so fails: a plan has the exact sequence.
+/// Predicts a logspace, within the tolerance that the prediction states. [`Profile::Exact`]
+/// predicts no program and so fails: a plan has the exact sequence.
 ///
 /// # Errors
 /// [`Failure`] where the program returns nothing, or has no logspace.

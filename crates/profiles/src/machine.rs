@@ -1,7 +1,8 @@
-//! Arithmetic as machines do it: each operation rounded to its type, integers wrapped, casts cut.
+//! Machine arithmetic: operations rounded to their type, wrapping integers, truncating casts.
 //!
-//! Floats of every type are carried as `f64`. For types narrower than `f64`, an operation on two numbers done in
-//! `f64` and then rounded to the type is the operation of the type: 53 bits are at least twice 24 and two more.
+//! Floats of every type are carried as `f64`. For types narrower than `f64`, an operation on two
+//! numbers done in `f64` and then rounded to the type is the operation of the type: 53 bits are at
+//! least twice 24 and two more.
 
 use gradus_core::convert::{self, Rules, nearest_f32, nearest_f64};
 use gradus_core::float::F32;
@@ -56,9 +57,9 @@ pub(crate) fn int(number: Number) -> i128 {
     }
 }
 
-/// What the C cast of a float to an integer type gives on x86-64 where the language leaves it undefined: the
-/// conversion is to 32 or 64 bits with a sign, of which all but one are zero if the number does not fit, and the
-/// low bits are taken from there.
+/// The C cast of a float to an integer type on x86-64, also where the language leaves it undefined:
+/// the conversion is to 32 or 64 bits with a sign, of which all but one are zero if the number does
+/// not fit, and the low bits are taken from there.
 pub(crate) fn c_cast(dtype: DType, x: f64) -> Number {
     let wide = matches!(dtype, DType::I64 | DType::U32 | DType::U64);
     let least = if wide { i128::from(i64::MIN) } else { i128::from(i32::MIN) };

@@ -15,8 +15,8 @@
 //! | logspace | `pow(base, point)` in float64, then as C casts |
 //! | refused | a negative number of elements |
 //!
-//! Sources: numpy/_core/src/multiarray/ctors.c (`_calc_length`, `PyArray_ArangeObj`), arraytypes.c.src (`fill`);
-//! `numpy/_core/function_base.py`.
+//! Sources: numpy/_core/src/multiarray/ctors.c (`_calc_length`, `PyArray_ArangeObj`),
+//! arraytypes.c.src (`fill`); `numpy/_core/function_base.py`.
 
 use gradus_core::convert::{nearest_f64, truncated};
 use gradus_core::float::{self, Overflow, Parts};
@@ -149,7 +149,8 @@ fn shown(number: Number) -> String {
     }
 }
 
-/// A line in float64, multiplied by the step unless that underflowed to zero, with the stop put at its end.
+/// A line in float64, multiplied by the step unless that underflowed to zero, with the stop put at
+/// its end.
 #[derive(Debug)]
 struct NumpyLine {
     start: f64,
@@ -212,18 +213,19 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     Ok(Predicted::new(dtype, len, formula, rules).within(POWERS_DIFFER))
 }
 
-/// Whether a type is one of NumPy's own.
+/// Returns true for the types that NumPy has without `ml_dtypes`.
 fn is_native(dtype: DType) -> bool {
     !dtype.is_float() || matches!(dtype, DType::F16 | DType::F32 | DType::F64)
 }
 
-/// `ndarray.astype` from float64. The floats that NumPy itself has not are rounded to float32 on the way.
+/// `ndarray.astype` from float64. The floats that NumPy itself has not are rounded to float32 on
+/// the way.
 fn from_float64(dtype: DType, x: f64) -> Number {
     typed(dtype, Number::Float(if is_native(dtype) { x } else { rounded(DType::F32, x) }))
 }
 
-/// Refuses to predict casts of numbers beyond uint32, and of NaN, to uint32: NumPy casts vectors and single
-/// numbers by different instructions.
+/// Refuses to predict casts of numbers beyond uint32, and of NaN, to uint32: NumPy casts vectors
+/// and single numbers by different instructions.
 fn check_casts(dtype: DType, ends: [f64; 2]) -> Result<(), Failure> {
     let is_cast_by_one_rule = |x: f64| (-2_147_483_648.0..4_294_967_296.0).contains(&x);
     if dtype == DType::U32 && !ends.into_iter().all(is_cast_by_one_rule) {

@@ -7,9 +7,9 @@
 //! | elements | added up in the type; float16 and bfloat16 in float32 | the same |
 //! | refused | nothing: a length that is not finite is 0 | a delta of 0, a length that is not finite or beyond 63 bits |
 //!
-//! The body is that of version 27 with a `stash_type` of float32; in version 11 it is the same for all types but
-//! float16 and bfloat16, which that version has not, and int16, for which the body is not valid. ONNX Runtime
-//! has no kernel for float16 and bfloat16, and runs the body.
+//! The body is that of version 27 with a `stash_type` of float32; in version 11 it is the same for
+//! all types but float16 and bfloat16, which that version has not, and int16, for which the body is
+//! not valid. ONNX Runtime has no kernel for float16 and bfloat16, and runs the body.
 //!
 //! Sources: `onnx/defs/generator/defs.cc`; `onnxruntime/core/providers/cpu/generator/range.cc`.
 

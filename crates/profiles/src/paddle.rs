@@ -20,8 +20,8 @@
 //! | logspace | the exponents likewise, in float64, `stop - start` in the type; `pow` in float64; cut toward zero |
 //! | refused | a negative number of elements, and of logspace none; there is no `endpoint` |
 //!
-//! Sources, in `paddle/phi/kernels`: `funcs/range_function.h`, `cpu/arange_kernel.cc`, `cpu/linspace_kernel.cc`,
-//! `cpu/logspace_kernel.cc`.
+//! Sources, in `paddle/phi/kernels`: `funcs/range_function.h`, `cpu/arange_kernel.cc`,
+//! `cpu/linspace_kernel.cc`, `cpu/logspace_kernel.cc`.
 
 use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, DTypeSet};

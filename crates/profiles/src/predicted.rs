@@ -1,4 +1,4 @@
-//! What a prediction is: elements that a plan would have too, with the rules they come from; or a failure.
+//! Predictions: the elements as a plan, with the rules they follow; or a failure.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use gradus_sequences::Plan;
 use crate::formula::Formula;
 use crate::tolerance::Tolerance;
 
-/// What a program returns, without having run it: a plan whose elements are those of the program.
+/// The predicted result of a program: a plan whose elements are those that the program returns.
 #[derive(Clone)]
 pub struct Predicted {
     dtype: DType,
@@ -39,30 +39,30 @@ impl Predicted {
         Predicted { tolerance, ..self }
     }
 
-    /// How the program comes to the length, in a few words: why it differs from the exact one where it does.
+    /// The program's rule for the length, in a few words.
     pub fn length_rule(&self) -> &'static str {
         self.length_rule
     }
 
-    /// How the program comes to the elements, in a few words.
+    /// The program's rule for the elements, in a few words.
     pub fn element_rule(&self) -> &'static str {
         self.element_rule
     }
 
-    /// How far an element of the program may be from the predicted one.
+    /// The largest difference between an element of the program and the predicted one.
     pub fn tolerance(&self) -> Tolerance {
         self.tolerance
     }
 
-    /// Whether the program's element `i` may be this.
+    /// Returns true if the program's element `i` may be this one, within the tolerance.
     ///
     /// # Panics
-    /// If `i` is not below the length.
+    /// If `i` is out of range.
     pub fn agrees(&self, i: u64, element: Number) -> bool {
         self.tolerance.allows(self.dtype, self.at(i), element)
     }
 
-    /// The elements in their order; faster than asking for each.
+    /// Iterates over the elements, faster than calling `at` for each.
     pub fn elements(&self) -> impl Iterator<Item = Number> {
         (0..self.len).zip(self.formula.from(self.first)).map(|(_, number)| number)
     }
@@ -94,7 +94,7 @@ impl fmt::Debug for Predicted {
     }
 }
 
-/// What sort of failure a program ends in.
+/// The kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FailureKind {
     /// The program has no such function, or not for these types.
@@ -103,7 +103,7 @@ pub enum FailureKind {
     Refused,
     /// The process dies.
     Crash,
-    /// The program does something that is not known well enough to be predicted.
+    /// The outcome depends on details that the profile does not model.
     Undetermined,
 }
 
@@ -153,7 +153,7 @@ impl Failure {
         self.kind
     }
 
-    /// What the program objects to, in plain words.
+    /// The message, in plain words.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -167,5 +167,5 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// What a program does.
+/// The predicted outcome of a call.
 pub type Outcome = Result<Predicted, Failure>;

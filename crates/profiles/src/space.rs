@@ -1,4 +1,4 @@
-//! What the predictions of linspace and of logspace have in common.
+//! Common parts of the predictions of linspace and logspace.
 
 use std::fmt::Debug;
 
@@ -9,8 +9,8 @@ use crate::formula::{Cast, Formula};
 use crate::machine::{fused, index, rounded, typed};
 use crate::tolerance::Tolerance;
 
-/// By how much two libraries' powers differ: none is wrong by more than 0.7 ulp, so that two are neighbours at most;
-/// and so are their elements, rounded or cut.
+/// By how much two libraries' powers differ: none is wrong by more than 0.7 ulp, so that two are
+/// neighbours at most; and so are their elements, rounded or cut.
 pub(crate) const POWERS_DIFFER: Tolerance = Tolerance::Ulps { ulps: 1, of: DType::F64 };
 
 /// The rule of every length here.
@@ -59,7 +59,7 @@ pub(crate) struct Halves {
     pub stop: f64,
     pub step: f64,
     pub len: u64,
-    /// Whether product and sum are one operation.
+    /// True if product and sum are one fused operation.
     pub fused: bool,
 }
 
@@ -79,7 +79,8 @@ impl Line for Halves {
     }
 }
 
-/// The exponents of a logspace of C++, in float64, but for the difference of the ends, which is one of their type.
+/// The exponents of a logspace of C++, in float64, but for the difference of the ends, which is one
+/// of their type.
 pub(crate) fn power_line(dtype: DType, [start, stop]: [Number; 2], len: u64) -> Halves {
     let span = match (start, stop) {
         // C has no arithmetic in types narrower than int.

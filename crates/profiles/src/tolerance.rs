@@ -1,27 +1,27 @@
-//! How far a program's element may be from the predicted one.
+//! Tolerances of predictions.
 
 use gradus_core::convert::{self, Rules, nearest_f64};
 use gradus_core::float::Format;
 use gradus_core::{DType, Number};
 
-/// How far a program's element may be from the predicted one.
+/// The largest difference between an element of the program and the predicted one.
 ///
-/// Units in the last place are those of the element type; of elements that are integers, those of the float type
-/// `of`, in which the program computes them, but at least 1.
+/// Units in the last place are those of the element type; of elements that are integers, those of
+/// the float type `of`, in which the program computes them, but at least 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// Bit for bit, but for the bits of NaN.
     Bits,
-    /// So many units in the last place of the element: the program calls a power function, and those differ between
-    /// libraries.
+    /// So many units in the last place of the element: the program calls a power function, and
+    /// those differ between libraries.
     Ulps {
         /// The number of units.
         ulps: u64,
         /// The type in which integers are computed.
         of: DType,
     },
-    /// So many units in the last place of a number, the larger end of a line: which operations are fused is left to a
-    /// compiler.
+    /// So many units in the last place of a number, the larger end of a line: which operations are
+    /// fused is left to a compiler.
     UlpsAt {
         /// The number of units.
         ulps: u64,
@@ -33,7 +33,7 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// Whether a program may have this element where that one is predicted.
+    /// Returns true if a program may return `element` where `predicted` is predicted.
     pub(crate) fn allows(self, dtype: DType, predicted: Number, element: Number) -> bool {
         if predicted == element {
             return true;
@@ -58,7 +58,7 @@ impl Tolerance {
     }
 }
 
-/// Where a float stands among the floats of its type in their order; both zeros are at 0.
+/// The position of a float in the ordered floats of its type; both zeros are at 0.
 fn place(dtype: DType, x: f64) -> i64 {
     let magnitude = convert::code(dtype, Number::Float(x.abs()), Rules::IEEE).cast_signed();
     if x < 0.0 { -magnitude } else { magnitude }

@@ -125,8 +125,8 @@ impl Formula for Lanes {
     }
 }
 
-/// An argument as `Scalar::to` converts it: cut toward zero, but never out of range. A negative integer becomes
-/// unsigned by its low bits, if its magnitude would fit.
+/// An argument as `Scalar::to` converts it: cut toward zero, but never out of range. A negative
+/// integer becomes unsigned by its low bits, if its magnitude would fit.
 fn scalar(dtype: DType, number: Number) -> Result<Number, Failure> {
     let element = typed(dtype, number);
     let fits = match (element, number) {
@@ -176,7 +176,8 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     };
     let span = rounded(format, stop - start);
     let step = if len == 1 { 0.0 } else { rounded(format, span / index(format, call.intervals())) };
-    // Seen so: the compiler fuses the operations on floats that bfloat16 is made of, but not those for float16.
+    // Seen so: the compiler fuses the operations on floats that bfloat16 is made of, but not those
+    // for float16.
     let fused = dtype != DType::F16;
     let line = Halves { format, start, stop, step, len, fused };
     let cast = if dtype.is_integer() { c_cast } else { nearest };

@@ -68,7 +68,7 @@ fn difference(predicted: &Predicted, line: &Value) -> Option<String> {
     })
 }
 
-/// What became of a comparison.
+/// The result of a comparison.
 enum Comparison {
     Agree,
     Differ(String),

@@ -71,7 +71,7 @@ fn digest(predicted: &Predicted) -> String {
     sha1.digest().to_string()[..16].to_owned()
 }
 
-/// What is wrong with a prediction of a recorded run.
+/// Describes how a prediction differs from a recorded run.
 fn difference(outcome: &Outcome, recorded: &Value) -> Option<String> {
     let status = recorded["status"].as_str().unwrap();
     let message = recorded["msg"].as_str().unwrap_or_default();
@@ -183,7 +183,7 @@ fn space_of(case: &Value, chosen: &Value) -> Option<LogspaceCall> {
     Some(LogspaceCall { exponents, base })
 }
 
-/// What is wrong with a prediction of a recorded linspace or logspace.
+/// Describes how a prediction differs from a recorded linspace or logspace.
 fn space_difference(outcome: &Outcome, recorded: &Value) -> Option<String> {
     let (Some(values), Ok(predicted)) = (recorded["values"].as_array(), outcome) else {
         return match (recorded.get("error"), outcome) {

@@ -1,7 +1,9 @@
-//! Complex powers: their modulus as a power of two, their angle in turns, and each part rounded once.
+//! Complex powers: their modulus as a power of two, their angle in turns, and each part rounded
+//! once.
 //!
-//! A part that is exactly zero, or exactly between two floats, is told apart from a near one only where the power
-//! lies on an axis. Elsewhere the bits end at [`LAST`], and what is nearer than that counts as exact.
+//! A part that is exactly zero, or exactly between two floats, is told apart from a near one only
+//! where the power lies on an axis. Elsewhere the bits end at [`LAST`], and what is nearer than
+//! that counts as exact.
 
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, DivRem, UnsignedAbs};
@@ -14,13 +16,15 @@ use crate::fraction::{Fraction, parts_of};
 use crate::points::Points;
 use crate::power::{Exponential, Geometric, Positive, Power, decide, exp2, ln_2, log2_near_one, times};
 
-/// Bits beyond which a power is not looked at: twice what the smallest part of a double can be below the modulus.
+/// Largest precision tried: twice the exponent of the smallest double part relative to the modulus.
 const LAST: usize = 4096;
 
-/// Units by which a part may be off: a modulus below 2, off by at most 64 units, times a cosine, off by at most 128.
+/// Units by which a part may be off: a modulus below 2, off by at most 64 units, times a cosine,
+/// off by at most 128.
 const RADIUS: u16 = 1024;
 
-/// Whether a power with a complex base or exponent is real: that of a base that is not negative, with a real exponent.
+/// Returns true if a power with a complex base or exponent is real: a real base that is not
+/// negative, and a real exponent.
 pub(crate) fn is_real(base: Number, im: Points, index: u64) -> bool {
     base.im().is_zero()
         && (base.re().is_zero() || !nearest_f64(base.re()).is_sign_negative())
@@ -42,7 +46,8 @@ pub(crate) fn power(dtype: DType, base: Number, re: &Fraction, im: &Fraction) ->
     }
     let base = Polar::of(base);
     if let Some((modulus, axis)) = base.on_axis {
-        // With a modulus of 1 the imaginary exponent does not turn; without an imaginary exponent it is not there.
+        // With a modulus of 1 the imaginary exponent does not turn; without an imaginary exponent
+        // it is not there.
         let turned = im.sign() == 0 || modulus == Positive::ONE;
         if turned && let Some(quarters) = re.whole_multiple(axis.into()) {
             let real = AxisPower {
@@ -69,7 +74,8 @@ impl Exponential for AxisPower<'_> {
         }
     }
 
-    /// With an imaginary exponent the modulus is a power of e to a multiple of pi, which is 1 or transcendental.
+    /// With an imaginary exponent the modulus is a power of e to a multiple of pi, which is 1 or
+    /// transcendental.
     fn exact(&self) -> Option<Parts> {
         match self.imaginary {
             Some((base, _)) if base.on_axis.is_none_or(|(_, axis)| axis != 0) => None,
@@ -84,7 +90,8 @@ struct Polar {
     im: IBig,
     /// The power of two of the lowest bit of both parts.
     exponent: i32,
-    /// On an axis, the modulus, and by how many quarters of a turn the axis is away from the positive real one.
+    /// On an axis, the modulus, and by how many quarters of a turn the axis is away from the
+    /// positive real one.
     on_axis: Option<(Positive, i8)>,
 }
 
@@ -112,7 +119,8 @@ impl Polar {
         }
     }
 
-    /// The quotient of two, times the square of the modulus of the divisor: its angle is that of the quotient.
+    /// The quotient of two, times the square of the modulus of the divisor: its angle is that of
+    /// the quotient.
     fn turn(from: &Polar, to: &Polar) -> Polar {
         let re = &to.re * &from.re + &to.im * &from.im;
         let im = &to.im * &from.re - &to.re * &from.im;
@@ -140,9 +148,11 @@ impl Polar {
             >> 8
     }
 
-    /// The logarithm of the modulus of a power to base 2, and its angle in turns, each off by at most 10 units.
+    /// The logarithm of the modulus of a power to base 2, and its angle in turns, each off by at
+    /// most 10 units.
     fn power(&self, re: &Fraction, im: &Fraction, bits: usize) -> [IBig; 2] {
-        // Logarithms of moduli are below 2^11, so 16 more bits keep their products as exact as they are.
+        // Logarithms of moduli are below 2^11, so 16 more bits keep their products as exact as they
+        // are.
         let turns_in_log2 = |bits: usize| {
             let work = bits + 16;
             (((self.turns(work) * elementary::pi(work)) << 1) / ln_2(work)) >> 16usize
@@ -158,7 +168,8 @@ impl Polar {
     }
 }
 
-/// The number with that modulus which lies that many quarters of a turn from the positive real axis.
+/// The number with that modulus which lies that many quarters of a turn from the positive real
+/// axis.
 fn on_axis(dtype: DType, modulus: &impl Exponential, quarters: &IBig) -> Number {
     let quarter = u8::try_from(quarters & IBig::from(3u8)).expect("two bits are left");
     let part = |negative: bool| {
@@ -174,7 +185,8 @@ fn on_axis(dtype: DType, modulus: &impl Exponential, quarters: &IBig) -> Number 
     }
 }
 
-/// The number whose modulus has that logarithm to base 2 and whose angle is so many turns, each part rounded once.
+/// The number whose modulus has that logarithm to base 2 and whose angle is so many turns, each
+/// part rounded once.
 fn polar(dtype: DType, logarithm: impl Fn(usize) -> [IBig; 2]) -> Number {
     let mut bits = 128;
     loop {
@@ -227,8 +239,8 @@ fn ends(log2: &IBig, turns: &IBig, bits: usize) -> [[Parts; 2]; 2] {
 
 /// Between complex ends: `start * (stop / start) ^ (i / d)`.
 ///
-/// Ends that are opposite have two ways between them of the same length. The way taken is NumPy's: counterclockwise
-/// if the start is above the real axis, or on its positive half; else clockwise.
+/// Ends that are opposite have two ways between them of the same length. The way taken is NumPy's:
+/// counterclockwise if the start is above the real axis, or on its positive half; else clockwise.
 pub(crate) struct Spiral {
     start: Number,
     stop: Number,

@@ -5,7 +5,7 @@
 //! | element `i` | `start * (stop / start) ^ (i / d)`, exactly, then rounded once; `d` is the number of samples, less one if the endpoint is one of them |
 //! | integers | rounded toward zero |
 //! | complex | the same with the principal power: a spiral, the shorter way around; each part rounded once |
-//! | one sample | `start`; `stop` is not looked at |
+//! | one sample | `start`; `stop` is ignored |
 //! | refused | ends that are zero, infinite or NaN; real ends of different signs; integers that their type cannot hold |
 //!
 //! Sources: NumPy `geomspace`; docs/numerics.md.
@@ -22,7 +22,7 @@ use crate::space::{self, Integer};
 use crate::window::Window;
 use crate::{Plan, PowerLine, SpaceError};
 
-/// A geomspace that has been checked.
+/// A validated geomspace.
 ///
 /// ```
 /// use gradus_core::{DType, Number};
@@ -41,7 +41,8 @@ pub struct GeomspacePlan {
 }
 
 impl GeomspacePlan {
-    /// Plans `num` samples from `start` to `stop`, which is the last of them if `endpoint`, and else would be the next.
+    /// Plans `num` samples from `start` to `stop`, which is the last of them if `endpoint`, and
+    /// else would be the next.
     ///
     /// # Errors
     /// See [`SpaceError`].
@@ -92,7 +93,7 @@ impl GeomspacePlan {
         })
     }
 
-    /// Whether real elements are below zero.
+    /// True if real elements are negative.
     fn negative(&self) -> bool {
         self.start.parts().negative
     }

@@ -2,8 +2,8 @@
 //!
 //! # Plans
 //!
-//! The constructor of a plan reports every error. A plan knows its length and the exact value of every element;
-//! writing all or some elements cannot fail and gives the same bits everywhere.
+//! The constructor of a plan reports every error. A plan knows its length and the exact value of
+//! every element; writing all or some elements cannot fail and gives the same bits everywhere.
 //!
 //! | plan | element `i` |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | [`LogspacePlan`] | `base ^ (start + i * (stop - start) / d)` |
 //! | [`GeomspacePlan`] | `start * (stop / start) ^ (i / d)` |
 //!
-//! `d` is the number of samples, less one if the last of them is the stop. Every element is the exact value,
-//! rounded once: to nearest even in floats, toward zero in integers.
+//! `d` is the number of samples, less one if the last of them is the stop. Every element is the
+//! exact value, rounded once: to nearest even in floats, toward zero in integers.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Straight lines in fixed point: what fills start from.
+//! Affine sequences in fixed point, the input of fills.
 
 use dashu_int::IBig;
 use dashu_int::ops::UnsignedAbs;
@@ -18,7 +18,7 @@ pub struct Wide {
 }
 
 impl Wide {
-    /// An integer, which fits.
+    /// Converts an integer that fits 192 bits.
     pub(crate) fn new(x: &IBig) -> Wide {
         let high = i128::try_from(x >> 64usize).expect("192 bits hold it");
         let low =
@@ -36,17 +36,17 @@ impl Wide {
         Wide { high: high.wrapping_add(i128::from(low_u64(low >> 64))), low: low_u64(low) }
     }
 
-    /// The integer part of the number that it is in units of `2^-bits`, where `bits` is 64 at least; it must fit.
+    /// The integer part of `self * 2^-bits`, for `bits` of at least 64; it must fit.
     pub(crate) fn whole(self, bits: usize) -> i32 {
         i32::try_from(self.high >> (bits - 64)).expect("logarithms are short")
     }
 
-    /// How many of its lowest bits are 0; 192 if all are.
+    /// The number of trailing zero bits; 192 for zero.
     pub fn trailing_zeros(self) -> u32 {
         if self.low == 0 { 64 + self.high.trailing_zeros() } else { self.low.trailing_zeros() }
     }
 
-    /// Its leading 127 bits and the power of two of the lowest of them: off by less than one of it, downward.
+    /// The leading 127 bits, rounded down, and the exponent of the lowest of them.
     pub fn leading(self) -> (i128, i32) {
         let spare = |x: i128| if x < 0 { x.leading_ones() } else { x.leading_zeros() } - 1;
         let by = spare(self.high).min(64);
@@ -58,10 +58,11 @@ impl Wide {
     }
 }
 
-/// The numbers `(first + i * step) * 2^unit`, where wrapping around does no harm: the numbers at the indices that the
-/// line is meant for fit, with four bits to spare.
+/// The numbers `(first + i * step) * 2^unit`, where wrapping around does no harm: the numbers at
+/// the indices that the line is meant for fit, with four bits to spare.
 ///
-/// Unless the line is exact, `first` is off by less than 1 and so is `step`: number `i` is off by less than `i + 1`.
+/// Unless the line is exact, `first` is off by less than 1 and so is `step`: number `i` is off by
+/// less than `i + 1`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
     /// The number at index 0.
@@ -70,7 +71,7 @@ pub struct Line {
     pub step: Wide,
     /// The power of two of the lowest bit.
     pub unit: i32,
-    /// Whether every number is exactly as said.
+    /// True if `first` and `step` are exact.
     pub exact: bool,
     /// Numbers differ by 2^spacing at least from each other and from integers, if they differ.
     pub spacing: i32,

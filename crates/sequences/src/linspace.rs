@@ -5,7 +5,7 @@
 //! | element `i` | `start + i * (stop - start) / d`, exactly, then rounded once; `d` is the number of samples, less one if the endpoint is one of them |
 //! | integers | rounded toward zero |
 //! | complex | the real parts and the imaginary parts, each as a linspace |
-//! | one sample | `start`; `stop` is not looked at |
+//! | one sample | `start`; `stop` is ignored |
 //! | zeros | a zero is 0.0, save that an end that is -0.0 is kept |
 //! | refused | NaN; infinite ends, unless both are the same; integers that their type cannot hold |
 //!
@@ -20,7 +20,7 @@ use crate::space::{self, Integer};
 use crate::window::Window;
 use crate::{Line, Plan, SpaceError};
 
-/// A linspace that has been checked.
+/// A validated linspace.
 ///
 /// ```
 /// use gradus_core::{DType, Number};
@@ -40,7 +40,8 @@ pub struct LinspacePlan {
 }
 
 impl LinspacePlan {
-    /// Plans `num` samples from `start` to `stop`, which is the last of them if `endpoint`, and else would be the next.
+    /// Plans `num` samples from `start` to `stop`, which is the last of them if `endpoint`, and
+    /// else would be the next.
     ///
     /// # Errors
     /// See [`SpaceError`].
@@ -64,8 +65,8 @@ impl LinspacePlan {
         Ok(LinspacePlan { dtype, re, im, window: Window::whole(num) })
     }
 
-    /// Real elements in fixed point, without the signs that zeros have at the ends; nothing if all elements are zero
-    /// or infinite.
+    /// Real elements in fixed point, without the signs that zeros have at the ends; nothing if all
+    /// elements are zero or infinite.
     pub fn line(&self) -> Option<Line> {
         self.re.line(self.window.first())
     }

@@ -6,11 +6,11 @@
 //! | integers | rounded toward zero |
 //! | base zero, negative, infinite or NaN | as IEEE 754 `pow`: see the table in [`special`] |
 //! | complex | `exp(exponent * log(base))` with the principal logarithm; each part rounded once |
-//! | one sample | `base ^ start`; `stop` is not looked at |
+//! | one sample | `base ^ start`; `stop` is ignored |
 //! | refused | NaN exponents; infinite exponents, unless both are the same; integers that their type cannot hold |
 //!
-//! Sources: Paddle `logspace`; NumPy (endpoint) and PyTorch (complex exponents) `logspace`; IEEE 754-2019, 9.2.1;
-//! docs/numerics.md.
+//! Sources: Paddle `logspace`; NumPy (endpoint) and PyTorch (complex exponents) `logspace`; IEEE
+//! 754-2019, 9.2.1; docs/numerics.md.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ use crate::space::{self, Integer};
 use crate::window::Window;
 use crate::{Plan, PowerLine, SpaceError, complex};
 
-/// A logspace that has been checked.
+/// A validated logspace.
 ///
 /// ```
 /// use gradus_core::{DType, Number};
@@ -45,8 +45,8 @@ pub struct LogspacePlan {
 }
 
 impl LogspacePlan {
-    /// Plans `num` powers of `base`, with exponents from `start` to `stop`, which is the last of them if `endpoint`, and
-    /// else would be the next.
+    /// Plans `num` powers of `base`, with exponents from `start` to `stop`, which is the last of
+    /// them if `endpoint`, and else would be the next.
     ///
     /// # Errors
     /// See [`SpaceError`].
@@ -146,7 +146,7 @@ fn power(base: Number, exponents: Points, i: u64) -> Real {
     }
 }
 
-/// What an exponent is, as far as the special cases of `pow` care.
+/// The class of an exponent in the special cases of `pow`.
 #[derive(Clone, Copy)]
 enum Exponent {
     Finite { sign: i8, odd: Option<bool> },

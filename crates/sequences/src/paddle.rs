@@ -36,7 +36,8 @@ impl LinspacePlan {
     /// Plans what Paddle's text says of `linspace(start, stop, num, dtype)`.
     ///
     /// # Errors
-    /// As [`LinspacePlan::new`]; [`SpaceError::Samples`] for 0, [`SpaceError::OutputType`] for other types.
+    /// As [`LinspacePlan::new`]; [`SpaceError::Samples`] for 0, [`SpaceError::OutputType`] for
+    /// other types.
     pub fn paddle(
         start: Number,
         stop: Number,
@@ -61,7 +62,8 @@ impl LogspacePlan {
     /// ```
     ///
     /// # Errors
-    /// As [`LogspacePlan::new`]; [`SpaceError::Samples`] for 0, [`SpaceError::OutputType`] for other types.
+    /// As [`LogspacePlan::new`]; [`SpaceError::Samples`] for 0, [`SpaceError::OutputType`] for
+    /// other types.
     pub fn paddle(
         start: Number,
         stop: Number,

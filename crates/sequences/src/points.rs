@@ -7,7 +7,7 @@ use crate::SpaceError;
 use crate::fraction::Fraction;
 use crate::line::Line;
 
-/// What the arguments are called, here and in errors.
+/// An end of a sequence, as errors name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Where the points begin.
@@ -36,7 +36,8 @@ pub(crate) fn steps(num: u64, endpoint: bool) -> Result<u64, SpaceError> {
 }
 
 impl Points {
-    /// Points between real ends, which are finite; a single infinity can be repeated. A single point needs no stop.
+    /// Points between real ends, which are finite; a single infinity can be repeated. A single
+    /// point needs no stop.
     pub(crate) fn new(start: Number, stop: Number, num: u64, endpoint: bool) -> Result<Points, SpaceError> {
         let stop = if num <= 1 { start } else { stop };
         let divisor = steps(num, endpoint)?;
@@ -107,7 +108,8 @@ impl Points {
         Fraction::new([(self.stop, 1), (self.start, -1)], self.divisor)
     }
 
-    /// The points in fixed point, from the one at index `first` on; nothing if they are all one infinity or zero.
+    /// The points in fixed point, from the one at index `first` on; nothing if they are all one
+    /// infinity or zero.
     pub(crate) fn line(self, first: u64) -> Option<Line> {
         let constant = self.start == self.stop && (self.start.is_zero() || !self.start.is_finite());
         (!constant).then(|| Line::new(&self.at(first), &self.step(), [self.start.parts(), self.stop.parts()]))

@@ -26,9 +26,10 @@ pub(crate) const FAR: i32 = 1 << 14;
 
 /// Reads a real: what `read` makes of every real that is near enough to it, exactly.
 ///
-/// An interval that holds the real is narrowed until its ends read the same; `read` is monotone, so that is what the
-/// real reads. If the real is where `read` changes, no interval is narrow enough; but then it is a number of few bits,
-/// which is found exactly. (All other powers are irrational, or fractions that do not end, and lie off such places.)
+/// An interval that holds the real is narrowed until its ends read the same; `read` is monotone, so
+/// that is what the real reads. If the real is where `read` changes, no interval is narrow enough;
+/// but then it is a number of few bits, which is found exactly. (All other powers are irrational,
+/// or fractions that do not end, and lie off such places.)
 pub(crate) fn decide<T: PartialEq>(real: &impl Exponential, negative: bool, read: impl Fn(Parts) -> T) -> T {
     let mut bits = FIRST_BITS;
     loop {
@@ -49,8 +50,9 @@ pub(crate) fn decide<T: PartialEq>(real: &impl Exponential, negative: bool, read
 /// Bits of the first try, for which there is a fast way.
 const FIRST_BITS: usize = 128;
 
-/// Units by which the power in [`ends`] may be off: the fraction of `x` times ln 2 is off by at most `4 ln 2 + 2` and
-/// a rest that is cut off, less than 6; its exponential, of at most 2, by `2 * 6 + 1`.
+/// Units by which the power in [`ends`] may be off: the fraction of `x` times ln 2 is off by at
+/// most `4 ln 2 + 2` and a rest that is cut off, less than 6; its exponential, of at most 2, by `2
+/// * 6 + 1`.
 const RADIUS: u8 = 13;
 
 /// An interval that holds `2^x`, or `-2^x`, where `x` may be off by 4 units.
@@ -136,9 +138,10 @@ impl Exponential for Power {
         times_log2(&self.exponent, self.base, bits)
     }
 
-    /// The base is `r^g 2^k`, where `r` is odd and no power itself. If `r` is 1, the real is a power of two, or
-    /// irrational. Otherwise its odd part is `r^(g e)`, of few bits only if that exponent is a natural number; and
-    /// its power of two is `k e`, which must be an integer, because nothing cancels between the two.
+    /// The base is `r^g 2^k`, where `r` is odd and no power itself. If `r` is 1, the real is a
+    /// power of two, or irrational. Otherwise its odd part is `r^(g e)`, of few bits only if that
+    /// exponent is a natural number; and its power of two is `k e`, which must be an integer,
+    /// because nothing cancels between the two.
     fn exact(&self) -> Option<Parts> {
         let exponent = self.exponent.whole_multiple(self.base.exponent.into())?;
         let exponent = i32::try_from(exponent).ok()?;
@@ -163,7 +166,8 @@ pub(crate) fn times_log2(factor: &Fraction, base: Positive, bits: usize) -> IBig
 
 /// `factor * real`, off by at most 4 units, where the real is off by at most 2.
 pub(crate) fn times(factor: &Fraction, real: impl Fn(usize) -> IBig, bits: usize) -> IBig {
-    // As many more bits as the factor has before its point, so that it does not magnify the real's error.
+    // As many more bits as the factor has before its point, so that it does not magnify the real's
+    // error.
     let length = i64_of(factor.numerator.bit_len()) + i64::from(factor.exponent);
     let work = bits + usize_of(length.max(0).unsigned_abs());
     let product = &factor.numerator * real(work);
@@ -192,8 +196,9 @@ impl Exponential for Geometric {
         (start * (self.divisor - self.index) + stop * self.index) / self.divisor
     }
 
-    /// With `i/d` in lowest terms, and without the factor that the odd parts have in common, the odd part is a `d`-th
-    /// root: rational only if each of the two, which have no factor in common, is a `d`-th power itself.
+    /// With `i/d` in lowest terms, and without the factor that the odd parts have in common, the
+    /// odd part is a `d`-th root: rational only if each of the two, which have no factor in common,
+    /// is a `d`-th power itself.
     fn exact(&self) -> Option<Parts> {
         let shared = self.index.gcd(self.divisor);
         let (index, divisor) = (self.index / shared, self.divisor / shared);

@@ -1,4 +1,4 @@
-//! The elements of a geometric sequence as powers of two: what fills start from.
+//! Geometric sequences as powers of two, the input of fills.
 
 use dashu_int::IBig;
 use dashu_int::ops::UnsignedAbs;
@@ -9,18 +9,20 @@ use crate::exp2::exp2;
 use crate::line::Wide;
 use crate::power::FAR;
 
-/// The logarithms to base 2 of the magnitudes of a sequence: a straight line, where they are not far away.
+/// The logarithms to base 2 of the magnitudes of a sequence: a straight line, where they are not
+/// far away.
 ///
 /// Elements before and after those of the line are all beyond 2^16000, or below 2^-16000.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PowerLine {
-    /// How many elements come before the line.
+    /// The number of elements before the line.
     pub before: u64,
-    /// How many elements are on it.
+    /// The number of elements on the line.
     pub len: u64,
-    /// Whether the elements are below zero.
+    /// True if the elements are negative.
     pub negative: bool,
-    /// The logarithm at index 0, in units of 2^-176 and below 2^15. The one at index `i` is off by at most `2 (i + 1)`.
+    /// The logarithm at index 0, in units of 2^-176 and below 2^15. The one at index `i` is off by
+    /// at most `2 (i + 1)`.
     first: Wide,
     /// The difference of neighbours.
     step: Wide,
@@ -30,19 +32,21 @@ pub struct PowerLine {
 const LINE_BITS: usize = 176;
 
 impl PowerLine {
-    /// The part that is not far away of the line `first + i * step`, which has `len` elements; both are made in fixed
-    /// point with as many bits as they are asked for, off by at most 4 units.
+    /// The part that is not far away of the line `first + i * step`, which has `len` elements; both
+    /// are made in fixed point with as many bits as they are asked for, off by at most 4 units.
     pub(crate) fn new(
         first: impl Fn(usize) -> IBig,
         step: impl Fn(usize) -> IBig,
         len: u64,
         negative: bool,
     ) -> PowerLine {
-        // 64 more bits, so that walking along the line to its first element on it adds less than a unit.
+        // 64 more bits, so that walking along the line to its first element on it adds less than a
+        // unit.
         let work = LINE_BITS + 64;
         let (first, step) = (first(work), step(work));
         let far = IBig::from(FAR) << work;
-        // How many elements come before the line crosses that height, which a line without a slope does not.
+        // How many elements come before the line crosses that height, which a line without a slope
+        // does not.
         let crossing = |height: IBig| -> u64 {
             let (height, slope) =
                 if step < IBig::ZERO { (&first - height, -&step) } else { (height - &first, step.clone()) };
@@ -78,8 +82,8 @@ impl PowerLine {
 
     /// The magnitude at index `i` of the line, relatively off by less than 2^-110.
     ///
-    /// The index is below 2^63, so the logarithm is off by at most 2^64 units, 2^-112. Of its fraction 128 bits are
-    /// kept, and `exp2` adds less than 2^-119.
+    /// The index is below 2^63, so the logarithm is off by at most 2^64 units, 2^-112. Of its
+    /// fraction 128 bits are kept, and `exp2` adds less than 2^-119.
     pub fn at(&self, i: u64) -> Parts {
         self.power(self.first.plus(self.step, i))
     }

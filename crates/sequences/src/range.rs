@@ -1,4 +1,4 @@
-//! Range: `start`, `start + step`, `start + 2 step`, … while short of `limit`.
+//! Range: `start`, `start + step`, `start + 2 step`, … up to but excluding `limit`.
 //!
 //! | what | exact rule |
 //! |---|---|
@@ -6,11 +6,11 @@
 //! | length, as soon as one argument is a float | the same, the difference and the quotient each rounded to 53 bits |
 //! | element `i`, float | `start + i * step`, exactly, then rounded once to nearest even |
 //! | element `i`, integer | `start + i * step`, exactly, then toward zero, then the low bits |
-//! | element `i`, bool | whether `start + i * step` is not zero |
+//! | element `i`, bool | true unless `start + i * step` is zero |
 //! | refused | a step of zero; NaN and infinities; more than 2^63 - 1 elements |
 //!
-//! Sources: ONNX Range-11 and -27; OpenVINO Range-1 and -4 ("calculated in the floating-point type": the 53 bits,
-//! without overflow or underflow); docs/numerics.md.
+//! Sources: ONNX Range-11 and -27; OpenVINO Range-1 and -4 ("calculated in the floating-point
+//! type": the 53 bits, without overflow or underflow); docs/numerics.md.
 
 use std::fmt;
 use std::ops::Range;
@@ -23,31 +23,31 @@ use crate::fraction::Fraction;
 use crate::window::Window;
 use crate::{Line, Plan};
 
-/// An argument of a range. Callers have words of their own for them.
+/// An argument of a range. Callers supply its name for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// The first element.
     Start,
-    /// What the elements stay short of.
+    /// The exclusive end.
     Limit,
     /// The difference of neighbours.
     Step,
 }
 
-/// Why arguments make no range.
+/// Why the arguments of a range are invalid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RangeError {
     /// The step is zero.
     ZeroStep,
     /// An argument is NaN or infinite.
     NotFinite(Argument, f64),
-    /// An argument is beyond the integers, in a range that is computed in integers.
+    /// An argument is out of range for every integer type, in a range computed in integers.
     Beyond(Argument, f64),
     /// An argument is complex.
     NotReal(Argument),
     /// The output type is text or complex.
     OutputType(DType),
-    /// There are more elements than can be counted.
+    /// The range has more than 2^63 - 1 elements.
     TooLong,
 }
 
@@ -55,7 +55,7 @@ pub enum RangeError {
 const LONGEST: u64 = i64::MAX.unsigned_abs();
 
 impl RangeError {
-    /// The error, with start, limit and step in the caller's words.
+    /// The error, with the caller's names of start, limit and step.
     pub fn describe(self, words: [&str; 3]) -> Error {
         let [start, limit, step] = words;
         let word = |argument| match argument {
@@ -99,7 +99,7 @@ impl fmt::Display for RangeError {
 
 impl std::error::Error for RangeError {}
 
-/// A range that has been checked: its length and the exact value of every element.
+/// A validated range: its length and the exact value of every element.
 ///
 /// ```
 /// use gradus_core::{text, DType, Number};
@@ -119,7 +119,8 @@ pub struct RangePlan {
 }
 
 impl RangePlan {
-    /// Plans the range from `start` to `limit`, which it does not reach, by `step`, of elements of type `dtype`.
+    /// Plans the range from `start` up to but excluding `limit` by `step`, with elements of type
+    /// `dtype`.
     ///
     /// # Errors
     /// See [`RangeError`].
@@ -146,8 +147,7 @@ impl RangePlan {
         Ok(RangePlan { dtype, start, step, window: Window::whole(len) })
     }
 
-    /// Where element 0 is among the multiples of the step from the start: element `i` is
-    /// `start + (first + i) * step`.
+    /// The index of element 0 in the whole range: element `i` is `start + (first + i) * step`.
     pub fn first(&self) -> u64 {
         self.window.first()
     }
@@ -162,7 +162,7 @@ impl RangePlan {
         self.step
     }
 
-    /// The exact values in fixed point, of two elements at least.
+    /// The exact values in fixed point; `None` for fewer than two elements.
     pub fn line(&self) -> Option<Line> {
         let last = self.len().checked_sub(1).filter(|&last| last > 0)?;
         let (first, last) = (self.exact(self.first()), self.exact(self.first() + last));
@@ -202,7 +202,7 @@ impl Plan for RangePlan {
     }
 }
 
-/// Nothing stands for a count beyond 64 bits.
+/// The number of elements; `None` if it exceeds 64 bits.
 fn count_of_ints(start: i128, limit: i128, step: i128) -> Option<u64> {
     let (span, step) = if step > 0 { (limit - start, step) } else { (start - limit, -step) };
     match (u64::try_from(span.max(0)), u64::try_from(step)) {
@@ -213,7 +213,8 @@ fn count_of_ints(start: i128, limit: i128, step: i128) -> Option<u64> {
 
 fn count_of_floats(start: Number, limit: Number, step: Number) -> Option<u64> {
     if let (Number::Float(start), Number::Float(limit), Number::Float(step)) = (start, limit, step) {
-        // The difference of two doubles does not underflow. A quotient that does is below 1 either way.
+        // The difference of two doubles does not underflow. A quotient that does is below 1 either
+        // way.
         let span = limit - start;
         let quotient = span / step;
         if span.is_finite() && quotient.is_finite() {
@@ -233,7 +234,8 @@ fn count_of_mixed(start: Number, limit: Number, step: Number) -> Option<u64> {
         return Some(0);
     }
     let span = Rounded::of(span);
-    // Both operands have their leading bit at a fixed place, so the quotient has 63 or 64 bits and a rest.
+    // Both operands have their leading bit at a fixed place, so the quotient has 63 or 64 bits and
+    // a rest.
     let divisor = step.mantissa << step.mantissa.leading_zeros() >> 64;
     let dividend = u128::from(span.mantissa) << 74;
     let quotient = Rounded::of(Parts {

@@ -1,4 +1,4 @@
-//! What the arguments of linspace, logspace and geomspace may be.
+//! Validation of the arguments of linspace, logspace and geomspace.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use gradus_core::{DType, Error, Kind, Number, text};
 
 use crate::points::{End, LONGEST};
 
-/// Why arguments make no sequence.
+/// Why the arguments of linspace, logspace or geomspace are invalid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpaceError {
-    /// An end is NaN, or infinite and the other end is not the same.
+    /// An end is NaN, or it is infinite and differs from the other end.
     NotFinite(End, f64),
     /// An end of a sequence of real elements is complex.
     NotReal(End),
@@ -19,11 +19,11 @@ pub enum SpaceError {
     ComplexBase,
     /// The number of samples is not a natural number.
     Samples(f64),
-    /// There are more samples than can be counted.
+    /// The number of samples exceeds 2^63 - 1.
     TooLong(u64),
     /// The output type has no rounding: it is text or bool.
     OutputType(DType),
-    /// An element is not a number that an integer type holds.
+    /// An element is out of range for the integer type.
     Beyond {
         /// The integer type.
         dtype: DType,
@@ -39,7 +39,7 @@ pub enum SpaceError {
 }
 
 impl SpaceError {
-    /// The error, with start, stop, base and number of samples in the caller's words.
+    /// The error, with the caller's names of start, stop, base and number of samples.
     pub fn describe(self, [start, stop, base, samples]: [&str; 4]) -> Error {
         let word = |end| if end == End::Start { start } else { stop };
         let shortest = |value| text::shortest(Number::Float(value), DType::F64);
@@ -89,7 +89,7 @@ impl fmt::Display for SpaceError {
 
 impl std::error::Error for SpaceError {}
 
-/// The number of samples that a number says, if it says one.
+/// Reads a number of samples: an integer from 0 to 2^63 - 1, or a float that equals one.
 ///
 /// # Errors
 /// [`SpaceError::Samples`], [`SpaceError::TooLong`].
@@ -103,17 +103,17 @@ pub fn samples(num: Number) -> Result<u64, SpaceError> {
     }
 }
 
-/// An element's value, as far as an integer type cares.
+/// Range check of an element for an integer type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Integer {
-    /// One that it holds.
+    /// In range.
     Held,
-    /// Another; the double nearest to it.
+    /// Out of range; the double nearest to the element.
     Beyond(f64),
 }
 
 impl Integer {
-    /// Of a real, which is rounded toward zero.
+    /// Classifies a real, rounded toward zero.
     pub(crate) fn of(dtype: DType, parts: Parts) -> Integer {
         if convert::holds(dtype, parts) {
             Integer::Held
@@ -122,14 +122,14 @@ impl Integer {
         }
     }
 
-    /// Of a float, which may be infinite or NaN.
+    /// Classifies a float, which may be infinite or NaN.
     pub(crate) fn of_float(dtype: DType, value: f64) -> Integer {
         if value.is_finite() { Integer::of(dtype, Parts::of_float(value)) } else { Integer::Beyond(value) }
     }
 }
 
-/// Checks that an integer type holds all elements of a sequence: those at both ends, between which all others lie;
-/// and their neighbours, if signs alternate.
+/// Checks that all elements are in range for an integer type. The elements at both ends bound all
+/// others; if signs alternate, so do their neighbours.
 pub(crate) fn check_integers(
     dtype: DType,
     len: u64,
@@ -151,7 +151,7 @@ pub(crate) fn check_integers(
     Ok(())
 }
 
-/// Checks that elements can be of a type.
+/// Checks that a sequence can have this element type.
 pub(crate) fn check_type(dtype: DType) -> Result<(), SpaceError> {
     if dtype.is_real() || dtype.is_complex() { Ok(()) } else { Err(SpaceError::OutputType(dtype)) }
 }

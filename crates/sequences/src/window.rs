@@ -1,4 +1,4 @@
-//! The part of a sequence that a plan stands for.
+//! The slice of a sequence that a plan covers.
 
 use std::ops::Range;
 
@@ -23,13 +23,13 @@ impl Window {
         self.len
     }
 
-    /// Where element `i` of the part is in the whole sequence.
+    /// The index in the whole sequence of element `i` of the slice.
     pub(crate) fn index(self, i: u64) -> u64 {
         assert!(i < self.len, "element {i} of {}", self.len);
         self.first + i
     }
 
-    /// A part of the part.
+    /// A slice of the slice.
     pub(crate) fn slice(self, indices: Range<u64>) -> Window {
         assert!(indices.start <= indices.end && indices.end <= self.len, "{indices:?} of {}", self.len);
         Window { first: self.first + indices.start, len: indices.end - indices.start }

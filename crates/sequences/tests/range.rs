@@ -41,7 +41,8 @@ fn element(dtype: DType, x: &Real) -> Number {
     convert::number(dtype, code)
 }
 
-/// Checks a plan's length, and its elements where they are most likely to be wrong: at both ends and in the middle.
+/// Checks a plan's length, and its elements where they are most likely to be wrong: at both ends
+/// and in the middle.
 fn check(numbers: [Number; 3], dtype: DType) {
     let [start, limit, step] = numbers;
     let all_int = numbers.iter().all(|number| matches!(number, Number::Int(_)));
@@ -75,7 +76,8 @@ fn dtype_of(recorded: &str) -> DType {
     recorded.parse().unwrap()
 }
 
-/// Cases in which the length is not the exact one, because difference or quotient is rounded to 53 bits.
+/// Cases in which the length is not the exact one, because difference or quotient is rounded to 53
+/// bits.
 const ROUNDED_LENGTHS: &[&str] = &["cnt_0_1_third_f64"];
 
 #[test]

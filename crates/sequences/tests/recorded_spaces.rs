@@ -1,4 +1,5 @@
-//! The recorded calls of linspace, logspace and geomspace: their exact results, computed by another program.
+//! The recorded calls of linspace, logspace and geomspace: their exact results, computed by another
+//! program.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 

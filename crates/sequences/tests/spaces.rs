@@ -194,7 +194,8 @@ fn positive() -> impl Strategy<Value = Number> {
     ]
 }
 
-/// A part of a complex number: often zero or one, so that numbers lie on the axes; or any finite double.
+/// A part of a complex number: often zero or one, so that numbers lie on the axes; or any finite
+/// double.
 fn part() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => prop::sample::select(vec![0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -10.0]),

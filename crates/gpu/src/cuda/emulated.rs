@@ -1,5 +1,6 @@
-//! The kernels as functions of the processor: the same text, compiled by a C++ compiler, so that what it computes, and what it is
-//! given, is proved without a device. And compiled by NVRTC, where there is one.
+//! The kernels as functions of the processor: the same text, compiled by a C++ compiler, so that
+//! what it computes, and what it is given, is proved without a device. And compiled by NVRTC, where
+//! there is one.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -121,7 +122,8 @@ impl Launcher for Emulated<'_> {
     fn launch(&self, program: Program, prepare: bool, blocks: u64, arguments: &Arguments) -> Result<()> {
         let name = &names(program)[usize::from(prepare)];
         #[allow(unsafe_code, reason = "a function of the library is called")]
-        // SAFETY: the function has this type, and the addresses in the arguments are of memory that is there.
+        // SAFETY: the function has this type, and the addresses in the arguments are of memory that
+        // is there.
         unsafe {
             let run = self.0.get::<unsafe extern "C" fn(u32, u32, &Arguments)>(name.as_bytes()).unwrap();
             run(u32::try_from(blocks).unwrap(), THREADS, arguments);
@@ -133,7 +135,7 @@ impl Launcher for Emulated<'_> {
 /// Compares the kernels with the plan.
 struct Compare<'a> {
     library: &'a Library,
-    /// Whether the processor may decide only a few.
+    /// True if the processor may decide only a few elements.
     certain: bool,
 }
 

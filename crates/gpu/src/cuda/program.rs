@@ -42,7 +42,7 @@ impl Form {
         if self == Form::Powers { 32 } else { 1 }
     }
 
-    /// Whether starts of blocks are made first.
+    /// Returns true if a separate launch computes the starts of blocks first.
     pub(crate) fn is_prepared(self) -> bool {
         matches!(self, Form::Affine | Form::Powers)
     }

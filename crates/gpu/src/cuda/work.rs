@@ -1,4 +1,4 @@
-//! What kernels are given of a plan, and which of them are launched: all but the driver.
+//! Kernel parameters of a plan, and the order of launches. The driver is elsewhere.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::program::{Form, Program};
 use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
-/// What a launch is given; the kernels have the same struct.
+/// Parameters of a launch; the kernels declare the same struct.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Arguments {
@@ -74,7 +74,8 @@ pub(crate) trait Launcher {
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 256;
 
-/// Elements of a launch: the starts of their blocks take some megabytes at most. Tests want several launches.
+/// Elements of a launch: the starts of their blocks take some megabytes at most. Tests want several
+/// launches.
 pub(super) const LAUNCHED: u64 = 1 << if cfg!(test) { 21 } else { 28 };
 
 // Launches begin where tables do.
@@ -83,8 +84,8 @@ const _: () = assert!(LAUNCHED.is_multiple_of(LONGEST[0] * LONGEST[1]));
 /// The most doubts that a fill has a list for.
 const CAPACITY: u64 = 1 << 16;
 
-/// The most entries of the tables of positions and of blocks: the former fit the first cache, and wide powers, one for 2^21
-/// elements, cost nothing beside writing these.
+/// The most entries of the tables of positions and of blocks: the former fit the first cache, and
+/// wide powers, one for 2^21 elements, cost nothing beside writing these.
 const LONGEST: [u64; 2] = [512, 4096];
 
 /// An array of a device.
@@ -99,10 +100,10 @@ pub(crate) struct Elements<L: Launcher> {
 struct Launches<'a, L: Launcher> {
     elements: &'a Elements<L>,
     doubts: L::Memory,
-    /// What is in use until all have run.
+    /// Buffers in use until all launches have finished.
     kept: Vec<L::Memory>,
     rest: Rest,
-    /// What has doubts.
+    /// Ranges of elements that were launched.
     launched: Vec<Range<u64>>,
 }
 
@@ -208,8 +209,8 @@ impl<L: Launcher> Launches<'_, L> {
         self.prepared(Form::Affine, 0..self.elements.len, u64_of(AFFINE_BLOCK), &given)
     }
 
-    /// Products of tables where these stay within the doubles; what is beyond all types is all the same, and the rest the
-    /// processor makes.
+    /// Products of tables where these stay within the doubles; what is beyond all types is all the
+    /// same, and the rest the processor makes.
     fn powers(&mut self, plan: &dyn AnyPlan, tables: &Tables) -> Result<()> {
         let line = &tables.line;
         let on = |indices: Range<u64>| indices.start + line.before..indices.end + line.before;

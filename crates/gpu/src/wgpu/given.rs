@@ -1,4 +1,4 @@
-//! What shaders are given of a plan: whole numbers.
+//! Shader parameters of a plan, as integers.
 
 use gradus_core::convert::{low_u64, shifted_right};
 use gradus_core::float::Parts;
@@ -60,7 +60,7 @@ impl Source {
         }
     }
 
-    /// What the shader is given for so many elements from index `lo` on.
+    /// The shader parameters for so many elements from index `lo` on.
     pub(super) fn part(&self, lo: u64, count: u64) -> Part {
         let mut given = Given { count: low(count), ..Given::default() };
         let mut tables = vec![[0; 4]];
@@ -174,10 +174,12 @@ impl Given {
     }
 }
 
-/// A positive number times `2^exponent` as a mantissa of 95 bits and the power of two of its lowest bit; cut off.
+/// A positive number times `2^exponent` as a mantissa of 95 bits and the power of two of its lowest
+/// bit; cut off.
 fn power(x: DoubleDouble, exponent: i32) -> [u32; 4] {
     let [high, low] = [x.high, x.low].map(Parts::of_float);
-    // The high part has 53 bits; with 60 more, nothing of the low part is above the lowest but 7 of them.
+    // The high part has 53 bits; with 60 more, nothing of the low part is above the lowest but 7 of
+    // them.
     let unit = high.exponent - 60;
     let by = low.exponent - unit;
     let rest = if by < 0 { shifted_right(low.mantissa, by.unsigned_abs()) } else { low.mantissa << by };

@@ -18,7 +18,7 @@ pub enum Case {
     Geomspace(GeomspacePlan),
 }
 
-/// What is done with plans of any kind.
+/// A check that takes plans of any kind.
 pub trait Check {
     fn check(&self, plan: &impl Fill);
 }
