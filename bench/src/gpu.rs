@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 use gradus_core::convert::{nearest_f64, u64_of};
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_core::{DType, Number, Result};
 use gradus_gpu::{AnyPlan, Device, Report};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 
 use crate::timing;
 

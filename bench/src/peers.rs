@@ -3,9 +3,9 @@
 use std::hint::black_box;
 
 use gradus_core::convert::u64_of;
-use gradus_core::seq::{LinspacePlan, LogspacePlan, RangePlan};
 use gradus_core::{DType, Number};
 use gradus_kernels::{Fill, Options, Write};
+use gradus_sequences::{LinspacePlan, LogspacePlan, RangePlan};
 use serde_json::{Map, Value, json};
 
 use crate::timing;

@@ -5,9 +5,9 @@ use std::hint::black_box;
 use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 use gradus_core::convert::{nearest_f64, u64_of};
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_core::{DType, Number};
 use gradus_kernels::{Fill, Options, Write, Writer};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use rayon::prelude::*;
 
 use crate::{memory, timing};

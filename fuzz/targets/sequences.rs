@@ -2,7 +2,7 @@
 #![no_main]
 
 use gradus::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
-use gradus::{DType, Fill, FillOptions, Number, Stores, Write, Writer};
+use gradus::{DType, Fill, FillOptions, Limits, Number, Stores, Write, Writer};
 use libfuzzer_sys::fuzz_target;
 
 /// Takes bytes from the front; zeros when there are none left.
@@ -15,11 +15,21 @@ fn take<const N: usize>(data: &mut &[u8]) -> [u8; N] {
 }
 
 fn number(data: &mut &[u8]) -> Number {
-    match take::<1>(data)[0] % 4 {
+    match take::<1>(data)[0] % 5 {
         0 => Number::Int(i64::from_le_bytes(take(data)).into()),
         1 => Number::Int(i8::from_le_bytes(take(data)).into()),
         2 => Number::Float(f32::from_le_bytes(take(data)).into()),
+        3 => Number::Complex(part(data), part(data)),
         _ => Number::Float(f64::from_le_bytes(take(data))),
+    }
+}
+
+/// A part of a complex number: often a small integer, so that numbers lie on the axes.
+fn part(data: &mut &[u8]) -> f64 {
+    match take::<1>(data)[0] % 4 {
+        0 => 0.0,
+        1 | 2 => i8::from_le_bytes(take(data)).into(),
+        _ => f64::from_le_bytes(take(data)),
     }
 }
 
@@ -30,7 +40,20 @@ fn check(plan: &impl Fill, from: u64, dtype: DType) {
         DType::F32 => check_as::<f32>(plan, from),
         DType::I64 => check_as::<i64>(plan, from),
         DType::I32 => check_as::<i32>(plan, from),
+        DType::C64 | DType::C128 => check_complex(plan, from),
         _ => check_as::<u8>(plan, from),
+    }
+}
+
+/// Compares a tensor of complex elements with the plan.
+fn check_complex(plan: &impl Fill, from: u64) {
+    let lo = from % plan.len().max(1);
+    let part = plan.slice(lo..plan.len().min(lo + 4));
+    let tensor = gradus::filled(&part, &Limits::DEFAULT, 0).expect("four elements are within the limits");
+    for (i, index) in (0..part.len()).zip(0..) {
+        let (got, want) = (tensor.number(index).expect("the tensor holds numbers"), part.at(i));
+        let is_nan = matches!(want, Number::Complex(re, im) if re.is_nan() || im.is_nan());
+        assert!(got == want || is_nan, "element {i} is {got:?}, not {want:?}");
     }
 }
 
@@ -49,7 +72,9 @@ fn check_as<T: Write>(plan: &impl Fill, from: u64) {
 fuzz_target!(|data: &[u8]| {
     let mut data = data;
     let [kind, dtype, samples] = take(&mut data);
-    let dtype = [DType::F64, DType::F32, DType::I64, DType::I32, DType::U8][usize::from(dtype) % 5];
+    let dtypes =
+        [DType::F64, DType::F32, DType::I64, DType::I32, DType::U8, DType::C64, DType::C128];
+    let dtype = dtypes[usize::from(dtype) % dtypes.len()];
     let (a, b, c) = (number(&mut data), number(&mut data), number(&mut data));
     let num = u64::from_le_bytes(take(&mut data)) >> (samples % 64);
     let (endpoint, from) = (samples >= 128, u64::from_le_bytes(take(&mut data)));

@@ -48,7 +48,8 @@ pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> 
     let answers = root().join("target/peers.jsonl");
     let file = File::create(&answers).map_err(|error| format!("{}: {error}", answers.display()))?;
     run(python.stdout(file))?;
-    let test = ["test", "--quiet", "-p", "gradus-core", "--test", "peers", "--", "--ignored", "--nocapture"];
+    let test =
+        ["test", "--quiet", "-p", "gradus-profiles", "--test", "peers", "--", "--ignored", "--nocapture"];
     run(cargo().args(test).env("GRADUS_PEERS", &answers))?;
     if profiles.iter().any(|profile| profile == "paddle") { programs(&wanted, seed, calls) } else { Ok(()) }
 }

@@ -4,9 +4,9 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_core::{DType, Number};
 use gradus_kernels::{Fill, Options, Write, Writer};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use half::{bf16, f16};
 
 use super::case::{Arguments, Case};

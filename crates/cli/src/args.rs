@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use gradus::{DType, Limits, Options, seq};
+use gradus::{DType, Limits, Options, profiles};
 
 /// Exact sequences and shapes of tensor programs.
 ///
@@ -111,8 +111,8 @@ impl Run {
     pub(crate) fn options(&self) -> Options {
         let expand_functions = self.expand_functions || matches!(self.profile, Profile::OnnxBody);
         let profile = match self.profile {
-            Profile::Paddle => seq::profile::Profile::Paddle,
-            _ => seq::profile::Profile::Exact,
+            Profile::Paddle => profiles::Profile::Paddle,
+            _ => profiles::Profile::Exact,
         };
         Options { limits: self.limits.limits(), expand_functions, profile, steps: None }
     }
@@ -327,7 +327,7 @@ pub(crate) struct Sequence {
 
     /// Whose results are wanted; they are predicted, the program is not run.
     #[arg(long, default_value_t, value_name = "PROGRAM")]
-    pub(crate) profile: seq::profile::Profile,
+    pub(crate) profile: profiles::Profile,
 
     #[command(flatten)]
     pub(crate) out: Out,

@@ -26,7 +26,7 @@ use num_complex::Complex;
 use crate::dtype::{Class, DType};
 use crate::element::{Bool, Element};
 use crate::error::{Error, Kind, Result};
-use crate::exact::{Fraction, Number};
+use crate::exact::Number;
 use crate::float::{self, Format, Overflow, Parts};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -287,18 +287,6 @@ fn beyond_scales(nearest: u64, rules: Rules) -> u64 {
     if rules.overflow == Overflow::Saturate { nearest } else { SCALE_NAN }
 }
 
-/// The code of a fraction: rounded once, or toward zero and then the low bits; of `bool`, whether it is not zero.
-///
-/// # Panics
-/// If the type is text or complex.
-pub(crate) fn code_of_fraction(dtype: DType, fraction: &Fraction, rules: Rules) -> u64 {
-    if dtype.is_integer() {
-        fraction.truncated() & mask(dtype.bits())
-    } else {
-        code_of_parts(dtype, fraction.parts(), rules)
-    }
-}
-
 /// The code of a real: rounded once, or toward zero and then the low bits; of `bool`, whether it is not zero.
 ///
 /// # Panics
@@ -317,12 +305,12 @@ pub fn code_of_parts(dtype: DType, parts: Parts, rules: Rules) -> u64 {
 }
 
 /// The double nearest to a real, ties to even.
-pub(crate) fn f64_of_parts(parts: Parts) -> f64 {
+pub fn f64_of_parts(parts: Parts) -> f64 {
     f64::from_bits(float::F64.round(parts, Overflow::Special))
 }
 
 /// Whether a real, rounded toward zero, is an integer that the type holds.
-pub(crate) fn holds(dtype: DType, parts: Parts) -> bool {
+pub fn holds(dtype: DType, parts: Parts) -> bool {
     if parts.mantissa == 0 || parts.leading() < 0 {
         return true;
     }

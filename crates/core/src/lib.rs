@@ -1,8 +1,8 @@
-//! Meaning without speed: the words that every other crate of Gradus speaks.
+//! Shared vocabulary of Gradus: element types, exact conversions, tensors and graphs. Correct, not fast.
 //!
-//! [`DType`] names the element types and [`convert`] converts between them; [`Tensor`] holds elements; [`graph`]
-//! holds models as graphs of nodes and values, whatever file they came from; [`seq`] plans sequences. Everything
-//! is exact and portable; `gradus-kernels` writes the same elements fast.
+//! [`DType`] names the element types and [`convert`] converts between them. [`Tensor`] holds elements.
+//! [`graph`] holds models as graphs of nodes and values, whatever file they came from. The crate
+//! `gradus-sequences` plans sequences of these elements.
 
 #![forbid(unsafe_code)]
 
@@ -14,15 +14,12 @@ pub mod convert;
 pub mod display;
 pub mod dtype;
 pub mod element;
-mod elementary;
 pub mod error;
 pub mod exact;
-mod exp2;
 pub mod float;
 pub mod graph;
 pub mod limits;
 pub mod packed;
-pub mod seq;
 pub mod shape;
 pub mod tensor;
 pub mod text;

@@ -8,7 +8,7 @@ use gradus_core::{DType, Error, Kind as ErrorKind, Result, Shape, Tensor, conver
 
 use crate::plan::AnyPlan;
 
-/// What a device is spoken to by.
+/// GPU API in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Backend {
     /// NVIDIA's driver.
@@ -42,7 +42,7 @@ impl fmt::Display for Backend {
     }
 }
 
-/// What sort of device it is.
+/// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A processor of its own, with memory of its own.
@@ -67,16 +67,16 @@ impl Kind {
     }
 }
 
-/// What is known of a device.
+/// Description of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Info {
     /// The name by which it is opened: `cuda:0`, `vulkan:1`.
     pub name: String,
-    /// What it is spoken to by.
+    /// GPU API in use.
     pub backend: Backend,
-    /// What its maker calls it.
+    /// The manufacturer's name of the device.
     pub device: String,
-    /// What sort of device it is.
+    /// The kind of a device.
     pub kind: Kind,
     /// The driver and its version, as far as they are told.
     pub driver: String,
@@ -92,7 +92,7 @@ pub(crate) struct Fields {
     pub(crate) mantissa: u32,
     /// The exponent of the smallest number.
     pub(crate) least: i32,
-    /// What stands in the exponent's field of infinity: ones.
+    /// The exponent field of infinity: all ones.
     pub(crate) infinity: u32,
 }
 
@@ -105,7 +105,8 @@ impl Fields {
     }
 }
 
-/// Whether devices make elements of a type: floats of 16 bits and more, and integers of 8 bits and more.
+/// Returns true if devices make elements of the type: floats of at least 16 bits, integers of at
+/// least 8.
 pub fn supports(dtype: DType) -> bool {
     use DType::{BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     matches!(dtype, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | F16 | BF16 | F32 | F64)
@@ -113,7 +114,7 @@ pub fn supports(dtype: DType) -> bool {
 
 /// A device that is open.
 pub trait Device: fmt::Debug + Send + Sync {
-    /// What is known of it.
+    /// The description of the device.
     fn info(&self) -> &Info;
 
     /// Takes memory for so many elements of a type, which are zero at first.
@@ -141,7 +142,7 @@ pub trait Array: fmt::Debug + Send + Sync {
     /// The number of elements.
     fn len(&self) -> u64;
 
-    /// Whether there are none.
+    /// Returns true if there are no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -149,7 +150,8 @@ pub trait Array: fmt::Debug + Send + Sync {
     /// Writes all elements of a plan, and says who decided them.
     ///
     /// # Errors
-    /// `Shape` or `Type` if the plan is of another length or type; `Io` if the device or its driver fails.
+    /// `Shape` or `Type` if the plan is of another length or type; `Io` if the device or its driver
+    /// fails.
     fn fill(&mut self, plan: &dyn AnyPlan) -> Result<Report>;
 
     /// Makes all bits zero, by the device's own memory fill, and waits for it.
@@ -169,8 +171,8 @@ pub trait Array: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Where the elements are in a device of CUDA, for others to read them, on streams of theirs too: when the array is dropped, it
-    /// waits for the device.
+    /// Where the elements are in a device of CUDA, for others to read them, on streams of theirs
+    /// too: when the array is dropped, it waits for the device.
     fn cuda_address(&self) -> Option<u64> {
         None
     }
@@ -191,7 +193,8 @@ pub trait Array: fmt::Debug + Send + Sync {
 pub struct Report {
     /// Elements of which the device was not certain, or that have a sign that lines do not know.
     pub decided: u64,
-    /// Elements that were made by the processor and copied, because the device cannot make them, or was certain of too few.
+    /// Elements that were made by the processor and copied, because the device cannot make them, or
+    /// was certain of too few.
     pub copied: u64,
 }
 

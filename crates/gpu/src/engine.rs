@@ -1,4 +1,5 @@
-//! What a fill on any device consists of: what the device makes, and what it leaves to the processor.
+//! The two parts of a fill on any device: the elements that the device makes, and those left to the
+//! processor.
 
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use gradus_kernels::Form;
 use crate::device::Report;
 use crate::plan::AnyPlan;
 
-/// What a device leaves to the processor.
+/// Elements that a device leaves to the processor.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     /// Indices of elements whose rounding is not certain.
@@ -30,8 +31,8 @@ pub(crate) trait Memory {
     fn put(&mut self, codes: &[(u64, u64)]) -> Result<()>;
 }
 
-/// Elements that the processor makes at a time; devices leave it ranges that begin at multiples of it, or anywhere if they can
-/// store elements one by one.
+/// Elements that the processor makes at a time; devices leave it ranges that begin at multiples of
+/// it, or anywhere if they can store elements one by one.
 pub(crate) const PART: u64 = 1 << 23;
 
 /// Writes all elements of a plan.

@@ -9,11 +9,11 @@ use crate::device::{Backend, Device, Info, Kind};
 pub struct Missing {
     /// The backend.
     pub backend: Backend,
-    /// What was looked for, and not found.
+    /// Why the backend has no device.
     pub reason: String,
 }
 
-/// What devices there are.
+/// The devices of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The devices.
@@ -36,12 +36,13 @@ pub fn devices() -> Found {
 
 /// Opens a device.
 ///
-/// `gpu` is the first of CUDA, or else the first of the others that is not software. A backend's name (`cuda`, `vulkan`) is its
-/// first device, `cuda:1` the second: of CUDA in the driver's order, of the others discrete ones first and software last.
+/// `gpu` is the first of CUDA, or else the first of the others that is not software. A backend's
+/// name (`cuda`, `vulkan`) is its first device, `cuda:1` the second: of CUDA in the driver's order,
+/// of the others discrete ones first and software last.
 ///
 /// # Errors
-/// `Usage` if there is no such name; `Unsupported` if there is no such device, with what was looked for; `Io` if it does not
-/// open.
+/// `Usage` if there is no such name; `Unsupported` if there is no such device, with what was looked
+/// for; `Io` if it does not open.
 pub fn open(name: &str) -> Result<Box<dyn Device>> {
     if name == "gpu" {
         return open_any();

@@ -1,8 +1,10 @@
-//! Fills on GPUs: the elements of a plan, in the memory of a device, with the bits that the processor gives.
+//! Fills on GPUs: the elements of a plan, in the memory of a device, with the bits that the
+//! processor gives.
 //!
 //! A device makes most elements from the numbers that a fill on the processor starts from
-//! ([`gradus_kernels::prepared`]), tests of each whether its rounding is certain, and lists the others. These are decided by
-//! [`Plan::at`](gradus_core::seq::Plan::at) and put in their places. So the bits never depend on the device.
+//! ([`gradus_kernels::prepared`]), tests of each whether its rounding is certain, and lists the
+//! others. These are decided by
+//! [`Plan::at`](gradus_sequences::Plan::at) and put in their places. So the bits never depend on the device.
 //!
 //! | backend | feature | devices | arithmetic |
 //! |---|---|---|---|

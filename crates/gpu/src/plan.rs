@@ -13,7 +13,7 @@ pub trait AnyPlan: Sync {
     /// The number of elements.
     fn count(&self) -> u64;
 
-    /// What the elements are made from.
+    /// The computation of the elements.
     fn made_from(&self) -> Form;
 
     /// How the processor makes them.

@@ -1,7 +1,8 @@
-//! Fills on a device, a software one of Vulkan where there is no other, have the bits of the processor.
+//! Fills on a device, a software one of Vulkan where there is no other, have the bits of the
+//! processor.
 //!
-//! `GRADUS_TEST_DEVICE` names the device; without it the first of Vulkan is taken. If there is none, nothing is compared, and the
-//! tests say so; `GRADUS_REQUIRE_DEVICE=1` makes that an error.
+//! `GRADUS_TEST_DEVICE` names the device; without it the first of Vulkan is taken. If there is
+//! none, nothing is compared, and the tests say so; `GRADUS_REQUIRE_DEVICE=1` makes that an error.
 
 #![cfg(any(feature = "cuda", feature = "wgpu"))]
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
@@ -12,10 +13,10 @@ use std::sync::LazyLock;
 
 use cases::Check;
 use gradus_core::convert::usize_of;
-use gradus_core::seq::{Plan, RangePlan};
 use gradus_core::{DType, Kind, Number, dispatch};
 use gradus_gpu::{Backend, Device, Report};
 use gradus_kernels::{Fill, Write};
+use gradus_sequences::{Plan, RangePlan};
 
 static DEVICE: LazyLock<Option<Box<dyn Device>>> = LazyLock::new(|| {
     let named = std::env::var("GRADUS_TEST_DEVICE").ok();

@@ -6,9 +6,9 @@
 //! Source: NumPy `linspace`, `logspace`, `geomspace` ("axis").
 
 use gradus_core::convert::usize_of;
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError};
 use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor};
 use gradus_kernels::{Fill, tensor as filled};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError};
 
 /// How many samples there are, and where they go.
 #[derive(Clone, Copy, Debug)]

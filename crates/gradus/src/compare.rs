@@ -1,8 +1,8 @@
 //! What programs give for one call, beside the exact result.
 
-use gradus_core::seq::Plan;
-use gradus_core::seq::profile::{Outcome, Predicted, Profile};
 use gradus_core::{DType, Number, Result};
+use gradus_profiles::{Outcome, Predicted, Profile};
+use gradus_sequences::Plan;
 
 /// Elements that are compared one by one; after them, the last.
 const COMPARED: u64 = 100_000;
@@ -18,9 +18,9 @@ pub struct Found {
     pub first: Vec<Number>,
     /// The last.
     pub last: Option<Number>,
-    /// Whether all that was compared is as the exact result.
+    /// Whether length, type and all compared elements are predicted to be those of the exact result.
     pub exact: bool,
-    /// The first element that differs.
+    /// The first element that differs; preferably one that differs by more than the tolerance of the prediction.
     pub difference: Option<Difference>,
     /// Why it differs, in a few words.
     pub why: Option<String>,
@@ -86,16 +86,9 @@ fn compared(predicted: &Predicted, exact: Option<&impl Plan>) -> Found {
         return Found { exact: false, why: Some("there is no exact result".to_owned()), ..found };
     };
     let common = predicted.len().min(exact.len());
-    let mut elements = predicted.elements().zip(0..common.min(COMPARED));
-    let differs = |(element, i): (Number, u64)| {
-        // The exact element, of whatever type both are; or one that the program may give, where not every bit is known.
-        let agrees = element == exact.at(i) || predicted.agrees(i, exact.at(i));
-        (!agrees).then_some(i)
-    };
-    let last = common.checked_sub(1).filter(|&i| i >= COMPARED);
-    let first = elements.find_map(differs).or_else(|| last.and_then(|i| differs((predicted.at(i), i))));
+    let last = common.checked_sub(1).filter(|&i| i >= COMPARED).map(|i| (i, predicted.at(i)));
     let difference =
-        first.map(|index| Difference { index, value: predicted.at(index), exact: exact.at(index) });
+        first_difference(predicted, exact, (0..common.min(COMPARED)).zip(predicted.elements()).chain(last));
     let same_length = predicted.len() == exact.len();
     let same_type = predicted.dtype() == exact.dtype();
     let mut why = Vec::new();
@@ -105,13 +98,68 @@ fn compared(predicted: &Predicted, exact: Option<&impl Plan>) -> Found {
     if !same_length {
         why.push(predicted.length_rule().to_owned());
     }
-    if difference.is_some() {
+    if let Some(difference) = difference {
         why.push(predicted.element_rule().to_owned());
+        if predicted.agrees(difference.index, difference.exact) {
+            why.push("the exact element is within the tolerance of the prediction".to_owned());
+        }
     }
     Found {
         exact: same_length && same_type && difference.is_none(),
         difference,
         why: (!why.is_empty()).then(|| why.join("; ")),
         ..found
+    }
+}
+
+/// The first element that the program cannot return exactly; if there is none, the first that is predicted
+/// otherwise than exactly, within the tolerance of the prediction.
+fn first_difference(
+    predicted: &Predicted,
+    exact: &impl Plan,
+    elements: impl Iterator<Item = (u64, Number)>,
+) -> Option<Difference> {
+    let mut tolerated = None;
+    for (index, value) in elements {
+        let difference = Difference { index, value, exact: exact.at(index) };
+        if value == difference.exact || (is_nan(value) && is_nan(difference.exact)) {
+            continue;
+        }
+        if !predicted.agrees(index, difference.exact) {
+            return Some(difference);
+        }
+        tolerated.get_or_insert(difference);
+    }
+    tolerated
+}
+
+fn is_nan(number: Number) -> bool {
+    matches!(number, Number::Float(x) if x.is_nan())
+}
+
+#[cfg(test)]
+mod tests {
+    use gradus_profiles::{LinspaceCall, LogspaceCall, logspace};
+    use gradus_sequences::LogspacePlan;
+
+    use super::*;
+
+    #[test]
+    fn a_difference_within_the_tolerance_is_not_exact() {
+        let (base, start, stop, dtype) = (Number::Int(1000), Number::Int(0), Number::Int(1), DType::I64);
+        let exact = LogspacePlan::new(base, start, stop, 4, true, dtype)
+            .map_err(|error| error.describe(["start", "stop", "base", "num"]));
+        let call =
+            LogspaceCall { exponents: LinspaceCall { start, stop, num: 4, endpoint: true, dtype }, base };
+        let rows = compare(&exact, |profile| logspace(profile, &call));
+        let (_, found) = rows.into_iter().find(|(profile, _)| *profile == Profile::Numpy).unwrap();
+        let found = found.unwrap();
+        let difference = found.difference.expect("NumPy returns 9 for 10");
+        assert_eq!(
+            (difference.index, difference.value, difference.exact),
+            (1, Number::Int(9), Number::Int(10))
+        );
+        assert!(!found.exact);
+        assert!(found.why.unwrap().ends_with("the exact element is within the tolerance of the prediction"));
     }
 }

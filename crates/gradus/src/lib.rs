@@ -37,13 +37,16 @@ pub use fact::{Fact, TensorFact};
 pub use gradus_core::tensor::byte_len as tensor_bytes;
 pub use gradus_core::{
     Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, convert,
-    dispatch, display, element, error, graph, seq, text,
+    dispatch, display, element, error, graph, text,
 };
 pub use gradus_formats as formats;
 pub use gradus_gpu as gpu;
 pub use gradus_kernels::{
-    Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes, fill_with, tensor as filled,
+    Each, Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes, fill_with,
+    tensor as filled,
 };
+pub use gradus_profiles as profiles;
+pub use gradus_sequences as seq;
 pub use model::Model;
 pub use program::Options;
 

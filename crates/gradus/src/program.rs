@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId};
-use gradus_core::seq::profile::Profile;
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
+use gradus_profiles::Profile;
 
 use crate::op::{self, EvalCx, NodeCx, Op};
 use crate::operators::{self, Row};

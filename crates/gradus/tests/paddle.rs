@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use gradus::convert::nearest_f64;
 use gradus::formats::numpy;
 use gradus::infer::{Given, InferOptions, Inference};
-use gradus::seq::profile::Profile;
+use gradus::profiles::Profile;
 use gradus::{DType, Fact, Limits, Model, Number, Options, Tensor, Value};
 
 #[derive(serde::Deserialize)]

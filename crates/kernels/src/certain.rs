@@ -5,14 +5,15 @@ use fearless_simd::prelude::*;
 use gradus_core::convert::{FromNumber, u64_of};
 use half::{bf16, f16};
 
-use crate::pair::power_of_two;
+use crate::double_double::power_of_two;
 use crate::stream;
 
-/// Elements that are made at a time: as many as the widest vector has of the shortest type, and a few vectors of others.
+/// Elements that are made at a time: as many as the widest vector has of the shortest type, and a
+/// few vectors of others.
 pub const GROUP: usize = 16;
 
-/// A group that starts where a line of memory does: vectors that cross lines take longer, and those that cross pages many times as
-/// long, wherever the stack happens to be.
+/// A group that starts where a line of memory does: vectors that cross lines take longer, and those
+/// that cross pages many times as long, wherever the stack happens to be.
 #[repr(C, align(64))]
 struct Lined<T>([T; GROUP]);
 
@@ -27,16 +28,16 @@ pub trait Bounds<S: Simd> {
 
 /// The elements of a block, a group at a time.
 pub trait Group<S: Simd, T> {
-    /// Writes a group, each element as its lower bound is rounded, and says which of them the upper bound
-    /// contradicts, as bits.
+    /// Writes a group, each element as its lower bound is rounded, and says which of them the upper
+    /// bound contradicts, as bits.
     fn write(&self, simd: S, group: usize, out: &mut [T; GROUP]) -> u64;
 }
 
-/// Writes elements of which two bounds are known; past the caches if `streams`, and then the slice starts where a line
-/// of memory does.
+/// Writes elements of which two bounds are known; past the caches if `streams`, and then the slice
+/// starts where a line of memory does.
 ///
-/// Rounding is monotone: where both bounds round to the same element, so does everything between them. The others
-/// are asked for, `exact(i)`.
+/// Rounding is monotone: where both bounds round to the same element, so does everything between
+/// them. The others are asked for, `exact(i)`.
 #[inline(always)]
 pub fn write<S: Simd, T: FromNumber + Default>(
     simd: S,
@@ -122,7 +123,8 @@ impl<S: Simd, B: Bounds<S>> Group<S, f32> for B {
     }
 }
 
-/// 2^52 and half of it: a double of this size has its integer in its lowest bits, as two's complement.
+/// 2^52 and half of it: a double of this size has its integer in its lowest bits, as two's
+/// complement.
 pub const INTEGERS: f64 = 1.5 * power_of_two(52);
 
 /// Doubles below 2^51, rounded toward zero, in the lowest bits of [`INTEGERS`].

@@ -1,20 +1,17 @@
 //! Fills: the elements of a plan, written into memory.
 //!
-//! A fill is total and deterministic: a plan has been checked, and any part of it, written anywhere, has the bits
-//! that [`Plan::at`](gradus_core::seq::Plan::at) gives.
+//! A fill is total and deterministic: plans are validated, and any slice, written by any number of
+//! threads, has the bits that [`Plan::at`](gradus_sequences::Plan::at) gives.
 
-#![allow(
-    clippy::inline_always,
-    reason = "what is compiled for a level of instructions must be inlined there"
-)]
+#![allow(clippy::inline_always, reason = "functions compiled for a SIMD level must be inlined into it")]
 
+mod affine;
 mod certain;
-mod line;
+mod double_double;
+mod int_affine;
 mod options;
-mod pair;
 mod power;
 mod range;
-mod stairs;
 mod stream;
 mod tables;
 mod writer;
@@ -24,14 +21,14 @@ use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 use rayon::prelude::*;
 
 pub use options::{Level, Options, Stores};
-pub use writer::{Fill, Form, Write, Writer};
+pub use writer::{Each, Fill, Form, Write, Writer};
 
-/// What fills start from, for those that run elsewhere than on the processor.
+/// Prepared inputs of fills, for fills on other devices.
 pub mod prepared {
-    pub use crate::line::{BLOCK as LINE_BLOCK, Lines};
-    pub use crate::pair::Pair;
+    pub use crate::affine::{Affine, BLOCK as AFFINE_BLOCK};
+    pub use crate::double_double::DoubleDouble;
+    pub use crate::int_affine::IntAffine;
     pub use crate::range::{Fused, Wrapping};
-    pub use crate::stairs::Stairs;
     pub use crate::tables::{Span, Tables, bounds, has_long_mantissa};
     pub use crate::writer::Kernel;
 }
@@ -42,12 +39,13 @@ pub mod prepared {
 /// If the slice is of another length or type than the plan.
 ///
 /// ```
-/// use gradus_core::{DType, Number, seq::{Plan, RangePlan}};
+/// use gradus_core::{DType, Number};
+/// use gradus_sequences::{Plan, RangePlan};
 /// let plan = RangePlan::new(Number::Int(0), Number::Int(10), Number::Int(3), DType::I64)?;
 /// let mut out = [0i64; 2];
 /// gradus_kernels::fill(&plan.slice(1..3), &mut out);
 /// assert_eq!(out, [3, 6]);
-/// # Ok::<(), gradus_core::seq::RangeError>(())
+/// # Ok::<(), gradus_sequences::RangeError>(())
 /// ```
 pub fn fill<T: Write>(plan: &impl Fill, out: &mut [T]) {
     fill_with(plan, out, Options::default());
@@ -88,19 +86,20 @@ fn filled_codes(plan: &impl Fill, dtype: DType) -> Result<Tensor> {
     Tensor::from_codes(dtype, Shape::vector(codes.len()), &codes)
 }
 
-/// Writes as many elements of a plan as the slice has, from index `lo` on, as their codes, one a byte: for the types of
-/// at most 8 bits that are no types of Rust.
+/// Writes as many elements of a plan as the slice has, from index `lo` on, as their codes, one a
+/// byte: for the types of at most 8 bits that are no types of Rust.
 ///
 /// # Panics
 /// If the slice reaches beyond the plan, or the type is wider.
 ///
 /// ```
-/// use gradus_core::{DType, Number, seq::RangePlan};
+/// use gradus_core::{DType, Number};
+/// use gradus_sequences::RangePlan;
 /// let plan = RangePlan::new(Number::Int(-1), Number::Int(2), Number::Int(1), DType::I4)?;
 /// let mut codes = [0; 3];
 /// gradus_kernels::fill_codes(&plan, 0, &mut codes, Default::default());
 /// assert_eq!(codes, [15, 0, 1]);
-/// # Ok::<(), gradus_core::seq::RangeError>(())
+/// # Ok::<(), gradus_sequences::RangeError>(())
 /// ```
 pub fn fill_codes(plan: &impl Fill, lo: u64, out: &mut [u8], options: Options) {
     let dtype = plan.dtype();
@@ -118,7 +117,7 @@ pub fn fill_codes(plan: &impl Fill, lo: u64, out: &mut [u8], options: Options) {
 #[cfg(test)]
 mod tests {
     use gradus_core::Number;
-    use gradus_core::seq::{Plan, RangePlan};
+    use gradus_sequences::{Plan, RangePlan};
 
     use super::*;
 

@@ -5,7 +5,8 @@ use fearless_simd::{Fallback, Level as Token};
 /// A set of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Those that every processor of the kind has; fused multiplications in software where they are not among them.
+    /// Those that every processor of the kind has; fused multiplications in software where they are
+    /// not among them.
     Portable,
     /// 128 bits on ARM.
     Neon,
@@ -51,9 +52,11 @@ impl Level {
     }
 }
 
-/// Compiles an expression for every level, and runs the one for a level; `$simd` stands for its vectors.
+/// Compiles an expression for every level, and runs the one for a level; `$simd` stands for its
+/// vectors.
 ///
-/// Unlike `fearless_simd::dispatch`, without the levels that have no fused multiplication: they would not be faster.
+/// Unlike `fearless_simd::dispatch`, without the levels that have no fused multiplication: they
+/// would not be faster.
 macro_rules! at_level {
     ($level:expr, $simd:pat => $work:expr) => {
         match $level {
@@ -101,7 +104,8 @@ pub enum Stores {
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The instructions; by default the widest that there are. A level that the processor lacks is taken as portable.
+    /// The instructions; by default the widest that there are. A level that the processor lacks is
+    /// taken as portable.
     pub level: Option<Level>,
     /// The largest number of threads; 0 stands for as many as there are, where they pay.
     pub threads: usize,

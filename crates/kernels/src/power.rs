@@ -1,17 +1,18 @@
 //! Geometric sequences: products of tables, whose errors [`tables`](crate::tables) bounds.
 //!
-//! The bounds are folded into the low parts of the table of positions, so that each of two sums rounds to an element.
-//! Where an exponent may leave the doubles' range, elements are wide powers, whose bounds are rounded as integers.
+//! The bounds are folded into the low parts of the table of positions, so that each of two sums
+//! rounds to an element. Where an exponent may leave the doubles' range, elements are wide powers,
+//! whose bounds are rounded as integers.
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
 use gradus_core::DType;
 use gradus_core::convert::{self, FromNumber, Rules, u64_of, usize_of};
 use gradus_core::float;
-use gradus_core::seq::PowerLine;
+use gradus_sequences::PowerLine;
 
 use crate::certain::{self, Bounds, Doubles, GROUP, Group};
-use crate::pair::{Pair, power_of_two};
+use crate::double_double::{DoubleDouble, power_of_two};
 use crate::range::Integer;
 use crate::tables::{Tables, bounds};
 use crate::writer::Exact;
@@ -24,8 +25,8 @@ pub struct Powers {
     positions: Vec<Positions>,
 }
 
-/// Powers for positions in a block: the high parts; and the low parts less their bounds, and with them. Of elements
-/// of fewer bits, the bounds of the powers themselves.
+/// Powers for positions in a block: the high parts; and the low parts less their bounds, and with
+/// them. Of elements of fewer bits, the bounds of the powers themselves.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Positions {
@@ -57,7 +58,7 @@ impl Powers {
     ) {
         let sign = self.sign();
         self.write(simd, streams, exact, lo, out, |start| Products {
-            start: Pair { high: start.high * sign, low: start.low * sign },
+            start: DoubleDouble { high: start.high * sign, low: start.low * sign },
             positions: &self.positions,
         });
     }
@@ -99,8 +100,8 @@ impl Powers {
         });
     }
 
-    /// Elements from index `lo` on, block by block, of which `groups` makes the groups from what the positions are
-    /// multiplied with.
+    /// Elements from index `lo` on, block by block, of which `groups` makes the groups from what
+    /// the positions are multiplied with.
     #[inline(always)]
     fn write<S: Simd, T: FromNumber + Default, G: Group<S, T>>(
         &self,
@@ -109,7 +110,7 @@ impl Powers {
         exact: Exact<'_, T>,
         lo: u64,
         out: &mut [T],
-        groups: impl Fn(Pair) -> G,
+        groups: impl Fn(DoubleDouble) -> G,
     ) {
         for (lo, part, start) in self.parts(exact, lo, out) {
             certain::write(simd, streams, part, &groups(start), |i| exact(lo + i));
@@ -152,12 +153,12 @@ struct Parts<'a, T> {
     wide: Option<Wide>,
 }
 
-/// The parts that are products of tables: where one starts, the part, and what its positions are multiplied with. The
-/// parts between them are written.
+/// The parts that are products of tables: where one starts, the part, and what its positions are
+/// multiplied with. The parts between them are written.
 ///
 /// Blocks begin where the slice does: what an element is does not depend on its block.
 impl<'a, T: FromNumber> Iterator for Parts<'a, T> {
-    type Item = (u64, &'a mut [T], Pair);
+    type Item = (u64, &'a mut [T], DoubleDouble);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
@@ -200,8 +201,8 @@ impl<T: FromNumber> Parts<'_, T> {
         self.lo += u64_of(part.len());
     }
 
-    /// Writes elements up to an index, from the block that starts at an index of the line: one by one, unless it is
-    /// far away.
+    /// Writes elements up to an index, from the block that starts at an index of the line: one by
+    /// one, unless it is far away.
     #[cold]
     fn settle(&mut self, block: u64, end: u64) {
         if self.powers.tables.is_beyond(block, self.powers.tables.block) {
@@ -221,15 +222,15 @@ impl<T: FromNumber> Parts<'_, T> {
 struct Wide {
     /// Its index on the line.
     first: u64,
-    mantissa: Pair,
+    mantissa: DoubleDouble,
     exponent: i32,
-    /// Whether no exponent leaves the normal doubles before the next wide power.
+    /// True if no exponent leaves the normal doubles before the next wide power.
     inside: bool,
 }
 
 impl Positions {
-    fn new(pairs: &[Pair], dtype: DType) -> Positions {
-        let of = |value: &dyn Fn(Pair) -> f64| -> Doubles {
+    fn new(pairs: &[DoubleDouble], dtype: DType) -> Positions {
+        let of = |value: &dyn Fn(DoubleDouble) -> f64| -> Doubles {
             std::array::from_fn(|i| pairs.get(i).map_or(1.0, |&pair| value(pair)))
         };
         Positions {
@@ -241,12 +242,13 @@ impl Positions {
 }
 
 struct Products<'a> {
-    start: Pair,
+    start: DoubleDouble,
     positions: &'a [Positions],
 }
 
 impl Products<'_> {
-    /// The products of the high parts, and what they lack of the exact ones with both of the bounds.
+    /// The products of the high parts, and what they lack of the exact ones with both of the
+    /// bounds.
     #[inline(always)]
     fn at<S: Simd>(&self, simd: S, group: usize, from: usize) -> (S::f64s, [S::f64s; 2]) {
         let positions = &self.positions[group];
@@ -289,7 +291,7 @@ pub struct IntegerProducts<'a> {
     negative: bool,
 }
 
-/// What the last sum of an integer's parts, which are below 2^12 then, is off by: 2^-41.
+/// Error bound of the last sum of an integer's parts, which are below 2^12 there: 2^-41.
 const LAST_SUM: f64 = power_of_two(-30);
 
 impl IntegerProducts<'_> {

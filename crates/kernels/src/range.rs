@@ -3,8 +3,8 @@
 use std::ops::Add;
 
 use gradus_core::convert::{FromNumber, nearest_f64, wrapped};
-use gradus_core::seq::{Plan, RangePlan};
 use gradus_core::{DType, Number};
+use gradus_sequences::{Plan, RangePlan};
 
 /// The elements of an integer range, modulo a power of two.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,8 @@ macro_rules! integers {
 
 integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
 
-/// The elements of a float range, each a fused multiplication and addition: one rounding of the exact value.
+/// The elements of a float range, each a fused multiplication and addition: one rounding of the
+/// exact value.
 #[derive(Clone, Copy, Debug)]
 pub struct Fused {
     /// The number that multiples of the step are added to.

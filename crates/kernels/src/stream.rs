@@ -1,9 +1,9 @@
 //! Stores past the caches.
 //!
-//! A line of memory that is written through the caches is read first; one that is written past them is not. What is
-//! written must be complete lines, so elements are made in the nearest cache, few at a time: a group where groups are
-//! made anyway, or else a short scratch buffer. The shorter, the better the processor makes the next ones while it
-//! stores the last.
+//! A line of memory that is written through the caches is read first; one that is written past them
+//! is not. What is written must be complete lines, so elements are made in the nearest cache, few
+//! at a time: a group where groups are made anyway, or else a short scratch buffer. The shorter,
+//! the better the processor makes the next ones while it stores the last.
 #![allow(
     unsafe_code,
     clippy::cast_ptr_alignment,
@@ -15,7 +15,8 @@ use fearless_simd::Simd;
 
 use crate::certain::GROUP;
 
-/// Bytes of the scratch buffer: so few that the processor makes the next elements while it stores the last ones.
+/// Bytes of the scratch buffer: so few that the processor makes the next elements while it stores
+/// the last ones.
 const SCRATCH: usize = 2048;
 
 /// Bytes of a line of memory.
@@ -62,7 +63,8 @@ fn before_line<T>(_: &[T]) -> usize {
     0
 }
 
-/// Copies a group past the caches, if it is made of whole lines. [`in_lines`] must be around it: it has the fence.
+/// Copies a group past the caches, if it is made of whole lines. [`in_lines`] must be around it: it
+/// has the fence.
 #[inline(always)]
 pub fn copy_group<S: Simd, T: Pod>(simd: S, from: &[T; GROUP], to: &mut [T; GROUP]) {
     #[cfg(target_arch = "x86_64")]
@@ -87,8 +89,8 @@ fn whole_lines<T: Pod>(out: &mut [T]) -> (&mut [T], &mut [T], &mut [T]) {
     (head, body, tail)
 }
 
-/// Copies past the caches: both slices have the same length, which is a multiple of a line's, and `to` starts where
-/// a line does.
+/// Copies past the caches: both slices have the same length, which is a multiple of a line's, and
+/// `to` starts where a line does.
 #[cfg(target_arch = "x86_64")]
 fn copy<T: Pod>(from: &[T], to: &mut [T]) {
     let (from, to) = (bytemuck::cast_slice::<T, u8>(from), bytemuck::cast_slice_mut::<T, u8>(to));
@@ -101,10 +103,11 @@ fn copy<T: Pod>(from: &[T], to: &mut [T]) {
     }
 }
 
-// In both functions: `from` and `to` have the same length, a multiple of a line's. Chunks of them are as long as what is
-// loaded and stored, and do not overlap because `to` is borrowed mutably. `to` is aligned to a line, as the callers have
-// checked, and chunks follow each other at their length. The fence that these stores need before others may read them is
-// in `write` and `in_lines`, whose borrow of the destination ends after it.
+// In both functions: `from` and `to` have the same length, a multiple of a line's. Chunks of them
+// are as long as what is loaded and stored, and do not overlap because `to` is borrowed mutably.
+// `to` is aligned to a line, as the callers have checked, and chunks follow each other at their
+// length. The fence that these stores need before others may read them is in `write` and
+// `in_lines`, whose borrow of the destination ends after it.
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]

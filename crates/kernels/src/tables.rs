@@ -1,8 +1,9 @@
 //! Tables whose products are the elements of a geometric sequence.
 //!
-//! Element `i = s + b K + j` is `S R[b] P[j]`: a wide power for every `B K` elements, and two tables of `B` and `K`
-//! entries, which are products of yet shorter tables of wide powers. All are pairs of doubles. In units of 2^-106, and
-//! with products off by 5 of them beside what their factors are:
+//! Element `i = s + b K + j` is `S R[b] P[j]`: a wide power for every `B K` elements, and two
+//! tables of `B` and `K` entries, which are products of yet shorter tables of wide powers. All are
+//! pairs of doubles. In units of 2^-106, and with products off by 5 of them beside what their
+//! factors are:
 //!
 //! | what | relatively off by less than |
 //! |---|---|
@@ -11,16 +12,17 @@
 //! | `S R[b]` | 16.5 |
 //! | its product with `P[j]`: `p + u` with `p = h h'`, `u = h l' + (l h' + (h h' - p))`; `l l'` is left out (1), `u` is at most 2^-51.4 and rounded twice (2 each) | 31 |
 //!
-//! 2^-101 is 32 units; the bounds are made with 2^-100. Elements of fewer bits are a product of doubles: off by half a
-//! unit in the last place for `S R[b]`, `P[j]`, its bound and the product, 2^-51 together; the bounds are made with 2^-50.
+//! 2^-101 is 32 units; the bounds are made with 2^-100. Elements of fewer bits are a product of
+//! doubles: off by half a unit in the last place for `S R[b]`, `P[j]`, its bound and the product,
+//! 2^-51 together; the bounds are made with 2^-50.
 
 use std::ops::Range;
 
 use gradus_core::convert::nearest_f64;
-use gradus_core::seq::PowerLine;
 use gradus_core::{DType, Number};
+use gradus_sequences::PowerLine;
 
-use crate::pair::{Pair, power_of_two};
+use crate::double_double::{DoubleDouble, power_of_two};
 
 /// A geometric sequence as products of tables.
 #[derive(Clone, Debug)]
@@ -30,11 +32,11 @@ pub struct Tables {
     /// Elements in a block, a power of two: the entries of the table of positions.
     pub block: u64,
     /// The powers for positions in a block.
-    pub positions: Vec<Pair>,
+    pub positions: Vec<DoubleDouble>,
     /// Blocks before the next wide power, a power of two: the entries of the table of blocks.
     pub count: u64,
     /// The powers for blocks.
-    pub blocks: Vec<Pair>,
+    pub blocks: Vec<DoubleDouble>,
 }
 
 /// Exponents of blocks that no product leaves the normal doubles from.
@@ -58,7 +60,8 @@ impl Tables {
     /// The tables of a line, with at most so many positions and so many blocks, both powers of two.
     pub fn new(line: PowerLine, longest: [u64; 2]) -> Tables {
         let slope = line.slope().abs();
-        // No more entries than there are elements to a side of a square, nor than span 64 powers of two.
+        // No more entries than there are elements to a side of a square, nor than span 64 powers of
+        // two.
         let fit = |wanted: u64, longest: u64, slope: f64| {
             let mut count = longest;
             while count > 1 && (count / 2 >= wanted || nearest_f64(Number::Int(count.into())) * slope > 64.0)
@@ -73,17 +76,20 @@ impl Tables {
         Tables { line, block, positions: table(&line, 1, block), count, blocks: table(&line, block, count) }
     }
 
-    /// The wide power at an index of the line, as a mantissa from 1 to 2 and an exponent; the sign is the line's.
-    pub fn wide(&self, first: u64) -> (Pair, i32) {
-        Pair::of_mantissa(self.line.at(first))
+    /// The wide power at an index of the line, as a mantissa from 1 to 2 and an exponent; the sign
+    /// is the line's.
+    pub fn wide(&self, first: u64) -> (DoubleDouble, i32) {
+        DoubleDouble::of_mantissa(self.line.at(first))
     }
 
-    /// Whether no exponent of that many elements from an index of the line on leaves the normal doubles.
+    /// Returns true if the exponents of that many elements, from an index of the line on, stay
+    /// within the normal doubles.
     pub fn is_inside(&self, first: u64, count: u64) -> bool {
         self.exponents(first, count).iter().all(|exponent| INSIDE.contains(exponent))
     }
 
-    /// Whether that many elements from an index of the line on are all infinite, or all zero, in every type.
+    /// Returns true if that many elements, from an index of the line on, are all infinite or all
+    /// zero in every type.
     pub fn is_beyond(&self, first: u64, count: u64) -> bool {
         let [low, high] = self.exponents(first, count);
         low >= BEYOND[0] || high <= BEYOND[1]
@@ -91,7 +97,8 @@ impl Tables {
 
     /// The line in ranges of indices, in order, by how elements are made there.
     pub fn spans(&self) -> Vec<(Range<u64>, Span)> {
-        // Logarithms only rise, or only fall, and so do the numbers of these marks that they have reached.
+        // Logarithms only rise, or only fall, and so do the numbers of these marks that they have
+        // reached.
         let marks = [BEYOND[1] + 1, *INSIDE.start(), *INSIDE.end() + 1, BEYOND[0]];
         let reached = |i: u64| marks.iter().filter(|&&mark| self.line.logarithm(i) >= mark).count();
         let mut spans = Vec::new();
@@ -124,9 +131,9 @@ impl Tables {
 const LONG: f64 = power_of_two(-100);
 const SHORT: f64 = power_of_two(-50);
 
-/// The low part of a power for a position less the bound of elements of a type, and with it; of types of fewer bits, the
-/// bounds of the power itself.
-pub fn bounds(power: Pair, dtype: DType) -> [f64; 2] {
+/// The low part of a power for a position less the bound of elements of a type, and with it; of
+/// types of fewer bits, the bounds of the power itself.
+pub fn bounds(power: DoubleDouble, dtype: DType) -> [f64; 2] {
     if has_long_mantissa(dtype) {
         [power.low - LONG * power.high, power.low + LONG * power.high]
     } else {
@@ -134,20 +141,20 @@ pub fn bounds(power: Pair, dtype: DType) -> [f64; 2] {
     }
 }
 
-/// Whether doubles are too short to decide elements of a type.
+/// Returns true if doubles are too short to decide elements of the type.
 pub fn has_long_mantissa(dtype: DType) -> bool {
     matches!(dtype, DType::F64 | DType::I64 | DType::U64)
 }
 
 /// The powers from 0 to `count - 1` of the ratio of elements so many apart.
-fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<Pair> {
+fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<DoubleDouble> {
     // As few wide powers as a product of two tables needs.
     let short = 1 << (count.ilog2() / 2);
     let wide = |apart: u64| {
-        let (mantissa, exponent) = Pair::of_mantissa(line.ratio(apart));
+        let (mantissa, exponent) = DoubleDouble::of_mantissa(line.ratio(apart));
         mantissa.scaled(exponent)
     };
-    let fine: Vec<Pair> = (0..short).map(|i| wide(apart * i)).collect();
+    let fine: Vec<DoubleDouble> = (0..short).map(|i| wide(apart * i)).collect();
     let coarse = (0..count / short).map(|i| wide(apart * short * i));
     coarse.flat_map(|coarse| fine.iter().map(move |&fine| coarse.times(fine)).collect::<Vec<_>>()).collect()
 }

@@ -1,23 +1,24 @@
-//! Plans, prepared for being written: which kernel, for how many elements at a time, by how many threads.
+//! Writers: select the kernel of a plan, and split the work between threads.
+
+use std::ops::Range;
 
 use fearless_simd::Level as Token;
-use gradus_core::DType;
 use gradus_core::convert::{FromNumber, u64_of};
 use gradus_core::element::Bool;
-use gradus_core::seq::profile::Predicted;
-use gradus_core::seq::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
+use gradus_core::{DType, Number};
+use gradus_sequences::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
 use half::{bf16, f16};
 use num_complex::Complex;
 use rayon::prelude::*;
 
-use crate::line::Lines;
+use crate::affine::Affine;
+use crate::int_affine::IntAffine;
 use crate::options::{Options, Stores, at_level};
 use crate::power::Powers;
 use crate::range::{Fused, Wrapping};
-use crate::stairs::Stairs;
 use crate::stream;
 
-/// What the elements of a plan are made from, whoever makes them.
+/// The computation of the elements of a plan, independent of the device.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
     /// One by one, by the plan.
@@ -32,7 +33,7 @@ pub enum Form {
     Powers(PowerLine),
 }
 
-/// How the elements of a plan are made here.
+/// The kernel that writes the elements of a plan on the processor.
 #[derive(Clone, Debug)]
 pub enum Kernel {
     /// One by one, by the plan.
@@ -44,19 +45,19 @@ pub enum Kernel {
     /// Floats, by fused multiplications.
     Fused(Fused),
     /// Floats on a straight line.
-    Lines(Box<Lines>),
+    Affine(Box<Affine>),
     /// Integers on a straight line.
-    Stairs(Box<Stairs>),
+    IntAffine(Box<IntAffine>),
     /// Geometric sequences.
     Powers(Box<Powers>),
 }
 
-/// Plans that can be written: all of them.
+/// Plans that a [`Writer`] can write.
 pub trait Fill: Plan {
-    /// What the elements are made from.
+    /// The computation of the elements.
     fn form(&self) -> Form;
 
-    /// How they are made here.
+    /// The kernel for the processor.
     #[doc(hidden)]
     fn kernel(&self) -> Kernel {
         Kernel::new(self.form(), self.len(), self.dtype())
@@ -73,10 +74,10 @@ impl Kernel {
             Form::Same => Kernel::Same,
             Form::Wrapping(wrapping) => Kernel::Wrapping(wrapping),
             Form::Line(line) if dtype.is_integer() => {
-                Stairs::new(line, len).map_or(Kernel::Each, |stairs| Kernel::Stairs(Box::new(stairs)))
+                IntAffine::new(line, len).map_or(Kernel::Each, |affine| Kernel::IntAffine(Box::new(affine)))
             }
             Form::Line(line) => {
-                Lines::new(line, len, dtype).map_or(Kernel::Each, |lines| Kernel::Lines(Box::new(lines)))
+                Affine::new(line, len, dtype).map_or(Kernel::Each, |affine| Kernel::Affine(Box::new(affine)))
             }
             Form::Powers(line) => Kernel::Powers(Box::new(Powers::new(line, dtype))),
         }
@@ -88,8 +89,8 @@ fn power_form(plan: &impl Plan, line: impl FnOnce() -> Option<PowerLine>) -> For
         return Form::Each;
     }
     match line() {
-        // The slope may be too small for the line. But the elements are in order, so that those between equal ones are
-        // equal to them.
+        // The slope may be too small for the line. But the elements are in order, so that those
+        // between equal ones are equal to them.
         Some(line) if line.slope() == 0.0 && plan.at(0) == plan.at(plan.len() - 1) => Form::Same,
         Some(line) => Form::Powers(line),
         None => Form::Each,
@@ -127,8 +128,43 @@ impl Fill for LogspacePlan {
     }
 }
 
-/// What other programs return is made as they make it.
-impl Fill for Predicted {
+/// Any plan, filled with one call of [`Plan::at`] per element. For plans that have no faster form.
+///
+/// ```
+/// use gradus_core::{DType, Number};
+/// use gradus_kernels::Each;
+/// use gradus_sequences::RangePlan;
+/// let plan = RangePlan::new(Number::Int(0), Number::Int(3), Number::Int(1), DType::I32)?;
+/// let mut out = [0i32; 3];
+/// gradus_kernels::fill(&Each(plan), &mut out);
+/// assert_eq!(out, [0, 1, 2]);
+/// # Ok::<(), gradus_sequences::RangeError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Each<P>(
+    /// The plan.
+    pub P,
+);
+
+impl<P: Plan> Plan for Each<P> {
+    fn dtype(&self) -> DType {
+        self.0.dtype()
+    }
+
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn at(&self, i: u64) -> Number {
+        self.0.at(i)
+    }
+
+    fn slice(&self, indices: Range<u64>) -> Each<P> {
+        Each(self.0.slice(indices))
+    }
+}
+
+impl<P: Plan> Fill for Each<P> {
     fn form(&self) -> Form {
         Form::Each
     }
@@ -143,14 +179,15 @@ impl Fill for GeomspacePlan {
 /// A plan, prepared: its elements can be written again and again, in parts and by several threads.
 ///
 /// ```
-/// use gradus_core::{DType, Number, seq::{LogspacePlan, Plan}};
+/// use gradus_core::{DType, Number};
+/// use gradus_sequences::{LogspacePlan, Plan};
 /// use gradus_kernels::{Options, Writer};
 /// let plan = LogspacePlan::new(Number::Int(2), Number::Int(0), Number::Int(9), 10, true, DType::F32)?;
 /// let writer = Writer::new(&plan, Options::default());
 /// let mut out = [0f32; 4];
 /// writer.write(3, &mut out);
 /// assert_eq!(out, [8.0, 16.0, 32.0, 64.0]);
-/// # Ok::<(), gradus_core::seq::SpaceError>(())
+/// # Ok::<(), gradus_sequences::SpaceError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Writer<'p, P> {
@@ -159,8 +196,9 @@ pub struct Writer<'p, P> {
     options: Options,
 }
 
-/// Bytes from which elements are stored past the caches, and by several threads: fewer may stay in a cache that all cores
-/// share, and waking a thread costs as much as writing a megabyte. Measured by `bench/python.py`, on two cores.
+/// Bytes from which elements are stored past the caches, and by several threads: fewer may stay in
+/// a cache that all cores share, and waking a thread costs as much as writing a megabyte. Measured
+/// by `bench/python.py`, on two cores.
 const MANY: usize = 16 << 20;
 
 /// Bytes from which threads are used where an element takes as long as ten of others.
@@ -198,7 +236,7 @@ impl<P: Fill> Writer<'_, P> {
         let pays = match self.kernel {
             Kernel::Each => out.len() >= THREADS_EACH,
             // Types that are rounded without vectors.
-            Kernel::Lines(_) | Kernel::Stairs(_) | Kernel::Powers(_) if size_of::<T>() <= 2 => {
+            Kernel::Affine(_) | Kernel::IntAffine(_) | Kernel::Powers(_) if size_of::<T>() <= 2 => {
                 bytes >= THREADS_SLOW
             }
             _ => bytes >= MANY,
@@ -228,7 +266,7 @@ impl<P: Fill> Writer<'_, P> {
         }
         match self.kernel {
             // These store past the caches as they go.
-            Kernel::Lines(_) | Kernel::Powers(_) => {
+            Kernel::Affine(_) | Kernel::Powers(_) => {
                 stream::in_lines(out, |at, out| write(lo + u64_of(at), out, true));
             }
             _ => stream::write(out, |at, out| write(lo + u64_of(at), out, false)),
@@ -236,8 +274,8 @@ impl<P: Fill> Writer<'_, P> {
     }
 }
 
-/// The elements of a plan, behind a pointer: what is compiled for each level of instructions is so for each type, but
-/// not for each plan.
+/// A type-erased plan, so that each SIMD level is compiled once per element type rather than once
+/// per plan.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "a function has nothing to show")]
 pub struct Elements<'a, T> {
@@ -245,7 +283,7 @@ pub struct Elements<'a, T> {
     len: u64,
 }
 
-/// What makes an element exactly.
+/// Computes an element exactly.
 pub type Exact<'a, T> = &'a dyn Fn(u64) -> T;
 
 /// Element types that can be written.
@@ -297,8 +335,8 @@ impl Write for f64 {
     ) {
         match kernel {
             Kernel::Fused(fused) => at_level!(token, _ => fused.write(lo, out)),
-            Kernel::Lines(lines) => {
-                at_level!(token, simd => lines.write_doubles(simd, streams, lo, out, elements.at));
+            Kernel::Affine(affine) => {
+                at_level!(token, simd => affine.write_doubles(simd, streams, lo, out, elements.at));
                 restore_ends(elements, lo, out);
             }
             Kernel::Powers(powers) => {
@@ -310,13 +348,13 @@ impl Write for f64 {
 }
 
 macro_rules! write_rounded {
-    ($($type:ty: $lines:ident $([$fused:ident])?;)*) => {$(
+    ($($type:ty: $floats:ident $([$fused:ident])?;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     $(Kernel::$fused(fused) => at_level!(token, _ => fused.write(lo, out)),)?
-                    Kernel::Lines(lines) => {
-                        at_level!(token, simd => lines.$lines(simd, streams, lo, out, elements.at));
+                    Kernel::Affine(affine) => {
+                        at_level!(token, simd => affine.$floats(simd, streams, lo, out, elements.at));
                         restore_ends(elements, lo, out);
                     }
                     Kernel::Powers(powers) => at_level!(token, simd => powers.write_rounded(simd, streams, elements.at, lo, out)),
@@ -334,12 +372,12 @@ write_rounded! {
 }
 
 macro_rules! write_integers {
-    ($($type:ty: $stairs:ident $powers:ident;)*) => {$(
+    ($($type:ty: $method:ident $powers:ident;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     Kernel::Wrapping(wrapping) => at_level!(token, _ => wrapping.write(lo, out)),
-                    Kernel::Stairs(stairs) => at_level!(token, simd => stairs.$stairs(simd, lo, out)),
+                    Kernel::IntAffine(affine) => at_level!(token, simd => affine.$method(simd, lo, out)),
                     Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, streams, elements.at, lo, out)),
                     _ => write_plain(kernel, elements, lo, out),
                 }

@@ -1,11 +1,12 @@
-//! Every fill has the bits that the plan gives: at every level, in every part, past the caches and through them.
+//! Every fill has the bits that the plan gives: at every level, in every part, past the caches and
+//! through them.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::seq::LogspacePlan;
 use gradus_core::{DType, Number, dispatch};
 use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer};
+use gradus_sequences::LogspacePlan;
 use proptest::prelude::*;
 
 mod cases;

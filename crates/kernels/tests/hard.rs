@@ -1,4 +1,5 @@
-//! Elements that are hard to round: in the middle between two numbers, and as near to it as could be constructed.
+//! Elements that are hard to round: in the middle between two numbers, and as near to it as could
+//! be constructed.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -6,8 +7,8 @@ mod rounded;
 
 use gradus_core::Number;
 use gradus_core::convert::nearest_f64;
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_kernels::{Fill, Level, Options, Write, Writer};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_testkit::{Binary, Real, element, logarithm, power, real};
 use half::{bf16, f16};
 use rounded::Rounded;
@@ -60,13 +61,15 @@ fn powers(base: Number, stop: Number, num: u64, count: u64) -> Vec<Real> {
     (0..count).map(|i| any_power(&exact(base), &(&step * Real::from(i)))).collect()
 }
 
-/// Powers that have one bit more than a number: odd integers, so each lies in the middle between two.
+/// Powers that have one bit more than a number: odd integers, so each lies in the middle between
+/// two.
 fn middles_among_powers<T: Write + Rounded>() {
     let mut middles = 0;
     for n in 2..=12u32 {
         let top = 2f64.powi(i32::try_from(T::FORMAT.mantissa_bits).unwrap() + 2);
         let root = |x: f64| x.powf(1.0 / f64::from(n));
-        // The odd integers whose power `n` is between half of the top and the top; some of them, if they are many.
+        // The odd integers whose power `n` is between half of the top and the top; some of them, if
+        // they are many.
         let (low, high) = (root(top / 2.0).ceil(), root(top));
         for part in 0..20 {
             let k = (low + (high - low) * f64::from(part) / 20.0).trunc();
@@ -150,7 +153,8 @@ fn powers_near_one() {
     exponents_near_zero::<bf16>();
 }
 
-/// The last convergent of a positive real whose denominator is below 2^61: numerator and denominator.
+/// The last convergent of a positive real whose denominator is below 2^61: numerator and
+/// denominator.
 fn convergent(x: &Real) -> [i128; 2] {
     let ([mut p, mut q], [mut before_p, mut before_q]) = ([1i128, 0i128], [0i128, 1i128]);
     let mut rest = x.clone();
@@ -211,7 +215,8 @@ fn powers_by_convergents<T: Write + Rounded>(count: u64) {
     }
 }
 
-/// Places in the geometric sequence from 1 to 2 that are the best fractions for the logarithm of a middle.
+/// Places in the geometric sequence from 1 to 2 that are the best fractions for the logarithm of a
+/// middle.
 fn roots_by_convergents<T: Write + Rounded>(count: u64) {
     let two = Real::from(2u8);
     for middle in middles(T::FORMAT, 0, 1, count) {

@@ -1,15 +1,16 @@
-//! Fills write what they are given and nothing else, wherever it lies: at every level, with every kernel, type, length
-//! and offset, through the caches and past them.
+//! Fills write what they are given and nothing else, wherever it lies: at every level, with every
+//! kernel, type, length and offset, through the caches and past them.
 //!
-//! Slices end where their memory does, so that valgrind sees what is written behind them: `cargo xtask memcheck`. It
-//! emulates no AVX-512; at that level slices have neighbours behind them too, which must stay as they are.
+//! Slices end where their memory does, so that valgrind sees what is written behind them: `cargo
+//! xtask memcheck`. It emulates no AVX-512; at that level slices have neighbours behind them too,
+//! which must stay as they are.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_core::{DType, Number, dispatch};
 use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 
 use Number::{Float, Int};
 

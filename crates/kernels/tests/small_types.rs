@@ -1,10 +1,11 @@
-//! Floats of at most 16 bits, over all their numbers: each result is the nearest number of the list of them.
+//! Floats of at most 16 bits, over all their numbers: each result is the nearest number of the list
+//! of them.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan};
 use gradus_core::{DType, Limits, Number};
 use gradus_kernels::Fill;
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan};
 use gradus_testkit::{Format, Real, power, real};
 
 use Number::Float;
@@ -46,7 +47,8 @@ impl Small {
         if code & sign == 0 || (magnitude == 0.0 && !self.signed_zero) { magnitude } else { -magnitude }
     }
 
-    /// Compares all elements of a plan, none of which may be beyond the largest number, with reals; the codes.
+    /// Compares all elements of a plan, none of which may be beyond the largest number, with reals;
+    /// the codes.
     fn check(&self, plan: &impl Fill, exact: impl Fn(u64) -> Real) -> Vec<u32> {
         let tensor = gradus_kernels::tensor(plan, &Limits::DEFAULT, 0).unwrap();
         (0..plan.len())

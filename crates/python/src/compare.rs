@@ -1,14 +1,15 @@
 //! What programs give for one call, for the table that Python makes of it.
 
 use gradus::compare::{Found, compare as compared};
+use gradus::profiles::{FailureKind, Profile};
 use gradus::seq::RangePlan;
-use gradus::seq::profile::Profile;
 use gradus::{DType, Error, Number, text};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::error::OrRaise;
 use crate::functions::{Space, range_recipe};
-use crate::sequence::{Form, output_type, with_plan};
+use crate::sequence::{Form, Recipe, output_type, with_plan};
 
 fn shown(number: Number, dtype: DType) -> String {
     match number {
@@ -46,6 +47,46 @@ fn row(
     Ok(row)
 }
 
+/// The message with which a program refuses a call, or `None`; `third` is the step or the base.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
+pub(crate) fn _refusal(
+    py: Python<'_>,
+    profile: &str,
+    function: &str,
+    start: &Bound<'_, PyAny>,
+    stop: &Bound<'_, PyAny>,
+    third: Option<&Bound<'_, PyAny>>,
+    num: Option<&Bound<'_, PyAny>>,
+    dtype: &Bound<'_, PyAny>,
+) -> PyResult<Option<String>> {
+    let profile: Profile = profile.parse().or_raise()?;
+    let recipe = recipe(py, function, [Some(start), Some(stop), third], num, true, Some(dtype))?;
+    let failure = recipe.outcome(profile)?.err().filter(|failure| failure.kind() == FailureKind::Refused);
+    Ok(failure.map(|failure| failure.message().to_owned()))
+}
+
+/// What a call asks for, by the name of its function; the third number is the step or the base.
+fn recipe<'py>(
+    py: Python<'py>,
+    function: &str,
+    [start, stop, third]: [Option<&Bound<'py, PyAny>>; 3],
+    num: Option<&Bound<'py, PyAny>>,
+    endpoint: bool,
+    dtype: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Recipe> {
+    let dtype = output_type(dtype, None)?;
+    match (function, start, stop) {
+        ("linspace", Some(start), Some(stop)) => {
+            Space::of_numbers(Form::Linspace, [start, stop], None, num, endpoint, dtype).recipe(py)
+        }
+        ("logspace", Some(start), Some(stop)) => {
+            Space::of_numbers(Form::Logspace, [start, stop], third, num, endpoint, dtype).recipe(py)
+        }
+        _ => range_recipe(py, [start, stop, third], dtype, Profile::Exact),
+    }
+}
+
 /// What every program gives for a call, and the call as text; `third` is the step or the base.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
@@ -59,16 +100,7 @@ pub(crate) fn _compare<'py>(
     endpoint: bool,
     dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, Vec<Bound<'py, PyDict>>)> {
-    let dtype = output_type(dtype, None)?;
-    let recipe = match (function, start, stop) {
-        ("linspace", Some(start), Some(stop)) => {
-            Space::of_numbers(Form::Linspace, [start, stop], None, num, endpoint, dtype).recipe(py)?
-        }
-        ("logspace", Some(start), Some(stop)) => {
-            Space::of_numbers(Form::Logspace, [start, stop], third, num, endpoint, dtype).recipe(py)?
-        }
-        _ => range_recipe(py, [start, stop, third], dtype, Profile::Exact)?,
-    };
+    let recipe = recipe(py, function, [start, stop, third], num, endpoint, dtype)?;
     // Whether programs can be asked at all is the same for each.
     let _checked = recipe.outcome(Profile::Exact)?;
     let predict = |profile| recipe.outcome(profile).expect("the arguments have been checked");

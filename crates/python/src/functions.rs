@@ -1,7 +1,7 @@
 //! The functions `arange`, `range`, `linspace`, `logspace` and `geomspace`, and the plans of them.
 
 use gradus::arrays::{self, Samples as ArraySamples};
-use gradus::seq::profile::Profile;
+use gradus::profiles::Profile;
 use gradus::{DType, Kind, Limits, Number, Tensor};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -25,7 +25,7 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::compare::_compare;
+    use super::compare::{_compare, _refusal};
     #[pymodule_export]
     use super::device::{DeviceArray, devices};
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use gradus::seq::profile::Profile;
+use gradus::profiles::Profile;
 use gradus::{DType, Kind, convert};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gradus::element::Bool;
-use gradus::seq::profile::{self, LinspaceCall, LogspaceCall, Outcome, Predicted, Profile, RangeCall};
+use gradus::profiles::{self, LinspaceCall, LogspaceCall, Outcome, Predicted, Profile, RangeCall};
 use gradus::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, Plan as _, RangePlan, SpaceError};
-use gradus::{DType, Fill, FillOptions, Kind, Number, Stores, Write, Writer, convert};
+use gradus::{DType, Each, Fill, FillOptions, Kind, Number, Stores, Write, Writer, convert};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -24,7 +24,7 @@ pub(crate) enum Sequence {
     Linspace(LinspacePlan),
     Logspace(LogspacePlan),
     Geomspace(GeomspacePlan),
-    Predicted(Predicted),
+    Predicted(Each<Predicted>),
 }
 
 /// Does something with a plan, whatever its kind.
@@ -156,7 +156,7 @@ impl Recipe {
     }
 
     fn predicted(&self) -> PyResult<Sequence> {
-        self.outcome(self.profile)?.map(Sequence::Predicted).map_err(|failure| {
+        self.outcome(self.profile)?.map(|plan| Sequence::Predicted(Each(plan))).map_err(|failure| {
             error(Kind::Value, format!("{}: {}", self.profile.program(), failure.message()))
         })
     }
@@ -175,10 +175,10 @@ impl Recipe {
                 let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
                 let input = if whole { DType::I64 } else { DType::F64 };
                 let call = RangeCall::new(numbers, input, dtype).map_err(|error| raised(&error))?;
-                profile::range(profile, &call)
+                profiles::range(profile, &call)
             }
-            Form::Linspace => profile::linspace(profile, &exponents),
-            Form::Logspace => profile::logspace(profile, &LogspaceCall { exponents, base: third }),
+            Form::Linspace => profiles::linspace(profile, &exponents),
+            Form::Logspace => profiles::logspace(profile, &LogspaceCall { exponents, base: third }),
             Form::Geomspace => {
                 return Err(error(Kind::Unsupported, "of geomspace, no program is predicted"));
             }

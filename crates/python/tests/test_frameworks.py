@@ -76,6 +76,7 @@ def test_torch_s_defaults_and_casts():
     assert t.logspace(0.5, 2.5, 3, dtype="int32").tolist() == [1, 10, 100]
     assert t.logspace(0, 4, 5, 2.7, dtype="int32").tolist() == [1, 2, 7, 19, 53]
     assert t.logspace(0, 3, 4, base=np.array(10.0)).tolist() == [1, 10, 100, 1000]
+    assert t.linspace(-1, 1, 3, dtype="uint8").tolist()[0] == 255 and t.linspace(0, 300, 1, dtype="uint8").tolist() == [0]
     out = np.zeros(3, np.float64)
     assert t.linspace(0, 1, 3, out=out) is out and out.tolist() == [0, 0.5, 1]
 
@@ -87,6 +88,8 @@ def test_torch_s_defaults_and_casts():
         (lambda t: t.linspace(0, 1), TypeError, "steps"),
         (lambda t: t.linspace(0, 1, 2.5), TypeError, "integer"),
         (lambda t: t.linspace(0, 300, 3, dtype="uint8"), RuntimeError, "without overflow"),
+        (lambda t: t.linspace(0, 65519, 2, dtype="float16"), RuntimeError, "without overflow"),
+        (lambda t: t.arange(0, 2, 1e-20), RuntimeError, "possible overflow"),
         (lambda t: t.linspace(0, 1, 3, dtype="bool"), NotImplementedError, "not implemented for bool"),
         (lambda t: t.linspace(0, 1, 3, requires_grad=True), RuntimeError, "no gradient"),
         (lambda t: t.linspace(0, 1, 3, device="cuda"), RuntimeError, 'there is only "cpu"'),

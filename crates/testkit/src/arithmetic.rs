@@ -58,7 +58,7 @@ impl Arithmetic {
         }
     }
 
-    /// Whether the number is below zero, and its magnitude.
+    /// The sign (true for negative) and the magnitude.
     pub fn number(&self) -> (bool, Wide) {
         let negative = self.value.last().is_some_and(|limb| limb >> 63 == 1);
         if !negative {

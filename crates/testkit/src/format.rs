@@ -24,7 +24,7 @@ pub struct Format {
     pub exponent_bits: u32,
     /// Bits of the mantissa.
     pub mantissa_bits: u32,
-    /// What is taken from the exponent's field.
+    /// The bias of the exponent field.
     pub bias: i32,
     /// The codes of finite magnitudes are those below this one.
     pub finite_codes: u32,
@@ -40,13 +40,14 @@ impl Format {
         if field == 0 { power(1) * fraction * unit } else { power(field) * (1.0 + fraction * unit) }
     }
 
-    /// The code nearest to a real, ties to the code whose last bit is 0; nothing beyond the largest number, that is
-    /// where the next number, if there were one, would be as near.
+    /// The code nearest to a real, ties to the code whose last bit is 0; nothing beyond the largest
+    /// number, that is where the next number, if there were one, would be as near.
     pub fn nearest(&self, x: &Real) -> Option<u32> {
         let zero = Real::ZERO;
         let negative = *x < zero;
         let magnitude = if negative { -x.clone() } else { x.clone() };
-        // The first code whose number is not below the real; one more number than there are shows where overflow is.
+        // The first code whose number is not below the real; one more number than there are shows
+        // where overflow is.
         let (mut low, mut high) = (0, self.finite_codes);
         while low < high {
             let middle = u32::midpoint(low, high);

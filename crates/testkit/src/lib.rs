@@ -1,7 +1,8 @@
 //! For tests only: exact references that share no code of ours with what they check.
 //!
-//! Reals are rationals of unlimited size; a format is the list of the numbers that it has, each computed from the
-//! definition, and the nearest is found by comparing. All of it is slow and plain on purpose, save [`Wide`] and
+//! Reals are rationals of unlimited size; a format is the list of the numbers that it has, each
+//! computed from the definition, and the nearest is found by comparing. All of it is slow and plain
+//! on purpose, save [`Wide`] and
 //! [`Arithmetic`], by which as many elements can be checked as are written; they are checked against the others.
 
 #![forbid(unsafe_code)]

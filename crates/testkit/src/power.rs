@@ -56,10 +56,11 @@ pub fn power(base: &Real, exponent: &Real) -> Real {
     real(&with(|bits, rounding, consts| base.pow(&exponent, bits, rounding, consts)))
 }
 
-/// Whether `value` is `base ^ exponent`, of a positive base that is a quotient of two floats.
+/// Returns true if `value` is `base ^ exponent`, for a positive base that is a quotient of two
+/// floats.
 ///
-/// With the exponent `p/q` in lowest terms, `value^q` is `base^p` only if numerator and denominator of the base are
-/// `q`th powers, which no number other than 1 is that has fewer bits than `q`.
+/// With the exponent `p/q` in lowest terms, `value^q` is `base^p` only if numerator and denominator
+/// of the base are `q`th powers, which no number other than 1 is that has fewer bits than `q`.
 pub fn is_power(value: &Real, base: &Real, exponent: &Real) -> bool {
     if *base == Real::ONE {
         return *value == Real::ONE;
@@ -77,7 +78,8 @@ pub fn is_power(value: &Real, base: &Real, exponent: &Real) -> bool {
     value.pow(q) == base.pow(p)
 }
 
-/// The complex number `e ^ (re + i im)`, each part off by less than 2^-[`POWER_BITS`] of the modulus.
+/// The complex number `e ^ (re + i im)`, each part off by less than 2^-[`POWER_BITS`] of the
+/// modulus.
 pub fn exponential(re: &Real, im: &Real) -> [Real; 2] {
     let (re, im) = (float(re), float(im));
     let parts = with(|bits, rounding, consts| {
@@ -103,7 +105,8 @@ pub fn logarithm(re: &Real, im: &Real) -> [Real; 2] {
     } else if im.clone() == zero {
         pi
     } else {
-        // Off the axis the quotient with the imaginary part below is defined: a quarter turn less its arc tangent.
+        // Off the axis the quotient with the imaginary part below is defined: a quarter turn less
+        // its arc tangent.
         let quarter = if im.clone() > zero { pi / &two } else { -pi / &two };
         quarter - arc_tangent(&(re / im))
     };

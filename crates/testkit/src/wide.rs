@@ -19,7 +19,7 @@ pub struct Wide {
     /// A fraction from 1/2 to 1, the least limb first.
     limbs: [u64; LIMBS],
     exponent: i64,
-    /// Whether there is more than the leading bits.
+    /// True if bits below the leading ones are set.
     inexact: bool,
 }
 
@@ -39,9 +39,11 @@ pub struct Nearest {
     pub code: u64,
     /// The code of the largest number that is not above the real.
     pub below: u64,
-    /// How far the nearest number is from the real, in units in the last place; infinities are no distance away.
+    /// How far the nearest number is from the real, in units in the last place; infinities are no
+    /// distance away.
     pub error: f64,
-    /// The real is less than 2^-`tie_bits` units in the last place from the middle between two numbers.
+    /// The real is less than 2^-`tie_bits` units in the last place from the middle between two
+    /// numbers.
     pub tie_bits: u32,
 }
 
@@ -96,7 +98,7 @@ impl Wide {
         Wide { limbs: kept, exponent: exponent + bits, inexact: inexact || cut }
     }
 
-    /// Of a real that is not negative.
+    /// Converts a real that is not negative.
     pub fn of(x: &Real) -> Wide {
         let (_, numerator) = x.numerator().clone().into_parts();
         let bits = |number: &UBig| i64::try_from(number.bit_len()).expect("numbers are of moderate size");
@@ -107,7 +109,8 @@ impl Wide {
         Wide::new(&limbs(&quotient.to_le_bytes()), -shift, inexact)
     }
 
-    /// `magnitude * 2^exponent / divisor`, the least limb first: the leading bits of the exact quotient.
+    /// `magnitude * 2^exponent / divisor`, the least limb first: the leading bits of the exact
+    /// quotient.
     pub(crate) fn quotient(magnitude: &[u64], exponent: i64, divisor: u64) -> Wide {
         let top = magnitude.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1);
         let cut = top.saturating_sub(LIMBS + 1);
@@ -159,7 +162,8 @@ impl Wide {
         if leading > format.bias() {
             return Nearest { code: infinity, below: infinity - 1, error: 0.0, tie_bits: 0 };
         }
-        // Of the leading bits, so many are units in the last place; the others are a fraction of one.
+        // Of the leading bits, so many are units in the last place; the others are a fraction of
+        // one.
         let whole_bits = self.exponent - (leading.max(least_normal) - mantissa_bits);
         let (whole, fraction) = match u32::try_from(whole_bits) {
             Ok(0) => (0, self.limbs),

@@ -20,7 +20,8 @@ fn check(x: &Real) {
     }
 }
 
-/// Reals near all that a format has: its numbers, the middles between them, and both sides of those.
+/// Reals near all that a format has: its numbers, the middles between them, and both sides of
+/// those.
 fn near(x: f64) -> [Real; 5] {
     let x = real(x.abs());
     let little = Real::ONE / Real::from(3u8).pow(400);

@@ -1,8 +1,8 @@
 //! `gradus compare`: what every program gives for one call, beside the exact result.
 
 use gradus::compare::{Found, compare as compared};
+use gradus::profiles::{self, Outcome, Profile};
 use gradus::seq::Plan;
-use gradus::seq::profile::{self, Outcome, Profile};
 use gradus::{DType, Number, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -17,17 +17,17 @@ pub(crate) fn compare(args: &args::Compare) -> Result<(), Failure> {
         Call::Range { arguments, types } => {
             let call = range_call(arguments, types)?;
             let profiled = call.profiled()?;
-            (results(&call.plan(), |profile| profile::range(profile, &profiled)), call.dtype)
+            (results(&call.plan(), |profile| profiles::range(profile, &profiled)), call.dtype)
         }
         Call::Linspace { arguments, types } => {
             let call = space_call(arguments, None, types)?;
             let profiled = call.profiled()?;
-            (results(&call.linspace(), |profile| profile::linspace(profile, &profiled)), call.dtype)
+            (results(&call.linspace(), |profile| profiles::linspace(profile, &profiled)), call.dtype)
         }
         Call::Logspace { arguments, base, types } => {
             let call = space_call(arguments, Some(&base.base), types)?;
             let profiled = call.profiled_powers()?;
-            (results(&call.logspace(), |profile| profile::logspace(profile, &profiled)), call.dtype)
+            (results(&call.logspace(), |profile| profiles::logspace(profile, &profiled)), call.dtype)
         }
     };
     if args.json {

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use gradus::arrays::{self, Samples};
-use gradus::seq::profile::{self, LinspaceCall, LogspaceCall, Profile, RangeCall};
+use gradus::profiles::{self, LinspaceCall, LogspaceCall, Outcome, Profile, RangeCall};
 use gradus::seq::{self, GeomspacePlan, LinspacePlan, LogspacePlan, RangeError, RangePlan, SpaceError};
-use gradus::{DType, Error, Fill, Kind, Limits, Number, Result, Tensor, gpu, text};
+use gradus::{DType, Each, Error, Fill, Kind, Limits, Number, Result, Tensor, gpu, text};
 
 use crate::args;
 use crate::diagnostics::Failure;
@@ -16,8 +16,11 @@ pub(crate) fn range(args: &args::Range) -> Result<(), Failure> {
     if args.sequence.profile == Profile::Exact {
         return emit(&call.plan()?, &args.sequence.out);
     }
-    let predicted = profile::range(args.sequence.profile, &call.profiled()?);
-    emit(&predicted.map_err(|failure| failed(args.sequence.profile, &failure))?, &args.sequence.out)
+    emit_predicted(
+        args.sequence.profile,
+        profiles::range(args.sequence.profile, &call.profiled()?),
+        &args.sequence.out,
+    )
 }
 
 pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
@@ -30,8 +33,11 @@ pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
     if args.sequence.profile == Profile::Exact {
         return emit(&call.linspace()?, &args.sequence.out);
     }
-    let predicted = profile::linspace(args.sequence.profile, &call.profiled()?);
-    emit(&predicted.map_err(|failure| failed(args.sequence.profile, &failure))?, &args.sequence.out)
+    emit_predicted(
+        args.sequence.profile,
+        profiles::linspace(args.sequence.profile, &call.profiled()?),
+        &args.sequence.out,
+    )
 }
 
 pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
@@ -44,8 +50,11 @@ pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
     if args.sequence.profile == Profile::Exact {
         return emit(&call.logspace()?, &args.sequence.out);
     }
-    let predicted = profile::logspace(args.sequence.profile, &call.profiled_powers()?);
-    emit(&predicted.map_err(|failure| failed(args.sequence.profile, &failure))?, &args.sequence.out)
+    emit_predicted(
+        args.sequence.profile,
+        profiles::logspace(args.sequence.profile, &call.profiled_powers()?),
+        &args.sequence.out,
+    )
 }
 
 pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
@@ -58,9 +67,12 @@ pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
     emit(&call.geomspace()?, &args.out)
 }
 
-/// The error of a program that gives no sequence.
-fn failed(profile: Profile, failure: &profile::Failure) -> Error {
-    Error::new(Kind::Value, format!("{}: {}", profile.program(), failure.message()))
+/// Prints or writes what a program returns.
+fn emit_predicted(profile: Profile, outcome: Outcome, out: &args::Out) -> Result<(), Failure> {
+    let predicted = outcome.map_err(|failure| {
+        Error::new(Kind::Value, format!("{}: {}", profile.program(), failure.message()))
+    })?;
+    emit(&Each(predicted), out)
 }
 
 /// The arguments of a range, read.

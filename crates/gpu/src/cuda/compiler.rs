@@ -11,24 +11,27 @@ use gradus_core::{Error, Kind, Result};
 
 use super::program::Program;
 
-/// Whether the library is there; cudarc panics if one is called that is not.
+/// Returns true if the library is installed; cudarc panics when a missing one is called.
 #[allow(unsafe_code, reason = "a library is loaded")]
 pub(super) fn is_present() -> bool {
     // SAFETY: loading the compiler runs its initialisers, which are made to be run by any program.
     unsafe { sys::is_culib_present() }
 }
 
-/// What a kernel is compiled to.
+/// The output format of the kernel compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Machine code for devices of that capability, 90 for 9.0: it is loaded by all drivers of the compiler's major version.
+    /// Machine code for devices of that capability, 90 for 9.0: it is loaded by all drivers of the
+    /// compiler's major version.
     Machine(i32),
-    /// PTX for devices of that capability and later ones: a driver older than the compiler does not read it.
+    /// PTX for devices of that capability and later ones: a driver older than the compiler does not
+    /// read it.
     Ptx(i32),
 }
 
 impl Target {
-    /// For devices of a capability: PTX of the nearest one for those that the compiler does not know.
+    /// For devices of a capability: PTX of the nearest one for those that the compiler does not
+    /// know.
     pub(super) fn of((major, minor): (i32, i32)) -> Result<Target> {
         let wanted = 10 * major + minor;
         let known = known().map_err(|error| failed("it does not say which devices it knows", error))?;
@@ -104,7 +107,7 @@ impl Compilation {
         Ok(code)
     }
 
-    /// What the compiler says.
+    /// The compiler's log.
     fn log(&self) -> String {
         // SAFETY: the program was created.
         let log = unsafe { get_program_log(self.program) };

@@ -227,7 +227,8 @@ impl Driver {
     /// Memory without content.
     fn memory(&self, bytes: u64, home: Option<&Arc<Spare>>) -> Result<Memory> {
         #[allow(unsafe_code, reason = "memory that has no content yet")]
-        // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and lists are written by a copy or a kernel.
+        // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and
+        // lists are written by a copy or a kernel.
         let slice = unsafe { self.0.stream.alloc::<u8>(usize_of(bytes.max(16))) };
         let slice = slice.map_err(self.failed(&format!("no {bytes} bytes of memory")))?;
         Ok(Memory::new(slice, home.cloned()))
@@ -322,9 +323,10 @@ impl Launcher for Driver {
         let mut launch = self.0.stream.launch_builder(function);
         launch.arg(arguments);
         #[allow(unsafe_code, reason = "a kernel is launched")]
-        // SAFETY: the kernel takes these arguments. The addresses in them are of memory of this device that is dropped, on the
-        // same stream, after the launch; the kernel writes the elements `from` to `to` of `out`, which has them, and as many
-        // doubts and starts as the arguments say that there is room for.
+        // SAFETY: the kernel takes these arguments. The addresses in them are of memory of this
+        // device that is dropped, on the same stream, after the launch; the kernel writes the
+        // elements `from` to `to` of `out`, which has them, and as many doubts and starts as the
+        // arguments say that there is room for.
         let launched = unsafe { launch.launch(shape) };
         launched.map(|_| ()).map_err(fails)
     }

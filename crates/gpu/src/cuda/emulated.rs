@@ -1,5 +1,6 @@
-//! The kernels as functions of the processor: the same text, compiled by a C++ compiler, so that what it computes, and what it is
-//! given, is proved without a device. And compiled by NVRTC, where there is one.
+//! The kernels as functions of the processor: the same text, compiled by a C++ compiler, so that
+//! what it computes, and what it is given, is proved without a device. And compiled by NVRTC, where
+//! there is one.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -7,9 +8,9 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::seq::Plan as _;
 use gradus_core::{DType, Kind, Result, dispatch};
 use gradus_kernels::{Fill, Write};
+use gradus_sequences::Plan as _;
 use libloading::Library;
 
 use super::compiler::{self, Target};
@@ -23,9 +24,9 @@ fn programs() -> impl Iterator<Item = Program> {
     let types = DType::ALL.iter().copied().filter(|&dtype| crate::supports(dtype));
     let pairs = types.flat_map(|dtype| Form::ALL.iter().map(move |&(form, _)| Program { form, dtype }));
     pairs.filter(|&Program { form, dtype }| match form {
-        Form::Wrapping | Form::Stairs => dtype.is_integer(),
+        Form::Wrapping | Form::IntAffine => dtype.is_integer(),
         Form::Fused => matches!(dtype, DType::F32 | DType::F64),
-        Form::Lines => dtype.is_float(),
+        Form::Affine => dtype.is_float(),
         Form::Powers => true,
         Form::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
     })
@@ -121,7 +122,8 @@ impl Launcher for Emulated<'_> {
     fn launch(&self, program: Program, prepare: bool, blocks: u64, arguments: &Arguments) -> Result<()> {
         let name = &names(program)[usize::from(prepare)];
         #[allow(unsafe_code, reason = "a function of the library is called")]
-        // SAFETY: the function has this type, and the addresses in the arguments are of memory that is there.
+        // SAFETY: the function has this type, and the addresses in the arguments are of memory that
+        // is there.
         unsafe {
             let run = self.0.get::<unsafe extern "C" fn(u32, u32, &Arguments)>(name.as_bytes()).unwrap();
             run(u32::try_from(blocks).unwrap(), THREADS, arguments);
@@ -133,7 +135,7 @@ impl Launcher for Emulated<'_> {
 /// Compares the kernels with the plan.
 struct Compare<'a> {
     library: &'a Library,
-    /// Whether the processor may decide only a few.
+    /// True if the processor may decide only a few elements.
     certain: bool,
 }
 

@@ -1,9 +1,9 @@
 // Elements of sequences, in doubles: the loops of gradus-kernels, a thread for a few elements each. Every operation says how it is
-// rounded, so that nothing is contracted. What the bounds are, and why they hold, stands where the processor's loops are: line.rs,
-// stairs.rs and tables.rs.
+// rounded, so that nothing is contracted. What the bounds are, and why they hold, stands where the processor's loops are: affine.rs,
+// int_affine.rs and tables.rs.
 //
 // Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
-// FIELD) and INTEGER; one of WRAPPING, FUSED, LINES, STAIRS, POWERS and PUT; LONG if doubles are too short to decide elements;
+// FIELD) and INTEGER; one of WRAPPING, FUSED, AFFINE, INT_AFFINE, POWERS and PUT; LONG if doubles are too short to decide elements;
 // BLOCK_BITS, of the number of elements in a block of a line; APART, how many threads take turns.
 
 typedef unsigned long long u64;
@@ -31,7 +31,7 @@ struct Arguments {
     u64 negative;
 };
 
-struct Pair {
+struct DoubleDouble {
     double high, low;
 };
 
@@ -96,7 +96,7 @@ __device__ inline Element certain(const Arguments &a, u64 i, Element low, Elemen
 
 // ---- lines in fixed point
 
-#if defined(LINES) || defined(STAIRS)
+#if defined(AFFINE) || defined(INT_AFFINE)
 struct Wide {
     i128 high;
     u64 low;
@@ -118,7 +118,7 @@ __device__ inline Wide plus(Wide x, Wide step, u64 times) {
 }
 #endif
 
-#if defined(LINES)
+#if defined(AFFINE)
 // A whole number below 2^52, by the bits of a sum: devices make four sums in the time of a conversion.
 __device__ inline double whole(u64 x) {
     return __dsub_rn(__longlong_as_double((i64)(1075ull << 52 | x)), power_of_two(52));
@@ -134,7 +134,7 @@ __device__ inline int spare(i128 x) {
 }
 
 // The number times 2^unit, relatively off by less than 2^-105.
-__device__ inline Pair pair(Wide x, i64 unit) {
+__device__ inline DoubleDouble pair(Wide x, i64 unit) {
     int by = spare(x.high);
     if (by > 64) by = 64;
     const u64 below = by == 0 ? 0 : x.low >> (64 - by);
@@ -151,7 +151,7 @@ __device__ inline Pair pair(Wide x, i64 unit) {
         __ull2double_rn((u64)rest & 0xffffffffull));
     const double sum = __dadd_rn(high, low);
     const i64 exponent = unit + 64 - by - more;
-    Pair pair;
+    DoubleDouble pair;
     pair.high = scaled(sum, exponent);
     pair.low = scaled(__dsub_rn(low, __dsub_rn(sum, high)), exponent);
     return pair;
@@ -159,7 +159,7 @@ __device__ inline Pair pair(Wide x, i64 unit) {
 
 __device__ inline Start prepared(const Arguments &a, u64 block) {
     const u64 i = a.from + (block << BLOCK_BITS);
-    const Pair x = pair(plus(wide(a.line_first), wide(a.line_step), i), a.unit);
+    const DoubleDouble x = pair(plus(wide(a.line_first), wide(a.line_step), i), a.unit);
     Start start;
     start.high = x.high;
     start.low = x.low;
@@ -192,7 +192,7 @@ __device__ inline Element element(const Arguments &a, u64 i) {
 }
 #endif
 
-#if defined(STAIRS)
+#if defined(INT_AFFINE)
 __device__ inline Element element(const Arguments &a, u64 i) {
     const Wide number = plus(wide(a.line_first), wide(a.line_step), i);
     // Whole numbers are chosen, not addresses: arguments are no memory.
@@ -220,7 +220,7 @@ __device__ inline Element element(const Arguments &a, u64 i) {
 #if defined(POWERS)
 __device__ inline Start prepared(const Arguments &a, u64 block) {
     const double *const entry = (const double *)a.wide + 3 * (block >> a.block_bits);
-    const Pair ratio = ((const Pair *)a.blocks)[block & ((1ull << a.block_bits) - 1)];
+    const DoubleDouble ratio = ((const DoubleDouble *)a.blocks)[block & ((1ull << a.block_bits) - 1)];
     const double high = __dmul_rn(entry[0], ratio.high);
     const double rest = __fma_rn(entry[0], ratio.high, -high);
     const double low = __fma_rn(entry[1], ratio.high, __fma_rn(entry[0], ratio.low, rest));
@@ -307,7 +307,7 @@ extern "C" __global__ void FILL(const Arguments a) {
 }
 #endif
 
-#if defined(LINES) || defined(POWERS)
+#if defined(AFFINE) || defined(POWERS)
 // The starts of blocks; there are `step` of them.
 extern "C" __global__ void PREPARE(const Arguments a) {
     const u64 block = (u64)blockIdx.x * blockDim.x + threadIdx.x;

@@ -9,7 +9,8 @@ use cudarc::driver::{
 };
 use gradus_core::convert::usize_of;
 
-/// The context that was current on this thread; it is again when this is dropped. Other libraries have theirs.
+/// The context that was current on this thread; it is again when this is dropped. Other libraries
+/// have theirs.
 pub(super) struct Current(sys::CUcontext);
 
 impl Current {
@@ -34,7 +35,8 @@ impl Drop for Current {
     }
 }
 
-/// Memory that fills need for a while. It is kept, as the driver's own store gives all back whenever somebody waits.
+/// Memory that fills need for a while. It is kept, as the driver's own store gives all back
+/// whenever somebody waits.
 #[derive(Default)]
 pub(super) struct Spare(Mutex<Vec<CudaSlice<u8>>>);
 
@@ -67,7 +69,8 @@ impl Drop for Spare {
     }
 }
 
-/// Drops a piece in its context: it is given back in whatever is current, which is none or another device's on threads of others.
+/// Drops a piece in its context: it is given back in whatever is current, which is none or another
+/// device's on threads of others.
 fn give_back(piece: CudaSlice<u8>) {
     let _current = Current::of(piece.context());
     drop(piece);
@@ -111,7 +114,7 @@ impl Memory {
     }
 }
 
-/// What the driver says of bytes that are beyond memory.
+/// The driver's error for allocations larger than memory.
 const BEYOND: DriverError = DriverError(sys::cudaError_enum::CUDA_ERROR_INVALID_VALUE);
 
 fn range(at: u64, bytes: usize) -> Range<usize> {
@@ -123,7 +126,8 @@ impl Drop for Memory {
         let Some(slice) = self.slice.take() else { return };
         if *self.lent.get_mut() {
             let _current = Current::of(slice.context());
-            // What others launched on their streams may not have ended, and is not ordered with what gives memory back.
+            // What others launched on their streams may not have ended, and is not ordered with
+            // what gives memory back.
             let _ = slice.context().synchronize();
         }
         let rest = match &self.home {

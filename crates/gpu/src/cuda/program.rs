@@ -2,7 +2,7 @@
 
 use gradus_core::DType;
 use gradus_core::float::Format;
-use gradus_kernels::prepared::{LINE_BLOCK, has_long_mantissa};
+use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
 use crate::device::Fields;
 
@@ -14,9 +14,9 @@ pub(crate) enum Form {
     /// Floats by fused multiplications.
     Fused,
     /// Floats on a line.
-    Lines,
+    Affine,
     /// Integers on a line.
-    Stairs,
+    IntAffine,
     /// Powers.
     Powers,
     /// None: puts codes at indices.
@@ -27,8 +27,8 @@ impl Form {
     pub(super) const ALL: [(Form, &str); 6] = [
         (Form::Wrapping, "WRAPPING"),
         (Form::Fused, "FUSED"),
-        (Form::Lines, "LINES"),
-        (Form::Stairs, "STAIRS"),
+        (Form::Affine, "AFFINE"),
+        (Form::IntAffine, "INT_AFFINE"),
         (Form::Powers, "POWERS"),
         (Form::Put, "PUT"),
     ];
@@ -42,9 +42,9 @@ impl Form {
         if self == Form::Powers { 32 } else { 1 }
     }
 
-    /// Whether starts of blocks are made first.
+    /// Returns true if a separate launch computes the starts of blocks first.
     pub(crate) fn is_prepared(self) -> bool {
-        matches!(self, Form::Lines | Form::Powers)
+        matches!(self, Form::Affine | Form::Powers)
     }
 }
 
@@ -85,7 +85,7 @@ impl Program {
                 set("FIELD", infinity.to_string());
             }
         }
-        set("BLOCK_BITS", LINE_BLOCK.ilog2().to_string());
+        set("BLOCK_BITS", AFFINE_BLOCK.ilog2().to_string());
         set("APART", self.form.turns().to_string());
         if has_long_mantissa(self.dtype) {
             set("LONG", String::new());

@@ -1,18 +1,20 @@
-//! What kernels are given of a plan, and which of them are launched: all but the driver.
+//! Kernel parameters of a plan, and the order of launches. The driver is elsewhere.
 
 use std::ops::Range;
 
 use gradus_core::convert::{low_u64, u64_of, usize_of};
-use gradus_core::seq::Wide;
 use gradus_core::{DType, Result};
 use gradus_kernels::Form as Made;
-use gradus_kernels::prepared::{Fused, Kernel, LINE_BLOCK, Lines, Span, Stairs, Tables, Wrapping, bounds};
+use gradus_kernels::prepared::{
+    AFFINE_BLOCK, Affine, Fused, IntAffine, Kernel, Span, Tables, Wrapping, bounds,
+};
+use gradus_sequences::Wide;
 
 use super::program::{Form, Program};
 use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
-/// What a launch is given; the kernels have the same struct.
+/// Parameters of a launch; the kernels declare the same struct.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Arguments {
@@ -72,7 +74,8 @@ pub(crate) trait Launcher {
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 256;
 
-/// Elements of a launch: the starts of their blocks take some megabytes at most. Tests want several launches.
+/// Elements of a launch: the starts of their blocks take some megabytes at most. Tests want several
+/// launches.
 pub(super) const LAUNCHED: u64 = 1 << if cfg!(test) { 21 } else { 28 };
 
 // Launches begin where tables do.
@@ -81,8 +84,8 @@ const _: () = assert!(LAUNCHED.is_multiple_of(LONGEST[0] * LONGEST[1]));
 /// The most doubts that a fill has a list for.
 const CAPACITY: u64 = 1 << 16;
 
-/// The most entries of the tables of positions and of blocks: the former fit the first cache, and wide powers, one for 2^21
-/// elements, cost nothing beside writing these.
+/// The most entries of the tables of positions and of blocks: the former fit the first cache, and
+/// wide powers, one for 2^21 elements, cost nothing beside writing these.
 const LONGEST: [u64; 2] = [512, 4096];
 
 /// An array of a device.
@@ -97,10 +100,10 @@ pub(crate) struct Elements<L: Launcher> {
 struct Launches<'a, L: Launcher> {
     elements: &'a Elements<L>,
     doubts: L::Memory,
-    /// What is in use until all have run.
+    /// Buffers in use until all launches have finished.
     kept: Vec<L::Memory>,
     rest: Rest,
-    /// What has doubts.
+    /// Ranges of elements that were launched.
     launched: Vec<Range<u64>>,
 }
 
@@ -174,15 +177,15 @@ impl<L: Launcher> Launches<'_, L> {
                 let given = Arguments { first, start, difference: step, ..Arguments::default() };
                 self.fill(Form::Fused, all, &given)
             }
-            Kernel::Lines(lines) => self.lines(&lines),
-            Kernel::Stairs(stairs) => {
-                let Stairs { line, biases, fraction, .. } = *stairs;
+            Kernel::Affine(affine) => self.affine(&affine),
+            Kernel::IntAffine(affine) => {
+                let IntAffine { line, biases, fraction, .. } = *affine;
                 let [above, below] = biases.map(words);
                 let (line_first, line_step) = (words(line.first), words(line.step));
                 let fraction = fraction.into();
                 let given =
                     Arguments { line_first, line_step, above, below, fraction, ..Arguments::default() };
-                self.fill(Form::Stairs, all, &given)
+                self.fill(Form::IntAffine, all, &given)
             }
             Kernel::Each | Kernel::Powers(_) => {
                 self.rest.ranges.push(all);
@@ -191,23 +194,23 @@ impl<L: Launcher> Launches<'_, L> {
         }
     }
 
-    fn lines(&mut self, lines: &Lines) -> Result<()> {
+    fn affine(&mut self, affine: &Affine) -> Result<()> {
         let given = Arguments {
-            line_first: words(lines.line.first),
-            line_step: words(lines.line.step),
-            unit: lines.line.unit.into(),
-            step_high: lines.step.high,
-            step_low: lines.step.low,
-            spread: lines.spread,
-            relative: lines.relative,
-            slack: lines.slack,
+            line_first: words(affine.line.first),
+            line_step: words(affine.line.step),
+            unit: affine.line.unit.into(),
+            step_high: affine.step.high,
+            step_low: affine.step.low,
+            spread: affine.spread,
+            relative: affine.relative,
+            slack: affine.slack,
             ..Arguments::default()
         };
-        self.prepared(Form::Lines, 0..self.elements.len, u64_of(LINE_BLOCK), &given)
+        self.prepared(Form::Affine, 0..self.elements.len, u64_of(AFFINE_BLOCK), &given)
     }
 
-    /// Products of tables where these stay within the doubles; what is beyond all types is all the same, and the rest the
-    /// processor makes.
+    /// Products of tables where these stay within the doubles; what is beyond all types is all the
+    /// same, and the rest the processor makes.
     fn powers(&mut self, plan: &dyn AnyPlan, tables: &Tables) -> Result<()> {
         let line = &tables.line;
         let on = |indices: Range<u64>| indices.start + line.before..indices.end + line.before;

@@ -24,7 +24,8 @@ pub(super) struct WgpuArray {
     words: wgpu::Buffer,
 }
 
-/// Bytes of a list of doubts: their number, and as many as there is room for. A multiple of every alignment.
+/// Bytes of a list of doubts: their number, and as many as there is room for. A multiple of every
+/// alignment.
 const LIST: u64 = 4 * (1 + CAPACITY);
 const _: () = assert!(LIST.is_multiple_of(256));
 
@@ -47,7 +48,8 @@ impl WgpuArray {
         u64_of(self.dtype.bits() / 8)
     }
 
-    /// The buffer's words that hold so many elements from index `lo` on, which is a multiple of [`PART`].
+    /// The buffer's words that hold so many elements from index `lo` on, which is a multiple of
+    /// [`PART`].
     fn window(&self, lo: u64, count: u64) -> wgpu::BindingResource<'_> {
         let size = (count * self.width()).next_multiple_of(8);
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {

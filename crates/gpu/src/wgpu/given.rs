@@ -1,10 +1,10 @@
-//! What shaders are given of a plan: whole numbers.
+//! Shader parameters of a plan, as integers.
 
 use gradus_core::convert::{low_u64, shifted_right};
 use gradus_core::float::Parts;
-use gradus_core::seq::{Line, PowerLine, Wide};
 use gradus_kernels::Form;
-use gradus_kernels::prepared::{Pair, Stairs, Tables, Wrapping};
+use gradus_kernels::prepared::{DoubleDouble, IntAffine, Tables, Wrapping};
+use gradus_sequences::{Line, PowerLine, Wide};
 
 use crate::plan::AnyPlan;
 
@@ -24,7 +24,7 @@ pub(super) enum Source {
     /// Floats on a line, of a plan of so many elements.
     Floats(Line, u64),
     /// Integers on a line.
-    Integers(Stairs),
+    Integers(IntAffine),
     /// Integers modulo a power of two.
     Wrapping(Wrapping),
     /// All of one code.
@@ -42,7 +42,7 @@ impl Source {
             Form::Same => Some(Source::Same(plan.code(0))),
             Form::Wrapping(wrapping) => Some(Source::Wrapping(wrapping)),
             Form::Line(line) if plan.element_type().is_integer() => {
-                Stairs::new(line, len).map(Source::Integers)
+                IntAffine::new(line, len).map(Source::Integers)
             }
             Form::Line(line) => Some(Source::Floats(line, len)),
             Form::Powers(line) => {
@@ -60,7 +60,7 @@ impl Source {
         }
     }
 
-    /// What the shader is given for so many elements from index `lo` on.
+    /// The shader parameters for so many elements from index `lo` on.
     pub(super) fn part(&self, lo: u64, count: u64) -> Part {
         let mut given = Given { count: low(count), ..Given::default() };
         let mut tables = vec![[0; 4]];
@@ -72,7 +72,7 @@ impl Source {
                 given.inexact = u32::from(!line.exact);
                 given.unit = line.unit;
             }
-            Source::Integers(Stairs { line, biases, fraction, .. }) => {
+            Source::Integers(IntAffine { line, biases, fraction, .. }) => {
                 given.first = words(line.first.plus(line.step, lo));
                 given.step = words(line.step);
                 [given.above, given.below] = biases.map(words);
@@ -174,10 +174,12 @@ impl Given {
     }
 }
 
-/// A positive number times `2^exponent` as a mantissa of 95 bits and the power of two of its lowest bit; cut off.
-fn power(x: Pair, exponent: i32) -> [u32; 4] {
+/// A positive number times `2^exponent` as a mantissa of 95 bits and the power of two of its lowest
+/// bit; cut off.
+fn power(x: DoubleDouble, exponent: i32) -> [u32; 4] {
     let [high, low] = [x.high, x.low].map(Parts::of_float);
-    // The high part has 53 bits; with 60 more, nothing of the low part is above the lowest but 7 of them.
+    // The high part has 53 bits; with 60 more, nothing of the low part is above the lowest but 7 of
+    // them.
     let unit = high.exponent - 60;
     let by = low.exponent - unit;
     let rest = if by < 0 { shifted_right(low.mantissa, by.unsigned_abs()) } else { low.mantissa << by };
@@ -215,12 +217,12 @@ mod tests {
     #[test]
     fn powers_keep_95_bits() {
         // (2^52 + 1) 2^-52 + 2^-54, from the highest bit down.
-        let x = Pair { high: 1.0 + f64::EPSILON, low: f64::EPSILON / 4.0 };
+        let x = DoubleDouble { high: 1.0 + f64::EPSILON, low: f64::EPSILON / 4.0 };
         let [a, b, c, exponent] = power(x, 3);
         let mantissa = u128::from(c) << 64 | u128::from(b) << 32 | u128::from(a);
         assert_eq!(mantissa, (1 << 94) + (1 << 42) + (1 << 40));
         assert_eq!(exponent.cast_signed(), 3 - 94);
-        let below = power(Pair { high: 1.0, low: -f64::EPSILON / 8.0 }, 0);
+        let below = power(DoubleDouble { high: 1.0, low: -f64::EPSILON / 8.0 }, 0);
         assert_eq!(below[3].cast_signed(), -95);
     }
 }

@@ -1,7 +1,7 @@
 // Elements on a straight line: number i is first + i step, in units of 2^unit.
 //
 // Where the line is not exact, numbers are too small by less than the bound: what both round to is what the exact number rounds
-// to. Integers are rounded toward zero: what is added beforehand decides those near to an integer (stairs.rs has the proof).
+// to. Integers are rounded toward zero: what is added beforehand decides those near to an integer (int_affine.rs has the proof).
 
 fn number(i: u32) -> Number {
     var x = given.first;

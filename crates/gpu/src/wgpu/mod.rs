@@ -90,7 +90,7 @@ pub(crate) fn open(info: Info, index: usize) -> Result<Box<dyn Device>> {
     Ok(Box::new(WgpuDevice(Arc::new(open))))
 }
 
-/// What the bindings are: parameters, tables, starts of blocks, elements, doubts.
+/// The bindings: parameters, tables, starts of blocks, elements, doubts.
 fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding, read_only| wgpu::BindGroupLayoutEntry {
         binding,
@@ -128,12 +128,12 @@ struct Open {
     device: wgpu::Device,
     queue: wgpu::Queue,
     layout: wgpu::BindGroupLayout,
-    /// What the driver complained of first, and whether it was of too little memory.
+    /// The first error of the driver: true if it ran out of memory, and the message.
     complaint: Arc<Mutex<Option<(bool, String)>>>,
     pipelines: Mutex<HashMap<(Task, DType), wgpu::ComputePipeline>>,
 }
 
-/// What a pipeline does.
+/// The task of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Task {
     /// Makes elements.
@@ -145,7 +145,7 @@ enum Task {
 }
 
 impl Open {
-    /// What the driver complained of, if it did.
+    /// The error of the driver, if any.
     fn check(&self) -> Result<()> {
         match self.complaint.lock().unwrap_or_else(PoisonError::into_inner).take() {
             None => Ok(()),

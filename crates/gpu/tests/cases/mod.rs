@@ -1,5 +1,5 @@
-//! What fills on devices are compared with: those of the processor, which `gradus-kernels` proves equal to the plans, for all
-//! cases of its table and random ones.
+//! References for fills on devices: those of the processor, which `gradus-kernels` proves equal to
+//! the plans, for all cases of its table and random ones.
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
@@ -7,9 +7,9 @@
 mod table;
 
 use gradus_core::convert::u64_of;
-use gradus_core::seq::LinspacePlan;
 use gradus_core::{DType, Number};
 use gradus_kernels::{Fill, Options, Write, Writer};
+use gradus_sequences::LinspacePlan;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -91,8 +91,8 @@ pub fn ordinary() -> Vec<Case> {
     cases
 }
 
-/// The most elements of an ordinary sequence that the processor may have decided, of any part of it: doubles leave open what is
-/// nearly a tie.
+/// The most elements of an ordinary sequence that the processor may have decided, of any part of
+/// it: doubles leave open what is nearly a tie.
 pub fn decided(backend: Backend) -> u64 {
     if backend == Backend::Cuda { 80 } else { 8 }
 }
@@ -114,7 +114,8 @@ pub fn long(len: u64) -> Vec<Case> {
     cases
 }
 
-/// A sequence that is not exact, and of which every sixth element is a tie: more doubts than any device lists.
+/// A sequence that is not exact, and of which every sixth element is a tie: more doubts than any
+/// device lists.
 pub fn ties() -> LinspacePlan {
     let start = 1 << 24;
     LinspacePlan::new(Number::Int(start), Number::Int(start + 300_000), 900_001, true, DType::F32).unwrap()

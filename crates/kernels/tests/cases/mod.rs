@@ -2,9 +2,9 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use gradus_core::{DType, Number};
 use gradus_kernels::Fill;
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use proptest::prelude::*;
 
 use Number::{Complex, Float, Int};
@@ -18,7 +18,7 @@ pub enum Case {
     Geomspace(GeomspacePlan),
 }
 
-/// What is done with plans of any kind.
+/// A check that takes plans of any kind.
 pub trait Check {
     fn check(&self, plan: &impl Fill);
 }

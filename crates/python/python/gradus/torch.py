@@ -57,15 +57,16 @@ def _steps(steps: Any) -> int:
     return steps
 
 
-def _cast(x: Any, dtype: _np.dtype[Any]) -> Any:
-    """As PyTorch's scalars: what a type cannot hold is an error."""
-    if dtype.kind in "iu":
-        least, most = _np.iinfo(dtype).min, _np.iinfo(dtype).max
-        if isinstance(x, complex) or not math.isfinite(x) or not least <= int(x) <= most:
-            raise RuntimeError(f"value cannot be converted to type {dtype} without overflow")
-    elif dtype.kind != "c" and isinstance(x, complex):
+def _refuse(function: str, start: Any, end: Any, third: Any, steps: int | None, dtype: _np.dtype[Any]) -> None:
+    """Raises the error that PyTorch raises for these numbers; the profile ``torch`` has the rules."""
+    if any(isinstance(x, complex) for x in (start, end)):
+        if dtype.kind == "c":
+            return
         raise RuntimeError(f"value cannot be converted to type {dtype} without overflow")
-    return cast(x, dtype)
+    if dtype.kind != "c":
+        message = _native._refusal("torch", function, start, end, third, steps, dtype)
+        if message is not None:
+            raise RuntimeError(message)
 
 
 def arange(
@@ -106,16 +107,9 @@ def arange(
     first, last, by = (_number(given.get(name, of), name) for name, of in (("start", 0), ("end", 0), ("step", 1)))
     if any(isinstance(x, complex) for x in (first, last, by)):
         raise RuntimeError("arange() takes real numbers")
-    if not math.isfinite(by):
-        raise RuntimeError(f"step must be finite but got {by}")
-    if by == 0:
-        raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(first) and math.isfinite(last)):
-        raise RuntimeError(f"unsupported range: {first} -> {last}")
-    if (by > 0 and first > last) or (by < 0 and first < last):
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(x, int) for x in (first, last, by))
     made = _type(dtype, out, "int64" if whole else "float32", "arange", _TYPES)
+    _refuse("range", first, last, by, None, made)
     if made.kind in "iu" and not whole:
         # The length is that of the numbers as they are; start and step are cut toward zero.
         count = max(math.ceil((last - first) / by), 0)
@@ -134,11 +128,16 @@ def _given(result: Array, out: Array | None) -> Array:
     return out
 
 
-def _ends(start: Any, end: Any, dtype: Any, out: Array | None, function: str) -> tuple[Any, Any, _np.dtype[Any]]:
+def _ends(
+    start: Any, end: Any, steps: int, base: Any, dtype: Any, out: Array | None, function: str
+) -> tuple[Any, Any, _np.dtype[Any]]:
+    """The ends after their cast to the output type, of which PyTorch reads none for no steps and one for one step."""
     first, last = _number(start, "start"), _number(end, "end")
     default = "complex64" if isinstance(first, complex) or isinstance(last, complex) else "float32"
     made = _type(dtype, out, default, function, [*_TYPES, *_COMPLEX])
-    return _cast(first, made), _cast(last, made), made
+    _refuse(function, first, last, base, steps, made)
+    first, last = ((0, 0), (first, first), (first, last))[min(steps, 2)]
+    return cast(first, made), cast(last, made), made
 
 
 def linspace(
@@ -159,8 +158,9 @@ def linspace(
         RuntimeError: of a negative number of steps, of ends that the type cannot hold.
     """
     _check(layout, device, requires_grad, pin_memory)
-    first, last, made = _ends(start, end, dtype, out, "linspace")
-    return _native.linspace(first, last, _steps(steps), True, False, made, out=out)
+    count = _steps(steps)
+    first, last, made = _ends(start, end, count, None, dtype, out, "linspace")
+    return _native.linspace(first, last, count, True, False, made, out=out)
 
 
 def logspace(
@@ -187,5 +187,6 @@ def logspace(
         array([   2.,   16.,  128., 1024.], dtype=float32)
     """
     _check(layout, device, requires_grad, pin_memory)
-    first, last, made = _ends(start, end, dtype, out, "logspace")
-    return _native.logspace(first, last, _steps(steps), True, float(scalar(base)), made, out=out)
+    count, power = _steps(steps), float(scalar(base))
+    first, last, made = _ends(start, end, count, power, dtype, out, "logspace")
+    return _native.logspace(first, last, count, True, power, made, out=out)

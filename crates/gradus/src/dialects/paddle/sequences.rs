@@ -12,9 +12,9 @@
 //! Source: the design of `paddle.logspace`, and `LogspaceInferMeta`.
 
 use gradus_core::convert::{Rules, product, usize_of};
-use gradus_core::seq::profile::{self, LinspaceCall, LogspaceCall, Profile, RangeCall};
-use gradus_core::seq::{LinspacePlan, LogspacePlan, Plan, SpaceError};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
+use gradus_profiles::{LinspaceCall, LogspaceCall, Profile, RangeCall};
+use gradus_sequences::{LinspacePlan, LogspacePlan, Plan, SpaceError};
 
 use crate::dialects::paddle::{lowering, one, signature};
 use crate::dim::{Bounds, Dim};
@@ -112,7 +112,10 @@ impl Space {
         let profile = Profile::Paddle;
         let outcome = if self.sequence == Sequence::Arange {
             let step = Space::only(cx, 2)?;
-            profile::range(profile, &RangeCall::new([start, stop, step], cx.tensor(0)?.dtype(), dtype)?)
+            gradus_profiles::range(
+                profile,
+                &RangeCall::new([start, stop, step], cx.tensor(0)?.dtype(), dtype)?,
+            )
         } else {
             let Number::Int(num) = Space::num(cx)? else {
                 return Err(cx.wrong(NUM, &Error::new(Kind::Type, "is no integer")));
@@ -121,9 +124,9 @@ impl Space {
             let exponents = LinspaceCall { start, stop, num, endpoint: true, dtype };
             match self.sequence {
                 Sequence::Logspace => {
-                    profile::logspace(profile, &LogspaceCall { exponents, base: Space::only(cx, 3)? })
+                    gradus_profiles::logspace(profile, &LogspaceCall { exponents, base: Space::only(cx, 3)? })
                 }
-                _ => profile::linspace(profile, &exponents),
+                _ => gradus_profiles::linspace(profile, &exponents),
             }
         };
         let predicted =

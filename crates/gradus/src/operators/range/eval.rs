@@ -18,9 +18,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gradus_core::float::Format;
 use gradus_core::graph::{Builder, Content, Graph, Origin, Standard};
-use gradus_core::seq::{Argument, RangeError, RangePlan};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, convert};
 use gradus_formats::onnx as format;
+use gradus_sequences::{Argument, RangeError, RangePlan};
 
 use crate::op::{EvalCx, NodeCx, Op};
 use crate::program::{Compiler, Options, Program};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use gradus_core::seq::Plan;
-use gradus_core::seq::RangeError;
 use gradus_core::{DType, Number, convert};
+use gradus_sequences::Plan;
+use gradus_sequences::RangeError;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, Fraction, TensorFact};

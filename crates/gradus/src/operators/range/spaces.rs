@@ -8,8 +8,8 @@
 //!
 //! Inputs are scalars. Elements are those of the plans, so a graph gives the bits that a fill gives.
 
-use gradus_core::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError, samples};
 use gradus_core::{DType, Error, Kind, Number, Result, Value};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError, samples};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;

@@ -1,0 +1,104 @@
+//! Geometric sequences as powers of two, the input of fills.
+
+use dashu_int::IBig;
+use dashu_int::ops::UnsignedAbs;
+use gradus_core::convert::{self, i32_of};
+use gradus_core::float::Parts;
+
+use crate::exp2::exp2;
+use crate::line::Wide;
+use crate::power::FAR;
+
+/// The logarithms to base 2 of the magnitudes of a sequence: a straight line, where they are not
+/// far away.
+///
+/// Elements before and after those of the line are all beyond 2^16000, or below 2^-16000.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PowerLine {
+    /// The number of elements before the line.
+    pub before: u64,
+    /// The number of elements on the line.
+    pub len: u64,
+    /// True if the elements are negative.
+    pub negative: bool,
+    /// The logarithm at index 0, in units of 2^-176 and below 2^15. The one at index `i` is off by
+    /// at most `2 (i + 1)`.
+    first: Wide,
+    /// The difference of neighbours.
+    step: Wide,
+}
+
+/// Bits of the logarithms.
+const LINE_BITS: usize = 176;
+
+impl PowerLine {
+    /// The part that is not far away of the line `first + i * step`, which has `len` elements; both
+    /// are made in fixed point with as many bits as they are asked for, off by at most 4 units.
+    pub(crate) fn new(
+        first: impl Fn(usize) -> IBig,
+        step: impl Fn(usize) -> IBig,
+        len: u64,
+        negative: bool,
+    ) -> PowerLine {
+        // 64 more bits, so that walking along the line to its first element on it adds less than a
+        // unit.
+        let work = LINE_BITS + 64;
+        let (first, step) = (first(work), step(work));
+        let far = IBig::from(FAR) << work;
+        // How many elements come before the line crosses that height, which a line without a slope
+        // does not.
+        let crossing = |height: IBig| -> u64 {
+            let (height, slope) =
+                if step < IBig::ZERO { (&first - height, -&step) } else { (height - &first, step.clone()) };
+            let index = (height + &slope - IBig::ONE) / slope;
+            u64::try_from(index.clamp(IBig::ZERO, IBig::from(len))).expect("the index is clamped")
+        };
+        let (before, end) = if !step.is_zero() {
+            let (a, b) = (crossing(-far.clone()), crossing(far));
+            (a.min(b), a.max(b))
+        } else if (&first).unsigned_abs() < far.unsigned_abs() {
+            (0, len)
+        } else {
+            (len, len)
+        };
+        // The step between elements on the line is short; without two such, there is none.
+        let wide = |x: IBig, wanted: u64| {
+            if end - before < wanted { Wide { high: 0, low: 0 } } else { Wide::new(&(x >> 64usize)) }
+        };
+        let (first, step) = (wide(first + &step * before, 1), wide(step, 2));
+        PowerLine { before, len: end - before, negative, first, step }
+    }
+
+    /// The logarithm of the magnitude at index `i`, rounded down.
+    pub fn logarithm(&self, i: u64) -> i32 {
+        self.first.plus(self.step, i).whole(LINE_BITS)
+    }
+
+    /// The difference of the logarithms of neighbours.
+    pub fn slope(&self) -> f64 {
+        let (leading, unit) = self.step.leading();
+        convert::split(leading)[0] * 2f64.powi(unit - i32_of(LINE_BITS))
+    }
+
+    /// The magnitude at index `i` of the line, relatively off by less than 2^-110.
+    ///
+    /// The index is below 2^63, so the logarithm is off by at most 2^64 units, 2^-112. Of its
+    /// fraction 128 bits are kept, and `exp2` adds less than 2^-119.
+    pub fn at(&self, i: u64) -> Parts {
+        self.power(self.first.plus(self.step, i))
+    }
+
+    /// The ratio of the magnitudes of elements so many apart, as exact as [`at`](Self::at).
+    ///
+    /// It must lie between 2^-16384 and 2^16384.
+    pub fn ratio(&self, apart: u64) -> Parts {
+        self.power(Wide { high: 0, low: 0 }.plus(self.step, apart))
+    }
+
+    fn power(&self, log2: Wide) -> Parts {
+        // 112 bits of the fraction are in the upper part, and 16 more are below.
+        let fraction = log2.high.cast_unsigned() << 16 | u128::from(log2.low >> 48);
+        let whole = log2.whole(LINE_BITS);
+        Parts { negative: self.negative, mantissa: exp2(fraction), exponent: whole - 127, sticky: false }
+    }
+}
