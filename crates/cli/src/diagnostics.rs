@@ -133,7 +133,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
 }
 
 fn to_json(error: &Error) -> String {
-    let json = ErrorJson::new(error.kind().name(), error.message(), Some(error.place()));
+    let json = ErrorJson::new(error.kind().name(), error.message(), Some(error.location()));
     serde_json::to_string(&json).unwrap_or_else(|_| plain(&error.to_string()))
 }
 
@@ -144,8 +144,10 @@ fn plain(message: &str) -> String {
 
 /// The error with the line of the text file that it is about.
 fn with_source(error: &Error) -> Option<String> {
-    let place = error.place();
-    let (Some(file), Some(Position::Line(line, column))) = (&place.file, place.position) else { return None };
+    let location = error.location();
+    let (Some(file), Some(Position::Line(line, column))) = (&location.file, location.position) else {
+        return None;
+    };
     let text = std::fs::read_to_string(file).ok()?;
     let source = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
     let column = usize::try_from(column).ok()?.saturating_sub(1);
@@ -153,7 +155,7 @@ fn with_source(error: &Error) -> Option<String> {
     if source.len() > LONGEST_LINE {
         return None;
     }
-    let message = [place.nodes.as_slice(), &[error.message().to_owned()]].concat().join(": ");
+    let message = [location.nodes.as_slice(), &[error.message().to_owned()]].concat().join(": ");
     let end =
         source[start..].find([' ', '>', '/']).filter(|&len| len > 0).map_or(source.len(), |len| start + len);
     let line = usize::try_from(line).ok()?;

@@ -1,6 +1,6 @@
 //! What `--json` prints; docs/json.md describes the forms, and they stay.
 
-use gradus::error::{Place, Position};
+use gradus::error::{Location, Position};
 use gradus::graph::{Extent, Type};
 use gradus::{DType, Error, Number, Result, Tensor, Value, text};
 use serde::Serialize;
@@ -131,11 +131,11 @@ pub(crate) struct ErrorJson<'a> {
 struct ErrorContent<'a> {
     kind: &'a str,
     message: &'a str,
-    r#where: Option<PlaceJson<'a>>,
+    r#where: Option<LocationJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct PlaceJson<'a> {
+struct LocationJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,16 +149,16 @@ struct PlaceJson<'a> {
 }
 
 impl<'a> ErrorJson<'a> {
-    pub(crate) fn new(kind: &'a str, message: &'a str, place: Option<&'a Place>) -> ErrorJson<'a> {
-        let place = place.filter(|place| !place.is_empty()).map(|place| {
-            let (byte, line, column) = match place.position {
+    pub(crate) fn new(kind: &'a str, message: &'a str, location: Option<&'a Location>) -> ErrorJson<'a> {
+        let location = location.filter(|location| !location.is_empty()).map(|location| {
+            let (byte, line, column) = match location.position {
                 Some(Position::Byte(byte)) => (Some(byte), None, None),
                 Some(Position::Line(line, column)) => (None, Some(line), Some(column)),
                 None => (None, None, None),
             };
-            PlaceJson { file: place.file.as_deref(), byte, line, column, nodes: &place.nodes }
+            LocationJson { file: location.file.as_deref(), byte, line, column, nodes: &location.nodes }
         });
-        ErrorJson { error: ErrorContent { kind, message, r#where: place } }
+        ErrorJson { error: ErrorContent { kind, message, r#where: location } }
     }
 }
 

@@ -56,7 +56,7 @@ pub enum Position {
 
 /// Where something went wrong: any of file, position in the file, and nodes from the outermost inwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file's path, as it was given.
     pub file: Option<String>,
     /// The position in the file.
@@ -65,14 +65,14 @@ pub struct Place {
     pub nodes: Vec<String>,
 }
 
-impl Place {
+impl Location {
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        *self == Place::default()
+        *self == Location::default()
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         match (&self.file, self.position) {
@@ -88,7 +88,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// An error: a kind to match on, a sentence to read, and a place.
+/// An error: a kind to match on, a sentence to read, and a location.
 ///
 /// ```
 /// use gradus_core::{Error, Kind};
@@ -107,14 +107,14 @@ pub struct Error(Box<Content>);
 struct Content {
     kind: Kind,
     message: String,
-    place: Place,
+    location: Location,
 }
 
 impl Error {
-    /// An error without a place.
+    /// An error without a location.
     #[cold]
     pub fn new(kind: Kind, message: impl Into<String>) -> Error {
-        Error(Box::new(Content { kind, message: message.into(), place: Place::default() }))
+        Error(Box::new(Content { kind, message: message.into(), location: Location::default() }))
     }
 
     /// The kind.
@@ -122,28 +122,28 @@ impl Error {
         self.0.kind
     }
 
-    /// The sentence, without the place.
+    /// The sentence, without the location.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The place.
-    pub fn place(&self) -> &Place {
-        &self.0.place
+    /// The location.
+    pub fn location(&self) -> &Location {
+        &self.0.location
     }
 
     /// The same error in a file, if no file is named yet.
     #[must_use]
     pub fn in_file(mut self, file: impl fmt::Display) -> Error {
-        self.0.place.file.get_or_insert_with(|| file.to_string());
+        self.0.location.file.get_or_insert_with(|| file.to_string());
         self
     }
 
     /// The same error at a position, if neither a position nor another file is named yet.
     #[must_use]
     pub fn at(mut self, position: Position) -> Error {
-        if self.0.place.file.is_none() {
-            self.0.place.position.get_or_insert(position);
+        if self.0.location.file.is_none() {
+            self.0.location.position.get_or_insert(position);
         }
         self
     }
@@ -151,15 +151,15 @@ impl Error {
     /// The same error in a node that encloses those already named.
     #[must_use]
     pub fn in_node(mut self, node: impl fmt::Display) -> Error {
-        self.0.place.nodes.insert(0, node.to_string());
+        self.0.location.nodes.insert(0, node.to_string());
         self
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.0.place.is_empty() {
-            write!(f, "{}: ", self.0.place)?;
+        if !self.0.location.is_empty() {
+            write!(f, "{}: ", self.0.location)?;
         }
         f.write_str(&self.0.message)
     }

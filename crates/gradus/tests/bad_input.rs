@@ -224,7 +224,7 @@ fn functions_that_call_themselves_are_refused() {
         (error.kind(), error.message()),
         (Kind::Limit, "graphs and functions are nested more than 32 deep")
     );
-    assert_eq!(error.place().nodes.len(), 33, "the place names each call");
+    assert_eq!(error.location().nodes.len(), 33, "the place names each call");
 }
 
 #[test]

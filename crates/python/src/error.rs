@@ -15,13 +15,14 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let make = RAISE.get_or_try_init(py, || {
         Ok::<_, PyErr>(py.import("gradus.errors")?.getattr("_of_engine")?.unbind())
     })?;
-    let place = error.place();
-    let position = place.position.map(|_| {
-        let alone = gradus::error::Place { position: place.position, ..gradus::error::Place::default() };
+    let location = error.location();
+    let position = location.position.map(|_| {
+        let alone =
+            gradus::error::Location { position: location.position, ..gradus::error::Location::default() };
         alone.to_string()
     });
-    let place = (place.file.clone(), position, place.nodes.clone());
-    let made = make.call1(py, (error.kind().name(), error.message(), error.to_string(), place))?;
+    let location = (location.file.clone(), position, location.nodes.clone());
+    let made = make.call1(py, (error.kind().name(), error.message(), error.to_string(), location))?;
     Ok(PyErr::from_value(made.into_bound(py)))
 }
 
@@ -36,7 +37,7 @@ impl<T> OrRaise<T> for gradus::Result<T> {
     }
 }
 
-/// An error without a place.
+/// An error without a location.
 pub(crate) fn error(kind: Kind, message: impl Into<String>) -> PyErr {
     raised(&Error::new(kind, message))
 }

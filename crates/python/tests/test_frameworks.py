@@ -116,7 +116,7 @@ def test_onnx_by_version():
         o.Range(0, 1.5, 1)
     with pytest.raises(ArgumentError, match='input 2 "delta" is zero') as caught:
         o.Range(0, 1, 0)
-    assert caught.value.place.nodes and "Range-27" in caught.value.place.nodes[0]
+    assert caught.value.location.nodes and "Range-27" in caught.value.location.nodes[0]
     with pytest.raises(GraphError, match="exists since operator set 11"):
         o.Range(0, 1, 1, opset=10)
     with pytest.raises(GraphError, match='attribute "start" is not one of the operator'):

@@ -62,11 +62,11 @@ def test_errors_have_place_got_and_wanted():
     with pytest.raises(ArgumentError) as caught:
         model.run({"start": 1.0, "limit": 2.0, "delta": 0.0})
     error = caught.value
-    assert error.place.file == "examples/range.onnx" and error.place.nodes == ('node "pos" (onnx Range-11)',)
+    assert error.location.file == "examples/range.onnx" and error.location.nodes == ('node "pos" (onnx Range-11)',)
     assert (error.got, error.wanted) == ('input 2 "delta" is zero', "a range needs a step")
     assert str(error).startswith('examples/range.onnx: node "pos"') and isinstance(error, ValueError)
     again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.place, again.got) == (str(error), error.place, error.got)
+    assert (str(again), again.location, again.got) == (str(error), error.location, error.got)
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def test_what_is_wrong_is_said(call, kind, message):
         call()
     assert message in str(caught.value)
     if isinstance(caught.value, gradus.GradusError):
-        assert caught.value.got and caught.value.place == gradus.errors.Place()
+        assert caught.value.got and caught.value.location == gradus.errors.Location()
 
 
 def test_an_array_that_is_read_only_is_refused():

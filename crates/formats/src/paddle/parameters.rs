@@ -88,7 +88,7 @@ impl Parameters {
             let of = |error: Error| {
                 let message = format!("parameter \"{}\": {}", wanted.name, error.message());
                 let placed = Error::new(error.kind(), message);
-                error.place().position.map_or(placed.clone(), |position| placed.at(position))
+                error.location().position.map_or(placed.clone(), |position| placed.at(position))
             };
             reader.tensor(wanted).map_err(of)
         });

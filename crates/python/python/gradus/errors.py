@@ -3,7 +3,7 @@
 Every one has the attributes
 
 - ``message``: what is wrong, in one sentence;
-- ``place``: where, as a :class:`Place`: the file, the position in it, and the nodes from the outermost inwards;
+- ``location``: where, as a :class:`Location`: the file, the position in it, and the nodes from the outermost inwards;
 - ``got`` and ``wanted``: the halves of the sentence, "*got*, but *wanted*"; ``wanted`` is ``None`` where the sentence has one half.
 
 Example:
@@ -27,14 +27,14 @@ __all__ = [
     "GradusError",
     "GraphError",
     "LimitError",
-    "Place",
+    "Location",
     "ShapeError",
     "UnsupportedError",
     "UsageError",
 ]
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where something went wrong."""
 
     #: The file's path, as it was given.
@@ -50,13 +50,13 @@ class GradusError(Exception):
 
     kind = ""
 
-    def __init__(self, message: str, text: str | None = None, place: Place = Place()) -> None:
+    def __init__(self, message: str, text: str | None = None, location: Location = Location()) -> None:
         super().__init__(message if text is None else text)
         self.message = message
-        self.place = place
+        self.location = location
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.message, str(self), self.place)
+        return type(self), (self.message, str(self), self.location)
 
     @property
     def got(self) -> str:
@@ -127,7 +127,7 @@ _BY_KIND = {each.kind: each for each in GradusError.__subclasses__()}
 
 
 def _of_engine(
-    kind: str, message: str, text: str, place: tuple[str | None, str | None, list[str]]
+    kind: str, message: str, text: str, location: tuple[str | None, str | None, list[str]]
 ) -> GradusError:
-    file, position, nodes = place
-    return _BY_KIND[kind](message, text, Place(file, position, tuple(nodes)))
+    file, position, nodes = location
+    return _BY_KIND[kind](message, text, Location(file, position, tuple(nodes)))
