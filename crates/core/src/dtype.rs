@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// What the elements of a type are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +58,8 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => Class::$class),* }
             }
 
-            /// Every name by which the type is read.
-            fn names(self) -> &'static [&'static str] {
+            /// All names by which the type is read, the one that is printed first.
+            pub const fn names(self) -> &'static [&'static str] {
                 match self { $(DType::$variant => &[$long, $short, $($alias),*]),* }
             }
         }
@@ -182,15 +182,11 @@ impl FromStr for DType {
     /// Reads a type by any of its names, in any case.
     ///
     /// # Errors
-    /// [`Kind::Usage`], with the list of the known types.
+    /// [`Kind::Usage`](crate::Kind::Usage), with the names that are near.
     fn from_str(text: &str) -> Result<DType> {
         let wanted = text.to_ascii_lowercase();
         DType::ALL.iter().copied().find(|dtype| dtype.names().contains(&wanted.as_str())).ok_or_else(|| {
-            let known: Vec<_> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-            Error::new(
-                Kind::Usage,
-                format!("\"{text}\" is not an element type; known are {}", known.join(", ")),
-            )
+            Error::unknown("element type", text, DType::ALL.iter().flat_map(|dtype| dtype.names()).copied())
         })
     }
 }
@@ -287,6 +283,7 @@ macro_rules! dispatch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kind;
 
     #[test]
     fn names_are_unique_and_read_back() {
@@ -303,12 +300,10 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_an_error_that_lists_the_known() {
+    fn an_unknown_name_is_an_error_that_suggests_near_ones() {
         let error = "float7".parse::<DType>().unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
-        assert!(
-            error.to_string().starts_with("\"float7\" is not an element type; known are bool, string, int2")
-        );
+        assert!(error.to_string().starts_with("unknown element type \"float7\"; did you mean \"float\" or"));
     }
 
     #[test]

@@ -134,6 +134,13 @@ impl Builder {
         shared
     }
 
+    /// Sets the version of all nodes of a domain: those of a model have that of its operator set.
+    pub fn import(&mut self, domain: &str, version: i64) {
+        for node in self.graph.nodes.iter_mut().filter(|node| &*node.operator.domain == domain) {
+            node.version = Some(version);
+        }
+    }
+
     /// Adds a node. Its outputs become defined; what its graphs capture is looked up here.
     ///
     /// # Errors
