@@ -1,14 +1,15 @@
-//! What can be typed. Help, completions and the manual page are made from these definitions.
+//! The arguments of the commands. Help, completions and manual pages are made from them.
 
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use gradus::{DType, Limits, Options, seq};
+use gradus::{DType, Error, Limits, Options, seq};
 
 /// Exact sequences and shapes of tensor programs.
 ///
-/// Runs ONNX models and OpenVINO IR whose operators it has, prints what models hold, and computes sequences. Exit
-/// status: 0 if all went well, 1 if a model or its data is wrong, 2 if the command line is.
+/// Runs, infers, folds and converts models of ONNX, OpenVINO and Paddle, shows what they hold, and
+/// computes sequences. Exit status: 0 on success, 1 if a model or its data is wrong, 2 if the
+/// command line is.
 #[derive(Debug, Parser)]
 #[command(name = "gradus", version, max_term_width = 100)]
 pub(crate) struct Args {
@@ -32,7 +33,7 @@ pub(crate) enum Command {
     Geomspace(Geomspace),
     Compare(Compare),
     Completions(Completions),
-    Man,
+    Man(Man),
 }
 
 impl Args {
@@ -52,7 +53,7 @@ impl Args {
             Command::Logspace(logspace) => logspace.sequence.out.json,
             Command::Geomspace(geomspace) => geomspace.out.json,
             Command::Compare(compare) => compare.json,
-            Command::Completions(_) | Command::Man => false,
+            Command::Completions(_) | Command::Man(_) => false,
         }
     }
 }
@@ -326,7 +327,7 @@ pub(crate) struct Sequence {
     pub(crate) types: Types,
 
     /// Whose results are wanted; they are predicted, the program is not run.
-    #[arg(long, default_value_t, value_name = "PROGRAM")]
+    #[arg(long, default_value_t, value_name = "PROGRAM", value_parser = profile)]
     pub(crate) profile: seq::profile::Profile,
 
     #[command(flatten)]
@@ -503,6 +504,24 @@ pub(crate) enum Call {
 pub(crate) struct Completions {
     /// The shell.
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print the manual page of a command, or write all pages.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Man {
+    /// The command; without it, the page of gradus itself.
+    pub(crate) command: Option<String>,
+
+    /// Write the pages of all commands into this folder, as gradus.1, gradus-run.1, …
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Returns the profile of a name, or an error that suggests near names.
+fn profile(name: &str) -> Result<seq::profile::Profile, Error> {
+    use seq::profile::Profile;
+    let names = || Profile::ALL.iter().map(|profile| profile.name());
+    name.parse().map_err(|_| Error::unknown("profile", name, names()))
 }
 
 #[cfg(test)]

@@ -131,6 +131,10 @@ pub(crate) struct ErrorJson<'a> {
 struct ErrorContent<'a> {
     kind: &'a str,
     message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    got: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wanted: Option<&'a str>,
     r#where: Option<LocationJson<'a>>,
 }
 
@@ -149,16 +153,19 @@ struct LocationJson<'a> {
 }
 
 impl<'a> ErrorJson<'a> {
-    pub(crate) fn new(kind: &'a str, message: &'a str, location: Option<&'a Location>) -> ErrorJson<'a> {
-        let location = location.filter(|location| !location.is_empty()).map(|location| {
+    pub(crate) fn of(error: &'a Error) -> ErrorJson<'a> {
+        let location = Some(error.location()).filter(|location| !location.is_empty()).map(|location| {
             let (byte, line, column) = match location.position {
                 Some(Position::Byte(byte)) => (Some(byte), None, None),
                 Some(Position::Line(line, column)) => (None, Some(line), Some(column)),
                 None => (None, None, None),
             };
-            LocationJson { file: location.file.as_deref(), byte, line, column, nodes: &location.nodes }
+            let Location { file, nodes, .. } = location;
+            LocationJson { file: file.as_deref(), byte, line, column, nodes }
         });
-        ErrorJson { error: ErrorContent { kind, message, r#where: location } }
+        let (kind, message) = (error.kind().name(), error.message());
+        let (got, wanted) = (error.got(), error.wanted());
+        ErrorJson { error: ErrorContent { kind, message, got, wanted, r#where: location } }
     }
 }
 

@@ -186,7 +186,9 @@ impl FromStr for DType {
     fn from_str(text: &str) -> Result<DType> {
         let wanted = text.to_ascii_lowercase();
         DType::ALL.iter().copied().find(|dtype| dtype.names().contains(&wanted.as_str())).ok_or_else(|| {
-            Error::unknown("element type", text, DType::ALL.iter().flat_map(|dtype| dtype.names()).copied())
+            let all = || DType::ALL.iter();
+            let others = all().flat_map(|dtype| dtype.names()).copied();
+            Error::unknown("element type", text, all().map(|dtype| dtype.name()).chain(others))
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Errors: what went wrong, and where.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -151,7 +152,8 @@ impl Error {
     #[cold]
     pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
         const LISTED: usize = 12;
-        let known: Vec<_> = known.into_iter().collect();
+        let mut seen = HashSet::new();
+        let known: Vec<_> = known.into_iter().filter(|name| seen.insert(*name)).collect();
         let quoted = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>();
         let near = quoted(&near(name, &known));
         let (wanted, hint) = match &near[..] {
@@ -309,7 +311,6 @@ pub fn near<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
         })
         .collect();
     found.sort_by_key(|&(distance, _)| distance);
-    found.dedup();
     found.into_iter().take(MOST).map(|(_, known)| known).collect()
 }
 

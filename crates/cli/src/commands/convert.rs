@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::given;
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::output;
+use crate::output::{self, escaped};
 
 /// Notes that are printed of each kind where not all are asked for.
 const MOST: usize = 20;
@@ -115,13 +115,20 @@ fn text(args: &args::Convert, from: Standard, to: Standard, report: &Report) -> 
     );
     let most = if args.all { usize::MAX } else { MOST };
     for note in report.notes.iter().take(most) {
-        let _ = writeln!(out, "  {} ({}): {}: {}", note.place, note.operator, note.exactness, note.why);
+        let _ = writeln!(
+            out,
+            "  {} ({}): {}: {}",
+            escaped(&note.place),
+            escaped(&note.operator),
+            note.exactness,
+            escaped(&note.why)
+        );
     }
     if report.notes.len() > most {
         let _ = writeln!(out, "  and {} more (--all)", report.notes.len() - most);
     }
     for lost in report.lost.iter().take(most) {
-        let _ = writeln!(out, "not kept: {lost}");
+        let _ = writeln!(out, "not kept: {}", escaped(lost));
     }
     if report.lost.len() > most {
         let _ = writeln!(out, "not kept: and {} more (--all)", report.lost.len() - most);

@@ -109,7 +109,8 @@ fn kind(change: &Change) -> &'static str {
 
 /// Text on one line that is not too long.
 fn short(text: &str) -> String {
-    let mut letters = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    let text = output::escaped(text);
+    let mut letters = text.chars();
     let mut short: String = letters.by_ref().take(LETTERS).collect();
     if letters.next().is_some() {
         short.push('…');
