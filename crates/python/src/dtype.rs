@@ -2,13 +2,13 @@
 
 use std::str::FromStr;
 
-use gradus::{DType, Kind};
+use gradus::{DType, DTypeSet, Kind};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
-use crate::error::{error, type_name};
+use crate::error::{error, mismatch, type_name};
 
 /// The name of a type in `ml_dtypes`, if it is one of its types.
 fn in_ml_dtypes(dtype: DType) -> Option<&'static str> {
@@ -89,9 +89,8 @@ fn understood(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         || described.map_or_else(|_| type_name(object), |descriptor| descriptor.to_string()),
         |text| format!("\"{text}\""),
     );
-    let known: Vec<_> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-    let message = format!("dtype is {got}, but one of these is wanted: {}", known.join(", "));
-    Err(error(Kind::Type, message))
+    let known = DTypeSet::of(DType::ALL);
+    Err(mismatch(Kind::Type, "dtype", got, format_args!("one of {known}")))
 }
 
 /// The element type of arrays of that type, if we have it; in the byte order of the machine.

@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
 use crate::device::DeviceArray;
-use crate::error::{OrRaise, error, type_name};
+use crate::error::{OrRaise, mismatch, type_name};
 use crate::number::{Argument, argument, samples, widest};
 use crate::plan::Plan;
 use crate::sequence::{Form, Recipe, output_type};
@@ -22,8 +22,8 @@ fn profile_of(profile: Object<'_, '_>) -> PyResult<Profile> {
     match profile.cast::<PyString>() {
         Ok(text) => text.to_str()?.parse::<Profile>().or_raise(),
         Err(_) => {
-            let got = type_name(profile);
-            Err(error(Kind::Type, format!("profile is of type {got}, but the name of a profile is wanted")))
+            let got = format!("of type {}", type_name(profile));
+            Err(mismatch(Kind::Type, "profile", got, "the name of a profile"))
         }
     }
 }
@@ -78,7 +78,7 @@ pub(crate) fn range_recipe(
     let zero = || Argument::Weak(Number::Int(0));
     let (start, stop) = match (start, stop) {
         (None, None) => {
-            return Err(error(Kind::Type, "stop is not given, but a range needs one"));
+            return Err(mismatch(Kind::Type, "stop", "missing", "a number"));
         }
         (start, None) => (None, start),
         both => both,
@@ -94,9 +94,7 @@ pub(crate) fn range_recipe(
     ];
     let mut numbers = [Number::Int(0); 3];
     for ((slot, argument), name) in numbers.iter_mut().zip(&arguments).zip(["start", "stop", "step"]) {
-        *slot = argument
-            .number()
-            .ok_or_else(|| error(Kind::Shape, format!("{name} is an array, but a range needs numbers")))?;
+        *slot = argument.number().ok_or_else(|| mismatch(Kind::Shape, name, "an array", "a number"))?;
     }
     let dtype = match dtype {
         Some(dtype) => dtype,
@@ -119,8 +117,8 @@ fn given<'py>(
     let plan = recipe.plan()?;
     if let Some(device) = device {
         if out.is_some() {
-            let message = format!("out is an array of the processor, but device is \"{device}\"");
-            return Err(error(Kind::Usage, message));
+            let wanted = format!("None with device=\"{device}\"");
+            return Err(mismatch(Kind::Usage, "out", "an array of the processor", wanted));
         }
         return Ok(Bound::new(py, DeviceArray::new(py, &plan, device)?)?.into_any());
     }
@@ -257,16 +255,15 @@ impl Space<'_, '_> {
         let endpoint = self.endpoint;
         let (Some(start), Some(stop), Some(base)) = (start.number(), stop.number(), base.number()) else {
             if self.profile != Profile::Exact {
-                let message = "profiles are of sequences between numbers, but there is an array";
-                return Err(error(Kind::Unsupported, message));
+                let message = "cannot predict a profile: an end or the base";
+                return Err(mismatch(Kind::Unsupported, message, "an array", "a number"));
             }
             let tensors = [start.tensor().or_raise()?, stop.tensor().or_raise()?, base.tensor().or_raise()?];
             let samples = ArraySamples { num, endpoint, axis: self.axis, dtype };
             return Ok(Planned::Many(Box::new(Many { form: self.form, tensors, samples })));
         };
         if self.axis != 0 && self.axis != -1 {
-            let message = format!("the axis is {}, but the result has 1: -1 to 0", self.axis);
-            return Err(error(Kind::Shape, message));
+            return Err(mismatch(Kind::Shape, "axis", self.axis, "-1 or 0 for a result of rank 1"));
         }
         let (form, profile) = (self.form, self.profile);
         Ok(Planned::One(Recipe { form, start, stop, third: base, num, endpoint, dtype, profile }))
@@ -283,9 +280,8 @@ impl Space<'_, '_> {
             Planned::Many(many) => many,
         };
         if let Some(device) = device {
-            let message =
-                format!("device is \"{device}\", but sequences between arrays are made by the processor");
-            return Err(error(Kind::Unsupported, message));
+            let got = format!("\"{device}\"");
+            return Err(mismatch(Kind::Unsupported, "device", got, "None for sequences between arrays"));
         }
         let Many { form, tensors: [start, stop, base], samples } = *many;
         let limits = Limits { max_bytes: u64::MAX, ..Limits::DEFAULT };
@@ -305,7 +301,7 @@ impl Space<'_, '_> {
         match self.planned(py)? {
             Planned::One(recipe) => Ok(recipe),
             Planned::Many(_) => {
-                Err(error(Kind::Shape, "an end or the base is an array, but a plan is of one sequence"))
+                Err(mismatch(Kind::Shape, "cannot make a plan: an end or the base", "an array", "a number"))
             }
         }
     }

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::dim::{extents, fact_to_python, numbers, to_python, type_to_python};
-use crate::error::{OrRaise, error};
+use crate::error::{OrRaise, error, mismatch, raised};
 use crate::tensor::{value_from_python, value_to_python};
 
 /// Random bindings of symbols under which a folded model is verified, and the number that they start from: the same in each
@@ -218,11 +218,10 @@ impl Model {
         let standard = known.into_iter().find(|standard| standard.name() == to);
         let Some(standard) = standard.filter(|&standard| standard == Standard::Onnx || opset.is_none())
         else {
-            let message = match standard {
-                Some(_) => "opset is for models of ONNX".to_owned(),
-                None => format!("\"{to}\" is no standard that is written; onnx and openvino are"),
-            };
-            return Err(error(gradus::Kind::Usage, message));
+            return Err(match standard {
+                Some(_) => error(gradus::Kind::Usage, "opset is for models of ONNX"),
+                None => raised(&gradus::Error::unknown("standard to write", to, known.map(Standard::name))),
+            });
         };
         let options = ConvertOptions { opset, dims: numbers(Some(dims))? };
         let converted = py.detach(|| self.read()?.convert(standard, &options));
@@ -316,10 +315,8 @@ fn typed<'py>(value: &Bound<'py, PyAny>, declared: Option<&Type>) -> PyResult<Bo
                 .import("gradus._models")?
                 .call_method1("exactly", (value, crate::dtype::descriptor(py, dtype)?))?;
             if made.is_none() {
-                return Err(error(
-                    gradus::Kind::Value,
-                    format!("{} is not a number that {dtype} holds, but one is wanted", value.repr()?),
-                ));
+                let wanted = format!("a number that {dtype} holds");
+                return Err(mismatch(gradus::Kind::Value, "an input", value.repr()?, wanted));
             }
             Ok(made)
         }

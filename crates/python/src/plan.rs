@@ -8,7 +8,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
 
-use crate::error::{OrRaise, error};
+use crate::error::{OrRaise, error, mismatch};
 use crate::number::{argument, to_python};
 use crate::sequence::{Form, Recipe, Sequence, check_out, empty};
 use crate::tensor::new_array;
@@ -152,10 +152,8 @@ impl Plan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let len = self.window.len;
         if lo < 0 || hi < lo || hi > len {
-            return Err(error(
-                Kind::Value,
-                format!("the chunk is {lo} to {hi}, but one within 0 to {len} is wanted"),
-            ));
+            let (got, wanted) = (format!("{lo} to {hi}"), format!("within 0 to {len}"));
+            return Err(mismatch(Kind::Value, "the chunk", got, wanted));
         }
         self.part(lo, hi).to_numpy(py, out)
     }
@@ -239,7 +237,7 @@ pub(crate) fn _plan(
     profile: &str,
     window: (i64, i64, i64),
 ) -> PyResult<Plan> {
-    let wrong = |what: &str| error(Kind::Value, format!("this is no pickle of a plan: {what}"));
+    let wrong = |what: &str| error(Kind::Value, format!("cannot unpickle a plan: unexpected {what}"));
     let form = Form::ALL.iter().find(|(_, name)| *name == form).ok_or_else(|| wrong(form))?.0;
     let number =
         |object: &Bound<'_, PyAny>| argument(object, "a number")?.number().ok_or_else(|| wrong("an array"));

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::dtype::{descriptor, named};
-use crate::error::{OrRaise, error, raised, type_name};
+use crate::error::{OrRaise, error, mismatch, raised, type_name};
 use crate::number::to_python;
 
 /// Elements that are made on the stack, and while Python waits: it takes less than to let it go on.
@@ -164,9 +164,7 @@ impl Recipe {
     /// What a program does with the call.
     pub(crate) fn outcome(&self, profile: Profile) -> PyResult<Outcome> {
         let Recipe { form, start, stop, third, num, endpoint, dtype, .. } = *self;
-        let num = i64::try_from(num).map_err(|_| {
-            error(Kind::Limit, format!("num is {num}, but a sequence has at most 2^63 - 1 elements"))
-        })?;
+        let num = i64::try_from(num).map_err(|_| mismatch(Kind::Limit, "num", num, "at most 2^63 - 1"))?;
         let exponents = LinspaceCall { start, stop, num, endpoint, dtype };
         Ok(match form {
             Form::Range => {
@@ -180,7 +178,7 @@ impl Recipe {
             Form::Linspace => profile::linspace(profile, &exponents),
             Form::Logspace => profile::logspace(profile, &LogspaceCall { exponents, base: third }),
             Form::Geomspace => {
-                return Err(error(Kind::Unsupported, "of geomspace, no program is predicted"));
+                return Err(error(Kind::Unsupported, "prediction is not available for geomspace"));
             }
         })
     }
@@ -252,16 +250,16 @@ fn new_array<'py, T: Write + numpy::Element>(
 /// Checks that an object is an array of one axis, of that length and type.
 pub(crate) fn check_out(out: &Bound<'_, PyAny>, len: u64, dtype: DType) -> PyResult<()> {
     let py = out.py();
-    let array: &Bound<'_, PyUntypedArray> = out.cast().map_err(|_| {
-        error(Kind::Type, format!("out is of type {}, but an array is wanted", type_name(out)))
-    })?;
+    let array: &Bound<'_, PyUntypedArray> = out
+        .cast()
+        .map_err(|_| mismatch(Kind::Type, "out", format_args!("of type {}", type_name(out)), "an array"))?;
     if array.ndim() != 1 || convert::u64_of(array.len()) != len {
         let shape = array.getattr("shape")?;
-        return Err(error(Kind::Shape, format!("out has shape {shape}, but ({len},) is wanted")));
+        return Err(mismatch(Kind::Shape, "the shape of out", shape, format_args!("({len},)")));
     }
     let found = array.dtype();
     if !found.is(&descriptor(py, dtype)?) && crate::dtype::of_descriptor(&found)? != Some(dtype) {
-        return Err(error(Kind::Type, format!("out is of {found}, but {dtype} is wanted")));
+        return Err(mismatch(Kind::Type, "the type of out", found, dtype));
     }
     Ok(())
 }
@@ -310,7 +308,7 @@ fn write<T: Write + numpy::Element>(
 fn writable<'py, T: numpy::Element>(
     out: &Bound<'py, PyArray1<T>>,
 ) -> PyResult<numpy::PyReadwriteArray1<'py, T>> {
-    out.try_readwrite().map_err(|failed| error(Kind::Value, format!("out cannot be written: {failed}")))
+    out.try_readwrite().map_err(|failed| error(Kind::Value, format!("cannot write out: {failed}")))
 }
 
 /// Elements of a part that is made aside, where elements do not lie side by side.

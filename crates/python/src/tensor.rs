@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::dtype::{descriptor, of_descriptor};
-use crate::error::{OrRaise, error};
+use crate::error::{OrRaise, error, mismatch};
 
 /// The array of an object: an array of NumPy, a tensor that speaks DLPack, or what NumPy makes an array of.
 pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
@@ -57,7 +57,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         array = array.call_method1("astype", (native,))?.cast_into()?;
     }
     let dtype = of_descriptor(&array.dtype())?.ok_or_else(|| {
-        error(Kind::Type, format!("an array is of {}, but numbers or text are wanted", array.dtype()))
+        mismatch(Kind::Type, "the type of an array", array.dtype(), "one of numbers or text")
     })?;
     let shape = Shape::new(array.shape()).or_raise()?;
     let flat = py.import("numpy")?.call_method1("ascontiguousarray", (&array,))?;
@@ -66,7 +66,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         let texts: Vec<String> = flat
             .call_method0("tolist")?
             .extract()
-            .map_err(|_| error(Kind::Type, "an array is of objects, but numbers or text are wanted"))?;
+            .map_err(|_| mismatch(Kind::Type, "the type of an array", "object", "one of numbers or text"))?;
         return Tensor::from_text(shape, texts.into_iter().map(Into::into).collect()).or_raise();
     }
     let bytes = flat.call_method1("view", (numpy::dtype::<u8>(py),))?.cast_into::<PyArray1<u8>>()?;

@@ -131,7 +131,7 @@ def test_openvino_by_version():
     assert o.range(0, 5, 2).tolist() == [0, 2, 4]
     assert o.range(1.2, 11.3, 1.6, "i32").tolist() == list(range(1, 11))
     assert o.range(0, 5, np.float32(2), np.float32).dtype == np.float32
-    with pytest.raises(ShapeError, match="a scalar is wanted"):
+    with pytest.raises(ShapeError, match="a scalar"):
         o.range(np.zeros(1), 5, 1, "f32")
     with pytest.raises(ArgumentError, match="zero after the cast"):
         o.range(0.0, 5.0, 0.5, "i32")

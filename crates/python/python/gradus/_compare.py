@@ -136,6 +136,6 @@ def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
     """
     ask = _FUNCTIONS.get(function)
     if ask is None:
-        raise UsageError(f'the function is "{function}", but one of these is wanted: range, linspace, logspace')
+        raise UsageError.mismatch("the function", f'"{function}"', "range, linspace or logspace")
     call, rows = ask(*arguments, **keywords)
     return Comparison(call, [Row(**{**row, "first": tuple(row.get("first", ()))}) for row in rows])
