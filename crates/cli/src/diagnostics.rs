@@ -1,4 +1,4 @@
-//! What went wrong, for people on standard error or as JSON, and the exit status that goes with it.
+//! Errors, reported on standard error as text or JSON, and exit statuses.
 
 use std::io::Write;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(crate) enum Failure {
     Error(Error),
     /// Something is wrong with a value that was typed.
     Mistake(Mistake),
-    /// What is wrong has been reported.
+    /// The error has been reported.
     Reported,
     /// There are differences, as has been printed.
     Different,

@@ -1,4 +1,4 @@
-//! What `--json` prints; docs/json.md describes the forms, and they stay.
+//! The stable JSON that `--json` prints; docs/json.md describes it.
 
 use gradus::error::{Location, Position};
 use gradus::graph::{Extent, Type};
@@ -94,7 +94,8 @@ pub(crate) fn object<K: AsRef<str>, V: Serialize>(
     RawValue::from_string(String::from_utf8_lossy(&out).into_owned()).map_err(fail)
 }
 
-/// A declared type: numbers for extents that are known, text for symbols and bounds, null for what is open.
+/// A declared type: numbers for extents that are known, text for symbols and bounds, null for what
+/// is open.
 #[derive(Serialize)]
 pub(crate) struct TypeJson {
     r#type: Option<String>,

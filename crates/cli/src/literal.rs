@@ -8,7 +8,8 @@ use crate::diagnostics::Mistake;
 /// Levels of lists within lists.
 const DEPTH: usize = 32;
 
-/// Reads a tensor of that type; without a type, of text, bool, int64 or float32, whichever fits first.
+/// Reads a tensor of that type; without a type, of text, bool, int64 or float32, whichever fits
+/// first.
 pub(crate) fn parse(source: &str, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
     let mut reading = Reading { source, at: 0, items: Vec::new(), dims: Vec::new() };
     reading.blanks();

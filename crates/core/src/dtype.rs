@@ -1,15 +1,15 @@
 //! Element types: every one that ONNX, OpenVINO or Paddle defines, under one name each.
 //!
-//! A type is known by its long name (`float8_e4m3fn`), its short name (`f8e4m3fn`) and the names the standards
-//! give it; all are read, the long one is printed. Elements narrower than a byte are *packed*: a tensor holds
-//! them as one little-endian bit stream (see [`crate::packed`]).
+//! A type is known by its long name (`float8_e4m3fn`), its short name (`f8e4m3fn`) and the names
+//! the standards give it; all are read, the long one is printed. Elements narrower than a byte are
+//! *packed*: a tensor holds them as one little-endian bit stream (see [`crate::packed`]).
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// What the elements of a type are.
+/// The class of an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// True or false, one byte each.
@@ -26,7 +26,8 @@ pub enum Class {
     Complex,
 }
 
-/// Declares [`DType`] and its table of facts: variant, long name, short name, bits, class, further names.
+/// Declares [`DType`] and its table of facts: variant, long name, short name, bits, class, further
+/// names.
 macro_rules! dtypes {
     ($($(#[$doc:meta])* $variant:ident $long:literal $short:literal $bits:literal $class:ident [$($alias:literal)*];)*) => {
         /// The type of a tensor's elements.
@@ -53,7 +54,7 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => $bits),* }
             }
 
-            /// What the elements are.
+            /// The class of the elements.
             pub const fn class(self) -> Class {
                 match self { $(DType::$variant => Class::$class),* }
             }
@@ -134,27 +135,27 @@ dtypes! {
 }
 
 impl DType {
-    /// Whether elements are narrower than a byte and so packed.
+    /// Returns true if elements are narrower than a byte and so packed.
     pub const fn is_packed(self) -> bool {
         self.bits() > 0 && self.bits() < 8
     }
 
-    /// Whether elements are whole numbers; `bool` is not one of these types.
+    /// Returns true if elements are integers; `bool` is not one of these types.
     pub const fn is_integer(self) -> bool {
         matches!(self.class(), Class::Signed | Class::Unsigned)
     }
 
-    /// Whether elements are real floating-point numbers.
+    /// Returns true if elements are real floating-point numbers.
     pub const fn is_float(self) -> bool {
         matches!(self.class(), Class::Float)
     }
 
-    /// Whether elements are integers or real floating-point numbers.
+    /// Returns true if elements are integers or real floating-point numbers.
     pub const fn is_real(self) -> bool {
         self.is_integer() || self.is_float()
     }
 
-    /// Whether elements are pairs of a real and an imaginary part.
+    /// Returns true if elements are pairs of a real and an imaginary part.
     pub const fn is_complex(self) -> bool {
         matches!(self.class(), Class::Complex)
     }
@@ -224,12 +225,12 @@ impl DTypeSet {
         DTypeSet(self.0 | other.0)
     }
 
-    /// Whether the type is in the set.
+    /// Returns true if the type is in the set.
     pub const fn contains(self, dtype: DType) -> bool {
         self.0 & crate::convert::bit_of(dtype) != 0
     }
 
-    /// Whether there is no type in the set.
+    /// Returns true if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -257,8 +258,8 @@ impl fmt::Debug for DTypeSet {
 
 /// Calls a generic function with the Rust type of a runtime element type, for the types listed.
 ///
-/// The last arm says what to do for any other type. The macro takes a path, so that the body stays ordinary Rust,
-/// and the list at the call shows the set that is supported.
+/// The last arm says what to do for any other type. The macro takes a path, so that the body stays
+/// ordinary Rust, and the list at the call shows the set that is supported.
 ///
 /// ```
 /// use gradus_core::{dispatch, DType, Element};

@@ -1,29 +1,32 @@
 //! Elementary functions in fixed point, to any number of bits.
 //!
-//! A fixed-point number of `bits` bits is an integer that counts units of 2^-bits. Every function takes its
-//! arguments as exact and says by how many units its result may be off. Inside, they work with more bits, so that
-//! what is said holds with room to spare; the comments count in units of the working precision.
+//! A fixed-point number of `bits` bits is an integer that counts units of 2^-bits. Every function
+//! takes its arguments as exact and says by how many units its result may be off. Inside, they work
+//! with more bits, so that what is said holds with room to spare; the comments count in units of
+//! the working precision.
 
 use dashu_int::{IBig, UBig};
 
 use crate::convert::{i64_of, nearest_f64, usize_of};
 use crate::exact::Number;
 
-/// The number of times that an argument is halved before its series: about as many as the terms that it saves.
+/// The number of times that an argument is halved before its series: about as many as the terms
+/// that it saves.
 fn halvings(bits: usize) -> usize {
     bits.isqrt()
 }
 
-/// More bits, for an argument that is halved: the error of a series of at most 2^19 terms, doubled as often.
+/// More bits, for an argument that is halved: the error of a series of at most 2^19 terms, doubled
+/// as often.
 fn guard(halvings: usize) -> usize {
     halvings + 24
 }
 
 /// `e^x` for `x` from -1 to 1, off by at most 1 unit.
 ///
-/// With `h` halvings: each term of the series is off by at most 2 units, a sum of `n` of them with the rest that is
-/// left out by at most `2n + 4`; `h` squarings make that less than `e 2^h (4n + 11)`, which is less than half of
-/// 2^(h + 24) for all `n` below 2^19.
+/// With `h` halvings: each term of the series is off by at most 2 units, a sum of `n` of them with
+/// the rest that is left out by at most `2n + 4`; `h` squarings make that less than `e 2^h (4n +
+/// 11)`, which is less than half of 2^(h + 24) for all `n` below 2^19.
 pub(crate) fn exp(x: &IBig, bits: usize) -> IBig {
     let halvings = halvings(bits);
     let guard = guard(halvings);
@@ -45,12 +48,14 @@ pub(crate) fn exp(x: &IBig, bits: usize) -> IBig {
     sum >> guard
 }
 
-/// Whether a term of a series is at most one unit, after which all that follow add less than one.
+/// Returns true if a term of a series is at most one unit, after which all that follow add less
+/// than one.
 fn is_small(term: &IBig) -> bool {
     *term <= IBig::ONE && *term >= IBig::NEG_ONE
 }
 
-/// Cosine and sine of `x` from -1 to 1, each off by at most 1 unit: the series of `e^ix`, as [`exp`].
+/// Cosine and sine of `x` from -1 to 1, each off by at most 1 unit: the series of `e^ix`, as
+/// [`exp`].
 pub(crate) fn cos_sin(x: &IBig, bits: usize) -> (IBig, IBig) {
     let halvings = halvings(bits);
     let guard = guard(halvings);
@@ -75,7 +80,8 @@ pub(crate) fn cos_sin(x: &IBig, bits: usize) -> (IBig, IBig) {
     (cos >> guard, sin >> guard)
 }
 
-/// `2 atanh(z)`, or `2 atan(z)`, for `z` of at most 1/2 in magnitude, off by at most one unit for each bit.
+/// `2 atanh(z)`, or `2 atan(z)`, for `z` of at most 1/2 in magnitude, off by at most one unit for
+/// each bit.
 fn two_arc_tangent(z: &IBig, bits: usize, hyperbolic: bool) -> IBig {
     let square = (z * z) >> bits;
     let (mut sum, mut power) = (z.clone(), z.clone());
@@ -93,10 +99,11 @@ fn two_arc_tangent(z: &IBig, bits: usize, hyperbolic: bool) -> IBig {
 /// More bits for the series of an arc tangent, whose error grows with their number.
 const SERIES_GUARD: usize = 32;
 
-/// The natural logarithm of `x`, which lies from 1/2 to 2, off by at most 1 unit; `x` has `x_bits` bits.
+/// The natural logarithm of `x`, which lies from 1/2 to 2, off by at most 1 unit; `x` has `x_bits`
+/// bits.
 ///
-/// The double's logarithm `y` is near; `x / e^y` is 1 and a very small rest, whose logarithm is a short series.
-/// Nothing depends on how near `y` is, save the time that it takes.
+/// The double's logarithm `y` is near; `x / e^y` is 1 and a very small rest, whose logarithm is a
+/// short series. Nothing depends on how near `y` is, save the time that it takes.
 pub(crate) fn ln(x: &IBig, x_bits: usize, bits: usize) -> IBig {
     let work = bits + SERIES_GUARD;
     let near = fixed(double(x, x_bits).ln(), work);
@@ -112,9 +119,11 @@ fn double(x: &IBig, bits: usize) -> f64 {
     nearest_f64(Number::Int(top)) / nearest_f64(Number::Int(1 << kept))
 }
 
-/// The angle of `re + i im`, where the larger of the two is from 1/2 to 1 in magnitude, off by at most 1 unit.
+/// The angle of `re + i im`, where the larger of the two is from 1/2 to 1 in magnitude, off by at
+/// most 1 unit.
 ///
-/// As [`ln`]: turned back by the angle that the doubles give, the number lies almost on the real axis.
+/// As [`ln`]: turned back by the angle that the doubles give, the number lies almost on the real
+/// axis.
 pub(crate) fn angle(re: &IBig, im: &IBig, bits: usize) -> IBig {
     let work = bits + SERIES_GUARD;
     // The series of the sine wants at most 1, so the angle is turned back in quarters.
@@ -125,7 +134,8 @@ pub(crate) fn angle(re: &IBig, im: &IBig, bits: usize) -> IBig {
         (re, im) = ((&re * &cos + &im * &sin) >> work, (&im * &cos - &re * &sin) >> work);
     }
     let z = (im << work) / re;
-    // 2 atan(z/2) would be exact only for small z; the angle itself is atan(z), half of what the series gives.
+    // 2 atan(z/2) would be exact only for small z; the angle itself is atan(z), half of what the
+    // series gives.
     ((near << 2) + (two_arc_tangent(&z, work, false) >> 1)) >> SERIES_GUARD
 }
 
@@ -136,7 +146,8 @@ fn fixed(x: f64, bits: usize) -> IBig {
     scaled(if parts.negative { -mantissa } else { mantissa }, i64_of(bits) + i64::from(parts.exponent))
 }
 
-/// The natural logarithm of 2, off by at most 1 unit: a sum of three series that J. W. Wrench found.
+/// The natural logarithm of 2, off by at most 1 unit: a sum of three series that J. W. Wrench
+/// found.
 pub(crate) fn ln_2(bits: usize) -> IBig {
     machin(&[(18, 26), (-2, 4801), (8, 8749)], bits, true)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The result of everything that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What sort of thing went wrong.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The caller asked for something that does not exist or does not fit together.
@@ -16,7 +16,8 @@ pub enum Kind {
     Io,
     /// Bytes or text are not what their format says.
     Syntax,
-    /// A graph is not well formed: undefined or duplicate names, cycles, versions that do not exist.
+    /// A graph is not well formed: undefined or duplicate names, cycles, versions that do not
+    /// exist.
     Graph,
     /// An element type, or a kind of value, is not one that is allowed here.
     Type,
@@ -47,7 +48,7 @@ impl Kind {
     }
 }
 
-/// Where in a file something is.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Position {
     /// Bytes from the start of a binary file.
@@ -56,7 +57,8 @@ pub enum Position {
     Line(u32, u32),
 }
 
-/// Where something went wrong: any of file, position in the file, and nodes from the outermost inwards.
+/// The location of an error: any of file, position in the file, and nodes from the outermost
+/// inwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     /// The file's path, as it was given.
@@ -68,7 +70,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Whether nothing is known.
+    /// Returns true if nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == Location::default()
     }
@@ -90,7 +92,8 @@ impl fmt::Display for Location {
     }
 }
 
-/// An error: a kind to match on, a sentence to read, what was found, what was expected, and a location.
+/// An error: a kind to match on, a sentence to read, what was found, what was expected, and a
+/// location.
 ///
 /// ```
 /// use gradus_core::{Error, Kind};

@@ -20,7 +20,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Whether the number is neither infinite nor NaN.
+    /// Returns true if the number is neither infinite nor NaN.
     pub fn is_finite(self) -> bool {
         match self {
             Number::Int(_) => true,
@@ -29,7 +29,7 @@ impl Number {
         }
     }
 
-    /// Whether the number is zero, of either sign.
+    /// Returns true if the number is zero, of either sign.
     pub fn is_zero(self) -> bool {
         match self {
             Number::Int(x) => x == 0,
@@ -128,15 +128,16 @@ impl Fraction {
         rest.is_zero().then_some(quotient)
     }
 
-    /// The fraction as sign, mantissa and exponent: the leading 128 bits, or 65 at least of a quotient that does not
-    /// end, and a note of whether there is more.
+    /// The fraction as sign, mantissa and exponent: the leading 128 bits, or 65 at least of a
+    /// quotient that does not end, and a note of whether there is more.
     pub(crate) fn parts(&self) -> Parts {
         let magnitude = (&self.numerator).unsigned_abs();
         let negative = self.sign() < 0;
         if self.denominator == 1 {
             return parts_of(negative, &magnitude, self.exponent);
         }
-        // Leading 128 bits of the numerator; the denominator has at most 64, so the quotient has at least 65.
+        // Leading 128 bits of the numerator; the denominator has at most 64, so the quotient has at
+        // least 65.
         let shift = 128 - i32_of(magnitude.bit_len());
         let (numerator, cut) = leading(&magnitude, shift);
         let denominator = u128::from(self.denominator);
@@ -152,7 +153,8 @@ impl Fraction {
     pub(crate) fn truncated(&self) -> u64 {
         let magnitude = (&self.numerator).unsigned_abs();
         let by = small_usize(self.exponent.abs());
-        // Beyond the lowest bits, only the bits matter that a division by the denominator can bring down.
+        // Beyond the lowest bits, only the bits matter that a division by the denominator can bring
+        // down.
         let whole = if self.exponent < 0 {
             (magnitude / self.denominator) >> by
         } else {
@@ -163,7 +165,8 @@ impl Fraction {
     }
 }
 
-/// `magnitude * 2^shift` rounded down, of which no more than 128 bits are left, and whether bits were cut off.
+/// `magnitude * 2^shift` rounded down, of which no more than 128 bits are left, and whether bits
+/// were cut off.
 fn leading(magnitude: &UBig, shift: i32) -> (u128, bool) {
     let by = small_usize(shift.abs());
     let (kept, cut) = if shift < 0 {

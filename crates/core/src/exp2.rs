@@ -7,14 +7,16 @@ use dashu_int::IBig;
 use crate::convert::{low_u64, usize_of};
 use crate::elementary;
 
-/// `2^(k/256)` in units of 2^-127, and the natural logarithm of 2 in units of 2^-128; each off by at most 1 unit.
+/// `2^(k/256)` in units of 2^-127, and the natural logarithm of 2 in units of 2^-128; each off by
+/// at most 1 unit.
 struct Tables {
     roots: [u128; 256],
     ln_2: u128,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
-    // With 64 more bits than are kept, 255 products and a root that is off by a unit come to less than a unit.
+    // With 64 more bits than are kept, 255 products and a root that is off by a unit come to less
+    // than a unit.
     const BITS: usize = 192;
     let ln_2 = elementary::ln_2(BITS);
     let root = elementary::exp(&(&ln_2 >> 8), BITS);
@@ -45,10 +47,11 @@ const SHORT: usize = 7;
 
 /// `2^x` in units of 2^-127, for `x` below 1 in units of 2^-128, off by at most 2^7 units.
 ///
-/// `x` is a multiple of 1/256, whose power is in the table, and a rest `r` below it. With `z = r ln 2` below 2^-8.5,
-/// twelve terms of the series of `e^z` leave out less than 2^-130. The last five are summed with 64 bits: off by less
-/// than 4 units of 2^-63, times `z^7`, which is less than 2^-120. Every other step cuts off less than 3 units, and so
-/// does the last product, which is doubled.
+/// `x` is a multiple of 1/256, whose power is in the table, and a rest `r` below it. With `z = r ln
+/// 2` below 2^-8.5, twelve terms of the series of `e^z` leave out less than 2^-130. The last five
+/// are summed with 64 bits: off by less than 4 units of 2^-63, times `z^7`, which is less than
+/// 2^-120. Every other step cuts off less than 3 units, and so does the last product, which is
+/// doubled.
 pub(crate) fn exp2(x: u128) -> u128 {
     let tables = &*TABLES;
     let root = tables.roots[usize_of(low_u64(x >> 120))];

@@ -1,8 +1,9 @@
 //! Meaning without speed: the words that every other crate of Gradus speaks.
 //!
-//! [`DType`] names the element types and [`convert`] converts between them; [`Tensor`] holds elements; [`graph`]
-//! holds models as graphs of nodes and values, whatever file they came from; [`seq`] plans sequences. Everything
-//! is exact and portable; `gradus-kernels` writes the same elements fast.
+//! [`DType`] names the element types and [`convert`] converts between them; [`Tensor`] holds
+//! elements; [`graph`] holds models as graphs of nodes and values, whatever file they came from;
+//! [`seq`] plans sequences. Everything is exact and portable; `gradus-kernels` writes the same
+//! elements fast.
 
 #![forbid(unsafe_code)]
 

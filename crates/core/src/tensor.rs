@@ -1,4 +1,5 @@
-//! Tensors: elements of one type in row-major order, in memory that may be shared with a mapped file.
+//! Tensors: elements of one type in row-major order, in memory that may be shared with a mapped
+//! file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,8 +17,8 @@ use crate::shape::Shape;
 
 /// Elements of one type, with a shape.
 ///
-/// A clone shares the memory. Numbers lie there little-endian and unpadded, at any alignment; elements narrower
-/// than a byte are packed as [`crate::packed`] says.
+/// A clone shares the memory. Numbers lie there little-endian and unpadded, at any alignment;
+/// elements narrower than a byte are packed as [`crate::packed`] says.
 #[derive(Clone)]
 pub struct Tensor {
     dtype: DType,
@@ -88,7 +89,8 @@ impl Tensor {
         Ok(Tensor { dtype, shape, data: Data::Bytes(bytes) })
     }
 
-    /// A tensor of the codes of elements of at most 8 bits, one a byte; they are packed if the type is.
+    /// A tensor of the codes of elements of at most 8 bits, one a byte; they are packed if the type
+    /// is.
     ///
     /// # Errors
     /// As [`Tensor::from_bytes`].
@@ -142,11 +144,12 @@ impl Tensor {
         Ok(Tensor { shape, ..self.clone() })
     }
 
-    /// A tensor of elements that lie at places of other tensors of one type: for each, in row-major order, which tensor
-    /// and the index in it.
+    /// A tensor of elements that lie at places of other tensors of one type: for each, in row-major
+    /// order, which tensor and the index in it.
     ///
     /// # Errors
-    /// [`Kind::Type`] if the types differ, [`Kind::Shape`] if there are not as many places as the shape has elements.
+    /// [`Kind::Type`] if the types differ, [`Kind::Shape`] if there are not as many places as the
+    /// shape has elements.
     ///
     /// # Panics
     /// If there is no such tensor, or no such element in it.
@@ -206,7 +209,7 @@ impl Tensor {
         self.shape.len()
     }
 
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.shape.is_empty()
     }

@@ -9,8 +9,8 @@ use gradus_core::{Error, Kind, Result};
 
 /// The files beside a model: external data, a `.bin`.
 ///
-/// Readers ask for them by the relative path that the model states. Whoever implements this decides what may be
-/// read; the readers never touch a file system.
+/// Readers ask for them by the relative path that the model states. Whoever implements this decides
+/// what may be read; the readers never touch a file system.
 pub trait Files: Send + Sync + fmt::Debug {
     /// The bytes of a file, by its path relative to the model's folder.
     ///
@@ -58,14 +58,15 @@ impl Files for InMemory {
     }
 }
 
-/// What a file seems to hold.
+/// The format that a file seems to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sniffed {
     /// XML: an OpenVINO model.
     Xml,
     /// JSON: a Paddle program.
     Json,
-    /// Protobuf that begins with a message in field 1: an old Paddle program. ONNX models have a number there.
+    /// Protobuf that begins with a message in field 1: an old Paddle program. ONNX models have a
+    /// number there.
     Blocks,
     /// A NumPy array.
     Npy,
@@ -75,7 +76,7 @@ pub enum Sniffed {
     Other,
 }
 
-/// What a file seems to hold, by its first bytes.
+/// Returns the format of a file, by its first bytes.
 pub fn sniff(bytes: &[u8]) -> Sniffed {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     match bytes {

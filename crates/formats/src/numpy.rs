@@ -1,8 +1,9 @@
 //! NumPy's array files: `.npy` and `.npz`.
 //!
-//! A `.npy` file is a magic number, a version, a Python dictionary of element type, order and shape, and the
-//! elements. Types that NumPy does not have (`bfloat16`, the floats of 8 bits and less, the packed integers) are
-//! written as the `ml_dtypes` package writes them, as opaque elements of one or two bytes; reading those takes a hint.
+//! A `.npy` file is a magic number, a version, a Python dictionary of element type, order and
+//! shape, and the elements. Types that NumPy does not have (`bfloat16`, the floats of 8 bits and
+//! less, the packed integers) are written as the `ml_dtypes` package writes them, as opaque
+//! elements of one or two bytes; reading those takes a hint.
 //!
 //! Source: the format's description in NumPy's reference, versions 1.0 to 3.0.
 
@@ -18,12 +19,14 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// Longest header that is read. NumPy itself stops at 10,000 characters.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// Reads a `.npy` file. Elements in row-major order and little-endian share the memory of the bytes.
+/// Reads a `.npy` file. Elements in row-major order and little-endian share the memory of the
+/// bytes.
 ///
 /// `hint` is the wanted element type, for files that only say how wide elements are.
 ///
 /// # Errors
-/// [`Kind::Syntax`] if the bytes are not such a file, [`Kind::Unsupported`] for Python objects and records.
+/// [`Kind::Syntax`] if the bytes are not such a file, [`Kind::Unsupported`] for Python objects and
+/// records.
 pub fn read_npy(bytes: &Bytes, hint: Option<DType>, limits: &Limits) -> Result<Tensor> {
     let header = Header::read(bytes)?;
     let elements = bytes.slice(header.data_start..);
@@ -41,7 +44,7 @@ pub fn read_npy(bytes: &Bytes, hint: Option<DType>, limits: &Limits) -> Result<T
         )
         .at(Position::Byte(u64_of(header.data_start))));
     }
-    // What follows the elements is not theirs: `numpy.save` may append arrays to one file.
+    // Bytes after the elements are ignored: `numpy.save` may append arrays to one file.
     let elements = elements.slice(..product_to_len(wanted));
     let needs_copy = header.fortran_order && shape.rank() > 1 || encoding.needs_copy();
     if !needs_copy {
@@ -308,7 +311,8 @@ fn texts(
 /// Writes a tensor as a `.npy` file.
 ///
 /// # Errors
-/// [`Kind::Io`] if the output refuses, [`Kind::Unsupported`] for types that neither NumPy nor `ml_dtypes` has.
+/// [`Kind::Io`] if the output refuses, [`Kind::Unsupported`] for types that neither NumPy nor
+/// `ml_dtypes` has.
 pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
     let descr = match tensor.texts() {
         Ok(texts) => format!("<U{}", longest(texts)),
@@ -318,7 +322,8 @@ pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
     write_elements(tensor, out)
 }
 
-/// Writes the elements of a tensor as they follow the header: those of a large array may be written in parts.
+/// Writes the elements of a tensor as they follow the header: those of a large array may be written
+/// in parts.
 ///
 /// # Errors
 /// [`Kind::Io`] if the output refuses.

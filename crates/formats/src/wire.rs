@@ -1,7 +1,8 @@
-//! The protobuf wire format, read in place: messages are spans of a file, fields know where they stand.
+//! The protobuf wire format, read in place: messages are spans of a file, fields know where they
+//! stand.
 //!
-//! Tags and varints are decoded by `buffa`; there is no generated code, because readers turn fields into graphs
-//! as they meet them and writers will splice the spans they leave alone.
+//! Tags and varints are decoded by `buffa`; there is no generated code, because readers turn fields
+//! into graphs as they meet them and writers will splice the spans they leave alone.
 
 use buffa::encoding::{Tag, WireType, decode_varint, skip_field_depth};
 use bytes::Bytes;
@@ -20,7 +21,7 @@ pub(crate) struct Span<'a> {
     content: &'a [u8],
 }
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Payload<'a> {
     Varint(u64),

@@ -1,4 +1,4 @@
-//! What programs give for one call, for the table that Python makes of it.
+//! Results of programs for one call, for the table that Python makes of it.
 
 use gradus::compare::{Found, compare as compared};
 use gradus::seq::RangePlan;
@@ -46,7 +46,7 @@ fn row(
     Ok(row)
 }
 
-/// What every program gives for a call, and the call as text; `third` is the step or the base.
+/// Returns each program's result for a call, and the call as text; `third` is the step or the base.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn _compare<'py>(
@@ -69,7 +69,7 @@ pub(crate) fn _compare<'py>(
         }
         _ => range_recipe(py, [start, stop, third], dtype, Profile::Exact)?,
     };
-    // Whether programs can be asked at all is the same for each.
+    // Either all programs can be predicted or none.
     let _checked = recipe.outcome(Profile::Exact)?;
     let predict = |profile| recipe.outcome(profile).expect("the arguments have been checked");
     let rows = match recipe.exact() {

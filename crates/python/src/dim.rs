@@ -147,7 +147,7 @@ fn fact_len(fact: &Fact) -> Option<i64> {
     }
 }
 
-/// What is known of a value.
+/// The known facts about a value.
 pub(crate) fn fact_to_python<'py>(
     py: Python<'py>,
     symbols: &Symbols,
@@ -184,7 +184,7 @@ pub(crate) fn fact_to_python<'py>(
     }
 }
 
-/// What a model declares of a value.
+/// The type that a model declares for a value.
 pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> PyResult<Bound<'py, PyAny>> {
     let none = || py.None().into_bound(py);
     match declared {

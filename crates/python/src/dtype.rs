@@ -52,12 +52,13 @@ pub(crate) fn descriptor(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyA
     Ok(made)
 }
 
-/// The element type that an object names: a type of NumPy or of `ml_dtypes`, a type of Python, or a text.
+/// The element type that an object names: a type of NumPy or of `ml_dtypes`, a type of Python, or a
+/// text.
 ///
 /// # Errors
 /// A `DTypeError` if it names none, with the list of the known ones.
 pub(crate) fn named(object: &Bound<'_, PyAny>) -> PyResult<DType> {
-    // What was named before is looked up: NumPy takes a microsecond to understand a name.
+    // Names are cached: NumPy takes a microsecond to understand one.
     static KNOWN: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     const MOST: usize = 256;
     let py = object.py();

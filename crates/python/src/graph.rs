@@ -20,7 +20,7 @@ use crate::tensor;
 /// A graph that grows.
 #[pyclass(frozen, subclass, module = "gradus._native", name = "GraphBuilder")]
 pub(crate) struct GraphBuilder {
-    /// Whether the caller chose the operator set, so that no node may raise it.
+    /// True if the caller chose the operator set, so that no node may raise it.
     fixed: bool,
     state: Mutex<State>,
 }
@@ -182,14 +182,14 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// What is known of a value.
+    /// The known facts about a value.
     fn _type<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let state = self.state();
         let traced = state.values.get(name).ok_or_else(|| unknown(name))?;
         fact_to_python(py, state.trace.symbols(), &traced.fact)
     }
 
-    /// What a run must be like for the shapes to hold, with the node that needs it.
+    /// Assumptions under which the shapes hold, each with the node that needs it.
     #[getter]
     fn assumptions(&self) -> Vec<(String, String)> {
         self.state().trace.assumptions().iter().map(|a| (a.node.clone(), a.text.clone())).collect()

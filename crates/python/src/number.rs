@@ -50,7 +50,8 @@ pub(crate) fn widest(number: Number) -> DType {
 /// Reads an argument, which errors call by that name.
 ///
 /// # Errors
-/// A `DTypeError` if it is not a number or an array of numbers; a `ValueError` for integers beyond 64 bits.
+/// A `DTypeError` if it is not a number or an array of numbers; a `ValueError` for integers beyond
+/// 64 bits.
 pub(crate) fn argument(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Argument> {
     if let Ok(int) = object.cast_exact::<PyInt>() {
         return int64(int, name).map(Argument::Weak);

@@ -94,7 +94,7 @@ impl Form {
     }
 }
 
-/// What a call asks for: all that a plan is made from.
+/// The arguments of a call, from which a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Recipe {
     pub(crate) form: Form,
@@ -102,7 +102,7 @@ pub(crate) struct Recipe {
     pub(crate) stop: Number,
     /// The step of a range, the base of a logspace.
     pub(crate) third: Number,
-    /// Of all but ranges.
+    /// Unused by ranges.
     pub(crate) num: u64,
     pub(crate) endpoint: bool,
     pub(crate) dtype: DType,
@@ -161,7 +161,7 @@ impl Recipe {
         })
     }
 
-    /// What a program does with the call.
+    /// Predicts the program's result for the call.
     pub(crate) fn outcome(&self, profile: Profile) -> PyResult<Outcome> {
         let Recipe { form, start, stop, third, num, endpoint, dtype, .. } = *self;
         let num = i64::try_from(num).map_err(|_| mismatch(Kind::Limit, "num", num, "at most 2^63 - 1"))?;
@@ -184,7 +184,7 @@ impl Recipe {
     }
 }
 
-/// Whether this process was forked off one whose threads it lacks.
+/// Returns true if this process was forked from one whose threads it lacks.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Called in a forked process: from now on one thread does all.
@@ -193,8 +193,8 @@ pub(crate) fn _forked() {
     FORKED.store(true, Ordering::Relaxed);
 }
 
-/// Into memory that is new to the process: its pages are cleared when they are first touched and so lie in the caches; stores
-/// past these would write it twice.
+/// Into memory that is new to the process: its pages are cleared when they are first touched and so
+/// lie in the caches; stores past these would write it twice.
 fn fresh() -> FillOptions {
     FillOptions { stores: Stores::Cached, ..options() }
 }
@@ -284,7 +284,7 @@ fn fill(plan: &impl Fill, out: &Bound<'_, PyAny>, options: FillOptions) -> PyRes
     })
 }
 
-/// Of arrays whose elements are of no type of Rust and NumPy alike: the type as which their codes are written.
+/// The type as which codes are written, for elements that have no type in both Rust and NumPy.
 fn codes_type(py: Python<'_>, dtype: DType) -> Bound<'_, numpy::PyArrayDescr> {
     if dtype == DType::BF16 { numpy::dtype::<u16>(py) } else { numpy::dtype::<u8>(py) }
 }
@@ -314,7 +314,8 @@ fn writable<'py, T: numpy::Element>(
 /// Elements of a part that is made aside, where elements do not lie side by side.
 const PART: usize = 4096;
 
-/// Writes into an array while Python goes on: at once if its elements lie side by side, else in parts.
+/// Writes into an array while Python goes on: at once if its elements lie side by side, else in
+/// parts.
 fn write_into<T: numpy::Element + Copy + Send>(
     out: &Bound<'_, PyArray1<T>>,
     fill: &(dyn Fn(u64, &mut [T]) + Sync),
@@ -349,7 +350,7 @@ pub(crate) fn output_type(
         (Some(dtype), _) => named(dtype).map(Some),
         (None, Some(out)) => match out.cast::<PyUntypedArray>() {
             Ok(array) => named(array.dtype().as_any()).map(Some),
-            // What it is instead is said where it is written.
+            // The writer reports the actual type.
             Err(_) => Ok(None),
         },
         (None, None) => Ok(None),

@@ -12,7 +12,8 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::dtype::{descriptor, of_descriptor};
 use crate::error::{OrRaise, error, mismatch};
 
-/// The array of an object: an array of NumPy, a tensor that speaks DLPack, or what NumPy makes an array of.
+/// The array of an object: an array of NumPy, a tensor that speaks DLPack, or what NumPy makes an
+/// array of.
 pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     if let Ok(array) = object.cast::<PyUntypedArray>() {
         return Ok(array.clone());
@@ -28,7 +29,8 @@ pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, P
     Ok(array.cast_into()?)
 }
 
-/// Implements `__array__` for objects that create their array on demand; `copy=False` fails with `why`.
+/// Implements `__array__` for objects that create their array on demand; `copy=False` fails with
+/// `why`.
 pub(crate) fn new_array<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     copy: Option<bool>,

@@ -55,7 +55,7 @@ pub(crate) fn convert(args: &args::Convert) -> Result<(), Failure> {
     let from = model.source().standard;
     let converted = model.convert(to, &options).map_err(|error| error.in_file(args.model.display()))?;
     let refused = args.strict && !converted.report.is_exact();
-    // What is not kept is said before anything is written.
+    // The report comes before anything is written.
     let text = if args.json { String::new() } else { text(args, from, to, &converted.report) };
     output::print(text.as_bytes())?;
     if !refused {

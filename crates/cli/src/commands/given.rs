@@ -1,4 +1,5 @@
-//! What is said of models: of their inputs by `--dim` and `--input-shape`, of where they go by `--output`.
+//! Arguments about models: `--dim` and `--input-shape` for their inputs, `--output` for their
+//! files.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,8 @@ pub(super) fn check_destination(to: &Path, models: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// Where a model is written: the file, or under its own name in the folder. It is written in the format that it has.
+/// Where a model is written: the file, or under its own name in the folder. It is written in the
+/// format that it has.
 pub(super) fn destination(to: &Path, model: &Path, standard: Standard) -> Result<PathBuf> {
     if !to.is_dir() {
         let is_ir = standard == Standard::OpenVino;

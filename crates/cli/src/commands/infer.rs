@@ -162,7 +162,7 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     many::each(&args.models, args.json, |model, out| one(args, model, &options, out))
 }
 
-/// What is printed of one model.
+/// Infers one model and prints the result.
 fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let model = Model::open(path, &options.limits)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
@@ -205,12 +205,12 @@ fn write_why(
     Ok(())
 }
 
-/// Whether a value is not known in full.
+/// Returns true if a value is not known in full.
 fn is_unknown(inference: &Inference, fact: &Fact) -> bool {
     inference.completeness(fact) > Completeness::Data
 }
 
-/// Whether a value is shown.
+/// Returns true if a value is shown.
 fn shown(only_unknown: bool, inference: &Inference, fact: &Fact) -> bool {
     !only_unknown || is_unknown(inference, fact)
 }

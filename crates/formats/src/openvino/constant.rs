@@ -9,7 +9,8 @@
 //! | `u6` | four in three bytes: the low nibbles of two, of the other two, and the high two bits of all four; first highest |
 //! | `string` | a count, the end of each text (and 0 before the first), all as 32-bit numbers; then the texts |
 //!
-//! A tensor without elements takes one byte in files that OpenVINO writes, and none in ours; it reads both.
+//! A tensor without elements takes one byte in files that OpenVINO writes, and none in ours; it
+//! reads both.
 //!
 //! Source: files that OpenVINO 2026.4 writes.
 

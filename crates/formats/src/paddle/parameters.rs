@@ -1,8 +1,8 @@
 //! Parameters: tensors in the `.pdiparams` file, one behind the other in the order of their names.
 //!
-//! Each is, all numbers little-endian: a version (u32, 0); the number of levels of detail (u64), each a length in
-//! bytes (u64) and that many bytes; a version (u32, 0); the length (i32) of a `TensorDesc` message, the message; the
-//! elements.
+//! Each is, all numbers little-endian: a version (u32, 0); the number of levels of detail (u64),
+//! each a length in bytes (u64) and that many bytes; a version (u32, 0); the length (i32) of a
+//! `TensorDesc` message, the message; the elements.
 
 use std::sync::{Arc, OnceLock};
 
@@ -28,7 +28,7 @@ pub(super) struct Parameters {
     found: OnceLock<Result<Vec<Tensor>>>,
 }
 
-/// What a program declares of a parameter.
+/// A parameter that a program declares.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) name: String,

@@ -16,7 +16,8 @@ use super::types::Typed;
 use super::{OPERATORS, attribute, types};
 use crate::files::Files;
 
-/// Inputs that stand for attributes, by operator: counted from the last, so that lists before them do not matter.
+/// Inputs that stand for attributes, by operator: counted from the last, so that lists before them
+/// do not matter.
 const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
     ("concat", 0, "axis"),
     ("gather", 0, "axis"),
@@ -31,12 +32,12 @@ const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
 /// Bytes that reading may take for each byte of text: a value of a few characters becomes a node.
 const BYTES_PER_BYTE: usize = 48;
 
-/// Reads a program of PIR. `parameters` is the path of the file of parameters, relative to the program; it is opened
-/// when one is needed.
+/// Reads a program of PIR. `parameters` is the path of the file of parameters, relative to the
+/// program; it is opened when one is needed.
 ///
 /// # Errors
-/// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is not well formed,
-/// [`Kind::Limit`] where it is too large; all with line and column.
+/// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is
+/// not well formed, [`Kind::Limit`] where it is too large; all with line and column.
 pub fn read_program(
     bytes: &[u8],
     parameters: &str,
@@ -112,7 +113,7 @@ struct Reading<'a, 'l> {
     limits: &'l Limits,
     /// The keys that a value of PIR stands for, unless it is its own.
     values: HashMap<i64, Vec<String>>,
-    /// What `full` and `full_int_array` made.
+    /// The values that `full` and `full_int_array` made.
     numbers: HashMap<String, Vec<i64>>,
     /// Bytes of lists of inputs: a list may be read many times.
     spent: u64,
@@ -238,7 +239,7 @@ impl<'a> Reading<'a, '_> {
         Ok(inputs)
     }
 
-    /// What `builtin.combine` and `builtin.split` define: other names of what they read.
+    /// Aliases that `builtin.combine` and `builtin.split` define for the values that they read.
     fn relist(
         &mut self,
         operation: &Operation<'a>,

@@ -26,7 +26,7 @@ class Symbolic:
 
     @property
     def type(self) -> Type:
-        """What is known of the value."""
+        """The type and shape of the value, as far as they are known."""
         return self.graph._builder._type(self.name)
 
     @property
@@ -249,7 +249,7 @@ class Graph:
         return self._node("Where", [condition, *self._alike(a, b)], {})
 
     def equal(self, a: Any, b: Any) -> Symbolic:
-        """Whether elements are equal (ONNX Equal)."""
+        """Elementwise equality (ONNX Equal)."""
         return self._binary("Equal", a, b)
 
     # The whole
@@ -261,7 +261,7 @@ class Graph:
 
     @property
     def assumptions(self) -> list[tuple[str, str]]:
-        """What a run must be like for the shapes to hold: the node that needs it, and a sentence."""
+        """Assumptions under which the shapes hold: the node that needs it, and a sentence."""
         return self._builder.assumptions
 
     def model(self, outputs: Sequence[Symbolic]) -> Model:
@@ -269,7 +269,7 @@ class Graph:
         return Model(self._builder._model([self._own(value) for value in outputs]))
 
     def infer(self, outputs: Sequence[Symbolic], dims: Mapping[str, int] | None = None) -> Inference:
-        """What is known of every value, as :meth:`Model.infer` says."""
+        """Infers the type and shape of every value, as :meth:`Model.infer` says."""
         return self.model(outputs).infer(dims)
 
     def run(self, inputs: Mapping[str, Any], outputs: Sequence[Symbolic]) -> list[Any]:

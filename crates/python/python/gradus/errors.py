@@ -38,7 +38,7 @@ __all__ = [
 
 
 class Location(NamedTuple):
-    """Where something went wrong."""
+    """The location of an error."""
 
     #: The file's path, as it was given.
     file: str | None = None
@@ -49,7 +49,7 @@ class Location(NamedTuple):
 
 
 class GradusError(Exception):
-    """What all errors of Gradus are."""
+    """The base of all errors of Gradus."""
 
     kind = ""
 
