@@ -318,7 +318,7 @@ error: a number is missing here
     snapbox::assert_data_eq!(
         shown("x=[[1, 2], [3]]"),
         str![[r#"
-error: this list has 1 element, but the one before has 2
+error: this list has 1 element, expected 2 as in the one before
   |
 1 | --input x=[[1, 2], [3]]
   |                    ^^^

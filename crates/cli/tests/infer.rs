@@ -154,7 +154,7 @@ For more information, try '--help'.
     misused(
         &["infer", "examples/positions.onnx", "--dim", "seq"],
         str![[r#"
-error: --dim seq: NAME=NUMBER is wanted
+error: --dim is seq, expected NAME=NUMBER
 
 "#]],
     );

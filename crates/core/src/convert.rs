@@ -437,7 +437,7 @@ pub fn cast(tensor: &Tensor, to: DType, rules: Rules) -> Result<Tensor> {
     let shape = tensor.shape().clone();
     match (from.class(), to.class()) {
         (Class::Complex, Class::Text) | (Class::Text, Class::Complex) => {
-            Err(Error::new(Kind::Unsupported, format!("{from} cannot be converted to {to}")))
+            Err(Error::new(Kind::Unsupported, format!("cannot convert {from} to {to}")))
         }
         (_, Class::Text) => {
             let texts = tensor.numbers()?.map(|number| text::to_text(number, from)).collect();

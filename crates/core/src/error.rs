@@ -142,6 +142,13 @@ impl Error {
         Error::new(kind, format!("{what} is {got}, expected {wanted}")).with_got(got).with_wanted(wanted)
     }
 
+    /// Returns the error `is <got>, expected <wanted>`, with both as fields. The caller, who knows
+    /// the name of the value, prepends it by [`Error::map_message`].
+    #[cold]
+    pub fn is_not(kind: Kind, got: impl fmt::Display, wanted: impl fmt::Display) -> Error {
+        Error::new(kind, format!("is {got}, expected {wanted}")).with_got(got).with_wanted(wanted)
+    }
+
     /// Returns a [`Kind::Usage`] error about a name that is none of the known ones. It suggests
     /// the known names that are [near], or lists the first known ones if none is.
     ///

@@ -31,7 +31,9 @@ impl Limits {
                     "{wanted} bytes are needed{beside}, but the limit is {} (--max-bytes)",
                     self.max_bytes
                 ),
-            ));
+            )
+            .with_got(wanted)
+            .with_wanted(format_args!("at most {}", self.max_bytes)));
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ impl Shape {
     pub fn from_i64(dims: &[i64]) -> Result<Shape> {
         let extents = dims.iter().enumerate().map(|(axis, &dim)| {
             crate::convert::usize_of_i64(dim).ok_or_else(|| {
-                Error::new(Kind::Shape, format!("dimension {axis} is {dim}, but must not be negative"))
+                Error::mismatch(Kind::Shape, format_args!("dimension {axis}"), dim, "at least 0")
             })
         });
         Shape::new(extents.collect::<Result<Vec<_>>>()?)
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(Shape::new(vec![0, 1 << 62, 4]).unwrap_err().kind(), Kind::Limit);
         assert_eq!(
             Shape::from_i64(&[2, -1]).unwrap_err().message(),
-            "dimension 1 is -1, but must not be negative"
+            "dimension 1 is -1, expected at least 0"
         );
     }
 

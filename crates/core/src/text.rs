@@ -183,7 +183,10 @@ pub fn parse_for(text: &str, dtype: DType) -> Result<Number> {
 /// text.
 pub fn parse_exact(text: &str, dtype: DType) -> Result<Number> {
     let (number, cut) = parse(text, dtype)?;
-    let not_one = |why: &str| Error::new(Kind::Value, format!("\"{text}\" is not {why} {dtype}"));
+    let not_one = |why: &str| {
+        let error = Error::new(Kind::Value, format!("\"{text}\" is not {why} {dtype}"));
+        error.with_got(format_args!("\"{text}\"")).with_wanted(dtype)
+    };
     if dtype.is_integer() {
         let fits = convert::number(dtype, convert::code(dtype, number, Rules::IEEE)) == number;
         if cut || !fits {
@@ -197,7 +200,10 @@ pub fn parse_exact(text: &str, dtype: DType) -> Result<Number> {
 }
 
 fn parse(text: &str, dtype: DType) -> Result<(Number, bool)> {
-    let fail = || Error::new(Kind::Value, format!("\"{text}\" is not a number"));
+    let fail = || {
+        let error = Error::new(Kind::Value, format!("\"{text}\" is not a number"));
+        error.with_got(format_args!("\"{text}\"")).with_wanted("a number")
+    };
     let trimmed = text.trim();
     let (negative, magnitude) = match trimmed.as_bytes() {
         [b'-', ..] => (true, &trimmed[1..]),

@@ -25,7 +25,7 @@ impl Value {
     pub fn tensor(&self) -> Result<&Tensor> {
         match self {
             Value::Tensor(tensor) => Ok(tensor),
-            other => Err(Error::new(Kind::Type, format!("is {other}, but a tensor is wanted"))),
+            other => Err(Error::is_not(Kind::Type, other, "a tensor")),
         }
     }
 

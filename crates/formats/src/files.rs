@@ -42,8 +42,8 @@ pub trait Files: Send + Sync + fmt::Debug {
 pub fn part_of(file: &Bytes, path: &str, offset: u64, size: u64) -> Result<Bytes> {
     let len = u64_of(file.len());
     let end = offset.checked_add(size).filter(|&end| end <= len).ok_or_else(|| {
-        let message = format!("{size} bytes at {offset} are wanted, but the file has {len}");
-        Error::new(Kind::Syntax, message).in_file(path)
+        let wanted = format!("at least {}", u128::from(offset) + u128::from(size));
+        Error::mismatch(Kind::Syntax, "the length of the file", len, wanted).in_file(path)
     })?;
     Ok(file.slice(usize_of(offset)..usize_of(end)))
 }

@@ -34,15 +34,9 @@ pub fn read_npy(bytes: &Bytes, hint: Option<DType>, limits: &Limits) -> Result<T
     let encoding = Encoding::of(&header.descr, hint)?;
     let wanted = product(shape.len(), encoding.width());
     if product(elements.len(), 1) < wanted {
-        return Err(Error::new(
-            Kind::Syntax,
-            format!(
-                "'{}' of shape {shape} takes {wanted} bytes, but {} follow the header",
-                header.descr,
-                elements.len()
-            ),
-        )
-        .at(Position::Byte(u64_of(header.data_start))));
+        let what = format!("the byte length of '{}' of shape {shape}", header.descr);
+        return Err(Error::mismatch(Kind::Syntax, what, elements.len(), wanted)
+            .at(Position::Byte(u64_of(header.data_start))));
     }
     // Bytes after the elements are ignored: `numpy.save` may append arrays to one file.
     let elements = elements.slice(..product_to_len(wanted));
@@ -488,7 +482,7 @@ mod tests {
             "this is not a .npy file: it does not start with \\x93NUMPY"
         );
         let short = file("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", &[0; 11]);
-        assert_eq!(message(&short), "byte 67: '<f4' of shape [3] takes 12 bytes, but 11 follow the header");
+        assert_eq!(message(&short), "byte 67: the byte length of '<f4' of shape [3] is 11, expected 12");
         let huge = file("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", &[]);
         assert!(message(&huge).contains("has more than 9223372036854775807 elements"));
         let object = file("{'descr': '|O', 'fortran_order': False, 'shape': (), }", &[]);

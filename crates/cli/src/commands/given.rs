@@ -54,7 +54,7 @@ pub(super) fn dims(given: &[String]) -> Result<HashMap<String, i64>> {
         let (name, value) = dim
             .split_once('=')
             .and_then(|(name, value)| Some((name, value.parse().ok()?)))
-            .ok_or_else(|| usage(format!("--dim {dim}: NAME=NUMBER is wanted")))?;
+            .ok_or_else(|| Error::mismatch(Kind::Usage, "--dim", dim, "NAME=NUMBER"))?;
         if dims.insert(name.to_owned(), value).is_some() {
             return Err(usage(format!("--dim {name} is given twice")));
         }
@@ -68,7 +68,7 @@ pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, Given>> {
     for shape in given {
         let (name, extents) = shape
             .split_once('=')
-            .ok_or_else(|| usage(format!("--input-shape {shape}: NAME=EXTENT,… is wanted")))?;
+            .ok_or_else(|| Error::mismatch(Kind::Usage, "--input-shape", shape, "NAME=EXTENT,…"))?;
         let extents = extents.trim_matches(['[', ']']);
         let extent = |text: &str| match text.trim() {
             "" => Err(usage(format!("--input-shape {shape}: an extent is missing"))),

@@ -71,10 +71,12 @@ pub fn read_program(
     let mut scope =
         Scope { builder: Builder::new("main"), parameters: Vec::new(), fetched: Vec::new(), depth: 0 };
     let [region] = program.regions[..] else {
-        return fail(
+        return Err(Error::mismatch(
             Kind::Graph,
-            format!("the program has {} regions, but one is wanted", program.regions.len()),
-        );
+            "the number of regions of the program",
+            program.regions.len(),
+            1,
+        ));
     };
     let block = reading.block(region)?;
     let yielded = reading.operations(&mut scope, &block)?;
@@ -124,8 +126,9 @@ impl<'a> Reading<'a, '_> {
     fn block(&self, region: Raw<'a>) -> Result<Block<'a>> {
         let blocks = self.text.read::<Region<'a>>(region, "a region")?.blocks;
         let [block] = blocks[..] else {
-            let message = format!("the region has {} blocks, but one is wanted", blocks.len());
-            return Err(Error::new(Kind::Unsupported, message).at(self.text.position(region)));
+            let what = "the number of blocks of the region";
+            let error = Error::mismatch(Kind::Unsupported, what, blocks.len(), 1);
+            return Err(error.at(self.text.position(region)));
         };
         self.text.read(block, "a block")
     }
@@ -338,10 +341,8 @@ impl<'a> Reading<'a, '_> {
         let names: &[&str] = if name == "if" { &["then_branch", "else_branch"] } else { &["body"] };
         if operation.regions.len() != names.len() {
             let (count, wanted) = (operation.regions.len(), names.len());
-            return Err(Error::new(
-                Kind::Graph,
-                format!("there are {count} regions, but {wanted} are wanted"),
-            ));
+            let what = "the number of regions";
+            return Err(Error::mismatch(Kind::Graph, what, count, wanted));
         }
         let each = names.iter().zip(&operation.regions).map(|(&body, region)| {
             let lead: &[&str] = if name == "while" { &["#run", "#goes_on"] } else { &[] };
