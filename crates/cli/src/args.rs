@@ -1,14 +1,15 @@
-//! What can be typed. Help, completions and the manual page are made from these definitions.
+//! The arguments of the commands. Help, completions and manual pages are made from them.
 
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use gradus::{DType, Limits, Options, profiles};
+use gradus::{DType, Error, Limits, Options, profiles};
 
 /// Exact sequences and shapes of tensor programs.
 ///
-/// Runs ONNX models and OpenVINO IR whose operators it has, prints what models hold, and computes sequences. Exit
-/// status: 0 if all went well, 1 if a model or its data is wrong, 2 if the command line is.
+/// Runs, infers, folds and converts models of ONNX, OpenVINO and Paddle, shows what they hold, and
+/// computes sequences. Exit status: 0 on success, 1 if a model or its data is wrong, 2 if the
+/// command line is.
 #[derive(Debug, Parser)]
 #[command(name = "gradus", version, max_term_width = 100)]
 pub(crate) struct Args {
@@ -32,11 +33,11 @@ pub(crate) enum Command {
     Geomspace(Geomspace),
     Compare(Compare),
     Completions(Completions),
-    Man,
+    Man(Man),
 }
 
 impl Args {
-    /// Whether results and errors are wanted as JSON.
+    /// Returns true if results and errors are to be printed as JSON.
     pub(crate) fn json(&self) -> bool {
         match &self.command {
             Command::Run(run) => run.json,
@@ -52,7 +53,7 @@ impl Args {
             Command::Logspace(logspace) => logspace.sequence.out.json,
             Command::Geomspace(geomspace) => geomspace.out.json,
             Command::Compare(compare) => compare.json,
-            Command::Completions(_) | Command::Man => false,
+            Command::Completions(_) | Command::Man(_) => false,
         }
     }
 }
@@ -60,14 +61,15 @@ impl Args {
 /// Run a model and print its outputs, or save them.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Run {
-    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle program.
+    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
+    /// program.
     pub(crate) model: PathBuf,
 
     /// An input: NAME=VALUE, NAME=FILE, or an .npz file with arrays by name.
     ///
-    /// A VALUE is a number, text in quotes, true or false, nested lists of these ([[1, 2], [3, 4]]), or zeros and a
-    /// shape (zeros[2, 3]); it becomes a tensor of the type that the model declares. A FILE is .npy, .npz or a
-    /// .pb with one ONNX tensor.
+    /// A VALUE is a number, text in quotes, true or false, nested lists of these ([[1, 2], [3,
+    /// 4]]), or zeros and a shape (zeros[2, 3]); it becomes a tensor of the type that the model
+    /// declares. A FILE is .npy, .npz or a .pb with one ONNX tensor.
     #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
     pub(crate) inputs: Vec<String>,
 
@@ -79,7 +81,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Whose rules sequences follow.
+    /// The rules that sequences follow.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: Profile,
 
@@ -95,7 +97,7 @@ pub(crate) struct Run {
     pub(crate) json: bool,
 }
 
-/// Whose rules sequences follow.
+/// The rules that sequences follow.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum Profile {
     /// The standards' formulas, exactly: one rounding per element.
@@ -103,7 +105,7 @@ pub(crate) enum Profile {
     Exact,
     /// The function body that ONNX gives for Range: a count in float32, a running sum.
     OnnxBody,
-    /// What `PaddlePaddle` itself gives for `arange`, `linspace` and `logspace` of its programs.
+    /// The results of `PaddlePaddle` for `arange`, `linspace` and `logspace` of its programs.
     Paddle,
 }
 
@@ -118,7 +120,7 @@ impl Run {
     }
 }
 
-/// What a model may make Gradus spend.
+/// Limits on the memory and time of a model.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct LimitArgs {
     /// Bytes that values may occupy at one time.
@@ -136,13 +138,16 @@ impl LimitArgs {
     }
 }
 
-/// Infer the shape of every value of a model, without running it.
+/// Infer the type and shape of every value of a model, without running it.
 ///
-/// Shapes are numbers and expressions of the symbols of the inputs (`batch*seq`, `(h + 1)//2`). What the data decide gets a
-/// symbol of its own; what is not known is said with its reason. Assumptions are what the model needs of its inputs.
+/// Shapes are numbers and expressions of the symbols of the inputs (`batch*seq`, `(h + 1)//2`).
+/// A dimension that depends on data has a symbol of its own; an unknown one is reported with its
+/// reason. Assumptions are conditions on the inputs under which the model runs. The exit status is
+/// 1 if the model contradicts itself.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Infer {
-    /// The models: ONNX files, or the .xml of OpenVINO IR. Several are inferred in parallel.
+    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
+    /// programs. Several are inferred in parallel.
     #[arg(required = true)]
     pub(crate) models: Vec<PathBuf>,
 
@@ -154,12 +159,12 @@ pub(crate) struct Infer {
     #[arg(long = "input-shape", value_name = "NAME=EXTENT,…")]
     pub(crate) input_shapes: Vec<String>,
 
-    /// Write the inferred shapes into the models, as declared types of their values: to a file, or into a folder, which several
-    /// models need.
+    /// Write the inferred shapes into the models, as declared types of their values: to a file, or
+    /// into a folder, which several models need.
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Show only values whose shape is not known in full, and why.
+    /// Show only values whose shape is not fully known, with the reason.
     #[arg(long)]
     pub(crate) only_unknown: bool,
 
@@ -167,7 +172,7 @@ pub(crate) struct Infer {
     #[arg(long, value_name = "VALUE")]
     pub(crate) why: Option<String>,
 
-    /// Do not look at the shapes that the model declares of values that its nodes compute.
+    /// Ignore the shapes that the model declares for values that its nodes compute.
     #[arg(long)]
     pub(crate) ignore_declared: bool,
 
@@ -176,10 +181,11 @@ pub(crate) struct Infer {
     pub(crate) json: bool,
 }
 
-/// Fold a model: what can be computed before a run becomes constants, and the nodes that computed it go.
+/// Fold a model: what can be computed before a run becomes constants, and the nodes that computed
+/// it go.
 ///
-/// The folded model gives the same bits for whatever inputs the model took. What is not touched is copied as it stands; the
-/// output appears whole or not at all.
+/// The folded model gives the same bits for whatever inputs the model took. What is not touched is
+/// copied as it stands; the output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Fold {
@@ -187,8 +193,8 @@ pub(crate) struct Fold {
     #[arg(required = true)]
     pub(crate) models: Vec<PathBuf>,
 
-    /// Where the folded model goes: a file, or a folder, which several models need. An OpenVINO model is a .xml file, and a .bin
-    /// file beside it.
+    /// Where the folded model goes: a file, or a folder, which several models need. An OpenVINO
+    /// model is a .xml file, and a .bin file beside it.
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: PathBuf,
 
@@ -212,7 +218,7 @@ pub(crate) struct Fold {
     #[arg(long)]
     pub(crate) verify: bool,
 
-    /// List every node that stayed.
+    /// List every node that asks for shapes and could not be folded.
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -221,23 +227,26 @@ pub(crate) struct Fold {
     pub(crate) json: bool,
 }
 
-/// Convert a model: the same in the operators of another standard.
+/// Convert a model between ONNX, OpenVINO and Paddle.
 ///
-/// From ONNX to OpenVINO's IR, from that to ONNX, and from Paddle to both. Where the meaning is not kept bit for bit, that is said
-/// node by node, before anything is written; docs/convert.md has the list of operators. The output appears whole or not at all.
+/// From ONNX to OpenVINO's IR, from that to ONNX, and from Paddle to both. Where the meaning is not
+/// kept bit for bit, that is said node by node, before anything is written; docs/convert.md has the
+/// list of operators. The output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Convert {
-    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle program.
+    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
+    /// program.
     pub(crate) model: PathBuf,
 
-    /// What is written, by its ending: .onnx, or .xml with the constants in a .bin beside it.
+    /// The file to write; its ending selects the format: .onnx, or .xml with constants in a .bin
+    /// file.
     pub(crate) output: PathBuf,
 
     /// Write nothing unless every node is exact.
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Of ONNX, the version of the operator set; without this, 21, or the newest where that keeps the meaning of more nodes.
+    /// The ONNX operator set; by default 21, or the newest where more nodes keep their meaning.
     #[arg(long, value_name = "N")]
     pub(crate) opset: Option<i64>,
 
@@ -257,7 +266,8 @@ pub(crate) struct Convert {
 /// Show what a model holds: inputs, outputs, operators, constants.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Show {
-    /// The model: an ONNX file, or the .xml of an OpenVINO IR.
+    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
+    /// program.
     pub(crate) model: PathBuf,
 
     /// Print JSON (docs/json.md).
@@ -267,12 +277,13 @@ pub(crate) struct Show {
 
 /// Show what differs between two models.
 ///
-/// Compared are formats, operator sets, metadata, inputs, outputs, nodes, attributes, constants bit for bit, declared types, functions,
-/// and the graphs within nodes. The order of nodes, how elements are stored, and documentation are no differences. Exit status:
-/// 0 if nothing differs, 1 if something does, 2 if the models cannot be compared.
+/// Compared are formats, operator sets, metadata, inputs, outputs, nodes, attributes, constants bit
+/// for bit, declared types, functions, and the graphs within nodes. The order of nodes, how
+/// elements are stored, and documentation are no differences. Exit status: 0 if nothing differs, 1
+/// if something does, 2 if the models cannot be compared.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Diff {
-    /// The first model: an ONNX file, or the .xml of an OpenVINO IR.
+    /// The first model: an ONNX file, the .xml of an OpenVINO IR, or a Paddle program.
     pub(crate) before: PathBuf,
 
     /// The second model.
@@ -319,14 +330,14 @@ pub(crate) struct Range {
     pub(crate) sequence: Sequence,
 }
 
-/// What a sequence that programs have is made of, and where it goes.
+/// The types, profile and output of a sequence.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Sequence {
     #[command(flatten)]
     pub(crate) types: Types,
 
-    /// Whose results are wanted; they are predicted, the program is not run.
-    #[arg(long, default_value_t, value_name = "PROGRAM")]
+    /// The program whose results to predict; it is not run.
+    #[arg(long, default_value_t, value_name = "PROGRAM", value_parser = profile)]
     pub(crate) profile: profiles::Profile,
 
     #[command(flatten)]
@@ -338,7 +349,7 @@ pub(crate) struct Sequence {
 pub(crate) struct RangeArguments {
     /// The first element.
     pub(crate) start: String,
-    /// What the elements stay short of.
+    /// The end, which is no element.
     pub(crate) stop: String,
     /// The difference of neighbours; not zero.
     pub(crate) step: String,
@@ -346,7 +357,8 @@ pub(crate) struct RangeArguments {
 
 /// Compute NUM numbers at equal distances from START to STOP.
 ///
-/// Each element is the exact number, rounded once: to the nearest float, or toward zero to an integer.
+/// Each element is the exact number, rounded once: to the nearest float, or toward zero to an
+/// integer.
 #[derive(Debug, ClapArgs)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Linspace {
@@ -368,7 +380,7 @@ pub(crate) struct SpaceArguments {
     /// The last.
     #[arg(allow_hyphen_values = true)]
     pub(crate) stop: String,
-    /// How many.
+    /// The number of elements.
     pub(crate) num: String,
     /// STOP is not the last number, but the one after it.
     #[arg(long)]
@@ -380,7 +392,8 @@ pub(crate) struct SpaceArguments {
 
 /// Compute NUM powers of a base, with exponents at equal distances from START to STOP.
 ///
-/// Each element is the exact power, rounded once: to the nearest float, or toward zero to an integer.
+/// Each element is the exact power, rounded once: to the nearest float, or toward zero to an
+/// integer.
 #[derive(Debug, ClapArgs)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Logspace {
@@ -404,8 +417,8 @@ pub(crate) struct Base {
 
 /// Compute NUM numbers at equal ratios from START to STOP.
 ///
-/// Each element is the exact number, rounded once: to the nearest float, or toward zero to an integer. Complex numbers
-/// lie on a spiral.
+/// Each element is the exact number, rounded once: to the nearest float, or toward zero to an
+/// integer. Complex numbers lie on a spiral.
 #[derive(Debug, ClapArgs)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Geomspace {
@@ -422,8 +435,8 @@ pub(crate) struct Geomspace {
 /// The types of a sequence.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Types {
-    /// The type of the elements: float32, i64, bf16, … Without this, float64; a range of whole numbers is int64, and a
-    /// sequence with a complex argument complex128.
+    /// The type of the elements: float32, i64, bf16, … Without this, float64; a range of whole
+    /// numbers is int64, and a sequence with a complex argument complex128.
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<DType>,
 
@@ -432,7 +445,7 @@ pub(crate) struct Types {
     pub(crate) in_dtype: Option<DType>,
 }
 
-/// Where a sequence goes.
+/// The output of a sequence.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Out {
     /// Only the elements from LO to before HI; each may be left out.
@@ -451,7 +464,8 @@ pub(crate) struct Out {
     #[arg(long, conflicts_with = "file")]
     pub(crate) plot: bool,
 
-    /// Where the elements are made, with the same bits: cpu, gpu, cuda, vulkan, vulkan:1, …; `gradus devices` lists them.
+    /// The device that computes the elements, with the same bits: cpu, gpu, cuda, vulkan, vulkan:1,
+    /// …; `gradus devices` lists them.
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub(crate) device: String,
 }
@@ -503,6 +517,24 @@ pub(crate) enum Call {
 pub(crate) struct Completions {
     /// The shell.
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print the manual page of a command, or write all pages.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Man {
+    /// The command; without it, the page of gradus itself.
+    pub(crate) command: Option<String>,
+
+    /// Write the pages of all commands into this folder, as gradus.1, gradus-run.1, …
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Returns the profile of a name, or an error that suggests near names.
+fn profile(name: &str) -> Result<profiles::Profile, Error> {
+    use profiles::Profile;
+    let names = || Profile::ALL.iter().map(|profile| profile.name());
+    name.parse().map_err(|_| Error::unknown("profile", name, names()))
 }
 
 #[cfg(test)]

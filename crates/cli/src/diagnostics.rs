@@ -1,7 +1,8 @@
-//! What went wrong, for people on standard error or as JSON, and the exit status that goes with it.
+//! Errors, reported on standard error as text or JSON, and exit statuses.
 
 use std::io::Write;
 use std::ops::Range;
+use std::path::Path;
 use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -9,6 +10,7 @@ use gradus::error::Position;
 use gradus::{Error, Kind};
 
 use crate::json::ErrorJson;
+use crate::output;
 
 /// The model or the data is wrong.
 const WRONG_DATA: u8 = 1;
@@ -16,6 +18,9 @@ const WRONG_DATA: u8 = 1;
 const DIFFERENT: u8 = 1;
 /// The command line is wrong, or things cannot be compared.
 const WRONG_USAGE: u8 = 2;
+
+/// The name of the file to which results are printed.
+const STANDARD_OUTPUT: &str = "standard output";
 
 /// Longest line of a source that is shown.
 const LONGEST_LINE: usize = 160;
@@ -27,7 +32,7 @@ pub(crate) enum Failure {
     Error(Error),
     /// Something is wrong with a value that was typed.
     Mistake(Mistake),
-    /// What is wrong has been reported.
+    /// The error has been reported.
     Reported,
     /// There are differences, as has been printed.
     Different,
@@ -35,6 +40,21 @@ pub(crate) enum Failure {
     NotCompared(Error),
     /// Nobody reads the output any more.
     ClosedPipe,
+}
+
+impl Failure {
+    /// The same failure, in a file that is not standard output.
+    pub(crate) fn in_file(self, path: &Path) -> Failure {
+        match self {
+            Failure::Error(error)
+                if error.location().file.as_deref().is_none_or(|f| f == STANDARD_OUTPUT) =>
+            {
+                let named = Error::new(error.kind(), error.message()).in_file(path.display());
+                Failure::Error(named.with_source(error))
+            }
+            other => other,
+        }
+    }
 }
 
 impl From<Error> for Failure {
@@ -53,7 +73,10 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::Error(Error::new(Kind::Io, format!("the output cannot be written: {error}"))),
+            _ => {
+                let error = Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error);
+                Failure::Error(error.in_file(STANDARD_OUTPUT))
+            }
         }
     }
 }
@@ -121,7 +144,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    if std::env::args().any(|argument| argument == "--json") {
+    if std::env::args_os().any(|argument| argument == "--json") {
         let message = error.render().to_string();
         let message =
             message.strip_prefix("error: ").unwrap_or(&message).lines().next().unwrap_or_default().to_owned();
@@ -133,19 +156,21 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
 }
 
 fn to_json(error: &Error) -> String {
-    let json = ErrorJson::new(error.kind().name(), error.message(), Some(error.place()));
-    serde_json::to_string(&json).unwrap_or_else(|_| plain(&error.to_string()))
+    output::json(&ErrorJson::of(error)).unwrap_or_else(|_| plain(&error.to_string()))
 }
 
 fn plain(message: &str) -> String {
+    let message = output::escaped(message);
     let red = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
     format!("{red}error{red:#}: {message}")
 }
 
 /// The error with the line of the text file that it is about.
 fn with_source(error: &Error) -> Option<String> {
-    let place = error.place();
-    let (Some(file), Some(Position::Line(line, column))) = (&place.file, place.position) else { return None };
+    let location = error.location();
+    let (Some(file), Some(Position::Line(line, column))) = (&location.file, location.position) else {
+        return None;
+    };
     let text = std::fs::read_to_string(file).ok()?;
     let source = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
     let column = usize::try_from(column).ok()?.saturating_sub(1);
@@ -153,7 +178,8 @@ fn with_source(error: &Error) -> Option<String> {
     if source.len() > LONGEST_LINE {
         return None;
     }
-    let message = [place.nodes.as_slice(), &[error.message().to_owned()]].concat().join(": ");
+    let message = [location.nodes.as_slice(), &[error.message().to_owned()]].concat().join(": ");
+    let message = output::escaped(&message);
     let end =
         source[start..].find([' ', '>', '/']).filter(|&len| len > 0).map_or(source.len(), |len| start + len);
     let line = usize::try_from(line).ok()?;

@@ -1,6 +1,6 @@
-//! What `--json` prints; docs/json.md describes the forms, and they stay.
+//! The stable JSON that `--json` prints; docs/json.md describes it.
 
-use gradus::error::{Place, Position};
+use gradus::error::{Location, Position};
 use gradus::graph::{Extent, Type};
 use gradus::{DType, Error, Number, Result, Tensor, Value, text};
 use serde::Serialize;
@@ -94,7 +94,8 @@ pub(crate) fn object<K: AsRef<str>, V: Serialize>(
     RawValue::from_string(String::from_utf8_lossy(&out).into_owned()).map_err(fail)
 }
 
-/// A declared type: numbers for extents that are known, text for symbols and bounds, null for what is open.
+/// A declared type: numbers for extents that are known, text for symbols and bounds, null for what
+/// is open.
 #[derive(Serialize)]
 pub(crate) struct TypeJson {
     r#type: Option<String>,
@@ -131,11 +132,15 @@ pub(crate) struct ErrorJson<'a> {
 struct ErrorContent<'a> {
     kind: &'a str,
     message: &'a str,
-    r#where: Option<PlaceJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    got: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wanted: Option<&'a str>,
+    r#where: Option<LocationJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct PlaceJson<'a> {
+struct LocationJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,16 +154,19 @@ struct PlaceJson<'a> {
 }
 
 impl<'a> ErrorJson<'a> {
-    pub(crate) fn new(kind: &'a str, message: &'a str, place: Option<&'a Place>) -> ErrorJson<'a> {
-        let place = place.filter(|place| !place.is_empty()).map(|place| {
-            let (byte, line, column) = match place.position {
+    pub(crate) fn of(error: &'a Error) -> ErrorJson<'a> {
+        let location = Some(error.location()).filter(|location| !location.is_empty()).map(|location| {
+            let (byte, line, column) = match location.position {
                 Some(Position::Byte(byte)) => (Some(byte), None, None),
                 Some(Position::Line(line, column)) => (None, Some(line), Some(column)),
                 None => (None, None, None),
             };
-            PlaceJson { file: place.file.as_deref(), byte, line, column, nodes: &place.nodes }
+            let Location { file, nodes, .. } = location;
+            LocationJson { file: file.as_deref(), byte, line, column, nodes }
         });
-        ErrorJson { error: ErrorContent { kind, message, r#where: place } }
+        let (kind, message) = (error.kind().name(), error.message());
+        let (got, wanted) = (error.got(), error.wanted());
+        ErrorJson { error: ErrorContent { kind, message, got, wanted, r#where: location } }
     }
 }
 

@@ -8,7 +8,8 @@ use crate::diagnostics::Mistake;
 /// Levels of lists within lists.
 const DEPTH: usize = 32;
 
-/// Reads a tensor of that type; without a type, of text, bool, int64 or float32, whichever fits first.
+/// Reads a tensor of that type; without a type, of text, bool, int64 or float32, whichever fits
+/// first.
 pub(crate) fn parse(source: &str, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
     let mut reading = Reading { source, at: 0, items: Vec::new(), dims: Vec::new() };
     reading.blanks();
@@ -54,9 +55,9 @@ fn tensor(source: &str, items: &[Item], shape: Shape, dtype: DType) -> Result<Te
     let at = |item: &Item, error: Error| Mistake::new(source, item.start..item.end, error);
     if let Some(item) = items.iter().find(|item| item.quoted != (dtype == DType::String)) {
         let message = if item.quoted {
-            format!("this is text, but {dtype} is wanted")
+            format!("this is text, expected {dtype}")
         } else {
-            "text is wanted, in quotes".into()
+            "expected text in quotes".into()
         };
         return Err(at(item, Error::new(Kind::Type, message)));
     }
@@ -106,7 +107,7 @@ impl<'a> Reading<'a> {
         let start = self.at;
         if !self.eat('[') {
             if self.dims.len() > level {
-                return Err(self.mistake("a list is wanted here, as before"));
+                return Err(self.mistake("expected a list here, as before"));
             }
             return self.item();
         }
@@ -119,7 +120,7 @@ impl<'a> Reading<'a> {
         }
         if self.dims.len() == level {
             if !self.items.is_empty() || self.dims.iter().any(Option::is_some) {
-                let message = "there are lists within lists here, but not before";
+                let message = "nested lists here, expected elements as before";
                 return Err(Mistake::new(self.source, start..self.at, Error::new(Kind::Usage, message)));
             }
             self.dims.push(None);
@@ -127,7 +128,7 @@ impl<'a> Reading<'a> {
         let mut len = 0;
         while !self.eat(']') {
             if len > 0 && !self.eat(',') {
-                return Err(self.mistake("a comma or ] is wanted here"));
+                return Err(self.mistake("expected a comma or ] here"));
             }
             self.value(level + 1)?;
             len += 1;
@@ -135,7 +136,7 @@ impl<'a> Reading<'a> {
         let wanted = *self.dims[level].get_or_insert(len);
         if len != wanted {
             let elements = if len == 1 { "element" } else { "elements" };
-            let message = format!("this list has {len} {elements}, but the one before has {wanted}");
+            let message = format!("this list has {len} {elements}, expected {wanted} as in the one before");
             return Err(Mistake::new(self.source, start..self.at, Error::new(Kind::Shape, message)));
         }
         Ok(())
@@ -219,19 +220,19 @@ mod tests {
     #[test]
     fn mistakes_are_marked() {
         let cases = [
-            ("[1, 2", None, ": a comma or ] is wanted here"),
+            ("[1, 2", None, ": expected a comma or ] here"),
             ("[1,,2]", None, ",: a number is missing here"),
             ("[1 2]", None, "1 2: \"1 2\" is not a number"),
-            ("[[1, 2], [3]]", None, "[3]: this list has 1 element, but the one before has 2"),
-            ("[[1], 2]", None, "2: a list is wanted here, as before"),
-            ("[1, [2]]", None, "[: there are lists within lists here, but not before"),
+            ("[[1, 2], [3]]", None, "[3]: this list has 1 element, expected 2 as in the one before"),
+            ("[[1], 2]", None, "2: expected a list here, as before"),
+            ("[1, [2]]", None, "[: nested lists here, expected elements as before"),
             ("[1, 2] 3", None, "3: the value ends here"),
             ("[1, 300]", Some(DType::I8), "300: \"300\" is not in the range of int8"),
             ("[1, x]", Some(DType::F32), "x: \"x\" is not a number"),
             ("\"a", None, "\": this text does not end, or is not as JSON writes text"),
-            ("a", Some(DType::String), "a: text is wanted, in quotes"),
-            ("\"a\"", Some(DType::F32), "\"a\": this is text, but float32 is wanted"),
-            ("zeros[-1]", None, "[-1]: dimension 0 is -1, but must not be negative"),
+            ("a", Some(DType::String), "a: expected text in quotes"),
+            ("\"a\"", Some(DType::F32), "\"a\": this is text, expected float32"),
+            ("zeros[-1]", None, "[-1]: dimension 0 is -1, expected at least 0"),
             (
                 "zeros[99999999999]",
                 None,

@@ -1,4 +1,5 @@
-//! The command line of Gradus: what was typed, turned into calls of the library, and results turned into text.
+//! The command line of Gradus: what was typed, turned into calls of the library, and results turned
+//! into text.
 
 mod args;
 mod commands;

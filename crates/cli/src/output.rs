@@ -1,5 +1,6 @@
-//! Results: printed as text or JSON, or written to files that appear whole or not at all.
+//! Results, printed as text or JSON.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use comfy_table::{ContentArrangement, Table, TableStyle};
@@ -24,10 +25,31 @@ pub(crate) fn print_line(text: &str) -> Result<(), Failure> {
     print(format!("{text}\n").as_bytes())
 }
 
+/// Returns a value as JSON on one line.
+pub(crate) fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| Error::new(Kind::Io, format!("cannot write JSON: {error}")).with_source(error))
+}
+
 /// Prints JSON on a line of its own.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(value).map_err(|error| Error::new(Kind::Io, error.to_string()))?;
-    print_line(&text)
+    print_line(&json(value)?)
+}
+
+/// Returns text that comes from a file with its control characters written as `\\u{1b}` or `\\n`,
+/// so that it can neither steer the terminal nor begin a line. Marks that reorder text count too.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    let reorders =
+        |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let unsafe_to_print = |c: char| c.is_control() || reorders(c);
+    if !text.contains(unsafe_to_print) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if unsafe_to_print(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    Cow::Owned(out)
 }
 
 /// A tensor with its type: `float32[3] [1.0, 1.5, 2.0]`.
@@ -39,6 +61,7 @@ pub(crate) fn tensor(tensor: &Tensor) -> String {
 
 /// A value under its name.
 pub(crate) fn named(name: &str, value: &Value) -> String {
+    let name = &*escaped(name);
     match value {
         Value::Tensor(of) => format!("{name}: {}", tensor(of)),
         Value::Sequence(values) => {
@@ -67,4 +90,15 @@ pub(crate) fn table(headings: &[&str]) -> Table {
 /// A table as text.
 pub(crate) fn render(table: &Table) -> String {
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_and_marks_are_escaped() {
+        assert!(matches!(escaped("größe/π_0 🙂"), Cow::Borrowed(_)));
+        assert_eq!(escaped("a\u{1b}[2J\u{7}\0\nb\u{202e}"), r"a\u{1b}[2J\u{7}\u{0}\nb\u{202e}");
+    }
 }

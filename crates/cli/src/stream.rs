@@ -152,7 +152,7 @@ fn wrong_name(path: &Path, wanted: &str) -> Failure {
 
 fn file(path: &Path, write: impl FnOnce(&mut Out) -> Result<(), Failure>) -> Result<(), Failure> {
     let mut files = gradus::files::NewFiles::default();
-    files.create(path, write)?;
+    files.create(path, |out| write(out).map_err(|failure| failure.in_file(path)))?;
     Ok(files.commit()?)
 }
 

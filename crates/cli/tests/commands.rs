@@ -6,9 +6,10 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use common::{fails, gradus, misused, prints};
+use ::gradus::graph::Extent;
+use common::{fails, folder, gradus, misused, prints, save_chain};
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
 
@@ -111,7 +112,7 @@ fn run_reads_files_of_arrays() {
     misused(
         &["run", "examples/function.onnx", "-i", "crates/formats/tests/data/arrays.npz"],
         str![[r#"
-error: the model has no input "zeros"; its inputs: "x"
+error: unknown input "zeros"; known: "x"
 
 "#]],
     );
@@ -143,13 +144,6 @@ error: examples/function.onnx: input "x" is string[2], but the model declares fl
 
 "#]],
     );
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("gradus-cli-{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 #[test]
@@ -285,7 +279,14 @@ Range     openvino  4        start, stop, step    output_type  the same
     misused(
         &["ops", "Conv"],
         str![[r#"
-error: there is no operator "Conv"; `gradus ops` lists all
+error: cannot run operator "Conv" of onnx yet; `gradus ops` lists all that run
+
+"#]],
+    );
+    misused(
+        &["ops", "Rnage"],
+        str![[r#"
+error: unknown operator "Rnage"; did you mean "Range" or "arange"?
 
 "#]],
     );
@@ -317,7 +318,7 @@ error: a number is missing here
     snapbox::assert_data_eq!(
         shown("x=[[1, 2], [3]]"),
         str![[r#"
-error: this list has 1 element, but the one before has 2
+error: this list has 1 element, expected 2 as in the one before
   |
 1 | --input x=[[1, 2], [3]]
   |                    ^^^
@@ -327,7 +328,7 @@ error: this list has 1 element, but the one before has 2
     snapbox::assert_data_eq!(
         shown("y=1"),
         str![[r#"
-error: the model has no input "y"; its inputs: "x"
+error: unknown input "y"; known: "x"
 
 "#]]
     );
@@ -362,7 +363,7 @@ error: examples/function.onnx: input "x" (float32[n]) is needed, but not given
     misused(
         &["run", "examples/function.onnx", "-i", "x=[1]", "-o", "z"],
         str![[r#"
-error: examples/function.onnx: the model has no value "z"; its outputs: "half", "tenth"
+error: examples/function.onnx: unknown value "z"; known: "half", "tenth", "x"
 
 "#]],
     );
@@ -443,10 +444,122 @@ fn completions_and_the_manual_page_are_made_from_the_definitions() {
         let script = gradus(&["completions", shell]).assert().success().get_output().stdout.clone();
         assert!(String::from_utf8(script).unwrap().contains("max-steps"), "{shell}");
     }
-    let page = gradus(&["man"]).assert().success().get_output().stdout.clone();
-    assert!(String::from_utf8(page).unwrap().starts_with(".ie"));
+    let page = |arguments: &[&str]| {
+        let output = gradus(arguments).assert().success().get_output().stdout.clone();
+        String::from_utf8(output).unwrap()
+    };
+    assert!(page(&["man"]).contains("gradus\\-run(1)"));
+    assert!(page(&["man", "run"]).contains("gradus\\-run"));
+    misused(
+        &["man", "rnu"],
+        str![[r#"
+error: unknown command "rnu"; did you mean "run"?
+
+"#]],
+    );
+    let folder = folder("man");
+    gradus(&["man", "--out", folder.to_str().unwrap()]).assert().success().stdout_eq("");
+    // Every page that the first one refers to is there.
+    let first = std::fs::read_to_string(folder.join("gradus.1")).unwrap().replace('\\', "");
+    let named: Vec<_> =
+        first.split("(1)").filter_map(|before| before.split_whitespace().next_back()).collect();
+    assert!(named.iter().filter(|name| name.starts_with("gradus-")).count() >= 15, "{named:?}");
+    for name in named.iter().filter(|name| name.starts_with("gradus-")) {
+        assert!(folder.join(format!("{name}.1")).is_file(), "{name}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
     gradus(&["--version"]).assert().success().stdout_eq(str![[r#"
 gradus 0.1.0
 
 "#]]);
+}
+
+#[test]
+fn every_command_has_a_line_of_help() {
+    let help = gradus(&["--help"]).assert().success().get_output().stdout.clone();
+    let help = String::from_utf8(help).unwrap();
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    for line in commands.lines().filter(|line| !line.starts_with("   ")) {
+        assert!(line.split_whitespace().count() > 2, "no help: {line}");
+    }
+    for standard in ["ONNX", "OpenVINO", "Paddle"] {
+        assert!(help.contains(standard), "{standard}");
+    }
+}
+
+#[test]
+fn names_cannot_steer_the_terminal() {
+    let folder = folder("names");
+    let path = folder.join("steers.onnx");
+    let (input, output) = ("in\u{1b}[2J", "out\u{7}\nproblems:");
+    save_chain(&path, input, vec![Extent::Symbol("n\u{1b}c".into())], &[("Abs", input, output)]);
+    let path = path.to_str().unwrap();
+    let converted = folder.join("steers.xml");
+    let commands: [&[&str]; 9] = [
+        &["show", path],
+        &["infer", path],
+        &["infer", path, "--why", output],
+        &["infer", path, "--why", "in\u{1b}[3J"],
+        &["run", path],
+        &["run", path, "-i", "in\u{1b}[2J=[1]"],
+        &["run", path, "-i", "in\u{1b}[2J=[[1]]"],
+        &["fold", path, "-o", folder.to_str().unwrap()],
+        &["convert", path, converted.to_str().unwrap()],
+    ];
+    for command in commands {
+        let output = gradus(command).output().unwrap();
+        let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let controls: Vec<_> = printed.chars().filter(|c| c.is_control() && *c != '\n').collect();
+        assert!(controls.is_empty(), "{command:?}: {controls:?} in {printed}");
+        assert!(!printed.contains("\nproblems:"), "{command:?}: {printed}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn arguments_that_are_not_text_are_a_mistake() {
+    use std::os::unix::ffi::OsStrExt;
+    let not_text = std::ffi::OsStr::from_bytes(b"\xff");
+    for json in [&[][..], &["--json"]] {
+        let range = Command::new(cargo_bin!("gradus")).arg("range").arg(not_text).args(["10", "1"]);
+        let output = range.args(json).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains("invalid UTF-8"));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_named() {
+    let full = std::fs::File::create("/dev/full").unwrap();
+    let output = std::process::Command::new(cargo_bin!("gradus"))
+        .args(["range", "0", "10", "1"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "error: standard output: cannot write: No space left on device (os error 28)\n"
+    );
+    // Files may have eight blocks, and a write beyond is an error rather than a signal.
+    let folder = folder("full");
+    for (name, arguments) in [
+        ("x.npy", "range 0 100000 1 --out x.npy"),
+        ("x.csv", "range 0 100000 1 --out x.csv"),
+        ("x.arrow", "range 0 100000 1 --out x.arrow"),
+        ("large.npy", "run model.onnx -i x=zeros[100000] --out ."),
+    ] {
+        save_chain(&folder.join("model.onnx"), "x", vec![Extent::Unknown], &[("Abs", "x", "large")]);
+        let script =
+            format!("trap '' XFSZ; ulimit -f 8; exec {} {arguments}", cargo_bin!("gradus").display());
+        let output =
+            std::process::Command::new("sh").args(["-c", &script]).current_dir(&folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(name) && message.contains("File too large"), "{arguments}: {message}");
+        assert!(!folder.join(name).exists(), "{name} is whole or not there");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }

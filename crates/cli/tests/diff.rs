@@ -191,6 +191,6 @@ fn of_many_differences_the_first_are_shown() {
     .unwrap();
     let output = gradus(&["diff", &few, odd.to_str().unwrap()]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains(&format!("+  {}…: float32[]", "é".repeat(159))), "{text}");
+    assert!(text.contains(&format!(r"+ \n{}…: float32[]", "é".repeat(158))), "{text}");
     assert_eq!(lines(&["--all"]), (24, "  + x9: float32[]".to_owned()));
 }

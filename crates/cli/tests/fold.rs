@@ -167,7 +167,7 @@ error: examples/nothing.onnx: there is no such file
     fails(
         &["fold", "examples/heads.onnx", "-o", "no/such/folder/out.onnx"],
         str![[r#"
-error: no/such/folder/out.onnx: No such file or directory (os error 2)
+error: no/such/folder/out.onnx: cannot write: No such file or directory (os error 2)
 
 "#]],
     );

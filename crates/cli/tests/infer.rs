@@ -6,7 +6,12 @@
 
 mod common;
 
-use common::{gradus, misused, prints};
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+
+use ::gradus::graph::Extent;
+use common::{folder, gradus, misused, prints, save_chain};
+use snapbox::cmd::cargo_bin;
 use snapbox::str;
 
 #[test]
@@ -149,7 +154,7 @@ For more information, try '--help'.
     misused(
         &["infer", "examples/positions.onnx", "--dim", "seq"],
         str![[r#"
-error: --dim seq: NAME=NUMBER is wanted
+error: --dim is seq, expected NAME=NUMBER
 
 "#]],
     );
@@ -163,7 +168,7 @@ error: examples/positions.onnx: no input has dimension "sequence"; dimensions of
     misused(
         &["infer", "examples/positions.onnx", "--input-shape", "x=1,2"],
         str![[r#"
-error: examples/positions.onnx: the model has no input "x"; its inputs: "tokens"
+error: examples/positions.onnx: unknown input "x"; known: "tokens"
 
 "#]],
     );
@@ -184,7 +189,14 @@ error: examples/positions.onnx: input "tokens" is given 3 at axis 1, but "seq" i
     misused(
         &["infer", "examples/positions.onnx", "--why", "phases"],
         str![[r#"
-error: the model has no value "phases"; its outputs: "position_ids", "phase", "token_count"
+error: examples/positions.onnx: unknown value "phases"; did you mean "phase"?
+
+"#]],
+    );
+    misused(
+        &["infer", "examples/positions.onnx", "--why", "nope"],
+        str![[r#"
+error: examples/positions.onnx: unknown value "nope"; known: "position_ids", "phase", "token_count", "tokens", "zero", "one", "seq", "positions", "seq_float"
 
 "#]],
     );
@@ -202,4 +214,100 @@ examples/loop.onnx
 error: no such model: there is no such file
 
 "#]]);
+}
+
+#[test]
+fn why_is_json_if_json_is_asked_for() {
+    prints(
+        &["infer", "examples/positions.onnx", "--why", "token_count", "--json"],
+        str![[r#"
+{"model":"examples/positions.onnx","value":"token_count","type":"int64","shape":[],"fresh":[],"why":["token_count: int64[] = batch*seq by node /"count/" (Size)","  tokens: int64[batch, seq] by an input"]}
+
+"#]],
+    );
+}
+
+#[test]
+fn a_model_that_contradicts_itself_is_wrong() {
+    let folder = folder("contradiction");
+    let path = folder.join("m.onnx");
+    // Vectors of n and 64 elements can be added if n is 1 or 64.
+    let mut source = ::gradus::graph::Model::new(::gradus::graph::Standard::Onnx);
+    source.opsets = vec![("".into(), 17)];
+    let mut graph = ::gradus::graph::Builder::new("made");
+    for (name, extent) in [("a", Extent::Symbol("n".into())), ("b", Extent::Known(64))] {
+        let id = graph.define(name, ::gradus::graph::Origin::Input).unwrap();
+        let declared = ::gradus::graph::Type::Tensor(Some(::gradus::DType::F32), Some(vec![extent]));
+        graph.info(id).declared = Some(declared);
+    }
+    graph.apply("sum", "Add", 17, &["a", "b"], &["c"], Vec::new()).unwrap();
+    graph.output("c");
+    source.graph = graph.finish().unwrap();
+    ::gradus::Model::from_source(source).save(&path).unwrap();
+    let path = path.to_str().unwrap();
+    gradus(&["infer", path]).assert().code(0);
+    for more in [&[][..], &["--json"], &["--only-unknown"]] {
+        let wrong = gradus(&["infer", path, "--dim", "n=1000"]).args(more).assert().code(1).stderr_eq("");
+        let printed = String::from_utf8(wrong.get_output().stdout.clone()).unwrap();
+        assert!(printed.contains("64") && printed.contains("1000") && printed.contains("sum"), "{printed}");
+    }
+    let several = gradus(&["infer", path, "examples/loop.onnx", "--dim", "n=1000"]).assert().code(1);
+    assert!(String::from_utf8(several.get_output().stdout.clone()).unwrap().contains("1000"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn every_model_has_a_line_of_json_in_the_order_of_the_arguments() {
+    let models = ["examples/loop.onnx", "none.onnx", "examples/function.onnx", "LICENSE-MIT", "none.xml"];
+    let output = gradus(&["infer", "--json"]).args(models).assert().code(1).get_output().stdout.clone();
+    let lines = String::from_utf8(output).unwrap();
+    let lines: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.iter().map(|line| line["model"].as_str().unwrap()).collect::<Vec<_>>(), models);
+    for (index, kind) in [(1, "io"), (3, "syntax"), (4, "io")] {
+        assert_eq!(lines[index]["error"]["kind"], kind);
+        assert_eq!(lines[index]["error"]["where"]["file"], models[index]);
+    }
+    let alone = gradus(&["infer", "--json", "none.onnx"]).assert().code(1).get_output().stdout.clone();
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&alone).unwrap(), lines[1]);
+}
+
+/// Kilobytes that the command occupied at most while it inferred copies of a model.
+#[cfg(target_os = "linux")]
+fn peak(model: &str, copies: usize) -> u64 {
+    let mut child = std::process::Command::new(cargo_bin!("gradus"))
+        .args(["infer", "--json"])
+        .args(std::iter::repeat_n(model, copies))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = Vec::new();
+    for _ in 1..copies {
+        line.clear();
+        out.read_until(b'\n', &mut line).unwrap();
+    }
+    assert!(line.len() > 1 << 17, "a line is longer than a pipe and a buffer: {}", line.len());
+    // The last line has begun, so that all models are inferred, and does not fit into the pipe, so
+    // that the process still is there.
+    out.read_exact(&mut [0]).unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    out.read_to_end(&mut line).unwrap();
+    assert!(child.wait().unwrap().success());
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_number_of_models() {
+    let folder = folder("memory");
+    let path = folder.join("long.onnx");
+    let names: Vec<_> = (0..=3000).map(|i| format!("a_value_of_a_long_chain_{i}")).collect();
+    let nodes: Vec<_> = names.windows(2).map(|pair| ("Abs", &*pair[0], &*pair[1])).collect();
+    save_chain(&path, &names[0], vec![Extent::Symbol("n".into()), Extent::Known(3)], &nodes);
+    let path = path.to_str().unwrap();
+    let (few, many) = (peak(path, 5), peak(path, 50));
+    assert!(many < few + few / 2, "{few} kB for 5 models, {many} kB for 50");
+    std::fs::remove_dir_all(folder).unwrap();
 }

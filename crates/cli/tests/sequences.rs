@@ -427,7 +427,7 @@ error: START: numbers cannot be read as complex64
     misused(
         &["range", "0", "1", "1", "--dtype", "f7"],
         str![[r#"
-error: invalid value 'f7' for '--dtype <TYPE>': "f7" is not an element type; known are bool, string, int2, int4, int8, int16, int32, int64, uint1, uint2, uint3, uint4, uint6, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0, float6_e2m3, float6_e3m2, float4_e2m1, nf4, complex64, complex128
+error: invalid value 'f7' for '--dtype <TYPE>': unknown element type "f7"; known: "bool", "bool", "boolean", "string", "str", "int2", "i2", "int4", "i4", "int8", "i8", "int16", 77 more
 
 For more information, try '--help'.
 

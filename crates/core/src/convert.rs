@@ -1,12 +1,12 @@
 //! Every conversion between numbers, by name: the only file with `as`.
 //!
-//! Three kinds: between Rust's integers, where the name says when a value may be cut; from a [`Number`] to the code
-//! of an element and back; and [`cast`], which converts whole tensors as ONNX Cast says. The rules, for all
-//! standards (docs/numerics.md has the reasons):
+//! Three kinds: between Rust's integers, where the name says when a value may be cut; from a
+//! [`Number`] to the code of an element and back; and [`cast`], which converts whole tensors as
+//! ONNX Cast says. The rules, for all standards (docs/numerics.md has the reasons):
 //!
 //! - to a float: the nearest value, ties to even; beyond the largest as [`Rules::overflow`] says;
-//! - to an integer: toward zero, then the low bits of the two's complement (ONNX says so for integers and leaves
-//!   floats undefined); NaN and infinities become 0;
+//! - to an integer: toward zero, then the low bits of the two's complement (ONNX says so for
+//!   integers and leaves floats undefined); NaN and infinities become 0;
 //! - to `bool`: zero of either sign is false, all else true; from `bool`: 0 or 1;
 //! - to `float8_e8m0`: a power of two as [`Rules::scale_rounding`] says;
 //! - from complex numbers: the real part; to complex numbers: no imaginary part;
@@ -124,10 +124,10 @@ pub enum ScaleRounding {
     Nearest,
 }
 
-/// What a conversion may choose.
+/// Choices that a conversion leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// What numbers beyond the largest become, in the floats of 8 bits and less.
+    /// The result for numbers beyond the largest, in floats of at most 8 bits.
     pub overflow: Overflow,
     /// How a number becomes a power of two.
     pub scale_rounding: ScaleRounding,
@@ -140,7 +140,8 @@ impl Rules {
     pub const SATURATING: Rules = Rules { overflow: Overflow::Saturate, scale_rounding: ScaleRounding::Up };
 }
 
-/// The number rounded toward zero, modulo 2^64; 0 for NaN and infinities, and the real part of a complex number.
+/// The number rounded toward zero, modulo 2^64; 0 for NaN and infinities, and the real part of a
+/// complex number.
 #[inline]
 pub fn wrapped(number: Number) -> u64 {
     let parts = match number {
@@ -159,12 +160,14 @@ fn truncated_parts(parts: Parts) -> u64 {
     if parts.negative { whole.wrapping_neg() } else { whole }
 }
 
-/// A finite float rounded toward zero, if it is within the integers that elements have: up to 2^64 on either side.
+/// A finite float rounded toward zero, if it is within the integers that elements have: up to 2^64
+/// on either side.
 pub fn truncated(value: f64) -> Option<i128> {
     (value.abs() <= 2f64.powi(64)).then_some(value as i128)
 }
 
-/// An integer as the sum of two doubles, the larger first: relatively off by less than 2^-106, if it has 127 bits.
+/// An integer as the sum of two doubles, the larger first: relatively off by less than 2^-106, if
+/// it has 127 bits.
 pub fn split(x: i128) -> [f64; 2] {
     let upper = x & (-1 << 74);
     let (high, low) = (upper as f64, (x - upper) as f64);
@@ -287,7 +290,8 @@ fn beyond_scales(nearest: u64, rules: Rules) -> u64 {
     if rules.overflow == Overflow::Saturate { nearest } else { SCALE_NAN }
 }
 
-/// The code of a real: rounded once, or toward zero and then the low bits; of `bool`, whether it is not zero.
+/// The code of a real: rounded once, or toward zero and then the low bits; of `bool`, whether it is
+/// not zero.
 ///
 /// # Panics
 /// If the type is text or complex.
@@ -309,7 +313,7 @@ pub fn f64_of_parts(parts: Parts) -> f64 {
     f64::from_bits(float::F64.round(parts, Overflow::Special))
 }
 
-/// Whether a real, rounded toward zero, is an integer that the type holds.
+/// Returns true if a real, rounded toward zero, is an integer that the type holds.
 pub fn holds(dtype: DType, parts: Parts) -> bool {
     if parts.mantissa == 0 || parts.leading() < 0 {
         return true;
@@ -360,8 +364,8 @@ pub trait FromNumber: Element {
     /// The element for a number, by [`Rules::IEEE`].
     fn from_number(number: Number) -> Self;
 
-    /// The element for a double, by the same rules, if the type holds it when it is an integer type; else the nearest
-    /// that it holds.
+    /// The element for a double, by the same rules, if the type holds it when it is an integer
+    /// type; else the nearest that it holds.
     fn from_f64(value: f64) -> Self;
 }
 
@@ -402,7 +406,8 @@ fn imaginary(number: Number) -> Number {
 /// A tensor of another element type with the same values, as near as the type can hold them.
 ///
 /// # Errors
-/// [`Kind::Value`] where text is not a number; [`Kind::Unsupported`] between text and complex numbers.
+/// [`Kind::Value`] where text is not a number; [`Kind::Unsupported`] between text and complex
+/// numbers.
 ///
 /// ```
 /// use gradus_core::{convert, DType, Tensor};
@@ -419,7 +424,7 @@ pub fn cast(tensor: &Tensor, to: DType, rules: Rules) -> Result<Tensor> {
     let shape = tensor.shape().clone();
     match (from.class(), to.class()) {
         (Class::Complex, Class::Text) | (Class::Text, Class::Complex) => {
-            Err(Error::new(Kind::Unsupported, format!("{from} cannot be converted to {to}")))
+            Err(Error::new(Kind::Unsupported, format!("cannot convert {from} to {to}")))
         }
         (_, Class::Text) => {
             let texts = tensor.numbers()?.map(|number| text::to_text(number, from)).collect();

@@ -7,8 +7,8 @@ use crate::text;
 /// Tensors of more elements than this are elided.
 const FULL: usize = 64;
 
-/// The elements in nested brackets; of a large tensor, the first and last `edge` along each axis. Without elements,
-/// however many rows without any there are: `[]`.
+/// The elements in nested brackets; of a large tensor, the first and last `edge` along each axis.
+/// Without elements, however many rows without any there are: `[]`.
 pub fn elided(tensor: &Tensor, edge: usize) -> String {
     if tensor.is_empty() {
         return "[]".to_owned();

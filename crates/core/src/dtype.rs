@@ -1,15 +1,15 @@
 //! Element types: every one that ONNX, OpenVINO or Paddle defines, under one name each.
 //!
-//! A type is known by its long name (`float8_e4m3fn`), its short name (`f8e4m3fn`) and the names the standards
-//! give it; all are read, the long one is printed. Elements narrower than a byte are *packed*: a tensor holds
-//! them as one little-endian bit stream (see [`crate::packed`]).
+//! A type is known by its long name (`float8_e4m3fn`), its short name (`f8e4m3fn`) and the names
+//! the standards give it; all are read, the long one is printed. Elements narrower than a byte are
+//! *packed*: a tensor holds them as one little-endian bit stream (see [`crate::packed`]).
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
-/// What the elements of a type are.
+/// The class of an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// True or false, one byte each.
@@ -26,7 +26,8 @@ pub enum Class {
     Complex,
 }
 
-/// Declares [`DType`] and its table of facts: variant, long name, short name, bits, class, further names.
+/// Declares [`DType`] and its table of facts: variant, long name, short name, bits, class, further
+/// names.
 macro_rules! dtypes {
     ($($(#[$doc:meta])* $variant:ident $long:literal $short:literal $bits:literal $class:ident [$($alias:literal)*];)*) => {
         /// The type of a tensor's elements.
@@ -53,13 +54,13 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => $bits),* }
             }
 
-            /// What the elements are.
+            /// The class of the elements.
             pub const fn class(self) -> Class {
                 match self { $(DType::$variant => Class::$class),* }
             }
 
-            /// Every name by which the type is read.
-            fn names(self) -> &'static [&'static str] {
+            /// All names by which the type is read, the one that is printed first.
+            pub const fn names(self) -> &'static [&'static str] {
                 match self { $(DType::$variant => &[$long, $short, $($alias),*]),* }
             }
         }
@@ -134,27 +135,27 @@ dtypes! {
 }
 
 impl DType {
-    /// Whether elements are narrower than a byte and so packed.
+    /// Returns true if elements are narrower than a byte and so packed.
     pub const fn is_packed(self) -> bool {
         self.bits() > 0 && self.bits() < 8
     }
 
-    /// Whether elements are whole numbers; `bool` is not one of these types.
+    /// Returns true if elements are integers; `bool` is not one of these types.
     pub const fn is_integer(self) -> bool {
         matches!(self.class(), Class::Signed | Class::Unsigned)
     }
 
-    /// Whether elements are real floating-point numbers.
+    /// Returns true if elements are real floating-point numbers.
     pub const fn is_float(self) -> bool {
         matches!(self.class(), Class::Float)
     }
 
-    /// Whether elements are integers or real floating-point numbers.
+    /// Returns true if elements are integers or real floating-point numbers.
     pub const fn is_real(self) -> bool {
         self.is_integer() || self.is_float()
     }
 
-    /// Whether elements are pairs of a real and an imaginary part.
+    /// Returns true if elements are pairs of a real and an imaginary part.
     pub const fn is_complex(self) -> bool {
         matches!(self.class(), Class::Complex)
     }
@@ -182,15 +183,13 @@ impl FromStr for DType {
     /// Reads a type by any of its names, in any case.
     ///
     /// # Errors
-    /// [`Kind::Usage`], with the list of the known types.
+    /// [`Kind::Usage`](crate::Kind::Usage), with the names that are near.
     fn from_str(text: &str) -> Result<DType> {
         let wanted = text.to_ascii_lowercase();
         DType::ALL.iter().copied().find(|dtype| dtype.names().contains(&wanted.as_str())).ok_or_else(|| {
-            let known: Vec<_> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-            Error::new(
-                Kind::Usage,
-                format!("\"{text}\" is not an element type; known are {}", known.join(", ")),
-            )
+            let all = || DType::ALL.iter();
+            let others = all().flat_map(|dtype| dtype.names()).copied();
+            Error::unknown("element type", text, all().map(|dtype| dtype.name()).chain(others))
         })
     }
 }
@@ -226,12 +225,12 @@ impl DTypeSet {
         DTypeSet(self.0 | other.0)
     }
 
-    /// Whether the type is in the set.
+    /// Returns true if the type is in the set.
     pub const fn contains(self, dtype: DType) -> bool {
         self.0 & crate::convert::bit_of(dtype) != 0
     }
 
-    /// Whether there is no type in the set.
+    /// Returns true if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -259,8 +258,8 @@ impl fmt::Debug for DTypeSet {
 
 /// Calls a generic function with the Rust type of a runtime element type, for the types listed.
 ///
-/// The last arm says what to do for any other type. The macro takes a path, so that the body stays ordinary Rust,
-/// and the list at the call shows the set that is supported.
+/// The last arm says what to do for any other type. The macro takes a path, so that the body stays
+/// ordinary Rust, and the list at the call shows the set that is supported.
 ///
 /// ```
 /// use gradus_core::{dispatch, DType, Element};
@@ -287,6 +286,7 @@ macro_rules! dispatch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kind;
 
     #[test]
     fn names_are_unique_and_read_back() {
@@ -303,12 +303,10 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_an_error_that_lists_the_known() {
+    fn an_unknown_name_is_an_error_that_suggests_near_ones() {
         let error = "float7".parse::<DType>().unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
-        assert!(
-            error.to_string().starts_with("\"float7\" is not an element type; known are bool, string, int2")
-        );
+        assert!(error.to_string().starts_with("unknown element type \"float7\"; did you mean \"float\" or"));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use crate::exact::Number;
 
 /// A Rust type that is the element of a tensor.
 ///
-/// Sealed: the set is that of [`of`]. The 8-bit floats and the packed types have no type of their own; they are
-/// read and written as codes, see [`crate::Tensor::codes`].
+/// Sealed: the set is that of [`of`]. The 8-bit floats and the packed types have no type of their
+/// own; they are read and written as codes, see [`crate::Tensor::codes`].
 pub trait Element: Pod + PartialEq + Send + Sync + std::fmt::Debug + sealed::Sealed {
     /// The element type.
     const DTYPE: DType;
@@ -29,7 +29,7 @@ mod sealed {
 pub struct Bool(u8);
 
 impl Bool {
-    /// Whether it is true.
+    /// Returns true if it is true.
     pub const fn is_true(self) -> bool {
         self.0 != 0
     }
@@ -47,7 +47,8 @@ impl PartialEq for Bool {
     }
 }
 
-/// The Rust type of each element type, under the name of its [`DType`] variant; [`crate::dispatch!`] looks it up.
+/// The Rust type of each element type, under the name of its [`DType`] variant;
+/// [`crate::dispatch!`] looks it up.
 #[allow(missing_docs, reason = "each line says what it is")]
 pub mod of {
     pub type Bool = super::Bool;

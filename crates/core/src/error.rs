@@ -1,11 +1,13 @@
 //! Errors: what went wrong, and where.
 
+use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 /// The result of everything that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What sort of thing went wrong.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The caller asked for something that does not exist or does not fit together.
@@ -14,7 +16,8 @@ pub enum Kind {
     Io,
     /// Bytes or text are not what their format says.
     Syntax,
-    /// A graph is not well formed: undefined or duplicate names, cycles, versions that do not exist.
+    /// A graph is not well formed: undefined or duplicate names, cycles, versions that do not
+    /// exist.
     Graph,
     /// An element type, or a kind of value, is not one that is allowed here.
     Type,
@@ -45,7 +48,7 @@ impl Kind {
     }
 }
 
-/// Where in a file something is.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Position {
     /// Bytes from the start of a binary file.
@@ -54,9 +57,10 @@ pub enum Position {
     Line(u32, u32),
 }
 
-/// Where something went wrong: any of file, position in the file, and nodes from the outermost inwards.
+/// The location of an error: any of file, position in the file, and nodes from the outermost
+/// inwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file's path, as it was given.
     pub file: Option<String>,
     /// The position in the file.
@@ -65,14 +69,14 @@ pub struct Place {
     pub nodes: Vec<String>,
 }
 
-impl Place {
-    /// Whether nothing is known.
+impl Location {
+    /// Returns true if nothing is known.
     pub fn is_empty(&self) -> bool {
-        *self == Place::default()
+        *self == Location::default()
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         match (&self.file, self.position) {
@@ -88,33 +92,126 @@ impl fmt::Display for Place {
     }
 }
 
-/// An error: a kind to match on, a sentence to read, and a place.
+/// An error: a kind to match on, a sentence to read, what was found, what was expected, and a
+/// location.
 ///
 /// ```
 /// use gradus_core::{Error, Kind};
-/// let error = Error::new(Kind::Type, "input 2 \"delta\" is int32, but \"start\" is int64; the three must match")
+/// let error = Error::mismatch(Kind::Type, "cannot run Range: input 2 \"delta\"", "int32", "int64")
 ///     .in_node("node \"pos\" (onnx Range-11)")
 ///     .in_file("model.onnx");
 /// assert_eq!(
 ///     error.to_string(),
-///     "model.onnx: node \"pos\" (onnx Range-11): input 2 \"delta\" is int32, but \"start\" is int64; the three must match",
+///     "model.onnx: node \"pos\" (onnx Range-11): \
+///      cannot run Range: input 2 \"delta\" is int32, expected int64",
 /// );
+/// assert_eq!((error.got(), error.wanted()), (Some("int32"), Some("int64")));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Error(Box<Content>);
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 struct Content {
     kind: Kind,
     message: String,
-    place: Place,
+    got: Option<String>,
+    wanted: Option<String>,
+    location: Location,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
-    /// An error without a place.
+    /// Returns an error without a location.
     #[cold]
     pub fn new(kind: Kind, message: impl Into<String>) -> Error {
-        Error(Box::new(Content { kind, message: message.into(), place: Place::default() }))
+        let message = message.into();
+        let (got, wanted, location, source) = (None, None, Location::default(), None);
+        Error(Box::new(Content { kind, message, got, wanted, location, source }))
+    }
+
+    /// Returns the error `<what> is <got>, expected <wanted>`, with both as fields.
+    ///
+    /// `what` names the action and the subject: `cannot read the shape: dimension 2`.
+    #[cold]
+    pub fn mismatch(
+        kind: Kind,
+        what: impl fmt::Display,
+        got: impl fmt::Display,
+        wanted: impl fmt::Display,
+    ) -> Error {
+        Error::new(kind, format!("{what} is {got}, expected {wanted}")).with_got(got).with_wanted(wanted)
+    }
+
+    /// Returns the error `is <got>, expected <wanted>`, with both as fields. The caller, who knows
+    /// the name of the value, prepends it by [`Error::map_message`].
+    #[cold]
+    pub fn is_not(kind: Kind, got: impl fmt::Display, wanted: impl fmt::Display) -> Error {
+        Error::new(kind, format!("is {got}, expected {wanted}")).with_got(got).with_wanted(wanted)
+    }
+
+    /// Returns a [`Kind::Usage`] error about a name that is none of the known ones. It suggests
+    /// the known names that are [near], or lists the first known ones if none is.
+    ///
+    /// ```
+    /// use gradus_core::Error;
+    /// let error = Error::unknown("value", "phases", ["tokens", "phase"]);
+    /// assert_eq!(error.to_string(), "unknown value \"phases\"; did you mean \"phase\"?");
+    /// let error = Error::unknown("input", "y", ["tokens", "mask"]);
+    /// assert_eq!(error.to_string(), "unknown input \"y\"; known: \"tokens\", \"mask\"");
+    /// ```
+    #[cold]
+    pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
+        const LISTED: usize = 12;
+        let mut seen = HashSet::new();
+        let known: Vec<_> = known.into_iter().filter(|name| seen.insert(*name)).collect();
+        let quoted = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>();
+        let near = quoted(&near(name, &known));
+        let (wanted, hint) = match &near[..] {
+            [] if known.is_empty() => (String::new(), "none is known".to_owned()),
+            [] => {
+                let mut listed = quoted(&known[..known.len().min(LISTED)]);
+                if known.len() > LISTED {
+                    listed.push(format!("{} more", known.len() - LISTED));
+                }
+                let listed = listed.join(", ");
+                (listed.clone(), format!("known: {listed}"))
+            }
+            near => {
+                let near = near.join(" or ");
+                (near.clone(), format!("did you mean {near}?"))
+            }
+        };
+        let error = Error::new(Kind::Usage, format!("unknown {what} \"{name}\"; {hint}"));
+        let error = error.with_got(format_args!("\"{name}\""));
+        if wanted.is_empty() { error } else { error.with_wanted(wanted) }
+    }
+
+    /// Sets what was found, without changing the message.
+    #[must_use]
+    pub fn with_got(mut self, got: impl fmt::Display) -> Error {
+        self.0.got = Some(got.to_string());
+        self
+    }
+
+    /// Sets what was expected, without changing the message.
+    #[must_use]
+    pub fn with_wanted(mut self, wanted: impl fmt::Display) -> Error {
+        self.0.wanted = Some(wanted.to_string());
+        self
+    }
+
+    /// Sets the error that caused this one.
+    #[must_use]
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
+        self.0.source = Some(Arc::new(source));
+        self
+    }
+
+    /// Replaces the message and keeps the fields: `error.map_message(|m| format!("input 2 {m}"))`.
+    #[must_use]
+    pub fn map_message(mut self, change: impl FnOnce(&str) -> String) -> Error {
+        self.0.message = change(&self.0.message);
+        self
     }
 
     /// The kind.
@@ -122,28 +219,38 @@ impl Error {
         self.0.kind
     }
 
-    /// The sentence, without the place.
+    /// The sentence, without the location.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The place.
-    pub fn place(&self) -> &Place {
-        &self.0.place
+    /// The value that was found, as text, if the error is about one.
+    pub fn got(&self) -> Option<&str> {
+        self.0.got.as_deref()
+    }
+
+    /// The value that was expected, as text, if there is one.
+    pub fn wanted(&self) -> Option<&str> {
+        self.0.wanted.as_deref()
+    }
+
+    /// The location.
+    pub fn location(&self) -> &Location {
+        &self.0.location
     }
 
     /// The same error in a file, if no file is named yet.
     #[must_use]
     pub fn in_file(mut self, file: impl fmt::Display) -> Error {
-        self.0.place.file.get_or_insert_with(|| file.to_string());
+        self.0.location.file.get_or_insert_with(|| file.to_string());
         self
     }
 
     /// The same error at a position, if neither a position nor another file is named yet.
     #[must_use]
     pub fn at(mut self, position: Position) -> Error {
-        if self.0.place.file.is_none() {
-            self.0.place.position.get_or_insert(position);
+        if self.0.location.file.is_none() {
+            self.0.location.position.get_or_insert(position);
         }
         self
     }
@@ -151,15 +258,15 @@ impl Error {
     /// The same error in a node that encloses those already named.
     #[must_use]
     pub fn in_node(mut self, node: impl fmt::Display) -> Error {
-        self.0.place.nodes.insert(0, node.to_string());
+        self.0.location.nodes.insert(0, node.to_string());
         self
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.0.place.is_empty() {
-            write!(f, "{}: ", self.0.place)?;
+        if !self.0.location.is_empty() {
+            write!(f, "{}: ", self.0.location)?;
         }
         f.write_str(&self.0.message)
     }
@@ -171,7 +278,51 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let source: &(dyn std::error::Error + 'static) = self.0.source.as_deref()?;
+        Some(source)
+    }
+}
+
+/// Errors are equal if all but their sources is: most types of sources cannot be compared.
+impl PartialEq for Error {
+    fn eq(&self, other: &Error) -> bool {
+        fn facts(error: &Error) -> (Kind, [Option<&str>; 3], &Location) {
+            (error.kind(), [Some(error.message()), error.got(), error.wanted()], error.location())
+        }
+        facts(self) == facts(other)
+    }
+}
+
+impl Eq for Error {}
+
+/// Returns the known names that are near a name, the nearest first, at most three: those within
+/// an edit distance of a third of its length, whatever their case, then those that contain it.
+pub fn near<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
+    const MOST: usize = 3;
+    /// Shorter names are contained in too many.
+    const SHORTEST_PART: usize = 3;
+    let name = name.to_lowercase();
+    let len = name.chars().count();
+    let limit = (len + 1) / 3;
+    let mut found: Vec<(usize, &str)> = known
+        .iter()
+        .filter_map(|&known| {
+            let lower = known.to_lowercase();
+            // The distance is at least the difference of the lengths, which costs less.
+            if lower.chars().count().abs_diff(len) <= limit {
+                let distance = strsim::osa_distance(&name, &lower);
+                if distance <= limit {
+                    return Some((distance, known));
+                }
+            }
+            (len >= SHORTEST_PART && lower.contains(&name)).then_some((usize::MAX, known))
+        })
+        .collect();
+    found.sort_by_key(|&(distance, _)| distance);
+    found.into_iter().take(MOST).map(|(_, known)| known).collect()
+}
 
 #[cfg(test)]
 mod tests {
@@ -190,5 +341,38 @@ mod tests {
         let elsewhere =
             Error::new(Kind::Io, "there is no such file").in_file("a.bin").at(Position::Line(3, 9));
         assert_eq!(elsewhere.to_string(), "a.bin: there is no such file");
+    }
+
+    #[test]
+    fn sources_are_kept_and_fields_survive_another_message() {
+        let cause = std::io::Error::other("disk on fire");
+        let error = Error::mismatch(Kind::Io, "cannot write: the disk", "on fire", "cold")
+            .with_source(cause)
+            .map_message(|message| format!("output 1: {message}"));
+        assert_eq!(error.message(), "output 1: cannot write: the disk is on fire, expected cold");
+        assert_eq!((error.got(), error.wanted()), (Some("on fire"), Some("cold")));
+        let source = std::error::Error::source(&error).unwrap();
+        assert_eq!(source.to_string(), "disk on fire");
+        assert_eq!(error.clone(), error);
+        assert_ne!(error.clone().with_got("wet"), error);
+    }
+
+    #[test]
+    fn near_names_come_nearest_first() {
+        let known = ["Conv", "ConvTranspose", "Cos", "float32", "float64", "/m/Slice_output_0"];
+        assert_eq!(near("conv", &known), ["Conv", "ConvTranspose"]);
+        assert_eq!(near("flaot32", &known), ["float32"]);
+        assert_eq!(near("Slice_output_0", &known), ["/m/Slice_output_0"]);
+        assert_eq!(near("nothing alike", &known), [""; 0]);
+        assert_eq!(near("", &known), [""; 0]);
+        assert_eq!(near("x", &["y", "X"]), ["X"]);
+    }
+
+    #[test]
+    fn long_lists_of_names_are_cut() {
+        let names: Vec<_> = (10..30).map(|i| format!("value{i}")).collect();
+        let error = Error::unknown("value", "q", names.iter().map(String::as_str));
+        assert!(error.message().ends_with("\"value21\", 8 more"), "{error}");
+        assert_eq!(Error::unknown("value", "q", []).to_string(), "unknown value \"q\"; none is known");
     }
 }

@@ -15,7 +15,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Whether the number is neither infinite nor NaN.
+    /// Returns true if the number is neither infinite nor NaN.
     pub fn is_finite(self) -> bool {
         match self {
             Number::Int(_) => true,
@@ -24,7 +24,7 @@ impl Number {
         }
     }
 
-    /// Whether the number is zero, of either sign.
+    /// Returns true if the number is zero, of either sign.
     pub fn is_zero(self) -> bool {
         match self {
             Number::Int(x) => x == 0,

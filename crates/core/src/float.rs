@@ -1,4 +1,5 @@
-//! Binary floating-point formats of any width, and the one place where a number is rounded to one of them.
+//! Binary floating-point formats of any width, and the one place where a number is rounded to one
+//! of them.
 //!
 //! | type | sign, exponent, mantissa bits | bias | largest | all ones in the exponent |
 //! |---|---|---|---|---|
@@ -20,17 +21,17 @@
 use crate::convert::{low_u64, shifted_left, shifted_right, small_i32};
 use crate::dtype::DType;
 
-/// A real number other than zero, or zero with a sign: `mantissa * 2^exponent`, and a little more (less than one
-/// unit of the mantissa) if `sticky`.
+/// A real number other than zero, or zero with a sign: `mantissa * 2^exponent`, and a little more
+/// (less than one unit of the mantissa) if `sticky`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// Whether the number is below zero, or a zero with a sign.
+    /// Returns true if the number is below zero, or a zero with a sign.
     pub negative: bool,
     /// The magnitude's leading bits.
     pub mantissa: u128,
     /// The power of two of the mantissa's lowest bit.
     pub exponent: i32,
-    /// Whether bits below the mantissa were cut off. The mantissa then has at least 64 bits.
+    /// True if bits below the mantissa were cut off. The mantissa then has at least 64 bits.
     pub sticky: bool,
 }
 
@@ -55,10 +56,11 @@ impl Parts {
         self.exponent + 127 - self.mantissa.leading_zeros().cast_signed()
     }
 
-    /// The magnitude in units of `2^unit`, rounded to the nearest; of two equally near, to the even one.
+    /// The magnitude in units of `2^unit`, rounded to the nearest; of two equally near, to the even
+    /// one.
     ///
-    /// The unit must be coarse enough that the result has at most 64 bits, and, if the number is sticky, coarser
-    /// than the number's own.
+    /// The unit must be coarse enough that the result has at most 64 bits, and, if the number is
+    /// sticky, coarser than the number's own.
     pub fn in_units_of(self, unit: i32) -> u64 {
         let drop = unit - self.exponent;
         if drop <= 0 {
@@ -75,7 +77,7 @@ impl Parts {
     }
 }
 
-/// What the codes say that are not finite numbers.
+/// The meaning of codes that are not finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Special {
     /// All ones in the exponent: infinity, or NaN with a mantissa.
@@ -88,7 +90,7 @@ enum Special {
     None,
 }
 
-/// What becomes of a number beyond the largest of a format.
+/// The result for a number beyond the largest of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
     /// Infinity; NaN where the format has no infinity; the largest number where it has neither.
@@ -166,8 +168,8 @@ impl Format {
         ((1 << self.exponent_bits) - 1) << self.mantissa_bits
     }
 
-    /// The code of NaN with that sign. Without a NaN there is no good answer; it is that of the `ml_dtypes` package,
-    /// and so of ONNX's tests of Cast: zero with the other sign.
+    /// The code of NaN with that sign. Without a NaN there is no good answer; it is that of the
+    /// `ml_dtypes` package, and so of ONNX's tests of Cast: zero with the other sign.
     pub const fn nan(self, negative: bool) -> u64 {
         let sign = if negative { self.sign_bit() } else { 0 };
         match self.special {

@@ -1,8 +1,9 @@
-//! Limits: how much a file or a model may ask for. One place, one default, adjustable by whoever runs Gradus.
+//! Limits: how much a file or a model may ask for. One place, one default, adjustable by whoever
+//! runs Gradus.
 
 use crate::error::{Error, Kind, Result};
 
-/// What untrusted input may make Gradus spend.
+/// Limits on the memory and time that untrusted input may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes that the values of a run may occupy at one time; mapped files do not count.
@@ -30,7 +31,9 @@ impl Limits {
                     "{wanted} bytes are needed{beside}, but the limit is {} (--max-bytes)",
                     self.max_bytes
                 ),
-            ));
+            )
+            .with_got(wanted)
+            .with_wanted(format_args!("at most {}", self.max_bytes)));
         }
         Ok(())
     }

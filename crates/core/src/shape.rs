@@ -16,11 +16,12 @@ impl Shape {
     /// A shape from its extents.
     ///
     /// # Errors
-    /// [`Kind::Shape`] if an extent is negative, [`Kind::Limit`] if there are more elements than can be counted.
+    /// [`Kind::Shape`] if an extent is negative, [`Kind::Limit`] if there are more elements than
+    /// can be counted.
     pub fn from_i64(dims: &[i64]) -> Result<Shape> {
         let extents = dims.iter().enumerate().map(|(axis, &dim)| {
             crate::convert::usize_of_i64(dim).ok_or_else(|| {
-                Error::new(Kind::Shape, format!("dimension {axis} is {dim}, but must not be negative"))
+                Error::mismatch(Kind::Shape, format_args!("dimension {axis}"), dim, "at least 0")
             })
         });
         Shape::new(extents.collect::<Result<Vec<_>>>()?)
@@ -29,7 +30,8 @@ impl Shape {
     /// A shape from its extents.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if there are more elements than can be counted: 2^63 - 1, zero extents left out.
+    /// [`Kind::Limit`] if there are more elements than can be counted: 2^63 - 1, zero extents left
+    /// out.
     pub fn new(dims: impl Into<Vec<usize>>) -> Result<Shape> {
         let shape = Shape(dims.into());
         let limit = i64::MAX.unsigned_abs();
@@ -68,7 +70,7 @@ impl Shape {
         self.0.iter().product()
     }
 
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.0.contains(&0)
     }
@@ -82,8 +84,8 @@ impl Shape {
         strides
     }
 
-    /// The shape that both broadcast to by the rule of NumPy and ONNX: aligned at the last axis, an extent of 1
-    /// stretches.
+    /// The shape that both broadcast to by the rule of NumPy and ONNX: aligned at the last axis, an
+    /// extent of 1 stretches.
     ///
     /// # Errors
     /// [`Kind::Shape`] names the axis, counted from the end, that does not fit.
@@ -142,7 +144,7 @@ mod tests {
         assert_eq!(Shape::new(vec![0, 1 << 62, 4]).unwrap_err().kind(), Kind::Limit);
         assert_eq!(
             Shape::from_i64(&[2, -1]).unwrap_err().message(),
-            "dimension 1 is -1, but must not be negative"
+            "dimension 1 is -1, expected at least 0"
         );
     }
 

@@ -1,4 +1,5 @@
-//! Tensors: elements of one type in row-major order, in memory that may be shared with a mapped file.
+//! Tensors: elements of one type in row-major order, in memory that may be shared with a mapped
+//! file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,8 +17,8 @@ use crate::shape::Shape;
 
 /// Elements of one type, with a shape.
 ///
-/// A clone shares the memory. Numbers lie there little-endian and unpadded, at any alignment; elements narrower
-/// than a byte are packed as [`crate::packed`] says.
+/// A clone shares the memory. Numbers lie there little-endian and unpadded, at any alignment;
+/// elements narrower than a byte are packed as [`crate::packed`] says.
 #[derive(Clone)]
 pub struct Tensor {
     dtype: DType,
@@ -80,15 +81,14 @@ impl Tensor {
         }
         let wanted = byte_len(dtype, &shape);
         if product(bytes.len(), 1) != wanted {
-            return Err(Error::new(
-                Kind::Shape,
-                format!("{dtype}{shape} takes {wanted} bytes, but there are {}", bytes.len()),
-            ));
+            let what = format!("the byte length of {dtype}{shape}");
+            return Err(Error::mismatch(Kind::Shape, what, bytes.len(), wanted));
         }
         Ok(Tensor { dtype, shape, data: Data::Bytes(bytes) })
     }
 
-    /// A tensor of the codes of elements of at most 8 bits, one a byte; they are packed if the type is.
+    /// A tensor of the codes of elements of at most 8 bits, one a byte; they are packed if the type
+    /// is.
     ///
     /// # Errors
     /// As [`Tensor::from_bytes`].
@@ -142,11 +142,12 @@ impl Tensor {
         Ok(Tensor { shape, ..self.clone() })
     }
 
-    /// A tensor of elements that lie at places of other tensors of one type: for each, in row-major order, which tensor
-    /// and the index in it.
+    /// A tensor of elements that lie at places of other tensors of one type: for each, in row-major
+    /// order, which tensor and the index in it.
     ///
     /// # Errors
-    /// [`Kind::Type`] if the types differ, [`Kind::Shape`] if there are not as many places as the shape has elements.
+    /// [`Kind::Type`] if the types differ, [`Kind::Shape`] if there are not as many places as the
+    /// shape has elements.
     ///
     /// # Panics
     /// If there is no such tensor, or no such element in it.
@@ -157,7 +158,7 @@ impl Tensor {
         };
         let dtype = first.dtype;
         if let Some(other) = sources.iter().find(|other| other.dtype != dtype) {
-            return Err(other.is_not(&format!("{dtype}, as of the others,")));
+            return Err(other.is_not(&format!("{dtype} as the others")));
         }
         if dtype.class() == Class::Text {
             let texts = sources.iter().map(|source| source.texts()).collect::<Result<Vec<_>>>()?;
@@ -206,7 +207,7 @@ impl Tensor {
         self.shape.len()
     }
 
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.shape.is_empty()
     }
@@ -262,7 +263,7 @@ impl Tensor {
                 Ok(Cow::Owned(packed::unpack(bytes, self.dtype.bits(), self.len())))
             }
             Data::Bytes(bytes) if self.dtype.bits() == 8 => Ok(Cow::Borrowed(bytes)),
-            _ => Err(self.is_not("of at most 8 bits")),
+            _ => Err(self.is_not("a type of at most 8 bits")),
         }
     }
 
@@ -310,10 +311,9 @@ impl Tensor {
     /// [`Kind::Shape`] if there is not exactly one element, [`Kind::Type`] for text.
     pub fn only_number(&self) -> Result<Number> {
         if self.len() != 1 {
-            return Err(Error::new(
-                Kind::Shape,
-                format!("has shape {}, but one element is wanted", self.shape),
-            ));
+            let message = format!("has shape {}, expected one element", self.shape);
+            let error = Error::new(Kind::Shape, message);
+            return Err(error.with_got(&self.shape).with_wanted("one element"));
         }
         self.number(0)
     }
@@ -330,7 +330,7 @@ impl Tensor {
     }
 
     fn is_not(&self, wanted: &str) -> Error {
-        Error::new(Kind::Type, format!("is {}, but {wanted} is wanted", self.dtype))
+        Error::is_not(Kind::Type, self.dtype, wanted)
     }
 }
 
@@ -357,14 +357,12 @@ impl Stack {
     /// [`Kind::Type`] or [`Kind::Shape`] if it is not like the first.
     pub fn push(&mut self, row: &Tensor) -> Result<()> {
         if row.dtype != self.dtype {
-            return Err(row.is_not(&format!("{}, as in the first row,", self.dtype)));
+            return Err(row.is_not(&format!("{} as in the first row", self.dtype)));
         }
         if row.shape != self.row {
             let (got, wanted) = (&row.shape, &self.row);
-            return Err(Error::new(
-                Kind::Shape,
-                format!("has shape {got}, but {wanted}, as in the first row, is wanted"),
-            ));
+            let message = format!("has shape {got}, expected {wanted} as in the first row");
+            return Err(Error::new(Kind::Shape, message).with_got(got).with_wanted(wanted));
         }
         match &row.data {
             Data::Texts(texts) => self.texts.extend_from_slice(texts),
@@ -393,11 +391,8 @@ impl Stack {
 
 fn check_len(shape: &Shape, len: usize) -> Result<()> {
     if shape.len() != len {
-        let wanted = shape.len();
-        return Err(Error::new(
-            Kind::Shape,
-            format!("shape {shape} has {wanted} elements, but there are {len}"),
-        ));
+        let what = format!("the number of elements of shape {shape}");
+        return Err(Error::mismatch(Kind::Shape, what, len, shape.len()));
     }
     Ok(())
 }
@@ -445,13 +440,13 @@ mod tests {
     #[test]
     fn wrong_sizes_and_types_are_errors() {
         let error = Tensor::from_bytes(DType::I4, Shape::vector(3), Bytes::from_static(&[0])).unwrap_err();
-        assert_eq!(error.message(), "int4[3] takes 2 bytes, but there are 1");
+        assert_eq!(error.message(), "the byte length of int4[3] is 1, expected 2");
         let error = Tensor::from_vec(Shape::vector(3), vec![1i32]).unwrap_err();
-        assert_eq!(error.message(), "shape [3] has 3 elements, but there are 1");
+        assert_eq!(error.message(), "the number of elements of shape [3] is 1, expected 3");
         let tensor = Tensor::scalar(1.5f32);
-        assert_eq!(tensor.elements::<f64>().unwrap_err().message(), "is float32, but float64 is wanted");
-        assert_eq!(tensor.to_i64().unwrap_err().message(), "is float32, but an integer type is wanted");
-        assert_eq!(tensor.codes().unwrap_err().message(), "is float32, but of at most 8 bits is wanted");
+        assert_eq!(tensor.elements::<f64>().unwrap_err().message(), "is float32, expected float64");
+        assert_eq!(tensor.to_i64().unwrap_err().message(), "is float32, expected an integer type");
+        assert_eq!(tensor.codes().unwrap_err().message(), "is float32, expected a type of at most 8 bits");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Numbers as text: the shortest decimals that read back as the same element, and reading decimals exactly.
+//! Numbers as text: the shortest decimals that read back as the same element, and reading decimals
+//! exactly.
 
 use std::cmp::Ordering;
 
@@ -8,8 +9,8 @@ use crate::error::{Error, Kind, Result};
 use crate::exact::Number;
 use crate::float::Format;
 
-/// The shortest text that reads back as the same element of that type, as Python writes it: `0.1`, `1e-07`, `2.0`,
-/// `nan`, `-inf`, `(1+2j)`; booleans are `true` and `false`.
+/// The shortest text that reads back as the same element of that type, as Python writes it: `0.1`,
+/// `1e-07`, `2.0`, `nan`, `-inf`, `(1+2j)`; booleans are `true` and `false`.
 pub fn shortest(number: Number, dtype: DType) -> String {
     match number {
         Number::Int(x) if dtype == DType::Bool => (x != 0).to_string(),
@@ -43,8 +44,8 @@ fn shortest_float(x: f64, dtype: DType) -> String {
     format!("{sign}{first}{dot}{rest}e{exponent_sign}{:02}", exponent.abs())
 }
 
-/// The text of a number as ONNX Cast writes it: the shortest, but without an exponent, and with the special values
-/// that Cast reads: `NaN`, `INF`, `-INF`. Booleans are `True` and `False`.
+/// The text of a number as ONNX Cast writes it: the shortest, but without an exponent, and with the
+/// special values that Cast reads: `NaN`, `INF`, `-INF`. Booleans are `True` and `False`.
 pub fn to_text(number: Number, dtype: DType) -> Box<str> {
     let text = match number {
         Number::Int(x) if dtype == DType::Bool => if x == 0 { "False" } else { "True" }.to_owned(),
@@ -67,7 +68,8 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// From digits, a dot somewhere, and an exponent: `12.50e3`. Nothing if the text is anything else.
+    /// From digits, a dot somewhere, and an exponent: `12.50e3`. Nothing if the text is anything
+    /// else.
     fn parse(text: &str) -> Option<Decimal> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, parse_exponent(exponent)?),
@@ -120,7 +122,8 @@ impl Decimal {
         }
     }
 
-    /// The digits before the dot as an integer, if it fits, and whether there are digits behind the dot.
+    /// The digits before the dot as an integer, if it fits, and whether there are digits behind the
+    /// dot.
     fn whole(&self) -> Option<(i128, bool)> {
         let Some(point) = convert::usize_of_i64(self.point) else {
             return Some((0, !self.digits.is_empty()));
@@ -160,10 +163,12 @@ fn parse_exponent(text: &str) -> Option<i64> {
     Some(if text.starts_with('-') { -magnitude } else { magnitude })
 }
 
-/// Reads a number so that converting it to that type is one correct rounding of the decimal that is written.
+/// Reads a number so that converting it to that type is one correct rounding of the decimal that is
+/// written.
 ///
-/// Accepts digits with a dot and an exponent, `inf`, `infinity` and `nan` in any case with a sign, `true` and
-/// `false`, all with blanks around. For an integer type the number comes back as an integer, cut toward zero.
+/// Accepts digits with a dot and an exponent, `inf`, `infinity` and `nan` in any case with a sign,
+/// `true` and `false`, all with blanks around. For an integer type the number comes back as an
+/// integer, cut toward zero.
 ///
 /// # Errors
 /// [`Kind::Value`] if the text is not a number.
@@ -174,10 +179,14 @@ pub fn parse_for(text: &str, dtype: DType) -> Result<Number> {
 /// As [`parse_for`], but the number must be one that an integer type holds.
 ///
 /// # Errors
-/// [`Kind::Value`] if the text is not a number, or is not a number of that type; [`Kind::Type`] for text.
+/// [`Kind::Value`] if the text is not a number, or is not a number of that type; [`Kind::Type`] for
+/// text.
 pub fn parse_exact(text: &str, dtype: DType) -> Result<Number> {
     let (number, cut) = parse(text, dtype)?;
-    let not_one = |why: &str| Error::new(Kind::Value, format!("\"{text}\" is not {why} {dtype}"));
+    let not_one = |why: &str| {
+        let error = Error::new(Kind::Value, format!("\"{text}\" is not {why} {dtype}"));
+        error.with_got(format_args!("\"{text}\"")).with_wanted(dtype)
+    };
     if dtype.is_integer() {
         let fits = convert::number(dtype, convert::code(dtype, number, Rules::IEEE)) == number;
         if cut || !fits {
@@ -191,7 +200,10 @@ pub fn parse_exact(text: &str, dtype: DType) -> Result<Number> {
 }
 
 fn parse(text: &str, dtype: DType) -> Result<(Number, bool)> {
-    let fail = || Error::new(Kind::Value, format!("\"{text}\" is not a number"));
+    let fail = || {
+        let error = Error::new(Kind::Value, format!("\"{text}\" is not a number"));
+        error.with_got(format_args!("\"{text}\"")).with_wanted("a number")
+    };
     let trimmed = text.trim();
     let (negative, magnitude) = match trimmed.as_bytes() {
         [b'-', ..] => (true, &trimmed[1..]),
@@ -230,8 +242,8 @@ fn parse(text: &str, dtype: DType) -> Result<(Number, bool)> {
 
 /// A float on the same side of every midpoint of a narrower type as the decimal next to it.
 ///
-/// Midpoints of narrower types are floats. So the nearest float to a decimal lies on the wrong side of one only if
-/// it is that midpoint; then the decimal itself says which side is right.
+/// Midpoints of narrower types are floats. So the nearest float to a decimal lies on the wrong side
+/// of one only if it is that midpoint; then the decimal itself says which side is right.
 fn undecided(nearest: f64, decimal: &Decimal, dtype: DType) -> f64 {
     let code = |x: f64| convert::code(dtype, Number::Float(x), Rules::IEEE);
     if !nearest.is_finite()
@@ -310,7 +322,8 @@ mod tests {
 
     #[test]
     fn decimals_just_off_a_midpoint_are_rounded_once() {
-        // 2049 is the midpoint of the halfs 2048 and 2050; the nearest double of the second text is 2049 itself.
+        // 2049 is the midpoint of the halfs 2048 and 2050; the nearest double of the second text is
+        // 2049 itself.
         let cases = [
             ("2049", 2048.0),
             ("2049.00000000000000000000000001", 2050.0),

@@ -25,7 +25,7 @@ impl Value {
     pub fn tensor(&self) -> Result<&Tensor> {
         match self {
             Value::Tensor(tensor) => Ok(tensor),
-            other => Err(Error::new(Kind::Type, format!("is {other}, but a tensor is wanted"))),
+            other => Err(Error::is_not(Kind::Type, other, "a tensor")),
         }
     }
 
@@ -54,7 +54,7 @@ impl From<Tensor> for Value {
     }
 }
 
-/// What sort of value it is, without its elements: `float32[2, 3]`, `a sequence of 2`.
+/// Writes the type of the value, without its elements: `float32[2, 3]`, `a sequence of 2`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

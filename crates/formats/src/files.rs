@@ -9,8 +9,8 @@ use gradus_core::{Error, Kind, Result};
 
 /// The files beside a model: external data, a `.bin`.
 ///
-/// Readers ask for them by the relative path that the model states. Whoever implements this decides what may be
-/// read; the readers never touch a file system.
+/// Readers ask for them by the relative path that the model states. Whoever implements this decides
+/// what may be read; the readers never touch a file system.
 pub trait Files: Send + Sync + fmt::Debug {
     /// The bytes of a file, by its path relative to the model's folder.
     ///
@@ -42,8 +42,8 @@ pub trait Files: Send + Sync + fmt::Debug {
 pub fn part_of(file: &Bytes, path: &str, offset: u64, size: u64) -> Result<Bytes> {
     let len = u64_of(file.len());
     let end = offset.checked_add(size).filter(|&end| end <= len).ok_or_else(|| {
-        let message = format!("{size} bytes at {offset} are wanted, but the file has {len}");
-        Error::new(Kind::Syntax, message).in_file(path)
+        let wanted = format!("at least {}", u128::from(offset) + u128::from(size));
+        Error::mismatch(Kind::Syntax, "the length of the file", len, wanted).in_file(path)
     })?;
     Ok(file.slice(usize_of(offset)..usize_of(end)))
 }
@@ -58,14 +58,15 @@ impl Files for InMemory {
     }
 }
 
-/// What a file seems to hold.
+/// The format that a file seems to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sniffed {
     /// XML: an OpenVINO model.
     Xml,
     /// JSON: a Paddle program.
     Json,
-    /// Protobuf that begins with a message in field 1: an old Paddle program. ONNX models have a number there.
+    /// Protobuf that begins with a message in field 1: an old Paddle program. ONNX models have a
+    /// number there.
     Blocks,
     /// A NumPy array.
     Npy,
@@ -75,7 +76,7 @@ pub enum Sniffed {
     Other,
 }
 
-/// What a file seems to hold, by its first bytes.
+/// Returns the format of a file, by its first bytes.
 pub fn sniff(bytes: &[u8]) -> Sniffed {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     match bytes {

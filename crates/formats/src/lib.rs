@@ -7,9 +7,9 @@
 //! | Paddle programs | `.json` or `.pdmodel`, with `.pdiparams` | [`paddle`] |
 //! | NumPy | `.npy`, `.npz` | [`numpy`] |
 //!
-//! Bytes are borrowed, not copied: tensors share the memory of the file they come from. Nothing that a file says
-//! is believed before it is checked, and nothing here panics on any input: the lints below see to most of that and
-//! the fuzz targets to the rest.
+//! Bytes are borrowed, not copied: tensors share the memory of the file they come from. Nothing
+//! that a file says is believed before it is checked, and nothing here panics on any input: the
+//! lints below see to most of that and the fuzz targets to the rest.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::expect_used, clippy::panic))]

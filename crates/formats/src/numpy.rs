@@ -1,8 +1,9 @@
 //! NumPy's array files: `.npy` and `.npz`.
 //!
-//! A `.npy` file is a magic number, a version, a Python dictionary of element type, order and shape, and the
-//! elements. Types that NumPy does not have (`bfloat16`, the floats of 8 bits and less, the packed integers) are
-//! written as the `ml_dtypes` package writes them, as opaque elements of one or two bytes; reading those takes a hint.
+//! A `.npy` file is a magic number, a version, a Python dictionary of element type, order and
+//! shape, and the elements. Types that NumPy does not have (`bfloat16`, the floats of 8 bits and
+//! less, the packed integers) are written as the `ml_dtypes` package writes them, as opaque
+//! elements of one or two bytes; reading those takes a hint.
 //!
 //! Source: the format's description in NumPy's reference, versions 1.0 to 3.0.
 
@@ -18,12 +19,14 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// Longest header that is read. NumPy itself stops at 10,000 characters.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// Reads a `.npy` file. Elements in row-major order and little-endian share the memory of the bytes.
+/// Reads a `.npy` file. Elements in row-major order and little-endian share the memory of the
+/// bytes.
 ///
 /// `hint` is the wanted element type, for files that only say how wide elements are.
 ///
 /// # Errors
-/// [`Kind::Syntax`] if the bytes are not such a file, [`Kind::Unsupported`] for Python objects and records.
+/// [`Kind::Syntax`] if the bytes are not such a file, [`Kind::Unsupported`] for Python objects and
+/// records.
 pub fn read_npy(bytes: &Bytes, hint: Option<DType>, limits: &Limits) -> Result<Tensor> {
     let header = Header::read(bytes)?;
     let elements = bytes.slice(header.data_start..);
@@ -31,17 +34,11 @@ pub fn read_npy(bytes: &Bytes, hint: Option<DType>, limits: &Limits) -> Result<T
     let encoding = Encoding::of(&header.descr, hint)?;
     let wanted = product(shape.len(), encoding.width());
     if product(elements.len(), 1) < wanted {
-        return Err(Error::new(
-            Kind::Syntax,
-            format!(
-                "'{}' of shape {shape} takes {wanted} bytes, but {} follow the header",
-                header.descr,
-                elements.len()
-            ),
-        )
-        .at(Position::Byte(u64_of(header.data_start))));
+        let what = format!("the byte length of '{}' of shape {shape}", header.descr);
+        return Err(Error::mismatch(Kind::Syntax, what, elements.len(), wanted)
+            .at(Position::Byte(u64_of(header.data_start))));
     }
-    // What follows the elements is not theirs: `numpy.save` may append arrays to one file.
+    // Bytes after the elements are ignored: `numpy.save` may append arrays to one file.
     let elements = elements.slice(..product_to_len(wanted));
     let needs_copy = header.fortran_order && shape.rank() > 1 || encoding.needs_copy();
     if !needs_copy {
@@ -308,7 +305,8 @@ fn texts(
 /// Writes a tensor as a `.npy` file.
 ///
 /// # Errors
-/// [`Kind::Io`] if the output refuses, [`Kind::Unsupported`] for types that neither NumPy nor `ml_dtypes` has.
+/// [`Kind::Io`] if the output refuses, [`Kind::Unsupported`] for types that neither NumPy nor
+/// `ml_dtypes` has.
 pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
     let descr = match tensor.texts() {
         Ok(texts) => format!("<U{}", longest(texts)),
@@ -318,7 +316,8 @@ pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
     write_elements(tensor, out)
 }
 
-/// Writes the elements of a tensor as they follow the header: those of a large array may be written in parts.
+/// Writes the elements of a tensor as they follow the header: those of a large array may be written
+/// in parts.
 ///
 /// # Errors
 /// [`Kind::Io`] if the output refuses.
@@ -483,7 +482,7 @@ mod tests {
             "this is not a .npy file: it does not start with \\x93NUMPY"
         );
         let short = file("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", &[0; 11]);
-        assert_eq!(message(&short), "byte 67: '<f4' of shape [3] takes 12 bytes, but 11 follow the header");
+        assert_eq!(message(&short), "byte 67: the byte length of '<f4' of shape [3] is 11, expected 12");
         let huge = file("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", &[]);
         assert!(message(&huge).contains("has more than 9223372036854775807 elements"));
         let object = file("{'descr': '|O', 'fortran_order': False, 'shape': (), }", &[]);

@@ -1,7 +1,8 @@
-//! The protobuf wire format, read in place: messages are spans of a file, fields know where they stand.
+//! The protobuf wire format, read in place: messages are spans of a file, fields know where they
+//! stand.
 //!
-//! Tags and varints are decoded by `buffa`; there is no generated code, because readers turn fields into graphs
-//! as they meet them and writers will splice the spans they leave alone.
+//! Tags and varints are decoded by `buffa`; there is no generated code, because readers turn fields
+//! into graphs as they meet them and writers will splice the spans they leave alone.
 
 use buffa::encoding::{Tag, WireType, decode_varint, skip_field_depth};
 use bytes::Bytes;
@@ -20,7 +21,7 @@ pub(crate) struct Span<'a> {
     content: &'a [u8],
 }
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Payload<'a> {
     Varint(u64),
@@ -125,7 +126,9 @@ impl<'a> Fields<'a> {
         let here = self.here();
         if len > u64_of(self.rest.len()) {
             let left = self.rest.len();
-            return Err(here.error(Kind::Syntax, format!("{len} bytes should follow, but only {left} do")));
+            let what = "the number of bytes that follow";
+            let error = Error::mismatch(Kind::Syntax, what, left, format_args!("at least {len}"));
+            return Err(error.at(here.position()));
         }
         let (content, rest) = self.rest.split_at(usize_of(len));
         self.rest = rest;
@@ -290,10 +293,13 @@ mod tests {
     #[test]
     fn damage_is_an_error_with_its_place() {
         let text = |bytes| message(bytes).unwrap_err().to_string();
-        assert_eq!(text(b"\x08\x01\x12\x05hi"), "byte 4: 5 bytes should follow, but only 2 do");
+        assert_eq!(
+            text(b"\x08\x01\x12\x05hi"),
+            "byte 4: the number of bytes that follow is 2, expected at least 5"
+        );
         assert_eq!(
             text(b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f"),
-            "byte 10: 9223372036854775807 bytes should follow, but only 0 do"
+            "byte 10: the number of bytes that follow is 0, expected at least 9223372036854775807"
         );
         assert_eq!(text(b"\x08"), "byte 0: the file, or the part of it that this belongs to, ends too early");
         assert_eq!(text(b"\x00\x01"), "byte 0: this is not protobuf: invalid field number");

@@ -149,7 +149,10 @@ impl NewFiles {
         path: &Path,
         write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let fail = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(path.display());
+        let fail = |error: std::io::Error| {
+            let written = Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error);
+            written.in_file(path.display())
+        };
         if path.is_dir() {
             let message = "this is a folder, but a file is to be written";
             return Err(Error::new(Kind::Io, message).in_file(path.display()).into());

@@ -52,5 +52,5 @@ pub use program::Options;
 
 /// The example of the README must compile.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -18,7 +18,7 @@ use crate::program::{Compiler, Options, Run};
 ///
 /// ```
 /// use gradus::{Model, Options, Tensor};
-/// let model = Model::open("../../examples/range.onnx", &Default::default())?;
+/// let model = Model::open("examples/range.onnx", &Default::default())?;
 /// let inputs = [("start", Tensor::scalar(1f32)), ("limit", Tensor::scalar(2.5f32)), ("delta", Tensor::scalar(0.5f32))];
 /// let inputs = inputs.into_iter().map(|(name, tensor)| (name.to_owned(), tensor.into())).collect();
 /// let outputs = model.run(&inputs, &[], &Options::default())?;
@@ -196,17 +196,23 @@ impl Model {
     /// # Errors
     /// [`Kind::Usage`] if there is none, with the names that are near.
     pub fn value(&self, name: &str) -> Result<ValueId> {
-        self.graph().find(name).ok_or_else(|| unknown("value", name, self.graph(), self.graph().outputs()))
+        let graph = self.graph();
+        let names = |id: ValueId| &*graph.value(id).name;
+        graph.find(name).ok_or_else(|| {
+            let others = graph.ids().filter(|id| !graph.outputs().contains(id));
+            Error::unknown("value", name, graph.outputs().iter().copied().chain(others).map(names))
+        })
     }
 
     /// The input of that name.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if there is none, with the names of the inputs.
+    /// [`Kind::Usage`] if there is none, with the names that are near.
     pub fn input(&self, name: &str) -> Result<ValueId> {
         let graph = self.graph();
         let found = graph.find(name).filter(|id| graph.inputs().contains(id));
-        found.ok_or_else(|| unknown("input", name, graph, graph.inputs()))
+        let names = graph.inputs().iter().map(|&id| &*graph.value(id).name);
+        found.ok_or_else(|| Error::unknown("input", name, names))
     }
 
     /// Runs the main graph as far as the wanted values need, and gives them by name: the outputs if none are named.
@@ -250,18 +256,6 @@ impl Model {
             None => error,
         })
     }
-}
-
-fn unknown(what: &str, name: &str, graph: &Graph, known: &[ValueId]) -> Error {
-    const NAMED: usize = 12;
-    let mut names: Vec<_> =
-        known.iter().take(NAMED).map(|&id| format!("\"{}\"", graph.value(id).name)).collect();
-    if known.len() > NAMED {
-        names.push(format!("{} more", known.len() - NAMED));
-    }
-    let kind = if what == "input" { "inputs" } else { "outputs" };
-    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    Error::new(Kind::Usage, format!("the model has no {what} \"{name}\"; its {kind}: {names}"))
 }
 
 /// Checks inputs against what the model declares: types, ranks, extents, and that a symbol is one extent everywhere.

@@ -224,13 +224,17 @@ fn functions_that_call_themselves_are_refused() {
         (error.kind(), error.message()),
         (Kind::Limit, "graphs and functions are nested more than 32 deep")
     );
-    assert_eq!(error.place().nodes.len(), 33, "the place names each call");
+    assert_eq!(error.location().nodes.len(), 33, "the place names each call");
 }
 
 #[test]
 fn sizes_are_checked_before_they_are_believed() {
     let long = [int(1, 8), vec![7 << 3 | 2], proto::varint(1 << 62), vec![0]].concat();
-    check(&long, Kind::Syntax, "byte 12: 4611686018427387904 bytes should follow, but only 1 do");
+    check(
+        &long,
+        Kind::Syntax,
+        "byte 12: the number of bytes that follow is 1, expected at least 4611686018427387904",
+    );
     let many = model(&[initializer("w", 1, &[1 << 40, 1 << 40], &[])]);
     check(
         &many,
@@ -238,11 +242,15 @@ fn sizes_are_checked_before_they_are_believed() {
         "byte 6: tensor \"w\": shape [1099511627776, 1099511627776] has more than 9223372036854775807 elements",
     );
     let negative = model(&[initializer("w", 1, &[-1], &[])]);
-    check(&negative, Kind::Shape, "byte 6: tensor \"w\": dimension 0 is -1, but must not be negative");
+    check(&negative, Kind::Shape, "byte 6: tensor \"w\": dimension 0 is -1, expected at least 0");
     let short = model(&[initializer("w", 1, &[3], &[bytes(9, &[0; 8])])]);
-    check(&short, Kind::Shape, "byte 15: tensor \"w\": float32[3] takes 12 bytes, but there are 8");
+    check(&short, Kind::Shape, "byte 15: tensor \"w\": the byte length of float32[3] is 8, expected 12");
     let few = model(&[initializer("w", 7, &[1 << 40], &[bytes(7, &[1, 2, 3])]), output("w")]);
-    check(&few, Kind::Syntax, "byte 6: int64[1099511627776] takes 1099511627776 entries, but there are 3");
+    check(
+        &few,
+        Kind::Syntax,
+        "byte 6: the number of entries of int64[1099511627776] is 3, expected 1099511627776",
+    );
     let unknown = model(&[initializer("w", 99, &[1], &[])]);
     check(&unknown, Kind::Type, "byte 6: tensor \"w\": element type 99 is not known");
     let values = message(1, &[int(1, 1), int(2, 1), text(8, "w"), bytes(9, &[0; 4])]);
@@ -302,7 +310,10 @@ fn external_data_on_disk_is_checked_against_the_file() {
     std::fs::write(folder.join("w.bin"), [0; 12]).unwrap();
     assert!(run(external("w.bin", "4", "8")).is_ok());
     let message = run(external("w.bin", "8", "8")).unwrap_err().to_string();
-    assert!(message.ends_with("tensor \"w\": 8 bytes at 8 are wanted, but the file has 12"), "{message}");
+    assert!(
+        message.ends_with("tensor \"w\": the length of the file is 12, expected at least 16"),
+        "{message}"
+    );
     let message = run(external("none.bin", "0", "8")).unwrap_err().to_string();
     assert!(message.ends_with("none.bin: tensor \"w\": there is no such file"), "{message}");
     std::fs::remove_dir_all(folder).unwrap();
@@ -342,7 +353,7 @@ fn damaged_ir_is_refused_with_line_and_column() {
     );
     assert_eq!(
         message("size=\"4\"", "size=\"5\""),
-        "line 4, column 5: layer \"start\": int32[] takes 4 bytes, but the size is 5"
+        "line 4, column 5: layer \"start\": the size of int32[] is 5, expected 4"
     );
     assert_eq!(
         message("element_type=\"i32\"", "element_type=\"i33\""),
@@ -410,7 +421,10 @@ fn a_missing_bin_is_an_error_when_a_constant_is_needed() {
     std::fs::write(folder.join("range.bin"), [0; 5]).unwrap();
     let model = Model::open(&path, &Limits::DEFAULT).unwrap();
     let message = model.run(&HashMap::new(), &[], &Options::default()).unwrap_err().to_string();
-    assert!(message.ends_with("constant \"stop\": 4 bytes at 4 are wanted, but the file has 5"), "{message}");
+    assert!(
+        message.ends_with("constant \"stop\": the length of the file is 5, expected at least 8"),
+        "{message}"
+    );
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -571,8 +585,8 @@ fn damaged_bodies_of_openvino_are_refused_by_place() {
             "nodes need each other in a circle: node \"sum\" needs node \"sum\"",
         ),
         ("<body>", "<body><layers/></body><body>", "is no input or output of the body"),
-        ("size=\"8\"", "size=\"7\"", "int64[] takes 8 bytes, but the size is 7"),
-        ("offset=\"0\"", "offset=\"64\"", "8 bytes at 64 are wanted, but the file has 8"),
+        ("size=\"8\"", "size=\"7\"", "the size of int64[] is 7, expected 8"),
+        ("offset=\"0\"", "offset=\"64\"", "the length of the file is 8, expected at least 72"),
         ("</body>", "", "this is not XML"),
         ("<port_map>", "<no_map>", "this is not XML"),
         (
@@ -587,7 +601,7 @@ fn damaged_bodies_of_openvino_are_refused_by_place() {
         assert!(error.contains(want), "{to}: {error}");
     }
     let truncated = looped("", "", &four[..3], 3, Limits::DEFAULT).unwrap_err().to_string();
-    assert!(truncated.contains("8 bytes at 0 are wanted, but the file has 3"), "{truncated}");
+    assert!(truncated.contains("the length of the file is 3, expected at least 8"), "{truncated}");
     let limits = Limits { max_steps: 100, ..Limits::DEFAULT };
     let forever = i64::MAX.to_le_bytes();
     let error = looped("", "", &forever, -1, limits).unwrap_err();

@@ -87,13 +87,13 @@ fn damaged_programs_of_pir_are_refused() {
             "no region",
             &format!(r#"{{{header},"program":{{"regions":[]}}}}"#),
             Kind::Graph,
-            "line 1, column 1: the program has 0 regions, but one is wanted",
+            "line 1, column 1: the number of regions of the program is 0, expected 1",
         ),
         case(
             "no block, in the second line",
             &format!("{{{header},\n\"program\":{{\"regions\":[{{\"blocks\":[]}}]}}}}"),
             Kind::Unsupported,
-            "line 2, column 23: the region has 0 blocks, but one is wanted",
+            "line 2, column 23: the number of blocks of the region is 0, expected 1",
         ),
         case(
             "inputs that are no list",
@@ -129,7 +129,7 @@ fn damaged_programs_of_pir_are_refused() {
             "a loop without a body",
             &of(&[FULL, &operation("1.while", &[1, 1], &[2]), &fetch(2)]),
             Kind::Graph,
-            "line 1, column 369: operation \"while\": there are 0 regions, but 1 are wanted",
+            "line 1, column 369: operation \"while\": the number of regions is 0, expected 1",
         ),
         case(
             "an attribute that is given twice",
@@ -216,7 +216,7 @@ fn damaged_old_programs_are_refused() {
     let message = |bytes: &[u8]| attempt(bytes).unwrap_err().to_string();
     assert_eq!(
         message(b"\x0a\x05ab"),
-        "byte 0: this is not a Paddle program: 5 bytes should follow, but only 2 do"
+        "byte 0: this is not a Paddle program: the number of bytes that follow is 2, expected at least 5"
     );
     // The version is the message in field 4, whose field 1 it is.
     let newer = [&whole[..], b"\x22\x05\x08\x80\x92\xf4\x01"].concat();
@@ -263,12 +263,17 @@ fn damaged_parameters_are_refused_when_they_are_needed() {
     };
     let cases: [(&str, Option<Vec<u8>>, Kind, &str); 9] = [
         ("no file", None, Kind::Io, "there is no such file"),
-        ("an empty file", Some(vec![]), Kind::Syntax, "4 bytes should follow, but only 0 do"),
+        (
+            "an empty file",
+            Some(vec![]),
+            Kind::Syntax,
+            "the number of bytes that follow is 0, expected at least 4",
+        ),
         (
             "a file that ends",
             Some(whole[..whole.len() - 1].to_vec()),
             Kind::Syntax,
-            "should follow, but only",
+            "the number of bytes that follow is",
         ),
         (
             "a file that goes on",
@@ -277,9 +282,9 @@ fn damaged_parameters_are_refused_when_they_are_needed() {
             "1 bytes follow the last of 2 parameters",
         ),
         ("another version", Some(changed(0, 9)), Kind::Unsupported, "the version is 9; known is 0"),
-        ("many levels", Some(changed(11, 0xff)), Kind::Syntax, "bytes should follow, but only"),
-        ("a long description", Some(changed(19, 0x7f)), Kind::Syntax, "bytes should follow, but only"),
-        ("another type", Some(changed(21, 3)), Kind::Syntax, "but the program declares float32"),
+        ("many levels", Some(changed(11, 0xff)), Kind::Syntax, "the number of bytes that follow is"),
+        ("a long description", Some(changed(19, 0x7f)), Kind::Syntax, "the number of bytes that follow is"),
+        ("another type", Some(changed(21, 3)), Kind::Syntax, "expected float32"),
         ("a type that is not known", Some(changed(21, 99)), Kind::Type, "element type 99 is not known"),
     ];
     for (about, bytes, kind, part) in cases {

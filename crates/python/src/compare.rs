@@ -1,4 +1,4 @@
-//! What programs give for one call, for the table that Python makes of it.
+//! Results of programs for one call, for the table that Python makes of it.
 
 use gradus::compare::{Found, compare as compared};
 use gradus::profiles::{FailureKind, Profile};

@@ -14,9 +14,11 @@ use crate::error::{OrRaise, error};
 use crate::sequence::{Sequence, with_plan};
 use crate::tensor;
 
-/// A sequence that a device made: of CUDA, it stays in the memory of the device; of others, it was read back.
+/// A sequence that a device made: of CUDA, it stays in the memory of the device; of others, it was
+/// read back.
 ///
-/// It speaks DLPack, so that other libraries take it in without a copy: ``torch.from_dlpack(array)``, ``cupy.from_dlpack(array)``.
+/// It speaks DLPack, so that other libraries take it in without a copy:
+/// ``torch.from_dlpack(array)``, ``cupy.from_dlpack(array)``.
 #[pyclass(frozen, module = "gradus._native", name = "DeviceArray")]
 pub(crate) struct DeviceArray {
     dtype: DType,
@@ -153,7 +155,8 @@ impl DeviceArray {
         }
     }
 
-    /// The elements as DLPack has them, without a copy. They have been written, so any stream may read them.
+    /// The elements as DLPack has them, without a copy. They have been written, so any stream may
+    /// read them.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         &self,
@@ -189,8 +192,9 @@ impl DeviceArray {
     }
 }
 
-/// The devices beside the processor that make sequences: a dictionary for each, with ``name``, which is what ``device=`` takes,
-/// ``backend``, ``device``, ``kind``, ``driver`` and ``max_bytes``.
+/// The devices beside the processor that make sequences: a dictionary for each, with ``name``,
+/// which is what ``device=`` takes, ``backend``, ``device``, ``kind``, ``driver`` and
+/// ``max_bytes``.
 ///
 /// Example:
 ///     >>> import gradus

@@ -10,7 +10,7 @@ use gradus::{Kind, convert};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 
-use crate::error::{OrRaise, error, type_name};
+use crate::error::{OrRaise, error, mismatch, type_name};
 
 /// An expression of symbols: an extent, or an element, that is not known as a number.
 ///
@@ -98,7 +98,7 @@ impl Dim {
         symbols.evaluate(dim, &|name| all.get(name).copied()).ok_or_else(|| {
             error(
                 Kind::Value,
-                format!("{} has no value of 64 bits there: it overflows, or divides by zero", self.text),
+                format!("cannot evaluate {}: it overflows 64 bits or divides by zero", self.text),
             )
         })
     }
@@ -147,7 +147,7 @@ fn fact_len(fact: &Fact) -> Option<i64> {
     }
 }
 
-/// What is known of a value.
+/// The known facts about a value.
 pub(crate) fn fact_to_python<'py>(
     py: Python<'py>,
     symbols: &Symbols,
@@ -184,7 +184,7 @@ pub(crate) fn fact_to_python<'py>(
     }
 }
 
-/// What a model declares of a value.
+/// The type that a model declares for a value.
 pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> PyResult<Bound<'py, PyAny>> {
     let none = || py.None().into_bound(py);
     match declared {
@@ -230,15 +230,13 @@ pub(crate) fn extent(object: &Bound<'_, PyAny>) -> PyResult<Extent> {
     }
     let Ok(len) = object.cast::<PyInt>() else {
         let got = type_name(object);
-        return Err(error(
-            Kind::Type,
-            format!("an extent is of type {got}, but a number, a name or None is wanted"),
-        ));
+        let got = format_args!("of type {got}");
+        return Err(mismatch(Kind::Type, "an extent", got, "a number, a name or None"));
     };
     let known = len.extract::<i64>().ok().and_then(convert::usize_of_i64);
-    known.map(Extent::Known).ok_or_else(|| {
-        error(Kind::Value, format!("an extent is {len}, but a number from 0 to 2^63 - 1 is wanted"))
-    })
+    known
+        .map(Extent::Known)
+        .ok_or_else(|| mismatch(Kind::Value, "an extent", len, "a number from 0 to 2^63 - 1"))
 }
 
 /// Extents that Python gives; `None` for any number of them.

@@ -99,8 +99,8 @@ pub(crate) fn capsule(py: Python<'_>, exported: Exported, versioned: bool) -> Py
     } else {
         (Box::into_raw(Box::new(Plain { tensor, manager, deleter: Some(delete_plain) })).cast(), PLAIN)
     };
-    // SAFETY: the interpreter is attached; the name is static. Whoever takes the tensor over renames the capsule and calls the
-    // deleter; if nobody does, the destructor calls it.
+    // SAFETY: the interpreter is attached; the name is static. Whoever takes the tensor over
+    // renames the capsule and calls the deleter; if nobody does, the destructor calls it.
     unsafe {
         let capsule = ffi::PyCapsule_New(pointer, name.as_ptr(), Some(destroy));
         Ok(Bound::from_owned_ptr_or_err(py, capsule)?.cast_into_unchecked())
@@ -124,9 +124,10 @@ unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
     }
 }
 
-/// Of a capsule that nobody took the tensor from: those that were have another name.
+/// Drops the tensor of a capsule that no consumer took; consumers rename the capsule.
 unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
-    // SAFETY: Python calls this with a capsule that `capsule` made; of that name, it holds what was put in.
+    // SAFETY: Python calls this with a capsule that `capsule` made; of that name, it holds what was
+    // put in.
     unsafe {
         for (name, versioned) in [(PLAIN, false), (VERSIONED, true)] {
             if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 0 {

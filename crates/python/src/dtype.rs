@@ -2,13 +2,13 @@
 
 use std::str::FromStr;
 
-use gradus::{DType, Kind};
+use gradus::{DType, DTypeSet, Kind};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
-use crate::error::{error, type_name};
+use crate::error::{error, mismatch, type_name};
 
 /// The name of a type in `ml_dtypes`, if it is one of its types.
 fn in_ml_dtypes(dtype: DType) -> Option<&'static str> {
@@ -52,12 +52,13 @@ pub(crate) fn descriptor(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyA
     Ok(made)
 }
 
-/// The element type that an object names: a type of NumPy or of `ml_dtypes`, a type of Python, or a text.
+/// The element type that an object names: a type of NumPy or of `ml_dtypes`, a type of Python, or a
+/// text.
 ///
 /// # Errors
 /// A `DTypeError` if it names none, with the list of the known ones.
 pub(crate) fn named(object: &Bound<'_, PyAny>) -> PyResult<DType> {
-    // What was named before is looked up: NumPy takes a microsecond to understand a name.
+    // Names are cached: NumPy takes a microsecond to understand one.
     static KNOWN: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     const MOST: usize = 256;
     let py = object.py();
@@ -89,9 +90,8 @@ fn understood(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         || described.map_or_else(|_| type_name(object), |descriptor| descriptor.to_string()),
         |text| format!("\"{text}\""),
     );
-    let known: Vec<_> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-    let message = format!("dtype is {got}, but one of these is wanted: {}", known.join(", "));
-    Err(error(Kind::Type, message))
+    let known = DTypeSet::of(DType::ALL);
+    Err(mismatch(Kind::Type, "dtype", got, format_args!("one of {known}")))
 }
 
 /// The element type of arrays of that type, if we have it; in the byte order of the machine.

@@ -1,5 +1,7 @@
 //! Errors, as exceptions of the package's own hierarchy.
 
+use std::fmt::Display;
+
 use gradus::{Error, Kind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -15,13 +17,15 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let make = RAISE.get_or_try_init(py, || {
         Ok::<_, PyErr>(py.import("gradus.errors")?.getattr("_of_engine")?.unbind())
     })?;
-    let place = error.place();
-    let position = place.position.map(|_| {
-        let alone = gradus::error::Place { position: place.position, ..gradus::error::Place::default() };
+    let location = error.location();
+    let position = location.position.map(|_| {
+        let alone =
+            gradus::error::Location { position: location.position, ..gradus::error::Location::default() };
         alone.to_string()
     });
-    let place = (place.file.clone(), position, place.nodes.clone());
-    let made = make.call1(py, (error.kind().name(), error.message(), error.to_string(), place))?;
+    let location = (location.file.clone(), position, location.nodes.clone());
+    let fields = (error.got(), error.wanted());
+    let made = make.call1(py, (error.kind().name(), error.message(), error.to_string(), location, fields))?;
     Ok(PyErr::from_value(made.into_bound(py)))
 }
 
@@ -36,12 +40,17 @@ impl<T> OrRaise<T> for gradus::Result<T> {
     }
 }
 
-/// An error without a place.
+/// An error without a location, got and wanted.
 pub(crate) fn error(kind: Kind, message: impl Into<String>) -> PyErr {
     raised(&Error::new(kind, message))
 }
 
-/// What an object is, for messages: the name of its type.
+/// The error `<what> is <got>, expected <wanted>`, with both as fields.
+pub(crate) fn mismatch(kind: Kind, what: impl Display, got: impl Display, wanted: impl Display) -> PyErr {
+    raised(&Error::mismatch(kind, what, got, wanted))
+}
+
+/// The name of an object's type, for messages.
 pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
     let of: Bound<'_, PyType> = object.get_type();
     of.name().map_or_else(|_| "an object".to_owned(), |name| name.to_string())

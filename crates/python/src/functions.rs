@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
 use crate::device::DeviceArray;
-use crate::error::{OrRaise, error, type_name};
+use crate::error::{OrRaise, mismatch, type_name};
 use crate::number::{Argument, argument, samples, widest};
 use crate::plan::Plan;
 use crate::sequence::{Form, Recipe, output_type};
@@ -22,8 +22,8 @@ fn profile_of(profile: Object<'_, '_>) -> PyResult<Profile> {
     match profile.cast::<PyString>() {
         Ok(text) => text.to_str()?.parse::<Profile>().or_raise(),
         Err(_) => {
-            let got = type_name(profile);
-            Err(error(Kind::Type, format!("profile is of type {got}, but the name of a profile is wanted")))
+            let got = format!("of type {}", type_name(profile));
+            Err(mismatch(Kind::Type, "profile", got, "the name of a profile"))
         }
     }
 }
@@ -44,7 +44,8 @@ fn result_type(py: Python<'_>, objects: &[&Bound<'_, PyAny>], inexact: bool) -> 
     crate::dtype::named(&rule.bind(py).call1((objects.to_vec(), inexact))?)
 }
 
-/// The element type if none is asked for: NumPy's rule, in which numbers of Python have no type of their own.
+/// The element type if none is asked for: NumPy's rule, in which numbers of Python have no type of
+/// their own.
 fn default_type(
     py: Python<'_>,
     arguments: &[&Argument],
@@ -78,7 +79,7 @@ pub(crate) fn range_recipe(
     let zero = || Argument::Weak(Number::Int(0));
     let (start, stop) = match (start, stop) {
         (None, None) => {
-            return Err(error(Kind::Type, "stop is not given, but a range needs one"));
+            return Err(mismatch(Kind::Type, "stop", "missing", "a number"));
         }
         (start, None) => (None, start),
         both => both,
@@ -94,9 +95,7 @@ pub(crate) fn range_recipe(
     ];
     let mut numbers = [Number::Int(0); 3];
     for ((slot, argument), name) in numbers.iter_mut().zip(&arguments).zip(["start", "stop", "step"]) {
-        *slot = argument
-            .number()
-            .ok_or_else(|| error(Kind::Shape, format!("{name} is an array, but a range needs numbers")))?;
+        *slot = argument.number().ok_or_else(|| mismatch(Kind::Shape, name, "an array", "a number"))?;
     }
     let dtype = match dtype {
         Some(dtype) => dtype,
@@ -119,8 +118,8 @@ fn given<'py>(
     let plan = recipe.plan()?;
     if let Some(device) = device {
         if out.is_some() {
-            let message = format!("out is an array of the processor, but device is \"{device}\"");
-            return Err(error(Kind::Usage, message));
+            let wanted = format!("None with device=\"{device}\"");
+            return Err(mismatch(Kind::Usage, "out", "an array of the processor", wanted));
         }
         return Ok(Bound::new(py, DeviceArray::new(py, &plan, device)?)?.into_any());
     }
@@ -129,26 +128,26 @@ fn given<'py>(
     Ok(out.clone())
 }
 
-/// ``start``, ``start + step``, … while short of ``stop``; one number is the stop, and then the start is 0.
+/// ``start``, ``start + step``, … while short of ``stop``; one number is the stop, and then the
+/// start is 0.
 ///
-/// Args:
-///     start, stop, step: finite numbers, or tensors of one element that speak DLPack.
-///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: int64 for integers, else
-///         float64 or the type that the arguments have in common.
-///     out: an array to write into, of the result's shape and type, at any strides.
-///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
-///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
-///         :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
+/// Args: start, stop, step: finite numbers, or tensors of one element that speak DLPack. dtype: the
+/// element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: int64 for
+/// integers, else float64 or the type that the arguments have in common. out: an array to write
+/// into, of the result's shape and type, at any strides. profile: the name of a program whose
+/// result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``, ``"paddle"``,
+/// ``"jax"``, …; see :func:`gradus.compare`. device: where the elements are made, with the same
+/// bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the
+/// result is a :class:`gradus.DeviceArray`.
 ///
-/// Returns:
-///     An array of shape ``(n,)``: ``n`` is ``max(ceil((stop - start) / step), 0)``, exactly for integers, and with difference
-///     and quotient rounded to 53 bits for floats. Every element is the exact value, rounded once: to the nearest float, ties to
-///     even, or to an integer toward zero and to its low bits.
+/// Returns: An array of shape ``(n,)``: ``n`` is ``max(ceil((stop - start) / step), 0)``, exactly
+/// for integers, and with difference and quotient rounded to 53 bits for floats. Every element is
+/// the exact value, rounded once: to the nearest float, ties to even, or to an integer toward zero
+/// and to its low bits.
 ///
-/// Raises:
-///     ArgumentError: if the step is zero, or an argument is NaN or infinite. DTypeError, ShapeError: if an argument is no
-///     number, or ``out`` does not fit. LimitError: if there are more elements than can be.
+/// Raises: ArgumentError: if the step is zero, or an argument is NaN or infinite. DTypeError,
+/// ShapeError: if an argument is no number, or ``out`` does not fit. LimitError: if there are more
+/// elements than can be.
 ///
 /// Example:
 ///     >>> gradus.arange(0, 1, 0.25)
@@ -192,7 +191,7 @@ pub(crate) fn plan_arange<'py>(
     Plan::of(range_recipe(py, [a, b, c], dtype, profile_of(profile)?)?)
 }
 
-/// What is asked of linspace, logspace or geomspace.
+/// The arguments of linspace, logspace or geomspace.
 pub(crate) struct Space<'a, 'py> {
     form: Form,
     ends: [&'a Bound<'py, PyAny>; 2],
@@ -257,16 +256,15 @@ impl Space<'_, '_> {
         let endpoint = self.endpoint;
         let (Some(start), Some(stop), Some(base)) = (start.number(), stop.number(), base.number()) else {
             if self.profile != Profile::Exact {
-                let message = "profiles are of sequences between numbers, but there is an array";
-                return Err(error(Kind::Unsupported, message));
+                let message = "cannot predict a profile: an end or the base";
+                return Err(mismatch(Kind::Unsupported, message, "an array", "a number"));
             }
             let tensors = [start.tensor().or_raise()?, stop.tensor().or_raise()?, base.tensor().or_raise()?];
             let samples = ArraySamples { num, endpoint, axis: self.axis, dtype };
             return Ok(Planned::Many(Box::new(Many { form: self.form, tensors, samples })));
         };
         if self.axis != 0 && self.axis != -1 {
-            let message = format!("the axis is {}, but the result has 1: -1 to 0", self.axis);
-            return Err(error(Kind::Shape, message));
+            return Err(mismatch(Kind::Shape, "axis", self.axis, "-1 or 0 for a result of rank 1"));
         }
         let (form, profile) = (self.form, self.profile);
         Ok(Planned::One(Recipe { form, start, stop, third: base, num, endpoint, dtype, profile }))
@@ -283,9 +281,8 @@ impl Space<'_, '_> {
             Planned::Many(many) => many,
         };
         if let Some(device) = device {
-            let message =
-                format!("device is \"{device}\", but sequences between arrays are made by the processor");
-            return Err(error(Kind::Unsupported, message));
+            let got = format!("\"{device}\"");
+            return Err(mismatch(Kind::Unsupported, "device", got, "None for sequences between arrays"));
         }
         let Many { form, tensors: [start, stop, base], samples } = *many;
         let limits = Limits { max_bytes: u64::MAX, ..Limits::DEFAULT };
@@ -300,12 +297,12 @@ impl Space<'_, '_> {
         Ok(out.clone())
     }
 
-    /// What one sequence is made from.
+    /// The recipe of one sequence.
     pub(crate) fn recipe(&self, py: Python<'_>) -> PyResult<Recipe> {
         match self.planned(py)? {
             Planned::One(recipe) => Ok(recipe),
             Planned::Many(_) => {
-                Err(error(Kind::Shape, "an end or the base is an array, but a plan is of one sequence"))
+                Err(mismatch(Kind::Shape, "cannot make a plan: an end or the base", "an array", "a number"))
             }
         }
     }
@@ -317,29 +314,25 @@ impl Space<'_, '_> {
 
 /// ``num`` samples at equal distances from ``start`` to ``stop``.
 ///
-/// Args:
-///     start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are broadcast: there is a sequence for
-///         every pair of elements.
-///     num: the number of samples.
-///     endpoint: whether ``stop`` is the last sample; else it would be the next.
-///     retstep: return the distance of neighbours too, the exact one rounded once.
-///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
-///         ends have in common.
-///     axis: where in the result the samples lie, if an end is an array.
-///     out: an array to write into, of the result's shape and type, at any strides.
-///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
-///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
-///         :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
+/// Args: start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are
+/// broadcast: there is a sequence for every pair of elements. num: the number of samples. endpoint:
+/// whether ``stop`` is the last sample; else it would be the next. retstep: return the distance of
+/// neighbours too, the exact one rounded once. dtype: the element type: of NumPy, of ``ml_dtypes``,
+/// or a name; by default NumPy's choice: float64, or the type that the ends have in common. axis:
+/// where in the result the samples lie, if an end is an array. out: an array to write into, of the
+/// result's shape and type, at any strides. profile: the name of a program whose result is
+/// predicted, in place of the exact one: ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see
+/// :func:`gradus.compare`. device: where the elements are made, with the same bits: ``"cpu"``, or
+/// ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
+/// :class:`gradus.DeviceArray`.
 ///
-/// Returns:
-///     An array of shape ``(num,)``, with the axes of the ends if these are arrays; or a pair of it and the distance. Sample ``i``
-///     is ``start + i * (stop - start) / d``, exactly, rounded once; of integers, toward zero. ``d`` is ``num``, less one with
-///     the endpoint.
+/// Returns: An array of shape ``(num,)``, with the axes of the ends if these are arrays; or a pair
+/// of it and the distance. Sample ``i`` is ``start + i * (stop - start) / d``, exactly, rounded
+/// once; of integers, toward zero. ``d`` is ``num``, less one with the endpoint.
 ///
-/// Raises:
-///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an integer type cannot hold.
-///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together. UsageError: of an unknown profile.
+/// Raises: ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements
+/// that an integer type cannot hold. DTypeError, ShapeError: if an argument is no number, or shapes
+/// do not go together. UsageError: of an unknown profile.
 ///
 /// Example:
 ///     >>> gradus.linspace(0, 1, 5)
@@ -382,29 +375,25 @@ pub(crate) fn linspace<'py>(
 
 /// The powers of ``base`` with ``num`` exponents at equal distances from ``start`` to ``stop``.
 ///
-/// Args:
-///     start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are broadcast: there is a sequence for
-///         every pair of elements.
-///     num: the number of samples.
-///     endpoint: whether ``stop`` is the last sample; else it would be the next.
-///     base: the base: a number or an array. A base of zero or below, infinite or NaN is as in IEEE 754 ``pow``.
-///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
-///         ends have in common.
-///     axis: where in the result the samples lie, if an end is an array.
-///     out: an array to write into, of the result's shape and type, at any strides.
-///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
-///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
-///         :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
+/// Args: start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are
+/// broadcast: there is a sequence for every pair of elements. num: the number of samples. endpoint:
+/// whether ``stop`` is the last sample; else it would be the next. base: the base: a number or an
+/// array. A base of zero or below, infinite or NaN is as in IEEE 754 ``pow``. dtype: the element
+/// type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type
+/// that the ends have in common. axis: where in the result the samples lie, if an end is an array.
+/// out: an array to write into, of the result's shape and type, at any strides. profile: the name
+/// of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+/// ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`. device: where the elements are made,
+/// with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
+/// :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
 ///
-/// Returns:
-///     An array of shape ``(num,)``, with the axes of the arguments if these are arrays. Sample ``i`` is
-///     ``base ** (start + i * (stop - start) / d)``, exactly, rounded once; of integers, toward zero. ``d`` is ``num``, less one
-///     with the endpoint.
+/// Returns: An array of shape ``(num,)``, with the axes of the arguments if these are arrays.
+/// Sample ``i`` is ``base ** (start + i * (stop - start) / d)``, exactly, rounded once; of
+/// integers, toward zero. ``d`` is ``num``, less one with the endpoint.
 ///
-/// Raises:
-///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an integer type cannot hold.
-///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together. UsageError: of an unknown profile.
+/// Raises: ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements
+/// that an integer type cannot hold. DTypeError, ShapeError: if an argument is no number, or shapes
+/// do not go together. UsageError: of an unknown profile.
 ///
 /// Example:
 ///     >>> gradus.logspace(0, 1, 4, base=1000, dtype=int)
@@ -440,28 +429,24 @@ pub(crate) fn logspace<'py>(
 
 /// ``num`` samples from ``start`` to ``stop``, each the same multiple of the one before.
 ///
-/// Args:
-///     start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are broadcast: there is a sequence for
-///         every pair of elements.
-///     num: the number of samples.
-///     endpoint: whether ``stop`` is the last sample; else it would be the next.
-///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
-///         ends have in common.
-///     axis: where in the result the samples lie, if an end is an array.
-///     out: an array to write into, of the result's shape and type, at any strides.
-///     profile: the name of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
-///         ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
-///         :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
+/// Args: start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are
+/// broadcast: there is a sequence for every pair of elements. num: the number of samples. endpoint:
+/// whether ``stop`` is the last sample; else it would be the next. dtype: the element type: of
+/// NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
+/// ends have in common. axis: where in the result the samples lie, if an end is an array. out: an
+/// array to write into, of the result's shape and type, at any strides. profile: the name of a
+/// program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
+/// ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`. device: where the elements are made,
+/// with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
+/// :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
 ///
-/// Returns:
-///     An array of shape ``(num,)``, with the axes of the ends if these are arrays. Sample ``i`` is
-///     ``start * (stop / start) ** (i / d)``, exactly, rounded once; of integers, toward zero. ``d`` is ``num``, less one with the
-///     endpoint. Between complex numbers it is a spiral.
+/// Returns: An array of shape ``(num,)``, with the axes of the ends if these are arrays. Sample
+/// ``i`` is ``start * (stop / start) ** (i / d)``, exactly, rounded once; of integers, toward zero.
+/// ``d`` is ``num``, less one with the endpoint. Between complex numbers it is a spiral.
 ///
-/// Raises:
-///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an integer type cannot hold.
-///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together. UsageError: of an unknown profile.
+/// Raises: ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements
+/// that an integer type cannot hold. DTypeError, ShapeError: if an argument is no number, or shapes
+/// do not go together. UsageError: of an unknown profile.
 ///
 /// Example:
 ///     >>> gradus.geomspace(1, 256, 9, dtype=int)

@@ -6,22 +6,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use gradus::graph::{self, Attribute, Builder, Content, Node, OperatorId, Origin, Standard, Type};
 use gradus::infer::{Trace, Traced};
+use gradus::schema::onnx_versions;
 use gradus::{DType, Kind, Tensor};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 use crate::dim::{extents, fact_to_python};
 use crate::dtype::named;
-use crate::error::{OrRaise, error, type_name};
+use crate::error::{OrRaise, error, mismatch, type_name};
 use crate::model::Model;
 use crate::tensor;
 
 /// A graph that grows.
 #[pyclass(frozen, subclass, module = "gradus._native", name = "GraphBuilder")]
 pub(crate) struct GraphBuilder {
-    opset: i64,
+    /// True if the caller chose the operator set, so that no node may raise it.
+    fixed: bool,
     state: Mutex<State>,
 }
+
+/// The operator set of a graph whose nodes and types need no newer one: current runtimes read it.
+const DEFAULT_OPSET: i64 = 21;
 
 #[derive(Default)]
 struct State {
@@ -29,6 +34,63 @@ struct State {
     trace: Trace,
     values: HashMap<String, Traced>,
     nodes: usize,
+    opset: i64,
+}
+
+impl State {
+    /// Infers the outputs of a node. Unless the operator set is fixed, raises it to the lowest that
+    /// has the operator with these types and attributes.
+    fn trace(
+        &mut self,
+        node: &mut Node,
+        inputs: &[Option<String>],
+        outputs: &[&str],
+        fixed: bool,
+    ) -> PyResult<Vec<Traced>> {
+        let mut given = Vec::with_capacity(inputs.len());
+        for name in inputs {
+            given.push(match name {
+                None => None,
+                Some(name) => Some((name.as_str(), self.values.get(name).ok_or_else(|| unknown(name))?)),
+            });
+        }
+        let mut result = self.trace.node(Standard::Onnx, node, &given, outputs);
+        if let (Err(error), false) = (&result, fixed || !node.operator.domain.is_empty()) {
+            let (first, at) = (error.clone(), node.version);
+            let versions = onnx_versions("", &node.operator.name).iter().map(|signature| signature.since);
+            for version in versions.filter(|&version| version > self.opset) {
+                node.version = Some(version);
+                result = self.trace.node(Standard::Onnx, node, &given, outputs);
+                if result.is_ok() {
+                    self.opset = version;
+                    break;
+                }
+            }
+            // A wrong node is told about in the oldest version that has its operator.
+            if result.as_ref().is_err_and(|last| last.kind() == first.kind()) {
+                (result, node.version) = (Err(first), at);
+            }
+        }
+        let traced = result.or_raise()?;
+        for output in traced.iter().filter(|_| !fixed) {
+            self.hold(output.fact.as_tensor().and_then(|fact| fact.dtype));
+        }
+        Ok(traced)
+    }
+
+    /// Raises the operator set to the first that has an element type.
+    fn hold(&mut self, dtype: Option<DType>) {
+        let Some(dtype) = dtype else { return };
+        // Identity takes every type that its version of ONNX has.
+        let mut versions = onnx_versions("", "Identity").iter();
+        let first = versions.find(|it| it.inputs.iter().any(|input| input.types.tensor.contains(dtype)));
+        self.opset = first.map_or(self.opset, |first| self.opset.max(first.since));
+    }
+}
+
+/// The error about a name that no value of the graph has.
+fn unknown(name: &str) -> PyErr {
+    mismatch(Kind::Usage, "a value", format_args!("\"{name}\""), "one of this graph")
 }
 
 impl GraphBuilder {
@@ -43,9 +105,17 @@ const OWN: (&str, i64) = ("gradus", 1);
 #[pymethods]
 impl GraphBuilder {
     #[new]
-    fn new(opset: i64) -> GraphBuilder {
-        let state = State { builder: Builder::new("graph"), ..State::default() };
-        GraphBuilder { opset, state: Mutex::new(state) }
+    #[pyo3(signature = (opset=None))]
+    fn new(opset: Option<i64>) -> GraphBuilder {
+        let builder = Builder::new("graph");
+        let state = State { builder, opset: opset.unwrap_or(DEFAULT_OPSET), ..State::default() };
+        GraphBuilder { fixed: opset.is_some(), state: Mutex::new(state) }
+    }
+
+    /// The operator set that the graph needs so far, or that was chosen.
+    #[getter]
+    fn opset(&self) -> i64 {
+        self.state().opset
     }
 
     fn _input(&self, name: &str, dtype: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
@@ -54,6 +124,9 @@ impl GraphBuilder {
         let id = state.builder.define(name, Origin::Input).or_raise()?;
         state.builder.info(id).declared = Some(declared.clone());
         let traced = state.trace.input(name, &declared);
+        if !self.fixed {
+            state.hold(declared.dtype());
+        }
         state.values.insert(name.to_owned(), traced);
         Ok(())
     }
@@ -62,6 +135,9 @@ impl GraphBuilder {
         let tensor = tensor::from_python(value)?;
         let mut state = self.state();
         state.builder.constant(name, tensor.clone().into()).or_raise()?;
+        if !self.fixed {
+            state.hold(Some(tensor.dtype()));
+        }
         let traced = state.trace.constant(tensor);
         state.values.insert(name.to_owned(), traced);
         Ok(())
@@ -78,7 +154,7 @@ impl GraphBuilder {
     ) -> PyResult<()> {
         let mut state = self.state();
         let state = &mut *state;
-        let (domain, version) = if own { OWN } else { ("", self.opset) };
+        let (domain, version) = if own { OWN } else { ("", state.opset) };
         let operator = OperatorId {
             domain: state.builder.intern(domain),
             name: state.builder.intern(operator),
@@ -96,20 +172,8 @@ impl GraphBuilder {
                 .collect::<PyResult<_>>()?,
             position: None,
         };
-        let mut given = Vec::with_capacity(inputs.len());
-        for name in &inputs {
-            given.push(match name {
-                None => None,
-                Some(name) => {
-                    let traced = state.values.get(name).ok_or_else(|| {
-                        error(Kind::Usage, format!("\"{name}\" is not a value of this graph"))
-                    })?;
-                    Some((name.as_str(), traced))
-                }
-            });
-        }
         let names: Vec<_> = outputs.iter().map(String::as_str).collect();
-        let traced = state.trace.node(Standard::Onnx, &node, &given, &names).or_raise()?;
+        let traced = state.trace(&mut node, &inputs, &names, self.fixed)?;
         node.inputs =
             inputs.iter().map(|name| name.as_ref().map(|name| state.builder.reference(name))).collect();
         state.builder.push(node, &names).or_raise()?;
@@ -118,17 +182,14 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// What is known of a value.
+    /// The known facts about a value.
     fn _type<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let state = self.state();
-        let traced = state
-            .values
-            .get(name)
-            .ok_or_else(|| error(Kind::Usage, format!("\"{name}\" is not a value of this graph")))?;
+        let traced = state.values.get(name).ok_or_else(|| unknown(name))?;
         fact_to_python(py, state.trace.symbols(), &traced.fact)
     }
 
-    /// What a run must be like for the shapes to hold, with the node that needs it.
+    /// Assumptions under which the shapes hold, each with the node that needs it.
     #[getter]
     fn assumptions(&self) -> Vec<(String, String)> {
         self.state().trace.assumptions().iter().map(|a| (a.node.clone(), a.text.clone())).collect()
@@ -136,15 +197,19 @@ impl GraphBuilder {
 
     /// The graph as a model with these outputs.
     fn _model(&self, outputs: Vec<String>) -> PyResult<Model> {
-        let mut builder = self.state().builder.clone();
+        let (mut builder, opset) = {
+            let state = self.state();
+            (state.builder.clone(), state.opset)
+        };
+        builder.import("", opset);
         for name in &outputs {
             if !builder.is_defined(name) {
-                return Err(error(Kind::Usage, format!("\"{name}\" is not a value of this graph")));
+                return Err(unknown(name));
             }
             builder.output(name);
         }
         let mut model = graph::Model::new(Standard::Onnx);
-        model.opsets = vec![("".into(), self.opset), (OWN.0.into(), OWN.1)];
+        model.opsets = vec![("".into(), opset), (OWN.0.into(), OWN.1)];
         model.graph = builder.finish().or_raise()?;
         Ok(Model::of(gradus::Model::from_source(model)))
     }
@@ -153,11 +218,9 @@ impl GraphBuilder {
 fn attribute(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     let name: String = name.extract()?;
     let content = content(value)?.ok_or_else(|| {
-        let got = type_name(value);
-        error(
-            Kind::Type,
-            format!("attribute \"{name}\" is of type {got}, but a number, a text, an array, or a list of numbers is wanted"),
-        )
+        let got = format!("of type {}", type_name(value));
+        let wanted = "a number, text, an array or a list of numbers";
+        mismatch(Kind::Type, format_args!("attribute \"{name}\""), got, wanted)
     })?;
     Ok(Attribute { name: name.into(), content })
 }
@@ -222,7 +285,7 @@ pub(crate) fn _evaluate<'py>(
     let results = py.detach(|| model.run(&HashMap::new(), &[], &gradus::Options::default())).or_raise()?;
     match results.first() {
         Some((_, value)) => tensor::value_to_python(py, value),
-        None => Err(error(Kind::Graph, "the operator gives nothing")),
+        None => Err(error(Kind::Graph, "cannot return a value: the operator has no outputs")),
     }
 }
 
@@ -231,7 +294,7 @@ pub(crate) fn _evaluate<'py>(
 pub(crate) fn _onnx_type(dtype: &Bound<'_, PyAny>) -> PyResult<i64> {
     let dtype: DType = named(dtype)?;
     gradus::formats::onnx::number_of(dtype)
-        .ok_or_else(|| error(Kind::Type, format!("dtype is {dtype}, but a type of ONNX is wanted")))
+        .ok_or_else(|| mismatch(Kind::Type, "dtype", dtype, "a type of ONNX"))
 }
 
 /// The name of an element type, whatever names it.

@@ -1,4 +1,5 @@
-//! The module `gradus._native`: what the Python package takes from the engine. Its documentation is the package's.
+//! The module `gradus._native`: what the Python package takes from the engine. Its documentation is
+//! the package's.
 
 #![allow(clippy::needless_pass_by_value, reason = "what Python passes is taken by value")]
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes, reason = "these are docstrings of Python")]

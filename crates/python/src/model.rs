@@ -14,11 +14,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::dim::{extents, fact_to_python, numbers, to_python, type_to_python};
-use crate::error::{OrRaise, error};
+use crate::error::{OrRaise, error, mismatch, raised};
 use crate::tensor::{value_from_python, value_to_python};
 
-/// Random bindings of symbols under which a folded model is verified, and the number that they start from: the same in each
-/// run, as on the command line.
+/// Random bindings of symbols under which a folded model is verified, and the number that they
+/// start from: the same in each run, as on the command line.
 const BINDINGS: usize = 5;
 const SEED: u64 = 1;
 
@@ -60,7 +60,8 @@ impl Model {
         Model { model: Arc::new(model) }
     }
 
-    /// The model as one that was read: folding changes files, and the operators of their own that graphs have are no standard's.
+    /// The model as one that was read: folding changes files, and the operators of their own that
+    /// graphs have are no standard's.
     fn read(&self) -> gradus::Result<Arc<gradus::Model>> {
         if self.model.bytes().is_some() {
             return Ok(self.model.clone());
@@ -76,7 +77,7 @@ impl Model {
         }
     }
 
-    /// What is given for an input of that name.
+    /// The value given for an input of that name.
     fn given(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         let id = self.model.input(name).or_raise()?;
         match self.model.graph().value(id).declared.as_ref() {
@@ -112,7 +113,7 @@ impl Model {
         self.model.source().opsets.iter().map(|(domain, version)| (domain.to_string(), *version)).collect()
     }
 
-    /// What is known of every value: types by name, assumptions, problems, reasons, bytes of the peak.
+    /// Facts about every value: types by name, assumptions, problems, reasons, bytes of the peak.
     #[pyo3(signature = (dims=None, shapes=None, values=None, ignore_declared=false))]
     fn _infer<'py>(
         &self,
@@ -218,11 +219,10 @@ impl Model {
         let standard = known.into_iter().find(|standard| standard.name() == to);
         let Some(standard) = standard.filter(|&standard| standard == Standard::Onnx || opset.is_none())
         else {
-            let message = match standard {
-                Some(_) => "opset is for models of ONNX".to_owned(),
-                None => format!("\"{to}\" is no standard that is written; onnx and openvino are"),
-            };
-            return Err(error(gradus::Kind::Usage, message));
+            return Err(match standard {
+                Some(_) => error(gradus::Kind::Usage, "opset is for models of ONNX"),
+                None => raised(&gradus::Error::unknown("standard to write", to, known.map(Standard::name))),
+            });
         };
         let options = ConvertOptions { opset, dims: numbers(Some(dims))? };
         let converted = py.detach(|| self.read()?.convert(standard, &options));
@@ -236,7 +236,8 @@ impl Model {
         Ok((Model::of(model), told))
     }
 
-    /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file beside it; gives their bytes.
+    /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file beside
+    /// it; gives their bytes.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         py.detach(|| self.model.save(path)).or_raise()
     }
@@ -305,7 +306,8 @@ fn given_shapes(shapes: Option<&Bound<'_, PyDict>>) -> PyResult<HashMap<String, 
     shapes.into_iter().flatten().map(shape).collect()
 }
 
-/// Numbers and lists of Python have no element type of their own: they take the one that the model declares.
+/// Numbers and lists of Python have no element type of their own: they take the one that the model
+/// declares.
 fn typed<'py>(value: &Bound<'py, PyAny>, declared: Option<&Type>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     let plain = ["int", "float", "bool", "complex", "list", "tuple"];
@@ -316,10 +318,8 @@ fn typed<'py>(value: &Bound<'py, PyAny>, declared: Option<&Type>) -> PyResult<Bo
                 .import("gradus._models")?
                 .call_method1("exactly", (value, crate::dtype::descriptor(py, dtype)?))?;
             if made.is_none() {
-                return Err(error(
-                    gradus::Kind::Value,
-                    format!("{} is not a number that {dtype} holds, but one is wanted", value.repr()?),
-                ));
+                let wanted = format!("a number that {dtype} holds");
+                return Err(mismatch(gradus::Kind::Value, "an input", value.repr()?, wanted));
             }
             Ok(made)
         }

@@ -4,7 +4,7 @@ use gradus::{DType, Kind, Number, Tensor};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
-use crate::error::{OrRaise, error, type_name};
+use crate::error::{OrRaise, mismatch, type_name};
 use crate::tensor;
 
 /// An argument.
@@ -50,7 +50,8 @@ pub(crate) fn widest(number: Number) -> DType {
 /// Reads an argument, which errors call by that name.
 ///
 /// # Errors
-/// A `DTypeError` if it is not a number or an array of numbers; a `ValueError` for integers beyond 64 bits.
+/// A `DTypeError` if it is not a number or an array of numbers; a `ValueError` for integers beyond
+/// 64 bits.
 pub(crate) fn argument(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Argument> {
     if let Ok(int) = object.cast_exact::<PyInt>() {
         return int64(int, name).map(Argument::Weak);
@@ -72,7 +73,7 @@ pub(crate) fn argument(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Argume
     match read.shape().rank() {
         _ if read.dtype() == DType::String => {
             let got = type_name(object);
-            Err(error(Kind::Type, format!("{name} is of type {got}, but a number is wanted")))
+            Err(mismatch(Kind::Type, name, format_args!("of type {got}"), "a number"))
         }
         0 => Ok(Argument::Typed(read.number(0).or_raise()?, read.dtype())),
         _ => Ok(Argument::Array(read)),
@@ -85,9 +86,8 @@ fn int64(int: &Bound<'_, PyInt>, name: &str) -> PyResult<Number> {
         return Ok(Number::Int(value.into()));
     }
     let read: PyResult<u64> = int.extract();
-    read.map(|value| Number::Int(value.into())).map_err(|_| {
-        error(Kind::Value, format!("{name} is {int}, but an integer of 64 bits at most is wanted"))
-    })
+    read.map(|value| Number::Int(value.into()))
+        .map_err(|_| mismatch(Kind::Value, name, int, "an integer of at most 64 bits"))
 }
 
 /// A number of samples: an integer.
@@ -103,8 +103,7 @@ pub(crate) fn samples(object: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(num) => Ok(num),
         Err(_) => {
             let kind = if int.lt(0)? { Kind::Value } else { Kind::Limit };
-            let wanted = "a number of samples is an integer from 0 to 2^63 - 1";
-            Err(error(kind, format!("num is {int}, but {wanted}")))
+            Err(mismatch(kind, "num", int, "an integer from 0 to 2^63 - 1"))
         }
     }
 }

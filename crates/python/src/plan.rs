@@ -1,4 +1,5 @@
-//! Plans: sequences that are not written yet. They know their length and every element, and fit into a few bytes.
+//! Plans: sequences that are not written yet. They know their length and every element, and fit
+//! into a few bytes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -8,7 +9,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
 
-use crate::error::{OrRaise, error};
+use crate::error::{OrRaise, error, mismatch};
 use crate::number::{argument, to_python};
 use crate::sequence::{Form, Recipe, Sequence, check_out, empty};
 use crate::tensor::new_array;
@@ -21,7 +22,8 @@ struct Window {
     len: i64,
 }
 
-/// A sequence that is planned and not written: it has a length, elements, slices, and can be pickled.
+/// A sequence that is planned and not written: it has a length, elements, slices, and can be
+/// pickled.
 ///
 /// Example:
 ///     >>> import gradus
@@ -64,7 +66,8 @@ impl Plan {
         (stride == 1 || len <= 1).then(|| self.whole.slice(lo, lo + self.count()))
     }
 
-    /// Writes elements that do not lie side by side: what lies around them is made aside, a block at a time.
+    /// Writes elements that do not lie side by side: what lies around them is made aside, a block
+    /// at a time.
     fn write_strided(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
         const BLOCK: i64 = 1 << 16;
         let py = out.py();
@@ -122,7 +125,7 @@ impl Plan {
             let span = if step > 0 { hi.saturating_sub(lo) } else { lo.saturating_sub(hi) };
             let count = span.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
             let count = i64::try_from(count).unwrap_or(i64::MAX);
-            // Of one element or none, the stride means nothing and may be too large.
+            // With at most one element, the stride means nothing and may be too large.
             let stride = if count > 1 { stride * step } else { 1 };
             let first = if count > 0 { first + lo * self.window.stride } else { 0 };
             return Ok(Bound::new(py, self.with(Window { first, stride, len: count }))?.into_any());
@@ -138,10 +141,11 @@ impl Plan {
         self.part(at, at + 1).to_numpy(py, None)?.get_item(0)
     }
 
-    /// The elements from index ``lo`` on, up to ``hi``, as an array of shape ``(hi - lo,)``; written into ``out``, if it is given.
+    /// The elements from index ``lo`` on, up to ``hi``, as an array of shape ``(hi - lo,)``;
+    /// written into ``out``, if it is given.
     ///
-    /// Raises:
-    ///     ArgumentError: if the indices are not within the plan. DTypeError, ShapeError: if ``out`` does not fit.
+    /// Raises: ArgumentError: if the indices are not within the plan. DTypeError, ShapeError: if
+    /// ``out`` does not fit.
     #[pyo3(signature = (lo, hi, out=None))]
     fn chunk<'py>(
         &self,
@@ -152,10 +156,8 @@ impl Plan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let len = self.window.len;
         if lo < 0 || hi < lo || hi > len {
-            return Err(error(
-                Kind::Value,
-                format!("the chunk is {lo} to {hi}, but one within 0 to {len} is wanted"),
-            ));
+            let (got, wanted) = (format!("{lo} to {hi}"), format!("within 0 to {len}"));
+            return Err(mismatch(Kind::Value, "the chunk", got, wanted));
         }
         self.part(lo, hi).to_numpy(py, out)
     }
@@ -239,7 +241,7 @@ pub(crate) fn _plan(
     profile: &str,
     window: (i64, i64, i64),
 ) -> PyResult<Plan> {
-    let wrong = |what: &str| error(Kind::Value, format!("this is no pickle of a plan: {what}"));
+    let wrong = |what: &str| error(Kind::Value, format!("cannot unpickle a plan: unexpected {what}"));
     let form = Form::ALL.iter().find(|(_, name)| *name == form).ok_or_else(|| wrong(form))?.0;
     let number =
         |object: &Bound<'_, PyAny>| argument(object, "a number")?.number().ok_or_else(|| wrong("an array"));

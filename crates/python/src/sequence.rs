@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::dtype::{descriptor, named};
-use crate::error::{OrRaise, error, raised, type_name};
+use crate::error::{OrRaise, error, mismatch, raised, type_name};
 use crate::number::to_python;
 
 /// Elements that are made on the stack, and while Python waits: it takes less than to let it go on.
@@ -94,7 +94,7 @@ impl Form {
     }
 }
 
-/// What a call asks for: all that a plan is made from.
+/// The arguments of a call, from which a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Recipe {
     pub(crate) form: Form,
@@ -102,7 +102,7 @@ pub(crate) struct Recipe {
     pub(crate) stop: Number,
     /// The step of a range, the base of a logspace.
     pub(crate) third: Number,
-    /// Of all but ranges.
+    /// Unused by ranges.
     pub(crate) num: u64,
     pub(crate) endpoint: bool,
     pub(crate) dtype: DType,
@@ -161,12 +161,10 @@ impl Recipe {
         })
     }
 
-    /// What a program does with the call.
+    /// Predicts the program's result for the call.
     pub(crate) fn outcome(&self, profile: Profile) -> PyResult<Outcome> {
         let Recipe { form, start, stop, third, num, endpoint, dtype, .. } = *self;
-        let num = i64::try_from(num).map_err(|_| {
-            error(Kind::Limit, format!("num is {num}, but a sequence has at most 2^63 - 1 elements"))
-        })?;
+        let num = i64::try_from(num).map_err(|_| mismatch(Kind::Limit, "num", num, "at most 2^63 - 1"))?;
         let exponents = LinspaceCall { start, stop, num, endpoint, dtype };
         Ok(match form {
             Form::Range => {
@@ -180,13 +178,13 @@ impl Recipe {
             Form::Linspace => profiles::linspace(profile, &exponents),
             Form::Logspace => profiles::logspace(profile, &LogspaceCall { exponents, base: third }),
             Form::Geomspace => {
-                return Err(error(Kind::Unsupported, "of geomspace, no program is predicted"));
+                return Err(error(Kind::Unsupported, "prediction is not available for geomspace"));
             }
         })
     }
 }
 
-/// Whether this process was forked off one whose threads it lacks.
+/// Returns true if this process was forked from one whose threads it lacks.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Called in a forked process: from now on one thread does all.
@@ -195,8 +193,8 @@ pub(crate) fn _forked() {
     FORKED.store(true, Ordering::Relaxed);
 }
 
-/// Into memory that is new to the process: its pages are cleared when they are first touched and so lie in the caches; stores
-/// past these would write it twice.
+/// Into memory that is new to the process: its pages are cleared when they are first touched and so
+/// lie in the caches; stores past these would write it twice.
 fn fresh() -> FillOptions {
     FillOptions { stores: Stores::Cached, ..options() }
 }
@@ -252,16 +250,16 @@ fn new_array<'py, T: Write + numpy::Element>(
 /// Checks that an object is an array of one axis, of that length and type.
 pub(crate) fn check_out(out: &Bound<'_, PyAny>, len: u64, dtype: DType) -> PyResult<()> {
     let py = out.py();
-    let array: &Bound<'_, PyUntypedArray> = out.cast().map_err(|_| {
-        error(Kind::Type, format!("out is of type {}, but an array is wanted", type_name(out)))
-    })?;
+    let array: &Bound<'_, PyUntypedArray> = out
+        .cast()
+        .map_err(|_| mismatch(Kind::Type, "out", format_args!("of type {}", type_name(out)), "an array"))?;
     if array.ndim() != 1 || convert::u64_of(array.len()) != len {
         let shape = array.getattr("shape")?;
-        return Err(error(Kind::Shape, format!("out has shape {shape}, but ({len},) is wanted")));
+        return Err(mismatch(Kind::Shape, "the shape of out", shape, format_args!("({len},)")));
     }
     let found = array.dtype();
     if !found.is(&descriptor(py, dtype)?) && crate::dtype::of_descriptor(&found)? != Some(dtype) {
-        return Err(error(Kind::Type, format!("out is of {found}, but {dtype} is wanted")));
+        return Err(mismatch(Kind::Type, "the type of out", found, dtype));
     }
     Ok(())
 }
@@ -286,7 +284,7 @@ fn fill(plan: &impl Fill, out: &Bound<'_, PyAny>, options: FillOptions) -> PyRes
     })
 }
 
-/// Of arrays whose elements are of no type of Rust and NumPy alike: the type as which their codes are written.
+/// The type as which codes are written, for elements that have no type in both Rust and NumPy.
 fn codes_type(py: Python<'_>, dtype: DType) -> Bound<'_, numpy::PyArrayDescr> {
     if dtype == DType::BF16 { numpy::dtype::<u16>(py) } else { numpy::dtype::<u8>(py) }
 }
@@ -310,13 +308,14 @@ fn write<T: Write + numpy::Element>(
 fn writable<'py, T: numpy::Element>(
     out: &Bound<'py, PyArray1<T>>,
 ) -> PyResult<numpy::PyReadwriteArray1<'py, T>> {
-    out.try_readwrite().map_err(|failed| error(Kind::Value, format!("out cannot be written: {failed}")))
+    out.try_readwrite().map_err(|failed| error(Kind::Value, format!("cannot write out: {failed}")))
 }
 
 /// Elements of a part that is made aside, where elements do not lie side by side.
 const PART: usize = 4096;
 
-/// Writes into an array while Python goes on: at once if its elements lie side by side, else in parts.
+/// Writes into an array while Python goes on: at once if its elements lie side by side, else in
+/// parts.
 fn write_into<T: numpy::Element + Copy + Send>(
     out: &Bound<'_, PyArray1<T>>,
     fill: &(dyn Fn(u64, &mut [T]) + Sync),
@@ -351,7 +350,7 @@ pub(crate) fn output_type(
         (Some(dtype), _) => named(dtype).map(Some),
         (None, Some(out)) => match out.cast::<PyUntypedArray>() {
             Ok(array) => named(array.dtype().as_any()).map(Some),
-            // What it is instead is said where it is written.
+            // The writer reports the actual type.
             Err(_) => Ok(None),
         },
         (None, None) => Ok(None),

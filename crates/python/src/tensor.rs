@@ -10,9 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::dtype::{descriptor, of_descriptor};
-use crate::error::{OrRaise, error};
+use crate::error::{OrRaise, error, mismatch};
 
-/// The array of an object: an array of NumPy, a tensor that speaks DLPack, or what NumPy makes an array of.
+/// The array of an object: an array of NumPy, a tensor that speaks DLPack, or what NumPy makes an
+/// array of.
 pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     if let Ok(array) = object.cast::<PyUntypedArray>() {
         return Ok(array.clone());
@@ -28,7 +29,8 @@ pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, P
     Ok(array.cast_into()?)
 }
 
-/// Implements `__array__` for objects that create their array on demand; `copy=False` fails with `why`.
+/// Implements `__array__` for objects that create their array on demand; `copy=False` fails with
+/// `why`.
 pub(crate) fn new_array<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     copy: Option<bool>,
@@ -57,7 +59,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         array = array.call_method1("astype", (native,))?.cast_into()?;
     }
     let dtype = of_descriptor(&array.dtype())?.ok_or_else(|| {
-        error(Kind::Type, format!("an array is of {}, but numbers or text are wanted", array.dtype()))
+        mismatch(Kind::Type, "the type of an array", array.dtype(), "one of numbers or text")
     })?;
     let shape = Shape::new(array.shape()).or_raise()?;
     let flat = py.import("numpy")?.call_method1("ascontiguousarray", (&array,))?;
@@ -66,7 +68,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         let texts: Vec<String> = flat
             .call_method0("tolist")?
             .extract()
-            .map_err(|_| error(Kind::Type, "an array is of objects, but numbers or text are wanted"))?;
+            .map_err(|_| mismatch(Kind::Type, "the type of an array", "object", "one of numbers or text"))?;
         return Tensor::from_text(shape, texts.into_iter().map(Into::into).collect()).or_raise();
     }
     let bytes = flat.call_method1("view", (numpy::dtype::<u8>(py),))?.cast_into::<PyArray1<u8>>()?;

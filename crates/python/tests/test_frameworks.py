@@ -119,7 +119,7 @@ def test_onnx_by_version():
         o.Range(0, 1.5, 1)
     with pytest.raises(ArgumentError, match='input 2 "delta" is zero') as caught:
         o.Range(0, 1, 0)
-    assert caught.value.place.nodes and "Range-27" in caught.value.place.nodes[0]
+    assert caught.value.location.nodes and "Range-27" in caught.value.location.nodes[0]
     with pytest.raises(GraphError, match="exists since operator set 11"):
         o.Range(0, 1, 1, opset=10)
     with pytest.raises(GraphError, match='attribute "start" is not one of the operator'):
@@ -134,7 +134,7 @@ def test_openvino_by_version():
     assert o.range(0, 5, 2).tolist() == [0, 2, 4]
     assert o.range(1.2, 11.3, 1.6, "i32").tolist() == list(range(1, 11))
     assert o.range(0, 5, np.float32(2), np.float32).dtype == np.float32
-    with pytest.raises(ShapeError, match="a scalar is wanted"):
+    with pytest.raises(ShapeError, match="a scalar"):
         o.range(np.zeros(1), 5, 1, "f32")
     with pytest.raises(ArgumentError, match="zero after the cast"):
         o.range(0.0, 5.0, 0.5, "i32")

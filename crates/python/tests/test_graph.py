@@ -39,6 +39,31 @@ def test_shapes_are_inferred_as_the_graph_is_built():
     assert isinstance(g.div(n, 2).elements[0], gradus.Dim)
 
 
+def test_the_operator_set_is_the_lowest_that_has_the_graph(tmp_path):
+    g = gradus.Graph()
+    x = g.input("x", "float32", ["N"])
+    n = g.size(x)
+    assert g.opset == 21
+    values = [g.range(0, n, 1), g.apply("Add", x, x)]
+    assert g.opset == 21
+    values.append(g.range(np.float16(0), np.float16(3), np.float16(1)))  # from Range-27 on
+    assert g.opset == 27
+    path = tmp_path / "m.onnx"
+    g.save(path, values)
+    model = gradus.load(path)
+    assert model.opsets == {"": 27}
+    assert model.run({"x": np.zeros(2, np.float32)})[values[2].name].tolist() == [0, 1, 2]
+    by_type = gradus.Graph()
+    by_type.input("x", "float8_e8m0", [])
+    assert by_type.opset == 24
+    old = gradus.Graph(opset=26)
+    with pytest.raises(DTypeError, match="Range-11"):
+        old.range(np.float16(0), np.float16(3), np.float16(1))
+    assert old.opset == 26
+    with pytest.raises(ArgumentError, match="Range-11"):
+        gradus.Graph().range(0, 1, 0)
+
+
 def test_a_run_gives_what_was_inferred():
     g = gradus.Graph()
     x = g.input("x", "float32", ["N", 3, "H"])
@@ -102,8 +127,8 @@ def made(line):
     [
         (lambda g, x: g.add(x, np.zeros((2, 4), np.float32)), ShapeError, "3"),
         (lambda g, x: g.reshape(x, [4, 5]), ShapeError, "the numbers of elements: 3*N and 20 must be equal"),
-        (lambda g, x: g.reshape(x, ["N", 4]), DTypeError, "but integers are wanted"),
-        (lambda g, x: g.reshape(x, [2.5, -1]), DTypeError, "is of float64, but integers are wanted"),
+        (lambda g, x: g.reshape(x, ["N", 4]), DTypeError, "expected integers"),
+        (lambda g, x: g.reshape(x, [2.5, -1]), DTypeError, "is of float64, expected integers"),
         (lambda g, x: g.concat([x, g.shape(x)]), DTypeError, "they must be of one type"),
         (lambda g, x: g.range(0, 1, 0), ArgumentError, "is zero, but a range needs a step"),
         (lambda g, x: g.range(g.size(x), np.float32(1.5), 1), DTypeError, "they must be of one type"),
@@ -117,7 +142,7 @@ def made(line):
         (lambda g, x: g.apply("Shape"), GraphError, "is missing"),
         (lambda g, x: g.input("x", "float32"), GraphError, '"x" is defined twice'),
         (lambda g, x: g.input("y", "float99"), DTypeError, "float99"),
-        (lambda g, x: g.input("y", "float32", [-1]), ArgumentError, "an extent is -1"),
+        (lambda g, x: g.input("y", "float32", [-1]), ArgumentError, "an extent is -1, expected"),
         (lambda g, x: g.input("y", "float32", [1.5]), DTypeError, "an extent is of type float"),
         (lambda g, x: g.shape(gradus.Graph().input("z", "float32", [])), UsageError, "another graph"),
         (lambda g, x: g.run({}, [g.shape(x)]), UsageError, 'input "x"'),

@@ -62,11 +62,12 @@ def test_errors_have_place_got_and_wanted():
     with pytest.raises(ArgumentError) as caught:
         model.run({"start": 1.0, "limit": 2.0, "delta": 0.0})
     error = caught.value
-    assert error.place.file == "examples/range.onnx" and error.place.nodes == ('node "pos" (onnx Range-11)',)
-    assert (error.got, error.wanted) == ('input 2 "delta" is zero', "a range needs a step")
+    assert error.location.file == "examples/range.onnx" and error.location.nodes == ('node "pos" (onnx Range-11)',)
     assert str(error).startswith('examples/range.onnx: node "pos"') and isinstance(error, ValueError)
     again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.place, again.got) == (str(error), error.place, error.got)
+    assert (str(again), again.location) == (str(error), error.location)
+    fields = pickle.loads(pickle.dumps(gradus.errors.ShapeError.mismatch("axis", 3, "0 or 1")))
+    assert (str(fields), fields.got, fields.wanted) == ("axis is 3, expected 0 or 1", "3", "0 or 1")
 
 
 @pytest.mark.parametrize(

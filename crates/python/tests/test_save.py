@@ -99,8 +99,8 @@ def test_what_onnx_cannot_express_is_refused_with_its_node(tmp_path):
     value = g.logspace(0, 3, n)
     with pytest.raises(UnsupportedError) as caught:
         g.save(tmp_path / "m.onnx", [value])
-    assert caught.value.place.nodes[0].startswith('node "LogSpace_')
-    assert 'input 2 "n" is known only in a run' in caught.value.got and "no operators of ONNX compute LogSpace" in caught.value.got
+    assert caught.value.location.nodes[0].startswith('node "LogSpace_')
+    assert 'input 2 "n" is known only in a run' in caught.value.message and "no operators of ONNX compute LogSpace" in caught.value.message
     assert not list(tmp_path.iterdir())
     # Outputs that do not need the node can be saved.
     holds(g, tmp_path / "m.onnx", [g.add(n, 1)], {"n": np.array(3)})

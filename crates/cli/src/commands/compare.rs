@@ -37,14 +37,14 @@ pub(crate) fn compare(args: &args::Compare) -> Result<(), Failure> {
     output::print_line(&table(&results))
 }
 
-/// What all programs give.
+/// The results of all programs.
 #[derive(Serialize)]
 struct Report {
     r#type: &'static str,
     results: Box<RawValue>,
 }
 
-/// What a program gives.
+/// The result of one program.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Outlook {
@@ -59,7 +59,7 @@ struct Sequence {
     length: u64,
     first: Vec<Box<RawValue>>,
     last: Option<Box<RawValue>>,
-    /// Whether all that was compared is as the exact result.
+    /// True if all compared elements equal the exact result.
     exact: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<Difference>,

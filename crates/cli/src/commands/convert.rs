@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::given;
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::output;
+use crate::output::{self, escaped};
 
 /// Notes that are printed of each kind where not all are asked for.
 const MOST: usize = 20;
@@ -55,7 +55,7 @@ pub(crate) fn convert(args: &args::Convert) -> Result<(), Failure> {
     let from = model.source().standard;
     let converted = model.convert(to, &options).map_err(|error| error.in_file(args.model.display()))?;
     let refused = args.strict && !converted.report.is_exact();
-    // What is not kept is said before anything is written.
+    // The report comes before anything is written.
     let text = if args.json { String::new() } else { text(args, from, to, &converted.report) };
     output::print(text.as_bytes())?;
     if !refused {
@@ -115,13 +115,20 @@ fn text(args: &args::Convert, from: Standard, to: Standard, report: &Report) -> 
     );
     let most = if args.all { usize::MAX } else { MOST };
     for note in report.notes.iter().take(most) {
-        let _ = writeln!(out, "  {} ({}): {}: {}", note.place, note.operator, note.exactness, note.why);
+        let _ = writeln!(
+            out,
+            "  {} ({}): {}: {}",
+            escaped(&note.place),
+            escaped(&note.operator),
+            note.exactness,
+            escaped(&note.why)
+        );
     }
     if report.notes.len() > most {
         let _ = writeln!(out, "  and {} more (--all)", report.notes.len() - most);
     }
     for lost in report.lost.iter().take(most) {
-        let _ = writeln!(out, "not kept: {lost}");
+        let _ = writeln!(out, "not kept: {}", escaped(lost));
     }
     if report.lost.len() > most {
         let _ = writeln!(out, "not kept: and {} more (--all)", report.lost.len() - most);

@@ -98,7 +98,7 @@ fn changes(of: &[Change]) -> Vec<ChangeJson<'_>> {
     all
 }
 
-/// What has become of something.
+/// Returns the kind of a change.
 fn kind(change: &Change) -> &'static str {
     match (&change.before, &change.after) {
         (_, None) => "gone",
@@ -109,7 +109,8 @@ fn kind(change: &Change) -> &'static str {
 
 /// Text on one line that is not too long.
 fn short(text: &str) -> String {
-    let mut letters = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    let text = output::escaped(text);
+    let mut letters = text.chars();
     let mut short: String = letters.by_ref().take(LETTERS).collect();
     if letters.next().is_some() {
         short.push('…');
@@ -117,7 +118,8 @@ fn short(text: &str) -> String {
     short
 }
 
-/// Differences as lines: `-` before what is gone, `+` before what is new, `~` before what is another.
+/// Differences as lines: `-` before what is gone, `+` before what is new, `~` before what is
+/// another.
 struct Text<W> {
     out: W,
     most: usize,
@@ -176,7 +178,7 @@ impl<W: Write> Text<W> {
         let (sign, colour, text) = match (before, after) {
             (Some(before), None) => ('-', AnsiColor::Red, format!("{name}: {before}")),
             (None, Some(after)) => ('+', AnsiColor::Green, format!("{name}: {after}")),
-            // What changed stands below.
+            // The changed parts follow below.
             (Some(before), _) if !change.parts.is_empty() => {
                 ('~', AnsiColor::Yellow, format!("{name}: {before}"))
             }

@@ -7,13 +7,13 @@ use std::path::Path;
 use gradus::fold::{FoldOptions, Report, Verified};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
-use gradus::{Error, Kind, Limits, Model};
+use gradus::{Limits, Model};
 use serde::Serialize;
 
 use super::{given, many};
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::output;
+use crate::output::{self, escaped};
 
 /// Nodes that stayed and are listed where not all are asked for.
 const MOST_KEPT: usize = 10;
@@ -108,13 +108,10 @@ fn one(args: &args::Fold, path: &Path, options: &FoldOptions, out: &mut dyn Writ
     let sizes = Sizes { before, after: model.save_edited(&folded.edit, to)? };
     if args.json {
         let json = json(path, to, sizes, &folded.report, verified);
-        let text = serde_json::to_string(&json).map_err(|error| Error::new(Kind::Io, error.to_string()))?;
-        writeln!(out, "{text}")?;
+        writeln!(out, "{}", output::json(&json)?)?;
     } else {
         write!(out, "{}", text(args, path, to, &sizes, &folded.report, verified.as_ref()))?;
     }
-    // The process ends soon; to give back a large graph piece by piece takes longer than to print it.
-    std::mem::forget((model, folded));
     Ok(())
 }
 
@@ -175,7 +172,7 @@ fn text(
     let changed = report.operators.iter().filter(|(_, (before, after))| before != after);
     let mut rows = 0;
     for (name, (before, after)) in changed {
-        table.add_row([name.clone(), before.to_string(), after.to_string()]);
+        table.add_row([escaped(name).into_owned(), before.to_string(), after.to_string()]);
         rows += 1;
     }
     if rows > 0 {
@@ -186,13 +183,14 @@ fn text(
         let _ = writeln!(out, "\nstayed:");
     }
     for kept in report.kept.iter().take(most) {
-        let _ = writeln!(out, "  {} ({}): {}", kept.node, kept.operator, kept.reason);
+        let _ =
+            writeln!(out, "  {}", escaped(&format!("{} ({}): {}", kept.node, kept.operator, kept.reason)));
     }
     if report.kept.len() > most {
         let _ = writeln!(out, "  and {} more (--all)", report.kept.len() - most);
     }
     for problem in &report.problems {
-        let _ = writeln!(out, "problem: {}: {}", problem.place, problem.message);
+        let _ = writeln!(out, "problem: {}", escaped(&format!("{}: {}", problem.place, problem.message)));
     }
     if let Some(Verified { bindings, values }) = verified {
         let _ = writeln!(

@@ -1,4 +1,5 @@
-//! What is said of models: of their inputs by `--dim` and `--input-shape`, of where they go by `--output`.
+//! Arguments about models: `--dim` and `--input-shape` for their inputs, `--output` for their
+//! files.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,8 @@ pub(super) fn check_destination(to: &Path, models: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// Where a model is written: the file, or under its own name in the folder. It is written in the format that it has.
+/// Where a model is written: the file, or under its own name in the folder. It is written in the
+/// format that it has.
 pub(super) fn destination(to: &Path, model: &Path, standard: Standard) -> Result<PathBuf> {
     if !to.is_dir() {
         let is_ir = standard == Standard::OpenVino;
@@ -52,7 +54,7 @@ pub(super) fn dims(given: &[String]) -> Result<HashMap<String, i64>> {
         let (name, value) = dim
             .split_once('=')
             .and_then(|(name, value)| Some((name, value.parse().ok()?)))
-            .ok_or_else(|| usage(format!("--dim {dim}: NAME=NUMBER is wanted")))?;
+            .ok_or_else(|| Error::mismatch(Kind::Usage, "--dim", dim, "NAME=NUMBER"))?;
         if dims.insert(name.to_owned(), value).is_some() {
             return Err(usage(format!("--dim {name} is given twice")));
         }
@@ -66,7 +68,7 @@ pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, Given>> {
     for shape in given {
         let (name, extents) = shape
             .split_once('=')
-            .ok_or_else(|| usage(format!("--input-shape {shape}: NAME=EXTENT,… is wanted")))?;
+            .ok_or_else(|| Error::mismatch(Kind::Usage, "--input-shape", shape, "NAME=EXTENT,…"))?;
         let extents = extents.trim_matches(['[', ']']);
         let extent = |text: &str| match text.trim() {
             "" => Err(usage(format!("--input-shape {shape}: an extent is missing"))),

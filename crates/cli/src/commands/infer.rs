@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::{given, many};
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::output::{self, escaped};
 
 /// Lines that `--why` prints at most.
 const MOST_LINES: usize = 200;
@@ -26,6 +27,16 @@ struct Inferred<'a> {
     unknown: Reasons<'a>,
     assumptions: Vec<Remark<'a>>,
     problems: Vec<Remark<'a>>,
+}
+
+/// The shape of one value, explained.
+#[derive(Serialize)]
+struct Explained<'a> {
+    model: String,
+    value: &'a str,
+    #[serde(flatten)]
+    fact: ValueJson,
+    why: Vec<String>,
 }
 
 /// The values of a graph by name, written as they are asked for: there may be very many.
@@ -151,7 +162,7 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     many::each(&args.models, args.json, |model, out| one(args, model, &options, out))
 }
 
-/// What is printed of one model.
+/// Infers one model and prints the result.
 fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let model = Model::open(path, &options.limits)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
@@ -160,26 +171,46 @@ fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Wr
         model.save_edited(&edit, &given::destination(to, path, model.source().standard)?)?;
     }
     if let Some(name) = &args.why {
-        let id = model.value(name)?;
-        writeln!(out, "{}", inference.explain(model.graph(), id, MOST_LINES).join("\n"))?;
-        return Ok(());
+        return write_why(args, path, &model, &inference, name, out);
     }
     if args.json {
         write_json(args, path, &model, &mut inference, out)?;
     } else {
         write_text(args, path, &model, &mut inference, out)?;
     }
-    // The process ends soon; to give back a large graph piece by piece takes longer than to print it.
-    std::mem::forget((model, inference));
+    // The problems are printed; the exit status says that there are some.
+    if inference.problems().is_empty() { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Writes why one value has its shape.
+fn write_why(
+    args: &args::Infer,
+    path: &Path,
+    model: &Model,
+    inference: &Inference,
+    name: &str,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let id = model.value(name).map_err(|error| error.in_file(path.display()))?;
+    let why = inference.explain(model.graph(), id, MOST_LINES);
+    if args.json {
+        let fact = ValueJson::of(inference, inference.fact(id));
+        let explained = Explained { model: path.display().to_string(), value: name, fact, why };
+        writeln!(out, "{}", output::json(&explained)?)?;
+    } else {
+        for line in why {
+            writeln!(out, "{}", escaped(&line))?;
+        }
+    }
     Ok(())
 }
 
-/// Whether a value is not known in full.
+/// Returns true if a value is not known in full.
 fn is_unknown(inference: &Inference, fact: &Fact) -> bool {
     inference.completeness(fact) > Completeness::Data
 }
 
-/// Whether a value is shown.
+/// Returns true if a value is shown.
 fn shown(only_unknown: bool, inference: &Inference, fact: &Fact) -> bool {
     !only_unknown || is_unknown(inference, fact)
 }
@@ -260,13 +291,14 @@ fn aligned(rows: &[[String; 4]]) -> String {
     /// Names may be very long; the others still line up.
     const WIDEST: usize = 60;
     let mut widths = [0; 4];
-    for row in rows {
+    let rows: Vec<_> = rows.iter().map(|row| row.each_ref().map(|cell| escaped(cell))).collect();
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count().min(WIDEST));
         }
     }
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (width, cell) in widths.iter().zip(row) {
             line.push_str(cell);
@@ -318,7 +350,7 @@ fn write_text(
 ) -> std::io::Result<()> {
     let graph = model.graph();
     if args.models.len() > 1 {
-        writeln!(out, "{}", path.display())?;
+        writeln!(out, "{}", escaped(&path.display().to_string()))?;
     }
     let rows = rows_of(args, inference, graph);
     if rows.len() > 1 {
@@ -332,7 +364,7 @@ fn write_text(
             }
         }
         if rows.len() > 1 {
-            write!(out, "\nin {}:\n{}", body.path, aligned(&rows))?;
+            write!(out, "\nin {}:\n{}", escaped(&body.path), aligned(&rows))?;
         }
     }
     let unknown = |id: &ValueId| is_unknown(inference, inference.fact(*id));
@@ -342,7 +374,7 @@ fn write_text(
     if args.only_unknown {
         for &id in &unknown {
             let why = inference.why_incomplete(id).join("; ");
-            writeln!(out, "{}: {why}", graph.value(id).name)?;
+            writeln!(out, "{}", escaped(&format!("{}: {why}", graph.value(id).name)))?;
         }
     }
     writeln!(out, "\n{complete} of {computed} values of nodes are known in full")?;
@@ -353,7 +385,7 @@ fn write_text(
             DimJson::Known(bytes) => bytes.to_string(),
             DimJson::Symbolic(bytes) => bytes.clone(),
         };
-        write!(out, "; at most {bytes} bytes of values at one time, at {at}")?;
+        write!(out, "; at most {} bytes of values at one time, at {}", escaped(&bytes), escaped(at))?;
     }
     writeln!(out)?;
     let assumptions: Vec<_> = inference.assumptions().iter().map(|a| (&a.node, &a.text)).collect();
@@ -363,7 +395,7 @@ fn write_text(
             writeln!(out, "{title}:")?;
         }
         for (place, message) in remarks {
-            writeln!(out, "  {message} ({place})")?;
+            writeln!(out, "  {} ({})", escaped(message), escaped(place))?;
         }
     }
     Ok(())

@@ -1,56 +1,160 @@
-//! Many models: in parallel, with progress, printed in their order.
+//! Many models: in parallel, with progress, printed in their order as they are done.
 
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::io::{BufWriter, IsTerminal, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
+use gradus::{Error, Kind};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 
 use crate::diagnostics::{self, Failure};
+use crate::json::ErrorJson;
 use crate::output;
 
+/// Models a thread that may be done before the first one that is not printed: their texts are kept.
+const AHEAD: usize = 4;
+
+/// A model that failed, as a line of `--json`.
+#[derive(Serialize)]
+struct FailedJson<'a> {
+    model: String,
+    #[serde(flatten)]
+    error: ErrorJson<'a>,
+}
+
 /// Does something with each model, and prints what it writes.
+///
+/// With `json`, a model that fails has a line on standard output too, so that every model has one.
 pub(super) fn each(
     models: &[PathBuf],
     json: bool,
     one: impl Fn(&Path, &mut dyn Write) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
+    let done = |model: &Path, out: &mut dyn Write| {
+        let result = one(model, out);
+        if let (true, Err(Failure::Error(error))) = (json, &result) {
+            let failed = FailedJson { model: model.display().to_string(), error: ErrorJson::of(error) };
+            writeln!(out, "{}", output::json(&failed)?)?;
+        }
+        result
+    };
     if let [model] = models {
         let mut out = BufWriter::new(std::io::stdout().lock());
-        one(model, &mut out)?;
-        return Ok(out.flush()?);
+        let result = done(model, &mut out);
+        out.flush()?;
+        return result;
     }
-    let (next, bar) = (AtomicUsize::new(0), progress(models.len()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(models.len());
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(model) = models.get(index) else { return done };
-            let mut text = Vec::new();
-            let result = one(model, &mut text);
-            done.push((index, result.map(|()| text)));
-            bar.inc(1);
+    let queue = Queue::new(models.len(), AHEAD * threads);
+    let bar = progress(models.len());
+    let (sender, receiver) = mpsc::channel();
+    let mut failed = false;
+    let printed = std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (sender, queue, done) = (sender.clone(), &queue, &done);
+            scope.spawn(move || {
+                while let Some(index) = queue.take() {
+                    let mut text = Vec::new();
+                    let result = catch_unwind(AssertUnwindSafe(|| done(&models[index], &mut text)));
+                    let result = result.unwrap_or_else(|panic| Err(panicked(&*panic, &models[index])));
+                    if sender.send((index, text, result)).is_err() {
+                        break;
+                    }
+                }
+            });
         }
-    };
-    let mut results: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect()
-    });
-    bar.finish_and_clear();
-    results.sort_by_key(|(index, _)| *index);
-    let mut failed = results.len() < models.len();
-    for (_, result) in results {
-        match result {
-            Ok(text) => output::print(&text)?,
-            // One model that cannot be read does not keep the others from being shown.
-            Err(failure) => {
-                diagnostics::report(failure, json);
-                failed = true;
+        drop(sender);
+        // Threads that wait for their turn must end even if nothing can be printed any more.
+        let _stop = Stop(&queue);
+        let mut waiting = BTreeMap::new();
+        let mut next = 0;
+        for (index, text, result) in receiver {
+            bar.inc(1);
+            waiting.insert(index, (text, result));
+            while let Some((text, result)) = waiting.remove(&next) {
+                bar.suspend(|| output::print(&text))?;
+                match result {
+                    Ok(()) => {}
+                    Err(failure) => {
+                        bar.suspend(|| diagnostics::report(failure, json));
+                        failed = true;
+                    }
+                }
+                next += 1;
+                queue.printed();
             }
         }
+        Ok(())
+    });
+    bar.finish_and_clear();
+    printed.and(if failed { Err(Failure::Reported) } else { Ok(()) })
+}
+
+/// Indices of models, handed out in order, at most `ahead` before the first that is not printed.
+struct Queue {
+    state: Mutex<State>,
+    moved: Condvar,
+    len: usize,
+    ahead: usize,
+}
+
+#[derive(Default)]
+struct State {
+    taken: usize,
+    printed: usize,
+    stopped: bool,
+}
+
+impl Queue {
+    fn new(len: usize, ahead: usize) -> Queue {
+        Queue { state: Mutex::default(), moved: Condvar::new(), len, ahead }
     }
-    if failed { Err(Failure::Reported) } else { Ok(()) }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the next index once it is near enough to the printed ones, or `None` at the end.
+    fn take(&self) -> Option<usize> {
+        let must_wait = |state: &mut State| {
+            !state.stopped && state.taken < self.len && state.taken >= state.printed + self.ahead
+        };
+        let state = self.moved.wait_while(self.state(), must_wait);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        if state.stopped || state.taken == self.len {
+            return None;
+        }
+        state.taken += 1;
+        Some(state.taken - 1)
+    }
+
+    /// Counts one model as printed.
+    fn printed(&self) {
+        self.state().printed += 1;
+        self.moved.notify_all();
+    }
+}
+
+/// Ends the threads of a queue when it is dropped.
+struct Stop<'a>(&'a Queue);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.state().stopped = true;
+        self.0.moved.notify_all();
+    }
+}
+
+/// The failure of a model on which the library panicked; the others go on.
+fn panicked(panic: &(dyn Any + Send), model: &Path) -> Failure {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    let message = format!("cannot process the model: Gradus panicked, which is a bug: {text}");
+    Error::new(Kind::Unsupported, message).in_file(model.display()).into()
 }
 
 fn progress(models: usize) -> ProgressBar {

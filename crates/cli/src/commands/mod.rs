@@ -15,7 +15,9 @@ mod show;
 
 use clap::CommandFactory;
 
-use crate::args::{Args, Command};
+use gradus::Error;
+
+use crate::args::{self, Args, Command};
 use crate::diagnostics::Failure;
 use crate::output;
 
@@ -40,10 +42,27 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             clap_complete::generate(args.shell, &mut Args::command(), "gradus", &mut script);
             output::print(&script)
         }
-        Command::Man => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Args::command()).render(&mut page).map_err(Failure::from)?;
-            output::print(&page)
-        }
+        Command::Man(args) => man(args),
     }
+}
+
+/// Prints a manual page, or writes all.
+fn man(args: &args::Man) -> Result<(), Failure> {
+    let mut gradus = Args::command();
+    if let Some(folder) = &args.out {
+        let failed = |error: std::io::Error| Failure::from(error).in_file(folder);
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        return clap_mangen::generate_to(gradus, folder).map_err(failed);
+    }
+    gradus.build();
+    let mut page = Vec::new();
+    let command = match &args.command {
+        None => gradus,
+        Some(name) => {
+            let names = gradus.get_subcommands().map(clap::Command::get_name);
+            gradus.find_subcommand(name).cloned().ok_or_else(|| Error::unknown("command", name, names))?
+        }
+    };
+    clap_mangen::Man::new(command).render(&mut page)?;
+    output::print(&page)
 }

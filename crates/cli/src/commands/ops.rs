@@ -1,9 +1,10 @@
 //! `gradus ops`: the operators as a table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use gradus::graph::Standard;
 use gradus::operators;
-use gradus::schema::{Param, Signature};
+use gradus::schema::{Param, Signature, onnx_versions, openvino_versions};
 use gradus::{Error, Kind};
 use serde::Serialize;
 
@@ -48,6 +49,22 @@ impl Row {
     }
 }
 
+/// The error for an operator that is not run: the standards may have it, or there are near names.
+fn not_run(name: &str) -> Error {
+    let standards = [
+        (Standard::Onnx, !onnx_versions("", name).is_empty()),
+        (Standard::OpenVino, !openvino_versions(name).is_empty()),
+    ];
+    let known: Vec<_> = standards.iter().filter(|(_, known)| *known).map(|(it, _)| it.name()).collect();
+    if known.is_empty() {
+        let names = operators::all().filter(|row| row.is_evaluated()).map(|row| row.name);
+        return Error::unknown("operator", name, BTreeSet::from_iter(names));
+    }
+    let known = known.join(" and ");
+    let message = format!("cannot run operator \"{name}\" of {known} yet; `gradus ops` lists all that run");
+    Error::new(Kind::Usage, message).with_got(name)
+}
+
 pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
     let mut found = BTreeMap::new();
     for row in operators::all().filter(|row| row.is_evaluated()) {
@@ -60,11 +77,7 @@ pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
     }
     if found.is_empty() {
         let name = args.name.as_deref().unwrap_or_default();
-        return Err(Error::new(
-            Kind::Usage,
-            format!("there is no operator \"{name}\"; `gradus ops` lists all"),
-        )
-        .into());
+        return Err(not_run(name).into());
     }
     if args.json {
         let rows: Vec<_> =

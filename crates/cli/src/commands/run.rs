@@ -161,7 +161,9 @@ fn save(folder: &Path, outputs: &[(String, Value)]) -> Result<Vec<(String, PathB
         if saved.iter().any(|(_, other)| *other == path) {
             return Err(Error::new(Kind::Usage, format!("two outputs would be saved as {}", path.display())));
         }
-        let write = files.create(&path, |file| numpy::write_npy(tensor, file));
+        let write = files.create(&path, |file| {
+            numpy::write_npy(tensor, file).map_err(|error| error.in_file(path.display()))
+        });
         write.map_err(|error| error.in_node(format!("output \"{name}\"")))?;
         saved.push((name.clone(), path));
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::json::TypeJson;
-use crate::output;
+use crate::output::{self, escaped};
 
 /// Constants that the text shows; `--json` has all.
 const LARGEST: usize = 20;
@@ -123,7 +123,7 @@ fn text(shown: &Shown) -> String {
         [format!("{} IR {}", shown.standard, shown.ir_version), sets.join(", "), shown.producer.clone()];
     let facts: Vec<_> = facts.iter().filter(|fact| !fact.is_empty()).map(String::as_str).collect();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}: {}", shown.file, facts.join("; "));
+    let _ = writeln!(text, "{}: {}", shown.file, escaped(&facts.join("; ")));
     for (title, values) in [("inputs", &shown.inputs), ("outputs", &shown.outputs)] {
         if values.is_empty() {
             let _ = writeln!(text, "\nno {title}");
@@ -132,8 +132,8 @@ fn text(shown: &Shown) -> String {
         let mut table = output::table(&[title, "type", ""]);
         for value in values {
             table.add_row([
-                value.name.as_str(),
-                &value.text,
+                &*escaped(&value.name),
+                &escaped(&value.text),
                 if value.optional { "has a default" } else { "" },
             ]);
         }
@@ -143,10 +143,14 @@ fn text(shown: &Shown) -> String {
     operators.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
     let counts: Vec<_> = operators.iter().map(|(name, count)| format!("{name} {count}")).collect();
     let colon = if counts.is_empty() { "" } else { ": " };
-    let _ = writeln!(text, "\n{}{colon}{}", counted(shown.nodes, "node"), counts.join(", "));
+    let _ = writeln!(text, "\n{}{colon}{}", counted(shown.nodes, "node"), escaped(&counts.join(", ")));
     if !shown.functions.is_empty() {
-        let _ =
-            writeln!(text, "{}: {}", counted(shown.functions.len(), "function"), shown.functions.join(", "));
+        let _ = writeln!(
+            text,
+            "{}: {}",
+            counted(shown.functions.len(), "function"),
+            escaped(&shown.functions.join(", "))
+        );
     }
     let total: u128 = shown.constants.iter().map(|constant| u128::from(constant.bytes)).sum();
     let _ = writeln!(text, "{}, {total} bytes", counted(shown.constants.len(), "constant"));
@@ -156,7 +160,7 @@ fn text(shown: &Shown) -> String {
         let mut table = output::table(&["constant", "type", "bytes"]);
         for constant in largest.iter().take(LARGEST) {
             table.add_row([
-                &constant.name,
+                &*escaped(&constant.name),
                 &format!("{}{:?}", constant.r#type, constant.shape),
                 &constant.bytes.to_string(),
             ]);

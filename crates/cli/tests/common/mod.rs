@@ -1,13 +1,39 @@
 //! Running the commands as they are typed, for all test files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use gradus::graph::{Builder, Extent, Model, Origin, Standard, Type};
 use snapbox::IntoData;
 use snapbox::cmd::{Command, cargo_bin};
 
 pub fn gradus(arguments: &[&str]) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     Command::new(cargo_bin!("gradus")).current_dir(root).args(arguments)
+}
+
+/// Saves an ONNX model of one input and nodes of one input each, `(operator, input, output)`.
+#[allow(dead_code, reason = "not every test file makes models")]
+pub fn save_chain(path: &Path, input: &str, extents: Vec<Extent>, nodes: &[(&str, &str, &str)]) {
+    let mut graph = Builder::new("made");
+    let id = graph.define(input, Origin::Input).unwrap();
+    graph.info(id).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(extents)));
+    for (operator, from, to) in nodes {
+        graph.apply(to, operator, 17, &[*from], &[*to], Vec::new()).unwrap();
+    }
+    graph.output(nodes.last().unwrap().2);
+    let mut model = Model::new(Standard::Onnx);
+    model.opsets = vec![("".into(), 17)];
+    model.graph = graph.finish().unwrap();
+    gradus::Model::from_source(model).save(path).unwrap();
+}
+
+/// An empty folder that no other test uses.
+#[allow(dead_code, reason = "not every test file writes files")]
+pub fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("gradus-cli-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
 }
 
 /// What is printed, by a command that succeeds.

@@ -11,11 +11,11 @@ use super::{Constant, Graph, Ports, Type};
 pub struct Attribute {
     /// Its name.
     pub name: Arc<str>,
-    /// What it says.
+    /// The content.
     pub content: Content,
 }
 
-/// What an attribute says.
+/// The content of an attribute.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A float.
@@ -51,7 +51,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// What sort of content it is, for messages.
+    /// Returns the sort of content, for messages.
     pub const fn sort(&self) -> &'static str {
         match self {
             Content::Float(_) => "a float",

@@ -10,7 +10,8 @@ use crate::error::{Error, Kind, Result};
 
 /// Makes a [`Graph`] from values and nodes in any order.
 ///
-/// Values are known by a key that is unique within the graph: the name in ONNX, layer and port in OpenVINO.
+/// Values are known by a key that is unique within the graph: the name in ONNX, layer and port in
+/// OpenVINO.
 ///
 /// ```
 /// use gradus_core::graph::{Builder, Origin};
@@ -40,7 +41,8 @@ impl Builder {
         Builder { graph: Graph { name: name.into(), ..Graph::default() }, ..Builder::default() }
     }
 
-    /// A builder of a graph within a node: values that it does not define are captured from the graph around it.
+    /// A builder of a graph within a node: values that it does not define are captured from the
+    /// graph around it.
     pub fn nested(name: &str) -> Builder {
         Builder { nested: true, ..Builder::new(name) }
     }
@@ -114,12 +116,12 @@ impl Builder {
         self.keys.get(key).copied()
     }
 
-    /// Whether something has defined the value of that key.
+    /// Returns true if the value of that key is defined.
     pub fn is_defined(&self, key: &str) -> bool {
         self.find(key).is_some_and(|id| self.defined[id.index()])
     }
 
-    /// What is known of a value, to add to it.
+    /// Returns the facts about a value, to add to them.
     pub fn info(&mut self, id: ValueId) -> &mut ValueInfo {
         &mut self.graph.values[id.index()]
     }
@@ -132,6 +134,13 @@ impl Builder {
         let shared: Arc<str> = name.into();
         self.names.insert(shared.clone());
         shared
+    }
+
+    /// Sets the version of all nodes of a domain: those of a model have that of its operator set.
+    pub fn import(&mut self, domain: &str, version: i64) {
+        for node in self.graph.nodes.iter_mut().filter(|node| &*node.operator.domain == domain) {
+            node.version = Some(version);
+        }
     }
 
     /// Adds a node. Its outputs become defined; what its graphs capture is looked up here.
@@ -206,7 +215,8 @@ impl Builder {
     /// The graph.
     ///
     /// # Errors
-    /// [`Kind::Graph`] if a value is read that nothing defines, or if nodes need each other in a circle.
+    /// [`Kind::Graph`] if a value is read that nothing defines, or if nodes need each other in a
+    /// circle.
     pub fn finish(self) -> Result<Graph> {
         let Builder { mut graph, defined, nested, .. } = self;
         if !nested && let Some(index) = defined.iter().position(|&defined| !defined) {

@@ -1,7 +1,9 @@
-//! Graphs as they are to be written: which of their nodes, which others instead, and what else changes.
+//! Graphs as they are to be written: which of their nodes, which others instead, and what else
+//! changes.
 //!
-//! An edit is about a graph that a file holds. A writer goes over the file and copies what the edit does not name, so
-//! that what was not touched stays as it was, whether or not anyone understands it.
+//! An edit is about a graph that a file holds. A writer goes over the file and copies what the edit
+//! does not name, so that what was not touched stays as it was, whether or not anyone understands
+//! it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use std::sync::Arc;
 use super::{Content, Type};
 use crate::tensor::Tensor;
 
-/// What a name is replaced by, wherever it is read.
+/// The replacement of a name, wherever it is read.
 pub type Renames = HashMap<Arc<str>, Arc<str>>;
 
 /// A graph as it is to be written.

@@ -1,9 +1,10 @@
 //! Models as graphs, whatever file they came from.
 //!
-//! A [`Model`] has one main [`Graph`] and perhaps [`Function`]s. A graph has [values](ValueInfo), each defined once:
-//! by being an input, a constant, captured from the graph around it, or the output of a [`Node`]. Nodes name
-//! operators by standard, domain, name and version; what these mean is not known here. Graphs are made by a
-//! [`Builder`], which checks that every value is defined once and that nodes can be put in order.
+//! A [`Model`] has one main [`Graph`] and perhaps [`Function`]s. A graph has [values](ValueInfo),
+//! each defined once: by being an input, a constant, captured from the graph around it, or the
+//! output of a [`Node`]. Nodes name operators by standard, domain, name and version; what these
+//! mean is not known here. Graphs are made by a [`Builder`], which checks that every value is
+//! defined once and that nodes can be put in order.
 
 mod attribute;
 mod build;
@@ -28,7 +29,7 @@ use crate::error::{Position, Result};
 use crate::shape::Shape;
 use crate::tensor::{Tensor, byte_len};
 
-/// Whose texts define the operators of a model.
+/// The standard that defines the operators of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Standard {
     /// ONNX: `ModelProto` files.
@@ -49,7 +50,8 @@ impl Standard {
         }
     }
 
-    /// Whose models are in files whose names end so: `.onnx`, `.xml`, and `.json` or `.pdmodel`, in letters of either case.
+    /// Returns the standard of a file by its ending: `.onnx`, `.xml`, `.json` or `.pdmodel`, in
+    /// either case.
     ///
     /// ```
     /// use gradus_core::graph::Standard;
@@ -75,11 +77,11 @@ impl fmt::Display for Standard {
 /// A model: what a file holds, as far as it has a meaning here.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// Whose operators the nodes name.
+    /// The standard of the nodes' operators.
     pub standard: Standard,
     /// The version of the file format: ONNX's or OpenVINO's "IR version".
     pub format_version: i64,
-    /// What wrote the file, if it says so.
+    /// The program that wrote the file, if it says so.
     pub producer: String,
     /// Operator sets by domain, with their versions; the standard's own domain is empty.
     pub opsets: Vec<(Arc<str>, i64)>,
@@ -113,7 +115,7 @@ pub struct Function {
     pub id: OperatorId,
     /// Attributes that a node may or must set, with the default of those that it may.
     pub attributes: Vec<(Arc<str>, Option<Attribute>)>,
-    /// What it computes: its inputs and outputs are those of the function.
+    /// The body: its inputs and outputs are those of the function.
     pub body: Graph,
 }
 
@@ -155,7 +157,7 @@ impl ValueId {
 /// The values that a node reads or defines; most have few, and those cost no memory of their own.
 pub type Slots = SmallVec<[Option<ValueId>; 4]>;
 
-/// What is known of a value from the file.
+/// Facts about a value from the file.
 #[derive(Clone, Debug)]
 pub struct ValueInfo {
     /// The name it is shown by. Unique in ONNX; usually unique in OpenVINO.
@@ -182,7 +184,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether a node computes it.
+    /// Returns true if a node computes it.
     pub const fn is_node(self) -> bool {
         matches!(self, Origin::Node(..))
     }
@@ -233,7 +235,8 @@ impl Node {
         self.inputs.iter().copied().flatten().chain(captured)
     }
 
-    /// The words that name it in messages: `node "pos"`, or its position among the nodes if it has no name.
+    /// The words that name it in messages: `node "pos"`, or its position among the nodes if it has
+    /// no name.
     pub fn label(&self, index: usize) -> String {
         if self.name.is_empty() { format!("node {index}") } else { format!("node \"{}\"", self.name) }
     }
@@ -248,7 +251,7 @@ pub struct Capture {
     pub inner: ValueId,
 }
 
-/// What [`Graph::declare`] asks.
+/// The callback of [`Graph::declare`].
 pub type Say<'a> = dyn FnMut(&[(usize, usize)], ValueId) -> Option<Type> + 'a;
 
 /// Nodes and values.
@@ -275,7 +278,7 @@ impl Graph {
         &self.values
     }
 
-    /// What is known of a value.
+    /// The known facts about a value.
     pub fn value(&self, id: ValueId) -> &ValueInfo {
         &self.values[id.index()]
     }
@@ -297,8 +300,8 @@ impl Graph {
         &self.nodes
     }
 
-    /// Indices of the nodes in an order in which each comes after those whose values it needs. As in the file, if
-    /// the file is in such an order.
+    /// Indices of the nodes in an order in which each comes after those whose values it needs. As
+    /// in the file, if the file is in such an order.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
@@ -331,8 +334,9 @@ impl Graph {
 
     /// Declares types of values, those of inner graphs as well.
     ///
-    /// `say` is told where the graph is, by the numbers of the nodes around it, each with that of the graph among those in
-    /// its attributes; and the value. Where it says nothing, what was declared stays.
+    /// `say` is told where the graph is, by the numbers of the nodes around it, each with that of
+    /// the graph among those in its attributes; and the value. Where it says nothing, what was
+    /// declared stays.
     pub fn declare(&mut self, say: &mut Say<'_>) {
         self.declare_at(&mut Vec::new(), say);
     }
@@ -358,7 +362,8 @@ impl Graph {
     }
 }
 
-/// A tensor that a file holds: its type and shape are known, its elements are read when they are needed.
+/// A tensor that a file holds: its type and shape are known, its elements are read when they are
+/// needed.
 #[derive(Clone, Debug)]
 pub struct Constant {
     dtype: DType,

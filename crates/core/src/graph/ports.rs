@@ -1,4 +1,5 @@
-//! How the inputs and outputs of a node are those of its inner graph, where the file says so one by one (OpenVINO).
+//! How the inputs and outputs of a node are those of its inner graph, where the file says so one by
+//! one (OpenVINO).
 
 /// Which values of a node and of its inner graph are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Whether an axis of this extent may be that long.
+    /// Returns true if an axis of this dimension may have that size.
     pub fn admits(&self, len: usize) -> bool {
         match *self {
             Extent::Known(known) => known == len,
@@ -51,7 +51,8 @@ pub enum Type {
     Sequence(Box<Type>),
     /// A value that may be missing.
     Optional(Box<Type>),
-    /// Something that Gradus keeps but does not compute with: a sparse tensor, a map, an opaque type.
+    /// Something that Gradus keeps but does not compute with: a sparse tensor, a map, an opaque
+    /// type.
     Other(Box<str>),
 }
 
@@ -76,7 +77,8 @@ impl Type {
         }
     }
 
-    /// Whether a value of that sort, element type, rank and extents is of this type. Symbols admit any extent here.
+    /// Returns true if a value is of this type: sort, element type, rank and dimensions. Symbols
+    /// admit any size.
     pub fn admits(&self, value: &Value) -> bool {
         match (self, value) {
             (Type::Tensor(dtype, extents), Value::Tensor(tensor)) => {

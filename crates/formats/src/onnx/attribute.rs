@@ -43,7 +43,8 @@ pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: usiz
     Ok(Attribute { name: reader.intern(name), content })
 }
 
-/// The kind of an attribute that does not state it, by the field that it has. Old files are like that.
+/// The kind of an attribute that does not state it, by the field that it has. Old files are like
+/// that.
 fn kind_of(field: u32) -> Option<i32> {
     Some(match field {
         attribute_proto::F => kind::FLOAT,

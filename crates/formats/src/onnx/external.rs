@@ -78,8 +78,8 @@ impl Stored for External {
             let size = u64_of(file.len());
             let end = self.offset.checked_add(self.len).filter(|&end| end <= size).ok_or_else(|| {
                 let (offset, len) = (self.offset, self.len);
-                let message = format!("{len} bytes at {offset} are wanted, but the file has {size}");
-                Error::new(Kind::Syntax, message).in_file(&self.location)
+                let wanted = format!("at least {}", u128::from(offset) + u128::from(len));
+                Error::mismatch(Kind::Syntax, "the length of the file", size, wanted).in_file(&self.location)
             })?;
             Tensor::from_bytes(
                 self.dtype,

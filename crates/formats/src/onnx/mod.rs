@@ -1,8 +1,9 @@
 //! ONNX files: models, and tensors on their own.
 //!
-//! The reader turns `ModelProto` into a [`Model`](gradus_core::graph::Model) in one pass over the fields; what it does not know it skips, and
-//! elements of tensors stay where they are until they are needed. Sources: the format's messages as the `onnx`
-//! package describes them (field numbers in `fields.rs`), and its IR specification.
+//! The reader turns `ModelProto` into a [`Model`](gradus_core::graph::Model) in one pass over the
+//! fields; what it does not know it skips, and elements of tensors stay where they are until they
+//! are needed. Sources: the format's messages as the `onnx` package describes them (field numbers
+//! in `fields.rs`), and its IR specification.
 
 mod attribute;
 mod external;

@@ -18,7 +18,7 @@ use crate::wire::Span;
 /// The oldest version of the file format that is read: the first with operator sets.
 const OLDEST_IR_VERSION: i64 = 3;
 
-/// What the readers of a model's parts share.
+/// State that the readers of a model's parts share.
 pub(super) struct Reader {
     pub(super) files: Arc<dyn Files>,
     pub(super) limits: Limits,
@@ -43,7 +43,8 @@ impl Reader {
         shared
     }
 
-    /// Charges the memory of what is read from a span, before it is made: a few bytes of a file can ask for many.
+    /// Charges the memory of what is read from a span, before it is made: a few bytes of a file can
+    /// ask for many.
     pub(super) fn charge(&self, span: Span<'_>, bytes: usize) -> Result<()> {
         let allowed = self.limits.allow_bytes(self.memory.get(), product(bytes, 1));
         allowed.map_err(|error| error.at(span.position()))?;
@@ -55,11 +56,12 @@ impl Reader {
 /// The operator sets that a model or a function imports, by domain.
 pub(super) type Opsets = Vec<(Arc<str>, i64)>;
 
-/// Reads a model. Elements of tensors stay in `bytes`, or in the files beside the model, until they are needed.
+/// Reads a model. Elements of tensors stay in `bytes`, or in the files beside the model, until they
+/// are needed.
 ///
 /// # Errors
-/// [`Kind::Syntax`] where the bytes are not what the format says, [`Kind::Graph`] where the graph is not well
-/// formed, [`Kind::Limit`] where it is too large; all with their place.
+/// [`Kind::Syntax`] where the bytes are not what the format says, [`Kind::Graph`] where the graph
+/// is not well formed, [`Kind::Limit`] where it is too large; all with their place.
 pub fn read_model(bytes: &Bytes, files: Arc<dyn Files>, limits: Limits) -> Result<Model> {
     let reader = Reader::new(files, limits);
     let file = Span::of(bytes);

@@ -1,4 +1,5 @@
-//! `SparseTensorProto`: tensors of which only some elements are stored; the others are zero, or empty text.
+//! `SparseTensorProto`: tensors of which only some elements are stored; the others are zero, or
+//! empty text.
 
 use std::sync::Arc;
 

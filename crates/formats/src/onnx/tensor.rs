@@ -1,7 +1,7 @@
 //! `TensorProto`: constants whose elements are read when they are needed.
 //!
-//! Elements lie in one of three places: `raw_data`, as tensors hold them; a field by type (`float_data`, …); or a
-//! file beside the model (`external.rs`). Fields by type hold:
+//! Elements lie in one of three places: `raw_data`, as tensors hold them; a field by type
+//! (`float_data`, …); or a file beside the model (`external.rs`). Fields by type hold:
 //!
 //! | field | element types | each entry |
 //! |---|---|---|
@@ -182,7 +182,8 @@ impl Typed {
 
     fn wrong_count(&self, count: usize, wanted: usize) -> Error {
         let (dtype, shape) = (self.dtype, &self.shape);
-        Error::new(Kind::Syntax, format!("{dtype}{shape} takes {wanted} entries, but there are {count}"))
+        let what = format!("the number of entries of {dtype}{shape}");
+        Error::mismatch(Kind::Syntax, what, count, wanted)
     }
 
     fn varints(&self, number: u32, wanted: usize) -> Result<Vec<i64>> {

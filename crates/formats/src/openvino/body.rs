@@ -1,12 +1,14 @@
-//! Graphs within layers: the bodies of loops and branches, and how their inputs and outputs are those of the layer.
+//! Graphs within layers: the bodies of loops and branches, and how their inputs and outputs are
+//! those of the layer.
 //!
 //! | layer | graphs | maps |
 //! |---|---|---|
 //! | `Loop`, `TensorIterator` | `<body>` | `<port_map>`, `<back_edges>` |
 //! | `If` | `<then_body>`, `<else_body>` | `<then_port_map>`, `<else_port_map>` |
 //!
-//! A map names the layer's ports and the layers of the body. Port -1 is none: `purpose` then says that the body takes the
-//! number of the run (`current_iteration`), or gives the condition of the next (`execution_condition`).
+//! A map names the layer's ports and the layers of the body. Port -1 is none: `purpose` then says
+//! that the body takes the number of the run (`current_iteration`), or gives the condition of the
+//! next (`execution_condition`).
 
 use std::collections::HashMap;
 use std::sync::Arc;

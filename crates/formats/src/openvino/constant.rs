@@ -9,7 +9,8 @@
 //! | `u6` | four in three bytes: the low nibbles of two, of the other two, and the high two bits of all four; first highest |
 //! | `string` | a count, the end of each text (and 0 before the first), all as 32-bit numbers; then the texts |
 //!
-//! A tensor without elements takes one byte in files that OpenVINO writes, and none in ours; it reads both.
+//! A tensor without elements takes one byte in files that OpenVINO writes, and none in ours; it
+//! reads both.
 //!
 //! Source: files that OpenVINO 2026.4 writes.
 
@@ -44,8 +45,8 @@ pub(super) fn constant(placed: Placed, bin: &str, files: &Arc<dyn Files>) -> Res
     let wanted = stored_len(dtype, &shape);
     let empty = wanted == 0 && placed.size == 1;
     if dtype.class() != Class::Text && u128::from(placed.size) != wanted && !empty {
-        let message = format!("{dtype}{shape} takes {wanted} bytes, but the size is {}", placed.size);
-        return Err(Error::new(Kind::Syntax, message));
+        let what = format!("the size of {dtype}{shape}");
+        return Err(Error::mismatch(Kind::Syntax, what, placed.size, wanted));
     }
     let stored = InBin { placed, bin: bin.to_owned(), files: files.clone() };
     Ok(Constant::stored(dtype, shape, Arc::new(stored)))

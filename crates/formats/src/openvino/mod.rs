@@ -1,9 +1,10 @@
 //! OpenVINO IR: an `.xml` file of layers and edges, and a `.bin` file of constants.
 //!
-//! The reader turns a network into a [`Model`](gradus_core::graph::Model): `Parameter` layers become inputs, `Const`
-//! layers constants, `Result` layers outputs, all others nodes whose attributes are the text of their `<data>`. The writer
-//! makes files of models that were made in memory, and of models that were read and edited.
-//! Source: OpenVINO's documentation of the IR, and files that OpenVINO 2026.4 writes and reads.
+//! The reader turns a network into a [`Model`](gradus_core::graph::Model): `Parameter` layers
+//! become inputs, `Const` layers constants, `Result` layers outputs, all others nodes whose
+//! attributes are the text of their `<data>`. The writer makes files of models that were made in
+//! memory, and of models that were read and edited. Source: OpenVINO's documentation of the IR, and
+//! files that OpenVINO 2026.4 writes and reads.
 
 mod body;
 mod constant;

@@ -26,11 +26,12 @@ const VERSIONS: [i64; 2] = [10, 11];
 
 pub(super) type Xml<'a> = roxmltree::Node<'a, 'a>;
 
-/// Reads a model. `bin` is the path of the file of constants, relative to the model; it is opened when one is needed.
+/// Reads a model. `bin` is the path of the file of constants, relative to the model; it is opened
+/// when one is needed.
 ///
 /// # Errors
-/// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is not well formed;
-/// both with line and column.
+/// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is
+/// not well formed; both with line and column.
 pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limits) -> Result<Model> {
     // A node of the document takes about 100 bytes, and four bytes of text (`<a/>`) make one.
     limits.allow_bytes(0, product(text.len(), 25))?;
@@ -78,7 +79,8 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
 const MOST_ATTRIBUTES: usize = 10_000;
 const MOST_NAMESPACES: usize = 256;
 
-/// How deep metadata is nested at most, so that the paths of all leaves are not much longer than the text.
+/// How deep metadata is nested at most, so that the paths of all leaves are not much longer than
+/// the text.
 const MOST_NESTED: usize = 64;
 
 /// The document that bytes are, and the number of bytes that mark them as UTF-8.
@@ -92,7 +94,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<(usize, Document<'_>)> {
         let position = Position::Byte(u64_of(error.valid_up_to()));
         Error::new(Kind::Syntax, "the text is not UTF-8").at(position)
     })?;
-    // What these cost grows with their square or more; files of OpenVINO have one namespace, and a few attributes.
+    // The cost of these is at least quadratic; files of OpenVINO have one namespace and few
+    // attributes.
     let attributes = text.split('<').map(|tag| tag.bytes().filter(|&byte| byte == b'=').count()).max();
     if attributes.unwrap_or(0) > MOST_ATTRIBUTES || text.matches("xmlns").count() > MOST_NAMESPACES {
         let message = format!(
@@ -166,7 +169,8 @@ fn metadata(node: Xml<'_>, into: &mut Vec<(String, String)>) -> Result<()> {
 /// Where the lines of a text begin: to count them anew for every layer takes longer than all else.
 struct Lines {
     starts: Vec<usize>,
-    /// The last place that was asked for, and the characters before it in its line, which may be long.
+    /// The last place that was asked for, and the characters before it in its line, which may be
+    /// long.
     last: (usize, usize),
 }
 
@@ -196,7 +200,7 @@ fn key((layer, port): Port) -> String {
     format!("{layer}:{port}")
 }
 
-/// What all graphs of a model share while they are read.
+/// State that all graphs of a model share while they are read.
 pub(super) struct Reading<'r> {
     bin: &'r str,
     files: &'r Arc<dyn Files>,
@@ -376,7 +380,8 @@ fn ports<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<OutputPort<'a>>> {
             let extents = extents.collect::<Result<Vec<_>>>()?;
             Ok(OutputPort {
                 id: number(port, "id")?,
-                // A tensor without axes has no dimensions here, nor has one whose number of axes is not known.
+                // A tensor without axes has no dimensions here, nor has one whose number of axes is
+                // not known.
                 declared: Type::Tensor(
                     port.attribute("precision").and_then(|text| text.parse().ok()),
                     (!extents.is_empty()).then_some(extents),

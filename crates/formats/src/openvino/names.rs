@@ -1,4 +1,4 @@
-//! What values are called.
+//! Names of values.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,8 @@ use gradus_core::graph::{Builder, ValueId};
 
 use super::model::{OutputPort, Xml};
 
-/// Names, separated by commas; a comma within one has a backslash. Other backslashes are as they are.
+/// Names, separated by commas; a comma within one has a backslash. Other backslashes are as they
+/// are.
 pub(super) fn list_of_names(list: &str) -> Vec<Box<str>> {
     let mut names = vec![String::new()];
     let mut chars = list.chars();
@@ -24,19 +25,20 @@ pub(super) fn list_of_names(list: &str) -> Vec<Box<str>> {
     names.into_iter().filter(|name| !name.is_empty()).map(Into::into).collect()
 }
 
-/// What values are called. No two of a graph are called the same: files may give one name to several, and then it is that of
-/// the first; names of tensors come before those of layers.
+/// The names of values, unique in a graph: files may give one name to several, and then it is that
+/// of the first; names of tensors come before those of layers.
 #[derive(Default)]
 pub(super) struct Names {
     taken: HashSet<Box<str>>,
-    /// What values are called by the layers that they come from, and a name that no other has.
+    /// Names that values have by their layers, and a name that no other has.
     layers: Vec<(ValueId, String, String)>,
     /// Outputs, and the names that they are asked for by.
     pub(super) outputs: Vec<(ValueId, Box<str>)>,
 }
 
 impl Names {
-    /// Gives a value the names and the type of its port. A layer with one output lends its own name.
+    /// Gives a value the names and the type of its port. A layer with one output lends its own
+    /// name.
     pub(super) fn describe(
         &mut self,
         builder: &mut Builder,

@@ -3,7 +3,8 @@
 use gradus_core::DType;
 use gradus_core::graph::{Extent, Type};
 
-/// The type of a tensor, from an `element_type` and a `shape`: `2,?,1..10,..5,3..,-1`, or `...` for any rank.
+/// The type of a tensor, from an `element_type` and a `shape`: `2,?,1..10,..5,3..,-1`, or `...` for
+/// any rank.
 ///
 /// Nothing if the shape is not one. An element type that is not known is left open.
 pub(super) fn tensor_type(element_type: Option<&str>, shape: &str) -> Option<Type> {

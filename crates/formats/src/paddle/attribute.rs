@@ -76,7 +76,8 @@ fn list(text: Text<'_>, data: Raw<'_>) -> Result<Content> {
     let (mut ints, mut floats, mut strings, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for item in &items {
         if item.tag.ends_with(".a_array") {
-            // Lists of lists mean nothing here, and reading them would recurse as deep as the file says.
+            // Lists of lists mean nothing here, and reading them would recurse as deep as the file
+            // says.
             break;
         }
         match content_of(text, item)? {

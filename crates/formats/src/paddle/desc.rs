@@ -1,7 +1,8 @@
-//! `ProgramDesc`: the older form of programs. Blocks of operators that read and write variables by name.
+//! `ProgramDesc`: the older form of programs. Blocks of operators that read and write variables by
+//! name.
 //!
-//! A variable may be written several times, and the body of a loop writes variables around it; so each write makes a
-//! value of its own, and what a body writes is carried from one run to the next.
+//! A variable may be written several times, and the body of a loop writes variables around it; so
+//! each write makes a value of its own, and what a body writes is carried from one run to the next.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -27,12 +28,12 @@ use crate::wire::Span;
 /// Programs of this version of Paddle and later are not known.
 const UNKNOWN_VERSION: i64 = 4_000_000;
 
-/// Reads an old program. `parameters` is the path of the file of parameters, relative to the program; it is opened when
-/// one is needed.
+/// Reads an old program. `parameters` is the path of the file of parameters, relative to the
+/// program; it is opened when one is needed.
 ///
 /// # Errors
-/// [`Kind::Syntax`] where the bytes are not what the format says, [`Kind::Graph`] where the graph is not well formed,
-/// [`Kind::Limit`] where it is too large; all with their place.
+/// [`Kind::Syntax`] where the bytes are not what the format says, [`Kind::Graph`] where the graph
+/// is not well formed, [`Kind::Limit`] where it is too large; all with their place.
 pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits: &Limits) -> Result<Model> {
     let file = Span::of(bytes);
     let (mut blocks, mut number) = (Vec::new(), 0);
@@ -234,7 +235,7 @@ impl<'a> Reading<'a, '_> {
         Ok((name, values))
     }
 
-    /// What the program declares of its parameters.
+    /// Parameters that the program declares.
     fn parameters(&mut self) -> Result<Vec<Wanted>> {
         let mut wanted = Vec::new();
         let Some(&block) = self.blocks.first() else { return Ok(wanted) };
@@ -575,7 +576,8 @@ fn span_offset(span: Span<'_>) -> String {
     }
 }
 
-/// Whether PIR's operator means the same: no inputs that it does not have, no broadcasting from an axis on.
+/// Returns true if PIR's operator means the same: it has all inputs, and none broadcasts from an
+/// axis on.
 fn keeps_meaning(row: &Renamed, operation: &Operation<'_>) -> bool {
     let plain = !row.old.starts_with("elementwise_") || operation.int("axis").is_none_or(|axis| axis == -1);
     plain && row.without.iter().all(|name| operation.values(name).is_empty())

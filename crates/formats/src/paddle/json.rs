@@ -132,7 +132,7 @@ impl<'a> Text<'a> {
 
     fn parsed<T: Deserialize<'a>>(self, part: &'a str, what: &str) -> Result<T> {
         serde_json::from_str(part).map_err(|error| {
-            // What the parser says of its place is counted from the start of the part.
+            // The parser counts positions from the start of the part.
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
             let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));

@@ -1,6 +1,8 @@
-//! Paddle programs: `.json` (PIR) or `.pdmodel` (protobuf), with the parameters in a `.pdiparams` file.
+//! Paddle programs: `.json` (PIR) or `.pdmodel` (protobuf), with the parameters in a `.pdiparams`
+//! file.
 //!
-//! Both readers give a [`Model`](gradus_core::graph::Model) in the words of PIR, Paddle's present form of programs:
+//! Both readers give a [`Model`](gradus_core::graph::Model) in the words of PIR, Paddle's present
+//! form of programs:
 //!
 //! | in the file | in the model |
 //! |---|---|
@@ -12,7 +14,8 @@
 //! | `if`, `while` | nodes with graphs, in the form of ONNX's `If` and `Loop` |
 //! | operators of `.pdmodel` | those of PIR, by the table in `names.rs`; others stay as they are |
 //!
-//! Sources: files that PaddlePaddle 3.3 writes; field numbers as its package describes them (`fields.rs`).
+//! Sources: files that PaddlePaddle 3.3 writes; field numbers as its package describes them
+//! (`fields.rs`).
 
 mod attribute;
 mod desc;

@@ -1,14 +1,16 @@
 //! Operators of old programs under the names that PIR gives them.
 //!
-//! Inputs and outputs of old operators have names, of which each may stand for several values; where PIR has a list of
-//! integers, an old operator has an attribute, one tensor, or a tensor for each.
+//! Inputs and outputs of old operators have names, of which each may stand for several values;
+//! where PIR has a list of integers, an old operator has an attribute, one tensor, or a tensor for
+//! each.
 
 /// An input of the operator of PIR.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slot {
-    /// What the input of that name holds.
+    /// The meaning of the input of that name.
     Of(&'static str),
-    /// Tensors of one element each, or a tensor of all, or else the attribute: under the last name, in PIR.
+    /// Tensors of one element each, or a tensor of all, or else the attribute: under the last name,
+    /// in PIR.
     List(&'static str, &'static str, &'static str, &'static str),
 }
 

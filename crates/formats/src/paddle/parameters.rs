@@ -1,8 +1,8 @@
 //! Parameters: tensors in the `.pdiparams` file, one behind the other in the order of their names.
 //!
-//! Each is, all numbers little-endian: a version (u32, 0); the number of levels of detail (u64), each a length in
-//! bytes (u64) and that many bytes; a version (u32, 0); the length (i32) of a `TensorDesc` message, the message; the
-//! elements.
+//! Each is, all numbers little-endian: a version (u32, 0); the number of levels of detail (u64),
+//! each a length in bytes (u64) and that many bytes; a version (u32, 0); the length (i32) of a
+//! `TensorDesc` message, the message; the elements.
 
 use std::sync::{Arc, OnceLock};
 
@@ -28,7 +28,7 @@ pub(super) struct Parameters {
     found: OnceLock<Result<Vec<Tensor>>>,
 }
 
-/// What a program declares of a parameter.
+/// A parameter that a program declares.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) name: String,
@@ -85,11 +85,7 @@ impl Parameters {
     fn tensors(&self, file: &Bytes) -> Result<Vec<Tensor>> {
         let mut reader = Reader { file: Span::of(file), at: 0 };
         let tensors = self.wanted.iter().map(|wanted| {
-            let of = |error: Error| {
-                let message = format!("parameter \"{}\": {}", wanted.name, error.message());
-                let placed = Error::new(error.kind(), message);
-                error.place().position.map_or(placed.clone(), |position| placed.at(position))
-            };
+            let of = |error: Error| error.map_message(|m| format!("parameter \"{}\": {m}", wanted.name));
             reader.tensor(wanted).map_err(of)
         });
         let tensors = tensors.collect::<Result<_>>()?;
@@ -118,8 +114,8 @@ impl<'a> Reader<'a> {
         let left = self.file.len().saturating_sub(self.at);
         let part = usize::try_from(len).ok().and_then(|len| self.file.part(self.at, len));
         let part = part.ok_or_else(|| {
-            let message = format!("{len} bytes should follow, but only {left} do");
-            Error::new(Kind::Syntax, message).at(self.position())
+            let what = "the number of bytes that follow";
+            Error::mismatch(Kind::Syntax, what, left, format_args!("at least {len}")).at(self.position())
         })?;
         self.at += part.len();
         Ok(part)
@@ -168,10 +164,13 @@ impl<'a> Reader<'a> {
         let shape = Shape::from_i64(&dims)?;
         if (dtype, &shape) != (wanted.dtype, &wanted.shape) {
             let (want, at) = (wanted.dtype, &wanted.shape);
-            return fail(
+            let error = Error::mismatch(
                 Kind::Syntax,
-                format!("the file has {dtype}{shape}, but the program declares {want}{at}"),
+                "the stored tensor",
+                format_args!("{dtype}{shape}"),
+                format_args!("{want}{at}, as the program declares"),
             );
+            return Err(error.at(message.position()));
         }
         let bytes = self.take(byte_len(dtype, &shape))?;
         debug_assert_eq!(usize_of(low_u64(byte_len(dtype, &shape))), bytes.len());

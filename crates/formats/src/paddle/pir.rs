@@ -16,7 +16,8 @@ use super::types::Typed;
 use super::{OPERATORS, attribute, types};
 use crate::files::Files;
 
-/// Inputs that stand for attributes, by operator: counted from the last, so that lists before them do not matter.
+/// Inputs that stand for attributes, by operator: counted from the last, so that lists before them
+/// do not matter.
 const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
     ("concat", 0, "axis"),
     ("gather", 0, "axis"),
@@ -31,12 +32,12 @@ const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
 /// Bytes that reading may take for each byte of text: a value of a few characters becomes a node.
 const BYTES_PER_BYTE: usize = 48;
 
-/// Reads a program of PIR. `parameters` is the path of the file of parameters, relative to the program; it is opened
-/// when one is needed.
+/// Reads a program of PIR. `parameters` is the path of the file of parameters, relative to the
+/// program; it is opened when one is needed.
 ///
 /// # Errors
-/// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is not well formed,
-/// [`Kind::Limit`] where it is too large; all with line and column.
+/// [`Kind::Syntax`] where the text is not what the format says, [`Kind::Graph`] where the graph is
+/// not well formed, [`Kind::Limit`] where it is too large; all with line and column.
 pub fn read_program(
     bytes: &[u8],
     parameters: &str,
@@ -70,10 +71,12 @@ pub fn read_program(
     let mut scope =
         Scope { builder: Builder::new("main"), parameters: Vec::new(), fetched: Vec::new(), depth: 0 };
     let [region] = program.regions[..] else {
-        return fail(
+        return Err(Error::mismatch(
             Kind::Graph,
-            format!("the program has {} regions, but one is wanted", program.regions.len()),
-        );
+            "the number of regions of the program",
+            program.regions.len(),
+            1,
+        ));
     };
     let block = reading.block(region)?;
     let yielded = reading.operations(&mut scope, &block)?;
@@ -112,7 +115,7 @@ struct Reading<'a, 'l> {
     limits: &'l Limits,
     /// The keys that a value of PIR stands for, unless it is its own.
     values: HashMap<i64, Vec<String>>,
-    /// What `full` and `full_int_array` made.
+    /// The values that `full` and `full_int_array` made.
     numbers: HashMap<String, Vec<i64>>,
     /// Bytes of lists of inputs: a list may be read many times.
     spent: u64,
@@ -123,8 +126,9 @@ impl<'a> Reading<'a, '_> {
     fn block(&self, region: Raw<'a>) -> Result<Block<'a>> {
         let blocks = self.text.read::<Region<'a>>(region, "a region")?.blocks;
         let [block] = blocks[..] else {
-            let message = format!("the region has {} blocks, but one is wanted", blocks.len());
-            return Err(Error::new(Kind::Unsupported, message).at(self.text.position(region)));
+            let what = "the number of blocks of the region";
+            let error = Error::mismatch(Kind::Unsupported, what, blocks.len(), 1);
+            return Err(error.at(self.text.position(region)));
         };
         self.text.read(block, "a block")
     }
@@ -238,7 +242,7 @@ impl<'a> Reading<'a, '_> {
         Ok(inputs)
     }
 
-    /// What `builtin.combine` and `builtin.split` define: other names of what they read.
+    /// Aliases that `builtin.combine` and `builtin.split` define for the values that they read.
     fn relist(
         &mut self,
         operation: &Operation<'a>,
@@ -337,10 +341,8 @@ impl<'a> Reading<'a, '_> {
         let names: &[&str] = if name == "if" { &["then_branch", "else_branch"] } else { &["body"] };
         if operation.regions.len() != names.len() {
             let (count, wanted) = (operation.regions.len(), names.len());
-            return Err(Error::new(
-                Kind::Graph,
-                format!("there are {count} regions, but {wanted} are wanted"),
-            ));
+            let what = "the number of regions";
+            return Err(Error::mismatch(Kind::Graph, what, count, wanted));
         }
         let each = names.iter().zip(&operation.regions).map(|(&body, region)| {
             let lead: &[&str] = if name == "while" { &["#run", "#goes_on"] } else { &[] };

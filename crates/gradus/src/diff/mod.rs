@@ -70,7 +70,7 @@ impl Diff {
     ///
     /// ```
     /// use gradus::{Model, diff::Diff};
-    /// let [a, b] = ["range", "positions"].map(|name| format!("../../examples/{name}.onnx"));
+    /// let [a, b] = ["range", "positions"].map(|name| format!("examples/{name}.onnx"));
     /// let (a, b) = (Model::open(a, &Default::default())?, Model::open(b, &Default::default())?);
     /// assert!(Diff::of(&a, &a)?.is_empty());
     /// assert_eq!(Diff::of(&a, &b)?.operators["Shape"], [0, 1]);

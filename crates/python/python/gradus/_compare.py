@@ -1,4 +1,4 @@
-"""What nine programs give for one call, beside the exact result."""
+"""Results of nine programs for one call, beside the exact result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Comparison", "Row", "compare"]
 
 @dataclass(frozen=True)
 class Row:
-    """What one program gives."""
+    """The result of one program."""
 
     #: The name of the profile: ``numpy``.
     profile: str
@@ -28,7 +28,7 @@ class Row:
     #: The first two elements, and the last, as text that reads back.
     first: tuple[str, ...] = ()
     last: str | None = None
-    #: Whether all that was compared is as the exact result.
+    #: True if all compared elements equal the exact result.
     exact: bool = False
     #: The first element that differs: its index, what the program gives, and the exact one.
     difference: tuple[int, str, str] | None = None
@@ -112,7 +112,7 @@ _FUNCTIONS: dict[str, Callable[..., _Answer]] = {
 
 
 def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
-    """What nine programs give for one call, beside the exact result, and why it differs. None of them is run.
+    """Predicts what nine programs return for one call, and why it differs from the exact result. None of them is run.
 
     Args:
         function: ``"range"``, ``"linspace"`` or ``"logspace"``.
@@ -136,6 +136,6 @@ def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
     """
     ask = _FUNCTIONS.get(function)
     if ask is None:
-        raise UsageError(f'the function is "{function}", but one of these is wanted: range, linspace, logspace')
+        raise UsageError.mismatch("the function", f'"{function}"', "range, linspace or logspace")
     call, rows = ask(*arguments, **keywords)
     return Comparison(call, [Row(**{**row, "first": tuple(row.get("first", ()))}) for row in rows])

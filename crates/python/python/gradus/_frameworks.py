@@ -1,4 +1,4 @@
-"""What the namespaces of frameworks share: scalars that are taken from tensors, and casts as C makes them."""
+"""Helpers of the frameworks' namespaces: scalars that are taken from tensors, and casts as C makes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = np.ndarray[Any, Any]
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether it is an array or a tensor, and not a number of Python."""
+    """Returns true for an array or a tensor, and false for a number of Python."""
     return isinstance(x, np.ndarray | np.generic) or hasattr(x, "__dlpack__")
 
 

@@ -15,10 +15,6 @@ from .errors import DTypeError, UsageError
 
 __all__ = ["Graph", "Symbolic"]
 
-#: The newest operator set of ONNX that Gradus knows.
-NEWEST = 28
-
-
 class Symbolic:
     """A value of a graph that is not computed yet. Arithmetic and indices of it are operators of the graph."""
 
@@ -30,7 +26,7 @@ class Symbolic:
 
     @property
     def type(self) -> Type:
-        """What is known of the value."""
+        """The type and shape of the value, as far as they are known."""
         return self.graph._builder._type(self.name)
 
     @property
@@ -85,7 +81,8 @@ class Graph:
     raised by the line that says it. Inputs of methods are values of the graph, or whatever makes an array: a constant.
 
     Args:
-        opset: the version of ONNX's operator set.
+        opset: the version of ONNX's operator set. Without it, the lowest from 21 on that has the operators and types of the
+            graph, which current runtimes read.
 
     Example:
         >>> import gradus
@@ -99,7 +96,7 @@ class Graph:
         [array([0, 1, 2, 3])]
     """
 
-    def __init__(self, opset: int = NEWEST) -> None:
+    def __init__(self, opset: int | None = None) -> None:
         self._builder = _native.GraphBuilder(opset)
         self._count = 0
         self._names: set[str] = set()
@@ -252,14 +249,19 @@ class Graph:
         return self._node("Where", [condition, *self._alike(a, b)], {})
 
     def equal(self, a: Any, b: Any) -> Symbolic:
-        """Whether elements are equal (ONNX Equal)."""
+        """Elementwise equality (ONNX Equal)."""
         return self._binary("Equal", a, b)
 
     # The whole
 
     @property
+    def opset(self) -> int:
+        """The version of ONNX's operator set that the graph is written in."""
+        return self._builder.opset
+
+    @property
     def assumptions(self) -> list[tuple[str, str]]:
-        """What a run must be like for the shapes to hold: the node that needs it, and a sentence."""
+        """Assumptions under which the shapes hold: the node that needs it, and a sentence."""
         return self._builder.assumptions
 
     def model(self, outputs: Sequence[Symbolic]) -> Model:
@@ -267,7 +269,7 @@ class Graph:
         return Model(self._builder._model([self._own(value) for value in outputs]))
 
     def infer(self, outputs: Sequence[Symbolic], dims: Mapping[str, int] | None = None) -> Inference:
-        """What is known of every value, as :meth:`Model.infer` says."""
+        """Infers the type and shape of every value, as :meth:`Model.infer` says."""
         return self.model(outputs).infer(dims)
 
     def run(self, inputs: Mapping[str, Any], outputs: Sequence[Symbolic]) -> list[Any]:
@@ -306,7 +308,7 @@ class Graph:
         if outputs is None:
             outputs = [Symbolic(self, name) for name in self._unread]
         if not outputs:
-            raise UsageError("the graph has no nodes, but a model needs an output")
+            raise UsageError("cannot save the graph: it has no nodes, expected at least one")
         self.model(outputs).save(path)
 
     # How nodes are made
@@ -335,7 +337,7 @@ class Graph:
             return x
         array = as_array(x)
         if array.size and array.dtype.kind not in "iu":
-            raise DTypeError(f"{x!r} is of {array.dtype}, but integers are wanted")
+            raise DTypeError.mismatch(f"{x!r}", f"of {array.dtype}", "integers")
         return self.constant(array, np.int64)
 
     def _alike(self, *values: Any) -> list[Symbolic]:

@@ -17,7 +17,7 @@ __all__ = ["ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldR
 
 @dataclass(frozen=True)
 class TensorType:
-    """What is known of a tensor."""
+    """The known facts about a tensor."""
 
     #: The name of the element type: ``float32``; ``None`` if it is not known.
     dtype: str | None
@@ -34,7 +34,7 @@ class TensorType:
 
 @dataclass(frozen=True)
 class SequenceType:
-    """What is known of a list of values."""
+    """The known facts about a list of values."""
 
     each: Type
     length: int | Dim | None = None
@@ -45,7 +45,7 @@ class SequenceType:
 
 @dataclass(frozen=True)
 class OptionalType:
-    """What is known of a value that may be missing."""
+    """The known facts about a value that may be missing."""
 
     value: Type
     present: bool | None = None
@@ -66,15 +66,15 @@ Type = TensorType | SequenceType | OptionalType | UnknownType
 
 
 class Inference(Mapping[str, Type]):
-    """What was inferred of a model: a mapping from the names of its values to their types."""
+    """The result of inference: a mapping from the names of a model's values to their types."""
 
     def __init__(self, found: dict[str, Any]) -> None:
         self._types: dict[str, Type] = found["types"]
         #: By name of a value: why its type is not known in full.
         self.reasons: dict[str, str] = found["reasons"]
-        #: What a run must be like for the types to hold: the node that needs it, and a sentence.
+        #: Assumptions under which the types hold: the node that needs it, and a sentence.
         self.assumptions: list[tuple[str, str]] = found["assumptions"]
-        #: What cannot be right: the place, and a sentence.
+        #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
         #: Bytes of all values that are needed at one time, at most.
         self.peak_bytes: int | Dim | None = found["peak_bytes"]
@@ -106,7 +106,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class FoldReport:
-    """What folding did to a model."""
+    """The changes that folding made to a model."""
 
     #: By operator: how many nodes there were in all graphs of the model, and how many there are.
     operators: dict[str, tuple[int, int]]
@@ -122,14 +122,14 @@ class FoldReport:
     declared: int
     #: Nodes that compute shapes and stayed.
     kept: list[Kept]
-    #: What cannot be right in the model: the place, and a sentence.
+    #: Contradictions in the model: the place, and a sentence.
     problems: list[tuple[str, str]]
     #: Random numbers that symbols stood for, and values that were the same before and after; ``None`` if it was not asked for.
     verified: tuple[int, int] | None = None
 
     @property
     def nodes(self) -> tuple[int, int]:
-        """How many nodes there were, and how many there are."""
+        """The number of nodes before and after."""
         counts = self.operators.values()
         return sum(before for before, _ in counts), sum(after for _, after in counts)
 
@@ -150,7 +150,7 @@ class ConversionNote:
     node: str
     #: Its operator, as its standard names it: ``onnx Range-11``.
     operator: str
-    #: What is kept: all but the ``"rounding"``, or all but ``"edge cases"``.
+    #: The exception to exactness: ``"rounding"`` or ``"edge cases"``.
     kept: str
     #: Why, in a sentence.
     why: str
@@ -158,18 +158,18 @@ class ConversionNote:
 
 @dataclass(frozen=True)
 class ConversionReport:
-    """What became of a model that was converted."""
+    """The report of a conversion."""
 
     #: Nodes that were converted, those of inner graphs included.
     nodes: int
     #: Nodes that are not kept bit for bit; all others are.
     notes: list[ConversionNote]
-    #: What the model said and the other format has no place for.
+    #: Facts about the model that the other format cannot express.
     lost: list[str]
 
     @property
     def exact(self) -> bool:
-        """Whether all nodes give the same bits."""
+        """True if all nodes give the same bits."""
         return not self.notes
 
     def __str__(self) -> str:
@@ -208,7 +208,7 @@ class Model:
         values: Mapping[str, Any] | None = None,
         ignore_declared: bool = False,
     ) -> Inference:
-        """What is known of every value, without running the model.
+        """Infers the type and shape of every value, without running the model.
 
         Args:
             dims: symbols of the inputs' shapes, and the numbers that they stand for.
@@ -331,7 +331,7 @@ class Model:
         return self._native.to_bytes()
 
     def explain(self, name: str) -> str:
-        """What is known of a value and from where it comes, in lines of text.
+        """Explains the shape of a value, in lines of text.
 
         Raises:
             UsageError: if there is no such value.
@@ -377,20 +377,20 @@ class Model:
 
 
 class ConvertedModel(Model):
-    """What :meth:`Model.convert` gives."""
+    """The result of :meth:`Model.convert`."""
 
     def __init__(self, native: _native.Model, report: ConversionReport) -> None:
         super().__init__(native)
-        #: What became of the model.
+        #: The report of the conversion.
         self.report = report
 
 
 class FoldedModel(Model):
-    """What :meth:`Model.fold` gives."""
+    """The result of :meth:`Model.fold`."""
 
     def __init__(self, native: _native.Model, report: FoldReport) -> None:
         super().__init__(native)
-        #: What folding did.
+        #: The report of the folding.
         self.report = report
 
 

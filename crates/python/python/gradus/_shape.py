@@ -18,7 +18,7 @@ def _dims(a: Any) -> tuple[int, ...]:
 
 def _given(result: np.ndarray[Any, Any], out: np.ndarray[Any, Any] | None, device: str | None) -> np.ndarray[Any, Any]:
     if device not in (None, "cpu"):
-        raise UnsupportedError(f'device is "{device}", but only "cpu" is there')
+        raise UnsupportedError.mismatch("device", f'"{device}"', '"cpu"')
     if out is None:
         return result
     assign(out, result)

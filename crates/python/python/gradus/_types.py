@@ -56,9 +56,9 @@ def step(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
 def assign(out: Any, made: np.ndarray[Any, Any]) -> None:
     """Writes an array into another of the same shape and type."""
     if not isinstance(out, np.ndarray):
-        raise DTypeError(f"out is of type {type(out).__name__}, but an array is wanted")
+        raise DTypeError.mismatch("out", f"of type {type(out).__name__}", "an array")
     if out.shape != made.shape:
-        raise ShapeError(f"out has shape {out.shape}, but {made.shape} is wanted")
+        raise ShapeError.mismatch("the shape of out", out.shape, made.shape)
     if out.dtype != made.dtype:
-        raise DTypeError(f"out is of {out.dtype}, but {made.dtype} is wanted")
+        raise DTypeError.mismatch("out", f"of {out.dtype}", made.dtype)
     out[...] = made

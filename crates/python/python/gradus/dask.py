@@ -85,7 +85,7 @@ def _infer(path: str, keywords: dict[str, Any]) -> tuple[str, Inference]:
 
 
 def infer(paths: Sequence[str | os.PathLike[str]], *, npartitions: int | None = None, **keywords: Any) -> dask.bag.Bag:
-    """What is inferred of many models.
+    """Infers many models.
 
     Args:
         paths: files that the workers can open.

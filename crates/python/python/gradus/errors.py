@@ -3,21 +3,24 @@
 Every one has the attributes
 
 - ``message``: what is wrong, in one sentence;
-- ``place``: where, as a :class:`Place`: the file, the position in it, and the nodes from the outermost inwards;
-- ``got`` and ``wanted``: the halves of the sentence, "*got*, but *wanted*"; ``wanted`` is ``None`` where the sentence has one half.
+- ``location``: where, as a :class:`Location`: the file, the position in it, and the nodes from the outermost inwards;
+- ``got`` and ``wanted``: what was found and what was expected, each ``None`` where the error is not about one value.
 
 Example:
     >>> import gradus
     >>> try:
-    ...     gradus.arange(0, 1, 0)
-    ... except gradus.errors.ArgumentError as error:
-    ...     print(error.got, "|", error.wanted)
-    step is zero | a range needs a step
+    ...     gradus.arange("a")
+    ... except gradus.errors.DTypeError as error:
+    ...     print(error, "|", error.got, "|", error.wanted)
+    stop is of type str, expected a number | of type str | a number
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "ArgumentError",
@@ -27,15 +30,15 @@ __all__ = [
     "GradusError",
     "GraphError",
     "LimitError",
-    "Place",
+    "Location",
     "ShapeError",
     "UnsupportedError",
     "UsageError",
 ]
 
 
-class Place(NamedTuple):
-    """Where something went wrong."""
+class Location(NamedTuple):
+    """The location of an error."""
 
     #: The file's path, as it was given.
     file: str | None = None
@@ -46,27 +49,31 @@ class Place(NamedTuple):
 
 
 class GradusError(Exception):
-    """What all errors of Gradus are."""
+    """The base of all errors of Gradus."""
 
     kind = ""
 
-    def __init__(self, message: str, text: str | None = None, place: Place = Place()) -> None:
+    def __init__(
+        self,
+        message: str,
+        text: str | None = None,
+        location: Location = Location(),
+        got: str | None = None,
+        wanted: str | None = None,
+    ) -> None:
         super().__init__(message if text is None else text)
         self.message = message
-        self.place = place
+        self.location = location
+        self.got = got
+        self.wanted = wanted
+
+    @classmethod
+    def mismatch(cls, what: str, got: object, wanted: object) -> Self:
+        """The error "*what* is *got*, expected *wanted*", with both as fields."""
+        return cls(f"{what} is {got}, expected {wanted}", got=str(got), wanted=str(wanted))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.message, str(self), self.place)
-
-    @property
-    def got(self) -> str:
-        """What was found: the sentence up to its "but"."""
-        return self.message.partition(", but ")[0]
-
-    @property
-    def wanted(self) -> str | None:
-        """What was wanted instead: the sentence from its "but" on."""
-        return self.message.partition(", but ")[2] or None
+        return type(self), (self.message, str(self), self.location, self.got, self.wanted)
 
 
 class UsageError(GradusError, ValueError):
@@ -127,7 +134,11 @@ _BY_KIND = {each.kind: each for each in GradusError.__subclasses__()}
 
 
 def _of_engine(
-    kind: str, message: str, text: str, place: tuple[str | None, str | None, list[str]]
+    kind: str,
+    message: str,
+    text: str,
+    location: tuple[str | None, str | None, list[str]],
+    fields: tuple[str | None, str | None],
 ) -> GradusError:
-    file, position, nodes = place
-    return _BY_KIND[kind](message, text, Place(file, position, tuple(nodes)))
+    file, position, nodes = location
+    return _BY_KIND[kind](message, text, Location(file, position, tuple(nodes)), *fields)

@@ -29,13 +29,13 @@ def _number(x: Any, name: str, function: str) -> Any:
     if is_tensor(x):
         array = as_array(x)
         if array.size != 1:
-            raise ShapeError(f"{name} of {function} has shape {array.shape}, but one element is wanted")
+            raise ShapeError.mismatch(f"the shape of {name} of {function}", array.shape, "one element")
         if array.dtype.name not in _WIDER:
-            raise DTypeError(f"{name} of {function} is of {array.dtype}, but one of {', '.join(_TYPES)} is wanted")
+            raise DTypeError.mismatch(f"{name} of {function}", f"of {array.dtype}", f"one of {', '.join(_TYPES)}")
         return array.reshape(-1)[0].item() if array.dtype.name != "bfloat16" else float(array.reshape(-1)[0])
     if isinstance(x, int | float):
         return x
-    raise DTypeError(f"{name} of {function} is of type {type(x).__name__}, but a number or a tensor is wanted")
+    raise DTypeError.mismatch(f"{name} of {function}", f"of type {type(x).__name__}", "a number or a tensor")
 
 
 def _count(num: Any, function: str) -> int:
@@ -43,21 +43,21 @@ def _count(num: Any, function: str) -> int:
         array = as_array(num)
         if array.size != 1 or array.dtype.name not in ("int32", "int64"):
             found = f"{array.dtype} of shape {array.shape}"
-            raise DTypeError(f"num of {function} is {found}, but an integer is wanted")
+            raise DTypeError.mismatch(f"num of {function}", found, "an integer")
         num = array.reshape(-1)[0].item()
     try:
         num = operator.index(num)
     except TypeError:
-        raise DTypeError(f"num of {function} is {num!r}, but an integer is wanted") from None
+        raise DTypeError.mismatch(f"num of {function}", f"{num!r}", "an integer") from None
     if num <= 0:
-        raise ArgumentError(f"num of {function} is {num}, but a number above zero is wanted")
+        raise ArgumentError.mismatch(f"num of {function}", num, "a number above zero")
     return num
 
 
 def _type(dtype: Any, function: str, default: str = "float32") -> _np.dtype[Any]:
     found = named(default if dtype is None else dtype)
     if found.name not in _WIDER:
-        raise DTypeError(f"dtype of {function} is {found}, but one of {', '.join(_WIDER)} is wanted")
+        raise DTypeError.mismatch(f"dtype of {function}", found, f"one of {', '.join(_WIDER)}")
     return found
 
 

@@ -125,7 +125,8 @@ pub(super) fn entry(out: &mut Vec<u8>, key: &str, value: &str) {
 /// `AttributeProto`.
 ///
 /// # Errors
-/// [`Kind::Unsupported`] if it is no attribute of ONNX; whatever is wrong with a tensor that must be read first.
+/// [`Kind::Unsupported`] if it is no attribute of ONNX; whatever is wrong with a tensor that must
+/// be read first.
 pub(super) fn attribute(out: &mut Vec<u8>, name: &str, content: &Content) -> Result<()> {
     use attribute_proto as at;
     text(out, at::NAME, name);

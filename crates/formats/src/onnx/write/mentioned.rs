@@ -1,4 +1,4 @@
-//! What a file mentions: names of values in parts that are no graph, and other files.
+//! Names of values referenced outside any graph, and other files that a model references.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,8 @@ use crate::onnx::fields::{
 };
 use crate::wire::Span;
 
-/// Names of values of the main graph that quantization annotations and training information mention.
+/// Names of values of the main graph that quantization annotations and training information
+/// mention.
 ///
 /// # Errors
 /// As [`super::super::read_model`].
@@ -96,7 +97,7 @@ pub fn external_files(bytes: &Bytes) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Of a graph or a function: the nodes' field differs.
+/// The field of the nodes, which differs between graphs and functions.
 fn in_graph(span: Span<'_>, kind: u32, found: &mut Vec<String>) -> Result<()> {
     let graph = kind != model_proto::FUNCTIONS;
     let node = if graph { graph_proto::NODE } else { function_proto::NODE };

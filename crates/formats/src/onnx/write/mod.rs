@@ -1,7 +1,8 @@
 //! Writing ONNX files: models that were read, with changes, and models that were made.
 //!
-//! A model that was read is written as parts of its file: what an [`Edit`] does not change is copied as it stands, in
-//! its place, unknown fields and all. Bytes of weights are named, not touched, so a model costs what its graph costs.
+//! A model that was read is written as parts of its file: what an [`Edit`] does not change is
+//! copied as it stands, in its place, unknown fields and all. Bytes of weights are named, not
+//! touched, so a model costs what its graph costs.
 
 mod encode;
 mod graph;
@@ -49,7 +50,8 @@ pub fn edit_model(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
 /// A model that was made in memory, as a file.
 ///
 /// # Errors
-/// [`Kind::Unsupported`] if it has functions, and whatever is wrong with a constant that must be read first.
+/// [`Kind::Unsupported`] if it has functions, and whatever is wrong with a constant that must be
+/// read first.
 pub fn encode_model(model: &Model) -> Result<Vec<u8>> {
     if !model.functions.is_empty() {
         return Err(Error::new(Kind::Unsupported, "functions are only written as they were read"));
@@ -75,7 +77,8 @@ pub fn encode_model(model: &Model) -> Result<Vec<u8>> {
 struct Fields(Vec<(u32, Splice)>);
 
 impl Fields {
-    /// Puts a field behind the last of its number, or behind those that come before it in the format.
+    /// Puts a field behind the last of its number, or behind those that come before it in the
+    /// format.
     fn insert(&mut self, number: u32, content: Splice) {
         if content.is_empty() {
             return;
@@ -99,7 +102,7 @@ fn edit_graph(
     let mut declared: HashMap<&str, &Type> = edit.types.iter().map(|(name, of)| (&**name, of)).collect();
     for field in span.fields() {
         let field = field?;
-        // What no field is, such as a group, goes with the field behind it.
+        // Bytes that are no field, such as a group, go with the field after them.
         let mut out = Splice::default();
         out.copy(end..field.start);
         end = field.end;
@@ -156,7 +159,7 @@ fn initializer(out: &mut Splice, field: &Field<'_>, edit: &Edit, names: &Renames
     }
     let span = field.span()?;
     let dense = field.number == graph_proto::INITIALIZER;
-    // Of a sparse tensor, the values have its name.
+    // The values of a sparse tensor have its name.
     let name = if dense { text_of(span, tensor_proto::NAME)? } else { sparse_name(span)? };
     if edit.dropped.contains(name) {
         return Ok(());
@@ -213,7 +216,7 @@ fn renamed(span: Span<'_>, number: u32, text: &str) -> Result<Splice> {
 
 type Declared<'e> = HashMap<&'e str, &'e Type>;
 
-/// What is declared of a value: replaced if there is something new, gone if the value is.
+/// The declaration of a value: replaced if there is a new one, removed with the value.
 fn info(
     out: &mut Splice,
     field: &Field<'_>,

@@ -57,7 +57,7 @@ impl Nodes {
     fn inlined(&mut self, node: Span<'_>, graph: &Graph, inlined: &Inlined, around: &Renames) -> Result<()> {
         let Inlined { edit, .. } = inlined;
         let mut names = around.clone();
-        // What the node around has renamed already has that name.
+        // A value that the outer node renamed already has that name.
         names.extend(inlined.names.iter().map(|(old, new)| (old.clone(), new_arc(around, new).clone())));
         let inner = graph.nodes().get(inlined.node).and_then(|node| node.graphs().nth(inlined.graph));
         let (inner, span) =

@@ -1,7 +1,8 @@
 //! The file of constants: where new ones come to lie, and where those that stay move to.
 //!
-//! OpenVINO writes constants one behind the other, each content once. So do we, but elements begin where a reader can use
-//! them as they lie: long constants at multiples of 64 bytes, as far apart as cache lines, short ones at multiples of 8.
+//! OpenVINO writes constants one behind the other, each content once. So do we, but elements begin
+//! where a reader can use them as they lie: long constants at multiples of 64 bytes, as far apart
+//! as cache lines, short ones at multiples of 8.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -50,8 +51,8 @@ pub(super) struct Laid {
 }
 
 impl Laid {
-    /// A file of these parts of the old one, in any order, and new constants. Parts keep their places within 64 bytes, so
-    /// what was aligned stays so.
+    /// A file of these parts of the old one, in any order, and new constants. Parts keep their
+    /// places within 64 bytes, so what was aligned stays so.
     pub(super) fn new(mut kept: Vec<Range<usize>>, new: New) -> Laid {
         let mut laid = Laid::default();
         let some = !kept.is_empty() || !new.contents.is_empty();
@@ -87,7 +88,7 @@ impl Laid {
 
     /// Where a part of the old file is.
     pub(super) fn place(&self, part: &Range<usize>) -> Option<usize> {
-        // What has no bytes may lie anywhere, also in a file that has none.
+        // An empty constant may lie anywhere, also in a file that is missing.
         if part.is_empty() {
             return Some(0);
         }

@@ -26,7 +26,8 @@ struct Writing<'a> {
 /// Writes `<layers>` and `<edges>`, and says which layers are the inputs and outputs.
 ///
 /// # Errors
-/// [`Kind::Unsupported`] and [`Kind::Type`] if OpenVINO has nothing like it; whatever is wrong with a constant.
+/// [`Kind::Unsupported`] and [`Kind::Type`] if OpenVINO has nothing like it; whatever is wrong with
+/// a constant.
 pub(super) fn graph(out: &mut Out, graph: &Graph) -> Result<(Vec<i64>, Vec<i64>)> {
     if let Some(capture) = graph.captures().first() {
         let name = &graph.value(capture.inner).name;
@@ -80,7 +81,8 @@ impl<'a> Writing<'a> {
         self.graph.value(id).declared.as_ref()
     }
 
-    /// Notes where a value comes from, and gives the names of its tensor: what the layer is called is not repeated.
+    /// Notes where a value comes from, and gives the names of its tensor: what the layer is called
+    /// is not repeated.
     fn place(&mut self, id: ValueId, from: Port, layer: &str) -> String {
         let info = self.graph.value(id);
         let aliases = info.aliases.iter().map(AsRef::as_ref).filter(|alias| *alias != layer);
@@ -143,7 +145,8 @@ impl<'a> Writing<'a> {
             .version
             .map_or_else(|| node.operator.domain.to_string(), |version| format!("opset{version}"));
         let head = Head { id: number, name: &name, operator: &node.operator.name, version: &version };
-        // The maps of ports stand before the graphs, and need to know how their layers are numbered.
+        // The maps of ports stand before the graphs, and need to know how their layers are
+        // numbered.
         let mut bodies = HashMap::new();
         let mut texts = Vec::new();
         for (tag, inner) in graphs(&node.attributes) {

@@ -10,7 +10,7 @@ use super::super::shape::{dim_text, element_type, precision, shape_text};
 use super::Out;
 use super::text::Xml;
 
-/// What all layers that were read have: their number, name, type and version.
+/// The facts that every layer has: number, name, type and version.
 pub(super) struct Head<'a> {
     pub(super) id: i64,
     pub(super) name: &'a str,
@@ -125,7 +125,8 @@ pub(super) fn data<'c>(
     for (name, content) in attributes {
         let has_own_element = BODIES.iter().any(|(body, map)| [*body, *map].contains(&name));
         if !(matches!(content, Content::Graph(_) | Content::Ports(_)) && has_own_element) {
-            // An element has no attribute twice; of names with namespaces, only the last part is read.
+            // An element has no attribute twice; of names with namespaces, only the last part is
+            // read.
             if !texts.iter().any(|(other, _)| *other == name) {
                 texts.push((named(name)?, as_text(name, content)?));
             }

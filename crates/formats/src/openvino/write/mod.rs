@@ -1,7 +1,8 @@
 //! Writing IR: models that were read, with changes, and models that were made in memory.
 //!
-//! A model that was read is written as parts of its files: what an [`Edit`] does not change is copied as it stands, unknown
-//! layers and attributes, comments and the space between elements. Constants that nothing reads any more leave the `.bin`.
+//! A model that was read is written as parts of its files: what an [`Edit`] does not change is
+//! copied as it stands, unknown layers and attributes, comments and the space between elements.
+//! Constants that nothing reads any more leave the `.bin`.
 
 mod bin;
 mod edit;
@@ -35,14 +36,14 @@ pub struct Written {
     pub bin: Splice,
 }
 
-/// What is written, and the constants that go with it.
+/// The text that is written, and its constants.
 struct Out {
     xml: Xml,
     new: New,
 }
 
 impl Out {
-    /// What `write` appends, taken out again, to be put one level deeper.
+    /// Returns the text that `write` appends, removed again so that it can go one level deeper.
     fn within(&mut self, write: impl FnOnce(&mut Out) -> Result<()>) -> Result<String> {
         let before = std::mem::take(&mut self.xml.text);
         self.xml.depth += 1;
@@ -53,10 +54,12 @@ impl Out {
     }
 }
 
-/// The files that `text` and a file of constants of so many bytes become by an edit of the main graph.
+/// The files that `text` and a file of constants of so many bytes become by an edit of the main
+/// graph.
 ///
 /// # Errors
-/// As [`super::read_model`], where the text is not the model; [`Kind::Syntax`] if a constant is not in the file of constants.
+/// As [`super::read_model`], where the text is not the model; [`Kind::Syntax`] if a constant is not
+/// in the file of constants.
 pub fn edit_model(text: &Bytes, bin: usize, model: &Model, edit: &Edit) -> Result<Written> {
     let (mark, document) = parse(text)?;
     let offsets = Offsets::of(document.root_element(), bin)?;
@@ -70,15 +73,16 @@ pub fn edit_model(text: &Bytes, bin: usize, model: &Model, edit: &Edit) -> Resul
     Ok(Written { xml, bin: laid.bin })
 }
 
-/// A model that was made in memory, as files: version 11 of the format, which OpenVINO reads since 2022.
+/// A model that was made in memory, as files: version 11 of the format, which OpenVINO reads since
+/// 2022.
 ///
-/// Attributes of nodes are text, numbers or lists of numbers; graphs are named `body`, `then_body` and `else_body`, with
-/// their maps of ports, as the reader names them. Types of ports are those that the model declares of its values. A value's
-/// names are names of its tensor.
+/// Attributes of nodes are text, numbers or lists of numbers; graphs are named `body`, `then_body`
+/// and `else_body`, with their maps of ports, as the reader names them. Types of ports are those
+/// that the model declares of its values. A value's names are names of its tensor.
 ///
 /// # Errors
-/// [`Kind::Unsupported`] and [`Kind::Type`] if OpenVINO has nothing like what the model has; whatever is wrong with a
-/// constant that must be read first.
+/// [`Kind::Unsupported`] and [`Kind::Type`] if OpenVINO has nothing like what the model has;
+/// whatever is wrong with a constant that must be read first.
 ///
 /// ```
 /// use gradus_core::graph::{Builder, Content, Model, Origin, Standard, Type};

@@ -1,4 +1,5 @@
-//! A graph where it stands in a file: its layers, and which values of the graph that was read they have.
+//! A graph where it stands in a file: its layers, and which values of the graph that was read they
+//! have.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -35,7 +36,7 @@ pub(super) struct Side<'a> {
     pub(super) value: Option<ValueId>,
 }
 
-/// What a layer is.
+/// The kind of a layer.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sort {
     Parameter,

@@ -9,7 +9,8 @@ use super::net::{end_of_attributes, space_before, value_of, whole};
 use super::pieces::Patch;
 use super::text::escaped;
 
-/// Another element type and other dimensions of a port, if it has others. Of what nothing is known, nothing is said.
+/// Another element type and other dimensions of a port, if it has others. Of what nothing is known,
+/// nothing is said.
 pub(super) fn retyped(port: Xml<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
     let Some(Type::Tensor(dtype, extents)) = of else { return Ok(Vec::new()) };
     let extents = extents.as_deref().unwrap_or_default();

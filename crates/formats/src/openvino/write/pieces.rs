@@ -14,7 +14,7 @@ use crate::Splice;
 /// A part of the file as it is to be written.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    /// Of the file that was read.
+    /// A range of the file that was read.
     Source(Range<usize>),
     /// New.
     Fresh(String),
@@ -64,7 +64,7 @@ struct Offset {
 pub(super) struct Offsets {
     /// In order.
     all: Vec<Offset>,
-    /// Whether only constants say so: what is not understood may mean anything.
+    /// True if only constants do: attributes that are not understood may mean anything.
     movable: bool,
     /// The length of the other file.
     len: usize,
@@ -113,7 +113,8 @@ impl Offsets {
         parts.map(|offset| offset.part.clone()).collect()
     }
 
-    /// Appends pieces, with constants where they lie now; places in the file stand so many bytes behind those here.
+    /// Appends pieces, with constants where they lie now; places in the file stand so many bytes
+    /// behind those here.
     pub(super) fn write(&self, out: &mut Splice, pieces: &[Piece], laid: &Laid, base: usize) {
         for piece in pieces {
             let range = match piece {

@@ -3,20 +3,22 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Around the number of a constant in place of where it lies. XML has no such character, nor has what is written here.
+/// Around the number of a constant in place of where it lies. XML has no such character, nor has
+/// what is written here.
 pub(super) const MARK: char = '\0';
 
 /// Elements that are written one behind the other.
 #[derive(Debug)]
 pub(super) struct Xml {
     pub(super) text: String,
-    /// What stands before an element that is not within another of these.
+    /// The text before an element that is not within another of these.
     indent: String,
     pub(super) depth: usize,
 }
 
 impl Xml {
-    /// Nothing yet; elements stand in lines that begin like this. Without a line feed in it, there are no lines.
+    /// Nothing yet; elements stand in lines that begin like this. Without a line feed in it, there
+    /// are no lines.
     pub(super) fn new(indent: &str) -> Xml {
         Xml { text: String::new(), indent: indent.to_owned(), depth: 0 }
     }
@@ -57,8 +59,9 @@ impl Xml {
         self.text.push_str(" />");
     }
 
-    /// An element with nothing in it that says where a new constant of that number and size lies. The place is found when
-    /// all are known; until then, the number stands there between [`MARK`]s.
+    /// An element with nothing in it that says where a new constant of that number and size lies.
+    /// The place is found when all are known; until then, the number stands there between
+    /// [`MARK`]s.
     pub(super) fn placed(&mut self, tag: &str, attributes: &[(&str, &str)], number: usize, size: usize) {
         self.tag(tag, attributes);
         let _ = write!(self.text, " offset=\"{MARK}{number}{MARK}\" size=\"{size}\" />");

@@ -125,7 +125,8 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
         Ok(patches)
     }
 
-    /// A layer that the file does not have. In place of one that the file has, its tensors have the same names.
+    /// A layer that the file does not have. In place of one that the file has, its tensors have the
+    /// same names.
     fn text(&mut self, out: &mut Out, item: &Item<'_, '_>) -> Result<()> {
         let first = item.outputs.first().and_then(Option::as_ref).ok_or_else(not_the_file)?;
         let old = |name: &Arc<str>| self.old.get(&**name);

@@ -1,7 +1,7 @@
 //! Graphs of a file with changes: what an edit does not name stays as it stands.
 //!
-//! First every value that there will be gets its place; then layers that stay are patched, and new ones are written before
-//! those that they come before.
+//! First every value that there will be gets its place; then layers that stay are patched, and new
+//! ones are written before those that they come before.
 
 mod changes;
 
@@ -24,7 +24,7 @@ struct Source {
     layer: i64,
     port: i64,
     of: Option<Type>,
-    /// Whether the file does not say that type at the port.
+    /// True if the file does not declare that type at the port.
     new: bool,
 }
 
@@ -38,7 +38,8 @@ struct Item<'a, 'e> {
 }
 
 enum Content<'a, 'e> {
-    /// Of the file: in its place, or one of an inner graph in place of the layer that held it.
+    /// A layer of the file: in its place, or one of an inner graph that replaces the layer around
+    /// it.
     Layer {
         layer: Layer<'a>,
         stays: bool,
@@ -63,7 +64,8 @@ struct Editing<'g, 'a, 'e> {
 /// The patches that an edit makes of a graph in the file.
 ///
 /// # Errors
-/// [`Kind::Graph`] if the edit is none of that graph, [`Kind::Unsupported`] if there are no numbers for new layers.
+/// [`Kind::Graph`] if the edit is none of that graph, [`Kind::Unsupported`] if there are no numbers
+/// for new layers.
 pub(super) fn edit_graph(out: &mut Out, xml: Xml<'_>, graph: &Graph, edit: &Edit) -> Result<Vec<Patch>> {
     let net = Net::of(xml, graph)?;
     let mut old = HashMap::new();
@@ -109,7 +111,7 @@ struct Scope<'s, 'a, 'e> {
     graph: &'e Graph,
     types: HashMap<&'e str, &'e Type>,
     names: &'s Renames,
-    /// Whether layers stay in their place.
+    /// True if layers stay in their place.
     stays: bool,
 }
 
