@@ -1,4 +1,4 @@
-"""What nine programs give for one call, beside the exact result."""
+"""What ten programs give for one call, beside the exact result."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ _FUNCTIONS: dict[str, Callable[..., _Answer]] = {
 
 
 def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
-    """What nine programs give for one call, beside the exact result, and why it differs. None of them is run.
+    """What ten programs give for one call, beside the exact result, and why it differs. None of them is run.
 
     Args:
         function: ``"range"``, ``"linspace"`` or ``"logspace"``.
