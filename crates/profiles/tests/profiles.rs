@@ -254,7 +254,7 @@ fn recorded_spaces_are_predicted() {
 /// `ONEDNN_MAX_CPU_ISA=AVX2`) and with SSE4.1.
 fn openvino_cpu(profile: Profile, arguments: [f64; 3], dtype: DType) -> Vec<Number> {
     let call = RangeCall::new(arguments.map(Number::Float), DType::F32, dtype).unwrap();
-    profile::range(profile, &call).unwrap().elements().collect()
+    gradus_profiles::range(profile, &call).unwrap().elements().collect()
 }
 
 #[test]
