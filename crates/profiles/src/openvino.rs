@@ -10,7 +10,7 @@
 //! | refused | NaN, infinities, a step of zero | nothing: an integer step of zero kills the process |
 //!
 //! The CPU plugin without AVX-512 was observed with AVX2 and with SSE4.1, which give the same bits. Processors with the bfloat16
-//! conversion of AVX512_BF16 or AMX were not observed; Intel documents that it takes subnormal numbers as zero.
+//! conversion of `AVX512_BF16` or AMX were not observed; Intel documents that it takes subnormal numbers as zero.
 //!
 //! Sources: `range_shape_inference.hpp` and `reference/range.hpp` of the core; `intel_cpu/src/nodes/range.cpp`.
 
