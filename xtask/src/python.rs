@@ -7,7 +7,7 @@ use crate::run::{Result, command, root, run};
 
 const REQUIREMENTS: &str = "conformance/requirements.txt";
 
-/// Settings by which NumPy, OpenBLAS and oneDNN give the same bits on every x86-64 processor that has AVX2, with any number of
+/// Settings by which NumPy, `OpenBLAS` and oneDNN give the same bits on every x86-64 processor that has AVX2, with any number of
 /// cores. Names of features that a processor lacks have no effect. ONNX Runtime has no such setting.
 const PINNED: [(&str, &str); 4] = [
     ("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR"),
