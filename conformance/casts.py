@@ -42,7 +42,8 @@ def numbers() -> np.ndarray:
     all_codes = np.arange(1 << 16, dtype=np.uint32).astype(np.uint16)
     halves = all_codes.view(np.float16).astype(np.float32)
     brains = all_codes.view(ml_dtypes.bfloat16).astype(np.float32)
-    here = np.unique(np.concatenate([halves, brains])[np.isfinite(np.concatenate([halves, brains]))])
+    # Which of the two zeros is kept depends on how the processor sorts.
+    here = np.unique(np.concatenate([halves, brains])[np.isfinite(np.concatenate([halves, brains]))]) + np.float32(0)
     beside = [np.nextafter(here, np.float32(np.inf)), np.nextafter(here, np.float32(-np.inf))]
     special = np.array([np.inf, -np.inf, np.nan, -0.0], dtype=np.float32)
     return np.concatenate([here, *beside, special]).astype(np.float32)

@@ -3,16 +3,19 @@
     python conformance/openvino_ops.py FOLDER
 
 Each case is run by `Model.evaluate` (the reference implementation) and by the CPU plugin. Both run in a process of
-their own: the plugin ends the process on some inputs.
+their own: the plugin ends the process on some inputs. A case names the features of the processor that the plugin used,
+as far as its results depend on them.
 """
 
 import json
 import multiprocessing
+import os
 import pathlib
 import sys
 
 import numpy as np
 import openvino as ov
+from processor import has_avx512
 
 # Element types, as OpenVINO and NumPy name them.
 TYPES = {
@@ -21,6 +24,9 @@ TYPES = {
 }  # fmt: skip
 PRECISIONS = {"f32": "FP32", "f64": "FP64", "f16": "FP16", "bf16": "BF16"}
 TIMEOUT = 60
+
+# Limits of ONEDNN_MAX_CPU_ISA by which the plugin uses no AVX-512.
+NARROW = ("SSE41", "AVX", "AVX2", "AVX2_VNNI", "AVX2_VNNI_2")
 
 
 def port(number: int, dtype: str, dims) -> str:
@@ -171,6 +177,12 @@ def attempt(runner: str, xml: str, arrays: dict):
     return result
 
 
+def features() -> list[str]:
+    """The features of the processor on which the plugin's results depend."""
+    limit = os.environ.get("ONEDNN_MAX_CPU_ISA", os.environ.get("DNNL_MAX_CPU_ISA", ""))
+    return ["avx512"] if has_avx512() and limit.upper() not in NARROW else []
+
+
 def main() -> None:
     root = pathlib.Path(sys.argv[1])
     for name, (xml, arrays) in cases().items():
@@ -179,7 +191,7 @@ def main() -> None:
         (folder / "model.xml").write_text(xml)
         for key, array in arrays.items():
             np.save(folder / f"{key}.npy", array)
-        described = {"inputs": sorted(arrays), "results": {}}
+        described = {"features": features(), "inputs": sorted(arrays), "results": {}}
         for runner in ("evaluate", "cpu"):
             result = attempt(runner, xml, arrays)
             if isinstance(result, str):

@@ -124,11 +124,11 @@ pub(crate) fn conformance() -> Result<()> {
     script("openvino_ops.py", &[&cases.join("openvino")])?;
     script("openvino_shapes.py", &[&cases.join("openvino_shapes.json"), Path::new("2"), Path::new("20")])?;
     run(cargo()
-        .args(["test", "--quiet", "-p", "gradus", "--test", "conformance"])
+        .args(["test", "--quiet", "-p", "gradus", "--test", "conformance", "--", "--include-ignored"])
         .env("GRADUS_CONFORMANCE", &cases))?;
     written(&cases)?;
     converted(&cases, CONVERTED)?;
-    openvino_models(&cases)
+    corpus_models(&cases)
 }
 
 /// Has OpenVINO read and run the recorded models of its own, written anew.
@@ -154,16 +154,29 @@ fn converted(cases: &Path, count: u32) -> Result<()> {
     run(python()?.arg("conformance/convert.py").arg("target/debug/gradus").arg(random))
 }
 
-/// Every value of the corpus's OpenVINO models, as OpenVINO computes it, against what is inferred.
-fn openvino_models(cases: &Path) -> Result<()> {
+/// The models of the corpus: they open, their shapes are inferred, folding keeps their values; and every value of the OpenVINO
+/// models, as OpenVINO computes it, against what is inferred.
+fn corpus_models(cases: &Path) -> Result<()> {
     let Some(corpus) = std::env::var_os("GRADUS_CORPUS") else {
-        eprintln!("xtask: GRADUS_CORPUS is not set: no models of OpenVINO are compared");
+        eprintln!("xtask: GRADUS_CORPUS is not set: no models of a corpus are compared");
         return Ok(());
     };
+    let tests = ["--test", "corpus", "--test", "inference", "--test", "fold", "--", "--ignored"];
+    run(cargo().args(["test", "--quiet", "-p", "gradus"]).args(tests))?;
     let truth = cases.join("openvino_truth");
     run(python()?.arg("conformance/openvino_truth.py").arg(&truth).arg(corpus))?;
     run(cargo()
-        .args(["test", "--quiet", "-p", "gradus", "--test", "openvino", "--", "--nocapture"])
+        .args([
+            "test",
+            "--quiet",
+            "-p",
+            "gradus",
+            "--test",
+            "openvino",
+            "--",
+            "--include-ignored",
+            "--nocapture",
+        ])
         .env("GRADUS_OPENVINO_TRUTH", &truth))
 }
 

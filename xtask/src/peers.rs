@@ -11,6 +11,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("onnxruntime", "onnx==1.23.2 onnxruntime==1.31.1"),
     ("openvino", "openvino==2026.4.1"),
     ("openvino-cpu", "openvino==2026.4.1"),
+    ("openvino-cpu-avx2", "openvino==2026.4.1"),
     ("numpy", ""),
     ("torch", "torch==2.15.0"),
     ("tensorflow", "tensorflow-cpu==2.21.0"),
@@ -22,7 +23,7 @@ const PACKAGES: &[(&str, &str)] = &[
 const ALWAYS: &str = "numpy==2.4.6 ml_dtypes==0.6.0";
 
 /// The profiles that are compared if none are named: those whose packages are small.
-pub(crate) const SMALL: &str = "onnx-body,onnxruntime,openvino,openvino-cpu,numpy";
+pub(crate) const SMALL: &str = "onnx-body,onnxruntime,openvino,openvino-cpu,openvino-cpu-avx2,numpy";
 
 /// What is installed for these profiles.
 fn packages(profiles: &[impl AsRef<str>]) -> Result<Vec<&'static str>> {

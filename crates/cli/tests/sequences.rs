@@ -244,24 +244,25 @@ float64[2, 3]
     prints(
         &["compare", "range", "16777216", "16777226", "1", "--dtype", "f32"],
         str![[r#"
-profile       length  first                   last        first difference              why
-exact         10      16777216.0, 16777216.0  16777224.0
-onnx-body     10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
-onnxruntime   10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
-openvino      10      16777216.0, 16777216.0  16777224.0  none
-openvino-cpu  10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
-numpy         10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  takes the step to be the difference of the first two elements
-torch         10      16777216.0, 16777216.0  16777224.0  none
-tensorflow    10      16777216.0, 16777216.0  16777224.0  none
-paddle        10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
-jax           10      16777216.0, 16777216.0  16777224.0  none
+profile            length  first                   last        first difference              why
+exact              10      16777216.0, 16777216.0  16777224.0
+onnx-body          10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
+onnxruntime        10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
+openvino           10      16777216.0, 16777216.0  16777224.0  none
+openvino-cpu       10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
+openvino-cpu-avx2  10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
+numpy              10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  takes the step to be the difference of the first two elements
+torch              10      16777216.0, 16777216.0  16777224.0  none
+tensorflow         10      16777216.0, 16777216.0  16777224.0  none
+paddle             10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
+jax                10      16777216.0, 16777216.0  16777224.0  none
 
 "#]],
     );
     prints(
         &["compare", "logspace", "0", "3", "4", "--dtype", "f32", "--json"],
         str![[r#"
-{"type":"float32","results":{"exact":{"program":"Gradus","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"onnx-body":{"error":"the body of ONNX Range-27 has no logspace to predict"},"onnxruntime":{"error":"ONNX Runtime 1.31.1 (CPU) has no logspace to predict"},"openvino":{"error":"OpenVINO 2026.4.1 (evaluate) has no logspace to predict"},"openvino-cpu":{"error":"OpenVINO 2026.4.1 (CPU plugin, one thread) has no logspace to predict"},"numpy":{"program":"NumPy 2.4.6","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"torch":{"program":"PyTorch 2.15.0 (CPU, AVX2, one thread)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"tensorflow":{"error":"TensorFlow 2.21.0 (CPU) has no logspace to predict"},"paddle":{"program":"Paddle 3.3.1 (CPU)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"jax":{"program":"JAX 0.10.2 (CPU, x64)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true}}}
+{"type":"float32","results":{"exact":{"program":"Gradus","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"onnx-body":{"error":"the body of ONNX Range-27 has no logspace to predict"},"onnxruntime":{"error":"ONNX Runtime 1.31.1 (CPU) has no logspace to predict"},"openvino":{"error":"OpenVINO 2026.4.1 (evaluate) has no logspace to predict"},"openvino-cpu":{"error":"OpenVINO 2026.4.1 (CPU plugin, AVX-512, one thread) has no logspace to predict"},"openvino-cpu-avx2":{"error":"OpenVINO 2026.4.1 (CPU plugin, AVX2, one thread) has no logspace to predict"},"numpy":{"program":"NumPy 2.4.6","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"torch":{"program":"PyTorch 2.15.0 (CPU, AVX2, one thread)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"tensorflow":{"error":"TensorFlow 2.21.0 (CPU) has no logspace to predict"},"paddle":{"program":"Paddle 3.3.1 (CPU)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"jax":{"program":"JAX 0.10.2 (CPU, x64)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true}}}
 
 "#]],
     );

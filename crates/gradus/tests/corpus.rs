@@ -1,6 +1,6 @@
 //! Every model of a corpus opens, and says what it holds.
 //!
-//! The corpus is the folder that the variable `GRADUS_CORPUS` names. Without it, nothing is checked.
+//! The corpus is the folder that the variable `GRADUS_CORPUS` names.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -29,11 +29,9 @@ fn models(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+#[ignore = "needs GRADUS_CORPUS, a folder of models"]
 fn every_model_opens() {
-    let Some(corpus) = std::env::var_os("GRADUS_CORPUS") else {
-        println!("GRADUS_CORPUS is not set: no corpus is read");
-        return;
-    };
+    let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
     let models = models(Path::new(&corpus));
     assert!(!models.is_empty(), "there are models in {}", Path::new(&corpus).display());
     for path in &models {

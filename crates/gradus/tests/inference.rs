@@ -140,11 +140,9 @@ fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, Give
 }
 
 #[test]
+#[ignore = "needs GRADUS_CORPUS, a folder of models"]
 fn every_shape_of_the_corpus_is_right() {
-    let Some(corpus) = std::env::var_os("GRADUS_CORPUS") else {
-        println!("GRADUS_CORPUS is not set: no shapes are checked");
-        return;
-    };
+    let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
     let corpus = Path::new(&corpus);
     let (mut symbolic, mut fixed) = (Tally::default(), Tally::default());
     for path in models(corpus) {

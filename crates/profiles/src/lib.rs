@@ -33,6 +33,8 @@ use gradus_core::{Error, Kind, Number, Result};
 
 use gradus_sequences::{Plan, RangePlan};
 
+use openvino::Vectors;
+
 /// Declares [`Profile`] and its names.
 macro_rules! profiles {
     ($($(#[$doc:meta])* $variant:ident $name:literal $program:literal;)*) => {
@@ -67,8 +69,10 @@ profiles! {
     Onnxruntime "onnxruntime" "ONNX Runtime 1.31.1 (CPU)";
     /// The evaluation of OpenVINO's core, used by constant folding.
     Openvino "openvino" "OpenVINO 2026.4.1 (evaluate)";
-    /// OpenVINO's CPU plugin, with inputs at run time and one thread.
-    OpenvinoCpu "openvino-cpu" "OpenVINO 2026.4.1 (CPU plugin, one thread)";
+    /// OpenVINO's CPU plugin on processors with AVX-512, with inputs at run time and one thread.
+    OpenvinoCpu "openvino-cpu" "OpenVINO 2026.4.1 (CPU plugin, AVX-512, one thread)";
+    /// The same on processors without AVX-512.
+    OpenvinoCpuAvx2 "openvino-cpu-avx2" "OpenVINO 2026.4.1 (CPU plugin, AVX2, one thread)";
     /// NumPy, of Python numbers.
     Numpy "numpy" "NumPy 2.4.6";
     /// `PyTorch`, eager, with one thread.
@@ -126,7 +130,8 @@ pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
         Profile::OnnxBody => onnx::body(call),
         Profile::Onnxruntime => onnx::runtime(call),
         Profile::Openvino => openvino::evaluate(call),
-        Profile::OpenvinoCpu => openvino::cpu(call),
+        Profile::OpenvinoCpu => openvino::cpu(call, Vectors::Avx512),
+        Profile::OpenvinoCpuAvx2 => openvino::cpu(call, Vectors::Avx2),
         Profile::Numpy => numpy::range(call),
         Profile::Torch => torch::range(call),
         Profile::Tensorflow => tensorflow::range(call),
@@ -205,8 +210,8 @@ mod tests {
         }
         assert_eq!(
             "pytorch".parse::<Profile>().unwrap_err().message(),
-            "\"pytorch\" is not a profile; known are exact, onnx-body, onnxruntime, openvino, openvino-cpu, numpy, \
-             torch, tensorflow, paddle, jax"
+            "\"pytorch\" is not a profile; known are exact, onnx-body, onnxruntime, openvino, openvino-cpu, \
+             openvino-cpu-avx2, numpy, torch, tensorflow, paddle, jax"
         );
     }
 }

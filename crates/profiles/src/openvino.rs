@@ -1,13 +1,16 @@
 //! OpenVINO 2026.4.1: Range-4 as the core evaluates it, and as the CPU plugin runs it.
 //!
-//! | | `openvino` (constant folding, the template plugin) | `openvino-cpu` (inputs at run time, one thread) |
+//! | | `openvino` (constant folding, the template plugin) | `openvino-cpu`, `openvino-cpu-avx2` (inputs at run time, one thread) |
 //! |---|---|---|
 //! | types | any numbers in, any out but the floats of 8 bits and less | any |
 //! | before | arguments to float64; cut toward zero if integers come out | integers of 16, 32, 64 bits to int32, by their low bits; float64 to float32 |
 //! | length | `ceil(abs(stop - start) / abs(step))` in float64, modulo 2^32 | in int32, wrapping, or in float32; the sign of the step is not looked at |
-//! | elements, integers | added up, wrapping | int32: added up. Otherwise added up in float32, rounded to the nearest integer |
-//! | elements, floats | `start + i * step` in the type, two roundings; float16 and bfloat16 in float32 | added up in float32 |
+//! | elements, integers | added up, wrapping | int32: added up. Otherwise added up in float32, clamped to int32, rounded to the nearest integer |
+//! | elements, floats | `start + i * step` in the type, two roundings; float16 and bfloat16 in float32 | added up in float32; to bfloat16 by cutting without AVX-512 |
 //! | refused | NaN, infinities, a step of zero | nothing: an integer step of zero kills the process |
+//!
+//! The CPU plugin without AVX-512 was observed with AVX2 and with SSE4.1, which give the same bits. Processors with the bfloat16
+//! conversion of `AVX512_BF16` or AMX were not observed; Intel documents that it takes subnormal numbers as zero.
 //!
 //! Sources: `range_shape_inference.hpp` and `reference/range.hpp` of the core; `intel_cpu/src/nodes/range.cpp`.
 
@@ -80,13 +83,20 @@ fn on_cpu(dtype: DType) -> DType {
     }
 }
 
-pub(crate) fn cpu(call: &RangeCall) -> Outcome {
+/// The widest vectors of the processor on which the CPU plugin runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vectors {
+    Avx512,
+    Avx2,
+}
+
+pub(crate) fn cpu(call: &RangeCall, vectors: Vectors) -> Outcome {
     check_output(call.dtype)?;
     match call.ints() {
         Some(arguments) if on_cpu(call.input) == DType::I32 && on_cpu(call.dtype) == DType::I32 => {
             cpu_in_int32(call.dtype, arguments)
         }
-        _ => cpu_in_float32(call),
+        _ => cpu_in_float32(call, vectors),
     }
 }
 
@@ -104,7 +114,7 @@ fn cpu_in_int32(dtype: DType, arguments: [i128; 3]) -> Outcome {
     Ok(Predicted::new(dtype, len, formula, rules))
 }
 
-fn cpu_in_float32(call: &RangeCall) -> Outcome {
+fn cpu_in_float32(call: &RangeCall, vectors: Vectors) -> Outcome {
     let largest = f64::from(f32::MAX);
     // Infinities of float64 become the largest float32; those of float32 stay.
     let narrow = |number| match number {
@@ -122,6 +132,9 @@ fn cpu_in_float32(call: &RangeCall) -> Outcome {
             (to_nearest_int, "adds up in float32 and rounds to the nearest integer, not toward zero")
         }
         DType::F64 | DType::F32 => (nearest, "adds up in float32"),
+        DType::BF16 if vectors == Vectors::Avx2 => {
+            (cut_to_bf16, "adds up in float32 and cuts to bfloat16 where the last bit is even")
+        }
         _ => (nearest, "adds up in float32 and rounds each sum"),
     };
     let formula = Summed { format: DType::F32, start, step, dtype: call.dtype, cast };
@@ -129,12 +142,12 @@ fn cpu_in_float32(call: &RangeCall) -> Outcome {
     Ok(Predicted::new(call.dtype, len, formula, [length_rule, element_rule]))
 }
 
-/// Types of 8 bits saturate; the others go through int32, which has its least number for all that does not fit.
+/// Types of 8 bits saturate. The others are the low bits of an int32, which saturates at the float32 numbers that fit.
 fn to_nearest_int(dtype: DType, x: f64) -> Number {
-    let x = x.round_ties_even();
-    if dtype.bits() == 8 {
-        let (least, most) = if dtype == DType::I8 { (-128.0, 127.0) } else { (0.0, 255.0) };
-        return c_cast(dtype, x.clamp(least, most));
-    }
-    typed(dtype, c_cast(DType::I32, x))
+    let (minimum, maximum) = match dtype {
+        DType::I8 => (-128.0, 127.0),
+        DType::U8 => (0.0, 255.0),
+        _ => (-2147483648.0, 2147483520.0),
+    };
+    typed(dtype, c_cast(DType::I32, x.round_ties_even().clamp(minimum, maximum)))
 }

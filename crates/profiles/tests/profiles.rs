@@ -250,6 +250,46 @@ fn recorded_spaces_are_predicted() {
     println!("predicted: {predicted:?}");
 }
 
+/// What OpenVINO's CPU plugin returns for a range of float32 numbers, as observed with AVX-512, with AVX2 (also by
+/// `ONEDNN_MAX_CPU_ISA=AVX2`) and with SSE4.1.
+fn openvino_cpu(profile: Profile, arguments: [f64; 3], dtype: DType) -> Vec<Number> {
+    let call = RangeCall::new(arguments.map(Number::Float), DType::F32, dtype).unwrap();
+    gradus_profiles::range(profile, &call).unwrap().elements().collect()
+}
+
+#[test]
+fn openvino_rounds_to_bfloat16_only_with_avx512() {
+    let codes = |profile| -> Vec<u64> {
+        let elements = openvino_cpu(profile, [0.0, 1.0, 0.1], DType::BF16).into_iter();
+        elements.map(|x| convert::code(DType::BF16, x, Rules::IEEE)).collect()
+    };
+    let rounded = [0, 0x3dcd, 0x3e4d, 0x3e9a, 0x3ecd, 0x3f00, 0x3f1a, 0x3f33, 0x3f4d, 0x3f66];
+    let cut = [0, 0x3dcc, 0x3e4c, 0x3e9a, 0x3ecc, 0x3f00, 0x3f1a, 0x3f33, 0x3f4c, 0x3f66];
+    assert_eq!(codes(Profile::OpenvinoCpu), rounded);
+    assert_eq!(codes(Profile::OpenvinoCpuAvx2), cut);
+}
+
+#[test]
+fn openvino_clamps_float32_to_int32() {
+    let (low, high) = (-2_147_483_648, 2_147_483_520);
+    let most: i128 = 1 << 64;
+    for profile in [Profile::OpenvinoCpu, Profile::OpenvinoCpuAvx2] {
+        for (arguments, dtype, want) in [
+            ([0.0, 4e9, 1e9], DType::I32, [0, 1_000_000_000, 2_000_000_000, high]),
+            ([0.0, -4e9, -1e9], DType::I32, [0, -1_000_000_000, -2_000_000_000, low]),
+            ([0.0, 4e9, 1e9], DType::I64, [0, 1_000_000_000, 2_000_000_000, high]),
+            ([0.0, 4e9, 1e9], DType::U32, [0, 1_000_000_000, 2_000_000_000, high]),
+            ([0.0, -4e9, -1e9], DType::U64, [0, most - 1_000_000_000, most - 2_000_000_000, most + low]),
+            ([0.0, 4e9, 1e9], DType::I16, [0, -13_824, -27_648, -128]),
+            ([0.0, -4e9, -1e9], DType::U16, [0, 13_824, 27_648, 0]),
+            ([0.0, 4e9, 1e9], DType::I8, [0, 127, 127, 127]),
+            ([0.0, 4e9, 1e9], DType::U8, [0, 255, 255, 255]),
+        ] {
+            assert_eq!(openvino_cpu(profile, arguments, dtype), want.map(Number::Int), "{profile} {dtype}");
+        }
+    }
+}
+
 fn any_number() -> impl Strategy<Value = Number> {
     prop_oneof![
         (-20..20i32).prop_map(|x| Number::Float(f64::from(x) / 8.0)),

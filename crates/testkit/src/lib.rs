@@ -9,6 +9,7 @@
 
 mod arithmetic;
 mod format;
+mod functions;
 mod power;
 mod range;
 mod wide;
@@ -16,6 +17,7 @@ mod wide;
 pub use arithmetic::Arithmetic;
 pub use dashu_ratio::RBig as Real;
 pub use format::{Format, nearest_f32, nearest_f64};
+pub use functions::{function, real_power};
 pub use power::{POWER_BITS, exponential, is_power, logarithm, power};
 pub use range::{Rule, count, element};
 pub use wide::{Binary, Nearest, WIDE_BITS, Wide};

@@ -15,11 +15,11 @@ thread_local! {
     static CONSTS: RefCell<Consts> = RefCell::new(Consts::new().expect("memory suffices"));
 }
 
-fn with<T>(compute: impl FnOnce(usize, RoundingMode, &mut Consts) -> T) -> T {
+pub(crate) fn with<T>(compute: impl FnOnce(usize, RoundingMode, &mut Consts) -> T) -> T {
     CONSTS.with_borrow_mut(|consts| compute(POWER_BITS + 64, RoundingMode::None, consts))
 }
 
-fn float(x: &Real) -> BigFloat {
+pub(crate) fn float(x: &Real) -> BigFloat {
     let integer = |magnitude: &UBig| {
         let bytes = magnitude.to_le_bytes();
         let words: Vec<u64> = bytes
@@ -39,7 +39,7 @@ fn float(x: &Real) -> BigFloat {
     if sign == dashu_base::Sign::Negative { quotient.neg() } else { quotient }
 }
 
-fn real(x: &BigFloat) -> Real {
+pub(crate) fn real(x: &BigFloat) -> Real {
     let (words, _, sign, exponent, _) = x.as_raw_parts().expect("the number is finite");
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let magnitude = Real::from(IBig::from(UBig::from_le_bytes(&bytes)));

@@ -1,4 +1,4 @@
-"""Results of nine programs for one call, beside the exact result."""
+"""Results of ten programs for one call, beside the exact result."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ _FUNCTIONS: dict[str, Callable[..., _Answer]] = {
 
 
 def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
-    """Predicts what nine programs return for one call, and why it differs from the exact result. None of them is run.
+    """Predicts what ten programs return for one call, and why it differs from the exact result. None of them is run.
 
     Args:
         function: ``"range"``, ``"linspace"`` or ``"logspace"``.

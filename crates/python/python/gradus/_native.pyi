@@ -13,7 +13,8 @@ DType: TypeAlias = npt.DTypeLike | None
 #: A number, an array, or a tensor that speaks DLPack.
 Numbers: TypeAlias = Any
 Profile: TypeAlias = Literal[
-    "exact", "onnx-body", "onnxruntime", "openvino", "openvino-cpu", "numpy", "torch", "tensorflow", "paddle", "jax"
+    "exact", "onnx-body", "onnxruntime", "openvino", "openvino-cpu", "openvino-cpu-avx2", "numpy", "torch", "tensorflow",
+    "paddle", "jax",
 ]
 
 __version__: str
