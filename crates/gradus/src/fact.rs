@@ -11,6 +11,7 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Number, Shape, Tensor, Value};
 
 use crate::dim::Dim;
+use crate::schema::{Typed, ValueType};
 
 /// Extents, or elements that are integers. Shared, because graphs repeat them.
 pub type Dims = Arc<[Dim]>;
@@ -193,6 +194,20 @@ pub(crate) fn range_of(dtype: DType) -> Option<(i64, i64)> {
         Class::Unsigned if bits == 64 => Some((0, i64::MAX)),
         Class::Unsigned => Some((0, power(bits)? - 1)),
         _ => None,
+    }
+}
+
+impl Typed for Fact {
+    fn value_type(&self) -> ValueType {
+        match self {
+            Fact::Tensor(tensor) => {
+                tensor.dtype.map_or(ValueType::Unknown, |dtype| ValueType::Tensor(Some(dtype)))
+            }
+            Fact::Sequence(sequence) => ValueType::Sequence(sequence.each.dtype()),
+            Fact::Optional(optional) if optional.present == Some(false) => ValueType::Optional(None),
+            Fact::Optional(optional) => ValueType::Optional(Some(Box::new(optional.value.value_type()))),
+            Fact::Unknown => ValueType::Unknown,
+        }
     }
 }
 

@@ -14,6 +14,7 @@
 //! ```
 
 pub mod arrays;
+mod attributes;
 pub mod compare;
 pub mod conversion;
 mod declare;

@@ -3,12 +3,13 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use gradus_core::graph::{Content, Graph, Node, Standard};
-use gradus_core::{DType, Error, Kind, Limits, Result, Tensor, Value};
+use gradus_core::graph::{Attribute, Content, Graph, Node};
+use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 
+use crate::attributes::{Attributes, required};
 use crate::operators::{Eval, Row};
 use crate::program::{Compiler, Frame, Program, Run};
-use crate::schema::{Signature, Sort};
+use crate::schema::Signature;
 
 /// An operator with its attributes: what one node does.
 pub trait Op: Debug + Send + Sync {
@@ -30,272 +31,31 @@ pub struct NodeCx<'a> {
     pub(crate) row: &'static Row,
     /// The version that applies to it.
     pub signature: &'static Signature,
+    /// The attributes of the node.
+    pub(crate) attributes: Attributes<'a>,
     pub(crate) compiler: &'a Compiler<'a>,
 }
 
 impl NodeCx<'_> {
-    /// An attribute's content, if it is given; a function's parameter is replaced by what the call says.
-    pub fn attribute(&self, name: &str) -> Option<&Content> {
-        self.compiler.resolve(self.node.attribute(name)?)
-    }
-
-    fn wrong(name: &str, content: &Content, wanted: &str) -> Error {
-        let got = match content {
-            Content::Text(text) => format!("\"{text}\""),
-            other => other.sort().to_owned(),
-        };
-        Error::new(Kind::Type, format!("attribute \"{name}\" is {got}, but {wanted} is wanted"))
-    }
-
-    fn missing(name: &str) -> Error {
-        Error::new(Kind::Graph, format!("attribute \"{name}\" is missing"))
-    }
-
-    /// An integer, if it is given.
+    /// Compiles a graph that must be given.
     ///
     /// # Errors
-    /// [`Kind::Type`] if it is something else.
-    pub fn int(&self, name: &str) -> Result<Option<i64>> {
-        let Some(content) = self.attribute(name) else { return Ok(None) };
-        let int = match content {
-            Content::Int(value) => Some(*value),
-            Content::Text(text) => text.trim().parse().ok(),
-            _ => None,
-        };
-        int.map(Some).ok_or_else(|| Self::wrong(name, content, "an integer"))
-    }
-
-    /// An integer that means yes or no, if it is given.
-    ///
-    /// # Errors
-    /// [`Kind::Type`] if it is something else.
-    pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
-        match self.attribute(name) {
-            Some(content @ Content::Text(text)) => {
-                flag_of(text).ok_or_else(|| Self::wrong(name, content, "true or false"))
-            }
-            _ => Ok(self.int(name)?.map_or(default, |value| value != 0)),
-        }
-    }
-
-    /// Text, if it is given.
-    ///
-    /// # Errors
-    /// [`Kind::Type`] if it is something else.
-    pub fn text(&self, name: &str) -> Result<Option<&str>> {
-        let Some(content) = self.attribute(name) else { return Ok(None) };
-        let text = match content {
-            Content::Text(text) => Some(&**text),
-            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
-            _ => None,
-        };
-        text.map(Some).ok_or_else(|| Self::wrong(name, content, "text"))
-    }
-
-    /// An element type, which must be given: a number of ONNX's enumeration, or a name.
-    ///
-    /// # Errors
-    /// [`Kind::Graph`] if it is missing, [`Kind::Type`] if it is no element type.
-    pub fn dtype(&self, name: &str) -> Result<DType> {
-        let content = self.attribute(name).ok_or_else(|| Self::missing(name))?;
-        let dtype = match content {
-            Content::Int(number) => {
-                return gradus_formats::onnx::dtype_of(*number).ok_or_else(|| {
-                    Error::new(
-                        Kind::Type,
-                        format!("attribute \"{name}\" is {number}, which is no element type"),
-                    )
-                });
-            }
-            Content::Text(text) => text.parse().ok(),
-            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()),
-            _ => None,
-        };
-        dtype.ok_or_else(|| Self::wrong(name, content, "an element type"))
-    }
-
-    /// A tensor, if it is given.
-    ///
-    /// # Errors
-    /// [`Kind::Type`] if it is something else; whatever is wrong with its elements.
-    pub fn tensor(&self, name: &str) -> Result<Option<Tensor>> {
-        match self.attribute(name) {
-            None => Ok(None),
-            Some(Content::Tensor(constant)) => constant.tensor().map(Some),
-            Some(other) => Err(Self::wrong(name, other, "a tensor")),
-        }
-    }
-
-    /// A graph, which must be given, ready to run, with its number of inputs and outputs checked.
-    ///
-    /// # Errors
-    /// [`Kind::Graph`] if it is missing, [`Kind::Type`] if it is something else; whatever is wrong within.
+    /// [`gradus_core::Kind::Graph`] if it is missing, [`gradus_core::Kind::Type`] if it is something else; whatever is wrong
+    /// within.
     pub(crate) fn program(&self, name: &str) -> Result<(Arc<Graph>, Program)> {
-        match self.attribute(name) {
-            None => Err(Self::missing(name)),
-            Some(Content::Graph(graph)) => Ok((graph.clone(), self.compiler.inner(graph)?)),
-            Some(other) => Err(Self::wrong(name, other, "a graph")),
-        }
+        let graph = required(name, self.attributes.graph(name)?)?;
+        Ok((graph.clone(), self.compiler.inner(graph)?))
     }
-
-    /// Checks that required attributes are there and that the text knows all that are.
-    ///
-    /// # Errors
-    /// [`Kind::Graph`].
-    pub(crate) fn check_attributes(&self, standard: Standard) -> Result<()> {
-        let rules = self.signature.attributes;
-        if let Some(rule) = rules.iter().find(|rule| rule.required && self.attribute(rule.name).is_none()) {
-            return Err(Self::missing(rule.name));
-        }
-        // OpenVINO and Paddle write attributes beside those of the text.
-        if standard != Standard::Onnx {
-            return Ok(());
-        }
-        for attribute in &self.node.attributes {
-            let Some(rule) = rules.iter().find(|rule| rule.name == &*attribute.name) else {
-                let known: Vec<_> = rules.iter().map(|rule| rule.name).collect();
-                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                let message = format!(
-                    "attribute \"{}\" is not one of the operator; its attributes: {known}",
-                    attribute.name
-                );
-                return Err(Error::new(Kind::Graph, message));
-            };
-            if let Some(content) =
-                self.attribute(&attribute.name).filter(|content| !admits(rule.sort, content))
-            {
-                return Err(Self::wrong(rule.name, content, &format!("{:?}", rule.sort).to_lowercase()));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn admits(sort: Sort, content: &Content) -> bool {
-    matches!(
-        (sort, content),
-        (Sort::Float, Content::Float(_))
-            | (Sort::Int, Content::Int(_))
-            | (Sort::String, Content::Bytes(_))
-            | (Sort::Tensor | Sort::SparseTensor, Content::Tensor(_))
-            | (Sort::Graph, Content::Graph(_))
-            | (Sort::Type, Content::Type(_))
-            | (Sort::Floats, Content::Floats(_))
-            | (Sort::Ints, Content::Ints(_))
-            | (Sort::Strings, Content::Strings(_))
-    )
-}
-
-/// Yes or no as text: `true`, `false`, or a number.
-pub(crate) fn flag_of(text: &str) -> Option<bool> {
-    match text.trim() {
-        "true" => Some(true),
-        "false" => Some(false),
-        number => number.parse::<i64>().ok().map(|number| number != 0),
-    }
-}
-
-/// Integers as text, separated by commas.
-pub(crate) fn list_of(text: &str) -> Option<Vec<i64>> {
-    if text.trim().is_empty() {
-        return Some(Vec::new());
-    }
-    text.split(',').map(|number| number.trim().parse().ok()).collect()
 }
 
 /// What a function computes from attributes and inputs.
-pub(crate) type Compute = fn(&Attributes, &mut EvalCx<'_>) -> Result<Vec<Value>>;
-
-/// The attributes of a node, a function's parameters replaced.
-#[derive(Clone, Debug)]
-pub(crate) struct Attributes {
-    list: Vec<(Arc<str>, Content)>,
-    /// The operator's name.
-    pub(crate) operator: &'static str,
-    /// The first version of the operator set that has the operator in this form.
-    pub(crate) since: i64,
-}
-
-impl Attributes {
-    /// Of a function that knows the operator by that name, in its newest version.
-    pub(crate) fn new(operator: &'static str, list: Vec<(&str, Content)>) -> Attributes {
-        let list = list.into_iter().map(|(name, content)| (name.into(), content)).collect();
-        Attributes { list, operator, since: i64::MAX }
-    }
-
-    fn content(&self, name: &str) -> Option<&Content> {
-        self.list.iter().find(|(own, _)| &**own == name).map(|(_, content)| content)
-    }
-
-    /// An integer, if it is given.
-    pub(crate) fn int(&self, name: &str) -> Option<i64> {
-        match self.content(name)? {
-            Content::Int(value) => Some(*value),
-            Content::Text(text) => text.trim().parse().ok(),
-            _ => None,
-        }
-    }
-
-    /// A float, if it is given.
-    pub(crate) fn float(&self, name: &str) -> Option<f32> {
-        match self.content(name)? {
-            Content::Float(value) => Some(*value),
-            Content::Text(text) => text.trim().parse().ok(),
-            _ => None,
-        }
-    }
-
-    /// An integer that means yes or no.
-    pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
-        match self.content(name) {
-            Some(Content::Text(text)) => flag_of(text).unwrap_or(default),
-            _ => self.int(name).map_or(default, |value| value != 0),
-        }
-    }
-
-    /// Integers, if they are given, also as text.
-    pub(crate) fn list(&self, name: &str) -> Option<Vec<i64>> {
-        match self.content(name)? {
-            Content::Text(text) => list_of(text),
-            _ => self.ints(name).map(<[i64]>::to_vec),
-        }
-    }
-
-    /// Integers, if they are given.
-    pub(crate) fn ints(&self, name: &str) -> Option<&[i64]> {
-        if let Some(Content::Ints(values)) = self.content(name) { Some(values) } else { None }
-    }
-
-    /// Text, if it is given.
-    pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        match self.content(name)? {
-            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
-            Content::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// An element type, if it is given.
-    pub(crate) fn dtype(&self, name: &str) -> Option<DType> {
-        match self.content(name)? {
-            Content::Text(text) => text.parse().ok(),
-            _ => self.int(name).and_then(gradus_formats::onnx::dtype_of),
-        }
-    }
-
-    /// A tensor, if it is given.
-    pub(crate) fn tensor(&self, name: &str) -> Result<Option<Tensor>> {
-        match self.content(name) {
-            Some(Content::Tensor(constant)) => constant.tensor().map(Some),
-            _ => Ok(None),
-        }
-    }
-}
+pub(crate) type Compute = fn(&Attributes<'_>, &mut EvalCx<'_>) -> Result<Vec<Value>>;
 
 /// An operator that is a function of attributes and inputs.
 #[derive(Debug)]
 struct Plain {
-    attributes: Attributes,
+    attributes: Vec<Attribute>,
+    operator: &'static str,
     compute: Compute,
 }
 
@@ -305,15 +65,15 @@ pub(crate) fn build(cx: &NodeCx<'_>, eval: Eval) -> Result<Box<dyn Op>> {
         Eval::Build(build) => return build(cx),
         Eval::Function(compute) => compute,
     };
-    let given = cx.node.attributes.iter();
-    let list = given.filter_map(|a| Some((a.name.clone(), cx.attribute(&a.name)?.clone()))).collect();
-    let attributes = Attributes { list, operator: cx.row.known_as(), since: cx.signature.since };
-    Ok(Box::new(Plain { attributes, compute }))
+    let given = cx.attributes.all();
+    let owned = |(name, content): (&str, &Content)| Attribute { name: name.into(), content: content.clone() };
+    Ok(Box::new(Plain { attributes: given.map(owned).collect(), operator: cx.row.known_as(), compute }))
 }
 
 impl Op for Plain {
     fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-        (self.compute)(&self.attributes, cx)
+        cx.operator = self.operator;
+        (self.compute)(&Attributes::new(&self.attributes), cx)
     }
 }
 
@@ -321,6 +81,8 @@ impl Op for Plain {
 pub struct EvalCx<'a> {
     /// The inputs; nothing where one is missing.
     pub inputs: &'a [Option<&'a Value>],
+    /// The name by which a function of several operators knows the operator.
+    pub(crate) operator: &'static str,
     /// How many outputs the node names.
     pub(crate) outputs: usize,
     pub(crate) signature: Option<&'static Signature>,
@@ -381,6 +143,12 @@ impl<'a> EvalCx<'a> {
                 Err(self.wrong(index, &error))
             }
         }
+    }
+
+    /// The version of the operator set that has the operator in this form; the newest if the
+    /// function is called for another operator.
+    pub(crate) fn since(&self) -> i64 {
+        self.signature.map_or(i64::MAX, |signature| signature.since)
     }
 
     /// The limits of the run.

@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId};
+use gradus_core::graph::{Constant, Function, Graph, Model, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 use gradus_profiles::Profile;
 
+use crate::attributes::{Attributes, Parameters};
 use crate::op::{self, EvalCx, NodeCx, Op};
 use crate::operators::{self, Row};
 use crate::schema::Signature;
@@ -35,7 +36,7 @@ pub(crate) struct Compiler<'a> {
     functions: &'a [Function],
     options: Options,
     /// What the call of a function says of its attributes.
-    parameters: HashMap<&'a str, &'a Content>,
+    parameters: Parameters<'a>,
     depth: Cell<usize>,
 }
 
@@ -43,18 +44,18 @@ impl<'a> Compiler<'a> {
     /// A compiler of a model's main graph.
     pub(crate) fn new(model: &'a Model, options: Options) -> Compiler<'a> {
         let (standard, functions) = (model.standard, model.functions.as_slice());
-        Compiler { standard, functions, options, parameters: HashMap::new(), depth: Cell::new(0) }
+        Compiler { standard, functions, options, parameters: Parameters::default(), depth: Cell::new(0) }
     }
 
     /// A compiler of graphs that only use operators of the standard.
     pub(crate) fn plain(standard: Standard, options: Options) -> Compiler<'a> {
-        Compiler { standard, functions: &[], options, parameters: HashMap::new(), depth: Cell::new(0) }
+        Compiler { standard, functions: &[], options, parameters: Parameters::default(), depth: Cell::new(0) }
     }
 
     /// The same, with what a call says of a function's attributes.
     #[must_use]
-    pub(crate) fn with_parameters(self, parameters: &HashMap<&'a str, &'a Content>) -> Compiler<'a> {
-        Compiler { parameters: parameters.clone(), ..self }
+    pub(crate) fn with_parameters(self, parameters: Parameters<'a>) -> Compiler<'a> {
+        Compiler { parameters, ..self }
     }
 
     /// The operator of a node.
@@ -64,8 +65,9 @@ impl<'a> Compiler<'a> {
         signature: &'static Signature,
         row: &'static Row,
     ) -> Result<Box<dyn Op>> {
-        let cx = NodeCx { node, row, signature, compiler: self };
-        cx.check_attributes(self.standard)?;
+        let attributes = Attributes::with_parameters(&node.attributes, self.parameters.clone());
+        attributes.check(signature.name, signature.attributes, self.standard)?;
+        let cx = NodeCx { node, row, signature, attributes, compiler: self };
         if let Some(build) = row.body.filter(|_| self.options.expand_functions) {
             return build(&cx);
         }
@@ -78,14 +80,6 @@ impl<'a> Compiler<'a> {
     /// The options that it was made with.
     pub(crate) fn options(&self) -> Options {
         self.options
-    }
-
-    /// What an attribute says, a function's parameter replaced. Nothing if the call does not give the parameter.
-    pub(crate) fn resolve<'c>(&'c self, content: &'c Content) -> Option<&'c Content> {
-        match content {
-            Content::Parameter(name) => self.parameters.get(&**name).copied(),
-            other => Some(other),
-        }
     }
 
     /// The program that computes some values of a graph.
@@ -180,9 +174,10 @@ impl<'a> Compiler<'a> {
     }
 
     fn call(&self, function: &Function, node: &Node) -> Result<Call> {
+        let attributes = Attributes::with_parameters(&node.attributes, self.parameters.clone());
         let mut parameters = HashMap::new();
         for (name, default) in &function.attributes {
-            let given = node.attribute(name).and_then(|content| self.resolve(content));
+            let given = attributes.get(name);
             if let Some(content) = given.or(default.as_ref().map(|default| &default.content)) {
                 parameters.insert(&**name, content);
             }
@@ -198,6 +193,7 @@ impl<'a> Compiler<'a> {
         }
         let depth = Cell::new(self.depth.get());
         let (standard, functions, options) = (self.standard, self.functions, self.options);
+        let parameters = parameters.into();
         let compiler = Compiler { standard, functions, options, parameters, depth };
         Ok(Call { program: compiler.inner(body)? })
     }
@@ -379,7 +375,7 @@ impl Step {
             signature.check_inputs(&inputs)?;
         }
         let outputs = self.outputs.len();
-        let mut cx = EvalCx { inputs: &inputs, outputs, signature: self.signature, frame, run };
+        let mut cx = EvalCx { inputs: &inputs, operator: "", outputs, signature: self.signature, frame, run };
         let outputs = self.op.eval(&mut cx)?;
         for (&slot, value) in self.outputs.iter().zip(outputs) {
             if let Some(slot) = slot {

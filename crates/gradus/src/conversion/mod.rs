@@ -35,7 +35,7 @@ pub use report::{Exactness, Note, Report};
 use crate::dialects::paddle::convert::graph_of;
 use crate::infer::InferOptions;
 use crate::model::Model;
-use crate::operators::{self, Row};
+use crate::operators;
 use scope::{Conversion, Scope};
 use target::{Names, Target};
 
@@ -154,8 +154,8 @@ impl Model {
     }
 }
 
-/// The row of a node, and the function that writes what the node becomes.
-fn row_of(source: &graph::Model, to: Standard, node: &Node) -> Result<(&'static Row, Convert)> {
+/// The function that writes the operators that a node becomes.
+fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<Convert> {
     let from = source.standard;
     let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
     if source.functions.iter().any(|function| function.id == node.operator) {
@@ -169,8 +169,8 @@ fn row_of(source: &graph::Model, to: Standard, node: &Node) -> Result<(&'static 
         Some(conversion) => Some(conversion.write),
         None => row.lower.map(|_| -> Convert { graph_of }),
     });
-    match row.zip(write) {
-        Some(found) => Ok(found),
+    match write {
+        Some(write) => Ok(write),
         None => refuse(format!("operator {} of {from} is not converted to {to}", node.operator)),
     }
 }

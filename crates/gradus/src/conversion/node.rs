@@ -10,8 +10,8 @@ use super::open;
 use super::report::{Exactness, Note};
 use super::scope::{Conversion, Scope};
 use super::target::{NONE, Target, V};
+use crate::attributes::Attributes;
 use crate::fact::{Fact, TensorFact};
-use crate::op::Attributes;
 
 /// Writes what a node becomes; gives the values that are its outputs.
 pub(crate) type Convert = fn(&mut Cx<'_, '_>) -> Result<Vec<V>>;
@@ -38,7 +38,7 @@ pub(crate) struct Cx<'c, 'm> {
     pub(crate) target: &'c mut Target,
     pub(crate) node: &'m Node,
     pub(crate) index: usize,
-    pub(crate) attributes: Attributes,
+    pub(crate) attributes: Attributes<'m>,
 }
 
 /// What is known of the node.
@@ -168,15 +168,15 @@ impl<'m> Cx<'_, 'm> {
 
     /// The integers that an attribute of older versions or an input of newer ones holds, if they are given.
     pub(crate) fn given(&mut self, name: &str, input: usize) -> Result<Option<V>> {
-        if let Some(list) = self.attributes.list(name) {
-            return Ok(Some(self.list(&list)));
+        if let Some(values) = self.attributes.list(name)? {
+            return Ok(Some(self.list(&values)));
         }
         if self.has(input) { self.input(input).map(Some) } else { Ok(None) }
     }
 
     /// The same, as far as they are known before a run.
     pub(crate) fn given_integers(&self, name: &str, input: usize) -> Result<Given> {
-        if let Some(list) = self.attributes.list(name) {
+        if let Some(list) = self.attributes.list(name)? {
             return Ok(Given::Known(list));
         }
         if !self.has(input) {

@@ -3,17 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use gradus_core::graph::{self, Constant, Content, Graph, Node, Origin, Standard, ValueId};
+use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Result};
 
 use super::node::{Cx, cannot};
 use super::report::Report;
 use super::target::{Names, Target, V};
 use super::types;
+use crate::attributes::Attributes;
 use crate::dim::Symbols;
 use crate::fact::Fact;
 use crate::infer::Bodies;
-use crate::op::Attributes;
 
 /// What all graphs of a model share while it is converted.
 pub(crate) struct Conversion<'m> {
@@ -184,12 +184,10 @@ impl<'m> Scope<'m> {
         node: &'m Node,
         index: usize,
     ) -> Result<()> {
-        let (row, write) = super::row_of(conversion.source, conversion.to, node)?;
+        let write = super::writer_of(conversion.source, conversion.to, node)?;
         conversion.report.nodes += 1;
         let before = target.mark();
-        let list = node.attributes.iter().filter(|attribute| !matches!(attribute.content, Content::Graph(_)));
-        let list = list.map(|attribute| (&*attribute.name, attribute.content.clone())).collect();
-        let attributes = Attributes::new(row.name, list);
+        let attributes = Attributes::new(&node.attributes);
         let mut cx = Cx { conversion, scope: self, target, node, index, attributes };
         let outputs = write(&mut cx)?;
         let first = node.outputs.iter().flatten().next().map(|id| self.graph.value(*id).name.clone());

@@ -131,11 +131,11 @@ impl Cx<'_, '_> {
     /// The second operand with the axes that the attribute says that it has among those of the first.
     pub(crate) fn aligned(&mut self, a: usize, b: usize) -> Result<V> {
         let value = self.input(b)?;
-        if self.attributes.text("auto_broadcast") != Some("pdpd") {
+        if self.attributes.text("auto_broadcast")? != Some("pdpd") {
             return Ok(value);
         }
         let (rank, own) = (self.rank(a)?, self.rank(b)?);
-        let start = self.attributes.int("auto_broadcast_axis").filter(|&axis| axis >= 0);
+        let start = self.attributes.int("auto_broadcast_axis")?.filter(|&axis| axis >= 0);
         let start = start.and_then(usize_of_i64).unwrap_or(rank.saturating_sub(own));
         let behind = rank.saturating_sub(start + own);
         if behind == 0 {

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::{Content, Function, Graph, Node, Ports};
+use gradus_core::graph::{Function, Graph, Node, Ports};
 use gradus_core::{DType, Error, Kind, Tensor};
 
 use super::pass::{Frame, Inner, Pass, Visit, label};
 use super::rules::Outcome;
+use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
-use crate::op::{flag_of, list_of};
 use crate::operators::{self, Row};
 
 /// Why a rule says nothing.
@@ -52,6 +52,8 @@ pub(crate) struct Cx<'p, 'm> {
     pub(crate) row: Option<&'static Row>,
     /// The operator's name, or the one that the rule knows it by.
     pub(crate) operator: &'m str,
+    /// The attributes of the node.
+    pub(crate) attributes: Attributes<'m>,
     /// The first version of the operator set that has the operator in this form; 0 if that is not known.
     pub(crate) version: i64,
     /// Whether what the node computes depends on what inputs hold.
@@ -194,88 +196,16 @@ impl Cx<'_, '_> {
     }
 }
 
-/// Attributes.
+/// Attributes that must be given, and axes.
 impl<'m> Cx<'_, 'm> {
-    /// What an attribute says, a function's parameter replaced.
-    pub(crate) fn attribute(&self, name: &str) -> Option<&'m Content> {
-        match self.node.attribute(name)? {
-            Content::Parameter(name) => self.frame.parameters.get(&**name).copied(),
-            other => Some(other),
-        }
-    }
-
-    /// An integer, if it is given.
-    pub(crate) fn int(&self, name: &str) -> Option<i64> {
-        match self.attribute(name)? {
-            Content::Int(value) => Some(*value),
-            Content::Text(text) => text.trim().parse().ok(),
-            _ => None,
-        }
-    }
-
-    /// An integer, or what it is by default.
-    pub(crate) fn int_or(&self, name: &str, default: i64) -> i64 {
-        self.int(name).unwrap_or(default)
-    }
-
-    /// An integer that means yes or no.
-    pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
-        match self.attribute(name) {
-            Some(Content::Text(text)) => flag_of(text).unwrap_or(default),
-            _ => self.int(name).map_or(default, |value| value != 0),
-        }
-    }
-
-    /// Integers, if they are given.
-    pub(crate) fn ints(&self, name: &str) -> Option<&'m [i64]> {
-        match self.attribute(name)? {
-            Content::Ints(values) => Some(values),
-            Content::Int(value) => Some(std::slice::from_ref(value)),
-            _ => None,
-        }
-    }
-
-    /// Integers, if they are given, also as text.
-    pub(crate) fn list(&self, name: &str) -> Option<Vec<i64>> {
-        match self.attribute(name)? {
-            Content::Text(text) => list_of(text),
-            _ => self.ints(name).map(<[i64]>::to_vec),
-        }
-    }
-
-    /// How the values of the node are those of its graph, as the attribute says, which must be given.
+    /// How the values of the node are those of its graph, as the attribute says.
     pub(crate) fn ports(&self, name: &str) -> Result<&'m Ports, Stop> {
-        match self.attribute(name) {
-            Some(Content::Ports(ports)) => Ok(ports),
-            _ => Err(Stop::Wrong(Error::new(Kind::Graph, format!("attribute \"{name}\" is missing")))),
-        }
+        Ok(required(name, self.attributes.ports(name)?)?)
     }
 
-    /// Text, if it is given.
-    pub(crate) fn text(&self, name: &str) -> Option<&'m str> {
-        match self.attribute(name)? {
-            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
-            Content::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// An element type, if it is given.
-    pub(crate) fn type_of(&self, name: &str) -> Option<DType> {
-        match self.attribute(name)? {
-            Content::Int(number) => gradus_formats::onnx::dtype_of(*number),
-            Content::Text(text) => text.parse().ok(),
-            Content::Bytes(bytes) => std::str::from_utf8(bytes).ok()?.parse().ok(),
-            _ => None,
-        }
-    }
-
-    /// A graph that must be given.
+    /// A graph.
     pub(crate) fn graph(&self, name: &str) -> Result<&'m Graph, Stop> {
-        match self.attribute(name) {
-            Some(Content::Graph(graph)) => Ok(graph),
-            _ => Err(Stop::Wrong(Error::new(Kind::Graph, format!("attribute \"{name}\" is missing")))),
-        }
+        Ok(required(name, self.attributes.graph(name)?)?)
     }
 
     /// An axis counted from the first, of that many.
@@ -563,7 +493,7 @@ impl<'m> Cx<'_, 'm> {
     pub(super) fn call(&mut self, function: &'m Function) -> Outcome {
         let mut parameters = HashMap::new();
         for (name, default) in &function.attributes {
-            let content = self.attribute(name).or(default.as_ref().map(|default| &default.content));
+            let content = self.attributes.get(name).or(default.as_ref().map(|default| &default.content));
             if let Some(content) = content {
                 parameters.insert(&**name, content);
             }

@@ -5,13 +5,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, product};
-use gradus_core::graph::{Constant, Content, Function, Graph, Node, Origin as From, Standard, ValueId};
+use gradus_core::graph::{Constant, Function, Graph, Node, Origin as From, Standard, ValueId};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 
 use super::InferOptions;
 use super::cx::{Cx, Stop};
 use super::rules::{Resolved, resolve};
+use smallvec::SmallVec;
+
+use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
 use crate::op::EvalCx;
@@ -96,7 +99,7 @@ pub(crate) enum Visit {
 pub(super) struct Inner<'m> {
     pub(super) graph: &'m Graph,
     /// What the call of a function says of its attributes.
-    pub(super) parameters: Option<Rc<HashMap<&'m str, &'m Content>>>,
+    pub(super) parameters: Option<Parameters<'m>>,
     /// The node, and the number of the graph among those in its attributes; nothing if it is a function.
     pub(super) place: Option<(usize, usize)>,
     pub(super) name: String,
@@ -113,7 +116,7 @@ pub(crate) struct Frame<'m> {
     pub(super) depends: Vec<bool>,
     /// By value: why nothing or little is known of it.
     pub(super) reasons: HashMap<usize, Arc<str>>,
-    pub(super) parameters: Rc<HashMap<&'m str, &'m Content>>,
+    pub(super) parameters: Parameters<'m>,
     pub(super) path: Rc<str>,
     /// As in [`Body`].
     pub(super) place: Option<Place>,
@@ -199,7 +202,7 @@ impl<'m> Pass<'m> {
         &mut self,
         graph: &'m Graph,
         inputs: Vec<Fact>,
-        parameters: Rc<HashMap<&'m str, &'m Content>>,
+        parameters: Parameters<'m>,
         path: Rc<str>,
     ) -> Frame<'m> {
         let mut facts = vec![Fact::Unknown; graph.values().len()];
@@ -250,10 +253,12 @@ impl<'m> Pass<'m> {
             Some(signature) if self.standard == Standard::Onnx => signature.since,
             _ => 0,
         };
-        let mut cx = Cx { pass: self, frame, node, index, row, operator, version, depends };
+        let attributes = Attributes::with_parameters(&node.attributes, frame.parameters.clone());
+        let checked = self.checked(frame, node, &resolved, &attributes);
+        let mut cx = Cx { pass: self, frame, node, index, row, operator, attributes, version, depends };
         let result = match resolved {
             Resolved::Function(function) => cx.call(function),
-            Resolved::Rule { rule, .. } => rule(&mut cx),
+            Resolved::Rule { rule, .. } => checked.and_then(|()| rule(&mut cx)),
             Resolved::None(reason) => Err(Stop::Unknown(None, reason.into())),
         };
         let result = result.and_then(|facts| self.extents_checked(facts));
@@ -298,6 +303,21 @@ impl<'m> Pass<'m> {
             self.evaluated(frame, node, &resolved);
             self.symbols_for_elements(frame, node, index);
         }
+    }
+
+    /// Checks attributes and types of inputs as a run does.
+    fn checked(
+        &self,
+        frame: &Frame<'m>,
+        node: &Node,
+        resolved: &Resolved<'m>,
+        attributes: &Attributes<'m>,
+    ) -> Result<(), Stop> {
+        let Some(signature) = resolved.signature() else { return Ok(()) };
+        attributes.check(signature.name, signature.attributes, self.standard)?;
+        let fact = |id: &Option<ValueId>| id.map(|id| &frame.facts[id.index()]);
+        let inputs: SmallVec<[_; 4]> = node.inputs.iter().map(fact).collect();
+        Ok(signature.check_inputs(&inputs)?)
     }
 
     /// The facts, if no extent is below zero.
@@ -427,13 +447,14 @@ impl<'m> Pass<'m> {
         // Results may take a few times the bytes while they are made.
         let limits = Limits { max_bytes: self.most_bytes.saturating_mul(2), max_steps: 1, ..self.limits };
         let options = Options { limits, ..Options::default() };
-        let compiler = Compiler::plain(self.standard, options).with_parameters(&frame.parameters);
+        let compiler = Compiler::plain(self.standard, options).with_parameters(frame.parameters.clone());
         let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
         let evaluate = || {
             let op = compiler.build(node, signature, row)?;
             signature.check_inputs(&inputs)?;
             op.eval(&mut EvalCx {
                 inputs: &inputs,
+                operator: "",
                 outputs: node.outputs.len(),
                 signature: Some(signature),
                 frame: &[],

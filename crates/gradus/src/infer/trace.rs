@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use gradus_core::graph::{Builder, Node, Origin, Standard, Type};
-use gradus_core::{DType, Error, Result, Shape, Tensor, Value};
+use gradus_core::{Error, Result, Tensor};
 
 use super::pass::{Assumption, Pass, Problem};
 use super::{InferOptions, declared, with_symbols};
@@ -78,14 +78,8 @@ impl Trace {
         let (row, signature) = operators::evaluated(standard, node)?;
         let label = format!("{} ({standard} {}-{})", node.label(0), signature.name, signature.since);
         let checked = || {
-            let stand_ins = inputs.iter().map(|input| input.and_then(|(_, traced)| stand_in(&traced.fact)));
-            let stand_ins: Vec<_> = stand_ins.collect();
-            // Of a value without a known type, nothing is checked before the run.
-            let known =
-                inputs.iter().zip(&stand_ins).all(|(input, value)| input.is_some() == value.is_some());
-            if known {
-                signature.check_inputs(&stand_ins.iter().map(Option::as_ref).collect::<Vec<_>>())?;
-            }
+            let facts: Vec<_> = inputs.iter().map(|input| input.map(|(_, traced)| &traced.fact)).collect();
+            signature.check_inputs(&facts)?;
             Compiler::plain(standard, Options::default()).build(node, signature, row)
         };
         checked().map_err(|error| error.in_node(&label))?;
@@ -139,20 +133,12 @@ impl Trace {
     }
 }
 
-/// A value without elements, of the same type as the one that a fact is about.
-fn stand_in(fact: &Fact) -> Option<Value> {
-    let empty = |dtype: DType| Tensor::zeros(dtype, Shape::vector(0)).ok();
-    match fact {
-        Fact::Tensor(tensor) => Some(empty(tensor.dtype?)?.into()),
-        Fact::Sequence(sequence) => Some(Value::Sequence(vec![empty(sequence.each.dtype()?)?.into()])),
-        Fact::Optional(_) | Fact::Unknown => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use gradus_core::Kind;
     use gradus_core::graph::{Extent, OperatorId};
+
+    use gradus_core::DType;
 
     use super::*;
 

@@ -52,18 +52,81 @@ impl Types {
         }
     }
 
-    /// Whether a value is admitted. Of an empty sequence or optional, nothing more is known.
-    pub fn admits(&self, value: &Value) -> bool {
-        let within =
-            |set: DTypeSet, dtype: Option<DType>| !set.is_empty() && dtype.is_none_or(|d| set.contains(d));
-        match value {
-            Value::Tensor(tensor) => self.tensor.contains(tensor.dtype()),
-            Value::Sequence(_) => within(self.sequence, value.dtype()),
-            Value::Optional(None) => !self.optional.or(self.optional_sequence).is_empty(),
-            Value::Optional(Some(inner)) => match &**inner {
-                Value::Sequence(_) => within(self.optional_sequence, inner.dtype()),
-                _ => within(self.optional, inner.dtype()),
+    /// Returns true if a type is admitted. The unknown parts of a type are no reason against it.
+    pub(crate) fn admits(&self, given: &ValueType) -> bool {
+        let within = |set: DTypeSet, dtype: Option<DType>| {
+            !set.is_empty() && dtype.is_none_or(|dtype| set.contains(dtype))
+        };
+        match given {
+            ValueType::Unknown => true,
+            ValueType::Tensor(dtype) => within(self.tensor, *dtype),
+            ValueType::Sequence(dtype) => within(self.sequence, *dtype),
+            ValueType::Optional(None) => !self.optional.or(self.optional_sequence).is_empty(),
+            ValueType::Optional(Some(inner)) => match **inner {
+                ValueType::Sequence(dtype) => within(self.optional_sequence, dtype),
+                ValueType::Tensor(dtype) => within(self.optional, dtype),
+                _ => true,
             },
+        }
+    }
+}
+
+/// The type of a value as far as it is known, without its shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ValueType {
+    Unknown,
+    Tensor(Option<DType>),
+    /// A sequence of tensors of that type.
+    Sequence(Option<DType>),
+    /// An optional value; `None` if it is empty.
+    Optional(Option<Box<ValueType>>),
+}
+
+impl ValueType {
+    /// Returns false if two types can be one.
+    fn contradicts(&self, other: &ValueType) -> bool {
+        let differ = |a: &Option<DType>, b: &Option<DType>| a.zip(*b).is_some_and(|(a, b)| a != b);
+        match (self, other) {
+            (ValueType::Unknown, _) | (_, ValueType::Unknown) => false,
+            (ValueType::Tensor(a), ValueType::Tensor(b))
+            | (ValueType::Sequence(a), ValueType::Sequence(b)) => differ(a, b),
+            (ValueType::Optional(a), ValueType::Optional(b)) => match (a, b) {
+                (Some(a), Some(b)) => a.contradicts(b),
+                _ => false,
+            },
+            _ => true,
+        }
+    }
+}
+
+impl fmt::Display for ValueType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueType::Unknown => f.write_str("of unknown type"),
+            ValueType::Tensor(Some(dtype)) => dtype.fmt(f),
+            ValueType::Tensor(None) => f.write_str("a tensor"),
+            ValueType::Sequence(Some(dtype)) => write!(f, "a sequence of {dtype}"),
+            ValueType::Sequence(None) => f.write_str("an empty sequence"),
+            ValueType::Optional(None) => f.write_str("an empty optional"),
+            ValueType::Optional(Some(inner)) => write!(f, "an optional {inner}"),
+        }
+    }
+}
+
+/// Something that has the type of a value: the value itself, or what is known about it.
+pub(crate) trait Typed {
+    /// The type.
+    fn value_type(&self) -> ValueType;
+}
+
+impl Typed for Value {
+    fn value_type(&self) -> ValueType {
+        match self {
+            Value::Tensor(tensor) => ValueType::Tensor(Some(tensor.dtype())),
+            Value::Sequence(_) => ValueType::Sequence(self.dtype()),
+            Value::Optional(value) => {
+                ValueType::Optional(value.as_ref().map(|value| Box::new(value.value_type())))
+            }
         }
     }
 }
@@ -220,9 +283,9 @@ impl Signature {
     /// # Errors
     /// [`Kind::Graph`] if there are too many or too few, [`Kind::Type`] if one is of a type that is not admitted
     /// or that differs from another that must be of the same.
-    pub fn check_inputs(&self, inputs: &[Option<&Value>]) -> Result<()> {
+    pub(crate) fn check_inputs<T: Typed>(&self, inputs: &[Option<&T>]) -> Result<()> {
         self.check_count(inputs.len())?;
-        let mut bound: Vec<(&str, usize, &Value)> = Vec::new();
+        let mut bound: Vec<(&str, usize, ValueType)> = Vec::new();
         for (index, param) in self.inputs.iter().enumerate() {
             let least = if let Arity::Many { least, .. } = param.arity { least } else { 1 };
             let missing =
@@ -233,21 +296,21 @@ impl Signature {
         }
         for (index, value) in inputs.iter().enumerate() {
             let (Some(value), Some(param)) = (value, Signature::param(self.inputs, index)) else { continue };
-            if !param.types.admits(value) {
-                return Err(self.not_admitted(index, param, value));
+            let given = value.value_type();
+            if !param.types.admits(&given) {
+                return Err(self.not_admitted(index, param, &given));
             }
             if param.variable.is_empty() || matches!(param.arity, Arity::Many { alike: false, .. }) {
                 continue;
             }
             let same = bound.iter().find(|(variable, ..)| *variable == param.variable);
             match same {
-                None => bound.push((param.variable, index, value)),
-                Some((_, first, other)) if type_of(other) != type_of(value) => {
-                    let (got, first, other) = (type_of(value), self.input_label(*first), type_of(other));
-                    let label = self.input_label(index);
-                    let message =
-                        format!("{label} is {got}, but {first} is {other}; they must be of one type");
-                    return Err(Error::new(Kind::Type, message));
+                None if given == ValueType::Unknown => {}
+                None => bound.push((param.variable, index, given)),
+                Some((_, first, other)) if other.contradicts(&given) => {
+                    let (label, first) = (self.input_label(index), self.input_label(*first));
+                    let wanted = format!("{other} as {first}");
+                    return Err(Error::mismatch(Kind::Type, label, given, wanted));
                 }
                 Some(_) => {}
             }
@@ -268,26 +331,11 @@ impl Signature {
     }
 
     #[cold]
-    fn not_admitted(&self, index: usize, param: &Param, value: &Value) -> Error {
-        let (label, got) = (self.input_label(index), type_of(value));
+    fn not_admitted(&self, index: usize, param: &Param, given: &ValueType) -> Error {
+        let label = self.input_label(index);
         let admitted = param.types.tensor;
-        let message = format!(
-            "{label} is {got}, which {}-{} does not take; it takes {admitted}",
-            self.name, self.since
-        );
-        Error::new(Kind::Type, message)
-    }
-}
-
-/// A value's type in words, without its shape.
-fn type_of(value: &Value) -> String {
-    match value {
-        Value::Tensor(tensor) => tensor.dtype().to_string(),
-        Value::Sequence(values) => {
-            values.first().map_or("an empty sequence".into(), |v| format!("a sequence of {}", type_of(v)))
-        }
-        Value::Optional(None) => "an empty optional".to_owned(),
-        Value::Optional(Some(value)) => format!("an optional {}", type_of(value)),
+        let wanted = format!("one of the types of {}-{}: {admitted}", self.name, self.since);
+        Error::mismatch(Kind::Type, label, given, wanted)
     }
 }
 
@@ -347,11 +395,11 @@ mod tests {
         assert!(range.check_inputs(&[Some(&int), Some(&int), Some(&int)]).is_ok());
         assert_eq!(
             message(&[Some(&long), Some(&long), Some(&int)]),
-            "input 2 \"delta\" is int32, but input 0 \"start\" is int64; they must be of one type",
+            "input 2 \"delta\" is int32, expected int64 as input 0 \"start\"",
         );
         assert_eq!(
             message(&[Some(&byte), Some(&byte), Some(&byte)]),
-            "input 0 \"start\" is int8, which Range-11 does not take; it takes int16, int32, int64, float32, float64",
+            "input 0 \"start\" is int8, expected one of the types of Range-11: int16, int32, int64, float32, float64",
         );
         assert_eq!(message(&[Some(&int), Some(&int)]), "input 2 \"delta\" is missing");
         assert_eq!(message(&[Some(&int), None, Some(&int)]), "input 1 \"limit\" is missing");
@@ -364,6 +412,6 @@ mod tests {
         let check =
             |name, since| onnx_signature("", name, since).unwrap().check_inputs(&[Some(&int), Some(&float)]);
         assert!(check("Max", 13).is_err());
-        assert!(onnx_signature("", "SequenceConstruct", 11).unwrap().check_inputs(&[]).is_err());
+        assert!(onnx_signature("", "SequenceConstruct", 11).unwrap().check_inputs::<Value>(&[]).is_err());
     }
 }

@@ -4,10 +4,11 @@
 //! Attributes are text. An output has the first input's element type unless a rule says otherwise.
 //! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where they are silent.
 
-use gradus_core::graph::Content;
+use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Result, Tensor, Value};
 
-use crate::op::{Attributes, Compute, EvalCx};
+use crate::attributes::Attributes;
+use crate::op::{Compute, EvalCx};
 
 /// What a function that other standards share makes of these attributes and inputs.
 pub(crate) fn called(
@@ -28,9 +29,13 @@ pub(crate) fn called_as(
     inputs: &[Option<Value>],
 ) -> Result<Vec<Value>> {
     let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
-    let attributes = Attributes::new(operator, attributes);
+    let owned = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
+    let attributes: Vec<_> = attributes.into_iter().map(owned).collect();
     let (outputs, frame) = (cx.outputs, cx.frame);
-    compute(&attributes, &mut EvalCx { inputs: &inputs, outputs, signature: None, frame, run: cx.run })
+    compute(
+        &Attributes::new(&attributes),
+        &mut EvalCx { inputs: &inputs, operator, outputs, signature: None, frame, run: cx.run },
+    )
 }
 
 /// An input, if it is given.

@@ -217,7 +217,7 @@ fn computed(cx: &Cx<'_, '_>, dtype: DType) -> Result<Option<Tensor>> {
 /// A sequence. What is known becomes the constant that it is, bit for bit; otherwise it is computed in float64, and rounded
 /// at every step.
 pub(crate) fn space(cx: &mut Cx<'_, '_>, base: Option<usize>) -> Result<Vec<V>> {
-    let dtype = match cx.attributes.dtype("dtype") {
+    let dtype = match cx.attributes.dtype("dtype")? {
         Some(dtype) => dtype,
         None => cx.dtype(0)?,
     };

@@ -27,18 +27,18 @@ fn dtype(l: &Lowering<'_>) -> Result<DType> {
 
 pub(crate) fn full(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let missing = || Error::new(Kind::Graph, "attribute \"value\" is missing");
-    let value = match l.attribute("value") {
+    let value = match l.attributes.get("value") {
         Some(Content::Tensor(value)) => value.tensor()?,
         _ => Tensor::scalar(l.float("value")?.ok_or_else(missing)?),
     };
     let value = convert::cast(&value, dtype(l)?, Rules::IEEE)?.reshaped(Shape::vector(1))?;
-    let dims = l.ints("shape")?.unwrap_or(&[]).to_vec();
+    let dims = l.attributes.ints("shape")?.unwrap_or(&[]).to_vec();
     let dims = l.list(&dims)?;
     Ok(vec![l.apply("ConstantOfShape", &[dims], &[("value", Content::Tensor(value.into()))])?])
 }
 
 pub(crate) fn full_int_array(l: &mut Lowering<'_>) -> Result<Vec<V>> {
-    let values = Tensor::vector(l.ints("value")?.unwrap_or(&[]));
+    let values = Tensor::vector(l.attributes.ints("value")?.unwrap_or(&[]));
     let dtype = l.dtype("dtype")?.unwrap_or(DType::I64);
     Ok(vec![l.constant(convert::cast(&values, dtype, Rules::IEEE)?)?])
 }
@@ -73,7 +73,7 @@ fn filled(l: &mut Lowering<'_>, value: V, dims: V, dtype: DType) -> Result<Vec<V
 }
 
 pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<V>> {
-    let numbers: Vec<Number> = match l.attribute("values") {
+    let numbers: Vec<Number> = match l.attributes.get("values") {
         Some(Content::Ints(values)) => values.iter().map(|&value| Number::Int(value.into())).collect(),
         Some(Content::Floats(values)) => values.iter().map(|&value| Number::Float(value.into())).collect(),
         Some(Content::Tensors(values)) => {
@@ -81,7 +81,8 @@ pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<V>> {
         }
         _ => return Err(Error::new(Kind::Graph, "attribute \"values\" is missing or no list of numbers")),
     };
-    let dims = l.ints("shape")?.map_or_else(|| Ok(Shape::vector(numbers.len())), Shape::from_i64)?;
+    let dims =
+        l.attributes.ints("shape")?.map_or_else(|| Ok(Shape::vector(numbers.len())), Shape::from_i64)?;
     if dims.len() != numbers.len() {
         let count = numbers.len();
         return Err(Error::new(Kind::Shape, format!("{count} values do not fill the shape {dims}")));

@@ -18,7 +18,7 @@ use crate::dialects::paddle::lowering::{Lowering, V, along, axis, not_known};
 
 /// The list of integers that an attribute or an input says, as int64.
 fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<V> {
-    if let Some(values) = l.ints(name)? {
+    if let Some(values) = l.attributes.ints(name)? {
         let values = values.to_vec();
         return l.list(&values);
     }
@@ -36,7 +36,7 @@ pub(crate) fn with_list(l: &mut Lowering<'_>, operator: &str, name: &str) -> Res
 
 /// The axis that an attribute names: an input that stands for it is one, if it is constant.
 fn constant_axis(l: &Lowering<'_>, rank: usize, default: Option<i64>) -> Result<usize> {
-    let named = l.int("axis")?.or(default);
+    let named = l.attributes.int("axis")?.or(default);
     axis(named.ok_or_else(|| not_known("the axis is computed".to_owned()))?, rank)
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn stack(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 pub(crate) fn split(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
     let axis = constant_axis(l, l.rank_of(0)?, None)?;
-    let open = l.ints("sections")?.filter(|sections| sections.contains(&-1)).map(<[_]>::to_vec);
+    let open = l.attributes.ints("sections")?.filter(|sections| sections.contains(&-1)).map(<[_]>::to_vec);
     let sizes = match open {
         None => list(l, "sections", 1)?,
         Some(sections) => {
@@ -81,7 +81,8 @@ pub(crate) fn split(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 
 pub(crate) fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
-    let (axis, count) = (constant_axis(l, l.rank_of(0)?, None)?, l.int("num")?.unwrap_or(i64_of(outputs)));
+    let (axis, count) =
+        (constant_axis(l, l.rank_of(0)?, None)?, l.attributes.int("num")?.unwrap_or(i64_of(outputs)));
     if count != i64_of(outputs) || count == 0 {
         return Err(Error::new(
             Kind::Graph,
@@ -113,7 +114,8 @@ pub(crate) fn slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 
 pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let (x, starts, mut ends) = (l.input(0)?, list(l, "starts", 1)?, list(l, "ends", 2)?);
-    let forwards = l.ints("strides")?.is_some_and(|strides| strides.iter().all(|&stride| stride > 0));
+    let forwards =
+        l.attributes.ints("strides")?.is_some_and(|strides| strides.iter().all(|&stride| stride > 0));
     let (axes, strides) = (list(l, "axes", usize::MAX)?, list(l, "strides", 3)?);
     if !forwards {
         // Backwards from before the first element, there is nothing; to ONNX, it would be that element.
@@ -131,7 +133,7 @@ pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 
 /// Without the axes that the attribute names: of each, one element was taken.
 fn decreased(l: &mut Lowering<'_>, part: V) -> Result<V> {
-    match l.ints("decrease_axis")? {
+    match l.attributes.ints("decrease_axis")? {
         Some(axes) if !axes.is_empty() => {
             let axes = axes.to_vec();
             let axes = l.list(&axes)?;
@@ -146,8 +148,8 @@ pub(crate) fn flatten(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     if rank == 0 {
         return Ok(vec![l.reshape(x, &[1])?]);
     }
-    let first = axis(l.int("start_axis")?.unwrap_or(1), rank)?;
-    let last = axis(l.int("stop_axis")?.unwrap_or(-1), rank)?.max(first);
+    let first = axis(l.attributes.int("start_axis")?.unwrap_or(1), rank)?;
+    let last = axis(l.attributes.int("stop_axis")?.unwrap_or(-1), rank)?.max(first);
     let window = |l: &mut Lowering<'_>, from: usize, to: usize| {
         l.apply("Shape", &[x], &[("start", Content::Int(i64_of(from))), ("end", Content::Int(i64_of(to)))])
     };
@@ -160,7 +162,7 @@ pub(crate) fn flatten(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 
 pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let (x, dims) = (l.input(0)?, l.dims_of(0)?.to_vec());
-    let Some(named) = l.ints("axis")?.map(<[_]>::to_vec) else {
+    let Some(named) = l.attributes.ints("axis")?.map(<[_]>::to_vec) else {
         return with_list(l, "Squeeze", "axis");
     };
     if named.is_empty() {
@@ -182,7 +184,7 @@ pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 }
 
 pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
-    let Some(axes) = l.ints("axis")?.map(<[_]>::to_vec) else {
+    let Some(axes) = l.attributes.ints("axis")?.map(<[_]>::to_vec) else {
         return with_list(l, "Unsqueeze", "axis");
     };
     let mut value = l.input(0)?;
@@ -211,7 +213,7 @@ pub(crate) fn expand_as(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 
 pub(crate) fn tile(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let (mut x, rank) = (l.input(0)?, l.rank_of(0)?);
-    let count = match l.ints("repeat_times")? {
+    let count = match l.attributes.ints("repeat_times")? {
         Some(repeats) => repeats.len(),
         None => l.len_of(1)?,
     };
@@ -241,7 +243,7 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 
 pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
-    let perm = l.ints("perm")?.unwrap_or(&[]).iter().map(|&each| axis(each, rank).map(i64_of));
+    let perm = l.attributes.ints("perm")?.unwrap_or(&[]).iter().map(|&each| axis(each, rank).map(i64_of));
     let perm = perm.collect::<Result<Vec<_>>>()?;
     Ok(vec![l.apply("Transpose", &[x], &[("perm", Content::Ints(perm))])?])
 }

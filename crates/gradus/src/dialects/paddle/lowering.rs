@@ -7,6 +7,7 @@ use gradus_core::graph::{Builder, Content, Graph, Node, Origin, Standard};
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 use gradus_formats::onnx::{NEWEST_OPSET, number_of};
 
+use crate::attributes::Attributes;
 use crate::fact::Fact;
 use crate::infer::{Cx, Outcome, Stop};
 use crate::op::{EvalCx, NodeCx, Op};
@@ -47,6 +48,7 @@ type Inputs = Vec<Option<Known>>;
 /// A node that is lowered, and the graph that is written.
 pub(crate) struct Lowering<'a> {
     node: &'a Node,
+    pub(crate) attributes: Attributes<'a>,
     inputs: &'a [Option<Known>],
     builder: Builder,
     /// How many values there are, inputs first.
@@ -55,62 +57,20 @@ pub(crate) struct Lowering<'a> {
 
 /// The node.
 impl Lowering<'_> {
-    /// An attribute's content, if it is given.
-    pub(crate) fn attribute(&self, name: &str) -> Option<&Content> {
-        self.node.attribute(name)
-    }
-
-    fn wrong(name: &str, content: &Content, wanted: &str) -> Error {
-        Error::new(Kind::Type, format!("attribute \"{name}\" is {}, but {wanted} is wanted", content.sort()))
-    }
-
-    /// An integer, if it is given.
-    pub(crate) fn int(&self, name: &str) -> Result<Option<i64>> {
-        match self.attribute(name) {
-            None => Ok(None),
-            Some(Content::Int(value)) => Ok(Some(*value)),
-            Some(other) => Err(Self::wrong(name, other, "an integer")),
-        }
-    }
-
-    /// An integer that means yes or no.
-    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool> {
-        Ok(self.int(name)?.map_or(default, |value| value != 0))
-    }
-
-    /// Integers, if they are given.
-    pub(crate) fn ints(&self, name: &str) -> Result<Option<&[i64]>> {
-        match self.attribute(name) {
-            None => Ok(None),
-            Some(Content::Ints(values)) => Ok(Some(values)),
-            Some(Content::Int(value)) => Ok(Some(std::slice::from_ref(value))),
-            Some(other) => Err(Self::wrong(name, other, "a list of integers")),
-        }
-    }
-
-    /// A float, if it is given.
+    /// A float, if it is given, also as a tensor of one element.
     pub(crate) fn float(&self, name: &str) -> Result<Option<f64>> {
-        match self.attribute(name) {
-            None => Ok(None),
-            Some(Content::Float(value)) => Ok(Some(f64::from(*value))),
-            Some(Content::Tensor(value)) => {
-                Ok(Some(gradus_core::convert::nearest_f64(value.tensor()?.only_number()?)))
-            }
-            Some(other) => Err(Self::wrong(name, other, "a float")),
+        if let Some(Content::Tensor(value)) = self.attributes.get(name) {
+            return Ok(Some(gradus_core::convert::nearest_f64(value.tensor()?.only_number()?)));
         }
+        Ok(self.attributes.float(name)?.map(f64::from))
     }
 
     /// An element type, if one is given.
     pub(crate) fn dtype(&self, name: &str) -> Result<Option<DType>> {
-        match self.attribute(name) {
-            None => Ok(None),
+        match self.attributes.get(name) {
             // `undefined`, `Undefined(ALL_DTYPE)`.
             Some(Content::Bytes(text)) if text.to_ascii_lowercase().starts_with(b"undefined") => Ok(None),
-            Some(content @ Content::Bytes(text)) => {
-                let dtype = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-                dtype.map(Some).ok_or_else(|| Self::wrong(name, content, "an element type"))
-            }
-            Some(other) => Err(Self::wrong(name, other, "an element type")),
+            _ => self.attributes.dtype(name),
         }
     }
 
@@ -252,7 +212,13 @@ pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Resu
     for index in 0..inputs.len() {
         builder.define(&key(V(index)), Origin::Input)?;
     }
-    let mut lowering = Lowering { node, inputs, builder, values: inputs.len() };
+    let mut lowering = Lowering {
+        node,
+        attributes: Attributes::new(&node.attributes),
+        inputs,
+        builder,
+        values: inputs.len(),
+    };
     let outputs = lower(&mut lowering)?;
     if outputs.len() < node.outputs.len() {
         let (count, wanted) = (outputs.len(), node.outputs.len());

@@ -79,7 +79,7 @@ pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<V>> {
         number(l, factor)?
     };
     let bias = l.float("bias")?.unwrap_or(0.0);
-    let (bias, after) = (number(l, bias)?, l.flag("bias_after_scale", true)?);
+    let (bias, after) = (number(l, bias)?, l.attributes.flag("bias_after_scale", true)?);
     let (first, second) =
         if after { (("Mul", factor), ("Add", bias)) } else { (("Add", bias), ("Mul", factor)) };
     let value = l.apply(first.0, &[x, first.1], &[])?;
@@ -97,7 +97,7 @@ pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let mut operands = [l.input(0)?, l.input(1)?];
     for (index, name) in ["transpose_x", "transpose_y"].into_iter().enumerate() {
         let rank = l.rank_of(index)?;
-        if l.flag(name, false)? && rank >= 2 {
+        if l.attributes.flag(name, false)? && rank >= 2 {
             let mut perm: Vec<_> = (0..convert::i64_of(rank)).collect();
             perm.swap(rank - 2, rank - 1);
             operands[index] = l.apply("Transpose", &[operands[index]], &[("perm", Content::Ints(perm))])?;
@@ -116,7 +116,7 @@ pub(crate) fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
         // Sums of narrow integers are int64.
         x = l.cast(x, DType::I64)?;
     }
-    let axes = match l.ints("axis")? {
+    let axes = match l.attributes.ints("axis")? {
         Some(axes) => {
             let axes = axes.to_vec();
             Some(l.list(&axes)?)
@@ -125,7 +125,7 @@ pub(crate) fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
         None => None,
     };
     let inputs: Vec<_> = [x].into_iter().chain(axes).collect();
-    let keep = int("keepdims", i64::from(l.flag("keepdim", false)?));
+    let keep = int("keepdims", i64::from(l.attributes.flag("keepdim", false)?));
     Ok(vec![l.apply(operator, &inputs, &[keep])?])
 }
 
@@ -135,6 +135,6 @@ pub(crate) fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 }
 
 pub(crate) fn softmax(l: &mut Lowering<'_>) -> Result<Vec<V>> {
-    let (x, axis) = (l.input(0)?, l.int("axis")?.unwrap_or(-1));
+    let (x, axis) = (l.input(0)?, l.attributes.int("axis")?.unwrap_or(-1));
     Ok(vec![l.apply("Softmax", &[x], &[int("axis", axis)])?])
 }

@@ -58,7 +58,7 @@ struct Space {
 
 impl Space {
     fn build(cx: &NodeCx<'_>, sequence: Sequence) -> Result<Box<dyn Op>> {
-        let dtype = cx.attribute("dtype").map(|_| cx.dtype("dtype")).transpose()?;
+        let dtype = cx.attributes.dtype("dtype")?;
         let imitated = cx.compiler.options().profile == Profile::Paddle;
         Ok(Box::new(Space { dtype, sequence, imitated }))
     }
@@ -169,7 +169,7 @@ pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
         }
         None => cx.data("the number of elements", Bounds::EXTENT),
     };
-    let dtype = cx.type_of("dtype");
+    let dtype = cx.attributes.dtype("dtype")?;
     Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some([len].into())))])
 }
 

@@ -14,7 +14,11 @@ pub(crate) fn normalised(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, dtype) = (cx.dims(0)?, cx.dtype(0));
     let skips = cx.node.operator.name.starts_with("Skip");
     let mut statistics = dims.to_vec();
-    let axis = if skips { dims.len().saturating_sub(1) } else { cx.axis(cx.int_or("axis", -1), dims.len())? };
+    let axis = if skips {
+        dims.len().saturating_sub(1)
+    } else {
+        cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?
+    };
     statistics.iter_mut().skip(axis).for_each(|dim| *dim = Dim::ONE);
     let statistic = || Fact::typed(DType::F32, statistics.clone());
     Ok(vec![of(dtype, dims.clone()), statistic(), statistic(), of(dtype, dims)])
@@ -32,19 +36,22 @@ fn embedded(cx: &mut Cx<'_, '_>, table: usize) -> Outcome {
 fn attention(cx: &mut Cx<'_, '_>, past: usize, dtype: Option<DType>) -> Outcome {
     let (dims, weights) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 2)?);
     let third = cx.floor_divide(weights[1], Dim::Known(3));
-    let hidden = match cx.ints("qkv_hidden_sizes") {
+    let hidden = match cx.attributes.ints("qkv_hidden_sizes")? {
         Some([_, _, hidden]) => Dim::Known(*hidden),
         _ => third,
     };
     let present = match (cx.has(past), cx.known_dims(past).as_deref()) {
         (true, Some([two, batch, heads, len, size])) => {
-            let total =
-                if cx.flag("past_present_share_buffer", false) { *len } else { cx.add(*len, dims[1]) };
+            let total = if cx.attributes.flag("past_present_share_buffer", false)? {
+                *len
+            } else {
+                cx.add(*len, dims[1])
+            };
             of(dtype, [*two, *batch, *heads, total, *size])
         }
         (true, _) => Fact::tensor_type(dtype),
         (false, _) => {
-            let heads = Dim::Known(cx.int_or("num_heads", 1).max(1));
+            let heads = Dim::Known(cx.attributes.int_or("num_heads", 1)?.max(1));
             let size = cx.floor_divide(third, heads);
             of(dtype, [Dim::Known(2), dims[0], heads, dims[1], size])
         }
@@ -55,7 +62,7 @@ fn attention(cx: &mut Cx<'_, '_>, past: usize, dtype: Option<DType>) -> Outcome 
 pub(crate) fn multi_head(cx: &mut Cx<'_, '_>) -> Outcome {
     let dtype = cx.dtype(0);
     let query = cx.dims(0)?;
-    let heads = Dim::Known(cx.int_or("num_heads", 1).max(1));
+    let heads = Dim::Known(cx.attributes.int_or("num_heads", 1)?.max(1));
     // All three packed: batch, length, heads, 3, size.
     if let [batch, len, heads, _, size] = *query {
         let hidden = cx.multiply(heads, size);
@@ -88,7 +95,8 @@ pub(crate) fn multi_head(cx: &mut Cx<'_, '_>) -> Outcome {
 pub(crate) fn group_query(cx: &mut Cx<'_, '_>) -> Outcome {
     let dtype = cx.dtype(0);
     let query = cx.dims_of_rank(0, 3)?;
-    let [heads, kv_heads] = ["num_heads", "kv_num_heads"].map(|name| cx.int_or(name, 1).max(1));
+    let heads = cx.attributes.int_or("num_heads", 1)?.max(1);
+    let kv_heads = cx.attributes.int_or("kv_num_heads", 1)?.max(1);
     let size = if cx.has(1) {
         cx.floor_divide(query[2], Dim::Known(heads))
     } else {
@@ -110,11 +118,11 @@ pub(crate) fn group_query(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn gather_quantized(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
-    let axis = cx.axis(cx.int_or("gather_axis", 0), dims.len())?;
+    let axis = cx.axis(cx.attributes.int_or("gather_axis", 0)?, dims.len())?;
     let mut data = dims.to_vec();
     // Two numbers of 4 bits lie in a byte.
     if cx.dtype(0) == Some(DType::U8)
-        && cx.int_or("bits", 4) == 4
+        && cx.attributes.int_or("bits", 4)? == 4
         && let Some(last) = data.last_mut()
     {
         *last = cx.multiply(*last, Dim::Known(2));

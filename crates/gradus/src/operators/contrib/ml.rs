@@ -10,7 +10,7 @@ use crate::operators::nn::infer::of;
 
 /// How many entries an attribute's list has, if it has any.
 fn count(cx: &Cx<'_, '_>, name: &str) -> Option<usize> {
-    let count = match cx.attribute(name)? {
+    let count = match cx.attributes.get(name)? {
         Content::Ints(all) => all.len(),
         Content::Strings(all) => all.len(),
         Content::Floats(all) => all.len(),
@@ -41,8 +41,8 @@ pub(crate) fn extract(cx: &mut Cx<'_, '_>) -> Outcome {
 pub(crate) fn label_encoder(cx: &mut Cx<'_, '_>) -> Outcome {
     let values =
         [("values_strings", DType::String), ("values_int64s", DType::I64), ("values_floats", DType::F32)];
-    let named = values.iter().find(|(name, _)| cx.attribute(name).is_some()).map(|(_, dtype)| *dtype);
-    let tensor = match cx.attribute("values_tensor") {
+    let named = values.iter().find(|(name, _)| cx.attributes.get(name).is_some()).map(|(_, dtype)| *dtype);
+    let tensor = match cx.attributes.get("values_tensor") {
         Some(Content::Tensor(tensor)) => Some(tensor.dtype()),
         _ => None,
     };
@@ -58,7 +58,7 @@ pub(crate) fn label_encoder(cx: &mut Cx<'_, '_>) -> Outcome {
 fn regressor(cx: &mut Cx<'_, '_>, targets: &str) -> Outcome {
     let rows = rows(cx)?;
     let dtype = if &*cx.node.operator.name == "TreeEnsemble" { cx.dtype(0) } else { Some(DType::F32) };
-    Ok(vec![of(dtype, [rows, Dim::Known(cx.int_or(targets, 1))])])
+    Ok(vec![of(dtype, [rows, Dim::Known(cx.attributes.int_or(targets, 1)?)])])
 }
 
 pub(crate) fn classifier(cx: &mut Cx<'_, '_>) -> Outcome {
@@ -97,12 +97,12 @@ pub(crate) fn category_mapper(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn cast_map(cx: &mut Cx<'_, '_>) -> Outcome {
     let keys = ["string_vocabulary", "int64_vocabulary"].iter().find_map(|name| count(cx, name));
-    let width = match (keys, cx.int("max_map")) {
+    let width = match (keys, cx.attributes.int("max_map")?) {
         (Some(width), _) => Dim::from(width),
-        (None, Some(width)) if cx.text("map_form") == Some("SPARSE") => Dim::Known(width),
+        (None, Some(width)) if cx.attributes.text("map_form")? == Some("SPARSE") => Dim::Known(width),
         _ => cx.data("how many keys the map has", Bounds::EXTENT),
     };
-    let to = match cx.text("cast_to") {
+    let to = match cx.attributes.text("cast_to")? {
         Some("TO_STRING") => Some(DType::String),
         Some("TO_INT64") => Some(DType::I64),
         Some(_) => Some(DType::F32),
@@ -113,7 +113,8 @@ pub(crate) fn cast_map(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn feature_vectorizer(cx: &mut Cx<'_, '_>) -> Outcome {
     let widths = cx
-        .ints("inputdimensions")
+        .attributes
+        .ints("inputdimensions")?
         .map(|widths| widths.iter().fold(0i64, |sum, width| sum.saturating_add(*width)));
     let rows = rows(cx)?;
     let width = match widths {

@@ -54,11 +54,11 @@ impl Scan {
     /// Builds the operator of a node.
     pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
         let (_, body) = cx.program("body")?;
-        let list = |name: &str| match cx.attribute(name) {
+        let list = |name: &str| match cx.attributes.get(name) {
             Some(Content::Ints(values)) => values.clone(),
             _ => Vec::new(),
         };
-        let scanned = cx.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
+        let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
         let batched = cx.signature.since == 8;
         let backwards = if batched { "directions" } else { "scan_input_directions" };
         Ok(Box::new(Scan {

@@ -347,12 +347,12 @@ pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Outcome {
     // Version 8 has batches, and lengths before the carried values.
     let batched = cx.version == 8;
     let skipped = usize::from(batched);
-    let scanned = cx.int("num_scan_inputs").and_then(usize_of_i64).unwrap_or(0);
+    let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
     let carried = (cx.count().saturating_sub(skipped)).checked_sub(scanned);
     let carried =
         carried.ok_or_else(|| Stop::shape(format!("there are fewer than {scanned} inputs to scan")))?;
-    let axis_of = |cx: &Cx<'_, '_>, name: &str, index: usize| {
-        cx.ints(name).and_then(|axes| axes.get(index).copied()).unwrap_or(0)
+    let axis_of = |cx: &Cx<'_, '_>, name: &str, index: usize| -> Result<i64, Stop> {
+        Ok(cx.attributes.ints(name)?.and_then(|axes| axes.get(index).copied()).unwrap_or(0))
     };
     let mark = small_u32(cx.symbols().symbols().len());
     let mut batch = None;
@@ -377,7 +377,7 @@ pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Outcome {
             first.push(fact);
             continue;
         }
-        let axis = cx.axis(axis_of(cx, "scan_input_axes", input - carried), left.len())?;
+        let axis = cx.axis(axis_of(cx, "scan_input_axes", input - carried)?, left.len())?;
         let len = left.remove(axis);
         runs = Some(match runs {
             Some(before) => cx.equal(before, len, "the scanned axes")?,
@@ -402,7 +402,7 @@ pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Outcome {
         facts.push(with_batch(fact));
     }
     for (index, fact) in all.outputs[carried..].iter().enumerate() {
-        let axis = axis_of(cx, "scan_output_axes", index);
+        let axis = axis_of(cx, "scan_output_axes", index)?;
         let fact = outside(cx, fact, mark);
         let fact = stacked(cx, &fact, count, axis)?;
         facts.push(with_batch(fact));

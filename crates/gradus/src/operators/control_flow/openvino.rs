@@ -293,7 +293,7 @@ struct Body {
 impl Body {
     fn of(cx: &NodeCx<'_>, body: &str, map: &str) -> Computed<Body> {
         let (graph, program) = cx.program(body)?;
-        let Some(Content::Ports(ports)) = cx.attribute(map) else {
+        let Some(Content::Ports(ports)) = cx.attributes.get(map) else {
             return Err(Error::new(Kind::Graph, format!("attribute \"{map}\" is missing")));
         };
         Ok(Body { program, graph, ports: ports.clone() })

@@ -227,12 +227,12 @@ pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     if cx.node.version.is_some_and(|version| version < 9) {
         return Err(cannot("scans of a batch, before version 9, are not converted"));
     }
-    let scanned = cx.attributes.int("num_scan_inputs").and_then(usize_of_i64).unwrap_or(0);
+    let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
     let carried =
         cx.count().checked_sub(scanned).ok_or_else(|| cannot("there are fewer inputs than are scanned"))?;
-    let list = |name: &str| cx.attributes.list(name).unwrap_or_default();
-    let (in_axes, out_axes) = (list("scan_input_axes"), list("scan_output_axes"));
-    let (in_back, out_back) = (list("scan_input_directions"), list("scan_output_directions"));
+    let list = |name: &str| -> Result<Vec<i64>> { Ok(cx.attributes.list(name)?.unwrap_or_default()) };
+    let (in_axes, out_axes) = (list("scan_input_axes")?, list("scan_output_axes")?);
+    let (in_back, out_back) = (list("scan_input_directions")?, list("scan_output_directions")?);
     let at = |list: &[i64], place: usize| list.get(place).copied().unwrap_or(0);
     let mut inputs = Vec::new();
     let mut body = Body::new(cx, "body")?;

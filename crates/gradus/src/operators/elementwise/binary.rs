@@ -54,7 +54,7 @@ pub(crate) fn fold(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
 fn build_as(operation: Operation, cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
     let broadcast = match cx.signature.since {
         7.. => Broadcast::Both,
-        _ if cx.flag("broadcast", false)? => Broadcast::Onto(cx.int("axis")?),
+        _ if cx.attributes.flag("broadcast", false)? => Broadcast::Onto(cx.attributes.int("axis")?),
         _ => Broadcast::None,
     };
     Ok(Box::new(Binary { operation, broadcast }))
@@ -374,11 +374,12 @@ mod tests {
 }
 
 pub(crate) fn mod_build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    let operation = if cx.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
+    let operation = if cx.attributes.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
     build_as(operation, cx)
 }
 
 pub(crate) fn bit_shift(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    let operation = if cx.text("direction")? == Some("LEFT") { Operation::Left } else { Operation::Right };
+    let operation =
+        if cx.attributes.text("direction")? == Some("LEFT") { Operation::Left } else { Operation::Right };
     build_as(operation, cx)
 }

@@ -16,7 +16,9 @@ use gradus_core::float::Overflow;
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Result, Value};
 
-use crate::op::{Attributes, EvalCx, NodeCx, Op};
+use crate::attributes::Attributes;
+use crate::attributes::required;
+use crate::op::{EvalCx, NodeCx, Op};
 use crate::operators::output::one;
 
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub(crate) struct Cast {
 impl Cast {
     /// Builds the operator of a node.
     pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        let to = cx.dtype("to")?;
+        let to = required("to", cx.attributes.dtype("to")?)?;
         let admitted = cx.signature.outputs[0].types.tensor;
         if !admitted.contains(to) {
             let message = format!(
@@ -37,7 +39,10 @@ impl Cast {
             );
             return Err(Error::new(Kind::Type, message));
         }
-        Ok(Box::new(Cast { to, rules: rules(cx.flag("saturate", true)?, cx.text("round_mode")?)? }))
+        Ok(Box::new(Cast {
+            to,
+            rules: rules(cx.attributes.flag("saturate", true)?, cx.attributes.text("round_mode")?)?,
+        }))
     }
 }
 
@@ -65,9 +70,9 @@ impl Op for Cast {
     }
 }
 
-pub(crate) fn cast_like(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn cast_like(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (data, like) = (cx.tensor(0)?, cx.tensor(1)?);
     cx.reserve(byte_len(like.dtype(), data.shape()))?;
-    let rules = rules(attributes.flag("saturate", true), attributes.text("round_mode"))?;
+    let rules = rules(attributes.flag("saturate", true)?, attributes.text("round_mode")?)?;
     one(convert::cast(data, like.dtype(), rules)?)
 }

@@ -50,7 +50,7 @@ pub(crate) fn microsoft_same(cx: &mut Cx<'_, '_>) -> Outcome {
 /// The extents that all inputs from one on broadcast to; of versions before 7, those of the first.
 pub(crate) fn broadcast_inputs(cx: &mut Cx<'_, '_>, first: usize) -> Result<Vec<Dim>, Stop> {
     // OpenVINO says it by node.
-    if matches!(cx.text("auto_broadcast"), Some("none" | "pdpd")) {
+    if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
         return Ok(cx.dims(first)?.to_vec());
     }
     let variadic = matches!(cx.operator, "Min" | "Max" | "Mean" | "Sum");
@@ -69,7 +69,7 @@ pub(crate) fn qlinear(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn bit_cast(cx: &mut Cx<'_, '_>) -> Outcome {
-    let to = cx.type_of("to");
+    let to = cx.attributes.dtype("to")?;
     Ok(vec![Fact::Tensor(TensorFact::new(to, Some(cx.dims(0)?)))])
 }
 
@@ -299,7 +299,6 @@ fn compare(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<i64> {
 fn combined(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
     let (name, fmod) = match name {
         "Fmod" => ("Mod", true),
-        "Mod" => ("Mod", cx.flag("fmod", false)),
         other => (other, false),
     };
     let symbols = cx.symbols();
@@ -360,6 +359,9 @@ fn aligned(cx: &mut Cx<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<
 }
 
 pub(crate) fn binary(cx: &mut Cx<'_, '_>) -> Outcome {
+    if cx.operator == "Mod" && cx.attributes.flag("fmod", false)? {
+        cx.operator = "Fmod";
+    }
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
     let elements = binary_elements(cx, &dims).unwrap_or_default();
     let dtype = match elements {
@@ -544,7 +546,7 @@ pub(crate) fn trilu(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn cast_rule(cx: &mut Cx<'_, '_>) -> Outcome {
-    let to = cx.type_of("to");
+    let to = cx.attributes.dtype("to")?;
     cast(cx, to)
 }
 

@@ -12,10 +12,12 @@
 use gradus_core::convert::{self, FromNumber};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
 
+use crate::attributes::Attributes;
+use crate::attributes::required;
 use crate::dialects::openvino::{called, input};
 use crate::fact::Fact;
 use crate::infer::{Cx, Outcome};
-use crate::op::{Attributes, EvalCx, NodeCx, Op};
+use crate::op::{EvalCx, NodeCx, Op};
 use crate::operators::elementwise::binary::{Binary, Broadcast, operation};
 use crate::operators::elementwise::cast::{Cast, rules};
 use crate::operators::elementwise::infer::{binary, broadcast_inputs, cast, rounding};
@@ -55,10 +57,10 @@ pub(crate) fn both(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
 }
 
 fn both_as(cx: &NodeCx<'_>, operation: Operation) -> Result<Box<dyn Op>> {
-    let broadcast = match cx.text("auto_broadcast")?.unwrap_or("numpy") {
+    let broadcast = match cx.attributes.text("auto_broadcast")?.unwrap_or("numpy") {
         "numpy" => Broadcast::Both,
         "none" | "explicit" => Broadcast::None,
-        "pdpd" => Broadcast::Onto(cx.int("auto_broadcast_axis")?.filter(|&axis| axis >= 0)),
+        "pdpd" => Broadcast::Onto(cx.attributes.int("auto_broadcast_axis")?.filter(|&axis| axis >= 0)),
         other => {
             let message =
                 format!("attribute \"auto_broadcast\" is \"{other}\", but numpy, none or pdpd is wanted");
@@ -79,10 +81,10 @@ pub(crate) fn clamp_bound(bound: f64, up: bool, dtype: DType) -> Result<Tensor> 
         _ => convert::cast(&Tensor::scalar(bound), dtype, convert::Rules::SATURATING)?))
 }
 
-pub(crate) fn clamp(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn clamp(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let dtype = cx.tensor(0)?.dtype();
     let bound = |name: &str, up: bool| -> Result<Option<Value>> {
-        let text = attributes.text(name).unwrap_or_default().trim();
+        let text = attributes.text(name)?.unwrap_or_default().trim();
         let bound: f64 = text.parse().map_err(|_| {
             Error::new(Kind::Type, format!("attribute \"{name}\" is \"{text}\", but a number is wanted"))
         })?;
@@ -107,37 +109,38 @@ pub(crate) fn whole_or_rounded(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn round(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    match cx.text("mode")? {
+    match cx.attributes.text("mode")? {
         Some("half_away_from_zero") => Ok(build_as(|x| float(x, f64::round))),
         _ => Ok(build_as(|x| float(x, f64::round_ties_even))),
     }
 }
 
-pub(crate) fn is_finite(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn is_finite(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     test(cx, f64::is_finite)
 }
 
-pub(crate) fn is_na_n(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     test(cx, f64::is_nan)
 }
 
-pub(crate) fn is_inf(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-    let [positive, negative] = ["detect_positive", "detect_negative"].map(|name| attributes.flag(name, true));
+pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let positive = attributes.flag("detect_positive", true)?;
+    let negative = attributes.flag("detect_negative", true)?;
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
 pub(crate) fn convert(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    let to = cx.dtype("destination_type")?;
+    let to = required("destination_type", cx.attributes.dtype("destination_type")?)?;
     Ok(Box::new(Cast { to, rules: rules(true, None)? }))
 }
 
-pub(crate) fn convert_like(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn convert_like(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let to = cx.tensor(1)?.dtype();
     Cast { to, rules: rules(true, None)? }.eval(cx)
 }
 
 pub(crate) fn divide(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    let down = cx.flag("m_pythondiv", true)?;
+    let down = cx.attributes.flag("m_pythondiv", true)?;
     both_as(cx, if down { Operation::FloorDiv } else { Operation::Div })
 }
 
@@ -150,7 +153,7 @@ pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn convert_rule(cx: &mut Cx<'_, '_>) -> Outcome {
-    let to = cx.type_of("destination_type");
+    let to = cx.attributes.dtype("destination_type")?;
     cast(cx, to)
 }
 
@@ -160,7 +163,7 @@ pub(crate) fn convert_like_rule(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn divide_rule(cx: &mut Cx<'_, '_>) -> Outcome {
-    if !cx.flag("m_pythondiv", true) {
+    if !cx.attributes.flag("m_pythondiv", true)? {
         cx.operator = "Div";
     }
     binary(cx)
@@ -171,7 +174,7 @@ pub(crate) fn bitwise_and(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn select(cx: &mut Cx<'_, '_>) -> Outcome {
-    if matches!(cx.text("auto_broadcast"), Some("none" | "pdpd")) {
+    if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
         let (dtype, dims) = (cx.dtype(1), cx.dims(1)?);
         return Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some(dims)))]);
     }

@@ -2,11 +2,12 @@
 
 use gradus_core::{Result, Tensor, Value};
 
-use crate::op::{Attributes, EvalCx};
+use crate::attributes::Attributes;
+use crate::op::EvalCx;
 use crate::operators::indices;
 use crate::operators::output::{allowed, one};
 
-pub(crate) fn select(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn select(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (condition, yes, no) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let shape = condition.shape().broadcast(yes.shape())?.broadcast(no.shape())?;
     let shape = allowed(cx, yes.dtype(), shape.dims())?;

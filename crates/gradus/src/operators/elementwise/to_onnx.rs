@@ -46,7 +46,7 @@ pub(crate) fn divide(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let quotient = cx.put("Div", &[a, b], &[])?;
     let dtype = cx.dtype(0)?;
     let signed = matches!(dtype.class(), gradus_core::Class::Signed);
-    if !signed || !cx.attributes.flag("m_pythondiv", true) {
+    if !signed || !cx.attributes.flag("m_pythondiv", true)? {
         return Ok(vec![quotient]);
     }
     let rest = left_over(cx, a, b, quotient)?;
@@ -91,7 +91,7 @@ pub(crate) fn floor_mod_of_floats(cx: &mut Cx<'_, '_>, a: V, b: V) -> Result<V> 
 /// ONNX rounds to the even one of two that are equally near. Away from zero, every step is exact.
 pub(crate) fn round(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
-    if cx.attributes.text("mode") != Some("half_away_from_zero") {
+    if cx.attributes.text("mode")? != Some("half_away_from_zero") {
         return Ok(vec![cx.put("Round", &[x], &[])?]);
     }
     let (zero, half, one) = (number(cx, 0.0)?, number(cx, 0.5)?, number(cx, 1.0)?);
@@ -113,7 +113,7 @@ pub(crate) fn clamp(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (x, dtype) = (cx.input(0)?, cx.dtype(0)?);
     let mut inputs = vec![x];
     for (name, up) in [("min", true), ("max", false)] {
-        let text = cx.attributes.text(name).unwrap_or_default();
+        let text = cx.attributes.text(name)?.unwrap_or_default();
         let bound: f64 = text
             .trim()
             .parse()
@@ -138,7 +138,7 @@ fn converted(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
 
 /// With broadcasting as `PaddlePaddle` does it, the result has the shape of the first of the two.
 pub(crate) fn select(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    if cx.attributes.text("auto_broadcast") == Some("pdpd") {
+    if cx.attributes.text("auto_broadcast")? == Some("pdpd") {
         return Err(cannot("ONNX does not broadcast three operands onto the axes of one"));
     }
     let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
@@ -202,8 +202,8 @@ pub(crate) fn re_lu(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 pub(crate) fn is_inf(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
-    let [positive, negative] =
-        ["detect_positive", "detect_negative"].map(|name| flag(name, cx.attributes.flag(name, true)));
+    let positive = flag("detect_positive", cx.attributes.flag("detect_positive", true)?);
+    let negative = flag("detect_negative", cx.attributes.flag("detect_negative", true)?);
     Ok(vec![cx.put("IsInf", &[x], &[positive, negative])?])
 }
 
@@ -220,7 +220,7 @@ pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 pub(crate) fn convert(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    let to = cx.attributes.dtype("destination_type");
+    let to = cx.attributes.dtype("destination_type")?;
     converted(cx, to.ok_or_else(|| cannot("attribute \"destination_type\" is no element type"))?)
 }
 

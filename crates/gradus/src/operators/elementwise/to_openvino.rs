@@ -30,7 +30,7 @@ fn chain(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
 
 pub(crate) fn modulo(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.rounding_of_floats("OpenVINO does not say that the remainder of floats is exact");
-    let truncates = cx.attributes.flag("fmod", false);
+    let truncates = cx.attributes.flag("fmod", false)?;
     binary(cx, if truncates { "Mod" } else { "FloorMod" })
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.edges_of_floats(open::NAN);
     let mut value = cx.input(0)?;
     for (input, name, operator) in [(1, "min", "Maximum"), (2, "max", "Minimum")] {
-        let bound = match cx.attributes.float(name) {
+        let bound = match cx.attributes.float(name)? {
             Some(bound) => {
                 let dtype = cx.dtype(0)?;
                 cx.number(bound.into(), dtype)?
@@ -147,7 +147,7 @@ pub(crate) fn sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 pub(crate) fn bit_shift(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.edges("counts of as many bits as the type has, or more, are left open");
-    let left = cx.attributes.text("direction") == Some("LEFT");
+    let left = cx.attributes.text("direction")? == Some("LEFT");
     binary(cx, if left { "BitwiseLeftShift" } else { "BitwiseRightShift" })
 }
 
@@ -175,13 +175,13 @@ pub(crate) fn relu(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 pub(crate) fn is_inf(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
-    let [positive, negative] =
-        ["detect_positive", "detect_negative"].map(|name| say(name, cx.attributes.flag(name, true)));
+    let positive = say("detect_positive", cx.attributes.flag("detect_positive", true)?);
+    let negative = say("detect_negative", cx.attributes.flag("detect_negative", true)?);
     Ok(vec![cx.put("IsInf", &[x], &[positive, negative])?])
 }
 
 pub(crate) fn cast_row(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    let to = cx.attributes.dtype("to").ok_or_else(|| cannot("attribute \"to\" is no element type"))?;
+    let to = cx.attributes.dtype("to")?.ok_or_else(|| cannot("attribute \"to\" is no element type"))?;
     cast(cx, to)
 }
 

@@ -17,7 +17,8 @@ use gradus_core::float::{Format, Overflow};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
 
-use crate::op::{Attributes, EvalCx, NodeCx, Op};
+use crate::attributes::Attributes;
+use crate::op::{EvalCx, NodeCx, Op};
 
 /// An operator that maps each element on its own.
 #[derive(Debug)]
@@ -73,8 +74,9 @@ pub(crate) fn test(cx: &mut EvalCx<'_>, function: impl Fn(f64) -> bool) -> Resul
     Ok(vec![Tensor::from_vec(data.shape().clone(), truth)?.into()])
 }
 
-pub(crate) fn is_inf(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-    let [positive, negative] = ["detect_positive", "detect_negative"].map(|name| attributes.flag(name, true));
+pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let positive = attributes.flag("detect_positive", true)?;
+    let negative = attributes.flag("detect_negative", true)?;
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
@@ -85,7 +87,7 @@ pub(crate) fn missing_bound(dtype: DType, since: i64) -> Option<f64> {
     dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))
 }
 
-pub(crate) fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn clip(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
         let least = |a: Number, b: Number, greater: bool| match (a, b) {
             (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
@@ -103,10 +105,10 @@ pub(crate) fn clip(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<V
     }
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(data.dtype(), data.shape()))?;
-    let bound = |input: usize, name: &str| match attributes.float(name) {
+    let bound = |input: usize, name: &str| match attributes.float(name)? {
         Some(value) => Ok(Some(Number::Float(value.into()))),
         None if cx.has(input) => cx.tensor(input)?.only_number().map(Some),
-        None => Ok(missing_bound(data.dtype(), attributes.since)
+        None => Ok(missing_bound(data.dtype(), cx.since())
             .map(|most| Number::Float(if input == 1 { -most } else { most }))),
     };
     let (low, high) = (bound(1, "min")?, bound(2, "max")?);
@@ -256,6 +258,6 @@ pub(crate) fn softplus(x: Number) -> Number {
     float(x, |x| x.max(0.0) + (-x.abs()).exp().ln_1p())
 }
 
-pub(crate) fn is_na_n(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     test(cx, f64::is_nan)
 }

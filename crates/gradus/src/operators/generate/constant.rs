@@ -14,19 +14,20 @@ use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{Cx, Outcome, Stop};
 use crate::op::{EvalCx, NodeCx, Op};
+use crate::schema::Typed as _;
 
 /// Most elements that are read before a run: shapes and scalars are small.
 const MOST_READ: usize = 1 << 16;
 
 /// A large constant is not read.
 pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
-    if let Some(Content::Tensor(constant)) = cx.attribute("value")
+    if let Some(Content::Tensor(constant)) = cx.attributes.get("value")
         && constant.shape().len() > MOST_READ
     {
         let dims: Vec<_> = constant.shape().dims().iter().map(|&len| Dim::from(len)).collect();
         return Ok(vec![Fact::typed(constant.dtype(), dims)]);
     }
-    let given = VALUES.iter().find_map(|name| cx.attribute(name));
+    let given = VALUES.iter().find_map(|name| cx.attributes.get(name));
     let tensor = given.map(tensor_of).transpose()?;
     let tensor = tensor.ok_or_else(|| Stop::shape("no attribute gives a value"))?;
     Ok(vec![Fact::Tensor(TensorFact::of(tensor))])
@@ -73,15 +74,19 @@ pub(crate) struct Constant {
 impl Constant {
     /// Builds the operator of a node.
     pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        let given =
-            cx.signature.attributes.iter().filter_map(|rule| cx.attribute(rule.name)).collect::<Vec<_>>();
+        let given = cx
+            .signature
+            .attributes
+            .iter()
+            .filter_map(|rule| cx.attributes.get(rule.name))
+            .collect::<Vec<_>>();
         let [content] = given[..] else {
             let message = format!("{} attributes give a value, but exactly one must", given.len());
             return Err(Error::new(Kind::Graph, message));
         };
         let tensor = tensor_of(content)?;
         let value = Value::from(tensor.clone());
-        if !cx.signature.outputs[0].types.admits(&value) {
+        if !cx.signature.outputs[0].types.admits(&value.value_type()) {
             let (dtype, since) = (tensor.dtype(), cx.signature.since);
             return Err(Error::new(
                 Kind::Type,

@@ -21,12 +21,12 @@ use crate::operators::nn::infer::of;
 /// Random elements in the shape of the first input, of the element type that the attribute names
 /// or else of the input's.
 pub(crate) fn random_like(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.type_of("dtype").or(cx.dtype(0));
+    let dtype = cx.attributes.dtype("dtype")?.or(cx.dtype(0));
     Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(cx.dims(0)?)))])
 }
 
 pub(crate) fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Outcome {
-    let value = match cx.attribute("value") {
+    let value = match cx.attributes.get("value") {
         Some(Content::Tensor(constant)) => Some(constant.tensor()?),
         _ => None,
     };
@@ -66,15 +66,15 @@ pub(crate) fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn random(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.type_of("dtype").unwrap_or(DType::F32);
-    let shape = cx.ints("shape").unwrap_or(&[]);
+    let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
+    let shape = cx.attributes.ints("shape")?.unwrap_or(&[]);
     Ok(vec![Fact::typed(dtype, shape.iter().map(|&extent| Dim::Known(extent)).collect::<Vec<_>>())])
 }
 
 pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
     let rank = dims.len() + 1;
-    let axis = cx.axis(cx.int_or("axis", -1), rank)?;
+    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, rank)?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
         // The depth may be a float.
@@ -93,12 +93,12 @@ pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn multinomial(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims_of_rank(0, 2)?;
-    let dtype = cx.type_of("dtype").unwrap_or(DType::I32);
-    Ok(vec![Fact::typed(dtype, [dims[0], Dim::Known(cx.int_or("sample_size", 1))])])
+    let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::I32);
+    Ok(vec![Fact::typed(dtype, [dims[0], Dim::Known(cx.attributes.int_or("sample_size", 1)?)])])
 }
 
 pub(crate) fn window(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.type_of("output_datatype").unwrap_or(DType::F32);
+    let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     let size = match cx.integer(0) {
         Some(size) => size,
         None => cx.data("the size is not known before the run", Bounds::EXTENT),
@@ -107,7 +107,7 @@ pub(crate) fn window(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn mel_weights(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.type_of("output_datatype").unwrap_or(DType::F32);
+    let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     let bins = match cx.integer(0) {
         Some(bins) => bins,
         None => cx.data("the number of bins is not known before the run", Bounds::EXTENT),
@@ -131,8 +131,9 @@ pub(crate) fn dft(cx: &mut Cx<'_, '_>) -> Outcome {
     if rank < 2 {
         return Err(Stop::shape("the input has no axis for the real and the imaginary part"));
     }
-    let (one_sided, inverse) = (cx.flag("onesided", false), cx.flag("inverse", false));
-    let axis = match cx.int("axis") {
+    let (one_sided, inverse) =
+        (cx.attributes.flag("onesided", false)?, cx.attributes.flag("inverse", false)?);
+    let axis = match cx.attributes.int("axis")? {
         Some(axis) => Some(axis),
         None if cx.has(2) => cx.known_integers(2).and_then(|axis| axis.first().copied()),
         None => Some(if cx.version >= 20 { -2 } else { 1 }),
@@ -178,13 +179,14 @@ pub(crate) fn stft(cx: &mut Cx<'_, '_>) -> Outcome {
     let room = cx.subtract(signal, frame);
     let steps = cx.floor_divide(room, step);
     let frames = cx.add(steps, Dim::ONE);
-    let bins = if cx.flag("onesided", true) { half(cx, frame) } else { frame };
+    let bins = if cx.attributes.flag("onesided", true)? { half(cx, frame) } else { frame };
     Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])])
 }
 
 pub(crate) fn string_normalizer(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let stopwords = matches!(cx.attribute("stopwords"), Some(Content::Strings(words)) if !words.is_empty());
+    let stopwords =
+        matches!(cx.attributes.get("stopwords"), Some(Content::Strings(words)) if !words.is_empty());
     let mut all = dims.to_vec();
     if let Some(last) = all.last_mut().filter(|_| stopwords) {
         *last = cx.data("how many texts are no stopwords", Bounds::EXTENT);
@@ -194,7 +196,7 @@ pub(crate) fn string_normalizer(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn tf_idf(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let indexes = cx.ints("ngram_indexes").unwrap_or(&[]);
+    let indexes = cx.attributes.ints("ngram_indexes")?.unwrap_or(&[]);
     let width = Dim::Known(indexes.iter().max().map_or(0, |most| most.saturating_add(1)));
     let all = match &*dims {
         [] | [_] => vec![width],
@@ -204,7 +206,7 @@ pub(crate) fn tf_idf(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn eye_like(cx: &mut Cx<'_, '_>) -> Outcome {
-    let to = cx.type_of("dtype").or(cx.dtype(0));
+    let to = cx.attributes.dtype("dtype")?.or(cx.dtype(0));
     Ok(vec![of(to, cx.dims(0)?)])
 }
 
@@ -221,7 +223,7 @@ pub(crate) fn string_split(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn image_decoder(cx: &mut Cx<'_, '_>) -> Outcome {
-    let channels = if cx.text("pixel_format") == Some("Grayscale") { 1 } else { 3 };
+    let channels = if cx.attributes.text("pixel_format")? == Some("Grayscale") { 1 } else { 3 };
     let [height, width] =
         ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::EXTENT));
     Ok(vec![Fact::typed(DType::U8, [height, width, Dim::Known(channels)])])

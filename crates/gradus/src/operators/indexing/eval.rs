@@ -3,14 +3,15 @@
 use gradus_core::convert::{self, FromNumber, usize_of_i64};
 use gradus_core::{Kind, Number, Result, Shape, Tensor, Value, dispatch};
 
-use crate::op::{Attributes, EvalCx};
+use crate::attributes::Attributes;
+use crate::op::EvalCx;
 use crate::operators::indices;
 use crate::operators::output::{allowed, chosen, one, wrong};
 
-pub(crate) fn slice(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn slice(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let list = |name: &str, input: usize| match attributes.ints(name) {
+    let list = |name: &str, input: usize| match attributes.ints(name)? {
         Some(values) => Ok(Some(values.to_vec())),
         None if cx.has(input) => cx.integers(input).map(Some),
         None => Ok(None),
@@ -32,10 +33,10 @@ pub(crate) fn slice(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<
     one(chosen(cx, data, &indices)?)
 }
 
-pub(crate) fn gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn gather(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let dims = data.shape().dims();
-    let axis = indices::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
     let chosen_indices = cx.integers(1)?.into_iter().map(|index| indices::index(index, dims[axis]));
     let mut all = indices::all(dims);
     all[axis] = chosen_indices.collect::<Result<_>>()?;
@@ -79,10 +80,10 @@ fn pointed(data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
     each.collect()
 }
 
-pub(crate) fn gather_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn gather_elements(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let shape = allowed(cx, data.dtype(), indices.shape().dims())?;
-    one(data.picked(shape, &pointed(data, indices, attributes.int("axis").unwrap_or(0))?)?)
+    one(data.picked(shape, &pointed(data, indices, attributes.int("axis")?.unwrap_or(0))?)?)
 }
 
 /// Where blocks start that tuples of indices name, how long they are, and the extents of all of them.
@@ -108,9 +109,9 @@ fn blocks(data: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, 
     Ok((starts, size, [before, rest].concat()))
 }
 
-pub(crate) fn gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn gather_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
-    let batch = attributes.int("batch_dims").and_then(usize_of_i64).unwrap_or(0);
+    let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
     let (starts, size, dims) = blocks(data, indices, batch)?;
     let shape = allowed(cx, data.dtype(), &dims)?;
     let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
@@ -118,7 +119,11 @@ pub(crate) fn gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<
 }
 
 /// The data with updates written to places, or combined with what is there.
-pub(crate) fn scattered(attributes: &Attributes, cx: &EvalCx<'_>, places: &[usize]) -> Result<Vec<Value>> {
+pub(crate) fn scattered(
+    attributes: &Attributes<'_>,
+    cx: &EvalCx<'_>,
+    places: &[usize],
+) -> Result<Vec<Value>> {
     fn combine<T: FromNumber>(
         data: &Tensor,
         updates: &Tensor,
@@ -156,7 +161,7 @@ pub(crate) fn scattered(attributes: &Attributes, cx: &EvalCx<'_>, places: &[usiz
         ));
     }
     allowed(cx, data.dtype(), data.shape().dims())?;
-    match attributes.text("reduction") {
+    match attributes.text("reduction")? {
         None | Some("none") => {
             let mut all: Vec<_> = (0..data.len()).map(|place| (0, place)).collect();
             for (i, &place) in places.iter().enumerate() {
@@ -172,23 +177,23 @@ pub(crate) fn scattered(attributes: &Attributes, cx: &EvalCx<'_>, places: &[usiz
     }
 }
 
-pub(crate) fn scatter_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-    let places = pointed(cx.tensor(0)?, cx.tensor(1)?, attributes.int("axis").unwrap_or(0))?;
+pub(crate) fn scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let places = pointed(cx.tensor(0)?, cx.tensor(1)?, attributes.int("axis")?.unwrap_or(0))?;
     scattered(attributes, cx, &places)
 }
 
-pub(crate) fn scatter_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (starts, size, _) = blocks(cx.tensor(0)?, cx.tensor(1)?, 0)?;
     let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
     scattered(attributes, cx, &places)
 }
 
-pub(crate) fn compress(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn compress(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let truth: Vec<_> = cx.tensor(1)?.numbers()?.map(|number| !number.is_zero()).collect();
     let kept = |extent: usize| -> Vec<usize> { (0..extent.min(truth.len())).filter(|&i| truth[i]).collect() };
-    match attributes.int("axis") {
+    match attributes.int("axis")? {
         None => {
             let places = kept(data.len());
             one(data.picked(Shape::vector(places.len()), &places)?)

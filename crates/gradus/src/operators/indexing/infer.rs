@@ -110,15 +110,15 @@ pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
 /// Slices by the bounds that attributes or inputs name; which inputs name axes and steps, standards say differently.
 pub(crate) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize) -> Outcome {
     let dims = cx.dims(0)?;
-    let list = |cx: &mut Cx<'_, '_>, name: &str, input: usize| -> Option<Dims> {
-        match cx.ints(name) {
+    let list = |cx: &mut Cx<'_, '_>, name: &str, input: usize| -> Result<Option<Dims>, Stop> {
+        Ok(match cx.attributes.ints(name)? {
             Some(values) => Some(values.iter().map(|&value| Dim::Known(value)).collect()),
             None => cx.integers(input),
-        }
+        })
     };
-    let (starts, ends) = (list(cx, "starts", 1), list(cx, "ends", 2));
-    let given = cx.has(axes_input) || cx.ints("axes").is_some();
-    let axes = if given { list(cx, "axes", axes_input) } else { None };
+    let (starts, ends) = (list(cx, "starts", 1)?, list(cx, "ends", 2)?);
+    let given = cx.has(axes_input) || cx.attributes.ints("axes")?.is_some();
+    let axes = if given { list(cx, "axes", axes_input)? } else { None };
     let known = |dims: &Dims| dims.iter().map(|dim| dim.known()).collect::<Option<Vec<_>>>();
     let axes: Option<Vec<usize>> = match (given, axes.as_ref().and_then(known)) {
         (true, Some(axes)) => Some(cx.axes(&axes, dims.len())?),
@@ -201,7 +201,7 @@ fn shorter(cx: &mut Cx<'_, '_>, dim: Dim, why: &str) -> Dim {
 
 pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
+    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     if let (Some(extent), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
         indices.iter().try_for_each(|&index| indices::index(index, extent).map(|_| ()))?;
     }
@@ -250,7 +250,7 @@ pub(crate) fn gathered(cx: &mut Cx<'_, '_>, axis: usize, batch: usize) -> Outcom
 
 pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
-    let batch = usize_of_i64(cx.int_or("batch_dims", 0)).unwrap_or(0);
+    let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
     let Some((last, before)) = indices.split_last() else {
         return Err(Stop::shape("the indices are a scalar"));
     };
@@ -279,7 +279,7 @@ pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn scatter_nd(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let plain = cx.text("reduction").is_none_or(|reduction| reduction == "none");
+    let plain = cx.attributes.text("reduction")?.is_none_or(|reduction| reduction == "none");
     let put = |cx: &mut Cx<'_, '_>| {
         let [Dim::Known(len)] = *dims else { return None };
         let [_, Dim::ONE] = *cx.known_dims(1)? else { return None };
@@ -296,7 +296,7 @@ pub(crate) fn scatter_nd(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn compress(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0);
-    let Some(axis) = cx.int("axis") else {
+    let Some(axis) = cx.attributes.int("axis")? else {
         let most = match dims {
             Ok(dims) => {
                 let count = cx.product(&dims.clone());

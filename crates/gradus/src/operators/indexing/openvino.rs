@@ -12,11 +12,12 @@ use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
 
+use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{Cx, Outcome, Stop};
-use crate::op::{Attributes, EvalCx};
+use crate::op::EvalCx;
 use crate::operators::indexing::infer::{
     chosen, cut, gather_nd, gathered, like_first, sliced, with_elements,
 };
@@ -37,7 +38,7 @@ fn integers_or(cx: &mut Cx<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>,
 
 pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
     let (rank, indices) = (cx.dims(0)?.len(), cx.dims(1)?.len());
-    let batch = cx.int_or("batch_dims", 0);
+    let batch = cx.attributes.int_or("batch_dims", 0)?;
     let batch = if batch < 0 { batch.saturating_add(i64_of(indices)) } else { batch };
     let batch = usize_of_i64(batch).ok_or_else(|| Stop::shape("the batch has fewer than 0 axes"))?;
     let Some(axis) = cx.integer(2).and_then(Dim::known) else {
@@ -67,7 +68,7 @@ fn all_within(cx: &mut Cx<'_, '_>, axis: usize) -> Result<bool, Stop> {
 
 pub(crate) fn gather_nd_merged(cx: &mut Cx<'_, '_>) -> Outcome {
     let mut facts = gather_nd(cx)?;
-    let batch = usize_of_i64(cx.int_or("batch_dims", 0)).unwrap_or(0);
+    let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
     if cx.node.version == Some(5)
         && batch > 1
         && let [Fact::Tensor(TensorFact { dims: Some(dims), .. })] = &mut facts[..]
@@ -92,17 +93,23 @@ enum Stride {
 }
 
 /// The masks of a strided slice.
-struct Masks([Vec<i64>; 5]);
+pub(crate) struct Masks([Vec<i64>; 5]);
 
 impl Masks {
     const NAMES: [&str; 5] = ["begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"];
-    const BEGIN: usize = 0;
-    const END: usize = 1;
-    const NEW: usize = 2;
-    const SHRINK: usize = 3;
-    const ELLIPSIS: usize = 4;
+    pub(crate) const BEGIN: usize = 0;
+    pub(crate) const END: usize = 1;
+    pub(crate) const NEW: usize = 2;
+    pub(crate) const SHRINK: usize = 3;
+    pub(crate) const ELLIPSIS: usize = 4;
 
-    fn set(&self, mask: usize, at: usize) -> bool {
+    pub(crate) fn read(attributes: &Attributes<'_>) -> Computed<Masks> {
+        let lists = Masks::NAMES.iter().map(|name| Ok(attributes.list(name)?.unwrap_or_default()));
+        let lists = lists.collect::<Computed<Vec<_>>>()?;
+        Ok(Masks(lists.try_into().expect("there is a list for each name")))
+    }
+
+    pub(crate) fn set(&self, mask: usize, at: usize) -> bool {
         self.0[mask].get(at).is_some_and(|&bit| bit != 0)
     }
 
@@ -183,7 +190,7 @@ fn taken(plan: &[Stride], dims: &[usize]) -> Option<Computed<Vec<Vec<usize>>>> {
 
 pub(crate) fn strided_slice(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let masks = Masks(Masks::NAMES.map(|name| cx.list(name).unwrap_or_default()));
+    let masks = Masks::read(&cx.attributes)?;
     let (begins, ends) = (cx.integers(1), cx.integers(2));
     let count = match (&begins, &ends) {
         (Some(list), _) | (_, Some(list)) => list.len(),
@@ -241,7 +248,7 @@ pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
     };
     let dims = cx.dims(0)?;
     let count = cx.node.outputs.len();
-    let parts = cx.int("num_splits").filter(|&parts| parts > 0).unwrap_or(i64_of(count));
+    let parts = cx.attributes.int("num_splits")?.filter(|&parts| parts > 0).unwrap_or(i64_of(count));
     let size = cx.floor_divide(dims[axis], Dim::Known(parts));
     let whole = cx.multiply(size, Dim::Known(parts));
     cx.equal(whole, dims[axis], "an axis that is split evenly")?;
@@ -279,7 +286,7 @@ pub(crate) fn variadic_split(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
     let mut all = cx.dims(0)?.to_vec();
-    let axis = cx.axis(cx.int_or("axis", -1), all.len() + 1)?;
+    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
         None => cx.data("the depth is not known before the run", Bounds::EXTENT),
@@ -291,7 +298,8 @@ pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
 /// Channels to blocks of the spatial axes, or back.
 pub(crate) fn blocks(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let ([batch, channels, spatial @ ..], block @ 1..) = (&*dims, cx.int_or("block_size", 1)) else {
+    let ([batch, channels, spatial @ ..], block @ 1..) = (&*dims, cx.attributes.int_or("block_size", 1)?)
+    else {
         return Err(Stop::shape("batch, channels and a block size above 0 are wanted"));
     };
     let block = Dim::Known(block);
@@ -377,7 +385,7 @@ pub(crate) fn transformed(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn eye(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.type_of("output_type").or(Some(DType::I32));
+    let dtype = cx.attributes.dtype("output_type")?.or(Some(DType::I32));
     let mut all =
         if cx.has(3) { integers_or(cx, 3, "the batch is not known before the run")? } else { Vec::new() };
     for input in [0, 1] {
@@ -389,11 +397,11 @@ pub(crate) fn eye(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(dtype, all)])
 }
 
-pub(crate) fn run_gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
     let axis = indices::axis(cx.integer(2)?, dims.len())?;
-    let batch = attributes.int("batch_dims").unwrap_or(0);
+    let batch = attributes.int("batch_dims")?.unwrap_or(0);
     let batch = if batch < 0 { batch.saturating_add(i64_of(index_dims.len())) } else { batch };
     let batch = usize_of_i64(batch).filter(|&batch| batch <= axis && batch <= index_dims.len());
     let batch = batch.ok_or_else(|| Error::new(Kind::Shape, "the batch has more axes than it can have"))?;
@@ -412,7 +420,7 @@ pub(crate) fn run_gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Comput
         let chosen = [&position[..batch], &position[axis..behind]].concat();
         let index = match indices::index(numbers[indexing::eval::place_of(&chosen, index_dims)], dims[axis]) {
             Ok(index) => index,
-            Err(_) if attributes.since >= 8 => return Ok((1, 0)),
+            Err(_) if cx.since() >= 8 => return Ok((1, 0)),
             Err(error) => return Err(error),
         };
         let place = [&position[..axis], &[index], &position[behind..]].concat();
@@ -423,11 +431,11 @@ pub(crate) fn run_gather(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Comput
     Ok(vec![Tensor::woven(&[data, &zero], shape, &each)?.into()])
 }
 
-pub(crate) fn run_gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let found = indexing::eval::gather_nd(attributes, cx)?;
-    let batch = attributes.int("batch_dims").and_then(usize_of_i64).unwrap_or(0);
+    let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
     let [Value::Tensor(tensor)] = &found[..] else { return Ok(found) };
-    if attributes.since != 5 || batch < 2 {
+    if cx.since() != 5 || batch < 2 {
         return Ok(found);
     }
     let (merged, rest) = tensor.shape().dims().split_at(batch);
@@ -435,15 +443,15 @@ pub(crate) fn run_gather_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Com
     Ok(vec![tensor.reshaped(Shape::new(dims)?)?.into()])
 }
 
-pub(crate) fn run_slice(_: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_slice(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let inputs = [0, 1, 2, 4, 3].map(|index| input(cx, index));
     called(cx, indexing::eval::slice, Vec::new(), &inputs)
 }
 
-pub(crate) fn run_strided_slice(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_strided_slice(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let masks = Masks(Masks::NAMES.map(|name| attributes.list(name).unwrap_or_default()));
+    let masks = Masks::read(attributes)?;
     let known = |list: Vec<i64>| list.into_iter().map(Dim::Known).collect::<Vec<_>>();
     let (begins, ends) = (known(cx.integers(1)?), known(cx.integers(2)?));
     let steps = if cx.has(3) { cx.integers(3)? } else { vec![1; begins.len()] };
@@ -474,9 +482,9 @@ fn extent(cx: &EvalCx<'_>) -> Computed<i64> {
     Ok(i64_of(shape[indices::axis(cx.integer(1)?, shape.rank())?]))
 }
 
-pub(crate) fn run_split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_split(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let extent = extent(cx)?;
-    let parts = attributes.int("num_splits").filter(|&parts| parts > 0 && extent % parts == 0);
+    let parts = attributes.int("num_splits")?.filter(|&parts| parts > 0 && extent % parts == 0);
     let parts = parts.ok_or_else(|| {
         let message = format!("attribute \"num_splits\" does not divide an axis of {extent} elements");
         Error::new(Kind::Shape, message)
@@ -486,7 +494,7 @@ pub(crate) fn run_split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Compute
     run_parts(cx, &vec![extent / parts; count])
 }
 
-pub(crate) fn run_variadic_split(_: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let mut sizes = cx.integers(2)?;
     if let Some(open) = sizes.iter().position(|&size| size == -1) {
         let others =
@@ -497,7 +505,7 @@ pub(crate) fn run_variadic_split(_: &Attributes, cx: &mut EvalCx<'_>) -> Compute
 }
 
 /// Slices of an axis are replaced where the indices say.
-pub(crate) fn run_scatter_update(_: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let (data, indices, updates) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let dims = data.shape().dims();
     let axis = indices::axis(cx.integer(3)?, dims.len())?;
@@ -521,7 +529,7 @@ pub(crate) fn run_scatter_update(_: &Attributes, cx: &mut EvalCx<'_>) -> Compute
 
 /// The names that other standards give to reductions, and what is scattered without what was there.
 fn reduction(attributes: &Attributes) -> Computed<Content> {
-    let name = match attributes.text("reduction").unwrap_or("none") {
+    let name = match attributes.text("reduction")?.unwrap_or("none") {
         "none" => "none",
         "sum" => "add",
         "prod" => "mul",
@@ -534,9 +542,10 @@ fn reduction(attributes: &Attributes) -> Computed<Content> {
     Ok(Content::Bytes(name.into()))
 }
 
-pub(crate) fn run_scatter_elements(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let how = reduction(attributes)?;
-    if attributes.text("reduction").is_some_and(|how| how != "none") && !attributes.flag("use_init_val", true)
+    if attributes.text("reduction")?.is_some_and(|how| how != "none")
+        && !attributes.flag("use_init_val", true)?
     {
         return Err(Error::new(Kind::Unsupported, "updates without what was there are not run"));
     }
@@ -545,22 +554,22 @@ pub(crate) fn run_scatter_elements(attributes: &Attributes, cx: &mut EvalCx<'_>)
     called(cx, indexing::eval::scatter_elements, given, &inputs)
 }
 
-pub(crate) fn run_scatter_nd(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let given = vec![("reduction", reduction(attributes)?)];
     let inputs = [0, 1, 2].map(|index| input(cx, index));
     called(cx, indexing::eval::scatter_nd, given, &inputs)
 }
 
-pub(crate) fn run_one_hot(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let (indices, on, off) = (cx.tensor(0)?, cx.tensor(2)?, cx.tensor(3)?);
     let depth = usize_of_i64(cx.integer(1)?);
     let depth = depth.ok_or_else(|| Error::new(Kind::Value, "the depth is negative"))?;
     let mut dims = indices.shape().dims().to_vec();
-    let axis = indices::axis(attributes.int("axis").unwrap_or(-1), dims.len() + 1)?;
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len() + 1)?;
     dims.insert(axis, depth);
     let shape = allowed(cx, on.dtype(), &dims)?;
     let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
-    let normalized = attributes.text("negative_indices_mode") == Some("normalize");
+    let normalized = attributes.text("negative_indices_mode")? == Some("normalize");
     let each = indexing::eval::positions(&dims).map(|mut position| {
         let at = position.remove(axis);
         let index = numbers[indexing::eval::place_of(&position, indices.shape().dims())];
@@ -571,10 +580,10 @@ pub(crate) fn run_one_hot(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Compu
     Ok(vec![Tensor::woven(&[off, on], shape, &each)?.into()])
 }
 
-pub(crate) fn run_reverse(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axes: Vec<usize> = match attributes.text("mode") {
+    let axes: Vec<usize> = match attributes.text("mode")? {
         Some("mask") => {
             let mask = cx.tensor(1)?.numbers()?;
             mask.enumerate().filter(|(_, bit)| !bit.is_zero()).map(|(axis, _)| axis).collect()
@@ -591,7 +600,7 @@ pub(crate) fn run_reverse(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Compu
 }
 
 /// Elements move along axes, and come in again at the other end.
-pub(crate) fn run_roll(_: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
@@ -607,8 +616,8 @@ pub(crate) fn run_roll(_: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Valu
     Ok(vec![output::chosen(cx, data, &indices)?.into()])
 }
 
-pub(crate) fn run_eye(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
-    let dtype = attributes.dtype("output_type").unwrap_or(DType::I32);
+pub(crate) fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    let dtype = attributes.dtype("output_type")?.unwrap_or(DType::I32);
     let batch = if cx.has(3) { cx.integers(3)? } else { Vec::new() };
     let (rows, columns, offset) = (cx.integer(0)?, cx.integer(1)?, cx.integer(2)?);
     let dims = Shape::from_i64(&[batch, vec![rows, columns]].concat())?;
@@ -638,7 +647,7 @@ pub(crate) fn embedding_bag_packed(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn random_uniform(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.type_of("output_type");
+    let dtype = cx.attributes.dtype("output_type")?;
     let dims = integers_or(cx, 0, "the shape is not known before the run")?;
     Ok(vec![of(dtype, dims)])
 }

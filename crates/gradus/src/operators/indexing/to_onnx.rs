@@ -8,6 +8,7 @@ use crate::conversion::node::{Cx, cannot, not_known};
 use crate::conversion::open;
 use crate::conversion::target::{NONE, V};
 use crate::conversion::to_onnx::{int, word};
+use crate::operators::indexing::openvino::Masks;
 use crate::operators::indices::axis as axis_of;
 
 /// Indices in a type that ONNX takes.
@@ -29,7 +30,7 @@ fn out_of_range(cx: &mut Cx<'_, '_>, axis: usize) -> Result<()> {
 /// ONNX has batches only where what is chosen follows them: other axes are moved there and back.
 pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let axis = cx.named_axis(2, 0)?;
-    let batch = cx.attributes.int("batch_dims").unwrap_or(0);
+    let batch = cx.attributes.int("batch_dims")?.unwrap_or(0);
     let mut x = cx.input(0)?;
     if cx.node.version.is_some_and(|version| version >= 8) {
         out_of_range(cx, axis)?;
@@ -66,7 +67,7 @@ pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 /// Before version 8, the axes of the batch become one.
 pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (x, indices) = (cx.input(0)?, cx.whole(1)?);
-    let batch = cx.attributes.int("batch_dims").unwrap_or(0);
+    let batch = cx.attributes.int("batch_dims")?.unwrap_or(0);
     let found = cx.put("GatherND", &[x, indices], &[int("batch_dims", batch)])?;
     if batch < 2 || cx.node.version.is_some_and(|version| version >= 8) {
         return Ok(vec![found]);
@@ -80,7 +81,7 @@ pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// How updates of one place are put together, in the words of ONNX.
 fn reduction(cx: &mut Cx<'_, '_>) -> Result<Option<(&'static str, Content)>> {
-    let how = match cx.attributes.text("reduction").unwrap_or("none") {
+    let how = match cx.attributes.text("reduction")?.unwrap_or("none") {
         "none" => {
             cx.edges("which of several updates of one place stays is left open");
             return Ok(None);
@@ -119,29 +120,27 @@ struct Plan {
 }
 
 fn plan(cx: &Cx<'_, '_>, count: usize) -> Result<Plan> {
-    let mask = |name: &str| cx.attributes.list(name).unwrap_or_default();
-    let names = ["begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"];
-    let masks = names.map(mask);
-    let set = |which: usize, at: usize| masks[which].get(at).is_some_and(|&bit| bit != 0);
+    let masks = Masks::read(&cx.attributes)?;
+    let set = |mask: usize, at: usize| masks.set(mask, at);
     let steps = if cx.has(3) { cx.integers(3)? } else { vec![1; count] };
-    let consumed = (0..count).filter(|&at| !set(2, at) && !set(4, at)).count();
+    let consumed = (0..count).filter(|&at| !set(Masks::NEW, at) && !set(Masks::ELLIPSIS, at)).count();
     let (mut plan, mut axis, mut place) = (Plan::default(), 0, 0);
     for at in 0..count {
-        if set(4, at) {
+        if set(Masks::ELLIPSIS, at) {
             let hidden = cx.rank(0)?.checked_sub(consumed);
             let hidden = hidden.ok_or_else(|| cannot("there are bounds for more axes than the input has"))?;
             (axis, place) = (axis + hidden, place + hidden);
-        } else if set(2, at) {
+        } else if set(Masks::NEW, at) {
             plan.new.push(i64_of(place));
             place += 1;
-        } else if set(3, at) {
-            plan.shrunk.push((axis, if set(0, at) { Bound::Known(0) } else { Bound::At(at) }));
+        } else if set(Masks::SHRINK, at) {
+            plan.shrunk.push((axis, if set(Masks::BEGIN, at) { Bound::Known(0) } else { Bound::At(at) }));
             axis += 1;
         } else {
             let step = steps.get(at).copied().ok_or_else(|| cannot("there are fewer steps than bounds"))?;
             let (first, last) = if step < 0 { (i64::MAX, i64::MIN) } else { (0, i64::MAX) };
-            let begin = if set(0, at) { Bound::Known(first) } else { Bound::At(at) };
-            let end = if set(1, at) { Bound::Known(last) } else { Bound::At(at) };
+            let begin = if set(Masks::BEGIN, at) { Bound::Known(first) } else { Bound::At(at) };
+            let end = if set(Masks::END, at) { Bound::Known(last) } else { Bound::At(at) };
             plan.cuts.push((axis, begin, end, step));
             (axis, place) = (axis + 1, place + 1);
         }
@@ -249,7 +248,7 @@ pub(crate) fn scatter_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 pub(crate) fn reverse(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
     let named = cx.integers(1)?;
-    let axes: Vec<i64> = if cx.attributes.text("mode") == Some("mask") {
+    let axes: Vec<i64> = if cx.attributes.text("mode")? == Some("mask") {
         let set = named.iter().enumerate().filter(|(_, bit)| **bit != 0);
         set.map(|(axis, _)| i64_of(axis)).collect()
     } else {
@@ -270,7 +269,7 @@ pub(crate) fn reverse(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (x, indices) = (cx.input(0)?, cx.input(1)?);
-    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.attributes.int("axis")?.unwrap_or(0);
     Ok(vec![cx.put("GatherElements", &[x, indices], &[int("axis", axis)])?])
 }
 
@@ -291,7 +290,7 @@ pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (x, outputs) = (cx.input(0)?, cx.outputs());
     let axis = int("axis", cx.axis_in_set(cx.integer(1)?, cx.rank_if_known(0))?);
-    let count = cx.attributes.int("num_splits").unwrap_or(i64_of(outputs));
+    let count = cx.attributes.int("num_splits")?.unwrap_or(i64_of(outputs));
     if count != i64_of(outputs) {
         return Err(cannot(format!("{count} parts are asked for, but there are {outputs} outputs")));
     }
@@ -301,7 +300,7 @@ pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 pub(crate) fn scatter_elements_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    if !cx.attributes.flag("use_init_val", true) {
+    if !cx.attributes.flag("use_init_val", true)? {
         return Err(cannot("ONNX does not put updates together without what was there"));
     }
     let how = reduction(cx)?;

@@ -11,7 +11,7 @@ use crate::conversion::to_openvino::{numpy, say};
 /// Along other axes than the one that is chosen from, OpenVINO wants as many indices as there are elements.
 pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (mut x, indices) = (cx.input(0)?, cx.input(1)?);
-    let named = cx.attributes.int("axis").unwrap_or(0);
+    let named = cx.attributes.int("axis")?.unwrap_or(0);
     let axis = cx.axis(named, 0)?;
     let extents = |input: usize| cx.fact(input).as_tensor()?.dims.clone();
     let (of_data, of_indices) = (extents(0), extents(1));
@@ -36,7 +36,7 @@ pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// How updates of one place are put together, in the words of OpenVINO.
 fn reduction(cx: &mut Cx<'_, '_>) -> Result<&'static str> {
-    let how = match cx.attributes.text("reduction").unwrap_or("none") {
+    let how = match cx.attributes.text("reduction")?.unwrap_or("none") {
         "none" => "none",
         "add" => "sum",
         "mul" => "prod",
@@ -62,7 +62,7 @@ pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let steps = if cx.has(4) {
         cx.input(4)?
     } else {
-        let listed = cx.attributes.list("starts").map(|list| list.len());
+        let listed = cx.attributes.list("starts")?.map(|list| list.len());
         let count =
             listed.or_else(|| cx.len(1)).ok_or_else(|| not_known("the number of axes that are sliced"))?;
         // All bounds are of one type.
@@ -78,13 +78,13 @@ pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 /// Sizes are given, or parts are alike; since version 18, the last part may be shorter.
 pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (x, outputs) = (cx.input(0)?, cx.outputs());
-    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.attributes.int("axis")?.unwrap_or(0);
     let at = cx.scalar(axis);
     if let Some(sizes) = cx.given("split", 1)? {
         return cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs);
     }
     let count = i64_of(outputs);
-    let named = cx.attributes.int("num_outputs");
+    let named = cx.attributes.int("num_outputs")?;
     if named.is_none() {
         return cx.put_many("Split", &[x, at], &[say("num_splits", count)], outputs);
     }
@@ -118,21 +118,21 @@ pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (x, indices) = (cx.input(0)?, cx.input(1)?);
-    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.attributes.int("axis")?.unwrap_or(0);
     let axis = cx.scalar(axis);
     Ok(vec![cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?])
 }
 
 pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (x, indices) = (cx.input(0)?, cx.input(1)?);
-    let batch = cx.attributes.int("batch_dims").unwrap_or(0);
+    let batch = cx.attributes.int("batch_dims")?.unwrap_or(0);
     Ok(vec![cx.put("GatherND", &[x, indices], &[say("batch_dims", batch)])?])
 }
 
 pub(crate) fn scatter_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let how = reduction(cx)?;
     let inputs = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
-    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.attributes.int("axis")?.unwrap_or(0);
     let axis = cx.scalar(axis);
     let inputs = [&inputs[..], &[axis]].concat();
     Ok(vec![cx.put("ScatterElementsUpdate", &inputs, &[say("reduction", how), say("use_init_val", true)])?])

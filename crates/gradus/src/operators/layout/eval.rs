@@ -9,14 +9,15 @@
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
 use gradus_core::{DType, Kind, Number, Result, Shape, Tensor, Value};
 
-use crate::op::{Attributes, EvalCx};
+use crate::attributes::Attributes;
+use crate::op::EvalCx;
 use crate::operators::indexing::eval::{place_of, positions};
 use crate::operators::indices;
 use crate::operators::output::{allowed, chosen, one, wrong};
 
-pub(crate) fn reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
-    let target = match attributes.ints("shape") {
+    let target = match attributes.ints("shape")? {
         Some(shape) => shape.to_vec(),
         None => cx.integers(1)?,
     };
@@ -28,9 +29,11 @@ pub(crate) fn reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Ve
                 open = Some(axis);
                 1
             }
-            0 if !attributes.flag("allowzero", false) => *data.shape().dims().get(axis).ok_or_else(|| {
-                wrong(Kind::Shape, format!("axis {axis} is copied, but the input has none"))
-            })?,
+            0 if !attributes.flag("allowzero", false)? => {
+                *data.shape().dims().get(axis).ok_or_else(|| {
+                    wrong(Kind::Shape, format!("axis {axis} is copied, but the input has none"))
+                })?
+            }
             dim => usize_of_i64(dim)
                 .ok_or_else(|| wrong(Kind::Shape, format!("element {axis} of the shape is {dim}")))?,
         });
@@ -49,25 +52,25 @@ pub(crate) fn reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Ve
     one(data.reshaped(Shape::new(dims)?)?)
 }
 
-pub(crate) fn flatten(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn flatten(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axis = attributes.int("axis").unwrap_or(1);
+    let axis = attributes.int("axis")?.unwrap_or(1);
     let axis = if axis == i64_of(dims.len()) { dims.len() } else { indices::axis(axis, dims.len())? };
     let (before, after) = dims.split_at(axis);
     one(data.reshaped(Shape::new([before.iter().product(), after.iter().product()])?)?)
 }
 
 /// The axes that the attribute or the second input names, if one is given.
-fn named_axes(attributes: &Attributes, cx: &EvalCx<'_>) -> Result<Option<Vec<i64>>> {
-    match attributes.ints("axes") {
+fn named_axes(attributes: &Attributes<'_>, cx: &EvalCx<'_>) -> Result<Option<Vec<i64>>> {
+    match attributes.ints("axes")? {
         Some(axes) => Ok(Some(axes.to_vec())),
         None if cx.has(1) => cx.integers(1).map(Some),
         None => Ok(None),
     }
 }
 
-pub(crate) fn squeeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn squeeze(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axes = match named_axes(attributes, cx)? {
@@ -81,7 +84,7 @@ pub(crate) fn squeeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Ve
     one(data.reshaped(Shape::new(left)?)?)
 }
 
-pub(crate) fn unsqueeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn unsqueeze(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let axes = named_axes(attributes, cx)?.unwrap_or_default();
     let rank = data.shape().rank() + axes.len();
@@ -92,10 +95,10 @@ pub(crate) fn unsqueeze(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<
     one(data.reshaped(Shape::new(dims)?)?)
 }
 
-pub(crate) fn transpose(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn transpose(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let perm = match attributes.ints("perm") {
+    let perm = match attributes.ints("perm")? {
         Some(perm) => indices::axes(perm, dims.len())?,
         None => (0..dims.len()).rev().collect(),
     };
@@ -110,7 +113,7 @@ pub(crate) fn transpose(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<
     one(data.picked(shape, &indices::turned(dims, &perm))?)
 }
 
-pub(crate) fn expand(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn expand(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let target = Shape::from_i64(&cx.integers(1)?)?;
     let shape = data.shape().broadcast(&target)?;
@@ -119,11 +122,11 @@ pub(crate) fn expand(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> 
     one(data.picked(shape, &places)?)
 }
 
-pub(crate) fn tile(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn tile(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let mut repeats = vec![1; dims.len()];
-    if attributes.since == 1 {
+    if cx.since() == 1 {
         let number = |cx: &EvalCx<'_>, index: usize| cx.tensor(index)?.only_number().map(i64::from_number);
         repeats[indices::axis(number(cx, 2)?, dims.len())?] = number(cx, 1)?;
     } else {
@@ -144,9 +147,9 @@ pub(crate) fn tile(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<V
     one(chosen(cx, data, &indices)?)
 }
 
-pub(crate) fn concat(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let parts = (0..cx.inputs.len()).map(|input| cx.tensor(input)).collect::<Result<Vec<_>>>()?;
-    let axis = attributes.int("axis").unwrap_or(1);
+    let axis = attributes.int("axis")?.unwrap_or(1);
     one(joined(cx, &parts, axis)?)
 }
 
@@ -174,15 +177,15 @@ pub(crate) fn joined(cx: &EvalCx<'_>, parts: &[&Tensor], axis: i64) -> Result<Te
     Tensor::woven(parts, shape, &places)
 }
 
-pub(crate) fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axis = indices::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
-    let sizes = match attributes.ints("split") {
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
+    let sizes = match attributes.ints("split")? {
         Some(split) => Shape::from_i64(split)?.dims().to_vec(),
         None if cx.has(1) => Shape::from_i64(&cx.integers(1)?)?.dims().to_vec(),
         None => {
-            let count = attributes.int("num_outputs").and_then(usize_of_i64).unwrap_or(cx.outputs).max(1);
+            let count = attributes.int("num_outputs")?.and_then(usize_of_i64).unwrap_or(cx.outputs).max(1);
             let chunk = dims[axis].div_ceil(count);
             (0..count).map(|i| dims[axis].saturating_sub(i * chunk).min(chunk)).collect()
         }
@@ -201,10 +204,10 @@ pub(crate) fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<
     parts.collect()
 }
 
-pub(crate) fn pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let pads = match attributes.ints("pads").or_else(|| attributes.ints("paddings")) {
+    let pads = match attributes.ints("pads")?.or(attributes.ints("paddings")?) {
         Some(pads) => pads.to_vec(),
         None => cx.integers(1)?,
     };
@@ -213,7 +216,7 @@ pub(crate) fn pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Va
     if pads.len() != 2 * axes.len() {
         return Err(wrong(Kind::Shape, format!("there are {} pads for {} axes", pads.len(), axes.len())));
     }
-    let mode = attributes.text("mode").unwrap_or("constant");
+    let mode = attributes.text("mode")?.unwrap_or("constant");
     // Along each axis, the index that each element of the result comes from; none is the constant.
     let mut sources: Vec<Vec<Option<usize>>> =
         dims.iter().map(|&extent| (0..extent).map(Some).collect()).collect();
@@ -244,7 +247,7 @@ pub(crate) fn pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Va
     let fill = if cx.has(2) {
         cx.tensor(2)?.reshaped(Shape::SCALAR)?
     } else {
-        let value = attributes.float("value").unwrap_or(0.0);
+        let value = attributes.float("value")?.unwrap_or(0.0);
         match data.dtype() {
             DType::String => Tensor::zeros(DType::String, Shape::SCALAR)?,
             dtype => {
@@ -261,7 +264,7 @@ pub(crate) fn pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Va
     one(Tensor::woven(&[data, &fill], shape, &each.collect::<Vec<_>>())?)
 }
 
-pub(crate) fn trilu(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn trilu(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let &[.., rows, columns] = data.shape().dims() else {
         return Err(wrong(
@@ -269,7 +272,7 @@ pub(crate) fn trilu(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<
             format!("the input has shape {}, but two axes are wanted", data.shape()),
         ));
     };
-    let (offset, upper) = (if cx.has(1) { cx.integer(1)? } else { 0 }, attributes.flag("upper", true));
+    let (offset, upper) = (if cx.has(1) { cx.integer(1)? } else { 0 }, attributes.flag("upper", true)?);
     let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;
     let shape = allowed(cx, data.dtype(), data.shape().dims())?;
     let each = (0..data.len()).map(|place| {

@@ -18,7 +18,7 @@ use crate::operators::indexing::infer::{chosen, like_first, with_elements};
 use crate::operators::indices;
 
 pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
-    let perm = cx.ints("perm");
+    let perm = cx.attributes.ints("perm")?;
     turned(cx, perm)
 }
 
@@ -115,14 +115,14 @@ pub(crate) fn repeated(cx: &mut Cx<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> Ou
 }
 
 pub(crate) fn concat(cx: &mut Cx<'_, '_>) -> Outcome {
-    let axis = cx.int_or("axis", i64::from(cx.version == 1));
+    let axis = cx.attributes.int_or("axis", i64::from(cx.version == 1))?;
     let inputs: Vec<_> = (0..cx.count()).collect();
     joined(cx, &inputs, axis)
 }
 
 pub(crate) fn qlinear_concat(cx: &mut Cx<'_, '_>) -> Outcome {
     let inputs: Vec<_> = (2..cx.count()).step_by(3).collect();
-    let axis = cx.int_or("axis", 0);
+    let axis = cx.attributes.int_or("axis", 0)?;
     let mut facts = joined(cx, &inputs, axis)?;
     if let [Fact::Tensor(fact)] = &mut facts[..] {
         fact.dtype = cx.dtype(2);
@@ -182,10 +182,10 @@ fn joined_elements(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: usize) -> Option
 
 pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
+    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let whole = dims[axis];
     let count = cx.node.outputs.len();
-    let sizes: Vec<Dim> = if let Some(split) = cx.ints("split") {
+    let sizes: Vec<Dim> = if let Some(split) = cx.attributes.ints("split")? {
         split.iter().map(|&size| Dim::Known(size)).collect()
     } else if cx.has(1) {
         match cx.integers(1) {
@@ -195,13 +195,13 @@ pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
                 .collect(),
         }
     } else {
-        let parts = cx.int("num_outputs").and_then(usize_of_i64).unwrap_or(count).max(1);
+        let parts = cx.attributes.int("num_outputs")?.and_then(usize_of_i64).unwrap_or(count).max(1);
         even_parts(cx, whole, parts)?
     };
     if sizes.len() < count {
         return Err(Stop::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
     }
-    if cx.ints("split").is_some() || cx.has(1) {
+    if cx.attributes.ints("split")?.is_some() || cx.has(1) {
         let total = cx.symbols().total(sizes.iter().copied());
         let total = cx.or_fresh(total);
         cx.equal(total, whole, "the parts of an axis together")?;
@@ -258,7 +258,7 @@ pub(crate) fn parts_of(cx: &mut Cx<'_, '_>, dims: &[Dim], axis: usize, sizes: &[
 
 pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let given = cx.ints("pads").or_else(|| cx.ints("paddings"));
+    let given = cx.attributes.ints("pads")?.or(cx.attributes.ints("paddings")?);
     let pads: Option<Dims> = match given {
         Some(pads) => Some(pads.iter().map(|&pad| Dim::Known(pad)).collect()),
         None => cx.integers(1),
@@ -295,7 +295,7 @@ pub(crate) fn padded(cx: &mut Cx<'_, '_>, axes: &[usize], begins: &[Dim], ends: 
 
 pub(crate) fn center_crop_pad(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let axes = match cx.ints("axes") {
+    let axes = match cx.attributes.ints("axes")? {
         Some(axes) => cx.axes(axes, dims.len())?,
         None => (0..dims.len()).collect(),
     };
@@ -311,7 +311,7 @@ pub(crate) fn center_crop_pad(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 fn block(cx: &Cx<'_, '_>) -> Result<Dim, Stop> {
-    match cx.int("blocksize") {
+    match cx.attributes.int("blocksize")? {
         Some(size) if size > 0 => Ok(Dim::Known(size)),
         _ => Err(Stop::shape("attribute \"blocksize\" is missing or not above 0")),
     }
@@ -375,7 +375,7 @@ pub(crate) fn quotient(cx: &mut Cx<'_, '_>, all: &[Dim], taken: &[Dim]) -> Resul
 
 pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
     let given = cx.known_dims(0);
-    let target: Dims = match cx.ints("shape") {
+    let target: Dims = match cx.attributes.ints("shape")? {
         Some(shape) => shape.iter().map(|&dim| Dim::Known(dim)).collect(),
         None => {
             if let Some(target) = cx.integers(1) {
@@ -391,7 +391,7 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
             }
         }
     };
-    let allow_zero = cx.flag("allowzero", false);
+    let allow_zero = cx.attributes.flag("allowzero", false)?;
     reshape_to(cx, &target, allow_zero)
 }
 
@@ -455,7 +455,7 @@ pub(crate) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) 
 
 pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let axis = cx.int_or("axis", 1);
+    let axis = cx.attributes.int_or("axis", 1)?;
     let axis = if axis == crate::operators::shape::infer::rank_of(&dims) {
         dims.len()
     } else {
@@ -467,7 +467,7 @@ pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// The axes that an attribute or an input names, or why they are not known. Nothing if neither is given.
 pub(crate) fn named_axes(cx: &mut Cx<'_, '_>) -> Result<Option<Vec<i64>>, Stop> {
-    if let Some(axes) = cx.ints("axes") {
+    if let Some(axes) = cx.attributes.ints("axes")? {
         return Ok(Some(axes.to_vec()));
     }
     if !cx.has(1) {

@@ -13,10 +13,11 @@ use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::Content;
 use gradus_core::{Error, Kind, Result, Shape, Value};
 
+use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::infer::{Cx, Outcome, Stop};
-use crate::op::{Attributes, EvalCx};
+use crate::op::EvalCx;
 use crate::operators::indexing::infer::like_first;
 use crate::operators::layout::infer::{
     expand, named_axes, padded, repeated, reshape_to, spread, squeezed, turned,
@@ -35,7 +36,7 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
         let dims = cx.any_dims("the shape is not known before the run", rank);
         return like_first(cx, dims);
     };
-    let allow_zero = !cx.flag("special_zero", false);
+    let allow_zero = !cx.attributes.flag("special_zero", false)?;
     reshape_to(cx, &target, allow_zero)
 }
 
@@ -43,7 +44,7 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
 /// node says that it may stay.
 pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
     let axes = named_axes(cx).map(|axes| axes.filter(|axes| !axes.is_empty()));
-    let (dims, skips) = (cx.dims(0)?, cx.flag("allow_axis_skip", false));
+    let (dims, skips) = (cx.dims(0)?, cx.attributes.flag("allow_axis_skip", false)?);
     let axes = match axes {
         Ok(Some(axes)) => axes,
         Err(stop) if skips => return Err(stop),
@@ -72,7 +73,7 @@ pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn broadcast(cx: &mut Cx<'_, '_>) -> Outcome {
-    if cx.text("mode") == Some("bidirectional") {
+    if cx.attributes.text("mode")? == Some("bidirectional") {
         return expand(cx);
     }
     let Some(target) = cx.integers(1) else {
@@ -110,13 +111,13 @@ pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
     padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends)
 }
 
-pub(crate) fn run_reshape(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-    let allow_zero = i64::from(!attributes.flag("special_zero", false));
+pub(crate) fn run_reshape(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let allow_zero = i64::from(!attributes.flag("special_zero", false)?);
     let inputs = [input(cx, 0), integers(&cx.integers(1)?)];
     called(cx, layout::eval::reshape, vec![("allowzero", Content::Int(allow_zero))], &inputs)
 }
 
-pub(crate) fn run_squeeze(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_squeeze(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let mut axes = if cx.has(1) { cx.integers(1)? } else { Vec::new() };
     let named = !axes.is_empty();
     let shape = cx.tensor(0)?.shape();
@@ -128,18 +129,18 @@ pub(crate) fn run_squeeze(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Val
     called(cx, layout::eval::squeeze, Vec::new(), &inputs)
 }
 
-pub(crate) fn run_transpose(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_transpose(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let order = cx.integers(1)?;
     let attributes = if order.is_empty() { Vec::new() } else { vec![("perm", Content::Ints(order))] };
     let inputs = [input(cx, 0)];
     called(cx, layout::eval::transpose, attributes, &inputs)
 }
 
-pub(crate) fn run_broadcast(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let target = Shape::from_i64(&cx.integers(1)?)?;
     let dims = data.shape().dims();
-    let seen = match attributes.text("mode").unwrap_or("numpy") {
+    let seen = match attributes.text("mode")?.unwrap_or("numpy") {
         "bidirectional" => return layout::eval::expand(attributes, cx),
         "explicit" => {
             let axes = indices::axes(&cx.integers(2)?, target.rank())?;
@@ -156,7 +157,7 @@ pub(crate) fn run_broadcast(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Res
         }
         "pdpd" => {
             let last = target.rank().saturating_sub(dims.len());
-            let start = attributes.int("axis").filter(|&axis| axis >= 0);
+            let start = attributes.int("axis")?.filter(|&axis| axis >= 0);
             let start = start.and_then(usize_of_i64).unwrap_or(last);
             let mut seen = [vec![1; start], dims.to_vec()].concat();
             seen.resize(target.rank().max(seen.len()), 1);
@@ -174,7 +175,7 @@ pub(crate) fn run_broadcast(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Res
     Ok(vec![seen.picked(shape, &places)?.into()])
 }
 
-pub(crate) fn run_tile(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_tile(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (data, repeats) = (cx.tensor(0)?, cx.integers(1)?);
     let rank = data.shape().rank().max(repeats.len());
     let dims = [vec![1; rank - data.shape().rank()], data.shape().dims().to_vec()].concat();
@@ -183,7 +184,7 @@ pub(crate) fn run_tile(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>
     called(cx, layout::eval::tile, Vec::new(), &inputs)
 }
 
-pub(crate) fn run_pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_pad(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (begins, ends) = (cx.integers(1)?, cx.integers(2)?);
     let rank = cx.tensor(0)?.shape().rank();
     if [begins.len(), ends.len()] != [rank; 2] {
@@ -191,7 +192,7 @@ pub(crate) fn run_pad(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Ve
         let message = format!("there are {before} pads before and {behind} behind {rank} axes");
         return Err(Error::new(Kind::Shape, message));
     }
-    let mode = attributes.text("pad_mode").unwrap_or("constant").to_owned();
+    let mode = attributes.text("pad_mode")?.unwrap_or("constant").to_owned();
     let inputs = [input(cx, 0), integers(&[begins, ends].concat()), input(cx, 3)];
     called(cx, layout::eval::pad, vec![("mode", Content::Bytes(mode.into()))], &inputs)
 }

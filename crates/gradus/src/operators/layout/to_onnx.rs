@@ -22,7 +22,7 @@ fn narrow(cx: &mut Cx<'_, '_>) {
 pub(crate) fn shape_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
     let all = cx.extents(x)?;
-    if cx.attributes.dtype("output_type") == Some(DType::I32) {
+    if cx.attributes.dtype("output_type")? == Some(DType::I32) {
         narrow(cx);
         return Ok(vec![cx.cast(all, DType::I32)?]);
     }
@@ -32,7 +32,7 @@ pub(crate) fn shape_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 /// ONNX has one type for all; OpenVINO casts what it is given.
 pub(crate) fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let types = [cx.dtype(0)?, cx.dtype(1)?, cx.dtype(2)?];
-    let to = cx.attributes.dtype("output_type").unwrap_or(types[0]);
+    let to = cx.attributes.dtype("output_type")?.unwrap_or(types[0]);
     let scalars = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
     if types.contains(&DType::U64) {
         cx.edges("numbers of 2^63 and more are none of int64, in which ONNX counts");
@@ -110,7 +110,7 @@ pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
                     None => None,
                 };
                 if extent.is_none() {
-                    if cx.attributes.flag("allow_axis_skip", false) {
+                    if cx.attributes.flag("allow_axis_skip", false)? {
                         return Err(not_known(&format!("whether axis {axis} has one element")));
                     }
                     cx.edges(SKIPPED);
@@ -135,14 +135,14 @@ const SKIPPED: &str =
 
 pub(crate) fn broadcast(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (mut x, target) = (cx.input(0)?, cx.whole_list(1)?);
-    let new: Vec<i64> = match cx.attributes.text("mode").unwrap_or("numpy") {
+    let new: Vec<i64> = match cx.attributes.text("mode")?.unwrap_or("numpy") {
         "explicit" => {
             let own = cx.integers(2)?;
             (0..i64_of(len_of(cx, 1)?)).filter(|axis| !own.contains(axis)).collect()
         }
         "pdpd" => {
             let (rank, all) = (cx.rank(0)?, len_of(cx, 1)?);
-            let start = cx.attributes.int("axis").filter(|&axis| axis >= 0);
+            let start = cx.attributes.int("axis")?.filter(|&axis| axis >= 0);
             let start = start.unwrap_or(i64_of(all.saturating_sub(rank)));
             (start + i64_of(rank)..i64_of(all)).map(|axis| axis - start).collect()
         }
@@ -171,7 +171,7 @@ pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    let mode = cx.attributes.text("pad_mode").unwrap_or("constant").to_owned();
+    let mode = cx.attributes.text("pad_mode")?.unwrap_or("constant").to_owned();
     if !matches!(&*mode, "constant" | "edge" | "reflect") {
         return Err(cannot(format!("ONNX does not pad in mode \"{mode}\"")));
     }
@@ -190,7 +190,7 @@ pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (mut indices, depth) = (cx.whole(0)?, cx.whole_scalar(1)?);
     let signed = matches!(cx.dtype(0)?.class(), Class::Signed);
-    if signed && cx.attributes.text("negative_indices_mode") != Some("normalize") {
+    if signed && cx.attributes.text("negative_indices_mode")? != Some("normalize") {
         let zero = cx.scalar(0);
         let below = cx.put("Less", &[indices, zero], &[])?;
         indices = cx.put("Where", &[below, depth, indices], &[])?;
@@ -198,13 +198,13 @@ pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (on, off, one) = (cx.input(2)?, cx.input(3)?, cx.list(&[1]));
     let (on, off) = (cx.with_shape(on, one)?, cx.with_shape(off, one)?);
     let values = cx.put("Concat", &[off, on], &[int("axis", 0)])?;
-    let axis = cx.attributes.int("axis").unwrap_or(-1);
+    let axis = cx.attributes.int("axis")?.unwrap_or(-1);
     Ok(vec![cx.put("OneHot", &[indices, depth, values], &[int("axis", axis)])?])
 }
 
 pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (x, shape) = (cx.input(0)?, cx.whole_list(1)?);
-    let zero = cx.attributes.flag("special_zero", false);
+    let zero = cx.attributes.flag("special_zero", false)?;
     Ok(vec![cx.put("Reshape", &[x, shape], &[int("allowzero", i64::from(!zero))])?])
 }
 
@@ -229,7 +229,7 @@ pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 pub(crate) fn concat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let parts = cx.inputs()?;
-    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.attributes.int("axis")?.unwrap_or(0);
     let axis = cx.axis_in_set(axis, cx.rank_if_known(0))?;
     Ok(vec![cx.put("Concat", &parts, &[int("axis", axis)])?])
 }
@@ -240,7 +240,7 @@ pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     }
     let x = cx.input(0)?;
     let found = cx.put("NonZero", &[x], &[])?;
-    if cx.attributes.dtype("output_type") == Some(DType::I32) {
+    if cx.attributes.dtype("output_type")? == Some(DType::I32) {
         narrow(cx);
         return Ok(vec![cx.cast(found, DType::I32)?]);
     }

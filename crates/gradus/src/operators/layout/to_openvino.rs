@@ -13,7 +13,7 @@ use crate::conversion::types::named;
 pub(crate) fn shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
     let all = cx.shape_of(x)?;
-    let (start, end) = (cx.attributes.int("start").unwrap_or(0), cx.attributes.int("end"));
+    let (start, end) = (cx.attributes.int("start")?.unwrap_or(0), cx.attributes.int("end")?);
     if start == 0 && end.is_none() {
         return Ok(vec![all]);
     }
@@ -60,14 +60,14 @@ pub(crate) fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
     let shape = cx.given("shape", 1)?.ok_or_else(|| cannot("there is no shape"))?;
-    let zero = !cx.attributes.flag("allowzero", false);
+    let zero = !cx.attributes.flag("allowzero", false)?;
     Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", zero)])?])
 }
 
 /// Two axes: the extents before the axis together, and all others.
 pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
-    let axis = cx.attributes.int("axis").unwrap_or(1);
+    let axis = cx.attributes.int("axis")?.unwrap_or(1);
     let dims = cx.shape_of(x)?;
     let (zero, one) = (cx.list(&[0]), cx.list(&[1]));
     let mut parts = Vec::new();
@@ -97,14 +97,14 @@ pub(crate) fn on_axes(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
 }
 
 pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    let mode = cx.attributes.text("mode").unwrap_or("constant").to_owned();
+    let mode = cx.attributes.text("mode")?.unwrap_or("constant").to_owned();
     if !matches!(&*mode, "constant" | "edge" | "reflect") {
         return Err(cannot(format!("OpenVINO does not pad in mode \"{mode}\"")));
     }
     let x = cx.input(0)?;
     let (before, behind) = pads(cx)?;
     let mut inputs = vec![x, before, behind];
-    if let Some(value) = cx.attributes.float("value") {
+    if let Some(value) = cx.attributes.float("value")? {
         let dtype = cx.dtype(0)?;
         inputs.push(cx.number(value.into(), dtype)?);
     } else if cx.has(2) {
@@ -170,7 +170,7 @@ pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         cx.put("Gather", &[values, at, axis], &[say("batch_dims", 0)])
     };
     let (off, on) = (value(0)?, value(1)?);
-    let axis = cx.attributes.int("axis").unwrap_or(-1);
+    let axis = cx.attributes.int("axis")?.unwrap_or(-1);
     let attributes = [say("axis", axis), say("negative_indices_mode", "normalize")];
     Ok(vec![cx.put("OneHot", &[indices, depth, on, off], &attributes)?])
 }
@@ -188,13 +188,13 @@ pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     // An empty order would turn all axes as well, but OpenVINO reads no file of constants without bytes.
     let all = cx.rank_if_known(0).map(|rank| (0..i64_of(rank)).rev().collect());
-    let order = cx.attributes.list("perm").or(all).unwrap_or_default();
+    let order = cx.attributes.list("perm")?.or(all).unwrap_or_default();
     let (x, order) = (cx.input(0)?, cx.list(&order));
     Ok(vec![cx.put("Transpose", &[x, order], &[])?])
 }
 
 pub(crate) fn concat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let parts = cx.inputs()?;
-    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.attributes.int("axis")?.unwrap_or(0);
     Ok(vec![cx.put("Concat", &parts, &[say("axis", axis)])?])
 }

@@ -3,7 +3,8 @@
 use gradus_core::convert::{self, FromNumber};
 use gradus_core::{Error, Kind, Number, Result, Shape, Tensor, Value};
 
-use crate::op::{Attributes, EvalCx};
+use crate::attributes::Attributes;
+use crate::op::EvalCx;
 use crate::operators::indices;
 use crate::operators::output::allowed;
 use crate::operators::reduction::eval::one;
@@ -28,7 +29,7 @@ fn dot(a: &[Number], b: &[Number], places: impl Iterator<Item = (usize, usize)>)
 }
 
 #[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
-pub(crate) fn mat_mul(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let (mut x, mut y) = (a.shape().dims().to_vec(), b.shape().dims().to_vec());
     if x.is_empty() || y.is_empty() {
@@ -72,14 +73,14 @@ pub(crate) fn mat_mul(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>>
 }
 
 #[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
-pub(crate) fn gemm(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let matrix = |tensor: &Tensor| match *tensor.shape().dims() {
         [rows, columns] => Ok([rows, columns]),
         _ => Err(Error::new(Kind::Shape, format!("{} is no matrix", tensor.shape()))),
     };
     let ([ar, ac], [br, bc]) = (matrix(a)?, matrix(b)?);
-    let (turn_a, turn_b) = (attributes.flag("transA", false), attributes.flag("transB", false));
+    let (turn_a, turn_b) = (attributes.flag("transA", false)?, attributes.flag("transB", false)?);
     let (rows, inner) = if turn_a { (ac, ar) } else { (ar, ac) };
     let (inner_b, columns) = if turn_b { (bc, br) } else { (br, bc) };
     if inner != inner_b {
@@ -95,7 +96,8 @@ pub(crate) fn gemm(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<V
     } else {
         None
     };
-    let [alpha, beta] = ["alpha", "beta"].map(|name| f64::from(attributes.float(name).unwrap_or(1.0)));
+    let alpha = f64::from(attributes.float("alpha")?.unwrap_or(1.0));
+    let beta = f64::from(attributes.float("beta")?.unwrap_or(1.0));
     let mut sums = Vec::with_capacity(shape.len());
     for r in 0..rows {
         for c in 0..columns {

@@ -50,8 +50,8 @@ fn gemm_dims(cx: &mut Cx<'_, '_>, a: usize, b: usize) -> Result<[Dim; 2], Stop> 
     // Of two factors, one is enough for an axis of the result.
     let (a, b) = (cx.dims_of_rank(a, 2)?, cx.dims_of_rank(b, 2)?);
     let turned = |dims: &[Dim], by: bool| if by { [dims[1], dims[0]] } else { [dims[0], dims[1]] };
-    let [rows, inner_a] = turned(&a, cx.flag("transA", false));
-    let [inner_b, columns] = turned(&b, cx.flag("transB", false));
+    let [rows, inner_a] = turned(&a, cx.attributes.flag("transA", false)?);
+    let [inner_b, columns] = turned(&b, cx.attributes.flag("transB", false)?);
     cx.equal(inner_a, inner_b, "the axes that are multiplied")?;
     Ok([rows, columns])
 }
@@ -61,10 +61,10 @@ pub(crate) fn fused(cx: &mut Cx<'_, '_>) -> Outcome {
         let mut dims = cx.dims(input)?.to_vec();
         let rank = dims.len();
         // The batch axis goes behind the others but the last: [b, m, k] is read as [m, b, k].
-        if cx.flag(batch, false) && rank > 2 {
+        if cx.attributes.flag(batch, false)? && rank > 2 {
             dims[..rank - 1].rotate_left(1);
         }
-        if cx.flag(last, false) && rank > 1 {
+        if cx.attributes.flag(last, false)? && rank > 1 {
             dims.swap(rank - 1, rank - 2);
         }
         Ok(dims)
@@ -77,10 +77,10 @@ pub(crate) fn fused(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn packed(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let (Some((&inner, rows)), Some(n)) = (dims.split_last(), cx.int("N")) else {
+    let (Some((&inner, rows)), Some(n)) = (dims.split_last(), cx.attributes.int("N")?) else {
         return Err(Stop::unknown("attribute \"N\" is missing"));
     };
-    if let Some(k) = cx.int("K") {
+    if let Some(k) = cx.attributes.int("K")? {
         cx.equal(inner, Dim::Known(k), "the axes that are multiplied")?;
     }
     let all: Vec<_> = rows.iter().copied().chain([Dim::Known(n)]).collect();
@@ -89,7 +89,7 @@ pub(crate) fn packed(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Outcome {
     let equation: String =
-        cx.text("equation").unwrap_or_default().chars().filter(|c| !c.is_whitespace()).collect();
+        cx.attributes.text("equation")?.unwrap_or_default().chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match equation.split_once("->") {
         Some((left, right)) => (left, Some(right)),
         None => (equation.as_str(), None),
@@ -190,7 +190,7 @@ pub(crate) fn fused_gemm(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn gemm_float8(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = gemm_dims(cx, 0, 1)?;
-    let to = cx.type_of("dtype").unwrap_or(DType::F32);
+    let to = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
     Ok(vec![Fact::typed(to, dims)])
 }
 

@@ -4,11 +4,12 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{Result as Computed, Value};
 
+use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, input};
 use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{Cx, Outcome, Stop};
-use crate::op::{Attributes, EvalCx};
+use crate::op::EvalCx;
 use crate::operators::matmul::infer::product;
 use crate::operators::{layout, matmul};
 
@@ -16,7 +17,7 @@ pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
     let turned = |cx: &Cx<'_, '_>, input: usize, name: &str| -> Result<Vec<Dim>, Stop> {
         let mut dims = cx.dims(input)?.to_vec();
         let rank = dims.len();
-        if cx.flag(name, false) && rank > 1 {
+        if cx.attributes.flag(name, false)? && rank > 1 {
             dims.swap(rank - 1, rank - 2);
         }
         Ok(dims)
@@ -25,12 +26,12 @@ pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(product(cx, &a, &b)?)])
 }
 
-pub(crate) fn run_mat_mul(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
     let mut factors = Vec::new();
     for (index, name) in [(0, "transpose_a"), (1, "transpose_b")] {
         let rank = cx.tensor(index)?.shape().rank();
         let factor = [input(cx, index)];
-        if !attributes.flag(name, false) || rank < 2 {
+        if !attributes.flag(name, false)? || rank < 2 {
             factors.extend(factor);
             continue;
         }

@@ -12,7 +12,7 @@ pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.rounding_of_floats(open::ORDER);
     let mut operands = cx.inputs()?;
     for (input, name) in ["transpose_a", "transpose_b"].into_iter().enumerate() {
-        if !cx.attributes.flag(name, false) {
+        if !cx.attributes.flag(name, false)? {
             continue;
         }
         let rank = cx.rank(input)?;

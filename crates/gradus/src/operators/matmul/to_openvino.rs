@@ -12,11 +12,11 @@ pub(crate) fn gemm(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.rounding_of_floats(open::ORDER);
     let dtype = cx.dtype(0)?;
     let (a, b) = (cx.input(0)?, cx.input(1)?);
-    let [first, second] = [("transpose_a", "transA"), ("transpose_b", "transB")]
-        .map(|(theirs, ours)| say(theirs, cx.attributes.flag(ours, false)));
+    let first = say("transpose_a", cx.attributes.flag("transA", false)?);
+    let second = say("transpose_b", cx.attributes.flag("transB", false)?);
     let mut value = cx.put("MatMul", &[a, b], &[first, second])?;
-    let alpha = cx.attributes.float("alpha").unwrap_or(1.0);
-    let beta = cx.attributes.float("beta").unwrap_or(1.0);
+    let alpha = cx.attributes.float("alpha")?.unwrap_or(1.0);
+    let beta = cx.attributes.float("beta")?.unwrap_or(1.0);
     for factor in [alpha, beta] {
         if dtype.is_integer() && exactly(&Tensor::scalar(factor), dtype)?.is_none() {
             return Err(cannot("integers are multiplied by numbers that their type does not hold"));

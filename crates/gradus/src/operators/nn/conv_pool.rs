@@ -27,7 +27,7 @@ impl Windows {
     /// From the attributes; the kernel's extents are given where the attribute is not.
     fn of(cx: &Cx<'_, '_>, spatial: usize, kernel: Option<&[Dim]>) -> Result<Windows, Stop> {
         let list = |name: &str, count: usize, default: i64| -> Result<Vec<i64>, Stop> {
-            match cx.ints(name) {
+            match cx.attributes.ints(name)? {
                 None => Ok(vec![default; count]),
                 Some(values) if values.len() == count => Ok(values.to_vec()),
                 Some(values) => {
@@ -38,7 +38,7 @@ impl Windows {
                 }
             }
         };
-        let kernel = match (cx.ints("kernel_shape"), kernel) {
+        let kernel = match (cx.attributes.ints("kernel_shape")?, kernel) {
             (Some(shape), _) if shape.len() == spatial => {
                 shape.iter().map(|&extent| Dim::Known(extent)).collect()
             }
@@ -46,7 +46,7 @@ impl Windows {
             (None, None) => return Err(Stop::shape("attribute \"kernel_shape\" is missing")),
             _ => return Err(Stop::shape(format!("the kernel does not have {spatial} axes"))),
         };
-        let auto = cx.text("auto_pad").unwrap_or("NOTSET");
+        let auto = cx.attributes.text("auto_pad")?.unwrap_or("NOTSET");
         let strides = list("strides", spatial, 1)?;
         let dilations = list("dilations", spatial, 1)?;
         if strides.iter().chain(&dilations).any(|&value| value <= 0) {
@@ -102,7 +102,7 @@ pub(crate) fn image(cx: &Cx<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims), S
 
 fn conv(cx: &mut Cx<'_, '_>, x: usize, w: usize, dtype: Option<DType>) -> Outcome {
     // Runtimes have variants with the channels last.
-    let last = cx.flag("channels_last", false) || cx.node.operator.name.starts_with("Nhwc");
+    let last = cx.attributes.flag("channels_last", false)? || cx.node.operator.name.starts_with("Nhwc");
     let dims = cx.dims(x)?;
     let weights = cx.dims(w)?;
     if dims.len() < 2 || weights.len() != dims.len() {
@@ -112,7 +112,7 @@ fn conv(cx: &mut Cx<'_, '_>, x: usize, w: usize, dtype: Option<DType>) -> Outcom
     let spatial: Dims = if last { dims[1..dims.len() - 1].into() } else { dims[2..].into() };
     let windows = Windows::of(cx, spatial.len(), Some(&weights[2..]))?;
     if !last {
-        let inner = cx.multiply(weights[1], Dim::Known(cx.int_or("group", 1)));
+        let inner = cx.multiply(weights[1], Dim::Known(cx.attributes.int_or("group", 1)?));
         cx.equal(dims[1], inner, "the channels")?;
     }
     let counts: Vec<_> =
@@ -133,9 +133,9 @@ pub(crate) fn conv_transpose(cx: &mut Cx<'_, '_>) -> Outcome {
     let (inner, per_group, kernel) = image(cx, 1)?;
     cx.equal(channels, inner, "the channels")?;
     let windows = Windows::of(cx, spatial.len(), Some(&kernel))?;
-    let padding = cx.ints("output_padding").unwrap_or(&[]);
-    let shape = cx.ints("output_shape");
-    let mut all = vec![batch, cx.multiply(per_group, Dim::Known(cx.int_or("group", 1)))];
+    let padding = cx.attributes.ints("output_padding")?.unwrap_or(&[]);
+    let shape = cx.attributes.ints("output_shape")?;
+    let mut all = vec![batch, cx.multiply(per_group, Dim::Known(cx.attributes.int_or("group", 1)?))];
     for (axis, &extent) in spatial.iter().enumerate() {
         // The shape may be given with or without batch and channels.
         let given = shape.and_then(|shape| shape.get((axis + shape.len()).checked_sub(spatial.len())?));
@@ -176,7 +176,7 @@ pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
 fn pooled(cx: &mut Cx<'_, '_>) -> Result<Vec<Dim>, Stop> {
     let (batch, channels, spatial) = image(cx, 0)?;
     let windows = Windows::of(cx, spatial.len(), None)?;
-    let ceil = cx.flag("ceil_mode", false);
+    let ceil = cx.attributes.flag("ceil_mode", false)?;
     let mut all = vec![batch, channels];
     for (axis, &extent) in spatial.iter().enumerate() {
         let count = windows.count(cx, axis, extent, ceil);
@@ -186,13 +186,13 @@ fn pooled(cx: &mut Cx<'_, '_>) -> Result<Vec<Dim>, Stop> {
 }
 
 pub(crate) fn microsoft_pool(cx: &mut Cx<'_, '_>) -> Outcome {
-    if cx.flag("channels_last", false) || cx.node.operator.name.starts_with("Nhwc") {
+    if cx.attributes.flag("channels_last", false)? || cx.node.operator.name.starts_with("Nhwc") {
         let dims = cx.dims(0)?;
         let [batch, spatial @ .., channels] = &*dims else {
             return Err(Stop::shape("batch and channels are wanted"));
         };
         let windows = Windows::of(cx, spatial.len(), None)?;
-        let ceil = cx.flag("ceil_mode", false);
+        let ceil = cx.attributes.flag("ceil_mode", false)?;
         let mut all = vec![*batch];
         for (axis, &extent) in spatial.iter().enumerate() {
             let count = windows.count(cx, axis, extent, ceil);
@@ -207,7 +207,7 @@ pub(crate) fn microsoft_pool(cx: &mut Cx<'_, '_>) -> Outcome {
 
 fn global(cx: &mut Cx<'_, '_>) -> Result<Vec<Dim>, Stop> {
     let dims = cx.dims(0)?;
-    if cx.flag("channels_last", false)
+    if cx.attributes.flag("channels_last", false)?
         && let [batch, spatial @ .., channels] = &*dims
     {
         return Ok([*batch].into_iter().chain(spatial.iter().map(|_| Dim::ONE)).chain([*channels]).collect());
@@ -239,7 +239,7 @@ pub(crate) fn max_unpool(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn roi_pool(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, rois) = (cx.dims(0)?, cx.dims(1)?);
-    let shape = cx.ints("pooled_shape").unwrap_or(&[]);
+    let shape = cx.attributes.ints("pooled_shape")?.unwrap_or(&[]);
     let ([_, channels, ..], [count, ..]) = (&*dims, &*rois) else {
         return Err(Stop::shape("the ranks are too small"));
     };
@@ -250,7 +250,8 @@ pub(crate) fn roi_pool(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn roi_align(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
-    let [height, width] = ["output_height", "output_width"].map(|name| Dim::Known(cx.int_or(name, 1)));
+    let height = Dim::Known(cx.attributes.int_or("output_height", 1)?);
+    let width = Dim::Known(cx.attributes.int_or("output_width", 1)?);
     Ok(vec![Fact::shaped([rois[0], dims[1], height, width])])
 }
 

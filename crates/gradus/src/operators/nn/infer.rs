@@ -11,7 +11,7 @@ pub(crate) fn dropout(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
     // Version 12 made training an input; without it, elements stay as they are.
     let mask = if cx.version >= 10 { Some(DType::Bool) } else { cx.dtype(0) };
-    let training = cx.has(2) || (cx.version < 7 && !cx.flag("is_test", false));
+    let training = cx.has(2) || (cx.version < 7 && !cx.attributes.flag("is_test", false)?);
     let first = if training { Fact::shaped(dims.clone()) } else { cx.read_fact(0) };
     Ok(vec![first, Fact::Tensor(TensorFact::new(mask, Some(dims)))])
 }
@@ -23,8 +23,8 @@ pub(crate) fn of(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
 
 pub(crate) fn layer_norm(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.int_or("axis", -1), dims.len())?;
-    let stash = cx.type_of("stash_type").unwrap_or(DType::F32);
+    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    let stash = cx.attributes.dtype("stash_type")?.unwrap_or(DType::F32);
     let one = |(at, &dim): (usize, &Dim)| if at < axis { dim } else { Dim::ONE };
     let statistics: Dims = dims.iter().enumerate().map(one).collect();
     Ok(vec![of(cx.dtype(0), dims), Fact::typed(stash, statistics.clone()), Fact::typed(stash, statistics)])
@@ -46,10 +46,11 @@ pub(crate) fn batch_norm(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn recurrent(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims_of_rank(0, 3)?;
-    let last = cx.flag("layout", false);
+    let last = cx.attributes.flag("layout", false)?;
     let (steps, batch) = if last { (dims[1], dims[0]) } else { (dims[0], dims[1]) };
-    let directions = Dim::Known(if cx.text("direction") == Some("bidirectional") { 2 } else { 1 });
-    let hidden = match cx.int("hidden_size") {
+    let directions =
+        Dim::Known(if cx.attributes.text("direction")? == Some("bidirectional") { 2 } else { 1 });
+    let hidden = match cx.attributes.int("hidden_size")? {
         Some(size) => Dim::Known(size),
         None => cx.dims_of_rank(2, 3)?[2],
     };
@@ -64,14 +65,16 @@ pub(crate) fn recurrent(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
     let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
-    let heads = |name: &str| cx.int(name).filter(|&heads| heads > 0).map(Dim::Known);
+    let heads = |name: &str| -> Result<Option<Dim>, Stop> {
+        Ok(cx.attributes.int(name)?.filter(|&heads| heads > 0).map(Dim::Known))
+    };
     let missing =
         || Stop::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are needed for inputs of rank 3");
     let (batch, q_heads, kv_heads, q_len, k_len, k_size, v_size, flat) = match (&*q, &*k, &*v) {
         ([b, qh, ql, _], [_, kh, kl, ks], [_, _, _, vs]) => (*b, *qh, *kh, *ql, *kl, *ks, *vs, false),
         ([b, ql, _], [_, kl, kw], [_, _, vw]) => {
-            let qh = heads("q_num_heads").ok_or_else(missing)?;
-            let kh = heads("kv_num_heads").ok_or_else(missing)?;
+            let qh = heads("q_num_heads")?.ok_or_else(missing)?;
+            let kh = heads("kv_num_heads")?.ok_or_else(missing)?;
             (*b, qh, kh, *ql, *kl, cx.floor_divide(*kw, kh), cx.floor_divide(*vw, kh), true)
         }
         _ => return Err(Stop::shape("query, key and value must have rank 3, or all rank 4")),
@@ -107,7 +110,9 @@ pub(crate) fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn linear_attention(cx: &mut Cx<'_, '_>) -> Outcome {
     let (q, k, v) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 3)?, cx.dims_of_rank(2, 3)?);
-    let (Some(q_heads), Some(kv_heads)) = (cx.int("q_num_heads"), cx.int("kv_num_heads")) else {
+    let (Some(q_heads), Some(kv_heads)) =
+        (cx.attributes.int("q_num_heads")?, cx.attributes.int("kv_num_heads")?)
+    else {
         return Err(Stop::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are missing"));
     };
     let (q_heads, kv_heads) = (Dim::Known(q_heads), Dim::Known(kv_heads));
@@ -120,7 +125,7 @@ pub(crate) fn linear_attention(cx: &mut Cx<'_, '_>) -> Outcome {
 pub(crate) fn loss(cx: &mut Cx<'_, '_>) -> Outcome {
     let dtype = cx.dtype(0);
     let probabilities = cx.known_dims(0).map_or(Fact::tensor_type(dtype), |dims| of(dtype, dims));
-    let first = match cx.text("reduction").unwrap_or("mean") {
+    let first = match cx.attributes.text("reduction")?.unwrap_or("mean") {
         "none" => {
             if let Some(labels) = cx.known_dims(1) {
                 of(dtype, labels)
@@ -136,13 +141,14 @@ pub(crate) fn loss(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn quantize(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = if cx.has(2) { cx.dtype(2) } else { cx.type_of("output_dtype").or(Some(DType::U8)) };
+    let dtype =
+        if cx.has(2) { cx.dtype(2) } else { cx.attributes.dtype("output_dtype")?.or(Some(DType::U8)) };
     Ok(vec![of(dtype, cx.dims(0)?)])
 }
 
 pub(crate) fn dequantize(cx: &mut Cx<'_, '_>) -> Outcome {
-    let given = cx.attribute("output_dtype").filter(|content| !matches!(content, Content::Int(0)));
-    let dtype = if given.is_some() { cx.type_of("output_dtype") } else { cx.dtype(1) };
+    let given = cx.attributes.get("output_dtype").filter(|content| !matches!(content, Content::Int(0)));
+    let dtype = if given.is_some() { cx.attributes.dtype("output_dtype")? } else { cx.dtype(1) };
     Ok(vec![of(dtype, cx.dims(0)?)])
 }
 

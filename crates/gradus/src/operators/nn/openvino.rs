@@ -12,17 +12,18 @@ use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::graph::{Extent, Type};
 use gradus_core::{DType, Value};
 
+use crate::attributes::Attributes;
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{Cx, Outcome, Stop};
-use crate::op::{Attributes, EvalCx};
+use crate::op::EvalCx;
 use crate::operators::nn::conv_pool::{Windows, image};
 use crate::operators::nn::infer::of;
 
 /// How windows lie, from the attributes.
 fn windows(cx: &Cx<'_, '_>, kernel: &[Dim]) -> Result<Windows, Stop> {
     let spatial = kernel.len();
-    let list = |name: &str, default: i64| match cx.list(name) {
+    let list = |name: &str, default: i64| match cx.attributes.list(name)? {
         Some(list) if list.len() == spatial => Ok(list),
         None => Ok(vec![default; spatial]),
         Some(list) if list.is_empty() => Ok(vec![default; spatial]),
@@ -31,7 +32,7 @@ fn windows(cx: &Cx<'_, '_>, kernel: &[Dim]) -> Result<Windows, Stop> {
             Err(Stop::shape(format!("attribute \"{name}\" has {got} numbers, but {spatial} are wanted")))
         }
     };
-    let auto = cx.text("auto_pad").unwrap_or("explicit");
+    let auto = cx.attributes.text("auto_pad")?.unwrap_or("explicit");
     let explicit = matches!(auto, "explicit" | "notset");
     let pads =
         if explicit { [list("pads_begin", 0)?, list("pads_end", 0)?].concat() } else { vec![0; 2 * spatial] };
@@ -87,7 +88,7 @@ fn transposed(cx: &mut Cx<'_, '_>, groups: usize) -> Outcome {
     let inner = cx.multiply(group, inner);
     cx.equal(channels, inner, "the channels")?;
     let windows = windows(cx, &kernel)?;
-    let more = cx.list("output_padding").unwrap_or_default();
+    let more = cx.attributes.list("output_padding")?.unwrap_or_default();
     let mut all = vec![batch, cx.multiply(group, out)];
     let given = if cx.has(2) { Some(cx.integers(2)) } else { None };
     for (axis, &extent) in spatial.iter().enumerate() {
@@ -112,7 +113,8 @@ fn transposed(cx: &mut Cx<'_, '_>, groups: usize) -> Outcome {
 
 pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
     let (batch, channels, spatial) = image(cx, 0)?;
-    let kernel: Vec<_> = cx.list("kernel").unwrap_or_default().into_iter().map(Dim::Known).collect();
+    let kernel: Vec<_> =
+        cx.attributes.list("kernel")?.unwrap_or_default().into_iter().map(Dim::Known).collect();
     if kernel.len() != spatial.len() {
         return Err(Stop::shape(format!(
             "the input has {} spatial axes, but the kernel {}",
@@ -121,7 +123,7 @@ pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
         )));
     }
     let windows = windows(cx, &kernel)?;
-    let rounding = cx.text("rounding_type").unwrap_or("floor");
+    let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");
     let mut all = vec![batch, channels];
     for (axis, &extent) in spatial.iter().enumerate() {
         let all_windows = match rounding {
@@ -139,7 +141,7 @@ pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
         };
         all.push(all_windows);
     }
-    let indices = cx.type_of("index_element_type").unwrap_or(DType::I64);
+    let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I64);
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 
@@ -150,7 +152,7 @@ pub(crate) fn adaptive_pool(cx: &mut Cx<'_, '_>) -> Outcome {
         None => cx.any_dims("the shape is not known before the run", spatial.len()),
     };
     let all = [vec![batch, channels], sizes].concat();
-    let indices = cx.type_of("index_element_type").unwrap_or(DType::I64);
+    let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I64);
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 
@@ -172,12 +174,16 @@ pub(crate) fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 fn hidden(cx: &Cx<'_, '_>) -> Result<Dim, Stop> {
-    cx.int("hidden_size").map(Dim::Known).ok_or_else(|| Stop::shape("attribute \"hidden_size\" is missing"))
+    cx.attributes
+        .int("hidden_size")?
+        .map(Dim::Known)
+        .ok_or_else(|| Stop::shape("attribute \"hidden_size\" is missing"))
 }
 
 pub(crate) fn sequence(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, hidden) = (cx.dims_of_rank(0, 3)?, hidden(cx)?);
-    let directions = Dim::Known(if cx.text("direction") == Some("bidirectional") { 2 } else { 1 });
+    let directions =
+        Dim::Known(if cx.attributes.text("direction")? == Some("bidirectional") { 2 } else { 1 });
     let state = Fact::shaped([dims[0], directions, hidden]);
     Ok(vec![Fact::shaped([dims[0], directions, dims[1], hidden]), state.clone(), state])
 }
@@ -185,8 +191,9 @@ pub(crate) fn sequence(cx: &mut Cx<'_, '_>) -> Outcome {
 /// Boxes, channels and the extents that attributes name.
 pub(crate) fn roi(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, boxes) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
-    let own = ["pooled_h", "pooled_w"].map(|name| cx.int(name).map(Dim::Known));
-    let listed = cx.list("output_roi").or_else(|| cx.list("output_size")).unwrap_or_default();
+    let own =
+        [cx.attributes.int("pooled_h")?, cx.attributes.int("pooled_w")?].map(|size| size.map(Dim::Known));
+    let listed = cx.attributes.list("output_roi")?.or(cx.attributes.list("output_size")?).unwrap_or_default();
     let extents = match (own, &listed[..]) {
         ([Some(height), Some(width)], _) => [height, width],
         (_, &[height, width]) => [Dim::Known(height), Dim::Known(width)],
@@ -197,8 +204,8 @@ pub(crate) fn roi(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// A variable holds what was assigned to it, and in the first run its first value.
 pub(crate) fn read_value(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.type_of("variable_type").or(cx.dtype(0));
-    let Some(text) = cx.text("variable_shape") else {
+    let dtype = cx.attributes.dtype("variable_type")?.or(cx.dtype(0));
+    let Some(text) = cx.attributes.text("variable_shape")? else {
         let rank = cx.dims(0)?.len();
         return Ok(vec![of(dtype, cx.any_dims("what a variable holds", rank))]);
     };
@@ -217,7 +224,7 @@ pub(crate) fn read_value(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// The axes of an image that are resized, and its extents with their pads.
 fn interpolated_axes(cx: &mut Cx<'_, '_>, input: usize, rank: usize) -> Result<Option<Vec<usize>>, Stop> {
-    let named = match cx.list("axes") {
+    let named = match cx.attributes.list("axes")? {
         Some(axes) => Some(axes),
         None if cx.has(input) => match cx.known_integers(input) {
             Some(axes) => Some(axes),
@@ -234,15 +241,15 @@ fn interpolated_axes(cx: &mut Cx<'_, '_>, input: usize, rank: usize) -> Result<O
 pub(crate) fn interpolate(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
     let rank = dims.len();
-    let by_scales = cx.text("shape_calculation_mode") == Some("scales");
+    let by_scales = cx.attributes.text("shape_calculation_mode")? == Some("scales");
     // Version 4 has sizes and scales and takes one of them; versions 1 and 11 have one input of either.
     let both = cx.node.version == Some(4);
     let Some(axes) = interpolated_axes(cx, if both { 3 } else { 2 }, rank)? else {
         let dims = cx.any_dims("the axes are not known before the run", rank);
         return Ok(vec![Fact::shaped(dims)]);
     };
-    let pads = |name: &str| cx.list(name).unwrap_or_default();
-    let (begins, ends) = (pads("pads_begin"), pads("pads_end"));
+    let begins = cx.attributes.list("pads_begin")?.unwrap_or_default();
+    let ends = cx.attributes.list("pads_end")?.unwrap_or_default();
     let mut all = dims.to_vec();
     for (axis, dim) in all.iter_mut().enumerate() {
         let at = |pads: &[i64]| pads.get(axis).copied().unwrap_or(0);
@@ -294,7 +301,7 @@ fn scaled(cx: &mut Cx<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim {
     }
 }
 
-pub(crate) fn read_value_eval(_: &Attributes, cx: &mut EvalCx<'_>) -> gradus_core::Result<Vec<Value>> {
+pub(crate) fn read_value_eval(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> gradus_core::Result<Vec<Value>> {
     Ok(vec![cx.value(0)?.clone()])
 }
 

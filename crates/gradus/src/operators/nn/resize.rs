@@ -21,12 +21,12 @@ const EXACT: i64 = 1 << 24;
 
 pub(crate) fn upsample(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    if let Some(gradus_core::graph::Content::Floats(scales)) = cx.attribute("scales") {
+    if let Some(gradus_core::graph::Content::Floats(scales)) = cx.attributes.get("scales") {
         let scales: Vec<_> = scales.iter().map(|&scale| Some(scale)).collect();
         return scaled(cx, &dims, &scales);
     }
     if let (Some(gradus_core::graph::Content::Float(h)), Some(gradus_core::graph::Content::Float(w))) =
-        (cx.attribute("height_scale"), cx.attribute("width_scale"))
+        (cx.attributes.get("height_scale"), cx.attributes.get("width_scale"))
     {
         return scaled(cx, &dims, &[Some(1.0), Some(1.0), Some(*h), Some(*w)]);
     }
@@ -60,7 +60,7 @@ pub(crate) fn resize(cx: &mut Cx<'_, '_>) -> Outcome {
         return Err(Stop::shape(format!("there are {} sizes for {} axes", sizes.len(), axes.len())));
     }
     let mut all = dims.to_vec();
-    let policy = cx.text("keep_aspect_ratio_policy").unwrap_or("stretch");
+    let policy = cx.attributes.text("keep_aspect_ratio_policy")?.unwrap_or("stretch");
     for (i, &axis) in axes.iter().enumerate() {
         all[axis] = match policy {
             "stretch" => sizes[i],
@@ -75,7 +75,7 @@ pub(crate) fn resize(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// The axes that are resized.
 fn axes(cx: &Cx<'_, '_>, rank: usize) -> Result<Vec<usize>, Stop> {
-    match cx.ints("axes") {
+    match cx.attributes.ints("axes")? {
         Some(axes) => cx.axes(axes, rank),
         None => Ok((0..rank).collect()),
     }

@@ -12,7 +12,7 @@ use crate::operators::indices::axis as axis_of;
 /// Before operator set 13, all axes from one on are one.
 pub(crate) fn softmax(cx: &mut Cx<'_, '_>, operator: &str, default: i64) -> Result<Vec<V>> {
     cx.rounding(open::FUNCTION);
-    let mut axis = cx.attributes.int("axis").unwrap_or(default);
+    let mut axis = cx.attributes.int("axis")?.unwrap_or(default);
     if cx.target.opset < 13 {
         let first = axis_of(axis, cx.rank(0)?)?;
         if first + 1 != cx.rank(0)? {
@@ -34,14 +34,14 @@ pub(crate) fn mean_variance(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let keep = [flag("keepdims", true)];
     let mean = cx.put("ReduceMean", &[x, axes], &keep)?;
     let apart = cx.put("Sub", &[x, mean], &[])?;
-    if !cx.attributes.flag("normalize_variance", true) {
+    if !cx.attributes.flag("normalize_variance", true)? {
         return Ok(vec![apart]);
     }
     let squares = cx.put("Mul", &[apart, apart], &[])?;
     let variance = cx.put("ReduceMean", &[squares, axes], &keep)?;
-    let epsilon = cx.attributes.float("eps").unwrap_or(0.0);
+    let epsilon = cx.attributes.float("eps")?.unwrap_or(0.0);
     let epsilon = cx.number(epsilon.into(), dtype)?;
-    let inside = cx.attributes.text("eps_mode").is_some_and(|mode| mode.eq_ignore_ascii_case("inside_sqrt"));
+    let inside = cx.attributes.text("eps_mode")?.is_some_and(|mode| mode.eq_ignore_ascii_case("inside_sqrt"));
     let by = if inside {
         let sum = cx.put("Add", &[variance, epsilon], &[])?;
         cx.put("Sqrt", &[sum], &[])?

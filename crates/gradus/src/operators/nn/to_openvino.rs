@@ -12,7 +12,7 @@ use crate::conversion::to_openvino::{numpy, say};
 pub(crate) fn softmax(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     cx.rounding(open::FUNCTION);
     let old = cx.node.version.is_some_and(|version| version < 13);
-    let axis = cx.attributes.int("axis").unwrap_or(if old { 1 } else { -1 });
+    let axis = cx.attributes.int("axis")?.unwrap_or(if old { 1 } else { -1 });
     if old && axis != -1 && cx.axis(axis, 0)? + 1 != cx.rank(0)? {
         return Err(cannot(
             "before version 13, all axes from one on are one, which OpenVINO has only for the last",
@@ -29,8 +29,8 @@ pub(crate) fn layer_normalization(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     }
     cx.rounding(open::ORDER);
     let rank = cx.rank(0)?;
-    let first = cx.axis(cx.attributes.int("axis").unwrap_or(-1), 0)?;
-    let epsilon = cx.attributes.float("epsilon").unwrap_or(1e-5);
+    let first = cx.axis(cx.attributes.int("axis")?.unwrap_or(-1), 0)?;
+    let epsilon = cx.attributes.float("epsilon")?.unwrap_or(1e-5);
     let (x, axes) = (cx.input(0)?, cx.list(&(first..rank).map(i64_of).collect::<Vec<_>>()));
     let attributes = [say("eps", epsilon), say("eps_mode", "INSIDE_SQRT"), say("normalize_variance", true)];
     let mut value = cx.put("MVN", &[x, axes], &attributes)?;

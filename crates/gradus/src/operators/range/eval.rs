@@ -22,6 +22,7 @@ use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, convert};
 use gradus_formats::onnx as format;
 use gradus_sequences::{Argument, RangeError, RangePlan};
 
+use crate::attributes::required;
 use crate::op::{EvalCx, NodeCx, Op};
 use crate::program::{Compiler, Options, Program};
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
@@ -86,7 +87,7 @@ impl Range {
         if cx.signature.attributes.is_empty() {
             return Ok(Box::new(Range { cast_to: None, lists_of_one: false, labels: OPENVINO_LABELS }));
         }
-        let dtype = cx.dtype("output_type")?;
+        let dtype = required("output_type", cx.attributes.dtype("output_type")?)?;
         if !NUMERIC.tensor.contains(dtype) {
             let message = format!("attribute \"output_type\" is {dtype}, but a numeric type is wanted");
             return Err(Error::new(Kind::Type, message));
@@ -168,7 +169,11 @@ pub(crate) struct Body {
 impl Body {
     /// Builds the operator of a node.
     pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        let stash = if cx.attribute("stash_type").is_some() { cx.dtype("stash_type")? } else { DType::F32 };
+        let stash = if cx.attributes.get("stash_type").is_some() {
+            required("stash_type", cx.attributes.dtype("stash_type")?)?
+        } else {
+            DType::F32
+        };
         let options = cx.compiler.options();
         Ok(Box::new(Body { since: cx.signature.since, stash, options, programs: Mutex::default() }))
     }

@@ -14,7 +14,7 @@ use crate::operators::range::eval::Range;
 
 /// What is known of a range before a run. Of constants, the plan tells the length; of symbols, the same formula does.
 pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
-    let cast_to = cx.type_of("output_type");
+    let cast_to = cx.attributes.dtype("output_type")?;
     let dtype = cast_to.or_else(|| (0..3).find_map(|input| cx.dtype(input)));
     if let (Some(start), Some(limit), Some(step)) = (cx.constant(0), cx.constant(1), cx.constant(2)) {
         let range = Range { cast_to, lists_of_one: true, labels: ONNX_LABELS };

@@ -11,6 +11,7 @@
 use gradus_core::{DType, Error, Kind, Number, Result, Value};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError, samples};
 
+use crate::attributes::required;
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{Cx, Outcome};
@@ -71,12 +72,12 @@ struct Space {
 
 impl Space {
     fn build(cx: &NodeCx<'_>, form: Form) -> Result<Box<dyn Op>> {
-        let dtype = cx.dtype("dtype")?;
+        let dtype = required("dtype", cx.attributes.dtype("dtype")?)?;
         if !NUMBERS.tensor.contains(dtype) {
             let message = format!("attribute \"dtype\" is {dtype}, but one of {NUMBERS} is wanted");
             return Err(Error::new(Kind::Type, message));
         }
-        Ok(Box::new(Space { form, dtype, endpoint: cx.flag("endpoint", true)? }))
+        Ok(Box::new(Space { form, dtype, endpoint: cx.attributes.flag("endpoint", true)? }))
     }
 }
 
@@ -112,7 +113,7 @@ impl Op for Space {
 }
 
 pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.text("dtype").and_then(|name| name.parse().ok());
+    let dtype = cx.attributes.text("dtype")?.and_then(|name| name.parse().ok());
     let num = match cx.integer(2) {
         Some(Dim::Known(num)) if num < 0 => {
             let message =

@@ -9,8 +9,9 @@
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
 use gradus_core::{Class, DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
 
+use crate::attributes::Attributes;
 use crate::fact::range_of;
-use crate::op::{Attributes, EvalCx};
+use crate::op::EvalCx;
 use crate::operators::indices;
 use crate::operators::output::allowed;
 
@@ -109,20 +110,20 @@ fn left(dims: &[usize], axes: &[usize], keep: bool) -> Vec<usize> {
     (0..dims.len()).filter_map(one).collect()
 }
 
-pub(crate) fn reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axes = match attributes.ints("axes") {
+    let axes = match attributes.ints("axes")? {
         Some(axes) => axes.to_vec(),
         None if cx.has(1) => cx.integers(1)?,
         None => Vec::new(),
     };
     let axes = match axes.is_empty() {
         false => indices::axes(&axes, dims.len())?,
-        true if !attributes.flag("noop_with_empty_axes", false) => (0..dims.len()).collect(),
+        true if !attributes.flag("noop_with_empty_axes", false)? => (0..dims.len()).collect(),
         // Each element is reduced alone: it stays, or becomes its square, size or logarithm.
         true if matches!(
-            attributes.operator,
+            cx.operator,
             "ReduceMax" | "ReduceMean" | "ReduceMin" | "ReduceProd" | "ReduceSum"
         ) =>
         {
@@ -134,23 +135,23 @@ pub(crate) fn reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec
     let numbers: Vec<_> = data.numbers()?.collect();
     let each = groups(dims, &axes).into_iter().map(|places| {
         reduced(
-            attributes.operator,
+            cx.operator,
             data.dtype(),
             &places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>(),
         )
     });
     let each = each.collect::<Result<Vec<_>>>()?;
-    let shape = Shape::new(left(dims, &axes, attributes.flag("keepdims", true)))?;
+    let shape = Shape::new(left(dims, &axes, attributes.flag("keepdims", true)?))?;
     one(Tensor::from_numbers(data.dtype(), shape, each, convert::Rules::IEEE)?)
 }
 
-pub(crate) fn arg(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn arg(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axis = indices::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
     allowed(cx, data.dtype(), dims)?;
     let numbers: Vec<_> = data.numbers()?.collect();
-    let (most, last) = (attributes.operator == "ArgMax", attributes.flag("select_last_index", false));
+    let (most, last) = (cx.operator == "ArgMax", attributes.flag("select_last_index", false)?);
     let each = groups(dims, &[axis]).into_iter().map(|places| {
         let mut best = 0;
         for (i, &place) in places.iter().enumerate().skip(1) {
@@ -166,15 +167,15 @@ pub(crate) fn arg(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Va
             Ok(i64_of(best))
         }
     });
-    let shape = Shape::new(left(dims, &[axis], attributes.flag("keepdims", true)))?;
+    let shape = Shape::new(left(dims, &[axis], attributes.flag("keepdims", true)?))?;
     one(Tensor::from_vec(shape, each.collect::<Result<Vec<_>>>()?)?)
 }
 
-pub(crate) fn top_k(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axis = indices::axis(attributes.int("axis").unwrap_or(-1), dims.len())?;
-    let k = match attributes.int("k") {
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
+    let k = match attributes.int("k")? {
         Some(k) => k,
         None => cx.integer(1)?,
     };
@@ -182,7 +183,7 @@ pub(crate) fn top_k(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<
     let k = k.ok_or_else(|| Error::new(Kind::Value, format!("k is not one of 0 to {}", dims[axis])))?;
     allowed(cx, data.dtype(), dims)?;
     let numbers: Vec<_> = data.numbers()?.collect();
-    let largest = attributes.flag("largest", true);
+    let largest = attributes.flag("largest", true)?;
     let mut result = dims.to_vec();
     result[axis] = k;
     let shape = Shape::new(result.clone())?;
@@ -203,7 +204,7 @@ pub(crate) fn top_k(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<
     Ok(vec![data.picked(shape.clone(), &chosen)?.into(), Tensor::from_vec(shape, indices)?.into()])
 }
 
-pub(crate) fn non_zero(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn non_zero(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let found: Vec<usize> = match data.dtype().class() {
@@ -221,12 +222,12 @@ pub(crate) fn non_zero(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>
     one(Tensor::from_vec(shape, each.collect::<Vec<_>>())?)
 }
 
-pub(crate) fn unique(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     allowed(cx, data.dtype(), dims)?;
     // Slices along the axis, or single elements.
-    let (axis, slices) = match attributes.int("axis") {
+    let (axis, slices) = match attributes.int("axis")? {
         Some(axis) => {
             let axis = indices::axis(axis, dims.len())?;
             let others: Vec<_> = (0..dims.len()).filter(|&other| other != axis).collect();
@@ -256,7 +257,7 @@ pub(crate) fn unique(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec
         kind_of[slice] = kinds.len() - 1;
     }
     let mut shown: Vec<usize> = (0..kinds.len()).collect();
-    if !attributes.flag("sorted", true) {
+    if !attributes.flag("sorted", true)? {
         shown.sort_by_key(|&kind| kinds[kind].0);
     }
     let mut rank_of = vec![0; kinds.len()];
@@ -280,7 +281,7 @@ pub(crate) fn unique(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec
     Ok(vec![values.into(), index(&first), index(&inverse), index(&counts)])
 }
 
-pub(crate) fn cum_sum(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(
         data: &Tensor,
         groups: &[Vec<usize>],
@@ -308,7 +309,7 @@ pub(crate) fn cum_sum(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Ve
     let axis = indices::axis(cx.integer(1)?, dims.len())?;
     allowed(cx, data.dtype(), dims)?;
     let groups = groups(dims, &[axis]);
-    let (exclusive, reverse) = (attributes.flag("exclusive", false), attributes.flag("reverse", false));
+    let (exclusive, reverse) = (attributes.flag("exclusive", false)?, attributes.flag("reverse", false)?);
     let result = dispatch!(data.dtype(), [I32, I64, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse),
         dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))));
     one(result?)

@@ -16,13 +16,13 @@ use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{Cx, Outcome, Stop};
 
 pub(crate) fn reduce(cx: &mut Cx<'_, '_>) -> Outcome {
-    reduced(cx, cx.flag("keepdims", true), cx.flag("noop_with_empty_axes", false))
+    reduced(cx, cx.attributes.flag("keepdims", true)?, cx.attributes.flag("noop_with_empty_axes", false)?)
 }
 
 /// Along the axes that the attribute or the second input names; if none is named, along all or none of them.
 pub(crate) fn reduced(cx: &mut Cx<'_, '_>, keep: bool, empty_is_none: bool) -> Outcome {
     let dims = cx.dims(0)?;
-    let axes = match cx.ints("axes") {
+    let axes = match cx.attributes.ints("axes")? {
         Some(axes) => Some(axes.to_vec()),
         None if cx.has(1) => match cx.known_integers(1) {
             Some(axes) => Some(axes),
@@ -94,16 +94,16 @@ fn folded(cx: &mut Cx<'_, '_>) -> Option<Dim> {
 
 pub(crate) fn arg(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
-    let left = kept(&dims, &[axis], cx.flag("keepdims", true));
+    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
+    let left = kept(&dims, &[axis], cx.attributes.flag("keepdims", true)?);
     Ok(vec![Fact::typed(DType::I64, left)])
 }
 
 /// The greatest or least elements along an axis, and their indices of that type.
 pub(crate) fn top_k(cx: &mut Cx<'_, '_>, indices: DType) -> Outcome {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.int_or("axis", -1), dims.len())?;
-    let k = match cx.int("k") {
+    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    let k = match cx.attributes.int("k")? {
         Some(k) => Dim::Known(k),
         None => {
             if let Some(k) = cx.integer(1) {
@@ -126,7 +126,7 @@ pub(crate) fn top_k(cx: &mut Cx<'_, '_>, indices: DType) -> Outcome {
 }
 
 pub(crate) fn unique(cx: &mut Cx<'_, '_>) -> Outcome {
-    let axis = cx.int("axis");
+    let axis = cx.attributes.int("axis")?;
     uniques(cx, axis, DType::I64, DType::I64)
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn uniques(cx: &mut Cx<'_, '_>, axis: Option<i64>, indices: DType, co
 }
 
 pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Outcome {
-    let indices = cx.type_of("output_type").unwrap_or(DType::I64);
+    let indices = cx.attributes.dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let (rank, count) =
             (cx.data("the rank", Bounds::EXTENT), cx.data("how many are not zero", Bounds::EXTENT));

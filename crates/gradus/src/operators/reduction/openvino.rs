@@ -10,11 +10,12 @@ use gradus_core::convert::{Rules as Casting, cast, i64_of};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Value};
 
+use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, called_as, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{Cx, Outcome, Stop};
-use crate::op::{Attributes, EvalCx};
+use crate::op::EvalCx;
 use crate::operators::nn::infer::of;
 use crate::operators::output::allowed;
 use crate::operators::reduction::infer;
@@ -27,8 +28,8 @@ pub(crate) fn unique(cx: &mut Cx<'_, '_>) -> Outcome {
         (true, Some(axis)) => Some(axis),
         (true, None) => return Err(Stop::Unknown(Some(1), "names an axis that is not known".into())),
     };
-    let indices = cx.type_of("index_element_type").unwrap_or(DType::I64);
-    let counts = cx.type_of("count_element_type").unwrap_or(DType::I64);
+    let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I64);
+    let counts = cx.attributes.dtype("count_element_type")?.unwrap_or(DType::I64);
     uniques(cx, axis, indices, counts)
 }
 
@@ -39,11 +40,11 @@ pub(crate) fn multinomial(cx: &mut Cx<'_, '_>) -> Outcome {
         None => cx.data("how many samples are drawn", Bounds::EXTENT),
     };
     let all: Vec<_> = dims[..dims.len().saturating_sub(1)].iter().copied().chain([samples]).collect();
-    Ok(vec![of(cx.type_of("convert_type").or(cx.type_of("output_type")), all)])
+    Ok(vec![of(cx.attributes.dtype("convert_type")?.or(cx.attributes.dtype("output_type")?), all)])
 }
 
-pub(crate) fn run_reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-    let keep = i64::from(attributes.flag("keep_dims", false));
+pub(crate) fn run_reduce(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let keep = i64::from(attributes.flag("keep_dims", false)?);
     let given = vec![("keepdims", Content::Int(keep))];
     // An axis that is named twice is one.
     let rank = cx.tensor(0)?.shape().rank();
@@ -58,24 +59,24 @@ pub(crate) fn run_reduce(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result
         return Ok(input(cx, 0).into_iter().collect());
     }
     let inputs = [input(cx, 0), integers(&axes)];
-    called_as(cx, attributes.operator, reduction::eval::reduce, given, &inputs)
+    called_as(cx, cx.operator, reduction::eval::reduce, given, &inputs)
 }
 
 /// A tensor of indices in the type that an attribute names.
-fn typed(value: &Value, attributes: &Attributes, name: &str, default: DType) -> Result<Value> {
-    let to = attributes.dtype(name).unwrap_or(default);
+fn typed(value: &Value, attributes: &Attributes<'_>, name: &str, default: DType) -> Result<Value> {
+    let to = attributes.dtype(name)?.unwrap_or(default);
     Ok(cast(value.tensor()?, to, Casting::IEEE)?.into())
 }
 
-pub(crate) fn run_top_k(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-    let axis = attributes.int("axis").unwrap_or(-1);
-    let largest = i64::from(attributes.text("mode") != Some("min"));
+pub(crate) fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let axis = attributes.int("axis")?.unwrap_or(-1);
+    let largest = i64::from(attributes.text("mode")? != Some("min"));
     let inputs = [input(cx, 0), integers(&[cx.integer(1)?])];
     let given = vec![("axis", Content::Int(axis)), ("largest", Content::Int(largest))];
     let found = called(cx, reduction::eval::top_k, given, &inputs)?;
     let [values, indices] = &found[..] else { return Ok(found) };
     let (mut values, mut indices) = (values.tensor()?.clone(), indices.tensor()?.clone());
-    if attributes.text("sort") == Some("index") {
+    if attributes.text("sort")? == Some("index") {
         let dims = values.shape().dims().to_vec();
         let axis = indices::axis(axis, dims.len())?;
         let numbers: Vec<_> = indices.to_i64()?;
@@ -91,13 +92,13 @@ pub(crate) fn run_top_k(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<
     Ok(vec![values.into(), typed(&indices.into(), attributes, "index_element_type", DType::I32)?])
 }
 
-pub(crate) fn run_non_zero(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_non_zero(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let found = reduction::eval::non_zero(attributes, cx)?;
     found.iter().map(|value| typed(value, attributes, "output_type", DType::I64)).collect()
 }
 
-pub(crate) fn run_unique(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-    let mut given = vec![("sorted", Content::Int(i64::from(attributes.flag("sorted", true))))];
+pub(crate) fn run_unique(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    let mut given = vec![("sorted", Content::Int(i64::from(attributes.flag("sorted", true)?)))];
     if cx.has(1) {
         given.push(("axis", Content::Int(cx.integer(1)?)));
     }
@@ -113,25 +114,25 @@ pub(crate) fn run_unique(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result
 }
 
 pub(crate) fn reduce_l1(cx: &mut Cx<'_, '_>) -> Outcome {
-    let keep = cx.flag("keep_dims", false);
+    let keep = cx.attributes.flag("keep_dims", false)?;
     reduced(cx, keep, true)
 }
 
 pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Outcome {
-    let indices = cx.type_of("index_element_type").unwrap_or(DType::I32);
+    let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I32);
     infer::top_k(cx, indices)
 }
 
 pub(crate) fn bucketize(cx: &mut Cx<'_, '_>) -> Outcome {
-    Ok(vec![of(cx.type_of("output_type").or(Some(DType::I64)), cx.dims(0)?)])
+    Ok(vec![of(cx.attributes.dtype("output_type")?.or(Some(DType::I64)), cx.dims(0)?)])
 }
 
 pub(crate) fn search_sorted(cx: &mut Cx<'_, '_>) -> Outcome {
-    Ok(vec![of(cx.type_of("output_type").or(Some(DType::I64)), cx.dims(1)?)])
+    Ok(vec![of(cx.attributes.dtype("output_type")?.or(Some(DType::I64)), cx.dims(1)?)])
 }
 
 pub(crate) fn non_max_suppression(cx: &mut Cx<'_, '_>) -> Outcome {
-    let indices = cx.type_of("output_type").or(Some(DType::I64));
+    let indices = cx.attributes.dtype("output_type")?.or(Some(DType::I64));
     let count = cx.data("how many boxes are chosen", Bounds::EXTENT);
     let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };
     let chosen = [count, Dim::Known(3)];

@@ -42,7 +42,7 @@ pub(crate) fn axes(cx: &mut Cx<'_, '_>) -> Result<Axes> {
 
 fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     let x = cx.input(0)?;
-    let keep = flag("keepdims", cx.attributes.flag("keep_dims", false));
+    let keep = flag("keepdims", cx.attributes.flag("keep_dims", false)?);
     let lengths = matches!(operator, "ReduceL1" | "ReduceL2");
     Ok(vec![match axes(cx)? {
         Axes::Some(axes) => cx.put(operator, &[x, axes], &[keep])?,
@@ -71,7 +71,7 @@ pub(crate) fn of_truth(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
         return reduce(cx, operator);
     }
     let Axes::Some(axes) = axes(cx)? else { return Err(not_known("along which axes is reduced")) };
-    let keep = flag("keepdims", cx.attributes.flag("keep_dims", false));
+    let keep = flag("keepdims", cx.attributes.flag("keep_dims", false)?);
     let x = cx.input(0)?;
     let numbers = cx.cast(x, DType::I32)?;
     let found = cx.put(operator, &[numbers, axes], &[keep])?;
@@ -80,7 +80,7 @@ pub(crate) fn of_truth(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
 
 pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.edges_of_floats(open::NAN);
-    let sorted = match cx.attributes.text("sort").unwrap_or("value") {
+    let sorted = match cx.attributes.text("sort")?.unwrap_or("value") {
         "value" => true,
         "none" => {
             cx.edges(open::UNSORTED);
@@ -88,15 +88,15 @@ pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         }
         other => return Err(cannot(format!("ONNX does not sort by \"{other}\""))),
     };
-    if sorted && !cx.attributes.flag("stable", false) {
+    if sorted && !cx.attributes.flag("stable", false)? {
         cx.edges("the order of equal elements is left open");
     }
     let (x, k) = (cx.input(0)?, cx.whole_list(1)?);
-    let axis = cx.attributes.int("axis").unwrap_or(-1);
-    let largest = cx.attributes.text("mode") != Some("min");
+    let axis = cx.attributes.int("axis")?.unwrap_or(-1);
+    let largest = cx.attributes.text("mode")? != Some("min");
     let attributes = [int("axis", axis), flag("largest", largest), flag("sorted", sorted)];
     let mut found = cx.put_many("TopK", &[x, k], &attributes, 2)?;
-    let to = cx.attributes.dtype("index_element_type").unwrap_or(DType::I32);
+    let to = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I32);
     if to != DType::I64 {
         found[1] = cx.cast(found[1], to)?;
     }
@@ -135,14 +135,14 @@ pub(crate) fn reduce_l2(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 pub(crate) fn cum_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.rounding_of_floats(open::ORDER);
     let (x, axis) = (cx.input(0)?, cx.whole_scalar(1)?);
-    let [exclusive, reverse] =
-        ["exclusive", "reverse"].map(|name| flag(name, cx.attributes.flag(name, false)));
+    let exclusive = flag("exclusive", cx.attributes.flag("exclusive", false)?);
+    let reverse = flag("reverse", cx.attributes.flag("reverse", false)?);
     Ok(vec![cx.put("CumSum", &[x, axis], &[exclusive, reverse])?])
 }
 
 pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.rounding_of_floats(open::ORDER);
     let operands = cx.inputs()?;
-    let equation = cx.attributes.text("equation").unwrap_or_default().to_owned();
+    let equation = cx.attributes.text("equation")?.unwrap_or_default().to_owned();
     Ok(vec![cx.put("Einsum", &operands, &[word("equation", &equation)])?])
 }

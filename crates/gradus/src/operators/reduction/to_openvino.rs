@@ -23,14 +23,14 @@ fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
 
 /// Reduces a value along the axes that the node names. No axes are all of them, unless the node says that they are none.
 fn reduced(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
-    let keep = cx.attributes.flag("keepdims", true);
+    let keep = cx.attributes.flag("keepdims", true)?;
     let keep_dims = [say("keep_dims", keep)];
     let known = cx.given_integers("axes", 1)?;
     let axes = match known {
         Given::Known(axes) if !axes.is_empty() => cx.list(&axes),
         Given::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
         Given::Computed => return Err(not_known("whether there are axes")),
-        _ if cx.attributes.flag("noop_with_empty_axes", false) => {
+        _ if cx.attributes.flag("noop_with_empty_axes", false)? => {
             // The length of one element is its size; in OpenVINO, it would be the element.
             let length = matches!(operator, "ReduceL1" | "ReduceL2");
             return if length { cx.put("Abs", &[value], &[]) } else { Ok(value) };
@@ -53,17 +53,17 @@ fn flat(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
 
 /// The first of the places along an axis where the greatest or the least stands.
 pub(crate) fn arg(cx: &mut Cx<'_, '_>, mode: &str) -> Result<Vec<V>> {
-    if cx.attributes.flag("select_last_index", false) {
+    if cx.attributes.flag("select_last_index", false)? {
         return Err(cannot("OpenVINO does not find the last of several places"));
     }
     cx.edges_of_floats(open::NAN);
-    let axis = cx.attributes.int("axis").unwrap_or(0);
+    let axis = cx.attributes.int("axis")?.unwrap_or(0);
     if cx.may_be_empty(0) {
         cx.edges("along an axis without elements, OpenVINO finds none");
     }
     let (x, one) = (cx.input(0)?, cx.scalar(1));
     let found = cx.put_many("TopK", &[x, one], &ranked(axis, mode, "value"), 2)?;
-    if cx.attributes.flag("keepdims", true) {
+    if cx.attributes.flag("keepdims", true)? {
         return Ok(vec![found[1]]);
     }
     let axis = cx.list(&[axis]);
@@ -82,12 +82,12 @@ fn ranked(axis: i64, mode: &str, sort: &str) -> [(&'static str, gradus_core::gra
 
 pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.edges_of_floats(open::NAN);
-    let sorted = cx.attributes.flag("sorted", true);
+    let sorted = cx.attributes.flag("sorted", true)?;
     if !sorted {
         cx.edges(open::UNSORTED);
     }
     let x = cx.input(0)?;
-    let named = cx.attributes.int("k");
+    let named = cx.attributes.int("k")?;
     let known = named.or(cx.known_integers(1)?.and_then(|known| known.first().copied()));
     if known.is_none_or(|k| k < 1) {
         cx.edges("OpenVINO wants at least one element");
@@ -96,8 +96,8 @@ pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
         Some(k) => cx.scalar(k),
         None => cx.scalar_input(1)?,
     };
-    let mode = if cx.attributes.flag("largest", true) { "max" } else { "min" };
-    let axis = cx.attributes.int("axis").unwrap_or(-1);
+    let mode = if cx.attributes.flag("largest", true)? { "max" } else { "min" };
+    let axis = cx.attributes.int("axis")?.unwrap_or(-1);
     cx.put_many("TopK", &[x, k], &ranked(axis, mode, if sorted { "value" } else { "none" }), 2)
 }
 
@@ -147,8 +147,8 @@ pub(crate) fn reduce_log_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 pub(crate) fn cum_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.rounding_of_floats(open::ORDER);
     let (x, axis) = (cx.input(0)?, cx.scalar_input(1)?);
-    let [exclusive, reverse] =
-        ["exclusive", "reverse"].map(|name| say(name, cx.attributes.flag(name, false)));
+    let exclusive = say("exclusive", cx.attributes.flag("exclusive", false)?);
+    let reverse = say("reverse", cx.attributes.flag("reverse", false)?);
     Ok(vec![cx.put("CumSum", &[x, axis], &[exclusive, reverse])?])
 }
 
@@ -162,6 +162,6 @@ pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.rounding_of_floats(open::ORDER);
     let operands = cx.inputs()?;
     // OpenVINO takes no blanks.
-    let equation = cx.attributes.text("equation").unwrap_or_default().replace(' ', "");
+    let equation = cx.attributes.text("equation")?.unwrap_or_default().replace(' ', "");
     Ok(vec![cx.put("Einsum", &operands, &[say("equation", equation)])?])
 }

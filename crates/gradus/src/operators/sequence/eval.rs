@@ -4,7 +4,8 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
-use crate::op::{Attributes, EvalCx};
+use crate::attributes::Attributes;
+use crate::op::EvalCx;
 use crate::operators::indices;
 use crate::operators::layout::eval::joined;
 use crate::operators::output::allowed;
@@ -21,12 +22,12 @@ fn list<'a>(cx: &EvalCx<'a>) -> Result<&'a [Value]> {
     }
 }
 
-pub(crate) fn construct(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn construct(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let values = (0..cx.inputs.len()).map(|input| cx.value(input).cloned());
     Ok(vec![Value::Sequence(values.collect::<Result<_>>()?)])
 }
 
-pub(crate) fn insert(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn insert(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let mut values = list(cx)?.to_vec();
     let count = i64_of(values.len());
     let place = if cx.has(2) { cx.integer(2)? } else { count };
@@ -39,22 +40,22 @@ pub(crate) fn insert(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> 
     Ok(vec![Value::Sequence(values)])
 }
 
-pub(crate) fn erase(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn erase(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let mut values = list(cx)?.to_vec();
     let place = indices::index(if cx.has(1) { cx.integer(1)? } else { -1 }, values.len())?;
     values.remove(place);
     Ok(vec![Value::Sequence(values)])
 }
 
-pub(crate) fn at(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn at(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let values = list(cx)?;
     Ok(vec![values[indices::index(cx.integer(1)?, values.len())?].clone()])
 }
 
-pub(crate) fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axis = indices::axis(attributes.int("axis").unwrap_or(0), dims.len())?;
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
     let whole = dims[axis];
     let single = !cx.has(1);
     let sizes = match single {
@@ -77,7 +78,7 @@ pub(crate) fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<
         start += size;
         let mut extents: Vec<_> = indices.iter().map(Vec::len).collect();
         let chosen = indices::chosen(dims, &indices);
-        if single && !attributes.flag("keepdims", true) {
+        if single && !attributes.flag("keepdims", true)? {
             extents.remove(axis);
         }
         parts.push(data.picked(allowed(cx, data.dtype(), &extents)?, &chosen)?.into());
@@ -85,10 +86,10 @@ pub(crate) fn split(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<
     Ok(vec![Value::Sequence(parts)])
 }
 
-pub(crate) fn concat(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let tensors = list(cx)?.iter().map(Value::tensor).collect::<Result<Vec<_>>>()?;
-    let axis = attributes.int("axis").unwrap_or(0);
-    if !attributes.flag("new_axis", false) {
+    let axis = attributes.int("axis")?.unwrap_or(0);
+    if !attributes.flag("new_axis", false)? {
         return Ok(vec![joined(cx, &tensors, axis)?.into()]);
     }
     let rank = tensors.first().map_or(0, |tensor| tensor.shape().rank()) + 1;
@@ -106,17 +107,17 @@ pub(crate) fn concat(attributes: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec
     Ok(vec![joined(cx, &parts, i64_of(axis))?.into()])
 }
 
-pub(crate) fn optional(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn optional(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let value = if cx.has(0) { Some(Box::new(cx.value(0)?.clone())) } else { None };
     Ok(vec![Value::Optional(value)])
 }
 
-pub(crate) fn has_element(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn has_element(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     let present = cx.has(0) && !matches!(cx.value(0)?, Value::Optional(None));
     Ok(vec![Tensor::scalar(Bool::from(present)).into()])
 }
 
-pub(crate) fn get_element(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn get_element(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     match cx.value(0)? {
         Value::Optional(Some(value)) => Ok(vec![(**value).clone()]),
         Value::Optional(None) => Err(wrong("the optional is empty")),
@@ -124,10 +125,10 @@ pub(crate) fn get_element(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Val
     }
 }
 
-pub(crate) fn sequence_empty(_: &Attributes, _: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn sequence_empty(_: &Attributes<'_>, _: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     Ok(vec![Value::Sequence(Vec::new())])
 }
 
-pub(crate) fn sequence_length(_: &Attributes, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn sequence_length(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     Ok(vec![Tensor::scalar(i64_of(list(cx)?.len())).into()])
 }

@@ -106,7 +106,7 @@ pub(crate) fn split_to_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
     /// Most items that are known one by one.
     const MOST: i64 = 256;
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.int_or("axis", 0), dims.len())?;
+    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let dtype = cx.dtype(0);
     let part = |size: Option<Dim>| {
         let mut part = dims.to_vec();
@@ -119,7 +119,7 @@ pub(crate) fn split_to_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
         of(dtype, part)
     };
     if !cx.has(1) {
-        let size = cx.flag("keepdims", true).then_some(Dim::ONE);
+        let size = cx.attributes.flag("keepdims", true)?.then_some(Dim::ONE);
         let items = dims[axis]
             .known()
             .filter(|&len| len <= MOST)
@@ -162,12 +162,12 @@ pub(crate) fn split_to_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
 
 pub(crate) fn concat_from_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
     let list = list(cx)?;
-    let new = cx.flag("new_axis", false);
+    let new = cx.attributes.flag("new_axis", false)?;
     let Fact::Tensor(TensorFact { dims: Some(each), dtype, .. }) = &list.each else {
         return Err(Stop::Unknown(Some(0), "has items of unknown rank".into()));
     };
     let rank = each.len() + usize::from(new);
-    let axis = cx.axis(cx.int_or("axis", 0), rank)?;
+    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, rank)?;
     let mut all = each.to_vec();
     if new {
         all.insert(axis, list.len);
@@ -197,7 +197,7 @@ pub(crate) fn optional(cx: &mut Cx<'_, '_>) -> Outcome {
     let value = if cx.has(0) {
         cx.read_fact(0)
     } else {
-        match cx.attribute("type") {
+        match cx.attributes.get("type") {
             Some(gradus_core::graph::Content::Type(of)) => Fact::tensor_type(of.dtype()),
             _ => Fact::Unknown,
         }
@@ -206,7 +206,7 @@ pub(crate) fn optional(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 pub(crate) fn sequence_empty(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.type_of("dtype").unwrap_or(DType::F32);
+    let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
     Ok(vec![sequence(cx, Vec::new(), Some(dtype))])
 }
 

@@ -17,6 +17,7 @@
 use gradus_core::convert::{self, Rules, i64_of};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape as Dims, Tensor, Value};
 
+use crate::attributes::required;
 use crate::op::{EvalCx, NodeCx, Op};
 use crate::operators::shape::infer::window;
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
@@ -51,12 +52,20 @@ pub(crate) struct Shape {
 impl Shape {
     /// Builds ONNX's Shape.
     pub(crate) fn windowed(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        Ok(Box::new(Shape { start: cx.int("start")?.unwrap_or(0), end: cx.int("end")?, dtype: DType::I64 }))
+        Ok(Box::new(Shape {
+            start: cx.attributes.int("start")?.unwrap_or(0),
+            end: cx.attributes.int("end")?,
+            dtype: DType::I64,
+        }))
     }
 
     /// Builds OpenVINO's ShapeOf.
     pub(crate) fn typed(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        let dtype = if cx.attribute("output_type").is_some() { cx.dtype("output_type")? } else { DType::I64 };
+        let dtype = if cx.attributes.get("output_type").is_some() {
+            required("output_type", cx.attributes.dtype("output_type")?)?
+        } else {
+            DType::I64
+        };
         if !matches!(dtype, DType::I32 | DType::I64) {
             let message = format!("attribute \"output_type\" is {dtype}, but int32 or int64 is wanted");
             return Err(Error::new(Kind::Type, message));

@@ -24,12 +24,12 @@ pub(crate) fn rank_of(dims: &[Dim]) -> i64 {
 }
 
 pub(crate) fn shape_rule(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.type_of("output_type").unwrap_or(DType::I64);
+    let dtype = cx.attributes.dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let count = cx.unknown("the shape of an input of unknown rank", Bounds::EXTENT);
         return Ok(vec![Fact::typed(dtype, [count])]);
     };
-    let window = &dims[window(cx.int_or("start", 0), cx.int("end"), dims.len())];
+    let window = &dims[window(cx.attributes.int_or("start", 0)?, cx.attributes.int("end")?, dims.len())];
     if window.iter().any(|&dim| !cx.fits(dim, dtype)) {
         return Ok(vec![Fact::typed(dtype, [Dim::from(window.len())])]);
     }
