@@ -45,15 +45,12 @@ pub(crate) enum Failure {
 impl Failure {
     /// The same failure, in a file that is not standard output.
     pub(crate) fn in_file(self, path: &Path) -> Failure {
-        match self {
-            Failure::Error(error)
-                if error.location().file.as_deref().is_none_or(|f| f == STANDARD_OUTPUT) =>
-            {
-                let named = Error::new(error.kind(), error.message()).in_file(path.display());
-                Failure::Error(named.with_source(error))
-            }
-            other => other,
+        let Failure::Error(error) = self else { return self };
+        if error.location().file.as_deref().is_some_and(|file| file != STANDARD_OUTPUT) {
+            return Failure::Error(error);
         }
+        let named = Error::new(error.kind(), error.message()).in_file(path.display());
+        Failure::Error(named.with_source(error))
     }
 }
 

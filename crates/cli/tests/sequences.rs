@@ -428,7 +428,7 @@ error: START: numbers cannot be read as complex64
     misused(
         &["range", "0", "1", "1", "--dtype", "f7"],
         str![[r#"
-error: invalid value 'f7' for '--dtype <TYPE>': unknown element type "f7"; known: "bool", "bool", "boolean", "string", "str", "int2", "i2", "int4", "i4", "int8", "i8", "int16", 77 more
+error: invalid value 'f7' for '--dtype <TYPE>': unknown element type "f7"; known: "bool", "string", "int2", "int4", "int8", "int16", "int32", "int64", "uint1", "uint2", "uint3", "uint4", 75 more
 
 For more information, try '--help'.
 

@@ -87,7 +87,7 @@ fn recipe<'py>(
     }
 }
 
-/// What every program gives for a call, and the call as text; `third` is the step or the base.
+/// Returns each program's result for a call, and the call as text; `third` is the step or the base.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn _compare<'py>(
@@ -101,7 +101,7 @@ pub(crate) fn _compare<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, Vec<Bound<'py, PyDict>>)> {
     let recipe = recipe(py, function, [start, stop, third], num, endpoint, dtype)?;
-    // Whether programs can be asked at all is the same for each.
+    // Either all programs can be predicted or none.
     let _checked = recipe.outcome(Profile::Exact)?;
     let predict = |profile| recipe.outcome(profile).expect("the arguments have been checked");
     let rows = match recipe.exact() {

@@ -59,7 +59,7 @@ def test_what_is_not_converted_says_why():
     model = gradus.load(POSITIONS)
     with pytest.raises(UnsupportedError, match="of that standard already"):
         model.convert("onnx")
-    with pytest.raises(UsageError, match='"paddle" is no standard that is written; onnx and openvino are'):
+    with pytest.raises(UsageError, match='unknown standard to write "paddle"; known: "onnx", "openvino"'):
         model.convert("paddle")
     with pytest.raises(UsageError, match="opset is for models of ONNX"):
         model.convert("openvino", opset=18)

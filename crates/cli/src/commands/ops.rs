@@ -58,7 +58,7 @@ fn not_run(name: &str) -> Error {
     let known: Vec<_> = standards.iter().filter(|(_, known)| *known).map(|(it, _)| it.name()).collect();
     if known.is_empty() {
         let names = operators::all().filter(|row| row.is_evaluated()).map(|row| row.name);
-        return Error::unknown("operator", name, BTreeSet::from_iter(names));
+        return Error::unknown("operator", name, names.collect::<BTreeSet<_>>());
     }
     let known = known.join(" and ");
     let message = format!("cannot run operator \"{name}\" of {known} yet; `gradus ops` lists all that run");
