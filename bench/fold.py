@@ -22,8 +22,9 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-GRADUS = ROOT / "target/release/gradus"
+from target import ROOT, target
+
+GRADUS = target() / "release/gradus"
 PEERS = ["onnxsim", "onnxslim", "openvino"]
 NAMED = ["hf/bert.ts", "hf/gpt2_48.ts", "hf/llama_32_past.ts"]
 BLOCKS = [25, 250, 2500]

@@ -19,8 +19,9 @@ import statistics
 import subprocess
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-GRADUS = ROOT / "target/release/gradus-bench"
+from target import target
+
+GRADUS = target() / "release/gradus-bench"
 SIZES = [10, 1000, 100_000, 1 << 24]
 SEQUENCES = [
     ("range", "int64"),

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::python::python;
-use crate::run::{Result, cargo, root, run};
+use crate::run::{Result, cargo, create, program, root, run, target};
 
 /// Sizes of the models that are made: blocks of 38 nodes.
 const BLOCKS: [u32; 3] = [25, 250, 2500];
@@ -33,9 +33,9 @@ pub(crate) fn gpu(python: Option<&Path>, arguments: &[String]) -> Result<()> {
 
 /// Measures `gradus infer` beside the shape inference of the `onnx` package, and prints a table.
 pub(crate) fn infer(models: &[PathBuf]) -> Result<()> {
-    run(cargo().args(["build", "--release", "--quiet", "-p", "gradus-cli"]))?;
-    let folder = root().join("target/bench");
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let program = program("gradus-cli", "gradus", &["--release"])?;
+    let folder = target("bench")?;
+    create(&folder)?;
     let mut all = models.to_vec();
     for blocks in BLOCKS {
         let model = folder.join(format!("blocks_{blocks}.onnx"));
@@ -47,12 +47,12 @@ pub(crate) fn infer(models: &[PathBuf]) -> Result<()> {
         let bytes = std::fs::metadata(model).map_err(|error| format!("{}: {error}", model.display()))?.len();
         let name = model.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let gradus = || {
-            let mut command = Command::new(root().join("target/release/gradus"));
+            let mut command = Command::new(&program);
             command.args(["infer", "--ignore-declared", "--json"]).arg(model);
             command
         };
         let start = || {
-            let mut command = Command::new(root().join("target/release/gradus"));
+            let mut command = Command::new(&program);
             command.arg("--version");
             command
         };
@@ -82,7 +82,7 @@ pub(crate) fn infer(models: &[PathBuf]) -> Result<()> {
 /// The fastest of some runs, as GNU time reports it.
 fn measured(command: &dyn Fn() -> Command) -> Result<Taken> {
     const RUNS: usize = 5;
-    let report = root().join("target/bench/time.txt");
+    let report = target("bench/time.txt")?;
     let mut best: Option<Taken> = None;
     for _ in 0..RUNS {
         let command = command();

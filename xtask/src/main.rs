@@ -6,8 +6,11 @@ mod docs;
 mod peers;
 mod python;
 mod run;
+mod suites;
+mod tally;
 mod wheel;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Parser, Subcommand};
 
 /// The chores of Gradus.
@@ -22,8 +25,14 @@ struct Args {
 enum Chore {
     /// Formatting, lints, documentation, generated documents, licences.
     Check,
-    /// All tests: the workspace's, upstream's, and the fuzz targets for a while.
+    /// Installs what the other chores need, so that they need no network.
+    Setup,
+    /// All tests: every suite runs, whatever fails, and a table says how each went.
     Test {
+        /// Only these suites.
+        #[arg(value_name = "SUITE", value_parser = PossibleValuesParser::new(
+            suites::SUITES.iter().map(|suite| PossibleValue::new(suite.name).help(suite.about))))]
+        suites: Vec<String>,
         /// Seconds for each fuzz target.
         #[arg(long, default_value_t = 30)]
         fuzz_seconds: u32,
@@ -53,8 +62,6 @@ enum Chore {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// The unsafe code, under valgrind.
-    Memcheck,
     /// The fuzz targets.
     Fuzz {
         /// Seconds for each.
@@ -63,11 +70,7 @@ enum Chore {
         /// Only this one.
         target: Option<String>,
     },
-    /// Fills on devices: by Vulkan, on software if there is no GPU, and the kernels of CUDA, on the processor.
-    Devices,
-    /// The tests of the Python package, from its wheel.
-    Python,
-    /// The wheel of the Python package, in target/wheels.
+    /// Builds the wheel of the Python package and prints where it lies.
     Wheel,
     /// Measurements, beside what they are compared with.
     #[command(subcommand)]
@@ -108,20 +111,22 @@ enum Bench {
 fn main() -> std::process::ExitCode {
     let result = match Args::parse().chore {
         Chore::Check => chores::check(),
-        Chore::Test { fuzz_seconds } => chores::test(fuzz_seconds),
-        Chore::Conformance { peers, seed, calls, fold } => chores::conformance()
-            .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls)))
-            .and_then(|()| if fold { peers::fold() } else { Ok(()) }),
-        Chore::Accuracy { elements, seed } => chores::accuracy(elements, seed),
-        Chore::Memcheck => chores::memcheck(),
-        Chore::Fuzz { seconds, target } => chores::fuzz(seconds, target.as_deref()),
-        Chore::Devices => chores::devices(),
-        Chore::Python => wheel::test(),
+        Chore::Setup => chores::setup(),
+        Chore::Test { suites, fuzz_seconds } => {
+            suites::test_suites(&suites, &suites::Options { fuzz_seconds })
+        }
+        Chore::Conformance { peers, seed, calls, fold } => {
+            suites::test_suites(suites::CONFORMANCE, &suites::Options { fuzz_seconds: 0 })
+                .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls)))
+                .and_then(|()| if fold { peers::fold() } else { Ok(()) })
+        }
+        Chore::Accuracy { elements, seed } => run::run(&mut chores::accuracy(elements, seed)),
+        Chore::Fuzz { seconds, target } => chores::fuzz_only(seconds, target.as_deref()),
         Chore::Wheel => wheel::wheel().map(|path| println!("{}", path.display())),
         Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
         Chore::Bench(Bench::Gpu { python, arguments }) => bench::gpu(python.as_deref(), &arguments),
         Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),
-        Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check)),
+        Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check, run::run)),
     };
     match result {
         Ok(()) => std::process::ExitCode::SUCCESS,

@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use crate::python::environment;
-use crate::run::{Result, cargo, root, run};
+use crate::run::{Result, cargo, program, remove, run, target};
 
 /// What is installed for each profile, in the versions that the profiles are of.
 const PACKAGES: &[(&str, &str)] = &[
@@ -44,9 +44,9 @@ fn packages(profiles: &[impl AsRef<str>]) -> Result<Vec<&'static str>> {
 /// Compares random calls; their number is that of each function of each profile.
 pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> {
     let wanted = packages(profiles)?;
-    let mut python = environment("target/venv-peers", &wanted)?;
+    let mut python = environment("venv-peers", &wanted)?;
     python.arg("conformance/peers.py").args([seed.to_string(), calls.to_string(), profiles.join(",")]);
-    let answers = root().join("target/peers.jsonl");
+    let answers = target("peers.jsonl")?;
     let file = File::create(&answers).map_err(|error| format!("{}: {error}", answers.display()))?;
     run(python.stdout(file))?;
     let test =
@@ -57,11 +57,9 @@ pub(crate) fn compare(profiles: &[String], seed: u64, calls: u32) -> Result<()> 
 
 /// Runs random programs that Paddle saves, and compares what it gives for them.
 fn programs(packages: &[&str], seed: u64, count: u32) -> Result<()> {
-    let folder = root().join("target/paddle");
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    let mut python = environment("target/venv-peers", packages)?;
+    let folder = target("paddle")?;
+    remove(&folder)?;
+    let mut python = environment("venv-peers", packages)?;
     run(python
         .arg("conformance/paddle_programs.py")
         .arg("random")
@@ -73,12 +71,12 @@ fn programs(packages: &[&str], seed: u64, count: u32) -> Result<()> {
 
 /// Folds the corpus, the models of the `onnx` package and the recorded ones of OpenVINO, and runs what comes out beside the originals.
 pub(crate) fn fold() -> Result<()> {
-    run(cargo().args(["build", "--quiet", "--release", "-p", "gradus-cli"]))?;
+    let gradus = program("gradus-cli", "gradus", &["--release"])?;
     let mut wanted = packages(&["onnxruntime", "openvino"])?;
     // The reference of the `onnx` package decodes images with it.
     wanted.push("pillow==13.0.0");
-    let mut python = environment("target/venv-fold", &wanted)?;
-    run(python.args(["conformance/fold.py", "target/release/gradus", "--peers", "openvino"]))?;
-    let mut python = environment("target/venv-fold", &wanted)?;
-    run(python.args(["conformance/openvino_fold.py", "target/release/gradus"]))
+    let mut python = environment("venv-fold", &wanted)?;
+    run(python.arg("conformance/fold.py").arg(&gradus).args(["--peers", "openvino"]))?;
+    let mut python = environment("venv-fold", &wanted)?;
+    run(python.arg("conformance/openvino_fold.py").arg(&gradus))
 }

@@ -1,9 +1,12 @@
 //! Virtual environments with the packages that upstream's cases come from.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::run::{Result, command, root, run};
+use crate::run::{Result, command, root, run, target};
+
+/// The oldest Python that runs the scripts: `tomllib` came with it, and so did the versions of packages that are installed.
+const OLDEST: (u32, u32) = (3, 11);
 
 const REQUIREMENTS: &str = "conformance/requirements.txt";
 
@@ -22,6 +25,8 @@ const UNPINNED: &str = "GRADUS_UNPINNED";
 /// Runs a Python, with pinned packages.
 fn pinned(python: &Path) -> Command {
     let mut command = command(python);
+    // The encoding of files and output does not depend on the locale.
+    command.env("PYTHONUTF8", "1");
     if cfg!(target_arch = "x86_64") && std::env::var_os(UNPINNED).is_none() {
         command.envs(PINNED);
     }
@@ -30,24 +35,62 @@ fn pinned(python: &Path) -> Command {
 
 /// Python with the packages of `conformance/requirements.txt`.
 pub(crate) fn python() -> Result<Command> {
-    let wanted = std::fs::read_to_string(root().join(REQUIREMENTS))
-        .map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
-    environment("target/venv", &wanted.lines().collect::<Vec<_>>())
+    required("venv", REQUIREMENTS)
 }
 
-/// Python in the environment of that folder, with the packages installed.
+/// Python with the packages that a file of requirements lists.
+pub(crate) fn required(folder: &str, requirements: &str) -> Result<Command> {
+    let wanted = std::fs::read_to_string(root().join(requirements))
+        .map_err(|error| format!("{requirements}: {error}"))?;
+    environment(folder, &wanted.lines().collect::<Vec<_>>())
+}
+
+/// A program of a virtual environment.
+pub(crate) fn program_in(environment: &Path, name: &str) -> PathBuf {
+    if cfg!(windows) {
+        environment.join("Scripts").join(name).with_extension("exe")
+    } else {
+        environment.join("bin").join(name)
+    }
+}
+
+/// Python in an environment of that name in the target folder, with the packages installed. They are installed once: later calls
+/// need no network.
 pub(crate) fn environment(folder: &str, packages: &[&str]) -> Result<Command> {
-    let environment = root().join(folder);
-    let python = environment.join("bin/python");
+    let environment = target(folder)?;
+    let program = program_in(&environment, "python");
+    let python = || pinned(&program);
     let wanted = packages.join("\n");
     let mark = environment.join("installed.txt");
     if std::fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) {
-        return Ok(pinned(&python));
+        return Ok(python());
     }
-    run(command("python3").args(["-m", "venv", folder]))?;
-    run(command(&python)
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-        .args(packages))?;
+    run(command(interpreter()?).args(["-m", "venv"]).arg(&environment))?;
+    run(python().args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
     std::fs::write(&mark, wanted).map_err(|error| format!("{}: {error}", mark.display()))?;
-    Ok(pinned(&python))
+    Ok(python())
+}
+
+/// The first Python on the path that is new enough.
+fn interpreter() -> Result<&'static str> {
+    let (major, minor) = OLDEST;
+    let mut found = Vec::new();
+    for name in ["python3", "python", "python3.13", "python3.12", "python3.11"] {
+        let Some(version) = version(name) else { continue };
+        if version >= OLDEST {
+            return Ok(name);
+        }
+        found.push(format!("{name} is {}.{}", version.0, version.1));
+    }
+    let found = if found.is_empty() { "no python3 is on the path".to_owned() } else { found.join(", ") };
+    Err(format!("cannot run the Python scripts: {found}, expected Python {major}.{minor} or newer"))
+}
+
+/// The version of a Python, if it is there.
+fn version(python: &str) -> Option<(u32, u32)> {
+    let program = "import sys; print(*sys.version_info[:2])";
+    let output = command(python).args(["-c", program]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let (major, minor) = text.trim().split_once(' ')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }

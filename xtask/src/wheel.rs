@@ -2,8 +2,15 @@
 
 use std::path::PathBuf;
 
-use crate::python::environment;
-use crate::run::{Result, command, root, run};
+use crate::python::{environment, program_in, required};
+use crate::run::{Result, command, remove, run, target};
+use crate::tally::Tally;
+
+/// Environment of what builds wheels.
+const BUILDER: &str = "maturin";
+
+/// Environment of the tests.
+const TESTER: &str = "venv-python";
 
 /// What builds wheels.
 const MATURIN: &str = "maturin==1.16.0";
@@ -13,36 +20,39 @@ const TESTS: &str = "crates/python/tests/requirements.txt";
 
 /// Builds the wheel, for Python 3.10 and newer, and gives its path.
 pub(crate) fn wheel() -> Result<PathBuf> {
-    build("release", "target/wheels")
+    build("release", "wheels")
 }
 
-/// Builds a wheel by a profile of Cargo into a folder that then holds nothing else.
+/// Installs what builds and tests wheels, if it is not installed.
+pub(crate) fn prepare() -> Result<()> {
+    environment(BUILDER, &[MATURIN])?;
+    required(TESTER, TESTS).map(drop)
+}
+
+/// Builds a wheel by a profile of Cargo into a folder of the target folder that then holds nothing else.
 fn build(profile: &str, wheels: &str) -> Result<PathBuf> {
-    let folder = root().join(wheels);
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    let python = environment("target/maturin", &[MATURIN])?;
-    let mut maturin = command(root().join("target/maturin/bin/maturin"));
-    maturin.args(["build", "--profile", profile, "--locked", "--quiet", "--out", wheels, "--interpreter"]);
-    run(maturin.arg(python.get_program()))?;
+    let folder = target(wheels)?;
+    remove(&folder)?;
+    let python = environment(BUILDER, &[MATURIN])?;
+    let mut maturin = command(program_in(&target(BUILDER)?, "maturin"));
+    maturin.args(["build", "--profile", profile, "--locked", "--quiet", "--out"]).arg(&folder);
+    run(maturin.arg("--interpreter").arg(python.get_program()))?;
     let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let wheel = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|extension| extension == "whl"));
-    wheel.ok_or_else(|| format!("maturin left no wheel in {wheels}"))
+    wheel.ok_or_else(|| format!("maturin left no wheel in {}", folder.display()))
 }
 
 /// Runs the package's tests from a wheel that is installed beside what they need. It is built as tests are: with checks of
 /// overflow, and from what is compiled for them already.
-pub(crate) fn test() -> Result<()> {
-    let wheel = build("dev", "target/wheels-test")?;
-    let wanted = std::fs::read_to_string(root().join(TESTS)).map_err(|error| format!("{TESTS}: {error}"))?;
-    let python = || environment("target/venv-python", &wanted.lines().collect::<Vec<_>>());
-    let pip =
-        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"];
-    run(python()?.args(pip).arg(&wheel))?;
-    run(python()?.args(["-m", "mypy", "-p", "gradus"]))?;
+pub(crate) fn test(tally: &mut Tally) -> Result<()> {
+    let wheel = build("dev", "wheels-test")?;
+    let python = || required(TESTER, TESTS);
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"];
+    run(python()?.args(pip).args(["--force-reinstall", "--no-deps"]).arg(&wheel))?;
+    tally.run(python()?.args(["-m", "mypy", "-p", "gradus"]));
     // What is tested is the installed package, not the folder.
-    run(python()?.args(["-m", "pytest", "crates/python/tests"]))
+    tally.run(python()?.args(["-m", "pytest", "crates/python/tests"]));
+    Ok(())
 }

@@ -113,31 +113,3 @@ pub fn fill_codes(plan: &impl Fill, lo: u64, out: &mut [u8], options: Options) {
         out.par_iter_mut().enumerate().for_each(write);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use gradus_core::Number;
-    use gradus_sequences::{Plan, RangePlan};
-
-    use super::*;
-
-    #[test]
-    fn every_real_type_can_be_filled() {
-        for &dtype in DType::ALL.iter().filter(|dtype| dtype.is_real()) {
-            let plan = RangePlan::new(Number::Int(0), Number::Int(2), Number::Int(1), dtype).unwrap();
-            let tensor = tensor(&plan, &Limits::DEFAULT, 0).unwrap();
-            assert_eq!((tensor.dtype(), tensor.shape().dims()), (dtype, &[2][..]));
-            assert_eq!(tensor.number(1).unwrap(), plan.at(1), "{dtype}");
-        }
-    }
-
-    #[test]
-    fn a_range_that_is_too_large_is_refused_before_memory_is_taken() {
-        let plan = RangePlan::new(Number::Int(0), Number::Int(1 << 62), Number::Int(1), DType::I64).unwrap();
-        let message = tensor(&plan, &Limits::DEFAULT, 0).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "36893488147419103232 bytes are needed, but the limit is 4294967296 (--max-bytes)"
-        );
-    }
-}

@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::{DType, Number, dispatch};
-use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer};
-use gradus_sequences::LogspacePlan;
+use gradus_core::{DType, Limits, Number, dispatch};
+use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer, tensor};
+use gradus_sequences::{LogspacePlan, Plan as _, RangePlan};
 use proptest::prelude::*;
 
 mod cases;
@@ -116,17 +116,37 @@ proptest! {
     }
 
     #[test]
-    fn any_logspace(case in cases::any_logspace()) {
+    #[ignore = "long: `cargo xtask test long` runs it"]
+    fn long_any_logspace(case in cases::any_logspace()) {
         case.with(&Levels);
     }
 
     #[test]
-    fn any_geomspace(case in cases::any_geomspace()) {
+    #[ignore = "long: `cargo xtask test long` runs it"]
+    fn long_any_geomspace(case in cases::any_geomspace()) {
         case.with(&Levels);
     }
 
     #[test]
-    fn any_integers(cases in cases::any_integers()) {
+    #[ignore = "long: `cargo xtask test long` runs it"]
+    fn long_any_integers(cases in cases::any_integers()) {
         check_all(&cases);
     }
+}
+
+#[test]
+fn every_real_type_can_be_filled() {
+    for &dtype in DType::ALL.iter().filter(|dtype| dtype.is_real()) {
+        let plan = RangePlan::new(Number::Int(0), Number::Int(2), Number::Int(1), dtype).unwrap();
+        let tensor = tensor(&plan, &Limits::DEFAULT, 0).unwrap();
+        assert_eq!((tensor.dtype(), tensor.shape().dims()), (dtype, &[2][..]));
+        assert_eq!(tensor.number(1).unwrap(), plan.at(1), "{dtype}");
+    }
+}
+
+#[test]
+fn a_range_that_is_too_large_is_refused_before_memory_is_taken() {
+    let plan = RangePlan::new(Number::Int(0), Number::Int(1 << 62), Number::Int(1), DType::I64).unwrap();
+    let message = tensor(&plan, &Limits::DEFAULT, 0).unwrap_err().to_string();
+    assert_eq!(message, "36893488147419103232 bytes are needed, but the limit is 4294967296 (--max-bytes)");
 }

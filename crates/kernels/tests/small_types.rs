@@ -114,7 +114,8 @@ fn lines_through_all_numbers() {
 }
 
 #[test]
-fn lines_between_any_two_numbers() {
+#[ignore = "long: `cargo xtask test long` runs it"]
+fn long_lines_between_any_two_numbers() {
     for small in SHORT {
         // All codes with a sign; a zero has none here.
         let sign = 1 << (small.format.exponent_bits + small.format.mantissa_bits);
@@ -131,7 +132,8 @@ fn lines_between_any_two_numbers() {
 }
 
 #[test]
-fn powers_through_all_numbers() {
+#[ignore = "long: `cargo xtask test long` runs it"]
+fn long_powers_through_all_numbers() {
     for base in [2.0, 3.0, 10.0, 0.5, std::f64::consts::E, 1.0625, 1e30] {
         for small in SHORT {
             small.logspace(base, 500);
@@ -143,7 +145,8 @@ fn powers_through_all_numbers() {
 }
 
 #[test]
-fn geometric_sequences_between_numbers() {
+#[ignore = "long: `cargo xtask test long` runs it"]
+fn long_geometric_sequences_between_numbers() {
     for small in SHORT {
         let step = if small.dtype.bits() == 8 { 5 } else { 1 };
         let numbers = || (1..small.format.finite_codes).step_by(step).map(|code| small.number(code));

@@ -1,0 +1,346 @@
+//! The suites of `cargo xtask test`: a table, the order in which they run, and the report at the end.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use crate::chores;
+use crate::python::python;
+use crate::run::{Result, cargo, create, exists, program, remove, run, target};
+use crate::tally::Tally;
+use crate::wheel;
+
+/// Options that change how suites run.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// Seconds for each fuzz target.
+    pub(crate) fuzz_seconds: u32,
+}
+
+/// A suite of tests. `cargo xtask test NAME` runs it alone, whatever ran before.
+pub(crate) struct Suite {
+    pub(crate) name: &'static str,
+    /// One line for `--help` and the start of the suite.
+    pub(crate) about: &'static str,
+    /// Runs the tests. An error, which ends the suite, counts as one failure.
+    run: fn(&mut Tally, &Options) -> Result<()>,
+    /// Builds what the suite needs and no other does; runs beside earlier suites.
+    build: Option<fn() -> Result<()>>,
+}
+
+const fn suite(
+    name: &'static str,
+    about: &'static str,
+    run: fn(&mut Tally, &Options) -> Result<()>,
+) -> Suite {
+    Suite { name, about, run, build: None }
+}
+
+/// All suites, in the order in which they run.
+pub(crate) const SUITES: &[Suite] = &[
+    suite("workspace", "tests of all crates", |tally, _| {
+        test(tally, &["--workspace", "--no-fail-fast"], &[], &[]);
+        Ok(())
+    }),
+    suite("long", "tests of all crates that take long: their names begin with `long_`", |tally, _| {
+        test(tally, &["--workspace", "--no-fail-fast"], &["--ignored", "long_"], &[]);
+        Ok(())
+    }),
+    suite("cuda", "CUDA kernels, compiled for the processor and run on it", |tally, _| {
+        test(tally, CUDA, &["--nocapture", "--skip", "nvrtc"], &[]);
+        Ok(())
+    }),
+    suite("nvrtc", "CUDA kernels, compiled by NVIDIA's compiler", |tally, _| {
+        test(tally, CUDA, &["--nocapture", "nvrtc"], &[]);
+        Ok(())
+    }),
+    suite("vulkan", "fills on a device of Vulkan, which may be software", |tally, _| {
+        let arguments = ["-p", "gradus-gpu", "--test", "devices", "--features", "cuda,wgpu"];
+        test(tally, &arguments, &["--nocapture"], &[]);
+        Ok(())
+    }),
+    suite("tables", "generated tables of facts and examples are up to date", |tally, _| {
+        chores::tables(true, |command| {
+            tally.run(command);
+            Ok(())
+        })
+    }),
+    suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
+    suite("corpus", "models of GRADUS_CORPUS open, and have the shapes that are recorded", corpus),
+    suite(
+        "onnx",
+        "node tests of the onnx package against conformance/onnx.toml and infer.toml",
+        |tally, _| {
+            let (list, cases) = (target("conformance/operators.json")?, fresh("onnx")?);
+            let gradus = program("gradus-cli", "gradus", &[])?;
+            let operators = Command::new(gradus).args(["ops", "--json"]).output();
+            let operators = operators.map_err(|error| format!("gradus ops: {error}"))?;
+            std::fs::write(&list, operators.stdout)
+                .map_err(|error| format!("{}: {error}", list.display()))?;
+            script("onnx_nodes.py", &[&list, &cases])?;
+            upstream(tally, "onnx_node_tests")
+        },
+    ),
+    suite("casts", "conversions between element types against ml_dtypes and onnx", |tally, _| {
+        script("casts.py", &[&fresh("casts")?])?;
+        upstream(tally, "ml_dtypes")
+    }),
+    suite("openvino", "operators of OpenVINO against conformance/openvino.toml", |tally, _| {
+        script("openvino_ops.py", &[&fresh("openvino")?])?;
+        upstream(tally, "openvino_operators")
+    }),
+    suite(
+        "openvino-shapes",
+        "random models of OpenVINO against conformance/openvino_shapes.toml",
+        |tally, _| {
+            let models = fresh("openvino_shapes.json")?;
+            script("openvino_shapes.py", &[&models, Path::new("2"), Path::new("20")])?;
+            upstream(tally, "openvino_shape_family")
+        },
+    ),
+    suite("openvino-written", "OpenVINO reads and runs its recorded models, written anew", |tally, _| {
+        let folder = fresh("written")?;
+        create(&folder)?;
+        let written = [("GRADUS_WRITTEN", folder.clone().into())];
+        test(tally, &["-p", "gradus", "--test", "openvino_fold"], &["written_anew"], &written);
+        tally.run(python()?.arg("conformance/openvino_written.py").arg(folder));
+        Ok(())
+    }),
+    suite("converted", "converted models, run by OpenVINO and ONNX Runtime", |tally, _| {
+        let folder = fresh("converted")?;
+        let variables = [
+            ("GRADUS_CONVERSION", folder.clone().into()),
+            ("GRADUS_CONVERSION_COUNT", CONVERTED.to_string().into()),
+        ];
+        test(tally, &["-p", "gradus", "--test", "conversion"], &["random"], &variables);
+        let gradus = program("gradus-cli", "gradus", &[])?;
+        tally.run(python()?.arg("conformance/convert.py").arg(gradus).arg(folder));
+        Ok(())
+    }),
+    suite(
+        "openvino-models",
+        "OpenVINO's models of GRADUS_CORPUS have the values OpenVINO computes",
+        |tally, _| {
+            let Some(corpus) = std::env::var_os("GRADUS_CORPUS") else {
+                tally.skip(NO_CORPUS);
+                return Ok(());
+            };
+            let truth = fresh("openvino_truth")?;
+            script("openvino_truth.py", &[&truth, Path::new(&corpus)])?;
+            let truth = [("GRADUS_OPENVINO_TRUTH", truth.into())];
+            test(
+                tally,
+                &["-p", "gradus", "--test", "openvino"],
+                &["--include-ignored", "--nocapture"],
+                &truth,
+            );
+            Ok(())
+        },
+    ),
+    Suite {
+        build: Some(chores::accuracy_build),
+        ..suite("accuracy", "fills of random sequences against arbitrary precision", |tally, _| {
+            tally.run(&mut chores::accuracy(chores::ELEMENTS, 1));
+            Ok(())
+        })
+    },
+    suite("memcheck", "the unsafe code of the kernels under valgrind", memcheck),
+    Suite {
+        build: Some(chores::fuzz_build),
+        ..suite("fuzz", "the fuzz targets", |tally, options| {
+            if exists("c++") {
+                chores::fuzz(options.fuzz_seconds, None, tally)
+            } else {
+                tally.skip("no C++ compiler for libFuzzer");
+                Ok(())
+            }
+        })
+    },
+];
+
+/// The suites that hold Gradus against the programs whose operators it has.
+pub(crate) const CONFORMANCE: &[&str] =
+    &["onnx", "casts", "openvino", "openvino-shapes", "openvino-written", "converted", "openvino-models"];
+
+const CUDA: &[&str] = &["-p", "gradus-gpu", "--lib", "--features", "cuda,wgpu"];
+
+/// Random models that are converted.
+const CONVERTED: u32 = 60;
+
+const NO_CORPUS: &str = "GRADUS_CORPUS is not set";
+
+fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
+    if std::env::var_os("GRADUS_CORPUS").is_none() {
+        tally.skip(NO_CORPUS);
+        return Ok(());
+    }
+    let files = ["-p", "gradus", "--test", "corpus", "--test", "inference", "--test", "fold"];
+    test(tally, &files, &["--ignored"], &[]);
+    Ok(())
+}
+
+fn memcheck(tally: &mut Tally, _: &Options) -> Result<()> {
+    if !exists("valgrind") {
+        tally.skip("no valgrind");
+        return Ok(());
+    }
+    // No processor that valgrind knows has AVX-512, so the level is not among those that the test finds.
+    eprintln!("xtask: valgrind emulates no AVX-512; that level is compared with the others by the tests");
+    let valgrind = || OsString::from("valgrind --quiet --error-exitcode=9 --leak-check=no");
+    let runners = [
+        ("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", valgrind()),
+        ("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", valgrind()),
+    ];
+    let tests = ["-p", "gradus-kernels", "--test", "memory"];
+    test(tally, &tests, &["--nocapture", "--test-threads", "1"], &runners);
+    Ok(())
+}
+
+/// Runs `cargo test` with these arguments, arguments of the tests, and variables.
+fn test(tally: &mut Tally, arguments: &[&str], tests: &[&str], variables: &[(&str, OsString)]) {
+    let variables = variables.iter().map(|(name, value)| (*name, value));
+    let mut cargo = cargo();
+    cargo.args(["test", "--quiet"]).args(arguments).arg("--").args(tests).envs(variables);
+    tally.run(&mut cargo);
+}
+
+/// Runs the tests of upstream's cases whose names have this in them.
+fn upstream(tally: &mut Tally, name: &str) -> Result<()> {
+    let cases = [("GRADUS_CONFORMANCE", target("conformance")?.into())];
+    test(tally, &["-p", "gradus", "--test", "conformance"], &["--include-ignored", name], &cases);
+    Ok(())
+}
+
+/// A path for cases, where nothing lies.
+fn fresh(name: &str) -> Result<PathBuf> {
+    create(&target("conformance")?)?;
+    let cases = target("conformance")?.join(name);
+    remove(&cases)?;
+    Ok(cases)
+}
+
+/// Runs a script that writes cases.
+fn script(name: &str, arguments: &[&Path]) -> Result<()> {
+    run(python()?.arg(format!("conformance/{name}")).args(arguments))
+}
+
+/// A suite that ran.
+struct Row {
+    name: &'static str,
+    tally: Tally,
+    seconds: f64,
+}
+
+/// Runs the suites of these names, or all if none is named, and prints a table of their results. A suite that fails does not keep
+/// the others from running.
+pub(crate) fn test_suites(names: &[impl AsRef<str>], options: &Options) -> Result<()> {
+    let chosen = |suite: &&Suite| names.is_empty() || names.iter().any(|name| name.as_ref() == suite.name);
+    let suites: Vec<_> = SUITES.iter().filter(chosen).collect();
+    let mut rows = Vec::new();
+    std::thread::scope(|scope| {
+        let mut built = false;
+        for suite in &suites {
+            // The cases of other programs keep one core busy; the other builds what later suites need. An error is shown here, and
+            // counted where the suite builds again.
+            if CONFORMANCE.contains(&suite.name) && !std::mem::replace(&mut built, true) {
+                let suites = &suites;
+                scope.spawn(move || {
+                    for build in suites.iter().filter_map(|suite| suite.build) {
+                        if let Err(error) = build() {
+                            eprintln!("xtask: {error}");
+                        }
+                    }
+                });
+            }
+            eprintln!("\n== {}: {}", suite.name, suite.about);
+            let (start, mut tally) = (Instant::now(), Tally::default());
+            if let Err(error) = (suite.run)(&mut tally, options) {
+                tally.fail(&error);
+            }
+            rows.push(Row { name: suite.name, tally, seconds: start.elapsed().as_secs_f64() });
+        }
+    });
+    print!("\n{}", report(&rows));
+    let failed: Vec<_> = rows.iter().filter(|row| row.tally.failed > 0).map(|row| row.name).collect();
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{} of {} suites failed: {}", failed.len(), rows.len(), failed.join(", ")))
+    }
+}
+
+/// The table of results, the errors of suites, and a line of totals.
+fn report(rows: &[Row]) -> String {
+    let header = ["suite", "passed", "failed", "skipped", "seconds", "repeat with"].map(str::to_owned);
+    let mut lines = vec![(header, String::new())];
+    let mut total = Tally::default();
+    for Row { name, tally, seconds } in rows {
+        total.passed += tally.passed;
+        total.failed += tally.failed;
+        total.skipped += tally.skipped;
+        let [passed, failed, skipped] = [tally.passed, tally.failed, tally.skipped].map(|n| n.to_string());
+        let repeat = format!("cargo xtask test {name}");
+        let note = match &tally.reasons[..] {
+            [] => String::new(),
+            reasons => format!("  skipped ({})", reasons.join("; ")),
+        };
+        let state = if tally.failed > 0 { "  FAILED" } else { "" };
+        let cells = [(*name).to_owned(), passed, failed, skipped, format!("{seconds:.1}"), repeat];
+        lines.push((cells, format!("{state}{note}")));
+    }
+    let mut widths = [0; 6];
+    for (cells, _) in &lines {
+        for (width, cell) in widths.iter_mut().zip(cells) {
+            *width = (*width).max(cell.len());
+        }
+    }
+    let mut text = String::new();
+    for ([suite, passed, failed, skipped, seconds, repeat], note) in &lines {
+        let [a, b, c, d, e, f] = widths;
+        let line = format!(
+            "{suite:a$}  {passed:>b$}  {failed:>c$}  {skipped:>d$}  {seconds:>e$}  {repeat:f$}{note}"
+        );
+        text += line.trim_end();
+        text.push('\n');
+    }
+    for error in rows.iter().flat_map(|row| row.tally.errors.iter().map(move |error| (row.name, error))) {
+        text += &format!("{}: {}\n", error.0, error.1);
+    }
+    let Tally { passed, failed, skipped, .. } = total;
+    text + &format!("\n{passed} passed, {failed} failed, {skipped} skipped\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_suites_are_distinct() {
+        let mut names: Vec<_> = SUITES.iter().map(|suite| suite.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), SUITES.len());
+        assert!(CONFORMANCE.iter().all(|name| names.contains(name)));
+    }
+
+    #[test]
+    fn reports_name_every_suite_and_end_with_totals() {
+        let tally = |passed, failed, skipped| Tally { passed, failed, skipped, ..Tally::default() };
+        let failed = Tally { errors: vec!["pip: exit status: 1".to_owned()], ..tally(3, 1, 0) };
+        let skipped = Tally { reasons: vec!["no valgrind".to_owned()], ..tally(0, 0, 1) };
+        let rows =
+            [("workspace", tally(1200, 0, 0), 61.25), ("onnx", failed, 8.0), ("memcheck", skipped, 0.0)]
+                .map(|(name, tally, seconds)| Row { name, tally, seconds });
+        let expected = "\
+suite      passed  failed  skipped  seconds  repeat with
+workspace    1200       0        0     61.2  cargo xtask test workspace
+onnx            3       1        0      8.0  cargo xtask test onnx       FAILED
+memcheck        0       0        1      0.0  cargo xtask test memcheck   skipped (no valgrind)
+onnx: pip: exit status: 1
+
+1203 passed, 1 failed, 1 skipped
+";
+        assert_eq!(report(&rows), expected);
+    }
+}

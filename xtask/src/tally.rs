@@ -1,0 +1,234 @@
+//! Counts of tests, read from the output of the programs that run them.
+
+use std::io::{BufRead as _, BufReader, Write};
+use std::process::{Command, ExitStatus, Stdio};
+
+use crate::run::{Result, show, words};
+
+/// Results of one suite.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    pub(crate) skipped: u64,
+    /// Reasons for which tests were skipped.
+    pub(crate) reasons: Vec<String>,
+    /// Failures that no test runner counted.
+    pub(crate) errors: Vec<String>,
+}
+
+/// Counts in the output of one command.
+#[derive(Debug, Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    /// Whether a summary was read.
+    summary: bool,
+    /// Reason of a line `skipped: REASON`.
+    reason: Option<String>,
+}
+
+impl Tally {
+    /// Runs a command that tests something. Its output is shown as it comes, and the tests that it reports are counted; a
+    /// command that reports none counts as one test. A failure is counted and does not end the suite.
+    ///
+    /// A command that prints `skipped: REASON` on a line of its own tested nothing: its passed tests count as skipped.
+    pub(crate) fn run(&mut self, command: &mut Command) {
+        self.run_to(command, &mut std::io::stdout());
+    }
+
+    fn run_to(&mut self, command: &mut Command, shown: &mut impl Write) {
+        let (mut counts, status) = match counted(command, shown) {
+            Ok(both) => both,
+            Err(error) => return self.fail(&error),
+        };
+        if counts.reason.is_some() {
+            counts.skipped += counts.passed;
+            counts.passed = 0;
+        }
+        let counted = counts.passed + counts.failed + counts.skipped > 0;
+        if status.success() && !counted && counts.summary {
+            // A filter that matches no test must not pass for a test that passed.
+            self.fail(&format!("{}: no test was run", words(command)));
+        } else if !status.success() && counts.failed == 0 {
+            self.fail(&format!("{}: {status}", words(command)));
+        } else if !counted {
+            counts.passed = 1;
+        }
+        self.passed += counts.passed;
+        self.failed += counts.failed;
+        self.skipped += counts.skipped;
+        self.reasons.extend(counts.reason);
+    }
+
+    /// Runs commands at the same time, as `run` does each.
+    pub(crate) fn run_beside(&mut self, commands: Vec<Command>) {
+        let tallies: Vec<_> = std::thread::scope(|scope| {
+            let run = |mut command: Command| {
+                let mut tally = Tally::default();
+                tally.run(&mut command);
+                tally
+            };
+            let runs: Vec<_> =
+                commands.into_iter().map(|command| scope.spawn(move || run(command))).collect();
+            runs.into_iter().map(|run| run.join().expect("counting output does not panic")).collect()
+        });
+        for tally in tallies {
+            self.passed += tally.passed;
+            self.failed += tally.failed;
+            self.skipped += tally.skipped;
+            self.reasons.extend(tally.reasons);
+            self.errors.extend(tally.errors);
+        }
+    }
+
+    /// Counts what could not be run as a failure.
+    pub(crate) fn fail(&mut self, error: &str) {
+        eprintln!("xtask: {error}");
+        self.failed += 1;
+        self.errors.push(error.to_owned());
+    }
+
+    /// Counts what cannot be run here as skipped.
+    pub(crate) fn skip(&mut self, reason: impl Into<String>) {
+        let reason = reason.into();
+        eprintln!("xtask: skipped: {reason}");
+        self.skipped += 1;
+        self.reasons.push(reason);
+    }
+}
+
+/// Runs a command and copies its output; returns the counts and the status.
+fn counted(command: &mut Command, shown: &mut impl Write) -> Result<(Counts, ExitStatus)> {
+    let words = words(command);
+    let failed = |error| format!("{words}: {error}");
+    let mut child = show(command).stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let mut counts = Counts::default();
+    if let Some(output) = child.stdout.take() {
+        let mut output = BufReader::new(output);
+        let mut line = Vec::new();
+        loop {
+            // Parts of lines are shown too: the dots of a test runner come one by one.
+            let part = match output.fill_buf() {
+                Ok([]) | Err(_) => break,
+                Ok(part) => part,
+            };
+            // The output of this process may be closed; the tests still run.
+            let _ = shown.write_all(part).and_then(|()| shown.flush());
+            let length = part.len();
+            for &byte in part {
+                if byte == b'\n' {
+                    counts.read(&String::from_utf8_lossy(&line));
+                    line.clear();
+                } else {
+                    line.push(byte);
+                }
+            }
+            output.consume(length);
+        }
+        counts.read(&String::from_utf8_lossy(&line));
+    }
+    child.wait().map(|status| (counts, status)).map_err(failed)
+}
+
+impl Counts {
+    /// Adds the counts of a line, if it is a summary: that of libtest (`test result: ok. 3 passed; 0 failed; …`), that of pytest
+    /// (`1 failed, 3 passed in 0.5s`), or `3 passed, 1 failed`.
+    fn read(&mut self, line: &str) {
+        let line = line.trim();
+        if let Some(reason) = line.strip_prefix("skipped: ") {
+            self.reason = Some(reason.to_owned());
+            return;
+        }
+        let (summary, libtest) = match line.strip_prefix("test result: ") {
+            Some(rest) => (rest.split_once(". ").map_or(rest, |(_, counts)| counts), true),
+            None => (line.trim_matches('=').trim(), false),
+        };
+        let mut read = Counts::default();
+        let mut found = false;
+        for part in summary.split([',', ';']) {
+            let mut words = part.split_whitespace();
+            let (Some(number), Some(word)) = (words.next(), words.next()) else { return };
+            let Ok(number) = number.parse::<u64>() else { if libtest { continue } else { return } };
+            if !matches!(words.next(), None | Some("in" | "out")) {
+                return;
+            }
+            match word {
+                "passed" | "xfailed" => read.passed += number,
+                "failed" | "error" | "errors" | "xpassed" => read.failed += number,
+                // libtest's "ignored": tests that need something, which suites of their own run.
+                "skipped" => read.skipped += number,
+                "ignored" | "measured" | "filtered" | "deselected" | "warning" | "warnings" => {}
+                _ => return,
+            }
+            found = true;
+        }
+        if found {
+            self.summary = true;
+            self.passed += read.passed;
+            self.failed += read.failed;
+            self.skipped += read.skipped;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_of_test_runners_are_counted() {
+        for (line, expected) in [
+            (
+                "test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 1 filtered out; finished in 0.01s",
+                Some((12, 0, 0)),
+            ),
+            (
+                "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1s",
+                Some((1, 2, 0)),
+            ),
+            (
+                "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out; finished in 0s",
+                Some((0, 0, 0)),
+            ),
+            ("321 passed, 2 skipped in 12.34s", Some((321, 0, 2))),
+            ("=== 1 failed, 3 passed, 1 warning, 1 xfailed, 2 errors in 0.5s (0:00:00) ===", Some((4, 3, 0))),
+            ("7 passed, 0 failed", Some((7, 0, 0))),
+            ("running 3 tests", None),
+            ("3 models, 1 wrong", None),
+            ("12 passed the ball", None),
+            ("3, 4, 5", None),
+            ("", None),
+        ] {
+            let mut counts = Counts::default();
+            counts.read(line);
+            let found = counts.summary.then_some((counts.passed, counts.failed, counts.skipped));
+            assert_eq!(found, expected, "{line}");
+        }
+        let mut counts = Counts::default();
+        counts.read("skipped: no device");
+        assert_eq!(counts.reason.as_deref(), Some("no device"));
+    }
+
+    /// A program that prints, and ends with a status.
+    fn tallied(text: &str, status: u8) -> (u64, u64, u64) {
+        let mut tally = Tally::default();
+        let mut command = Command::new("sh");
+        // Shown nowhere: what runs these tests counts too.
+        tally.run_to(command.args(["-c", &format!("printf '{text}'; exit {status}")]), &mut std::io::sink());
+        (tally.passed, tally.failed, tally.skipped)
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn commands_count_as_what_they_report_or_as_one() {
+        assert_eq!(tallied("done\\n", 0), (1, 0, 0));
+        assert_eq!(tallied("done\\n", 3), (0, 1, 0));
+        assert_eq!(tallied("2 passed\\n1 passed, 1 failed", 1), (3, 1, 0));
+        // A crash after tests passed.
+        assert_eq!(tallied("2 passed\\n", 134), (2, 1, 0));
+        assert_eq!(tallied("0 passed; 0 failed\\n", 0), (0, 1, 0));
+        assert_eq!(tallied("skipped: no device\\n3 passed\\n", 0), (0, 0, 3));
+    }
+}
