@@ -41,7 +41,8 @@ pub struct Difference {
 ///
 /// ```
 /// use gradus::compare::compare;
-/// use gradus::seq::{RangePlan, profile::{Profile, RangeCall, range}};
+/// use gradus::profiles::{Profile, RangeCall, range};
+/// use gradus::seq::RangePlan;
 /// use gradus::{DType, Number};
 /// let numbers = [0.0, 1.0, 0.1].map(Number::Float);
 /// let exact = RangePlan::new(numbers[0], numbers[1], numbers[2], DType::F32).map_err(|e| e.describe(["a", "b", "c"]));

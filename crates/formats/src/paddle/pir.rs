@@ -76,7 +76,8 @@ pub fn read_program(
             "the number of regions of the program",
             program.regions.len(),
             1,
-        ));
+        )
+        .at(start));
     };
     let block = reading.block(region)?;
     let yielded = reading.operations(&mut scope, &block)?;

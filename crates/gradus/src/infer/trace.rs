@@ -178,7 +178,7 @@ mod tests {
         let error = add("Add", &[("x", &x), ("size", &size)]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "node \"it\" (onnx Add-14): input 1 \"B\" is int64, but input 0 \"A\" is float32; they must be of one type"
+            "node \"it\" (onnx Add-14): input 1 \"B\" is int64, expected float32 as input 0 \"A\""
         );
         let error = add("NoSuch", &[("x", &x)]).unwrap_err();
         assert_eq!(error.kind(), Kind::Unsupported);
