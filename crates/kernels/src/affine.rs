@@ -22,9 +22,9 @@
 //! m for each of this rounding, `a.low` and `j d.low`, so 2^-51 m is a bound.
 //!
 //! Singles are made by singles in the same way, where `a` is four times as large as every `j d`:
-//! vectors hold twice as many, and nothing is converted. The pairs are off by 2^-48 m together; `t
-//! + q`, `j d.low` and `a.low` are at most 2^-24 m times 1.5, 1 and 1, so what is rounded there is
-//! off by less than 2^-45 m, and 2^-44 m is a bound of all.
+//! vectors hold twice as many, and nothing is converted. The pairs are off by 2^-48 m together;
+//! `t + q`, `j d.low` and `a.low` are at most 2^-24 m times 1.5, 1 and 1, so what is rounded there
+//! is off by less than 2^-45 m, and 2^-44 m is a bound of all.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd};

@@ -229,3 +229,8 @@ def test_shape_and_size_are_arrays():
     assert gradus.shape(x, out=out) is out and out.tolist() == [2, 3, 4]
     with pytest.raises(IndexError):
         gradus.size(x, 3)
+
+
+def test_geomspace_turns_clockwise_to_the_negative_imaginary_axis():
+    half = 0.5**0.5
+    assert gradus.geomspace(1, -1j, 3).tolist() == [1, complex(half, -half), -1j]

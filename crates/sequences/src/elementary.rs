@@ -24,8 +24,8 @@ fn guard(halvings: usize) -> usize {
 /// `e^x` for `x` from -1 to 1, off by at most 1 unit.
 ///
 /// With `h` halvings: each term of the series is off by at most 2 units, a sum of `n` of them with
-/// the rest that is left out by at most `2n + 4`; `h` squarings make that less than `e 2^h (4n +
-/// 11)`, which is less than half of 2^(h + 24) for all `n` below 2^19.
+/// the rest that is left out by at most `2n + 4`; `h` squarings make that less than
+/// `e 2^h (4n + 11)`, which is less than half of 2^(h + 24) for all `n` below 2^19.
 pub(crate) fn exp(x: &IBig, bits: usize) -> IBig {
     let halvings = halvings(bits);
     let guard = guard(halvings);

@@ -51,8 +51,8 @@ pub(crate) fn decide<T: PartialEq>(real: &impl Exponential, negative: bool, read
 const FIRST_BITS: usize = 128;
 
 /// Units by which the power in [`ends`] may be off: the fraction of `x` times ln 2 is off by at
-/// most `4 ln 2 + 2` and a rest that is cut off, less than 6; its exponential, of at most 2, by `2
-/// * 6 + 1`.
+/// most `4 ln 2 + 2` and a rest that is cut off, less than 6; its exponential, of at most 2, by
+/// `2 * 6 + 1`.
 const RADIUS: u8 = 13;
 
 /// An interval that holds `2^x`, or `-2^x`, where `x` may be off by 4 units.
