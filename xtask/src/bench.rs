@@ -23,7 +23,8 @@ pub(crate) fn sequences(arguments: &[String]) -> Result<()> {
     run(cargo().args(program).args(arguments))
 }
 
-/// Measures sequences on a GPU: of every backend, and beside PyTorch and CuPy if the Python that is named has them.
+/// Measures sequences on a GPU: of every backend, and beside PyTorch and CuPy if the Python that is
+/// named has them.
 pub(crate) fn gpu(python: Option<&Path>, arguments: &[String]) -> Result<()> {
     let program =
         ["run", "--release", "--quiet", "-p", "gradus-bench", "--features", "cuda,wgpu", "--", "gpu"];

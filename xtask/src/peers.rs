@@ -1,4 +1,5 @@
-//! Gradus against other programs, installed and called now: profiles, and the models that `fold` writes.
+//! Gradus against other programs, installed and called now: profiles, and the models that `fold`
+//! writes.
 
 use std::fs::File;
 
@@ -69,7 +70,8 @@ fn programs(packages: &[&str], seed: u64, count: u32) -> Result<()> {
     run(cargo().args(test).env("GRADUS_PADDLE", &folder))
 }
 
-/// Folds the corpus, the models of the `onnx` package and the recorded ones of OpenVINO, and runs what comes out beside the originals.
+/// Folds the corpus, the models of the `onnx` package and the recorded ones of OpenVINO, and runs
+/// what comes out beside the originals.
 pub(crate) fn fold() -> Result<()> {
     let gradus = program("gradus-cli", "gradus", &["--release"])?;
     let mut wanted = packages(&["onnxruntime", "openvino"])?;

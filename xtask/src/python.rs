@@ -5,13 +5,15 @@ use std::process::Command;
 
 use crate::run::{Result, command, root, run, target};
 
-/// The oldest Python that runs the scripts: `tomllib` came with it, and so did the versions of packages that are installed.
+/// The oldest Python that runs the scripts: `tomllib` came with it, and so did the versions of
+/// packages that are installed.
 const OLDEST: (u32, u32) = (3, 11);
 
 const REQUIREMENTS: &str = "conformance/requirements.txt";
 
-/// Settings by which NumPy, `OpenBLAS` and oneDNN give the same bits on every x86-64 processor that has AVX2, with any number of
-/// cores. Names of features that a processor lacks have no effect. ONNX Runtime has no such setting.
+/// Settings by which NumPy, `OpenBLAS` and oneDNN give the same bits on every x86-64 processor that
+/// has AVX2, with any number of cores. Names of features that a processor lacks have no effect.
+/// ONNX Runtime has no such setting.
 const PINNED: [(&str, &str); 4] = [
     ("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR"),
     ("OPENBLAS_CORETYPE", "Haswell"),
@@ -54,8 +56,8 @@ pub(crate) fn program_in(environment: &Path, name: &str) -> PathBuf {
     }
 }
 
-/// Python in an environment of that name in the target folder, with the packages installed. They are installed once: later calls
-/// need no network.
+/// Python in an environment of that name in the target folder, with the packages installed. They
+/// are installed once: later calls need no network.
 pub(crate) fn environment(folder: &str, packages: &[&str]) -> Result<Command> {
     let environment = target(folder)?;
     let program = program_in(&environment, "python");

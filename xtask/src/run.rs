@@ -17,8 +17,8 @@ pub(crate) fn root() -> PathBuf {
     xtask.parent().unwrap_or(xtask).to_owned()
 }
 
-/// A path in the folder that Cargo builds into: `CARGO_TARGET_DIR`, `build.target-dir` of Cargo's configuration, or `target`.
-/// Everything that a chore makes and that is not checked in lies there.
+/// A path in the folder that Cargo builds into: `CARGO_TARGET_DIR`, `build.target-dir` of Cargo's
+/// configuration, or `target`. Everything that a chore makes and that is not checked in lies there.
 pub(crate) fn target(path: &str) -> Result<PathBuf> {
     static TARGET: LazyLock<Result<PathBuf>> = LazyLock::new(|| {
         // In the folder that Cargo was called from, to which a relative CARGO_TARGET_DIR refers.

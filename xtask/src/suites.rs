@@ -1,4 +1,5 @@
-//! The suites of `cargo xtask test`: a table, the order in which they run, and the report at the end.
+//! The suites of `cargo xtask test`: a table, the order in which they run, and the report at the
+//! end.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -79,16 +80,16 @@ pub(crate) const SUITES: &[Suite] = &[
             std::fs::write(&list, operators.stdout)
                 .map_err(|error| format!("{}: {error}", list.display()))?;
             script("onnx_nodes.py", &[&list, &cases])?;
-            upstream(tally, "onnx_node_tests")
+            upstream(tally, ONNX)
         },
     ),
     suite("casts", "conversions between element types against ml_dtypes and onnx", |tally, _| {
         script("casts.py", &[&fresh("casts")?])?;
-        upstream(tally, "ml_dtypes")
+        upstream(tally, CASTS)
     }),
     suite("openvino", "operators of OpenVINO against conformance/openvino.toml", |tally, _| {
         script("openvino_ops.py", &[&fresh("openvino")?])?;
-        upstream(tally, "openvino_operators")
+        upstream(tally, OPENVINO)
     }),
     suite(
         "openvino-shapes",
@@ -96,7 +97,7 @@ pub(crate) const SUITES: &[Suite] = &[
         |tally, _| {
             let models = fresh("openvino_shapes.json")?;
             script("openvino_shapes.py", &[&models, Path::new("2"), Path::new("20")])?;
-            upstream(tally, "openvino_shape_family")
+            upstream(tally, SHAPES)
         },
     ),
     suite("openvino-written", "OpenVINO reads and runs its recorded models, written anew", |tally, _| {
@@ -163,6 +164,12 @@ pub(crate) const SUITES: &[Suite] = &[
 pub(crate) const CONFORMANCE: &[&str] =
     &["onnx", "casts", "openvino", "openvino-shapes", "openvino-written", "converted", "openvino-models"];
 
+// Tests of crates/gradus/tests/conformance.rs by the suite that runs them.
+const ONNX: &[&str] = &["onnx_node_tests", "functions_of_upstreams_inputs"];
+const CASTS: &[&str] = &["ml_dtypes"];
+const OPENVINO: &[&str] = &["openvino_operators"];
+const SHAPES: &[&str] = &["openvino_shape_family"];
+
 const CUDA: &[&str] = &["-p", "gradus-gpu", "--lib", "--features", "cuda,wgpu"];
 
 /// Random models that are converted.
@@ -185,7 +192,8 @@ fn memcheck(tally: &mut Tally, _: &Options) -> Result<()> {
         tally.skip("no valgrind");
         return Ok(());
     }
-    // No processor that valgrind knows has AVX-512, so the level is not among those that the test finds.
+    // No processor that valgrind knows has AVX-512, so the level is not among those that the test
+    // finds.
     eprintln!("xtask: valgrind emulates no AVX-512; that level is compared with the others by the tests");
     let valgrind = || OsString::from("valgrind --quiet --error-exitcode=9 --leak-check=no");
     let runners = [
@@ -205,10 +213,11 @@ fn test(tally: &mut Tally, arguments: &[&str], tests: &[&str], variables: &[(&st
     tally.run(&mut cargo);
 }
 
-/// Runs the tests of upstream's cases whose names have this in them.
-fn upstream(tally: &mut Tally, name: &str) -> Result<()> {
+/// Runs the tests of upstream's cases whose names contain one of these.
+fn upstream(tally: &mut Tally, names: &[&str]) -> Result<()> {
     let cases = [("GRADUS_CONFORMANCE", target("conformance")?.into())];
-    test(tally, &["-p", "gradus", "--test", "conformance"], &["--include-ignored", name], &cases);
+    let tests = [&["--ignored"], names].concat();
+    test(tally, &["-p", "gradus", "--test", "conformance"], &tests, &cases);
     Ok(())
 }
 
@@ -232,8 +241,8 @@ struct Row {
     seconds: f64,
 }
 
-/// Runs the suites of these names, or all if none is named, and prints a table of their results. A suite that fails does not keep
-/// the others from running.
+/// Runs the suites of these names, or all if none is named, and prints a table of their results. A
+/// suite that fails does not keep the others from running.
 pub(crate) fn test_suites(names: &[impl AsRef<str>], options: &Options) -> Result<()> {
     let chosen = |suite: &&Suite| names.is_empty() || names.iter().any(|name| name.as_ref() == suite.name);
     let suites: Vec<_> = SUITES.iter().filter(chosen).collect();
@@ -241,8 +250,8 @@ pub(crate) fn test_suites(names: &[impl AsRef<str>], options: &Options) -> Resul
     std::thread::scope(|scope| {
         let mut built = false;
         for suite in &suites {
-            // The cases of other programs keep one core busy; the other builds what later suites need. An error is shown here, and
-            // counted where the suite builds again.
+            // The cases of other programs keep one core busy; the other builds what later suites
+            // need. An error is shown here, and counted where the suite builds again.
             if CONFORMANCE.contains(&suite.name) && !std::mem::replace(&mut built, true) {
                 let suites = &suites;
                 scope.spawn(move || {
@@ -322,6 +331,22 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), SUITES.len());
         assert!(CONFORMANCE.iter().all(|name| names.contains(name)));
+    }
+
+    #[test]
+    fn every_ignored_test_of_upstreams_cases_is_in_one_suite() {
+        let text = include_str!("../../crates/gradus/tests/conformance.rs");
+        let ignored = text.split("#[ignore = \"needs GRADUS_CONFORMANCE").skip(1);
+        let names: Vec<_> = ignored
+            .filter_map(|rest| rest.split_once("fn ")?.1.split_once('('))
+            .map(|(name, _)| name)
+            .collect();
+        assert!(names.len() > 5, "{names:?}");
+        for name in names {
+            let suites = [ONNX, CASTS, OPENVINO, SHAPES];
+            let count = suites.iter().filter(|names| names.iter().any(|part| name.contains(part))).count();
+            assert_eq!(count, 1, "{name}");
+        }
     }
 
     #[test]

@@ -30,10 +30,12 @@ struct Counts {
 }
 
 impl Tally {
-    /// Runs a command that tests something. Its output is shown as it comes, and the tests that it reports are counted; a
-    /// command that reports none counts as one test. A failure is counted and does not end the suite.
+    /// Runs a command that tests something. Its output is shown as it comes, and the tests that it
+    /// reports are counted; a command that reports none counts as one test. A failure is counted
+    /// and does not end the suite.
     ///
-    /// A command that prints `skipped: REASON` on a line of its own tested nothing: its passed tests count as skipped.
+    /// A command that prints `skipped: REASON` on a line of its own tested nothing: its passed
+    /// tests count as skipped.
     pub(crate) fn run(&mut self, command: &mut Command) {
         self.run_to(command, &mut std::io::stdout());
     }
@@ -133,8 +135,8 @@ fn counted(command: &mut Command, shown: &mut impl Write) -> Result<(Counts, Exi
 }
 
 impl Counts {
-    /// Adds the counts of a line, if it is a summary: that of libtest (`test result: ok. 3 passed; 0 failed; …`), that of pytest
-    /// (`1 failed, 3 passed in 0.5s`), or `3 passed, 1 failed`.
+    /// Adds the counts of a line, if it is a summary: that of libtest (`test result: ok. 3 passed;
+    /// 0 failed; …`), that of pytest (`1 failed, 3 passed in 0.5s`), or `3 passed, 1 failed`.
     fn read(&mut self, line: &str) {
         let line = line.trim();
         if let Some(reason) = line.strip_prefix("skipped: ") {

@@ -29,7 +29,8 @@ pub(crate) fn prepare() -> Result<()> {
     required(TESTER, TESTS).map(drop)
 }
 
-/// Builds a wheel by a profile of Cargo into a folder of the target folder that then holds nothing else.
+/// Builds a wheel by a profile of Cargo into a folder of the target folder that then holds nothing
+/// else.
 fn build(profile: &str, wheels: &str) -> Result<PathBuf> {
     let folder = target(wheels)?;
     remove(&folder)?;
@@ -44,8 +45,8 @@ fn build(profile: &str, wheels: &str) -> Result<PathBuf> {
     wheel.ok_or_else(|| format!("maturin left no wheel in {}", folder.display()))
 }
 
-/// Runs the package's tests from a wheel that is installed beside what they need. It is built as tests are: with checks of
-/// overflow, and from what is compiled for them already.
+/// Runs the package's tests from a wheel that is installed beside what they need. It is built as
+/// tests are: with checks of overflow, and from what is compiled for them already.
 pub(crate) fn test(tally: &mut Tally) -> Result<()> {
     let wheel = build("dev", "wheels-test")?;
     let python = || required(TESTER, TESTS);
