@@ -305,16 +305,16 @@ fn report(rows: &[Row]) -> String {
         }
     }
     let mut text = String::new();
-    for ([suite, passed, failed, skipped, seconds, repeat], note) in &lines {
-        let [a, b, c, d, e, f] = widths;
-        let line = format!(
-            "{suite:a$}  {passed:>b$}  {failed:>c$}  {skipped:>d$}  {seconds:>e$}  {repeat:f$}{note}"
-        );
-        text += line.trim_end();
-        text.push('\n');
+    for (cells, note) in &lines {
+        let cells = cells.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            // Counts and seconds are aligned on the right.
+            if (1..=4).contains(&column) { format!("{cell:>width$}") } else { format!("{cell:width$}") }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ") + note;
+        text.extend([line.trim_end(), "\n"]);
     }
     for error in rows.iter().flat_map(|row| row.tally.errors.iter().map(move |error| (row.name, error))) {
-        text += &format!("{}: {}\n", error.0, error.1);
+        text.extend([error.0, ": ", error.1, "\n"]);
     }
     let Tally { passed, failed, skipped, .. } = total;
     text + &format!("\n{passed} passed, {failed} failed, {skipped} skipped\n")

@@ -68,13 +68,11 @@ impl From<Mistake> for Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => {
-                let error = Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error);
-                Failure::Error(error.in_file(STANDARD_OUTPUT))
-            }
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Failure::ClosedPipe;
         }
+        let error = Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error);
+        Failure::Error(error.in_file(STANDARD_OUTPUT))
     }
 }
 

@@ -1,4 +1,4 @@
-//! If, Loop, Scan and TensorIterator.
+//! `If`, `Loop`, `Scan` and `TensorIterator`.
 
 pub(crate) mod eval;
 pub(crate) mod infer;

@@ -304,6 +304,17 @@ impl Op for Binary {
     }
 }
 
+pub(crate) fn mod_build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let operation = if cx.attributes.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
+    build_as(operation, cx)
+}
+
+pub(crate) fn bit_shift(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    let operation =
+        if cx.attributes.text("direction")? == Some("LEFT") { Operation::Left } else { Operation::Right };
+    build_as(operation, cx)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,15 +382,4 @@ mod tests {
         assert_eq!(Operation::Right.apply(-8i8, int(1)).unwrap(), -4);
         assert_eq!(Operation::Left.apply(1u8, int(8)).unwrap(), 0);
     }
-}
-
-pub(crate) fn mod_build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    let operation = if cx.attributes.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
-    build_as(operation, cx)
-}
-
-pub(crate) fn bit_shift(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    let operation =
-        if cx.attributes.text("direction")? == Some("LEFT") { Operation::Left } else { Operation::Right };
-    build_as(operation, cx)
 }

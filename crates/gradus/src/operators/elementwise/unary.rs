@@ -144,32 +144,6 @@ impl Op for Unary {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edges_are_as_the_text_says() {
-        let float = |map: fn(Number) -> Number, x| {
-            if let Number::Float(y) = map(Number::Float(x)) { y } else { f64::NAN }
-        };
-        let cases = [
-            (0.5, 1.0, 0.5),
-            (-0.5, -0.0, 0.0),
-            (-0.0, -0.0, 0.0),
-            (2.0, 2.0, 2.0),
-            (f64::INFINITY, f64::INFINITY, f64::INFINITY),
-            (f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0),
-        ];
-        for (x, up, positive) in cases {
-            assert_eq!(float(ceil, x).to_bits(), f64::to_bits(up), "ceil({x})");
-            assert_eq!(float(relu, x).to_bits(), f64::to_bits(positive), "relu({x})");
-        }
-        assert!(float(ceil, f64::NAN).is_nan() && float(relu, f64::NAN).is_nan());
-        assert_eq!(relu(Number::Int(-3)), Number::Int(0));
-    }
-}
-
 pub(crate) fn floor(x: Number) -> Number {
     float(x, f64::floor)
 }
@@ -260,4 +234,30 @@ pub(crate) fn softplus(x: Number) -> Number {
 
 pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
     test(cx, f64::is_nan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_as_the_text_says() {
+        let float = |map: fn(Number) -> Number, x| {
+            if let Number::Float(y) = map(Number::Float(x)) { y } else { f64::NAN }
+        };
+        let cases = [
+            (0.5, 1.0, 0.5),
+            (-0.5, -0.0, 0.0),
+            (-0.0, -0.0, 0.0),
+            (2.0, 2.0, 2.0),
+            (f64::INFINITY, f64::INFINITY, f64::INFINITY),
+            (f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0),
+        ];
+        for (x, up, positive) in cases {
+            assert_eq!(float(ceil, x).to_bits(), f64::to_bits(up), "ceil({x})");
+            assert_eq!(float(relu, x).to_bits(), f64::to_bits(positive), "relu({x})");
+        }
+        assert!(float(ceil, f64::NAN).is_nan() && float(relu, f64::NAN).is_nan());
+        assert_eq!(relu(Number::Int(-3)), Number::Int(0));
+    }
 }

@@ -1,4 +1,4 @@
-//! OpenVINO's MatMul.
+//! `MatMul` of OpenVINO.
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;

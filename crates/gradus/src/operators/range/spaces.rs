@@ -130,6 +130,18 @@ pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
     }])
 }
 
+pub(crate) fn lin_space(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    Space::build(cx, Form::Linspace)
+}
+
+pub(crate) fn log_space(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    Space::build(cx, Form::Logspace)
+}
+
+pub(crate) fn geom_space(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    Space::build(cx, Form::Geomspace)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -197,16 +209,4 @@ mod tests {
         assert!(run("LinSpace", -1, "float32").0.ends_with("a number of samples is an integer, 0 or more"));
         assert!(run("LinSpace", 3, "bool").0.contains("attribute \"dtype\" is bool, but one of"));
     }
-}
-
-pub(crate) fn lin_space(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    Space::build(cx, Form::Linspace)
-}
-
-pub(crate) fn log_space(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    Space::build(cx, Form::Logspace)
-}
-
-pub(crate) fn geom_space(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    Space::build(cx, Form::Geomspace)
 }

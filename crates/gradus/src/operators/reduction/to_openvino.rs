@@ -113,9 +113,9 @@ pub(crate) fn reduce_prod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 pub(crate) fn reduce_mean(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     if cx.is_float(0) {
-        cx.rounding(open::ORDER)
+        cx.rounding(open::ORDER);
     } else {
-        cx.rounding(open::MEAN)
+        cx.rounding(open::MEAN);
     }
     reduce(cx, "ReduceMean")
 }

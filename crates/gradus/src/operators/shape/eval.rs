@@ -59,7 +59,7 @@ impl Shape {
         }))
     }
 
-    /// Builds OpenVINO's ShapeOf.
+    /// Builds OpenVINO's `ShapeOf`.
     pub(crate) fn typed(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
         let dtype = if cx.attributes.get("output_type").is_some() {
             required("output_type", cx.attributes.dtype("output_type")?)?
