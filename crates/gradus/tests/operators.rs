@@ -497,7 +497,7 @@ fn openvino_range_casts_to_the_output_type_first() {
     );
     assert_eq!(
         message(floats([0.0, 5.0, 1.0]), "string"),
-        "attribute \"output_type\" is string, but a numeric type is wanted"
+        "attribute \"output_type\" is string, expected a numeric type"
     );
     // The three types may differ, and int64 is not rounded on its way to float64.
     let mixed = [
@@ -526,9 +526,9 @@ fn scalars_are_of_the_shapes_that_each_standard_takes() {
     assert_eq!(elements::<i32>(&onnx("Range", 11, of(&[]).to_vec()).check().unwrap()), [0, 1, 2]);
     assert_eq!(elements::<i32>(&onnx("Range", 11, of(&[1]).to_vec()).check().unwrap()), [0, 1, 2]);
     let error = onnx("Range", 11, of(&[1, 1]).to_vec()).run().unwrap_err();
-    assert_eq!(error.message(), "input 0 \"start\" has shape [1, 1], but a scalar is wanted");
+    assert_eq!(error.message(), "the shape of input 0 \"start\" is [1, 1], expected a scalar");
     let error = openvino_range(of(&[1]), "i32").run().unwrap_err();
-    assert_eq!(error.message(), "input 0 \"start\" has shape [1], but a scalar is wanted");
+    assert_eq!(error.message(), "the shape of input 0 \"start\" is [1], expected a scalar");
 }
 
 #[test]

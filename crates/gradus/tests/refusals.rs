@@ -1,4 +1,5 @@
-//! Nodes that no run can do: inference refuses them too, from the types and extents of their data and the elements of the rest.
+//! Invalid nodes: inference refuses what a run refuses, from the types and shapes of the data and the
+//! elements of the rest.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::HashMap;
@@ -17,6 +18,8 @@ enum Input {
 use Input::{Data, Number, Numbers};
 
 struct Wrong {
+    standard: Standard,
+    version: i64,
     operator: &'static str,
     inputs: &'static [Input],
     attributes: Vec<(&'static str, Content)>,
@@ -24,8 +27,15 @@ struct Wrong {
 }
 
 fn wrong(operator: &'static str, inputs: &'static [Input]) -> Wrong {
-    Wrong { operator, inputs, attributes: Vec::new(), outputs: 1 }
+    Wrong { standard: Standard::Onnx, version: 21, operator, inputs, attributes: Vec::new(), outputs: 1 }
 }
+
+/// Range-4 of OpenVINO, of integers from 0.
+fn range_4(inputs: &'static [Input]) -> Wrong {
+    Wrong { standard: Standard::OpenVino, version: 4, ..wrong("Range", inputs) }
+}
+
+const SCALARS: &[Input] = &[Number(0), Number(4), Number(1)];
 
 impl Wrong {
     fn int(mut self, name: &'static str, value: i64) -> Wrong {
@@ -35,6 +45,11 @@ impl Wrong {
 
     fn ints(mut self, name: &'static str, values: &[i64]) -> Wrong {
         self.attributes.push((name, Content::Ints(values.into())));
+        self
+    }
+
+    fn text(mut self, name: &'static str, text: &str) -> Wrong {
+        self.attributes.push((name, Content::Text(text.into())));
         self
     }
 
@@ -52,11 +67,13 @@ impl Wrong {
         let inputs: Vec<_> = names.iter().map(String::as_str).collect();
         let names: Vec<_> = (0..self.outputs).map(|i| format!("out{i}")).collect();
         let outputs: Vec<_> = names.iter().map(String::as_str).collect();
-        builder.apply("node", self.operator, 21, &inputs, &outputs, self.attributes.clone()).unwrap();
+        builder
+            .apply("node", self.operator, self.version, &inputs, &outputs, self.attributes.clone())
+            .unwrap();
         for name in outputs {
             builder.output(name);
         }
-        let mut model = graph::Model::new(Standard::Onnx);
+        let mut model = graph::Model::new(self.standard);
         model.graph = builder.finish().unwrap();
         Model::from_source(model)
     }
@@ -86,7 +103,7 @@ impl Wrong {
             given.insert(format!("in{i}"), known);
         }
         let model = self.model();
-        let what = format!("{} {:?}", self.operator, self.attributes);
+        let what = format!("{} {} {:?}", self.standard, self.operator, self.attributes);
         if model.run(&values, &[], &Options::default()).is_ok() {
             return Some(format!("{what} runs"));
         }
@@ -137,6 +154,23 @@ fn what_no_run_can_do_is_refused_before_it() {
         wrong("Unsqueeze", &[Data(&[2]), Numbers(&[3])]),
         wrong("Unsqueeze", &[Data(&[2]), Numbers(&[0, 0])]),
         wrong("Range", &[Number(0), Number(4), Number(0)]),
+        wrong("Range", &[Data(&[]), Data(&[]), Data(&[2])]),
+        wrong("Range", &[Numbers(&[0, 1]), Number(4), Number(1)]),
+        wrong("Range", &[Data(&[1, 1]), Data(&[]), Data(&[])]),
+        wrong("Range", SCALARS).int("stash_type", 1),
+        range_4(SCALARS),
+        range_4(SCALARS).text("output_type", "bogus"),
+        range_4(SCALARS).text("output_type", "boolean"),
+        range_4(&[Numbers(&[0]), Number(4), Number(1)]).text("output_type", "i64"),
+        range_4(&[Data(&[]), Data(&[]), Data(&[1])]).text("output_type", "f32"),
+        range_4(&[Number(0), Number(4), Number(0)]).text("output_type", "i64"),
+        wrong("Concat", &[Data(&[2, 3])]),
+        wrong("Concat", &[Data(&[2, 3])]).ints("axis", &[0, 1, 2]),
+        wrong("Gather", &[Data(&[2, 3]), Number(0)]).int("aksis", 0),
+        wrong("Gather", &[Data(&[2, 3]), Data(&[2])]),
+        wrong("Not", &[Data(&[2])]),
+        wrong("Add", &[Data(&[2]), Numbers(&[1, 2])]),
+        wrong("Add", &[Data(&[2])]),
         wrong("ConstantOfShape", &[Numbers(&[2, -1])]),
         wrong("Trilu", &[Data(&[2])]),
         wrong("OneHot", &[Numbers(&[1]), Number(-3), Numbers(&[0, 1])]),

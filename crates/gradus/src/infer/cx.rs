@@ -125,6 +125,18 @@ impl Cx<'_, '_> {
         Err(Stop::shape(format!("input {input} has rank {got}, but rank {rank} is wanted")))
     }
 
+    /// Checks that an input has one element, as far as its dimensions are known.
+    pub(crate) fn one_element(&mut self, input: usize) -> Result<(), Stop> {
+        let Some(dims) = self.known_dims(input) else { return Ok(()) };
+        match self.product(&dims) {
+            Dim::Known(count) if count != 1 => {
+                let what = format!("the number of elements of input {input}");
+                Err(Error::mismatch(Kind::Shape, what, count, 1).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The number of elements of an input of one axis that decides a rank, if it is known and no tensor has more axes.
     pub(crate) fn len(&self, input: usize) -> Option<usize> {
         const MOST_AXES: usize = 256;

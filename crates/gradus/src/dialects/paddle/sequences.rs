@@ -147,12 +147,7 @@ impl Op for Space {
 /// One axis, as long as the number of elements says; the inputs have one element each.
 pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
     for input in 0..cx.count() {
-        let Some(dims) = cx.known_dims(input) else { continue };
-        let count = cx.product(&dims);
-        if count.known().is_some_and(|count| count != 1) {
-            let count = cx.symbols().print(count);
-            return Err(Stop::shape(format!("input {input} has {count} elements, but one is wanted")));
-        }
+        cx.one_element(input)?;
     }
     let least = i64::from(&*cx.node.operator.name == "logspace");
     let len = match cx.integer(NUM) {

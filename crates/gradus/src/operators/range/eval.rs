@@ -22,7 +22,7 @@ use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, convert};
 use gradus_formats::onnx as format;
 use gradus_sequences::{Argument, RangeError, RangePlan};
 
-use crate::attributes::required;
+use crate::attributes::{Attributes, required};
 use crate::op::{EvalCx, NodeCx, Op};
 use crate::program::{Compiler, Options, Program};
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
@@ -67,32 +67,42 @@ pub(crate) struct Range {
     /// The type that inputs are cast to before anything else, and the output's; nothing if it is the inputs'.
     pub(crate) cast_to: Option<DType>,
     /// Whether a tensor of shape [1] passes for a scalar.
-    pub(crate) lists_of_one: bool,
+    lists_of_one: bool,
     /// Start, limit and step in the words of the text.
     pub(crate) labels: [&'static str; 3],
 }
 
-pub(crate) const ONNX_LABELS: [&str; 3] = ["input 0 \"start\"", "input 1 \"limit\"", "input 2 \"delta\""];
+const ONNX_LABELS: [&str; 3] = ["input 0 \"start\"", "input 1 \"limit\"", "input 2 \"delta\""];
 
 const OPENVINO_LABELS: [&str; 3] = ["input 0 \"start\"", "input 1 \"stop\"", "input 2 \"step\""];
 
 impl Range {
-    /// Builds ONNX's Range.
-    pub(crate) fn onnx(_: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        Ok(Box::new(Range { cast_to: None, lists_of_one: true, labels: ONNX_LABELS }))
+    /// Builds the operator of a node.
+    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+        Ok(Box::new(Range::of(cx.row.standard, &cx.attributes)?))
     }
 
-    /// Builds OpenVINO's Range, which names its output type since version 4.
-    pub(crate) fn openvino(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        if cx.signature.attributes.is_empty() {
-            return Ok(Box::new(Range { cast_to: None, lists_of_one: false, labels: OPENVINO_LABELS }));
+    /// The range of a node, of which OpenVINO's names its output type since version 4.
+    pub(crate) fn of(standard: Standard, attributes: &Attributes<'_>) -> Result<Range> {
+        if standard == Standard::Onnx {
+            return Ok(Range { cast_to: None, lists_of_one: true, labels: ONNX_LABELS });
         }
-        let dtype = required("output_type", cx.attributes.dtype("output_type")?)?;
-        if !NUMERIC.tensor.contains(dtype) {
-            let message = format!("attribute \"output_type\" is {dtype}, but a numeric type is wanted");
-            return Err(Error::new(Kind::Type, message));
+        let cast_to = attributes.dtype("output_type")?;
+        if let Some(dtype) = cast_to.filter(|&dtype| !NUMERIC.tensor.contains(dtype)) {
+            let what = "attribute \"output_type\"";
+            return Err(Error::mismatch(Kind::Type, what, dtype, "a numeric type"));
         }
-        Ok(Box::new(Range { cast_to: Some(dtype), lists_of_one: false, labels: OPENVINO_LABELS }))
+        Ok(Range { cast_to, lists_of_one: false, labels: OPENVINO_LABELS })
+    }
+
+    /// Returns true if a shape of that many elements along each axis passes for a scalar; `None` is
+    /// an unknown size.
+    pub(crate) fn is_scalar(&self, dims: &[Option<usize>]) -> bool {
+        match dims {
+            [] => true,
+            [len] => self.lists_of_one && len.is_none_or(|len| len == 1),
+            _ => false,
+        }
     }
 
     /// The plan for three scalars. Inference and evaluation both ask here.
@@ -116,14 +126,14 @@ impl Range {
     }
 
     fn scalar(&self, index: usize, tensor: &Tensor) -> Result<Number> {
-        match tensor.shape().dims() {
-            [] => tensor.number(0),
-            [1] if self.lists_of_one => tensor.number(0),
-            _ => {
-                let (label, shape) = (self.labels[index], tensor.shape());
-                Err(Error::new(Kind::Shape, format!("{label} has shape {shape}, but a scalar is wanted")))
-            }
-        }
+        let dims: Vec<_> = tensor.shape().dims().iter().map(|&len| Some(len)).collect();
+        if self.is_scalar(&dims) { tensor.number(0) } else { Err(self.no_scalar(index, tensor.shape())) }
+    }
+
+    /// The error for an input that is no scalar.
+    pub(crate) fn no_scalar(&self, index: usize, shape: impl std::fmt::Display) -> Error {
+        let what = format!("the shape of {}", self.labels[index]);
+        Error::mismatch(Kind::Shape, what, shape, "a scalar")
     }
 }
 

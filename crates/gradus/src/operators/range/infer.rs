@@ -2,22 +2,32 @@
 
 use std::sync::Arc;
 
-use gradus_core::{DType, Number, convert};
+use gradus_core::convert::{self, usize_of_i64};
+use gradus_core::graph::Standard;
+use gradus_core::{DType, Number};
 use gradus_sequences::Plan;
 use gradus_sequences::RangeError;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, Fraction, TensorFact};
 use crate::infer::{Cx, Outcome};
-use crate::operators::range::eval::ONNX_LABELS;
 use crate::operators::range::eval::Range;
 
 /// What is known of a range before a run. Of constants, the plan tells the length; of symbols, the same formula does.
 pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
-    let cast_to = cx.attributes.dtype("output_type")?;
-    let dtype = cast_to.or_else(|| (0..3).find_map(|input| cx.dtype(input)));
+    let standard = cx.row.map_or(Standard::Onnx, |row| row.standard);
+    let range = Range::of(standard, &cx.attributes)?;
+    for input in 0..3 {
+        let Some(dims) = cx.known_dims(input) else { continue };
+        let known: Vec<_> = dims.iter().map(|dim| dim.known().and_then(usize_of_i64)).collect();
+        if !range.is_scalar(&known) {
+            let shape =
+                dims.iter().map(|&dim| cx.symbols().print(dim).to_string()).collect::<Vec<_>>().join(", ");
+            return Err(range.no_scalar(input, format_args!("[{shape}]")).into());
+        }
+    }
+    let dtype = range.cast_to.or_else(|| (0..3).find_map(|input| cx.dtype(input)));
     if let (Some(start), Some(limit), Some(step)) = (cx.constant(0), cx.constant(1), cx.constant(2)) {
-        let range = Range { cast_to, lists_of_one: true, labels: ONNX_LABELS };
         let plan = range.plan([&start, &limit, &step])?;
         let len = Dim::from(convert::usize_of(plan.len()));
         let both = match (start.number(0)?, step.number(0)?) {
@@ -37,7 +47,7 @@ pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
         && step.len() == 1
         && step.number(0)?.is_zero()
     {
-        return Err(RangeError::ZeroStep.describe(ONNX_LABELS).into());
+        return Err(RangeError::ZeroStep.describe(range.labels).into());
     }
     let scalars = [cx.integer(0), cx.integer(1), cx.integer(2)];
     if let [Some(start), Some(limit), Some(step)] = scalars

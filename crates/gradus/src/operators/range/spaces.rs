@@ -113,7 +113,10 @@ impl Op for Space {
 }
 
 pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
-    let dtype = cx.attributes.text("dtype")?.and_then(|name| name.parse().ok());
+    for input in 0..cx.count() {
+        cx.one_element(input)?;
+    }
+    let dtype = cx.attributes.dtype("dtype")?;
     let num = match cx.integer(2) {
         Some(Dim::Known(num)) if num < 0 => {
             let message =

@@ -420,7 +420,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("RandomUniformLike").infer(generate::infer::random_like).random(),
     onnx("Range")
         .infer(range::infer::rule)
-        .build(range::eval::Range::onnx)
+        .build(range::eval::Range::build)
         .body(range::eval::Body::build)
         .converts(
             "Range",

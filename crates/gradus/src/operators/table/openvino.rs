@@ -415,7 +415,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("Range")
         .signatures_are(&[range::eval::RANGE_1, range::eval::RANGE_4])
         .infer(range::infer::rule)
-        .build(range::eval::Range::openvino)
+        .build(range::eval::Range::build)
         .converts(
             "Range, Cast",
             "floats: rounding, and with it perhaps the number of elements; uint64: 2^63 or more",
