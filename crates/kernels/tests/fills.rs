@@ -78,8 +78,15 @@ fn linspaces() {
     check_all(&cases::linspaces());
 }
 
+/// Every fifth case of the table.
 #[test]
 fn logspaces() {
+    cases::logspaces().iter().step_by(5).for_each(|case| case.with(&Levels));
+}
+
+#[test]
+#[ignore = "long: `cargo xtask test long` runs it"]
+fn long_logspaces() {
     check_all(&cases::logspaces());
 }
 
