@@ -130,7 +130,7 @@ def signatures() -> str:
     rows = [signature(schema, sets) for schema in schemas]
     return "\n".join(
         [
-            header("What every version of every ONNX operator takes and gives.").rstrip("\n"),
+            header("The inputs, outputs and attributes of every version of every ONNX operator.").rstrip("\n"),
             "",
             "use gradus_core::{DType as D, DTypeSet};",
             "",

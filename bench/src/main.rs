@@ -1,4 +1,5 @@
-//! Benchmarks of Gradus: ratios, measured side by side in one run, as tables; and fills against arbitrary precision.
+//! Benchmarks of Gradus: ratios, measured side by side in one run, as tables; and fills against
+//! arbitrary precision.
 
 mod accuracy;
 mod gpu;

@@ -1,4 +1,5 @@
-//! Filling memory with a constant by the fastest store on the machine: what fills are measured against.
+//! Filling memory with a constant by the fastest store on the machine: what fills are measured
+//! against.
 #![allow(unsafe_code, reason = "stores past the caches are intrinsics")]
 
 use std::hint::black_box;

@@ -12,7 +12,8 @@ use crate::timing;
 
 use Number::Int;
 
-/// Prints the seconds that each sequence of each size takes, its plan included, as JSON: `{"range int64": {"10": …}}`.
+/// Prints the seconds that each sequence of each size takes, its plan included, as JSON:
+/// `{"range int64": {"10": …}}`.
 pub fn run(sizes: &[usize], threads: usize, rounds: usize) {
     let options = Options { threads, ..Options::default() };
     let sequences: [(&str, Time); 6] = [

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 /// The least time of one measurement: short work is repeated until it takes as long.
 const LEAST: Duration = Duration::from_millis(2);
 
-/// The median times of several pieces of work, in seconds. They take turns, so that what disturbs the machine for a
-/// while disturbs all of them.
+/// The median times of several pieces of work, in seconds. They take turns, so that what disturbs
+/// the machine for a while disturbs all of them.
 pub fn medians(rounds: usize, work: &mut [&mut dyn FnMut()]) -> Vec<f64> {
     let repeats: Vec<u32> = work.iter_mut().map(|work| repeats(*work)).collect();
     let mut times = vec![Vec::with_capacity(rounds); work.len()];

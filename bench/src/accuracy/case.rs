@@ -112,7 +112,8 @@ fn exponents(dtype: DType) -> [f64; 2] {
     [least, 3.0 - least - precision]
 }
 
-/// The binary logarithms of the ends of a sequence: the whole range of a type and a little more, or a short part of it.
+/// The binary logarithms of the ends of a sequence: the whole range of a type and a little more, or
+/// a short part of it.
 fn logarithms(dtype: DType, rng: &mut fastrand::Rng) -> [f64; 2] {
     let [low, high] = exponents(dtype);
     let (low, high) = (low - 2.0, high + 1.0);
@@ -125,7 +126,8 @@ fn logarithms(dtype: DType, rng: &mut fastrand::Rng) -> [f64; 2] {
     [first, second]
 }
 
-/// A range of about as many elements: most of those that are counted, and their start, are of the type.
+/// A range of about as many elements: most of those that are counted, and their start, are of the
+/// type.
 fn range(dtype: DType, len: u64, rng: &mut fastrand::Rng) -> Arguments {
     let len = nearest_f64(Number::Int(len.into()));
     let [low, high] = exponents(dtype);

@@ -1,5 +1,5 @@
-//! Fills against arbitrary precision: random sequences of every float type, and the accuracy table that other programs
-//! were recorded with.
+//! Fills against arbitrary precision: random sequences of every float type, and the accuracy table
+//! that other programs were recorded with.
 
 mod case;
 mod check;
@@ -25,7 +25,8 @@ const LONG: usize = (1 << 20) + 1;
 /// Of so many slices one is long.
 const RARITY: u64 = 256;
 
-/// Checks that many elements of each float type, and prints what was found. Whether all of them were right.
+/// Checks that many elements of each float type, and prints what was found. Whether all of them
+/// were right.
 pub fn run(elements: u64, seed: u64) -> bool {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN);

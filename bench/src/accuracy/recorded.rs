@@ -29,8 +29,8 @@ struct Row {
     programs: BTreeMap<String, Accuracy>,
 }
 
-/// The largest distance from the exact value in units in the last place, and how many elements of a hundred are not
-/// correctly rounded.
+/// The largest distance from the exact value in units in the last place, and how many elements of a
+/// hundred are not correctly rounded.
 #[derive(Clone, Copy, Deserialize)]
 struct Accuracy(f64, f64);
 

@@ -6,8 +6,9 @@ use gradus_testkit::{Arithmetic, Binary, Nearest, Real, Wide, is_power, power, r
 
 use super::case::{Arguments, Case};
 
-/// Reals that are nearer to the middle between two numbers than 2^-`CERTAIN` units in the last place may be off by
-/// more than that: of 320 bits, a million products use up 21, and 53 stand before the last place.
+/// Reals that are nearer to the middle between two numbers than 2^-`CERTAIN` units in the last
+/// place may be off by more than that: of 320 bits, a million products use up 21, and 53 stand
+/// before the last place.
 const CERTAIN: u32 = 200;
 
 /// The elements of a case, one after another.
@@ -35,7 +36,8 @@ pub struct Powers {
 pub struct Element {
     pub negative: bool,
     pub nearest: Nearest,
-    /// Whether it lies in the middle between two numbers, and if not, whether it is known on which side.
+    /// True if it lies in the middle between two numbers, and if not, whether it is known on which
+    /// side.
     pub tie: Tie,
 }
 

@@ -1,7 +1,8 @@
 //! Sequences between arrays: one for every pair of elements, as NumPy's rule says.
 //!
-//! Start, stop (and base) are broadcast against each other. The result has their shape with one more axis, along which
-//! the sequences run; `axis` says where it is: from 0, or from -1 backward for the last.
+//! Start, stop (and base) are broadcast against each other. The result has their shape with one
+//! more axis, along which the sequences run; `axis` says where it is: from 0, or from -1 backward
+//! for the last.
 //!
 //! Source: NumPy `linspace`, `logspace`, `geomspace` ("axis").
 
@@ -15,7 +16,7 @@ use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError};
 pub struct Samples {
     /// How many.
     pub num: u64,
-    /// Whether stop is the last of them.
+    /// True if stop is the last of them.
     pub endpoint: bool,
     /// The axis of the result along which they run.
     pub axis: i64,

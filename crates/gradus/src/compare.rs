@@ -1,4 +1,4 @@
-//! What programs give for one call, beside the exact result.
+//! Results of programs for one call, beside the exact result.
 
 use gradus_core::{DType, Number, Result};
 use gradus_profiles::{Outcome, Predicted, Profile};
@@ -7,7 +7,7 @@ use gradus_sequences::Plan;
 /// Elements that are compared one by one; after them, the last.
 const COMPARED: u64 = 100_000;
 
-/// What a program gives.
+/// Describes what a program gives.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The type of the elements.
@@ -18,9 +18,11 @@ pub struct Found {
     pub first: Vec<Number>,
     /// The last.
     pub last: Option<Number>,
-    /// Whether length, type and all compared elements are predicted to be those of the exact result.
+    /// True if length, type and all compared elements are predicted to be those of the exact
+    /// result.
     pub exact: bool,
-    /// The first element that differs; preferably one that differs by more than the tolerance of the prediction.
+    /// The first element that differs; preferably one that differs by more than the tolerance of
+    /// the prediction.
     pub difference: Option<Difference>,
     /// Why it differs, in a few words.
     pub why: Option<String>,
@@ -31,13 +33,13 @@ pub struct Found {
 pub struct Difference {
     /// Its index.
     pub index: u64,
-    /// What the program gives.
+    /// Describes what the program gives.
     pub value: Number,
     /// The exact one.
     pub exact: Number,
 }
 
-/// What every program gives for a call, the exact result first; or why it gives none.
+/// Each program's result for a call, the exact result first, or the reason why it returns none.
 ///
 /// ```
 /// use gradus::compare::compare;
@@ -113,8 +115,8 @@ fn compared(predicted: &Predicted, exact: Option<&impl Plan>) -> Found {
     }
 }
 
-/// The first element that the program cannot return exactly; if there is none, the first that is predicted
-/// otherwise than exactly, within the tolerance of the prediction.
+/// The first element that the program cannot return exactly; if there is none, the first that is
+/// predicted otherwise than exactly, within the tolerance of the prediction.
 fn first_difference(
     predicted: &Predicted,
     exact: &impl Plan,

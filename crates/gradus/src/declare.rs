@@ -13,8 +13,8 @@ use crate::infer::{InferOptions, Inference, symbols_of_inputs};
 use crate::model::Model;
 
 impl Model {
-    /// The edit that declares what was inferred: of the values that nodes compute, and of inputs and outputs where the model
-    /// leaves an extent open, or where what was given fixes one.
+    /// The edit that declares what was inferred: of the values that nodes compute, and of inputs
+    /// and outputs where the model leaves a dimension open, or where what was given fixes one.
     ///
     /// # Errors
     /// [`gradus_core::Kind::Unsupported`] if models like it are not edited.
@@ -35,7 +35,8 @@ impl Model {
     }
 }
 
-/// What can be said of extents: numbers and, in ONNX, expressions of names that the model's inputs have.
+/// The notation of dimensions: numbers and, in ONNX, expressions of names that the model's
+/// inputs have.
 pub(crate) struct Telling<'a> {
     symbols: &'a Symbols,
     named: HashSet<String>,
@@ -47,12 +48,14 @@ impl<'a> Telling<'a> {
         Telling { symbols, named: symbols_of_inputs(&model.graph, &given.inputs), standard: model.standard }
     }
 
-    /// Whether types are said where values leave a node (OpenVINO), and not of inputs and outputs apart from others.
+    /// Returns true if types are said where values leave a node (OpenVINO), and not of inputs and
+    /// outputs apart from others.
     pub(crate) fn of_ports(&self) -> bool {
         self.standard == Standard::OpenVino
     }
 
-    /// Whether a type says what is not declared yet. At a port, no axes and any number of them look the same.
+    /// Returns true if a type says what is not declared yet. At a port, no axes and any number of
+    /// them look the same.
     pub(crate) fn is_new(&self, declared: Option<&Type>, of: &Type) -> bool {
         let alike = match (declared, of) {
             (Some(Type::Tensor(old, None)), Type::Tensor(new, Some(extents))) => {
@@ -76,7 +79,7 @@ impl<'a> Telling<'a> {
     }
 }
 
-/// The type of a value, with its extents as they are said or, where nothing is said, declared.
+/// The type of a value, with its dimensions as they are said or, where nothing is said, declared.
 pub(crate) fn merged(
     graph: &Graph,
     facts: &[Fact],

@@ -21,11 +21,12 @@ use crate::program::Options;
 const MOST_BYTES: usize = 0x7fff_ffff;
 
 impl Model {
-    /// The bytes of an ONNX file: those that were read, or, of a model that was made in memory, new ones.
+    /// The bytes of an ONNX file: those that were read, or, of a model that was made in memory, new
+    /// ones.
     ///
-    /// Of a model made in memory, nodes that no output needs go, and types are declared of what stays. ONNX has no
-    /// operators for `LinSpace`, `LogSpace` and `GeomSpace`: where all that they need is known, they become the constants
-    /// that they compute, bit for bit.
+    /// For a model made in memory, nodes that no output needs go, and types are declared of what
+    /// stays. ONNX has no operators for `LinSpace`, `LogSpace` and `GeomSpace`: where all that they
+    /// need is known, they become the constants that they compute, bit for bit.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard are not written;
@@ -126,7 +127,7 @@ impl Model {
                 return Err(Error::new(Kind::Graph, format!("output \"{name}\" is named twice")));
             }
             let new = builder.output(name);
-            // What is wrong says more than what is not known because of it.
+            // An error says more than the unknown facts that it causes.
             let wrong = |missing| inference.problems().first().map_or(missing, Problem::error);
             builder.info(new).declared = Some(said("output", name, typed(id)).map_err(wrong)?);
         }
@@ -155,7 +156,7 @@ impl Model {
         Ok((order, constants))
     }
 
-    /// What a node of our own domain computes.
+    /// The sequence that a node of Gradus's own domain computes.
     fn computed(&self, node: &Node, index: usize, inference: &Inference) -> Result<Tensor> {
         let mut builder = Builder::new("");
         for (number, id) in node.inputs.iter().flatten().enumerate() {
@@ -246,7 +247,8 @@ mod tests {
 
     use super::*;
 
-    /// `LogSpace` from 0 to 3 in so many samples as `num` says: a constant, or the extent of the input's axis.
+    /// `LogSpace` from 0 to 3 in so many samples as `num` says: a constant, or the dimension of the
+    /// input's axis.
     fn spaced(extent: Extent, of: DType) -> Model {
         let mut builder = Builder::new("spaced");
         let x = builder.define("x", Origin::Input).unwrap();

@@ -1,8 +1,8 @@
 //! Facts: what is known of a value before a graph runs.
 //!
-//! A fact says less or more, never something that is not so. What is not known is not said: an extent that nobody knows
-//! is a [fresh symbol](crate::dim::Origin), a rank that nobody knows is no list of extents, elements that nobody knows
-//! are [`Elements::Unknown`].
+//! A fact says less or more, never something that is not so. What is not known is not said: an
+//! dimension that nobody knows is a [fresh symbol](crate::dim::Origin), a rank that nobody knows is
+//! no list of dimensions, elements that nobody knows are [`Elements::Unknown`].
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use gradus_core::{Class, DType, Number, Shape, Tensor, Value};
 use crate::dim::Dim;
 use crate::schema::{Typed, ValueType};
 
-/// Extents, or elements that are integers. Shared, because graphs repeat them.
+/// Dimensions, or elements that are integers. Shared, because graphs repeat them.
 pub type Dims = Arc<[Dim]>;
 
-/// What is known of a value.
+/// Facts about a value.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Fact {
     /// A tensor.
@@ -30,21 +30,21 @@ pub enum Fact {
     Unknown,
 }
 
-/// What is known of a tensor.
+/// Facts about a tensor.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct TensorFact {
     /// The element type.
     pub dtype: Option<DType>,
-    /// The extents; nothing if not even their number is known.
+    /// The dimensions; nothing if not even their number is known.
     pub dims: Option<Dims>,
     /// The elements.
     pub elements: Elements,
 }
 
-/// What is known of a list.
+/// Facts about a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequenceFact {
-    /// What each of its values is.
+    /// The fact about each of its values.
     pub each: Fact,
     /// Its length.
     pub len: Dim,
@@ -52,16 +52,16 @@ pub struct SequenceFact {
     pub items: Option<Vec<Fact>>,
 }
 
-/// What is known of a value that may be missing.
+/// Facts about a value that may be missing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OptionalFact {
-    /// What the value is, if it is there.
+    /// The fact about the value, if there is one.
     pub value: Fact,
-    /// Whether it is there, if that is known.
+    /// True if it is there, if that is known.
     pub present: Option<bool>,
 }
 
-/// What is known of a tensor's elements.
+/// Facts about a tensor's elements.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Elements {
     /// Nothing.
@@ -71,25 +71,27 @@ pub enum Elements {
     Known(Arc<Tensor>),
     /// Whole numbers, perhaps symbolic, in row-major order; of `bool`, 0 and 1.
     Integers(Dims),
-    /// Fractions of whole numbers, perhaps symbolic: floats in which shapes are computed.
+    /// Fractions of integers, perhaps symbolic: floats in which shapes are computed.
     Fractions(Arc<[Fraction]>),
-    /// The first element and the difference of neighbours in row-major order: costs nothing, however many there are.
+    /// The first element and the difference of neighbours in row-major order: costs nothing,
+    /// however many there are.
     Progression(Arc<(Dim, Dim)>),
 }
 
-/// A float that is a fraction of whole numbers, perhaps symbolic.
+/// A float that is a fraction of integers, perhaps symbolic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fraction {
     /// The numerator.
     pub over: Dim,
     /// The denominator, above zero.
     pub under: i64,
-    /// Whether the float may be the fraction rounded. Its floor and ceiling are the fraction's, nothing else.
+    /// True if the float may be the fraction rounded. Its floor and ceiling are the fraction's,
+    /// nothing else.
     pub rounded: bool,
 }
 
 impl Fraction {
-    /// A whole number.
+    /// A integer.
     pub const fn whole(dim: Dim) -> Fraction {
         Fraction { over: dim, under: 1, rounded: false }
     }
@@ -99,7 +101,7 @@ impl Fraction {
 pub(crate) const MOST_INTEGERS: usize = 1024;
 
 impl TensorFact {
-    /// A tensor of that type and of those extents.
+    /// A tensor of that type and of those dimensions.
     pub fn new(dtype: Option<DType>, dims: Option<Dims>) -> TensorFact {
         TensorFact { dtype, dims, elements: Elements::Unknown }
     }
@@ -128,7 +130,7 @@ impl TensorFact {
         TensorFact { dtype: Some(dtype), dims: Some(dims), elements }
     }
 
-    /// Whether all elements are known numbers.
+    /// Returns true if all elements are known numbers.
     pub fn is_constant(&self) -> bool {
         match &self.elements {
             Elements::Known(_) => true,
@@ -137,7 +139,8 @@ impl TensorFact {
         }
     }
 
-    /// The tensor, if all elements are known and take so many bytes at most; progressions are written out.
+    /// The tensor, if all elements are known and take so many bytes at most; progressions are
+    /// written out.
     pub fn tensor_within(&self, most_bytes: u64) -> Option<Tensor> {
         let (dtype, shape) = (self.dtype?, self.shape()?);
         if byte_len(dtype, &shape) > u128::from(most_bytes) {
@@ -168,7 +171,8 @@ impl TensorFact {
     }
 }
 
-/// The elements of a small tensor of whole numbers; nothing if one does not fit 64 bits with a sign.
+/// The elements of a small tensor of integers; nothing if one does not fit 64 bits with a
+/// sign.
 fn integers(tensor: &Tensor) -> Option<Dims> {
     let whole = |number| match number {
         Number::Int(value) => i64::try_from(value).ok().map(Dim::Known),
@@ -183,7 +187,8 @@ pub(crate) fn known_shape(dims: &[Dim]) -> Option<Shape> {
     Shape::new(extents.collect::<Option<Vec<_>>>()?).ok()
 }
 
-/// Whether each whole number that an element type holds lies from the first to the second of these.
+/// Returns true if each integer that an element type holds lies from the first to the second
+/// of these.
 pub(crate) fn range_of(dtype: DType) -> Option<(i64, i64)> {
     let bits = i32::try_from(dtype.bits()).ok()?;
     let power = |bits: i32| 1i64.checked_shl(bits.unsigned_abs());
@@ -212,12 +217,12 @@ impl Typed for Fact {
 }
 
 impl Fact {
-    /// A tensor of those extents, of a type that the signature tells.
+    /// A tensor of those dimensions, of a type that the signature tells.
     pub fn shaped(dims: impl Into<Dims>) -> Fact {
         Fact::Tensor(TensorFact::new(None, Some(dims.into())))
     }
 
-    /// A tensor of that type and of those extents.
+    /// A tensor of that type and of those dimensions.
     pub fn typed(dtype: DType, dims: impl Into<Dims>) -> Fact {
         Fact::Tensor(TensorFact::new(Some(dtype), Some(dims.into())))
     }
@@ -250,7 +255,7 @@ impl Fact {
         Fact::Tensor(TensorFact::new(dtype, None))
     }
 
-    /// What is known of a tensor, if it is known to be one.
+    /// Facts about a tensor, if it is known to be one.
     pub fn as_tensor(&self) -> Option<&TensorFact> {
         if let Fact::Tensor(fact) = self { Some(fact) } else { None }
     }

@@ -13,8 +13,9 @@ use gradus_formats::{Files, Part, Splice};
 
 /// The bytes of a file. They are mapped, so only those that are looked at are read.
 ///
-/// The file must not be changed while the bytes are in use: what was read before may then differ from what is read
-/// after, and a file cut short ends the process with a bus error. SECURITY.md says what follows from that.
+/// The file must not be changed while the bytes are in use: what was read before may then differ
+/// from what is read after, and a file cut short ends the process with a bus error. SECURITY.md
+/// says what follows from that.
 ///
 /// # Errors
 /// [`Kind::Io`] if there is no such file, or it cannot be read.
@@ -32,7 +33,7 @@ pub fn map(path: &Path) -> Result<Bytes> {
     if metadata.is_dir() {
         return Err(Error::new(Kind::Io, "this is a folder, not a file").in_file(path.display()));
     }
-    // What is not a regular file (a pipe, say) cannot be mapped, and what is empty need not be.
+    // Only regular files can be mapped (a pipe cannot), and empty ones need not be.
     if !metadata.is_file() || metadata.len() == 0 {
         return std::fs::read(path).map(Bytes::from).map_err(fail);
     }
@@ -42,7 +43,8 @@ pub fn map(path: &Path) -> Result<Bytes> {
 #[expect(unsafe_code, reason = "the one place where a file is mapped")]
 fn map_file(file: &File) -> std::io::Result<memmap2::Mmap> {
     // SAFETY: the map is private to this process and only read, through `Bytes`, which outlives no part of it. That
-    // nobody changes the file meanwhile cannot be enforced; it is a documented duty of the caller of `map`.
+    // nobody changes the file meanwhile cannot be enforced; it is a documented duty of the caller
+    // of `map`.
     unsafe { memmap2::Mmap::map(file) }
 }
 
@@ -85,8 +87,8 @@ impl Files for Folder {
     }
 }
 
-/// A file of constants, whatever it is asked for by, that is put together of parts of another and new ones. Nothing is copied
-/// but what is asked for and lies in several parts.
+/// A file of constants, whatever it is asked for by, that is put together of parts of another and
+/// new ones. Nothing is copied but what is asked for and lies in several parts.
 #[derive(Debug)]
 pub(crate) struct Spliced {
     /// The parts, and where each begins.
@@ -183,7 +185,7 @@ impl NewFiles {
 impl Drop for NewFiles {
     fn drop(&mut self) {
         for (temporary, _) in &self.written {
-            // What cannot be removed is left; there is an error on its way already.
+            // Files that cannot be removed are left: an error is reported already.
             let _ = std::fs::remove_file(temporary);
         }
     }

@@ -1,7 +1,8 @@
-//! Gradus computes the sequences and the shapes inside tensor programs, exactly as their standards say.
+//! Gradus computes the sequences and the shapes inside tensor programs, exactly as their standards
+//! say.
 //!
-//! Open a [`Model`] and run it; or plan a sequence ([`seq`]) and fill it ([`fill`]). The words are those of
-//! `gradus-core`, whose items stand here too.
+//! Open a [`Model`] and run it; or plan a sequence ([`seq`]) and fill it ([`fill`]). The words are
+//! those of `gradus-core`, whose items stand here too.
 //!
 //! ```
 //! use gradus::seq::{Plan, RangePlan};

@@ -32,7 +32,7 @@ pub struct Model {
     file: Option<PathBuf>,
     /// The file itself, if there is one.
     bytes: Option<Bytes>,
-    /// Whether it was edited after it was read, so that the bytes are not those of the file.
+    /// True if it was edited after it was read, so that the bytes are not those of the file.
     edited: bool,
     /// The files beside it.
     files: Option<Arc<dyn Files>>,
@@ -43,9 +43,11 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens a model: ONNX, OpenVINO IR with its `.bin` beside it, or a Paddle program with its `.pdiparams`.
+    /// Opens a model: ONNX, OpenVINO IR with its `.bin` beside it, or a Paddle program with its
+    /// `.pdiparams`.
     ///
-    /// The file is mapped, not read, and elements of constants are only looked at when they are needed.
+    /// The file is mapped, not read, and elements of constants are only looked at when they are
+    /// needed.
     ///
     /// # Errors
     /// [`Kind::Io`] if the file cannot be read; whatever is wrong with what it says, with the place in the file.
@@ -87,12 +89,13 @@ impl Model {
         }
     }
 
-    /// The same, converted from another model: saving it leaves that one's files of constants alone.
+    /// The same, converted from another model: saving it leaves that one's files of constants
+    /// alone.
     pub(crate) fn converted_from(self, other: &Model) -> Model {
         Model { spared: other.external_files().unwrap_or_default(), ..self }
     }
 
-    /// Whether saving must not replace a file.
+    /// Returns true if saving must not replace a file.
     pub(crate) fn spares(&self, path: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().ok();
         real(path).is_some_and(|path| self.spared.iter().any(|spared| real(spared).as_ref() == Some(&path)))
@@ -116,7 +119,8 @@ impl Model {
         Ok(Model { source: model, file: None, bytes, edited: false, files, beside, spared: Vec::new() })
     }
 
-    /// The model that an edit makes of it, in memory; elements of constants stay in the files that they are in.
+    /// The model that an edit makes of it, in memory; elements of constants stay in the files that
+    /// they are in.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if models like it are not written.
@@ -133,7 +137,8 @@ impl Model {
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
-    /// The files that an edit makes of an OpenVINO model, and the file of constants that parts of one are in.
+    /// The files that an edit makes of an OpenVINO model, and the file of constants that parts of
+    /// one are in.
     pub(crate) fn rewritten(&self, edit: &Edit) -> Result<(Written, Bytes)> {
         let (bytes, files) = self.file_of()?;
         let bin = files.open(&self.beside);
@@ -181,7 +186,7 @@ impl Model {
         if self.source.standard == Standard::Onnx { onnx::mentioned(bytes) } else { Ok(HashSet::new()) }
     }
 
-    /// What the file says.
+    /// Describes what the file says.
     pub fn source(&self) -> &graph::Model {
         &self.source
     }
@@ -215,7 +220,8 @@ impl Model {
         found.ok_or_else(|| Error::unknown("input", name, names))
     }
 
-    /// Runs the main graph as far as the wanted values need, and gives them by name: the outputs if none are named.
+    /// Runs the main graph as far as the wanted values need, and gives them by name: the outputs if
+    /// none are named.
     ///
     /// # Errors
     /// [`Kind::Usage`] if an input that is needed is missing, or a name is not known; [`Kind::Type`] or
@@ -258,7 +264,8 @@ impl Model {
     }
 }
 
-/// Checks inputs against what the model declares: types, ranks, extents, and that a symbol is one extent everywhere.
+/// Checks inputs against what the model declares: types, ranks, dimensions, and that a symbol is
+/// one dimension everywhere.
 fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
     let mut bound: HashMap<&str, (usize, &str)> = HashMap::new();
     for &id in graph.inputs() {

@@ -23,7 +23,7 @@ pub trait Op: Debug + Send + Sync {
 /// Makes the operator of a node.
 pub type Build = fn(&NodeCx<'_>) -> Result<Box<dyn Op>>;
 
-/// What a node's operator is made from.
+/// The context from which a node's operator is built.
 pub struct NodeCx<'a> {
     /// The node.
     pub node: &'a Node,
@@ -48,7 +48,7 @@ impl NodeCx<'_> {
     }
 }
 
-/// What a function computes from attributes and inputs.
+/// Describes what a function computes from attributes and inputs.
 pub(crate) type Compute = fn(&Attributes<'_>, &mut EvalCx<'_>) -> Result<Vec<Value>>;
 
 /// An operator that is a function of attributes and inputs.
@@ -118,7 +118,7 @@ impl<'a> EvalCx<'a> {
         self.value(index)?.tensor().map_err(|error| self.wrong(index, &error))
     }
 
-    /// Whether an input is given.
+    /// Returns true if an input is given.
     pub(crate) fn has(&self, index: usize) -> bool {
         self.inputs.get(index).is_some_and(Option::is_some)
     }

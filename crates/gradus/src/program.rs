@@ -1,7 +1,8 @@
 //! Programs: graphs made ready to run, and their running.
 //!
-//! Compiling resolves every node that is needed to its operator, once; running keeps values in a frame of slots and
-//! drops each after its last use. Graphs within nodes become programs too, and see the frame around them.
+//! Compiling resolves every node that is needed to its operator, once; running keeps values in a
+//! frame of slots and drops each after its last use. Graphs within nodes become programs too, and
+//! see the frame around them.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -20,11 +21,12 @@ use crate::schema::Signature;
 /// How graphs are compiled and run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// What a run may spend.
+    /// The limits of a run.
     pub limits: Limits,
     /// Run operators that their standard defines as functions by the bodies of these functions.
     pub expand_functions: bool,
-    /// Whose sequences those of Paddle's operators are: the exact ones, or what PaddlePaddle itself gives.
+    /// Whose sequences those of Paddle's operators are: the exact ones, or what PaddlePaddle itself
+    /// gives.
     pub profile: Profile,
     /// Where to count the steps of a run, for whoever shows progress.
     pub steps: Option<&'static AtomicU64>,
@@ -35,7 +37,7 @@ pub(crate) struct Compiler<'a> {
     standard: Standard,
     functions: &'a [Function],
     options: Options,
-    /// What the call of a function says of its attributes.
+    /// The attributes of a function as its call gives them.
     parameters: Parameters<'a>,
     depth: Cell<usize>,
 }
@@ -135,7 +137,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// The program of a graph within a node.
+    /// The program of a subgraph.
     pub(crate) fn inner(&self, graph: &Graph) -> Result<Program> {
         self.deeper(|| self.compile(graph, graph.outputs()))
     }
@@ -276,7 +278,7 @@ impl Held {
 /// The values of a running program, by slot.
 pub(crate) type Frame = [Option<Value>];
 
-/// What a run has spent.
+/// The resources that a run has used.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) limits: Limits,

@@ -1,6 +1,8 @@
-//! Writing models: what was read, with its changes, into a file beside which the files of its constants lie.
+//! Writing models: what was read, with its changes, into a file beside which the files of its
+//! constants lie.
 //!
-//! Long parts of the source are copied from file to file by the system, so weights pass through no memory of ours.
+//! Long parts of the source are copied from file to file by the system, so weights pass through no
+//! memory of ours.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -20,9 +22,9 @@ use crate::model::Model;
 const LONG: usize = 1 << 16;
 
 impl Model {
-    /// Writes the model that an edit makes of it, and says how many bytes that are. Files of constants of an ONNX model are
-    /// copied beside it, unless they are there; constants of an OpenVINO model are written into a `.bin` file with the name of
-    /// the `.xml` file.
+    /// Writes the model that an edit makes of it, and says how many bytes that are. Files of
+    /// constants of an ONNX model are copied beside it, unless they are there; constants of an
+    /// OpenVINO model are written into a `.bin` file with the name of the `.xml` file.
     ///
     /// # Errors
     /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of constants;
@@ -38,8 +40,9 @@ impl Model {
         self.save_splice(&splice, bytes, path)
     }
 
-    /// Writes the model, and says how many bytes that are: what was read as it is, what was made in memory as
-    /// [`Model::to_onnx`] or [`openvino::encode_model`] says. Files of constants go with it as [`Model::save_edited`] says.
+    /// Writes the model, and says how many bytes that are: what was read as it is, what was made in
+    /// memory as [`Model::to_onnx`] or [`openvino::encode_model`] says. Files of constants go with
+    /// it as [`Model::save_edited`] says.
     ///
     /// # Errors
     /// As [`Model::save_edited`] and [`Model::to_onnx`].
@@ -70,8 +73,8 @@ impl Model {
         Ok(u64_of(bytes.len()))
     }
 
-    /// Writes the two files of an OpenVINO model: each is the old one or the new one, and the `.xml` file, which a reader opens
-    /// first, is the last to be replaced.
+    /// Writes the two files of an OpenVINO model: each is the old one or the new one, and the
+    /// `.xml` file, which a reader opens first, is the last to be replaced.
     fn save_pair(&self, xml: &Splice, text: &Bytes, constants: &Constants<'_>, path: &Path) -> Result<u64> {
         if Standard::of_file(path) != Some(Standard::OpenVino) {
             let message =

@@ -453,7 +453,8 @@ fn runs_without_bounds_are_stopped() {
         node("Identity", &["m"], &["y"], &[]),
         output("y"),
     ];
-    // The loop gives nothing, so nothing needs it; with an output that is needed, it runs into the limit.
+    // The loop gives nothing, so nothing needs it; with an output that is needed, it runs into the
+    // limit.
     assert!(attempt(&model(&forever)).is_ok());
     let body = message_of_graph(&[
         input("i"),

@@ -1,11 +1,12 @@
-//! Upstream's cases, by name, against two-sided lists: a case that is not listed, that fails though it should pass,
-//! that passes though it should fail, or that is listed and gone, fails the test.
+//! Upstream's cases, by name, against two-sided lists: a case that is not listed, that fails though
+//! it should pass, that passes though it should fail, or that is listed and gone, fails the test.
 //!
-//! The cases come from the installed packages: scripts in `conformance/` write them to a folder, which the variable
-//! `GRADUS_CONFORMANCE` names (`cargo xtask conformance` does all of it).
+//! The cases come from the installed packages: scripts in `conformance/` write them to a folder,
+//! which the variable `GRADUS_CONFORMANCE` names (`cargo xtask conformance` does all of it).
 //!
-//! The values of some cases depend on the processor that the packages run on. A list bounds how far floats may be from
-//! upstream's (`ulps`), or names the feature of the processor without which a case fails (`without`).
+//! The values of some cases depend on the processor that the packages run on. A list bounds how far
+//! floats may be from upstream's (`ulps`), or names the feature of the processor without which a
+//! case fails (`without`).
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -78,7 +79,7 @@ struct Without {
 struct List {
     #[serde(default)]
     pass: Vec<String>,
-    /// Whether cases that are not listed are expected to pass.
+    /// True if cases that are not listed are expected to pass.
     #[serde(default)]
     others_pass: bool,
     /// Cases by their bound.
@@ -222,8 +223,8 @@ fn lists_are_two_sided() {
     assert!(of(&["avx512"]).contains("wide fails with avx512: "));
 }
 
-/// How far floats are from upstream's, where all else is equal; nothing where they cannot be compared, as infinities or
-/// floats of few bits.
+/// How far floats are from upstream's, where all else is equal; nothing where they cannot be
+/// compared, as infinities or floats of few bits.
 #[derive(Clone, Copy, Debug)]
 struct Difference {
     ulps: Option<u64>,
@@ -286,7 +287,8 @@ fn difference_of_tensors(got: &Tensor, want: &Tensor) -> Option<Difference> {
         return None;
     }
     let code = |x: f64| i128::from(convert::code(dtype, Number::Float(x), Rules::IEEE));
-    // Floats in their order are integers: the codes of the positive ones, and the negatives of the others' magnitudes.
+    // Floats in their order are integers: the codes of the positive ones, and the negatives of the
+    // others' magnitudes.
     let ordinal = |x: f64| if x.is_sign_negative() { -code(-x) } else { code(x) };
     let float = |number| if let Number::Float(x) = number { x } else { panic!("{dtype} has floats") };
     let largest = pairs.iter().map(|&(_, want)| float(want).abs()).fold(0.0, f64::max);
@@ -313,7 +315,7 @@ fn equal((name, result): (String, Result<(), String>)) -> (String, Outcome) {
     (name, result.map(|()| Difference::NONE))
 }
 
-/// Whether values are the same, bit for bit.
+/// Returns true if values are the same, bit for bit.
 fn same(got: &Value, want: &Value) -> Result<(), String> {
     if difference(got, want)?.is_within(Bound::Ulps(0)) {
         return Ok(());
@@ -323,7 +325,8 @@ fn same(got: &Value, want: &Value) -> Result<(), String> {
     Err(format!("{} instead of {}", shown(got), shown(want)))
 }
 
-/// A value as the exporting script describes it; an optional one is known by the model's declaration.
+/// A value as the exporting script describes it; an optional one is known by the model's
+/// declaration.
 fn read_value(folder: &Path, described: &Json, declared: Option<&Type>) -> Value {
     let optional = |value: Option<Value>| Value::Optional(value.map(Box::new));
     match (described["sort"].as_str().unwrap(), declared) {
@@ -394,7 +397,8 @@ const FUNCTIONS: [&str; 17] = [
     "Softplus", "Sqrt", "Tan", "Tanh",
 ];
 
-/// The elements of a tensor as float64, repeated as its last axes demand of a tensor of this length.
+/// The elements of a tensor as float64, repeated as its last axes demand of a tensor of this
+/// length.
 fn repeated(tensor: &Tensor, len: usize) -> Vec<f64> {
     let numbers: Vec<_> = tensor.numbers().unwrap().map(convert::nearest_f64).collect();
     numbers.iter().copied().cycle().take(len).collect()
@@ -468,7 +472,8 @@ fn functions_of_upstreams_inputs_are_rounded_correctly() {
     assert!(wrong.is_empty(), "{} values are misrounded:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Whether what is inferred of a value tells its type and shape, and all that it tells is so.
+/// Returns true if what is inferred of a value tells its type and shape, and all that it tells is
+/// so.
 fn agrees(inference: &Inference, fact: &Fact, value: &Value, complete: bool) -> Result<(), String> {
     let wrong = || Err(format!("{} instead of {value}", inference.describe(fact)));
     match (fact, value) {
@@ -509,15 +514,16 @@ fn agrees(inference: &Inference, fact: &Fact, value: &Value, complete: bool) -> 
 }
 
 fn same_elements(got: &Tensor, want: &Tensor) -> Result<(), String> {
-    // What is rounded from float64 may differ from the reference in the last bit; onnx.toml lists where.
+    // What is rounded from float64 may differ from the reference in the last bit; onnx.toml lists
+    // where.
     if want.dtype().is_float() {
         return Ok(());
     }
     same(&got.clone().into(), &want.clone().into())
 }
 
-/// Infers a case with its declared shapes stripped: from the shapes of inputs, nothing that is said may be wrong; from the
-/// inputs themselves, all types and shapes must be known.
+/// Infers a case with its declared shapes stripped: from the shapes of inputs, nothing that is said
+/// may be wrong; from the inputs themselves, all types and shapes must be known.
 fn infer_onnx(folder: &Path) -> Result<(), String> {
     let OnnxCase { model, inputs, outputs } = read_onnx(folder)?;
     for complete in [false, true] {
@@ -622,7 +628,8 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Runs and infers a model of one operator: what it gives, and what is inferred of it, must be what OpenVINO computed.
+/// Runs and infers a model of one operator: what it gives, and what is inferred of it, must be what
+/// OpenVINO computed.
 fn shape_family(case: &Json) -> Result<(), String> {
     let text = case["xml"].as_str().unwrap();
     let bin = Bytes::from(unhex(case["bin"].as_str().unwrap()));
@@ -669,7 +676,8 @@ fn shape_family(case: &Json) -> Result<(), String> {
     })
 }
 
-/// What is inferred from the declared inputs alone, with their extents and elements put in for the symbols, must be so.
+/// What is inferred from the declared inputs alone, with their dimensions and elements put in for
+/// the symbols, must be so.
 fn symbolic(model: &Model, inputs: &HashMap<String, Value>, wanted: &[Tensor]) -> Result<(), String> {
     let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
     let inference = model.infer(&options).map_err(|error| error.to_string())?;
@@ -721,7 +729,8 @@ fn positive_zeros(tensor: &Tensor) -> Tensor {
     Tensor::from_numbers(tensor.dtype(), tensor.shape().clone(), numbers, Rules::IEEE).unwrap()
 }
 
-/// Operators of which no models are recorded: the plugin's functions are less exact than ours, or they are its variables.
+/// Operators of which no models are recorded: the plugin's functions are less exact than ours, or
+/// they are its variables.
 const NOT_RECORDED: [&str; 19] = [
     "Acos",
     "Acosh",
@@ -744,7 +753,8 @@ const NOT_RECORDED: [&str; 19] = [
     "Xor",
 ];
 
-/// Whether models are recorded of each version of an operator that OpenVINO's table has and that is run, or none should be.
+/// Returns true if models are recorded of each version of an operator that OpenVINO's table has and
+/// that is run, or none should be.
 #[test]
 fn every_version_of_openvinos_operators_that_is_run_is_recorded() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/openvino.json");

@@ -1,8 +1,8 @@
-//! Models in the operators of another standard: random graphs there and back again, run on all sides; and operators of
-//! OpenVINO one by one. Where the report says exact, the bits are the same.
+//! Models in the operators of another standard: random graphs there and back again, run on all
+//! sides; and operators of OpenVINO one by one. Where the report says exact, the bits are the same.
 //!
-//! `GRADUS_CONVERSION=FOLDER` writes the random models there, with their inputs and results, for the programs that run them
-//! (`conformance/convert.py`); `GRADUS_CONVERSION_COUNT` says how many.
+//! `GRADUS_CONVERSION=FOLDER` writes the random models there, with their inputs and results, for
+//! the programs that run them (`conformance/convert.py`); `GRADUS_CONVERSION_COUNT` says how many.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod common {
@@ -31,8 +31,8 @@ fn convert(model: &Model, to: Standard) -> gradus::Result<Converted> {
     model.convert(to, &ConvertOptions::default())
 }
 
-/// Compares what a model gives with what is wanted; of inexact ones, only types, shapes and the neighbourhood of numbers, if
-/// they run on the edge case at all.
+/// Compares what a model gives with what is wanted; of inexact ones, only types, shapes and the
+/// neighbourhood of numbers, if they run on the edge case at all.
 fn compare(
     what: &str,
     want: &[(String, Value)],
@@ -115,7 +115,8 @@ fn written(
     std::fs::create_dir_all(&folder).unwrap();
     for (name, model) in models {
         let ending = if model.source().standard == Standard::Onnx { "onnx" } else { "xml" };
-        // ONNX wants the ranks of outputs said; those that are not known keep a model from being written.
+        // ONNX wants the ranks of outputs said; those that are not known keep a model from being
+        // written.
         if model.save(folder.join(format!("{name}.{ending}"))).is_err() {
             std::fs::remove_dir_all(&folder).unwrap();
             return;
@@ -158,7 +159,8 @@ fn counted(dims: &[usize]) -> Tensor {
     tensor(dims, &(0..i64::try_from(len).unwrap()).collect::<Vec<_>>())
 }
 
-/// An operator of OpenVINO: version, inputs, constants, attributes, outputs, whether it is exact in ONNX.
+/// An operator of OpenVINO: version, inputs, constants, attributes, outputs, whether it is exact in
+/// ONNX.
 type Case<'a> = (&'a str, i64, Vec<Tensor>, Vec<Tensor>, &'a [(&'a str, &'a str)], usize, bool);
 
 #[test]
@@ -250,7 +252,7 @@ fn operators_of_openvino_are_the_same_in_onnx() {
         ),
         ("ShapeOf", 1, vec![counted(&[2, 0, 3])], vec![], &[], 1, true),
         ("ShapeOf", 3, vec![counted(&[2, 0, 3])], vec![], &[("output_type", "i32")], 1, false),
-        // Extents that are not known leave open whether the indices are within them.
+        // Dimensions that are not known leave open whether the indices are within them.
         ("Gather", 8, vec![counted(&[3, 4])], vec![l(&[-1, 0]), s(1)], &[("batch_dims", "0")], 1, false),
         (
             "Gather",
@@ -536,7 +538,8 @@ fn operators_of_openvino_are_the_same_in_onnx() {
     ];
     for (operator, version, inputs, constants, attributes, outputs, exact) in cases {
         let what = format!("{operator}-{version} {attributes:?}");
-        // Slots: a list of constants that stands before a later input is written in that order by hand.
+        // Slots: a list of constants that stands before a later input is written in that order by
+        // hand.
         let (inputs, constants) = ordered(operator, inputs, constants);
         let (model, given) = openvino(operator, version, &inputs, &constants, attributes, outputs);
         let want = run(&model, &given);
@@ -557,7 +560,8 @@ fn ordered(operator: &str, mut inputs: Vec<Tensor>, constants: Vec<Tensor>) -> (
     (inputs, constants)
 }
 
-/// A loop of OpenVINO over slices of a list, with a carried sum: what it carries, and parts from each run.
+/// A loop of OpenVINO over slices of a list, with a carried sum: what it carries, and parts from
+/// each run.
 fn iterated(operator: &str, slices: Slices, joined: Slices) -> (Model, HashMap<String, Value>) {
     let mut body = Builder::new("body");
     let declared = |extents: &[usize]| {

@@ -1,5 +1,5 @@
-//! Conversions at the edges of operators: what a node gives there is said by its standard's text, and must be the same in the
-//! other standard, or the report names the node, or it is refused.
+//! Conversions at the edges of operators: what a node gives there is said by its standard's text,
+//! and must be the same in the other standard, or the report names the node, or it is refused.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod common {
@@ -98,7 +98,8 @@ fn clip_without_bounds_makes_infinities_finite() {
     let both = Tensor::vector(&[f32::NEG_INFINITY, 1.0, f32::INFINITY]);
     let most = Tensor::vector(&[f32::MIN, 1.0, f32::MAX]);
     for opset in [6, 13] {
-        // Version 6 has the attributes, with defaults; the sets before 7 are run, but not converted.
+        // Version 6 has the attributes, with defaults; the sets before 7 are run, but not
+        // converted.
         let opset = if opset == 6 { 10 } else { opset };
         gives("float32", One::of(Onnx, "Clip", opset).inputs(from_ref(&both)), from_ref(&most));
     }
@@ -170,7 +171,7 @@ fn parts_of_an_open_axis_are_as_long_as_there_is_something_left() {
     }
 }
 
-/// A model of ONNX of one node with a graph, whose inputs and outputs all have these extents.
+/// A model of ONNX of one node with a graph, whose inputs and outputs all have these dimensions.
 fn looped(
     operator: &str,
     body: Builder,

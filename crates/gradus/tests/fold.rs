@@ -110,7 +110,7 @@ fn operators(model: &Model) -> Vec<&str> {
     model.graph().nodes().iter().map(|node| &*node.operator.name).collect()
 }
 
-/// Both models give the same for zeros of these shapes, or for these whole numbers.
+/// Both models give the same for zeros of these shapes, or for these integers.
 fn same(before: &Model, after: &Model, inputs: &[(&str, Tensor)]) {
     let inputs: HashMap<_, _> =
         inputs.iter().map(|(name, tensor)| ((*name).to_owned(), Value::from(tensor.clone()))).collect();
@@ -166,7 +166,7 @@ fn what_is_left_is_left_only_where_no_other_extent_may_be_zero() {
             .output("y", DType::F32, &[extent, "", "2"])
             .model()
     };
-    // -1 beside an extent of 0 has no meaning, and batch may be 0.
+    // -1 beside a dimension of 0 has no meaning, and batch may be 0.
     let after = folded(&model("batch"));
     assert!(operators(&after).contains(&"Shape"));
     same(&model("batch"), &after, &[("x", floats(&[0, 3, 8]))]);
@@ -436,8 +436,8 @@ fn models(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Folds every model of a folder, whose values must stay; folding them again must change nothing. Returns how many `Shape` nodes
-/// there are before and after.
+/// Folds every model of a folder, whose values must stay; folding them again must change nothing.
+/// Returns how many `Shape` nodes there are before and after.
 fn fold_every_model(folder: &Path) -> (usize, usize) {
     let paths = models(folder);
     let (mut before, mut after, mut values) = (0, 0, 0);

@@ -1,7 +1,9 @@
-//! Inference held against what ONNX Runtime computed: every model of a corpus, with declared shapes ignored.
+//! Inference held against what ONNX Runtime computed: every model of a corpus, with declared shapes
+//! ignored.
 //!
-//! The corpus is the folder that the variable `GRADUS_CORPUS` names; `truth/` in it has, per model, two bindings of its
-//! symbols and the shape of every value under each. Without the variable, nothing is checked.
+//! The corpus is the folder that the variable `GRADUS_CORPUS` names; `truth/` in it has, per model,
+//! two bindings of its symbols and the shape of every value under each. Without the variable,
+//! nothing is checked.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -53,7 +55,7 @@ fn truth(corpus: &Path, model: &Path) -> Option<Json> {
     Some(serde_json::from_slice(&bytes).unwrap())
 }
 
-/// The shape of a value under a binding, with nothing for the extents that data decide.
+/// The shape of a value under a binding, with nothing for the dimensions that data decide.
 fn evaluated(
     inference: &Inference,
     fact: &Fact,
@@ -116,7 +118,7 @@ fn check(
     }
 }
 
-/// The inputs' extents under a binding, as types.
+/// The inputs' dimensions under a binding, as types.
 fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, Given> {
     let graph = model.graph();
     let mut all = HashMap::new();
@@ -189,7 +191,8 @@ fn every_shape_of_the_corpus_is_right() {
     }
 }
 
-/// A function that calls another twice, which calls another twice, and so on: more calls than can be visited.
+/// A function that calls another twice, which calls another twice, and so on: more calls than can
+/// be visited.
 #[test]
 fn functions_that_multiply_are_not_followed_for_ever() {
     const LEVELS: usize = 30;

@@ -1,8 +1,8 @@
 //! OpenVINO's models, held against what OpenVINO computes of every value.
 //!
-//! `conformance/openvino_truth.py` runs models and records what it found in a folder, which the variable
-//! `GRADUS_OPENVINO_TRUTH` names (`cargo xtask test openvino-models` does all of it, if `GRADUS_CORPUS` names models).
-//! Without it, nothing is checked.
+//! `conformance/openvino_truth.py` runs models and records what it found in a folder, which the
+//! variable `GRADUS_OPENVINO_TRUTH` names (`cargo xtask test openvino-models` does all of it, if
+//! `GRADUS_CORPUS` names models). Without it, nothing is checked.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::HashMap;

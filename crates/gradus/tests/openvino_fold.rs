@@ -398,7 +398,8 @@ fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
         ),
         "{error}"
     );
-    // A file of constants without a model is another model's, and a folder is no file: nothing is touched.
+    // A file of constants without a model is another model's, and a folder is no file: nothing is
+    // touched.
     let (lone, folded) = (folder.join("lone.xml"), folder.join("folder.xml"));
     std::fs::write(lone.with_extension("bin"), b"weights").unwrap();
     std::fs::create_dir(&folded).unwrap();
@@ -450,7 +451,7 @@ fn recorded() -> Vec<(String, Model, HashMap<String, Value>)> {
     models
 }
 
-/// Whether both ran, and gave the same; a node that is not run may have gone.
+/// Returns true if both ran, and gave the same; a node that is not run may have gone.
 fn agree(name: &str, before: &Model, after: &Model, inputs: &HashMap<String, Value>) -> bool {
     match [before, after].map(|model| model.run(inputs, &[], &Options::default())) {
         [Ok(one), Ok(other)] => {
@@ -520,7 +521,8 @@ fn damaged_models_are_refused_or_folded_and_read_again() {
     assert!(read > 400 && folded > 300, "{folded} of {read} were folded");
 }
 
-/// With the variable `GRADUS_WRITTEN`, what is written stays in that folder, for `conformance/openvino_written.py`.
+/// With the variable `GRADUS_WRITTEN`, what is written stays in that folder, for
+/// `conformance/openvino_written.py`.
 #[test]
 fn recorded_models_give_the_same_when_written_anew() {
     let kept = std::env::var_os("GRADUS_WRITTEN").map(PathBuf::from);

@@ -68,7 +68,8 @@ impl OneNode {
         (inference, fact)
     }
 
-    /// Runs, and checks that what can be inferred holds, from facts that say all and from facts that say less.
+    /// Runs, and checks that what can be inferred holds, from facts that say all and from facts
+    /// that say less.
     fn check(&self) -> Result<Value> {
         let value = self.run()?;
         let given = self.given();
@@ -110,7 +111,8 @@ impl OneNode {
         Ok(value)
     }
 
-    /// Whether a value is as the fact says, where extents of inputs that were left open are what they are.
+    /// Returns true if a value is as the fact says, where dimensions of inputs that were left open
+    /// are what they are.
     fn holds(&self, inference: &Inference, fact: &Fact, value: &Value) -> bool {
         let extent = |name: &str| {
             let (input, axis) = name.rsplit_once('_')?;
@@ -160,8 +162,8 @@ fn scalar(dtype: DType, number: i128) -> Value {
     Tensor::from_numbers(dtype, Shape::SCALAR, [Number::Int(number)], Rules::IEEE).unwrap().into()
 }
 
-/// Operators whose inputs and attributes differ too much for one table: upstream's node tests hold them (conformance/), their
-/// evaluation against the references and their inference against both.
+/// Operators whose inputs and attributes differ too much for one table: upstream's node tests hold
+/// them (conformance/), their evaluation against the references and their inference against both.
 const HELD_BY_NODE_TESTS: &[&str] = &[
     "ArgMax",
     "ArgMin",
@@ -346,8 +348,8 @@ fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
     }
 }
 
-/// The rows that have cases here. Those that the table of OpenVINO's operators makes are held by recorded models
-/// (tests/conformance.rs), those of Paddle by recorded programs (tests/paddle.rs).
+/// The rows that have cases here. Those that the table of OpenVINO's operators makes are held by
+/// recorded models (tests/conformance.rs), those of Paddle by recorded programs (tests/paddle.rs).
 fn rows() -> impl Iterator<Item = &'static Row> {
     let here = |row: &&Row| match row.standard {
         Standard::Onnx => true,
@@ -436,8 +438,9 @@ fn openvino_range(inputs: [Value; 3], output_type: &str) -> OneNode {
     }
 }
 
-/// The examples of the five texts. The Japanese text of Range-4 gives 3 as the step of its second example, where its
-/// result (and the English text) has -3; by its own rules a step of 3 gives nothing.
+/// The examples of the five texts. The Japanese text of Range-4 gives 3 as the step of its second
+/// example, where its result (and the English text) has -3; by its own rules a step of 3 gives
+/// nothing.
 #[test]
 fn examples_of_the_texts() {
     let ints = |numbers: [i128; 3]| numbers.map(|n| scalar(DType::I32, n)).to_vec();
@@ -553,7 +556,8 @@ fn range_by_its_body_counts_in_float32_and_sums_up() {
     let (exact, body) = both(27, halves);
     assert_eq!(body.tensor().unwrap().dtype(), DType::F16);
     assert_eq!((exact.tensor().unwrap().len(), body.tensor().unwrap().len()), (101, 101));
-    // Zero steps have no elements by the body: the quotient is infinite or NaN, which no integer is.
+    // Zero steps have no elements by the body: the quotient is infinite or NaN, which no integer
+    // is.
     let zero = onnx("Range", 11, [0.0, 5.0, 0.0].map(|x: f32| Tensor::scalar(x).into()).to_vec());
     assert!(zero.run().is_err());
     assert_eq!(elements::<f32>(&zero.run_with(&expanded).unwrap()), [0f32; 0]);
@@ -619,7 +623,8 @@ fn versions_that_do_not_exist_are_refused() {
     );
 }
 
-/// A loop whose body adds to `x` what is captured from around, gives `x` as a scan, and goes on while `x` is below 40.
+/// A loop whose body adds to `x` what is captured from around, gives `x` as a scan, and goes on
+/// while `x` is below 40.
 fn loop_model(trips: Option<i64>, condition: Option<bool>) -> Result<Vec<(String, Value)>> {
     let mut body = Builder::nested("body");
     for key in ["i", "condition", "x"] {

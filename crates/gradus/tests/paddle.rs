@@ -1,10 +1,13 @@
-//! Programs that PaddlePaddle saved, against what it gives for them, held to the two-sided list `conformance/paddle.toml`.
+//! Programs that PaddlePaddle saved, against what it gives for them, held to the two-sided list
+//! `conformance/paddle.toml`.
 //!
-//! `conformance/paddle_programs.py` made them. A few are checked in; `cargo xtask conformance --peers paddle` makes
-//! many more, in the folder that `GRADUS_PADDLE` names, of which all must pass.
+//! `conformance/paddle_programs.py` made them. A few are checked in;
+//! `cargo xtask conformance --peers paddle` makes many more, in the folder that `GRADUS_PADDLE`
+//! names, of which all must pass.
 //!
-//! Results are equal bit for bit, but for floats of sequences: Paddle rounds them more than once, and each case says how
-//! many units in the last place of its greatest element an output may be away.
+//! Results are equal bit for bit, but for floats of sequences: Paddle rounds them more than once,
+//! and each case says how many units in the last place of its greatest element an output may be
+//! away.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

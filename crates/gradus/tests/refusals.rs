@@ -1,5 +1,5 @@
-//! Invalid nodes: inference refuses what a run refuses, from the types and shapes of the data and the
-//! elements of the rest.
+//! Invalid nodes: inference refuses what a run refuses, from the types and shapes of the data and
+//! the elements of the rest.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
 use gradus::infer::{Given, InferOptions};
 use gradus::{DType, Model, Options, Shape, Tensor, Value};
 
-/// An input of a node: data of which only the extents are known, or numbers that are.
+/// An input of a node: data of which only the dimensions are known, or numbers that are.
 #[derive(Clone, Copy)]
 enum Input {
     Data(&'static [usize]),

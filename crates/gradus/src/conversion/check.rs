@@ -1,4 +1,5 @@
-//! What is written must be right: inference finds nothing wrong in it, and ONNX's operators take the types of their inputs.
+//! Checks of converted models: inference finds nothing wrong in it, and ONNX's operators take
+//! the types of their inputs.
 
 use gradus_core::graph::{self, Graph, Standard};
 use gradus_core::{Error, Kind, Result};
@@ -9,8 +10,8 @@ use crate::infer::{Bodies, InferOptions};
 use crate::model::Model;
 use crate::schema::{Signature, onnx_versions};
 
-/// Checks a converted model; `lenient` says that its source was wrong already. Of OpenVINO's, whose format has no other
-/// place for them, types of all values are declared.
+/// Checks a converted model; `lenient` says that its source was wrong already. Of OpenVINO's, whose
+/// format has no other place for them, types of all values are declared.
 pub(crate) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
     let mut model = Model::from_source(model);
     let inference = model.infer(&InferOptions { cautious: true, ..InferOptions::default() })?;

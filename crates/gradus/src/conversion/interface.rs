@@ -124,7 +124,7 @@ pub(crate) fn outputs(
     Ok(())
 }
 
-/// What the file says beside its graph.
+/// Describes what the file says beside its graph.
 pub(crate) fn lost(model: &Model, conversion: &mut Conversion<'_>) {
     let source = model.source();
     if source.standard == Standard::Onnx {

@@ -7,9 +7,10 @@
 //! | Paddle | ONNX | the graphs of ONNX operators that Paddle's are run by (`dialects/paddle/`) |
 //! | Paddle | OpenVINO | both ways, one after the other |
 //!
-//! A row is an operator and the function that writes what it becomes; what the other standard cannot say is an error that
-//! names the node. Where the meaning is not kept bit for bit, the [`Report`] says so, node by node; what it does not name is
-//! exact. What the source refuses, or gives no meaning, may get one: the converted model need not refuse it.
+//! A row is an operator and the function that writes what it becomes; what the other standard
+//! cannot say is an error that names the node. Where the meaning is not kept bit for bit, the
+//! [`Report`] says so, node by node; what it does not name is exact. What the source refuses, or
+//! gives no meaning, may get one: the converted model need not refuse it.
 
 mod check;
 mod interface;
@@ -42,14 +43,15 @@ use target::{Names, Target};
 /// The oldest operator set of ONNX that is converted: older ones broadcast in a way of their own.
 const OLDEST_OPSET: i64 = 7;
 
-/// The operator set of ONNX that is written if nothing is said: of 2024, and known to whatever is kept up to date.
+/// The operator set of ONNX that is written if nothing is said: of 2024, and known to whatever is
+/// kept up to date.
 const USUAL_OPSET: i64 = 21;
 
 /// How a model is converted.
 #[derive(Clone, Debug, Default)]
 pub struct ConvertOptions {
-    /// To ONNX: the version of the operator set. If nothing is said, one that most runtimes have, or the newest where that keeps
-    /// the meaning of more nodes.
+    /// To ONNX: the version of the operator set. If nothing is said, one that most runtimes have,
+    /// or the newest where that keeps the meaning of more nodes.
     pub opset: Option<i64>,
     /// Symbols and the numbers that they are fixed to, in the converted model too.
     pub dims: HashMap<String, i64>,
@@ -60,7 +62,7 @@ pub struct ConvertOptions {
 pub struct Converted {
     /// The model, made in memory.
     pub model: Model,
-    /// What is not as it was.
+    /// The differences from the source.
     pub report: Report,
 }
 

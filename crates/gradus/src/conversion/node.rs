@@ -25,7 +25,7 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    /// What is known of them.
+    /// Facts about them.
     pub(crate) fn known(self) -> Option<Vec<i64>> {
         if let Given::Known(all) = self { Some(all) } else { None }
     }
@@ -41,9 +41,9 @@ pub(crate) struct Cx<'c, 'm> {
     pub(crate) attributes: Attributes<'m>,
 }
 
-/// What is known of the node.
+/// Facts about the node.
 impl<'m> Cx<'_, 'm> {
-    /// Whether an input is given.
+    /// Returns true if an input is given.
     pub(crate) fn has(&self, input: usize) -> bool {
         self.node.inputs.get(input).is_some_and(Option::is_some)
     }
@@ -79,7 +79,7 @@ impl<'m> Cx<'_, 'm> {
         (0..self.count()).map(|input| self.input(input)).collect()
     }
 
-    /// What is known of an input.
+    /// Facts about an input.
     pub(crate) fn fact(&self, input: usize) -> &Fact {
         self.id(input).map_or(&Fact::Unknown, |id| self.scope.fact(id))
     }
@@ -89,12 +89,12 @@ impl<'m> Cx<'_, 'm> {
         self.fact(input).dtype().ok_or_else(|| not_known(&format!("the element type of input {input}")))
     }
 
-    /// Whether an input may hold floats.
+    /// Returns true if an input may hold floats.
     pub(crate) fn is_float(&self, input: usize) -> bool {
         self.fact(input).dtype().is_none_or(|dtype| dtype.is_float() || dtype.is_complex())
     }
 
-    /// The extents of an input, as far as they are known.
+    /// The dimensions of an input, as far as they are known.
     pub(crate) fn dims(&self, input: usize) -> Option<Vec<Option<i64>>> {
         let dims = self.fact(input).as_tensor()?.dims.as_ref()?;
         Some(dims.iter().map(|dim| dim.known()).collect())
@@ -118,7 +118,7 @@ impl<'m> Cx<'_, 'm> {
         }
     }
 
-    /// Whether an input may have no elements.
+    /// Returns true if an input may have no elements.
     pub(crate) fn may_be_empty(&self, input: usize) -> bool {
         self.dims(input).is_none_or(|dims| dims.iter().any(|dim| dim.is_none_or(|dim| dim == 0)))
     }
@@ -142,7 +142,8 @@ impl<'m> Cx<'_, 'm> {
         Ok(tensor.numbers()?.map(whole).collect())
     }
 
-    /// The integers that an input holds: they must be known, as the other standard has no input for them.
+    /// The integers that an input holds: they must be known, as the other standard has no input for
+    /// them.
     pub(crate) fn integers(&self, input: usize) -> Result<Vec<i64>> {
         self.known_integers(input)?.ok_or_else(|| not_known(&format!("what input {input} holds")))
     }
@@ -166,7 +167,8 @@ impl<'m> Cx<'_, 'm> {
         }
     }
 
-    /// The integers that an attribute of older versions or an input of newer ones holds, if they are given.
+    /// The integers that an attribute of older versions or an input of newer ones holds, if they
+    /// are given.
     pub(crate) fn given(&mut self, name: &str, input: usize) -> Result<Option<V>> {
         if let Some(values) = self.attributes.list(name)? {
             return Ok(Some(self.list(&values)));
@@ -207,7 +209,7 @@ pub(crate) fn cannot(why: impl Into<String>) -> Error {
     Error::new(Kind::Unsupported, why)
 }
 
-/// What is written.
+/// Writing.
 impl Cx<'_, '_> {
     /// Applies an operator that has one output.
     pub(crate) fn put(&mut self, operator: &str, inputs: &[V], attributes: &[(&str, Content)]) -> Result<V> {
@@ -297,7 +299,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Whether a value of the source is computed by a node, and not given.
+    /// Returns true if a value of the source is computed by a node, and not given.
     pub(crate) fn is_computed(&self, id: ValueId) -> bool {
         matches!(self.scope.graph.value(id).origin, Origin::Node(..))
     }

@@ -1,6 +1,7 @@
 //! The form that an operator of ONNX has in the operator set that is wanted.
 //!
-//! Conversions write the newest form. Where an older set has an attribute in place of an input, a constant becomes that.
+//! Conversions write the newest form. Where an older set has an attribute in place of an input, a
+//! constant becomes that.
 
 use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Attribute, Content};
@@ -10,7 +11,8 @@ use super::target::{NONE, Target, V};
 use super::types::exactly;
 use crate::schema::{Arity, onnx_versions};
 
-/// Inputs that were attributes once: operator, input, attribute, and the first operator set that has the input.
+/// Inputs that were attributes once: operator, input, attribute, and the first operator set that
+/// has the input.
 const FORMER: &[(&str, usize, &str, i64)] = &[
     ("Clip", 1, "min", 11),
     ("Clip", 2, "max", 11),

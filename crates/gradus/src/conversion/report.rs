@@ -1,4 +1,4 @@
-//! What a conversion says of itself.
+//! The report of a conversion.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use std::fmt;
 pub enum Exactness {
     /// The same bits, by the texts of both standards, for all that the source gives a meaning to.
     Exact,
-    /// The same numbers, but for rounding: one of the texts leaves it open, or it happens elsewhere.
+    /// The same numbers, but for rounding: one of the texts leaves it open, or it happens
+    /// elsewhere.
     Rounding,
     /// The same bits but for inputs that the sentence names.
     EdgeCases,
@@ -37,25 +38,27 @@ pub struct Note {
     pub place: String,
     /// The operator as its standard names it: `onnx Range-11`.
     pub operator: String,
-    /// What is not kept.
+    /// The property that is not kept.
     pub exactness: Exactness,
     /// Why, in a sentence.
     pub why: String,
 }
 
-/// What became of a model.
+/// The outcome for a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Nodes that were converted, those of inner graphs included.
+    /// Nodes that were converted, those of subgraphs included.
     pub nodes: usize,
-    /// Where the meaning is not kept bit for bit, in the order of the nodes; nodes that are not named are exact.
+    /// Where the meaning is not kept bit for bit, in the order of the nodes; nodes that are not
+    /// named are exact.
     pub notes: Vec<Note>,
-    /// What the model said and the other format has no place for: bounds and names of dimensions, defaults, metadata.
+    /// Descriptions that the other format cannot hold: bounds and names of dimensions,
+    /// defaults, metadata.
     pub lost: Vec<String>,
 }
 
 impl Report {
-    /// Whether all nodes are exact.
+    /// Returns true if all nodes are exact.
     pub fn is_exact(&self) -> bool {
         self.notes.is_empty()
     }

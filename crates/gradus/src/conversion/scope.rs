@@ -15,12 +15,12 @@ use crate::dim::Symbols;
 use crate::fact::Fact;
 use crate::infer::Bodies;
 
-/// What all graphs of a model share while it is converted.
+/// State that all graphs of a model share while it is converted.
 pub(crate) struct Conversion<'m> {
     pub(crate) source: &'m graph::Model,
     pub(crate) to: Standard,
     pub(crate) symbols: Symbols,
-    /// Facts of inner graphs, by where they are.
+    /// Facts of subgraphs, by where they are.
     pub(crate) bodies: Bodies,
     pub(crate) names: Names,
     /// Names of the main graph's inputs and outputs.
@@ -119,7 +119,7 @@ impl<'m> Scope<'m> {
         self.values[id.index()] = Some(value);
     }
 
-    /// What a value became; a constant is written when it is asked for.
+    /// The value in the target; a constant is written when it is first read.
     pub(crate) fn value(
         &mut self,
         target: &mut Target,

@@ -195,12 +195,12 @@ impl Target {
         Mark { nodes: self.nodes.len(), values: self.values.len() }
     }
 
-    /// Whether a value has no name yet, and so may get one.
+    /// Returns true if a value has no name yet, and so may get one.
     pub(crate) fn is_nameless(&self, value: V) -> bool {
         self.values[value.0].name.is_none()
     }
 
-    /// Whether a node of the graph makes a value.
+    /// Returns true if a node of the graph makes a value.
     pub(crate) fn is_computed(&self, value: V) -> bool {
         matches!(self.values[value.0].made, Made::Node)
     }

@@ -25,19 +25,19 @@ pub(crate) fn word(name: &'static str, value: &str) -> (&'static str, Content) {
     (name, Content::Bytes(value.to_owned().into()))
 }
 
-/// What several operators need.
+/// Helpers of several operators.
 impl Cx<'_, '_> {
     /// A value in another element type.
     pub(crate) fn cast(&mut self, value: V, to: DType) -> Result<V> {
         self.put("Cast", &[value], &[numbered("to", to)?])
     }
 
-    /// The extents of a value.
+    /// The dimensions of a value.
     pub(crate) fn extents(&mut self, value: V) -> Result<V> {
         self.put("Shape", &[value], &[])
     }
 
-    /// The same elements in another shape; an extent of 0 is one.
+    /// The same elements in another shape; a dimension of 0 is one.
     pub(crate) fn with_shape(&mut self, value: V, dims: V) -> Result<V> {
         shaped(self.target, value, dims)
     }
@@ -98,14 +98,14 @@ impl Cx<'_, '_> {
         self.put("Slice", &[list, from, to, axis], &[])
     }
 
-    /// The extent of an axis as a list of one.
+    /// The dimension of an axis as a list of one.
     pub(crate) fn extent_of(&mut self, value: V, axis: usize) -> Result<V> {
         let all = self.extents(value)?;
         let axis = i64_of(axis);
         self.part_of(all, axis, axis + 1)
     }
 
-    /// The known extent of an axis of an input.
+    /// The known dimension of an axis of an input.
     pub(crate) fn known_extent(&self, input: usize, axis: usize) -> Option<i64> {
         self.dims(input)?.get(axis).copied().flatten()
     }
@@ -115,7 +115,8 @@ impl Cx<'_, '_> {
         self.axis(self.integer(input)?, of)
     }
 
-    /// An axis as the operator set takes it: before set 11, most operators count axes only from the first.
+    /// An axis as the operator set takes it: before set 11, most operators count axes only from the
+    /// first.
     pub(crate) fn axis_in_set(&self, axis: i64, rank: Option<usize>) -> Result<i64> {
         match rank {
             Some(rank) if axis < 0 && self.target.opset < 11 => axis_of(axis, rank).map(i64_of),
@@ -128,7 +129,8 @@ impl Cx<'_, '_> {
         axes.into_iter().map(|axis| self.axis_in_set(axis, rank)).collect()
     }
 
-    /// The second operand with the axes that the attribute says that it has among those of the first.
+    /// The second operand with the axes that the attribute says that it has among those of the
+    /// first.
     pub(crate) fn aligned(&mut self, a: usize, b: usize) -> Result<V> {
         let value = self.input(b)?;
         if self.attributes.text("auto_broadcast")? != Some("pdpd") {
@@ -151,7 +153,8 @@ pub(crate) fn len_of(cx: &Cx<'_, '_>, input: usize) -> Result<usize> {
     cx.len(input).ok_or_else(|| not_known(&format!("the number of elements of input {input}")))
 }
 
-/// The same elements in another shape. Older sets do not have the attribute that lets an extent be 0.
+/// The same elements in another shape. Older sets do not have the attribute that lets a dimension
+/// be 0.
 pub(crate) fn shaped(target: &mut Target, value: V, dims: V) -> Result<V> {
     let nonzero = match target.known(dims)? {
         Some(known) => !known.to_i64()?.contains(&0),

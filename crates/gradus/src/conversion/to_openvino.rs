@@ -19,19 +19,19 @@ pub(crate) fn numpy() -> (&'static str, Content) {
     say("auto_broadcast", "numpy")
 }
 
-/// What several operators need.
+/// Helpers of several operators.
 impl Cx<'_, '_> {
     /// A value in another element type.
     pub(crate) fn converted(&mut self, value: V, to: DType) -> Result<V> {
         self.put("Convert", &[value], &[named("destination_type", to)?])
     }
 
-    /// The extents of a value, as int64.
+    /// The dimensions of a value, as int64.
     pub(crate) fn shape_of(&mut self, value: V) -> Result<V> {
         self.put("ShapeOf", &[value], &[say("output_type", "i64")])
     }
 
-    /// The same elements in another shape; an extent of 0 is one.
+    /// The same elements in another shape; a dimension of 0 is one.
     pub(crate) fn reshaped(&mut self, value: V, dims: &[i64]) -> Result<V> {
         let dims = self.list(dims);
         self.put("Reshape", &[value, dims], &[say("special_zero", false)])

@@ -49,7 +49,7 @@ pub(crate) fn same(target: &mut Target, value: V, dtype: Option<DType>) -> Resul
     Ok(target.put("Convert", &[value], &[named("destination_type", dtype)?], 1)?[0])
 }
 
-/// The type of a tensor, with those of its extents that are known.
+/// The type of a tensor, with those of its dimensions that are known.
 pub(crate) fn told(fact: &Fact) -> Option<Type> {
     let fact = fact.as_tensor()?;
     let extent = |dim: &crate::Dim| dim.known().and_then(usize_of_i64).map_or(Extent::Unknown, Extent::Known);

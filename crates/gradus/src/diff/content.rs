@@ -1,4 +1,4 @@
-//! What differs between attributes, and between constants.
+//! Differences between attributes and between constants.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

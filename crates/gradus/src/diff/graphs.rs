@@ -1,4 +1,4 @@
-//! What differs between two graphs, and between those in them.
+//! Differences between two graphs and their subgraphs.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use super::{Change, GraphDiff, content, joined};
 /// A comparison of graphs: how those that differ do, the outermost first.
 #[derive(Debug)]
 pub(super) struct Graphs {
-    /// Whether the versions of operators count.
+    /// True if the versions of operators count.
     pub(super) versions: bool,
     pub(super) found: Vec<GraphDiff>,
 }
@@ -57,7 +57,7 @@ impl Graphs {
         Ok(())
     }
 
-    /// What differs between two nodes.
+    /// The differences between two nodes.
     fn node(&self, graphs: [&Graph; 2], [before, after]: [&Node; 2]) -> Result<Vec<Change>> {
         let mut parts = Vec::new();
         let mut part = |name: String, [before, after]: [String; 2]| {

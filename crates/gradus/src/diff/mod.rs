@@ -1,9 +1,11 @@
-//! What differs between two models.
+//! Differences between two models.
 //!
-//! Compared is what models mean: what they say of themselves, their interface, nodes, attributes, constants bit for bit, declared
-//! types, functions, and the same of the graphs within nodes. The order of nodes and constants, the way in which a file stores
-//! elements, and documentation are no differences. Nodes are paired by the values that they define and by their names, so the work
-//! is linear in the nodes. Constants are compared two at a time, in the mapped files where they lie there as tensors hold them.
+//! Compared is what models mean: what they say of themselves, their interface, nodes, attributes,
+//! constants bit for bit, declared types, functions, and the same of the subgraphs. The
+//! order of nodes and constants, the way in which a file stores elements, and documentation are no
+//! differences. Nodes are paired by the values that they define and by their names, so the work is
+//! linear in the nodes. Constants are compared two at a time, in the mapped files where they lie
+//! there as tensors hold them.
 
 mod content;
 mod graphs;
@@ -19,9 +21,10 @@ use crate::Model;
 /// How a second model differs from a first.
 #[derive(Clone, Debug, Default)]
 pub struct Diff {
-    /// What the models say of themselves: format, producer, operator sets, metadata.
+    /// The descriptions of the models: format, producer, operator sets, metadata.
     pub model: Vec<Change>,
-    /// How many nodes there are of each operator of which the numbers differ, in inner graphs too: before and after.
+    /// How many nodes there are of each operator of which the numbers differ, in subgraphs too:
+    /// before and after.
     pub operators: BTreeMap<String, [usize; 2]>,
     /// Functions that only one model has, or that take other attributes.
     pub functions: Vec<Change>,
@@ -32,7 +35,8 @@ pub struct Diff {
 /// How a graph differs from another.
 #[derive(Clone, Debug, Default)]
 pub struct GraphDiff {
-    /// Where it is: nothing for the main graph, else the nodes around it and their attributes, or the function.
+    /// Where it is: nothing for the main graph, else the nodes around it and their attributes, or
+    /// the function.
     pub path: String,
     /// Inputs, with their declared types.
     pub inputs: Vec<Change>,
@@ -49,11 +53,11 @@ pub struct GraphDiff {
 /// Something that is in one model only, or is another thing in each; all in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What it is.
+    /// Its description.
     pub name: String,
-    /// What it was; nothing if it is new.
+    /// The value before; `None` if it is new.
     pub before: Option<String>,
-    /// What it is now; nothing if it is gone.
+    /// The value after; `None` if it was removed.
     pub after: Option<String>,
     /// Where it is something composed: what of it changed.
     pub parts: Vec<Change>,
@@ -94,7 +98,7 @@ impl Diff {
         Ok(diff)
     }
 
-    /// Whether there is no difference.
+    /// Returns true if there is no difference.
     pub fn is_empty(&self) -> bool {
         self.model.is_empty() && self.functions.is_empty() && self.graphs.is_empty()
     }
@@ -127,7 +131,7 @@ impl Diff {
     }
 }
 
-/// What models say of themselves, where it differs.
+/// The descriptions of the models, where they differ.
 fn statements(models: [&graph::Model; 2]) -> Vec<Change> {
     let stated = models.map(|model| {
         let mut stated = BTreeMap::from([

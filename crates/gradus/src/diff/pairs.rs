@@ -15,9 +15,9 @@ pub(super) struct Pairs {
 impl Pairs {
     /// Pairs nodes by the most telling of what they have in common.
     ///
-    /// A value is defined once, so what a node defines tells most, if the operator is the same too; a name tells less,
-    /// because exporters repeat them; an operator that replaces another keeps what it defines. A node that defines
-    /// nothing is known by what it reads.
+    /// A value is defined once, so what a node defines tells most, if the operator is the same too;
+    /// a name tells less, because exporters repeat them; an operator that replaces another keeps
+    /// what it defines. A node that defines nothing is known by what it reads.
     pub(super) fn of(graphs: [&Graph; 2]) -> Pairs {
         let alone = graphs.map(|graph| (0..graph.nodes().len()).collect());
         let mut pairs = Pairs { both: Vec::new(), alone };

@@ -68,12 +68,12 @@ impl Symbols {
         }
     }
 
-    /// Whether a dim is the least of some, of which the other is one.
+    /// Returns true if a dim is the least of some, of which the other is one.
     pub(crate) fn is_least_of(&self, dim: Dim, other: Dim) -> bool {
         dim != other && self.operands(true, dim).contains(&other)
     }
 
-    /// Whether one operand is never beyond another.
+    /// Returns true if one operand is never beyond another.
     fn makes_needless(&mut self, least: bool, other: Dim, dim: Dim) -> bool {
         let apart = if least { self.subtract(dim, other) } else { self.subtract(other, dim) };
         if apart.is_some_and(|apart| self.never_below(apart, 0)) {
@@ -84,7 +84,8 @@ impl Symbols {
         within.len() > 1 && within.contains(&other)
     }
 
-    /// What two extents broadcast to, where they do: the second if the first is 1, otherwise the first.
+    /// The dimension that two dimensions broadcast to, if they do: the second if the first is 1,
+    /// otherwise the first.
     pub fn broadcast(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         match (a, b) {
             _ if a == b => Some(a),
@@ -102,13 +103,14 @@ impl Symbols {
     fn broadcast_atom(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         let (a, b) = (a.min(b), a.max(b));
         for (whole, part) in [(a, b), (b, a)] {
-            // min(x, c) is 1 only where x is, unless c is: so they broadcast only where they are equal.
+            // min(x, c) is 1 only where x is, unless c is: so they broadcast only where they are
+            // equal.
             let operands = self.operands(true, part);
             let others_are_more = operands.iter().all(|&other| other == whole || self.at_least(other, 2));
             if operands.len() > 1 && operands.contains(&whole) && others_are_more {
                 return Some(whole);
             }
-            // What is broadcast already absorbs its parts.
+            // A broadcast absorbs its own operands.
             let atom = if let Dim::Symbolic(id) = whole { self.sum(id).only_atom() } else { None };
             if let Some(Atom::Broadcast(x, y)) = atom.map(|atom| &self.atom(atom).0)
                 && (*x == part || *y == part)

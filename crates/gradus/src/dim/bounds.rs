@@ -10,7 +10,7 @@ pub struct Bounds {
 impl Bounds {
     /// Any integer.
     pub const ANY: Bounds = Bounds { least: None, greatest: None };
-    /// The extent of an axis.
+    /// The dimension of an axis.
     pub const EXTENT: Bounds = Bounds { least: Some(0), greatest: None };
 
     /// That number.
@@ -33,7 +33,7 @@ impl Bounds {
         self.greatest
     }
 
-    /// What both say.
+    /// The facts that both have.
     #[must_use]
     pub fn and(self, other: Bounds) -> Bounds {
         let pick = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| match (a, b) {

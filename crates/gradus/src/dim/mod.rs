@@ -9,10 +9,11 @@
 //! | least, greatest | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless |
 //! | broadcast | `broadcast(a, b)` | an atom: `b` if `a` is 1, otherwise `a` |
 //!
-//! All expressions of one inference live in [`Symbols`], each once: equal canonical forms are the same [`Dim`], so that
-//! to compare is to compare two numbers. Arithmetic is checked: what does not fit 64 bits, or grows beyond
-//! [`LARGEST`], is nothing, and the caller makes a fresh symbol of it. The rules for names and operators are those
-//! of ONNX's symbolic shapes: `//` and `%` round toward negative infinity, as Python's do.
+//! All expressions of one inference live in [`Symbols`], each once: equal canonical forms are the
+//! same [`Dim`], so that to compare is to compare two numbers. Arithmetic is checked: what does not
+//! fit 64 bits, or grows beyond [`LARGEST`], is nothing, and the caller makes a fresh symbol of it.
+//! The rules for names and operators are those of ONNX's symbolic shapes: `//` and `%` round toward
+//! negative infinity, as Python's do.
 
 mod atoms;
 mod bounds;
@@ -50,7 +51,7 @@ pub const LARGEST: u32 = 96;
 impl Dim {
     /// No elements, no axis.
     pub const ZERO: Dim = Dim::Known(0);
-    /// What broadcasts.
+    /// The operands of a broadcast.
     pub const ONE: Dim = Dim::Known(1);
 
     /// The number, if it is known.
@@ -68,7 +69,7 @@ impl From<usize> for Dim {
 /// Where a symbol comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The model names it, or it is the extent of an input.
+    /// The model names it, or it is the dimension of an input.
     Input,
     /// The data decide it: the sentence says how.
     Data(Arc<str>),
@@ -85,7 +86,7 @@ pub struct Symbol {
     pub origin: Origin,
 }
 
-/// What sums are made of.
+/// The terms of sums.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Atom {
     Symbol(u32),
@@ -96,7 +97,7 @@ enum Atom {
     Broadcast(Dim, Dim),
 }
 
-/// What is kept of an atom or an expression beside its form.
+/// Properties of an atom or an expression beside its form.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
     bounds: Bounds,
@@ -136,7 +137,7 @@ impl Symbols {
         self.fixed.insert(name.into(), value);
     }
 
-    /// The symbol of that name; made an extent of an input if it is new.
+    /// The symbol of that name; made a dimension of an input if it is new.
     pub fn named(&mut self, name: &str) -> Dim {
         match (self.fixed.get(name), self.names.get(name)) {
             (Some(&value), _) => Dim::Known(value),
@@ -220,7 +221,7 @@ impl Symbols {
         found
     }
 
-    /// What is known of the value of an expression.
+    /// Facts about the value of an expression.
     pub fn bounds(&self, dim: Dim) -> Bounds {
         match dim {
             Dim::Known(value) => Bounds::exactly(value),
@@ -228,7 +229,8 @@ impl Symbols {
         }
     }
 
-    /// Adds to what is known of an expression. Expressions that were made of it before keep their bounds.
+    /// Adds to what is known of an expression. Expressions that were made of it before keep their
+    /// bounds.
     pub fn bound(&mut self, dim: Dim, bounds: Bounds) {
         let Dim::Symbolic(id) = dim else { return };
         let index = gradus_core::convert::usize_of_u32(id.0);
@@ -240,13 +242,13 @@ impl Symbols {
         }
     }
 
-    /// Whether an expression is at least that number, whatever its symbols are.
+    /// Returns true if an expression is at least that number, whatever its symbols are.
     pub fn at_least(&self, dim: Dim, least: i64) -> bool {
         self.bounds(dim).least().is_some_and(|known| known >= least)
     }
 
-    /// How little an expression says: known numbers say most, then what inputs decide, what data decide, and what is not
-    /// known; of equals, the larger says less.
+    /// How little an expression says: known numbers say most, then what inputs decide, what data
+    /// decide, and what is not known; of equals, the larger says less.
     pub(crate) fn rank(&self, dim: Dim) -> (u8, u32) {
         let origin = |symbol: &Symbol| match symbol.origin {
             Origin::Input => 1,
@@ -265,24 +267,24 @@ impl Symbols {
         }
     }
 
-    /// Whether an expression has a symbol that was made when there were so many, or later.
+    /// Returns true if an expression has a symbol that was made when there were so many, or later.
     pub(crate) fn is_newer(&self, dim: Dim, count: u32) -> bool {
         self.indices_of(dim).last().is_some_and(|&index| index >= count)
     }
 
-    /// Whether an expression has a symbol of which nothing is known.
+    /// Returns true if an expression has a symbol of which nothing is known.
     pub(crate) fn is_unknown(&self, dim: Dim) -> bool {
         self.rank(dim).0 == 3
     }
 
-    /// Whether an expression is one symbol and nothing else.
+    /// Returns true if an expression is one symbol and nothing else.
     pub fn as_symbol(&self, dim: Dim) -> Option<&Symbol> {
         let index = self.as_symbol_index(dim)?;
         Some(&self.named[gradus_core::convert::usize_of_u32(index)])
     }
 
-    /// The value of an expression where its symbols have these values; nothing if one has none, or where it divides by
-    /// zero or exceeds 64 bits.
+    /// The value of an expression where its symbols have these values; nothing if one has none, or
+    /// where it divides by zero or exceeds 64 bits.
     pub fn evaluate(&self, dim: Dim, of: &impl Fn(&str) -> Option<i64>) -> Option<i64> {
         let id = match dim {
             Dim::Known(value) => return Some(value),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{Atom, AtomId, Bounds, Dim, Measure, Operation, Symbols};
 
-/// A sum in canonical form: terms in descending order, no two with the same factors, none with coefficient 0.
+/// A sum in canonical form: terms in descending order, no two with the same factors, none with
+/// coefficient 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sum {
     pub(super) terms: Vec<Term>,
@@ -144,7 +145,8 @@ impl Sum {
         )
     }
 
-    /// The factors that all terms and the constant have in common, with the greatest common coefficient.
+    /// The factors that all terms and the constant have in common, with the greatest common
+    /// coefficient.
     fn content(&self) -> (Vec<AtomId>, i64) {
         let mut common: Option<Vec<AtomId>> = (self.constant != 0).then(Vec::new);
         let mut divisor = self.constant;
@@ -208,8 +210,8 @@ enum Within {
     One(Option<Dim>),
 }
 
-/// Arithmetic. Nothing stands for a result that does not fit 64 bits, that grows beyond [`super::LARGEST`], or that
-/// divides by zero.
+/// Arithmetic. Nothing stands for a result that does not fit 64 bits, that grows beyond
+/// [`super::LARGEST`], or that divides by zero.
 impl Symbols {
     /// The sum of two.
     pub fn add(&mut self, a: Dim, b: Dim) -> Option<Dim> {
@@ -301,7 +303,7 @@ impl Symbols {
         self.greatest(floor, negative)
     }
 
-    /// What a floor division leaves: of the divisor's sign.
+    /// The remainder of a floor division: of the divisor's sign.
     pub fn modulo(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         let quotient = self.floor_divide(a, b)?;
         let whole = self.multiply(quotient, b)?;
@@ -314,13 +316,13 @@ impl Symbols {
         Some(rest)
     }
 
-    /// Whether the second divides the first, whatever the symbols are.
+    /// Returns true if the second divides the first, whatever the symbols are.
     pub fn divides(&mut self, divisor: Dim, dim: Dim) -> bool {
         self.modulo(dim, divisor) == Some(Dim::ZERO)
     }
 
-    /// Whether an expression is never zero, whatever its symbols are: by its bounds, or because all its terms have a divisor
-    /// that its constant lacks.
+    /// Returns true if an expression is never zero, whatever its symbols are: by its bounds, or
+    /// because all its terms have a divisor that its constant lacks.
     pub fn never_zero(&self, dim: Dim) -> bool {
         let bounds = self.bounds(dim);
         if bounds.least().is_some_and(|least| least > 0) || bounds.greatest().is_some_and(|most| most < 0) {
@@ -332,8 +334,9 @@ impl Symbols {
         divisor > 1 && sum.constant % divisor != 0
     }
 
-    /// Whether an expression is at least that number, whatever its symbols are: by its bounds, or by those of what is
-    /// never more than it, with `(x - d + 1)/d` or `x/d` in place of `x//d`.
+    /// Returns true if an expression is at least that number, whatever its symbols are: by its
+    /// bounds, or by those of what is never more than it, with `(x - d + 1)/d` or `x/d` in place of
+    /// `x//d`.
     pub fn never_below(&mut self, dim: Dim, least: i64) -> bool {
         if self.at_least(dim, least) {
             return true;
@@ -371,7 +374,8 @@ impl Symbols {
         if let Some(quotient) = numerator.exact_quotient(&divisor) {
             return self.intern(quotient);
         }
-        // What both have in common is not zero where there is a quotient, so it can be taken out of both.
+        // A common factor is not zero where there is a quotient, so it can be taken out of
+        // both.
         let ((mine, by), (its, its_by)) = (numerator.content(), divisor.content());
         let (factors, by) = (shared(&mine, &its), gcd(by, its_by));
         let (numerator, divisor) =
@@ -403,7 +407,8 @@ impl Symbols {
         if by == 1 {
             return self.intern(numerator.clone());
         }
-        // Coefficients become the nearest to zero modulo the divisor; what that takes away is whole.
+        // Coefficients become the nearest to zero modulo the divisor; what that takes away is
+        // whole.
         let (mut whole, mut rest, mut common) = (Vec::new(), Vec::new(), by);
         for term in &numerator.terms {
             let mut left = term.coefficient.rem_euclid(by);

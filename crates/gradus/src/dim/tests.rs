@@ -72,7 +72,8 @@ impl Tree {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
-    /// Wherever the tree has a value, the canonical form has the same, within its bounds; and its text reads back.
+    /// Wherever the tree has a value, the canonical form has the same, within its bounds; and its
+    /// text reads back.
     #[test]
     fn canonical_forms_mean_what_was_written(tree in tree(), samples in prop::collection::vec(prop::array::uniform4(0i64..40), 8)) {
         let mut symbols = Symbols::default();
@@ -94,7 +95,7 @@ proptest! {
         prop_assert_eq!(symbols.parse(&text).unwrap(), dim, "{}", text);
     }
 
-    /// What is added and taken away again is gone, and what was multiplied divides.
+    /// Terms that are added and subtracted cancel, and factors divide.
     #[test]
     fn opposites_cancel(a in tree(), b in tree()) {
         let mut symbols = Symbols::default();

@@ -1,8 +1,8 @@
 //! Expressions as text: `batch*seq`, `(h + 1)//2`, `min(seq, 64)`.
 //!
-//! What is printed is read back as the same expression. Names are letters, digits, `_`, `.`, `:` and `$`, and start with no
-//! digit; any other name stands in single quotes. Products bind closer than sums, and from the left; a quotient within a
-//! product stands in parentheses.
+//! Printed expressions read back as the same expression. Names are letters, digits, `_`, `.`, `:`
+//! and `$`, and start with no digit; any other name stands in single quotes. Products bind closer
+//! than sums, and from the left; a quotient within a product stands in parentheses.
 
 use std::fmt::{self, Write as _};
 

@@ -8,7 +8,7 @@ use super::Folder;
 use super::scope::{Read, Scope};
 use crate::declare::{Telling, merged};
 
-/// What was fixed of inputs, and what follows of outputs, is declared of them.
+/// Declares the fixed dimensions of inputs and those of outputs that follow.
 pub(super) fn interface(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit) {
     if folder.given.dims.is_empty() && folder.given.inputs.is_empty() {
         return;
@@ -25,7 +25,8 @@ pub(super) fn interface(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit)
     }
 }
 
-/// What was inferred of the values that nodes compute is declared of them, also of those that were within a node before.
+/// Declares the inferred types of values that nodes compute, also of those that were
+/// within a node before.
 pub(super) fn values(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit) {
     let graph = scope.graph;
     let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);

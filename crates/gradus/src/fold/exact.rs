@@ -1,8 +1,10 @@
-//! Which results are the same bits in every implementation, so that they may be computed beforehand.
+//! Which results are the same bits in every implementation, so that they may be computed
+//! beforehand.
 //!
-//! Whole numbers are, and so is what only moves elements. IEEE 754 rounds sums, differences, products, quotients, square
-//! roots and conversions in one way. Everything else that makes floats (exponentials, sums of many, products of
-//! matrices) differs in its last bits from program to program, and from one set of instructions to the next.
+//! Whole numbers are, and so is what only moves elements. IEEE 754 rounds sums, differences,
+//! products, quotients, square roots and conversions in one way. Everything else that makes floats
+//! (exponentials, sums of many, products of matrices) differs in its last bits from program to
+//! program, and from one set of instructions to the next.
 
 use gradus_core::graph::{Graph, Node, Standard};
 use gradus_core::{Class, DType, Number, Tensor};
@@ -15,8 +17,8 @@ fn moves(standard: Standard, node: &Node) -> bool {
     operators::row_of(standard, node).is_some_and(|row| row.bits == Bits::Moved)
 }
 
-/// Whether a node, and every node in its graphs, gives the same bits everywhere for the same inputs. `whole` says that
-/// neither its inputs nor its outputs are floats.
+/// Returns true if a node, and every node in its graphs, gives the same bits everywhere for the
+/// same inputs. `whole` says that neither its inputs nor its outputs are floats.
 pub(super) fn is_exact(standard: Standard, node: &Node, whole: bool) -> bool {
     let Some(row) = operators::row_of(standard, node) else { return false };
     let exact = row.bits != Bits::Integers || (whole && row.chance == Chance::No);
@@ -27,19 +29,20 @@ fn graph_is_exact(standard: Standard, graph: &Graph) -> bool {
     graph.nodes().iter().all(|node| is_exact(standard, node, false))
 }
 
-/// Whether a node makes floats of narrower ones. OpenVINO keeps weights narrow so, and computes with them as they are.
+/// Returns true if a node makes floats of narrower ones. OpenVINO keeps weights narrow so, and
+/// computes with them as they are.
 pub(super) fn widens(standard: Standard, role: Role, from: Option<DType>, to: Option<DType>) -> bool {
     let wider = |(from, to): (DType, DType)| to.is_float() && from.bits() < to.bits();
     standard == Standard::OpenVino && role == Role::Cast && from.zip(to).is_some_and(wider)
 }
 
-/// Whether an element type is that of whole numbers, truth values or text.
+/// Returns true if an element type is that of integers, truth values or text.
 pub(super) fn is_whole(dtype: DType) -> bool {
     matches!(dtype.class(), Class::Bool | Class::Signed | Class::Unsigned | Class::Text)
 }
 
-/// Whether the result of an exact node may be computed beforehand: NaN that it makes has other bits elsewhere, and
-/// what does not fit an integer type is converted to anything.
+/// Returns true if the result of an exact node may be computed beforehand: NaN that it makes has
+/// other bits elsewhere, and what does not fit an integer type is converted to anything.
 pub(super) fn is_settled(
     standard: Standard,
     node: &Node,

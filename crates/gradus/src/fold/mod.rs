@@ -3,17 +3,18 @@
 //! | what | becomes |
 //! |---|---|
 //! | a value whose elements are known, and are the same bits in every implementation | a constant |
-//! | the shape that Reshape or Expand wants, if at most one of its extents is open | a constant with 0, -1 or 1 |
+//! | the shape that Reshape or Expand wants, if at most one of its dimensions is open | a constant with 0, -1 or 1 |
 //! | the bounds of a Slice that are the whole axis, or counted from its end | constants |
-//! | whole numbers that were computed before, by whatever nodes | those |
+//! | integers that were computed before, by whatever nodes | those |
 //! | a node that changes nothing, or that undoes what was done before | its input |
 //! | If whose condition is known | the nodes of its branch |
 //! | a node that nobody needs | nothing |
 //!
-//! Nothing is taken for granted that a run of the model does not imply, but for two things: axes are shorter than 2^31, and an
-//! extent that the model gives a name is the same wherever it has that name. So a folded model takes whatever the model took.
-//! Names of operators are ONNX's; `roles.rs` says what stands for them in OpenVINO.
-//! What cannot be computed here is left: operators that are not known, functions, and what they need keep their bytes.
+//! Nothing is assumed that a run of the model does not imply, but for two things: axes
+//! are shorter than 2^31, and a dimension that the model gives a name is the same wherever it has
+//! that name. So a folded model takes whatever the model took. Names of operators are ONNX's;
+//! `roles.rs` says what stands for them in OpenVINO. What cannot be computed here is left:
+//! operators that are not known, functions, and what they need keep their bytes.
 
 mod declare;
 mod exact;
@@ -52,7 +53,7 @@ pub struct FoldOptions {
     pub inputs: HashMap<String, Given>,
     /// Most bytes of a constant that is added.
     pub max_constant: u64,
-    /// Whether the types of values that nodes compute are written into the model.
+    /// True if the types of values that nodes compute are written into the model.
     pub declare: bool,
     /// Limits of what constant nodes may spend, and of nesting.
     pub limits: Limits,
@@ -75,7 +76,7 @@ impl Default for FoldOptions {
 pub struct Folded {
     /// The main graph as it is to be written.
     pub edit: Edit,
-    /// What went, and why what stayed stayed.
+    /// Counts of what was removed, and the reason why each remaining node was kept.
     pub report: Report,
 }
 
@@ -137,7 +138,7 @@ impl Model {
     }
 }
 
-/// What all graphs of a model share while it is folded.
+/// State that all graphs of a model share while it is folded.
 struct Folder<'m> {
     model: &'m Model,
     given: InferOptions,
@@ -152,7 +153,7 @@ struct Folder<'m> {
 }
 
 impl Folder<'_> {
-    /// Whether nobody knows what a node does, or chance decides it.
+    /// Returns true if nobody knows what a node does, or chance decides it.
     fn is_opaque(&mut self, node: &Node) -> bool {
         let key = (node.operator.clone(), node.version);
         *self.opaque.entry(key).or_insert_with(|| {
@@ -163,7 +164,7 @@ impl Folder<'_> {
         })
     }
 
-    /// Whether several values of the model's graphs have a name.
+    /// Returns true if several values of the model's graphs have a name.
     fn is_shared(&mut self, name: &str) -> bool {
         self.names.all(self.model.graph()).get(name).is_some_and(|&count| count > 1)
     }

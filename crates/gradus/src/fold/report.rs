@@ -1,4 +1,4 @@
-//! What went, and why what stayed stayed.
+//! Counts of what was removed, and the reason why each remaining node was kept.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use super::scope::Scope;
 use crate::fact::{Elements, Fact};
 use crate::infer::Problem;
 
-/// What folding did to a model.
+/// The report of folding.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Nodes by operator, in all graphs but functions: before and after.
@@ -28,7 +28,7 @@ pub struct Report {
     pub declared: usize,
     /// Nodes that compute shapes and stayed, in the main graph.
     pub kept: Vec<Kept>,
-    /// What cannot be right in the model, as inference found it.
+    /// Errors that inference found in the model.
     pub problems: Vec<Problem>,
 }
 
@@ -125,7 +125,7 @@ fn kept(folder: &Folder<'_>, scope: &Scope<'_>) -> Vec<Kept> {
     kept
 }
 
-/// Whether a node only computes whole numbers that shapes are made of.
+/// Returns true if a node only computes integers that shapes are made of.
 fn computes_shapes(scope: &Scope<'_>, node: &Node) -> bool {
     let symbolic = |id: &ValueId| {
         let fact = scope.facts[id.index()].as_tensor();

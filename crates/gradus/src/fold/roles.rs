@@ -1,17 +1,18 @@
-//! What operators do, as far as folding makes use of it, and how each standard says it.
+//! Nodes that folding reads and writes, in each standard.
 //!
 //! | role | ONNX | OpenVINO |
 //! |---|---|---|
-//! | the extents of a tensor | `Shape` | `ShapeOf` |
+//! | the dimensions of a tensor | `Shape` | `ShapeOf` |
 //! | the same tensor | `Identity` | `Identity` |
-//! | to a shape, which is the second input | `Reshape` | `Reshape`: 0 is the input's extent with `special_zero` |
+//! | to a shape, which is the second input | `Reshape` | `Reshape`: 0 is the input's dimension with `special_zero` |
 //! | the same elements, with other axes | `Flatten`, `Squeeze`, `Unsqueeze` | `Squeeze`, `Unsqueeze` |
-//! | repeated to a shape, which is the second input | `Expand` | `Broadcast`: 1 keeps an extent with `bidirectional` |
+//! | repeated to a shape, which is the second input | `Expand` | `Broadcast`: 1 keeps a dimension with `bidirectional` |
 //! | a part of a tensor | `Slice`: starts, ends, axes, steps | `Slice`: start, stop, step, axes; `StridedSlice`: no axes, but masks |
 //! | one of two graphs | `If`: branches capture values | `If`: branches are passed values |
 //!
-//! Nodes that folding makes: ask for a shape, take elements, join lists, copy a value, be a constant. In OpenVINO there are
-//! no copies, as outputs of the model keep the layers they come from, and constants are no nodes.
+//! Nodes that folding makes: ask for a shape, take elements, join lists, copy a value, be a
+//! constant. In OpenVINO there are no copies, as outputs of the model keep the layers they come
+//! from, and constants are no nodes.
 
 use std::sync::Arc;
 
@@ -54,7 +55,8 @@ pub(super) fn bounds(standard: Standard, node: &Node) -> Option<Bounds> {
     }
 }
 
-/// Whether a zero in the shape that a Reshape wants is a zero, and not the extent of the input.
+/// Returns true if a zero in the shape that a Reshape wants is a zero, and not the dimension of the
+/// input.
 pub(super) fn zero_is_zero(standard: Standard, node: &Node) -> bool {
     match standard {
         Standard::OpenVino => !is_set(node, "special_zero"),
@@ -62,7 +64,7 @@ pub(super) fn zero_is_zero(standard: Standard, node: &Node) -> bool {
     }
 }
 
-/// Whether a one in the shape that an Expand wants keeps the extent of the input.
+/// Returns true if a one in the shape that an Expand wants keeps the dimension of the input.
 pub(super) fn one_keeps(standard: Standard, node: &Node) -> bool {
     let mode = node.attribute("mode");
     standard != Standard::OpenVino || matches!(mode, Some(Content::Text(mode)) if &**mode == "bidirectional")
@@ -72,7 +74,7 @@ fn is_set(node: &Node, name: &str) -> bool {
     matches!(node.attribute(name), Some(Content::Text(text)) if matches!(text.trim(), "true" | "True" | "1"))
 }
 
-/// Element types that a node can give extents in.
+/// Element types that a node can give dimensions in.
 pub(super) fn extents_are(standard: Standard, dtype: DType) -> bool {
     dtype == DType::I64 || (dtype == DType::I32 && standard == Standard::OpenVino)
 }
@@ -93,7 +95,7 @@ fn text(text: &str) -> Content {
     Content::Text(text.into())
 }
 
-/// A node that gives the extents of a tensor.
+/// A node that gives the dimensions of a tensor.
 pub(super) fn shape_of(standard: Standard, input: Arc<str>, dtype: DType, output: Arc<str>) -> Made {
     match standard {
         Standard::OpenVino => {
@@ -103,7 +105,8 @@ pub(super) fn shape_of(standard: Standard, input: Arc<str>, dtype: DType, output
     }
 }
 
-/// A node that takes elements of a list; `first` gives the name of the constant 0, the axis, where one is needed.
+/// A node that takes elements of a list; `first` gives the name of the constant 0, the axis, where
+/// one is needed.
 pub(super) fn take(
     standard: Standard,
     list: Arc<str>,

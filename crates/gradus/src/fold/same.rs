@@ -1,4 +1,5 @@
-//! Values that are the same as others: by their elements, by what computes them, or because nothing changes them.
+//! Values that are the same as others: by their elements, by what computes them, or because nothing
+//! changes them.
 
 use std::collections::HashMap;
 
@@ -12,12 +13,13 @@ use super::write::dims_of;
 use crate::dim::Dim;
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 
-/// What was seen of a graph's values so far.
+/// The values of a graph that were visited so far.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Tensors of whole numbers that are not all known, by type, extents and elements; of a progression, its first element and step.
+    /// Tensors of integers that are not all known, by type, dimensions and elements; of a
+    /// progression, its first element and step.
     whole: HashMap<(DType, Dims, Dims, bool), ValueId>,
-    /// The same elements in the same order: by the first value that had them, and extents.
+    /// The same elements in the same order: by the first value that had them, and dimensions.
     views: HashMap<(ValueId, Dims), ValueId>,
     /// By value: the first that had its elements in its order, if that is another.
     roots: HashMap<ValueId, ValueId>,
@@ -46,13 +48,13 @@ pub(super) fn find(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node, id: 
     let number = || whole(fact).and_then(|key| scope.seen.whole.get(&key).copied());
     let copied = scope.standard != Standard::OpenVino && role(scope.standard, node) != Role::Copy;
     let found = found.or_else(|| number().filter(|_| !output || copied))?;
-    // An inner graph that has a value of the same name would read that.
+    // A subgraph that has a value of the same name would read that.
     let name = &scope.graph.value(scope.resolved(found)).name;
     let hidden = scope.captured.contains(&id) && folder.is_shared(name);
     (!hidden).then_some(found)
 }
 
-/// What tells whole numbers that are not all known from others.
+/// CSE key of an integer tensor with symbolic elements.
 fn whole(fact: &Fact) -> Option<(DType, Dims, Dims, bool)> {
     let TensorFact { dtype: Some(dtype), dims: Some(dims), elements } = fact.as_tensor()? else {
         return None;

@@ -1,4 +1,5 @@
-//! A graph while it is folded: first every node is looked at in order, then what is needed is found from the end.
+//! A graph while it is folded: first every node is looked at in order, then what is needed is found
+//! from the end.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub(super) enum Read {
     Other(ValueId),
     /// It is a constant.
     Constant(Tensor),
-    /// It is some extents of an input.
+    /// It is some dimensions of an input.
     Extents(Extents),
 }
 
@@ -50,7 +51,7 @@ pub(super) struct Scope<'m> {
     pub(super) targets: BTreeMap<(usize, usize), Tensor>,
     /// By node and number: its graphs.
     pub(super) children: BTreeMap<(usize, usize), Scope<'m>>,
-    /// Values that inner graphs read.
+    /// Values that subgraphs read.
     pub(super) captured: HashSet<ValueId>,
     pub(super) seen: same::Seen,
 }
@@ -101,14 +102,14 @@ impl<'m> Scope<'m> {
         scope
     }
 
-    /// What is known of an input of a node.
+    /// Facts about an input of a node.
     pub(super) fn fact(&self, node: &Node, input: usize) -> Option<&Fact> {
         node.inputs.get(input).copied().flatten().map(|id| &self.facts[id.index()])
     }
 
     /// The value that is read in place of a value.
     pub(super) fn resolved(&self, id: ValueId) -> ValueId {
-        // What a value is replaced by was resolved when it was found.
+        // A replacement was resolved when it was found.
         if let Read::Other(other) = self.reads[id.index()] { other } else { id }
     }
 
@@ -157,7 +158,7 @@ impl<'m> Scope<'m> {
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
             self.exact[id.index()] = exact;
-            // What must keep its name and comes with others cannot come from elsewhere.
+            // An output that must keep its name cannot be replaced if its node has others.
             let movable = single || !(self.fixed[id.index()] || self.output[id.index()]);
             if !exact || !movable || role == Role::Constant {
                 continue;
@@ -238,12 +239,13 @@ impl<'m> Scope<'m> {
         }
     }
 
-    /// The scope of a graph within a node, studied.
+    /// The scope of a subgraph, studied.
     pub(super) fn child(&self, folder: &mut Folder<'m>, inner: &'m Graph, at: (usize, usize)) -> Scope<'m> {
         let place: Vec<_> = self.place.iter().copied().chain([at]).collect();
         let facts = folder.bodies.facts(inner, &place);
         let mut child = Scope::new(folder, inner, facts, place);
-        // What is not exact around the graph is not within it. Of what is passed to it, floats may be anything.
+        // Values that are not exact outside are not exact within. Of the inputs, floats may
+        // be anything.
         for capture in inner.captures() {
             child.exact[capture.inner.index()] = self.exact[capture.outer.index()];
         }
@@ -279,7 +281,7 @@ impl<'m> Scope<'m> {
     }
 }
 
-/// What is needed of a graph.
+/// The values and nodes of a graph that are needed.
 pub(super) struct Needs<'m> {
     needed: Vec<bool>,
     stays: Vec<bool>,

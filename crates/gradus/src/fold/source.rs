@@ -1,4 +1,5 @@
-//! Where extents are asked for: of the inputs, once each, in place of the values that nodes made of them.
+//! Where dimensions are asked for: of the inputs, once each, in place of the values that nodes made
+//! of them.
 
 use std::collections::HashSet;
 
@@ -13,34 +14,35 @@ use super::write::dims_of;
 use crate::dim::Dim;
 use crate::fact::{Dims, Elements};
 
-/// Some extents of an input, and numbers between them.
+/// Some dimensions of an input, and numbers between them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Extents {
     pub(super) input: ValueId,
     pub(super) dtype: DType,
     pub(super) parts: Vec<Part>,
-    /// Whether it is one extent that is not in a list.
+    /// True if it is one dimension that is not in a list.
     pub(super) scalar: bool,
 }
 
 /// A part of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
-    /// The extents at these axes.
+    /// The dimensions at these axes.
     Axes(Vec<i64>),
     /// These numbers.
     Known(Vec<i64>),
 }
 
 impl Extents {
-    /// Whether these are all extents of the input in order.
+    /// Returns true if these are all dimensions of the input in order.
     pub(super) fn is_whole(&self, rank: usize) -> bool {
         let whole = |axes: &[i64]| axes.len() == rank && axes.iter().zip(0..).all(|(&axis, i)| axis == i);
         !self.scalar && matches!(&self.parts[..], [Part::Axes(axes)] if whole(axes))
     }
 }
 
-/// Lets values be extents of inputs, if fewer nodes ask for shapes then. To be called when what is needed is known.
+/// Lets values be dimensions of inputs, if fewer nodes ask for shapes then. To be called when what
+/// is needed is known.
 pub(super) fn choose<'m>(scope: &mut Scope<'m>, folder: &mut Folder<'m>) {
     let before = asking(scope).count();
     if before < 2 {
@@ -72,8 +74,8 @@ fn asks(scope: &Scope<'_>, node: &Node) -> bool {
     role(scope.standard, node) == Role::Shape
 }
 
-/// Needed values that are extents of one input each, and those extents. In place of nodes that ask for a shape, there may be
-/// numbers between the extents.
+/// Needed values that are dimensions of one input each, and those dimensions. In place of nodes
+/// that ask for a shape, there may be numbers between the dimensions.
 fn candidates(scope: &Scope<'_>) -> Vec<(ValueId, Extents)> {
     let graph = scope.graph;
     let source = |id: &ValueId| {
@@ -92,7 +94,7 @@ fn candidates(scope: &Scope<'_>) -> Vec<(ValueId, Extents)> {
             wanted.push((id, all, asks(scope, node)));
         }
     }
-    // Of several inputs, the one that has most of what is wanted.
+    // For several inputs, the one that has most of what is wanted.
     let has = |dims: &Dims, all: &[Dim], mixed: bool| {
         all.iter().all(|dim| (mixed && dim.known().is_some()) || dims.contains(dim))
     };
@@ -112,7 +114,7 @@ fn candidates(scope: &Scope<'_>) -> Vec<(ValueId, Extents)> {
     wanted.into_iter().filter_map(found).collect()
 }
 
-/// A list as extents, where they are among these, and numbers.
+/// A list as dimensions, where they are among these, and numbers.
 fn parts(dims: &Dims, all: &Dims) -> Vec<Part> {
     if dims == all {
         return vec![Part::Axes((0..i64_of(all.len())).collect())];
@@ -132,7 +134,7 @@ fn parts(dims: &Dims, all: &Dims) -> Vec<Part> {
     parts
 }
 
-/// The elements of a list of extents, or of one, that are not all known.
+/// The elements of a list of dimensions, or of one, that are not all known.
 fn extents(scope: &Scope<'_>, id: ValueId) -> Option<Dims> {
     let fact = scope.facts[id.index()].as_tensor()?;
     let Elements::Integers(all) = &fact.elements else { return None };
@@ -141,7 +143,7 @@ fn extents(scope: &Scope<'_>, id: ValueId) -> Option<Dims> {
     (open && fits).then(|| all.clone())
 }
 
-/// Needed values that are extents, in order.
+/// Needed values that are dimensions, in order.
 pub(super) fn needed<'s>(scope: &'s Scope<'_>) -> Vec<(ValueId, &'s Extents)> {
     let read = |id: ValueId| match &scope.reads[id.index()] {
         Read::Extents(extents) if scope.needed[id.index()] => Some((id, extents)),
@@ -150,7 +152,7 @@ pub(super) fn needed<'s>(scope: &'s Scope<'_>) -> Vec<(ValueId, &'s Extents)> {
     scope.graph.ids().filter_map(read).collect()
 }
 
-/// The inputs that needed values are extents of, in order, and the types of these.
+/// The inputs that needed values are dimensions of, in order, and the types of these.
 pub(super) fn asked(scope: &Scope<'_>) -> Vec<(ValueId, DType)> {
     let read: HashSet<_> = needed(scope).iter().map(|(_, extents)| (extents.input, extents.dtype)).collect();
     let all = scope.graph.inputs().iter().flat_map(|&input| [DType::I64, DType::I32].map(|of| (input, of)));

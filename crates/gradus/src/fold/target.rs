@@ -1,12 +1,12 @@
-//! Shapes and bounds that nodes want, as constants where only the data's own extents are open.
+//! Shapes and bounds that nodes want, as constants where only the data's own dimensions are open.
 //!
 //! By ONNX's names; `roles.rs` says what stands for them elsewhere.
 //!
 //! | operator | input | element | means |
 //! |---|---|---|---|
-//! | Reshape | shape | 0 | the data's extent at that axis |
+//! | Reshape | shape | 0 | the data's dimension at that axis |
 //! | Reshape | shape | -1 | what is left |
-//! | Expand | shape | 1 | the data's extent at that axis |
+//! | Expand | shape | 1 | the data's dimension at that axis |
 //! | Slice | ends | the greatest number | the end of the axis |
 //! | Slice | starts, ends | below zero | counted from the end of the axis |
 
@@ -49,7 +49,7 @@ fn put(scope: &mut Scope<'_>, node: usize, input: usize, target: Option<Tensor>)
     }
 }
 
-/// The elements of an input of whole numbers that are not all known.
+/// The elements of an input of integers that are not all known.
 fn open(scope: &Scope<'_>, node: &Node, input: usize) -> Option<(DType, Dims)> {
     let fact = scope.fact(node, input)?.as_tensor()?;
     match &fact.elements {
@@ -80,7 +80,7 @@ fn reshape(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node) -> Option<Te
         };
         target.push(element);
     }
-    // What is left is not known where another extent is zero.
+    // The quotient is unknown where another dimension is zero.
     let full = |(axis, &element): (usize, &i64)| match element {
         0 if zero_is_zero => false,
         0 => folder.symbols.at_least(result[axis], 1),
@@ -135,7 +135,7 @@ fn bounds(
     list(dtype, &target)
 }
 
-/// A bound of a slice, without the extent of its axis.
+/// A bound of a slice, without the dimension of its axis.
 fn bound(folder: &mut Folder<'_>, dim: Dim, extent: Dim, is_end: bool, dtype: DType) -> Option<i64> {
     if let Dim::Known(value) = dim {
         return Some(value);

@@ -1,4 +1,5 @@
-//! Whether a folded model says the same as before: the shapes of both are evaluated where every extent is a number.
+//! Verification of a folded model: the shapes of both are evaluated where every
+//! dimension is a number.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use crate::fact::{Fact, TensorFact};
 use crate::infer::{Given, InferOptions, symbols_of_inputs};
 use crate::model::Model;
 
-/// What was compared.
+/// The compared models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Bindings of symbols under which the model before has no problem.
@@ -24,8 +25,8 @@ pub struct Verified {
 const MOST_TRIES: usize = 8;
 
 impl Model {
-    /// Evaluates the shapes of this model and of what it was folded to, under so many random bindings of the extents of inputs,
-    /// and compares the values that both have.
+    /// Evaluates the shapes of this model and of what it was folded to, under so many random
+    /// bindings of the dimensions of inputs, and compares the values that both have.
     ///
     /// # Errors
     /// [`Kind::Graph`] names the first value that differs, with the binding.
@@ -56,7 +57,7 @@ impl Model {
         if !before.problems().is_empty() {
             return Ok(false);
         }
-        // What was fixed by folding has no name any more.
+        // Dimensions that folding fixed have no name any more.
         let left = symbols_of_inputs(folded.graph(), &options.inputs);
         let dims = options.dims.iter().filter(|(name, _)| left.contains(*name));
         let dims = dims.map(|(name, value)| (name.clone(), *value)).collect();
@@ -87,7 +88,7 @@ impl Model {
     }
 }
 
-/// Whether two facts say the same, as far as both say something.
+/// Returns true if two facts say the same, as far as both say something.
 fn same(a: &Fact, b: &Fact) -> Option<bool> {
     let (a, b) = (a.as_tensor()?, b.as_tensor()?);
     let (shape, other) = (a.shape()?, b.shape()?);
@@ -98,8 +99,9 @@ fn same(a: &Fact, b: &Fact) -> Option<bool> {
     Some(elements.is_none_or(|(a, b)| a.bytes() == b.bytes()))
 }
 
-/// Numbers for all that is open in the extents of inputs. The first binding has large ones, later ones all sorts. In every
-/// second try, extents without a name are one number: that they must be the same is said nowhere.
+/// Numbers for all that is open in the dimensions of inputs. The first binding has large ones,
+/// later ones all sorts. In every second try, dimensions without a name are one number: that they
+/// must be the same is said nowhere.
 fn binding(
     graph: &Graph,
     given: &InferOptions,
@@ -136,7 +138,7 @@ fn binding(
     options
 }
 
-/// The name that an extent is, if it is only a name.
+/// The name that a dimension is, if it is only a name.
 fn plain(extent: &Extent) -> Option<String> {
     let Extent::Symbol(text) = extent else { return None };
     let mut scratch = Symbols::default();

@@ -96,7 +96,7 @@ impl Writing<'_, '_> {
         changed
     }
 
-    /// Adds nodes that ask for the shapes of inputs, and take extents out of them.
+    /// Adds nodes that ask for the shapes of inputs, and take dimensions out of them.
     fn extents(&mut self, folder: &mut Folder<'_>) -> bool {
         let scope = self.scope;
         let needed = source::needed(scope);
@@ -131,7 +131,7 @@ impl Writing<'_, '_> {
         !shapes.is_empty()
     }
 
-    /// Adds nodes that take extents out of a shape; `taken` are lists that were taken already.
+    /// Adds nodes that take dimensions out of a shape; `taken` are lists that were taken already.
     fn taken(
         &mut self,
         folder: &mut Folder<'_>,
@@ -286,7 +286,7 @@ impl Writing<'_, '_> {
         }
         folder.report.constants += 1;
         folder.report.constant_bytes += gradus_core::convert::u64_of(tensor.byte_len());
-        // Of old files of ONNX, initializers must be inputs.
+        // For old files of ONNX, initializers must be inputs.
         if folder.model.has_defaults() || self.scope.standard == Standard::OpenVino {
             self.edit.constants.push((name.clone(), tensor.clone()));
         } else {
@@ -299,7 +299,7 @@ impl Writing<'_, '_> {
         name
     }
 
-    /// New names of what an inner graph reads of this one.
+    /// New names of what a subgraph reads of this one.
     pub(super) fn captured(&mut self, folder: &mut Folder<'_>, child: &Scope<'_>) -> Renames {
         let mut names = Renames::new();
         for capture in child.graph.captures().iter().filter(|capture| child.needed[capture.inner.index()]) {
@@ -322,7 +322,7 @@ pub(super) fn list(dtype: DType, numbers: &[i64]) -> Option<Tensor> {
     Tensor::from_numbers(dtype, Shape::vector(numbers.len()), elements, Rules::IEEE).ok()
 }
 
-/// Whether a value is a tensor of which something is known.
+/// Returns true if a value is a tensor of which something is known.
 pub(super) fn dims_of(fact: &Fact) -> Option<&crate::fact::Dims> {
     fact.as_tensor()?.dims.as_ref()
 }

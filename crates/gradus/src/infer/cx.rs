@@ -1,4 +1,4 @@
-//! What a rule sees: a node, the facts of its inputs, and the symbols.
+//! The context of a rule: a node, the facts of its inputs, and the symbols.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -54,9 +54,10 @@ pub(crate) struct Cx<'p, 'm> {
     pub(crate) operator: &'m str,
     /// The attributes of the node.
     pub(crate) attributes: Attributes<'m>,
-    /// The first version of the operator set that has the operator in this form; 0 if that is not known.
+    /// The first version of the operator set that has the operator in this form; 0 if that is not
+    /// known.
     pub(crate) version: i64,
-    /// Whether what the node computes depends on what inputs hold.
+    /// True if what the node computes depends on what inputs hold.
     pub(super) depends: bool,
 }
 
@@ -67,12 +68,12 @@ impl Cx<'_, '_> {
         self.node.inputs.len()
     }
 
-    /// Whether an input is given.
+    /// Returns true if an input is given.
     pub(crate) fn has(&self, input: usize) -> bool {
         self.node.inputs.get(input).is_some_and(Option::is_some)
     }
 
-    /// What is known of an input; nothing of one that is missing.
+    /// Facts about an input; nothing of one that is missing.
     pub(crate) fn fact(&self, input: usize) -> &Fact {
         match self.node.inputs.get(input).copied().flatten() {
             Some(id) => &self.frame.facts[id.index()],
@@ -80,7 +81,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// What is known of an input, with the elements of a small constant.
+    /// Facts about an input, with the elements of a small constant.
     pub(crate) fn read_fact(&mut self, input: usize) -> Fact {
         self.read(input);
         self.fact(input).clone()
@@ -92,7 +93,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// What is known of an input that is a tensor.
+    /// Facts about an input that is a tensor.
     pub(crate) fn tensor(&self, input: usize) -> Option<&TensorFact> {
         self.fact(input).as_tensor()
     }
@@ -102,12 +103,12 @@ impl Cx<'_, '_> {
         self.fact(input).dtype()
     }
 
-    /// The extents of an input, if their number is known.
+    /// The dimensions of an input, if their number is known.
     pub(crate) fn known_dims(&self, input: usize) -> Option<Dims> {
         self.tensor(input)?.dims.clone()
     }
 
-    /// The extents of an input that the rule cannot do without.
+    /// The dimensions of an input that the rule cannot do without.
     pub(crate) fn dims(&self, input: usize) -> Result<Dims, Stop> {
         if !self.has(input) {
             return Err(Stop::Wrong(Error::new(Kind::Graph, format!("input {input} is missing"))));
@@ -115,7 +116,7 @@ impl Cx<'_, '_> {
         self.known_dims(input).ok_or_else(|| Stop::Unknown(Some(input), "has unknown rank".into()))
     }
 
-    /// The extents of an input that must have that many.
+    /// The dimensions of an input that must have that many.
     pub(crate) fn dims_of_rank(&self, input: usize, rank: usize) -> Result<Dims, Stop> {
         let dims = self.dims(input)?;
         if dims.len() == rank {
@@ -137,7 +138,8 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// The number of elements of an input of one axis that decides a rank, if it is known and no tensor has more axes.
+    /// The number of elements of an input of one axis that decides a rank, if it is known and no
+    /// tensor has more axes.
     pub(crate) fn len(&self, input: usize) -> Option<usize> {
         const MOST_AXES: usize = 256;
         match &*self.known_dims(input)? {
@@ -159,7 +161,7 @@ impl Cx<'_, '_> {
         self.tensor(input)?.tensor()
     }
 
-    /// The elements of an input of whole numbers, one by one.
+    /// The elements of an input of integers, one by one.
     pub(crate) fn integers(&mut self, input: usize) -> Option<Dims> {
         self.read(input);
         let fact = self.tensor(input)?;
@@ -183,7 +185,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// The only element of an input of whole numbers.
+    /// The only element of an input of integers.
     pub(crate) fn integer(&mut self, input: usize) -> Option<Dim> {
         match &*self.integers(input)? {
             [only] => Some(*only),
@@ -191,7 +193,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// The elements of an input of whole numbers, if all are known.
+    /// The elements of an input of integers, if all are known.
     pub(crate) fn known_integers(&mut self, input: usize) -> Option<Vec<i64>> {
         self.integers(input)?.iter().map(|dim| dim.known()).collect()
     }
@@ -254,21 +256,21 @@ impl Cx<'_, '_> {
         format!("{}{slash}{}", self.frame.path, label(self.node, self.index))
     }
 
-    /// An extent that the data decide.
+    /// A dimension that the data decide.
     pub(crate) fn data(&mut self, what: &str, bounds: Bounds) -> Dim {
         let what = format!("{}: {what}", self.label()).into();
-        // What only depends on shapes could be said in terms of them.
+        // Values that depend only on shapes could be expressed by them.
         let origin = if self.depends { Origin::Data(what) } else { Origin::Unknown(what) };
         self.pass.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
-    /// An extent that is not known, for that reason.
+    /// A dimension that is not known, for that reason.
     pub(crate) fn unknown(&mut self, why: &str, bounds: Bounds) -> Dim {
         let origin = Origin::Unknown(format!("{}: {why}", self.label()).into());
         self.pass.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
-    /// That many extents of which nothing is known but that the data decide them.
+    /// That many dimensions of which nothing is known but that the data decide them.
     pub(crate) fn any_dims(&mut self, what: &str, rank: usize) -> Vec<Dim> {
         (0..rank).map(|_| self.data(what, Bounds::EXTENT)).collect()
     }
@@ -318,13 +320,13 @@ impl Cx<'_, '_> {
         self.or_fresh(product)
     }
 
-    /// Takes for granted that two are related so.
+    /// Assumes that two are related so.
     pub(crate) fn assume(&mut self, a: Dim, relation: &'static str, b: Dim) {
         let (node, index) = (self.node, self.index);
         self.pass.assume(a, relation, b, || label(node, index));
     }
 
-    /// What two are that must be equal: proved, or taken for granted.
+    /// The dimension that two equal dimensions are, proved or assumed.
     pub(crate) fn equal(&mut self, a: Dim, b: Dim, what: &str) -> Result<Dim, Stop> {
         if a == b {
             return Ok(a);
@@ -348,7 +350,7 @@ impl Cx<'_, '_> {
         Err(Stop::shape(format!("{what}: {a} and {b} must be equal")))
     }
 
-    /// The extents that several broadcast to.
+    /// The dimensions that several broadcast to.
     pub(crate) fn broadcast(&mut self, all: &[Dims]) -> Result<Vec<Dim>, Stop> {
         let rank = all.iter().map(|dims| dims.len()).max().unwrap_or(0);
         let mut result = Vec::with_capacity(rank);
@@ -365,7 +367,7 @@ impl Cx<'_, '_> {
     }
 
     fn broadcast_dim(&mut self, a: Dim, b: Dim) -> Result<Dim, Stop> {
-        // What was equal before is no reason for an expression.
+        // Dimensions that are equal already need no expression.
         let (a, b) = (self.pass.representative(a), self.pass.representative(b));
         if a == b {
             return Ok(a);
@@ -396,7 +398,7 @@ impl Cx<'_, '_> {
         Ok(self.or_fresh(result))
     }
 
-    /// Takes for granted what runs need not imply, unless nothing of that sort may be.
+    /// Assumes what runs need not imply, unless nothing of that sort may be.
     pub(crate) fn may_assume(&mut self, a: Dim, relation: &'static str, b: Dim) -> bool {
         if !self.pass.cautious {
             self.assume(a, relation, b);
@@ -404,7 +406,8 @@ impl Cx<'_, '_> {
         !self.pass.cautious
     }
 
-    /// Whether an element type holds a number: proved, taken for granted where that is open, or not.
+    /// Returns true if an element type holds a number: proved, assumed where that is
+    /// open, or not.
     pub(crate) fn fits(&mut self, dim: Dim, dtype: DType) -> bool {
         let Some((low, high)) = range_of(dtype) else { return false };
         let bounds = self.pass.symbols.bounds(dim);
@@ -432,7 +435,7 @@ impl Cx<'_, '_> {
 
 /// Results.
 impl<'m> Cx<'_, 'm> {
-    /// A tensor of whole numbers.
+    /// A tensor of integers.
     pub(crate) fn integers_fact(
         &mut self,
         dtype: DType,
@@ -447,7 +450,7 @@ impl<'m> Cx<'_, 'm> {
         })
     }
 
-    /// What both of two facts say. Extents that differ become one that the data decide.
+    /// The facts that two facts share. Dimensions that differ become one that the data decide.
     pub(crate) fn join(&mut self, a: &Fact, b: &Fact, what: &str) -> Fact {
         if a == b {
             return a.clone();
@@ -484,7 +487,7 @@ impl<'m> Cx<'_, 'm> {
         }
     }
 
-    /// Infers an inner graph of the node.
+    /// Infers a subgraph of the node.
     pub(crate) fn inner(&mut self, name: &str, inputs: Vec<Fact>, how: Visit) -> Result<Vec<Fact>, Stop> {
         let graph = self.graph(name)?;
         let name = format!("{}.{name}", self.node.label(self.index));

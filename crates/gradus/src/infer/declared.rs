@@ -1,4 +1,5 @@
-//! Declared types: of inputs, where facts start; of other values, what is inferred is held against them.
+//! Declared types: of inputs, where facts start; of other values, what is inferred is held against
+//! them.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::pass::{Pass, Problem};
 use crate::dim::{Bounds, Dim, Origin};
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 
-/// What a declared type says of an input of that name.
+/// The fact that a declared type states about an input.
 pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) -> Fact {
     match declared {
         Type::Tensor(dtype, extents) => {
@@ -23,7 +24,8 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
         Type::Sequence(each) => {
             let each = fact_of_input(pass, &format!("{name}_each"), each);
             let origin = Origin::Data(format!("the length of input \"{name}\"").into());
-            // Values of one list may differ in their extents, so a symbol must not stand for all.
+            // Values of one list may differ in their dimensions, so a symbol must not stand for
+            // all.
             let each = Fact::tensor_type(each.dtype());
             let len = pass.symbols.fresh(&format!("{name}_len"), origin, Bounds::EXTENT);
             Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
@@ -36,7 +38,7 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
     }
 }
 
-/// A declared extent of an input; one without a name gets that name.
+/// A declared dimension of an input; one without a name gets that name.
 pub(super) fn dim_of(pass: &mut Pass<'_>, name: &str, extent: &Extent) -> Dim {
     match extent {
         Extent::Known(len) => Dim::from(*len),

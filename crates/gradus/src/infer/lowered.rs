@@ -11,10 +11,11 @@ use super::pass::Pass;
 use crate::fact::Fact;
 
 impl Cx<'_, '_> {
-    /// What is known of the outputs of the graph of ONNX operators that the node stands for.
+    /// Facts about the outputs of the graph of ONNX operators that the node stands for.
     ///
-    /// The graph lives as long as this call, the pass for longer: so a pass of its own visits it, with the symbols of
-    /// this one. What it takes for granted, and what it finds wrong, is the node's.
+    /// The graph lives as long as this call, the pass for longer: so a pass of its own visits it,
+    /// with the symbols of this one. What it assumes, and what it finds wrong, is the
+    /// node's.
     pub(crate) fn lowered(&mut self, graph: &Graph, inputs: Vec<Fact>) -> Vec<Fact> {
         let label = self.label();
         let outer = &mut *self.pass;

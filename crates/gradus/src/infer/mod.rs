@@ -1,9 +1,10 @@
 //! Shape inference: what is known of every value before a model runs.
 //!
-//! One pass over the nodes in order, each by the rule of its operator (`ops/`, a table each family), with
-//! [symbolic integers](crate::dim) for extents and for the elements of shapes. The result is sound: for inputs on which the
-//! model runs, every value is as its [`Fact`] says, provided that the reported [assumptions](Assumption) hold. What is
-//! not known is said with its reason.
+//! One pass over the nodes in order, each by the rule of its operator (`ops/`, a table each
+//! family), with [symbolic integers](crate::dim) for dimensions and for the elements of shapes. The
+//! result is sound: for inputs on which the model runs, every value is as its [`Fact`] says,
+//! provided that the reported [assumptions](Assumption) hold. What is not known is said with its
+//! reason.
 
 mod cx;
 mod declared;
@@ -35,17 +36,18 @@ use crate::fact::Fact;
 use crate::model::Model;
 use pass::Pass;
 
-/// What is given before inference.
+/// The facts that are given before inference.
 #[derive(Clone, Debug)]
 pub struct InferOptions {
     /// Symbols and the numbers that they stand for.
     pub dims: HashMap<String, i64>,
-    /// What is known of inputs, by name; of the others, what the model declares.
+    /// Facts about inputs, by name; of the others, what the model declares.
     pub inputs: HashMap<String, Given>,
     /// Do not look at declared types of values that nodes compute.
     pub ignore_declared: bool,
-    /// Take nothing for granted but what every run implies: inputs that have a default may be given another, and floats
-    /// may round extents. Less is known then, and all of it holds for whatever the model runs on.
+    /// Take nothing for granted but what every run implies: inputs that have a default may be given
+    /// another, and floats may round dimensions. Less is known then, and all of it holds for
+    /// whatever the model runs on.
     pub cautious: bool,
     /// Most bytes of a constant that is computed.
     pub most_bytes: u64,
@@ -66,7 +68,7 @@ impl Default for InferOptions {
     }
 }
 
-/// What is known of an input.
+/// Facts about an input.
 #[derive(Clone, Debug)]
 pub enum Given {
     /// Its type.
@@ -75,7 +77,7 @@ pub enum Given {
     Value(Value),
 }
 
-/// What was inferred of a model.
+/// The facts about a model.
 #[derive(Clone, Debug)]
 pub struct Inference {
     symbols: Symbols,
@@ -87,17 +89,18 @@ pub struct Inference {
 }
 
 impl Inference {
-    /// What is known of a value of the main graph.
+    /// Facts about a value of the main graph.
     pub fn fact(&self, id: ValueId) -> &Fact {
         &self.facts[id.index()]
     }
 
-    /// The facts of the main graph, the symbols, the facts of graphs within nodes, and what cannot be right.
+    /// The facts of the main graph, the symbols, the facts of subgraphs, and what cannot
+    /// be right.
     pub(crate) fn into_parts(self) -> (Vec<Fact>, Symbols, Bodies, Vec<Problem>) {
         (self.facts, self.symbols, Bodies::new(self.bodies), self.problems)
     }
 
-    /// What is known of all values of the main graph, by number.
+    /// Facts about all values of the main graph, by number.
     pub fn facts(&self) -> &[Fact] {
         &self.facts
     }
@@ -112,24 +115,25 @@ impl Inference {
         self.reasons.get(&id.index()).map(|reason| &**reason)
     }
 
-    /// What a run must be like for the facts to hold.
+    /// A condition under which the facts hold.
     pub fn assumptions(&self) -> &[Assumption] {
         &self.assumptions
     }
 
-    /// What cannot be right: nodes whose inputs do not go together, declared types that contradict what is inferred.
+    /// Errors in the model: nodes whose inputs do not go together, declared types that contradict
+    /// what is inferred.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// What was inferred of graphs within nodes and of functions, by their path.
+    /// The inferred subgraphs and functions, by their path.
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
     }
 }
 
 impl Model {
-    /// What is known of every value, from what is given and from what the model declares.
+    /// Facts about every value, from what is given and from what the model declares.
     ///
     /// # Errors
     /// [`Kind::Usage`] if an input's name is not known, or what is given contradicts itself. What is wrong in the graph
@@ -195,13 +199,14 @@ impl Model {
 }
 
 impl Model {
-    /// Whether inputs that are constants as well may be given other values. Old ONNX models list all constants as inputs.
+    /// Returns true if inputs that are constants as well may be given other values. Old ONNX models
+    /// list all constants as inputs.
     pub(crate) fn has_defaults(&self) -> bool {
         self.source().standard == Standard::Onnx && self.source().format_version >= 4
     }
 }
 
-/// The names in extents of inputs, as declared and as given.
+/// The names in dimensions of inputs, as declared and as given.
 pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, Given>) -> HashSet<String> {
     let mut scratch = Symbols::default();
     let given = given.values().filter_map(|given| match given {
@@ -243,7 +248,8 @@ fn nameless_axes(graph: &Graph) -> HashSet<String> {
     scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
 }
 
-/// Where an input's declared extent is a name and the given one a number, the name stands for the number everywhere.
+/// Where an input's declared dimension is a name and the given one a number, the name stands for
+/// the number everywhere.
 fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Result<()> {
     let mut fixed: HashMap<String, (i64, String)> = HashMap::new();
     for &id in graph.inputs() {
@@ -331,7 +337,8 @@ fn input_fact(
     with_symbols(pass, &info.name, fact)
 }
 
-/// Gives the elements of a small input of whole numbers a symbol each: shapes may be computed from them.
+/// Gives the elements of a small input of integers a symbol each: shapes may be computed from
+/// them.
 fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
     use gradus_core::DType;
 
@@ -355,8 +362,8 @@ fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
     Fact::Tensor(TensorFact { elements, ..tensor.clone() })
 }
 
-/// What is known of the outputs of a loop's body in its first run, from what is known of its inputs and of the values
-/// around: for loops that do not run, and so do not tell.
+/// Facts about the outputs of a loop's body in its first run, from what is known of its inputs
+/// and of the values around: for loops that do not run, and so do not tell.
 pub(crate) fn outputs_of_body(
     standard: Standard,
     graph: &Graph,

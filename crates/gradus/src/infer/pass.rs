@@ -22,7 +22,8 @@ use crate::operators::{Chance, Row};
 use crate::program::{Compiler, Options, Run};
 use crate::schema::{Arity, Signature};
 
-/// What a run must be like for the facts to hold: the sentence says it, the node is where it was taken for granted.
+/// A condition under which the facts hold: the sentence says it, the node is where it was
+/// assumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assumption {
     /// `seq_a == seq_b`.
@@ -31,14 +32,14 @@ pub struct Assumption {
     pub node: String,
 }
 
-/// What cannot be right.
+/// Errors in the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What sort of thing is wrong.
+    /// The kind of the problem.
     pub kind: Kind,
     /// The node, or the value.
     pub place: String,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
@@ -49,10 +50,11 @@ impl Problem {
     }
 }
 
-/// Where a graph is: the numbers of the nodes around it, each with the number of the graph among those in its attributes.
+/// Where a graph is: the numbers of the nodes around it, each with the number of the graph among
+/// those in its attributes.
 pub type Place = Arc<[(usize, usize)]>;
 
-/// What was inferred of a graph within a node.
+/// The facts about a subgraph.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// The nodes around it and the attribute that holds it.
@@ -63,7 +65,7 @@ pub struct Body {
     pub values: Vec<(Arc<str>, Fact)>,
 }
 
-/// The facts of graphs within nodes.
+/// The facts of subgraphs.
 #[derive(Debug)]
 pub(crate) struct Bodies(HashMap<Place, Vec<Fact>>);
 
@@ -84,7 +86,7 @@ impl Bodies {
     }
 }
 
-/// Why an inner graph is inferred.
+/// Why a subgraph is inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visit {
     /// It runs once.
@@ -95,15 +97,16 @@ pub(crate) enum Visit {
     Again,
 }
 
-/// A graph within a node, to be inferred.
+/// A subgraph, to be inferred.
 pub(super) struct Inner<'m> {
     pub(super) graph: &'m Graph,
-    /// What the call of a function says of its attributes.
+    /// The attributes of a function as its call gives them.
     pub(super) parameters: Option<Parameters<'m>>,
-    /// The node, and the number of the graph among those in its attributes; nothing if it is a function.
+    /// The node, and the number of the graph among those in its attributes; nothing if it is a
+    /// function.
     pub(super) place: Option<(usize, usize)>,
     pub(super) name: String,
-    /// Whether its inputs depend on what the inputs of the model hold.
+    /// True if its inputs depend on what the inputs of the model hold.
     pub(super) depends: bool,
     pub(super) how: Visit,
 }
@@ -122,14 +125,14 @@ pub(crate) struct Frame<'m> {
     pub(super) place: Option<Place>,
 }
 
-/// What all graphs of a model share.
+/// State that all graphs of a model share.
 pub(crate) struct Pass<'m> {
     pub(crate) symbols: Symbols,
     pub(super) standard: Standard,
     functions: &'m [Function],
     use_declared: bool,
     pub(super) cautious: bool,
-    /// Whether inputs that have a default have that.
+    /// True if inputs that have a default have that.
     pub(super) fixed_defaults: bool,
     pub(super) most_bytes: u64,
     pub(super) limits: Limits,
@@ -137,7 +140,8 @@ pub(crate) struct Pass<'m> {
     pub(super) lists: HashSet<Dims>,
     pub(super) assumptions: Vec<Assumption>,
     pub(super) assumed: HashSet<(Dim, Dim, &'static str)>,
-    /// What is equal in every run, by what was taken for granted: the one that is known by the other's name from then on.
+    /// Dimensions that are equal in every run under the assumptions: the one that is known by the
+    /// other's name from then on.
     pub(super) equal: HashMap<Dim, Dim>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Body>,
@@ -147,13 +151,14 @@ pub(crate) struct Pass<'m> {
     pub(super) conditional: usize,
     /// Nodes that may still be visited again, in loops that are unrolled.
     pub(crate) budget: usize,
-    /// Nodes of inner graphs and functions that were visited.
+    /// Nodes of subgraphs and functions that were visited.
     pub(super) visited: usize,
 }
 
-/// Most nodes of inner graphs and functions that are visited: graphs that call each other can ask for more than any number.
+/// Most nodes of subgraphs and functions that are visited: graphs that call each other can ask
+/// for more than any number.
 const MOST_VISITED: usize = 1_000_000;
-/// Most inner graphs and calls of functions that are reported.
+/// Most subgraphs and calls of functions that are reported.
 const MOST_REPORTED: usize = 10_000;
 
 /// Nodes that unrolled loops may visit.
@@ -187,7 +192,7 @@ impl<'m> Pass<'m> {
         }
     }
 
-    /// The list of extents, each list kept once.
+    /// The list of dimensions, each list kept once.
     pub(crate) fn list(&mut self, dims: impl Into<Dims>) -> Dims {
         let dims = dims.into();
         if let Some(known) = self.lists.get(&dims) {
@@ -226,7 +231,7 @@ impl<'m> Pass<'m> {
         }
     }
 
-    /// Whether a constant of that type and shape is small enough to be read or computed.
+    /// Returns true if a constant of that type and shape is small enough to be read or computed.
     fn is_small(&self, dtype: Option<DType>, shape: &Shape) -> bool {
         // Texts are counted by their number.
         let bytes = dtype.map_or(0, |dtype| byte_len(dtype, shape)).max(product(shape.len(), 1));
@@ -278,7 +283,8 @@ impl<'m> Pass<'m> {
             let Some(id) = *output else { continue };
             frame.depends[id.index()] = depends && !row.is_some_and(|row| row.shape_only);
             let mut fact = Self::typed(frame, node, signature, slot, fact);
-            // The table of OpenVINO's operators has no types; rules say where an output is not of the first input's.
+            // The table of OpenVINO's operators has no types; rules say where an output is not of
+            // the first input's.
             if self.standard == Standard::OpenVino
                 && let Fact::Tensor(TensorFact { dtype: dtype @ None, .. }) = &mut fact
             {
@@ -320,7 +326,7 @@ impl<'m> Pass<'m> {
         Ok(signature.check_inputs(&inputs)?)
     }
 
-    /// The facts, if no extent is below zero.
+    /// The facts, if no dimension is below zero.
     fn extents_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, Stop> {
         for (output, fact) in facts.iter().enumerate() {
             let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_deref()).unwrap_or_default();
@@ -379,7 +385,7 @@ impl<'m> Pass<'m> {
         };
         let alike = !matches!(param.arity, Arity::Many { alike: false, .. });
         let inputs = signature_inputs.iter().enumerate().filter(same).flat_map(|(index, input)| {
-            // Of an input that occurs several times, any tells the type.
+            // For an input that occurs several times, any tells the type.
             let end = if matches!(input.arity, Arity::Many { .. }) {
                 node.inputs.len().max(index + 1)
             } else {
@@ -419,7 +425,7 @@ impl<'m> Pass<'m> {
         let small = |id: &ValueId| {
             frame.facts[id.index()].as_tensor().map(|t| t.shape().is_some_and(|s| self.is_small(t.dtype, &s)))
         };
-        // What is known to be large need not be tried.
+        // Tensors that are known to be large are not tried.
         let large = |id: &ValueId| {
             frame.facts[id.index()]
                 .as_tensor()
@@ -461,7 +467,7 @@ impl<'m> Pass<'m> {
                 run: &mut Run::new(&options),
             })
         };
-        // What cannot be evaluated is only not known: the node may never run.
+        // A node that cannot be evaluated has unknown outputs: it may never run.
         let Ok(values) = evaluate() else { return };
         for (output, value) in node.outputs.iter().zip(values) {
             if let Some(id) = output {
@@ -476,7 +482,8 @@ impl<'m> Pass<'m> {
         }
     }
 
-    /// Gives each element of a small tensor of integers a symbol, so that two uses of it are known to be the same.
+    /// Gives each element of a small tensor of integers a symbol, so that two uses of it are known
+    /// to be the same.
     fn symbols_for_elements(&mut self, frame: &mut Frame<'m>, node: &'m Node, index: usize) {
         for output in node.outputs.iter().flatten() {
             let Fact::Tensor(fact) = &frame.facts[output.index()] else { continue };
@@ -525,7 +532,7 @@ impl<'m> Pass<'m> {
         }
     }
 
-    /// Runs an inner graph on facts for its inputs, and gives those of its outputs.
+    /// Runs a subgraph on facts for its inputs, and gives those of its outputs.
     pub(super) fn inner(
         &mut self,
         around: &mut Frame<'m>,
@@ -561,7 +568,7 @@ impl<'m> Pass<'m> {
         self.run(&mut frame);
         self.conditional -= usize::from(conditional);
         self.depth -= 1;
-        // What is wrong in a graph that may not run is not wrong with the model.
+        // Errors in a subgraph that may not run are not errors of the model.
         if conditional {
             self.problems.truncate(problems);
         }
@@ -595,7 +602,7 @@ impl<'m> Pass<'m> {
         self.problems.push(Problem { kind: error.kind(), place, message: error.message().to_owned() });
     }
 
-    /// Takes for granted what a run cannot do without.
+    /// Assumes what a run cannot do without.
     pub(super) fn assume(&mut self, a: Dim, relation: &'static str, b: Dim, node: impl FnOnce() -> String) {
         if !self.assumed.insert((a, b, relation)) {
             return;
@@ -621,12 +628,13 @@ impl<'m> Pass<'m> {
         dim
     }
 
-    /// Whether what holds here holds in every run.
+    /// Returns true if what holds here holds in every run.
     pub(super) fn is_unconditional(&self) -> bool {
         self.conditional == 0
     }
 
-    /// The fact, with what the model declares where nothing is inferred. What contradicts it is a problem.
+    /// The fact, with what the model declares where nothing is inferred. What contradicts it is a
+    /// problem.
     fn refined(&mut self, frame: &mut Frame<'m>, id: ValueId, fact: Fact) -> Fact {
         let info = frame.graph.value(id);
         let Some(declared) = &info.declared else { return fact };
@@ -649,7 +657,7 @@ pub(super) fn label(node: &Node, index: usize) -> String {
     format!("{} ({})", node.label(index), node.operator)
 }
 
-/// Whether the results of a node depend on elements of inputs, on chance or on variables.
+/// Returns true if the results of a node depend on elements of inputs, on chance or on variables.
 fn depends(frame: &Frame<'_>, node: &Node, row: Option<&Row>) -> bool {
     let drawn = row.is_some_and(|row| row.chance == Chance::Yes || row.stateful);
     drawn || node.needs().any(|id| frame.depends[id.index()])

@@ -1,4 +1,4 @@
-//! What inference found, in words and in numbers.
+//! Reports of inference, in words and in numbers.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -45,7 +45,7 @@ impl Inference {
                 }
             }
             Fact::Tensor(_) | Fact::Unknown => Completeness::None,
-            // Of an empty list, there is nothing else to know.
+            // For an empty list, there is nothing else to know.
             Fact::Sequence(list) if list.len == Dim::ZERO => Completeness::Full,
             Fact::Sequence(list) => self.completeness(&list.each),
             Fact::Optional(optional) => self.completeness(&optional.value),
@@ -90,12 +90,14 @@ impl Inference {
         reasons
     }
 
-    /// Bytes that a value occupies, as an expression; nothing for text and what is not a tensor of known rank.
+    /// Bytes that a value occupies, as an expression; nothing for text and what is not a tensor of
+    /// known rank.
     pub fn bytes(&mut self, id: ValueId) -> Option<Dim> {
         bytes(&mut self.symbols, &self.facts[id.index()])
     }
 
-    /// Bytes of all values that are needed at one time, at most: the largest sum over the nodes in order.
+    /// Bytes of all values that are needed at one time, at most: the largest sum over the nodes in
+    /// order.
     ///
     /// Sums of symbols are compared with every symbol 1000.
     pub fn peak(&mut self, graph: &Graph) -> Option<Peak> {
@@ -146,7 +148,8 @@ impl Inference {
         Some(Peak { bytes: total?, node: *order.get(at)?, unknown })
     }
 
-    /// Explains a value: the nodes that its shape comes from, the value's own first, as lines of text.
+    /// Explains a value: the nodes that its shape comes from, the value's own first, as lines of
+    /// text.
     pub fn explain(&self, graph: &Graph, id: ValueId, most: usize) -> Vec<String> {
         let mut lines = Vec::new();
         let mut seen = vec![false; graph.values().len()];

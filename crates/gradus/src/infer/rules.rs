@@ -7,13 +7,14 @@ use crate::fact::Fact;
 use crate::operators::{self, Row};
 use crate::schema::Signature;
 
-/// What is known of a node's outputs.
+/// Facts about a node's outputs.
 pub(crate) type Outcome = Result<Vec<Fact>, Stop>;
 
-/// How outputs follow from inputs. It holds for all versions of an operator: what a version does not have is not given.
+/// How outputs follow from inputs. It holds for all versions of an operator: what a version does
+/// not have is not given.
 pub(crate) type Rule = fn(&mut Cx<'_, '_>) -> Outcome;
 
-/// What is to be done with a node.
+/// The way in which a node is inferred.
 #[derive(Clone, Copy)]
 pub(super) enum Resolved<'m> {
     /// The model defines the operator.
@@ -23,7 +24,7 @@ pub(super) enum Resolved<'m> {
         row: &'static Row,
         rule: Rule,
         signature: Option<&'static Signature>,
-        /// Whether a node of which all inputs are known is evaluated.
+        /// True if a node of which all inputs are known is evaluated.
         evaluates: bool,
     },
     /// Nothing is known of the operator.
@@ -60,7 +61,8 @@ pub(super) fn resolve<'m>(standard: Standard, functions: &'m [Function], node: &
     Resolved::Rule { row, rule, signature, evaluates }
 }
 
-/// Whether it is known what a node of a model does: by a rule, or by a function of the model.
+/// Returns true if it is known what a node of a model does: by a rule, or by a function of the
+/// model.
 pub(crate) fn is_understood(model: &Model, node: &Node) -> bool {
     !matches!(resolve(model.standard, &model.functions, node), Resolved::None(_))
 }

@@ -12,7 +12,7 @@ use crate::fact::{Fact, TensorFact};
 use crate::operators;
 use crate::program::{Compiler, Options};
 
-/// What is known of the values of a graph that grows.
+/// Facts about the values of a graph that grows.
 ///
 /// ```
 /// use gradus::graph::{Extent, Type};
@@ -29,12 +29,12 @@ pub struct Trace {
     assumptions: Vec<Assumption>,
 }
 
-/// What is known of a value.
+/// Facts about a value.
 #[derive(Clone, Debug)]
 pub struct Traced {
     /// The fact.
     pub fact: Fact,
-    /// Whether its elements depend on what inputs hold, and not only on their shapes.
+    /// True if its elements depend on what inputs hold, and not only on their shapes.
     depends: bool,
 }
 
@@ -44,7 +44,7 @@ impl Trace {
         &self.symbols
     }
 
-    /// What a run must be like for the facts to hold.
+    /// A condition under which the facts hold.
     pub fn assumptions(&self) -> &[Assumption] {
         &self.assumptions
     }
@@ -63,7 +63,7 @@ impl Trace {
         Traced { fact: Fact::Tensor(TensorFact::of(tensor)), depends: false }
     }
 
-    /// What is known of a node's outputs, from its inputs with their names.
+    /// Facts about a node's outputs, from its inputs with their names.
     ///
     /// # Errors
     /// [`gradus_core::Kind::Unsupported`] if Gradus does not run the operator; [`gradus_core::Kind::Graph`] if the standard does not have it so;

@@ -1,11 +1,13 @@
 //! Places: where in row-major order the elements of a result lie in the operand.
 //!
-//! Operators that only move elements are lists of places, for tensors and for symbolic elements alike.
+//! Operators that only move elements are lists of places, for tensors and for symbolic elements
+//! alike.
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{Error, Kind, Result};
 
-/// For each element of a result, the place of the element of the operand, where along each axis these indices are chosen.
+/// For each element of a result, the place of the element of the operand, where along each axis
+/// these indices are chosen.
 pub(crate) fn chosen(dims: &[usize], indices: &[Vec<usize>]) -> Vec<usize> {
     let mut places = vec![0];
     for (extent, indices) in dims.iter().zip(indices) {
@@ -53,7 +55,8 @@ pub(crate) fn broadcast(operand: &[usize], result: &[usize]) -> Vec<usize> {
     chosen(&dims, &indices)
 }
 
-/// For each element of tensors put one behind the other along an axis: which tensor it is of, and its place there.
+/// For each element of tensors put one behind the other along an axis: which tensor it is of, and
+/// its place there.
 pub(crate) fn joined(parts: &[&[usize]], axis: usize) -> Vec<(usize, usize)> {
     let Some(first) = parts.first() else { return Vec::new() };
     let rows: usize = first[..axis].iter().product();
@@ -67,9 +70,10 @@ pub(crate) fn joined(parts: &[&[usize]], axis: usize) -> Vec<(usize, usize)> {
     places
 }
 
-/// The indices of a slice along an axis of that extent: bounds below 0 count from the end, and all are clamped; a start is
-/// always within the axis, so that a slice backwards from before the first element is the first element (where Python's
-/// is empty), as the texts of ONNX say and OpenVINO does.
+/// The indices of a slice along an axis of that dimension: bounds below 0 count from the end, and
+/// all are clamped; a start is always within the axis, so that a slice backwards from before the
+/// first element is the first element (where Python's is empty), as the texts of ONNX say and
+/// OpenVINO does.
 pub(crate) fn sliced(extent: usize, start: i64, end: i64, step: i64) -> Result<Vec<usize>> {
     if step == 0 {
         return Err(Error::new(Kind::Value, "a step is 0"));
@@ -115,7 +119,7 @@ pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>> {
     Ok(found)
 }
 
-/// An index counted from the first, within an extent.
+/// An index counted from the first, within a dimension.
 pub(crate) fn index(index: i64, extent: usize) -> Result<usize> {
     let from_first = if index < 0 { index.saturating_add(i64_of(extent)) } else { index };
     usize_of_i64(from_first)

@@ -29,7 +29,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// Whether the result is bool: comparisons.
+    /// Returns true if the result is bool: comparisons.
     pub(crate) fn compares(self) -> bool {
         use Operation::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
         matches!(self, Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual)

@@ -38,9 +38,9 @@ pub struct Row {
     pub(crate) role: Role,
     pub(crate) bits: Bits,
     pub(crate) chance: Chance,
-    /// Whether it reads or writes a variable that outlives the run.
+    /// True if it reads or writes a variable that outlives the run.
     pub(crate) stateful: bool,
-    /// Whether it reads only the shapes of its inputs.
+    /// True if it reads only the shapes of its inputs.
     pub(crate) shape_only: bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum Eval {
 pub struct Conversion {
     /// The operators that are written for it.
     pub becomes: &'static str,
-    /// What is not kept bit for bit; empty if everything is.
+    /// The results that are not kept bit for bit; empty if all are.
     pub caveat: &'static str,
     pub(crate) write: Convert,
 }
@@ -95,7 +95,7 @@ pub(crate) enum Bits {
     Integers,
 }
 
-/// Whether results are drawn at random.
+/// True if results are drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chance {
     No,
@@ -136,12 +136,12 @@ impl Row {
         }
     }
 
-    /// Whether Gradus evaluates it.
+    /// Returns true if Gradus evaluates it.
     pub fn is_evaluated(&self) -> bool {
         self.eval.is_some()
     }
 
-    /// Whether Gradus infers it.
+    /// Returns true if Gradus infers it.
     pub fn is_inferred(&self) -> bool {
         self.infer.is_some()
     }

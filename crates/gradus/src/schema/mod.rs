@@ -1,7 +1,7 @@
 //! Signatures: what each version of each operator takes and gives, as its standard's text says.
 //!
-//! ONNX's are made from the `onnx` package (`schema/onnx.rs`), OpenVINO's from the `openvino` package (`schema/openvino.rs`);
-//! where types matter, they stand with the operators.
+//! ONNX's are made from the `onnx` package (`schema/onnx.rs`), OpenVINO's from the `openvino`
+//! package (`schema/openvino.rs`); where types matter, they stand with the operators.
 
 mod onnx;
 mod openvino;
@@ -21,7 +21,7 @@ pub struct Types {
     pub optional: DTypeSet,
     /// Element types of tensors in optional sequences.
     pub optional_sequence: DTypeSet,
-    /// Whether other values are admitted too: maps, sequences of maps.
+    /// True if other values are admitted too: maps, sequences of maps.
     pub other: bool,
 }
 
@@ -131,7 +131,8 @@ impl Typed for Value {
     }
 }
 
-/// Element types, and then in the same words what holds tensors of them: `float32, float64, sequences of float32`.
+/// Element types, and then in the same words what holds tensors of them:
+/// `float32, float64, sequences of float32`.
 impl fmt::Display for Types {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.tensor == ANY.tensor {
@@ -170,7 +171,7 @@ pub enum Arity {
     Optional,
     /// At least `least` times; all of one type, if `alike`.
     Many {
-        /// Whether all are of one type.
+        /// True if all are of one type.
         alike: bool,
         /// The least number.
         least: usize,
@@ -195,7 +196,7 @@ pub(crate) const fn param(name: &'static str, variable: &'static str, types: Typ
     Param { name, variable, types, arity }
 }
 
-/// What an attribute holds.
+/// Describes what an attribute holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Sort {
@@ -216,9 +217,9 @@ pub enum Sort {
 pub struct AttributeRule {
     /// Its name in the text.
     pub name: &'static str,
-    /// What it holds.
+    /// Its content.
     pub sort: Sort,
-    /// Whether it must be given.
+    /// True if it must be given.
     pub required: bool,
 }
 
@@ -227,7 +228,7 @@ pub(crate) const fn attribute(name: &'static str, sort: Sort, required: bool) ->
     AttributeRule { name, sort, required }
 }
 
-/// What one version of an operator takes and gives.
+/// The inputs, outputs and attributes of one version of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// The domain; empty for the standard's own.
@@ -236,7 +237,7 @@ pub struct Signature {
     pub name: &'static str,
     /// The first version of the operator set that has it.
     pub since: i64,
-    /// Whether the text says not to use it any more.
+    /// True if the text says not to use it any more.
     pub deprecated: bool,
     /// Its inputs.
     pub inputs: &'static [Param],
@@ -247,7 +248,8 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// The types that tell versions apart: those of the first input with a type variable, or else of the output.
+    /// The types that tell versions apart: those of the first input with a type variable, or else
+    /// of the output.
     fn main_types(&self) -> Types {
         let varies =
             |param: &&Param| !param.variable.is_empty() && param.types.tensor != DTypeSet::of(&[DType::Bool]);
@@ -339,7 +341,8 @@ impl Signature {
     }
 }
 
-/// The signatures of all versions of an ONNX operator, the oldest first; none if there is no such operator.
+/// The signatures of all versions of an ONNX operator, the oldest first; none if there is no such
+/// operator.
 pub fn onnx_versions(domain: &str, name: &str) -> &'static [Signature] {
     let all = onnx::SIGNATURES;
     let start = all.partition_point(|s| (s.domain, s.name) < (domain, name));
@@ -347,7 +350,8 @@ pub fn onnx_versions(domain: &str, name: &str) -> &'static [Signature] {
     rest.get(..rest.partition_point(|s| (s.domain, s.name) == (domain, name))).unwrap_or_default()
 }
 
-/// The signatures of all versions of an OpenVINO operator, the oldest first; none if there is no such operator.
+/// The signatures of all versions of an OpenVINO operator, the oldest first; none if there is no
+/// such operator.
 pub fn openvino_versions(name: &str) -> &'static [Signature] {
     let all = openvino::SIGNATURES;
     let start = all.partition_point(|s| s.name < name);

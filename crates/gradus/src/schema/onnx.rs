@@ -1,4 +1,4 @@
-//! What every version of every ONNX operator takes and gives.
+//! The inputs, outputs and attributes of every version of every ONNX operator.
 //!
 //! Made by `scripts/onnx_tables.py` from onnx 1.23.2; do not edit.
 

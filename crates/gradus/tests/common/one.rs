@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
 use gradus::{Model, Tensor, Value};
 
-/// A node: its first inputs are the model's, the others constants, `x0`, `x1` and `c0`, `c1` on; its outputs are `y0` on.
+/// A node: its first inputs are the model's, the others constants, `x0`, `x1` and `c0`, `c1` on;
+/// its outputs are `y0` on.
 pub struct One<'a> {
     standard: Standard,
     operator: &'a str,
@@ -57,7 +58,7 @@ impl<'a> One<'a> {
         self
     }
 
-    /// The model declares the extents of its inputs.
+    /// The model declares the dimensions of its inputs.
     #[allow(dead_code, reason = "some tests leave all extents open")]
     pub fn known(mut self) -> One<'a> {
         self.known = true;

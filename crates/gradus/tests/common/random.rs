@@ -1,4 +1,5 @@
-//! Random graphs of ONNX's operators over small tensors: scalars and tensors without elements among them.
+//! Random graphs of ONNX's operators over small tensors: scalars and tensors without elements among
+//! them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -461,7 +462,7 @@ pub fn graph(seed: u64) -> (Model, HashMap<String, Value>) {
     for number in 0..3 {
         let (dtype, dims) = (TYPES[growing.rng.usize(0..TYPES.len())], growing.dims());
         let tensor = growing.tensor(dtype, &dims);
-        // Some extents are names, the same name for the same extent.
+        // Some dimensions are names, the same name for the same dimension.
         let extent = |&len: &usize| {
             if growing.rng.bool() { Extent::Known(len) } else { Extent::Symbol(format!("n{len}").into()) }
         };

@@ -1,8 +1,9 @@
-//! OpenVINO's operators: of each what is its own, names, attributes, order of inputs, before the functions that all
-//! standards share.
+//! OpenVINO's operators: of each what is its own, names, attributes, order of inputs, before the
+//! functions that all standards share.
 //!
 //! Attributes are text. An output has the first input's element type unless a rule says otherwise.
-//! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where they are silent.
+//! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where
+//! they are silent.
 
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Result, Tensor, Value};
@@ -10,7 +11,7 @@ use gradus_core::{Result, Tensor, Value};
 use crate::attributes::Attributes;
 use crate::op::{Compute, EvalCx};
 
-/// What a function that other standards share makes of these attributes and inputs.
+/// Calls a function that standards share with these attributes and inputs.
 pub(crate) fn called(
     cx: &mut EvalCx<'_>,
     compute: Compute,

@@ -1,4 +1,5 @@
-//! Paddle's operators in those of ONNX: the graphs that they are run by, and sequences, which are run in a way of their own.
+//! Paddle's operators in those of ONNX: the graphs that they are run by, and sequences, which are
+//! run in a way of their own.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -90,14 +91,14 @@ fn cast_to(node: &Node) -> Option<DType> {
     }
 }
 
-/// Whether a node of ONNX gives floats, if its first input is one or not.
+/// Returns true if a node of ONNX gives floats, if its first input is one or not.
 fn gives_floats(node: &Node, of_floats: bool) -> bool {
     match &*node.operator.name {
         "Shape" | "Size" | "NonZero" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => {
             false
         }
         "Cast" => cast_to(node).is_none_or(DType::is_float),
-        // What they give is of the type of a later input, or of an attribute.
+        // Their outputs have the type of a later input or of an attribute.
         "Where" | "ConstantOfShape" => true,
         _ => of_floats,
     }
@@ -186,7 +187,7 @@ pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 /// Most bytes of a sequence that becomes a constant.
 const MOST_BYTES: u128 = 1 << 24;
 
-/// What the node computes, if all that it needs is known, and it is not too long.
+/// Describes what the node computes, if all that it needs is known, and it is not too long.
 fn computed(cx: &Cx<'_, '_>, dtype: DType) -> Result<Option<Tensor>> {
     let mut builder = Builder::new("");
     let mut names = Vec::new();
@@ -214,8 +215,8 @@ fn computed(cx: &Cx<'_, '_>, dtype: DType) -> Result<Option<Tensor>> {
     value.tensor().cloned().map(Some)
 }
 
-/// A sequence. What is known becomes the constant that it is, bit for bit; otherwise it is computed in float64, and rounded
-/// at every step.
+/// A sequence. What is known becomes the constant that it is, bit for bit; otherwise it is computed
+/// in float64, and rounded at every step.
 pub(crate) fn space(cx: &mut Cx<'_, '_>, base: Option<usize>) -> Result<Vec<V>> {
     let dtype = match cx.attributes.dtype("dtype")? {
         Some(dtype) => dtype,

@@ -6,7 +6,7 @@
 //! | `full_int_array`, `assign_value` | the numbers of an attribute |
 //! | `full_like`, `full_with_tensor` | the value of an input, in the shape of another or that another says |
 //! | `arange` | a Range of `start`, `end` and `step`, each cast to `dtype` first |
-//! | `shape`, `shape64`, `numel` | extents as int32 or int64; the number of elements |
+//! | `shape`, `shape64`, `numel` | dimensions as int32 or int64; the number of elements |
 //! | `cast`, `assign`, `fetch` | the input |
 
 use gradus_core::convert::{self, Rules};
@@ -65,7 +65,7 @@ pub(crate) fn full_with_tensor(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     filled(l, value, dims, dtype)
 }
 
-/// The only element of a value, so often as the extents say.
+/// The only element of a value, so often as the dimensions say.
 fn filled(l: &mut Lowering<'_>, value: V, dims: V, dtype: DType) -> Result<Vec<V>> {
     let value = l.cast(value, dtype)?;
     let value = l.reshape(value, &[])?;

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `slice` | axes in `decrease_axis` go |
 //! | `split` | one of the sections may be -1: what is left |
-//! | `squeeze` | axes of other extents than 1 stay |
+//! | `squeeze` | axes of other dimensions than 1 stay |
 //! | `unsqueeze` | axes are added one after the other, each counted among those that are there then |
-//! | `expand` | -1 keeps an extent |
+//! | `expand` | -1 keeps a dimension |
 //! | `tile` | repeats and axes are counted from the last |
 //! | `gather` | indices of shape [n, 1] pass for [n] |
 
@@ -118,7 +118,8 @@ pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
         l.attributes.ints("strides")?.is_some_and(|strides| strides.iter().all(|&stride| stride > 0));
     let (axes, strides) = (list(l, "axes", usize::MAX)?, list(l, "strides", 3)?);
     if !forwards {
-        // Backwards from before the first element, there is nothing; to ONNX, it would be that element.
+        // Backwards from before the first element, there is nothing; to ONNX, it would be that
+        // element.
         let dims = l.shape(x)?;
         let extents = l.apply("Gather", &[dims, axes], &[])?;
         let (least, zero, far) = (l.apply("Neg", &[extents], &[])?, l.list(&[0])?, l.list(&[i64::MAX])?);
@@ -171,7 +172,7 @@ pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let mut axes = Vec::new();
     for each in named {
         let axis = axis(each, dims.len())?;
-        // Where the extent is not known, it is taken for 1, as Paddle does.
+        // Where the dimension is not known, it is taken for 1, as Paddle does.
         if dims[axis].is_none_or(|len| len == 1) && !axes.contains(&i64_of(axis)) {
             axes.push(i64_of(axis));
         }
@@ -197,7 +198,7 @@ pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 
 pub(crate) fn expand(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let (x, target) = (l.input(0)?, list(l, "shape", 1)?);
-    // An extent of 1 is one that is kept.
+    // A dimension of 1 is one that is kept.
     let target = l.apply("Abs", &[target], &[])?;
     Ok(vec![l.apply("Expand", &[x, target], &[])?])
 }

@@ -20,11 +20,11 @@ pub(crate) type Lower = fn(&mut Lowering<'_>) -> Result<Vec<V>>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct V(usize);
 
-/// What the graph of a node may depend on, beside its attributes: what is known of an input.
+/// The facts about an input that the graph of a node may depend on, beside its attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Known {
     dtype: Option<DType>,
-    /// Extents, as far as they are known.
+    /// Dimensions, as far as they are known.
     dims: Option<Vec<Option<usize>>>,
 }
 
@@ -42,7 +42,7 @@ impl Known {
     }
 }
 
-/// What is known of all inputs; nothing of one that is missing.
+/// Facts about all inputs; nothing of one that is missing.
 type Inputs = Vec<Option<Known>>;
 
 /// A node that is lowered, and the graph that is written.
@@ -84,7 +84,7 @@ impl Lowering<'_> {
         self.inputs.len()
     }
 
-    /// Whether an input is given.
+    /// Returns true if an input is given.
     pub(crate) fn has(&self, index: usize) -> bool {
         self.inputs.get(index).is_some_and(Option::is_some)
     }
@@ -105,7 +105,7 @@ impl Lowering<'_> {
         dtype.ok_or_else(|| not_known(format!("the element type of input {index} is not known")))
     }
 
-    /// The extents of an input, as far as they are known.
+    /// The dimensions of an input, as far as they are known.
     pub(crate) fn dims_of(&self, index: usize) -> Result<&[Option<usize>]> {
         let dims = self.known(index).and_then(|known| known.dims.as_deref());
         dims.ok_or_else(|| not_known(format!("the rank of input {index} is not known")))
@@ -125,7 +125,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What inference does not know, and a run always does.
+/// Facts that inference lacks and a run has.
 pub(crate) fn not_known(message: String) -> Error {
     Error::new(Kind::Unsupported, message)
 }
@@ -196,7 +196,7 @@ impl Lowering<'_> {
         self.apply("Reshape", &[value, dims], &[])
     }
 
-    /// The extents of a value.
+    /// The dimensions of a value.
     pub(crate) fn shape(&mut self, value: V) -> Result<V> {
         self.apply("Shape", &[value], &[])
     }
@@ -272,7 +272,7 @@ impl Op for Lowered {
     }
 }
 
-/// What is known of the outputs: what the graph says.
+/// Facts about the outputs: what the graph says.
 pub(crate) fn infer(cx: &mut Cx<'_, '_>) -> Outcome {
     let lower = cx.row.and_then(|row| row.lower).expect("only rows that are lowered name this");
     let facts: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();

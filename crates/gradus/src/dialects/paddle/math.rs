@@ -25,7 +25,7 @@ pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
     Ok(vec![l.apply(operator, &[x, y], &[])?])
 }
 
-/// Of any type, what is not zero is true.
+/// For any type, what is not zero is true.
 pub(crate) fn logical(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
     let mut inputs = (0..l.count()).map(|input| l.input(input)).collect::<Result<Vec<_>>>()?;
     for (index, value) in inputs.iter_mut().enumerate() {
@@ -50,7 +50,8 @@ pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     }
     let zero = number(l, 0.0)?;
     if dtype.is_integer() {
-        // The quotient is cut toward zero: one less where something of another sign than the divisor is left over.
+        // The quotient is cut toward zero: one less where something of another sign than the
+        // divisor is left over.
         let covered = l.apply("Mul", &[plain, y], &[])?;
         let rest = l.apply("Sub", &[x, covered], &[])?;
         let (none, below) = (l.apply("Equal", &[rest, zero], &[])?, l.apply("Less", &[rest, zero], &[])?);
@@ -63,7 +64,8 @@ pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     let rest = l.apply("Mod", &[x, y], &[])?;
     let less = l.apply("Sub", &[x, rest], &[])?;
     let quotient = l.apply("Div", &[less, y], &[])?;
-    // The quotient is whole but for the rounding of the difference. By zero, it is what the division says.
+    // The quotient is whole but for the rounding of the difference. By zero, it is what the
+    // division says.
     let (floor, by_zero) = (l.apply("Round", &[quotient], &[])?, l.apply("Equal", &[y, zero], &[])?);
     Ok(vec![l.apply("Where", &[by_zero, plain, floor], &[])?])
 }

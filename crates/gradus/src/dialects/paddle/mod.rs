@@ -1,9 +1,10 @@
 //! Operators of Paddle.
 //!
-//! Most are *lowered*: a node becomes a small graph of ONNX operators that mean the same, which is run and inferred in
-//! its place, so that an operator is written once for all standards. A row is a name, its inputs, and the function that
-//! writes the graph. Of their own are only sequences that ONNX does not have (`sequences.rs`), and what has the form of
-//! ONNX's operators already: `if` and `while`.
+//! Most are *lowered*: a node becomes a small graph of ONNX operators that mean the same, which is
+//! run and inferred in its place, so that an operator is written once for all standards. A row is a
+//! name, its inputs, and the function that writes the graph. Of their own are only sequences that
+//! ONNX does not have (`sequences.rs`), and what has the form of ONNX's operators already: `if` and
+//! `while`.
 //!
 //! | file | operators |
 //! |---|---|
@@ -30,7 +31,8 @@ pub(crate) use lowering::Lower;
 
 use crate::schema::{Arity, Param, Signature, Types, param};
 
-/// Tensors of every type that Paddle has: what an operator does not admit is refused by those that it is lowered to.
+/// Tensors of every type that Paddle has: what an operator does not admit is refused by those that
+/// it is lowered to.
 #[rustfmt::skip]
 const ANY: Types = Types::tensors(&[
     DType::Bool, DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64,
@@ -52,7 +54,7 @@ pub(crate) const fn many(name: &'static str) -> Param {
     param(name, "", ANY, Arity::Many { alike: false, least: 1 })
 }
 
-/// What an operator takes and gives.
+/// Describes what an operator takes and gives.
 pub(crate) const fn signature(name: &'static str, inputs: &'static [Param]) -> Signature {
     const OUT: &[Param] = &[param("out", "", ANY, Arity::Many { alike: false, least: 0 })];
     let since = gradus_formats::paddle::OPERATORS;

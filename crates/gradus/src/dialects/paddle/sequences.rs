@@ -6,8 +6,9 @@
 //! | `logspace` | `start`, `stop`, `num`, `base` | [`LogspacePlan::paddle`] |
 //! | `arange` | `start`, `end`, `step` | ONNX's Range (`create.rs`) |
 //!
-//! The result has one axis, as long as the number says, and the type `dtype`; the inputs are cast to it first. Elements
-//! are exact, rounded once. With [`Options::profile`](crate::Options::profile) they are those that the program gives.
+//! The result has one axis, as long as the number says, and the type `dtype`; the inputs are cast
+//! to it first. Elements are exact, rounded once. With
+//! [`Options::profile`](crate::Options::profile) they are those that the program gives.
 //!
 //! Source: the design of `paddle.logspace`, and `LogspaceInferMeta`.
 
@@ -52,7 +53,7 @@ struct Space {
     /// The type of the elements; nothing if it is that of the first input.
     dtype: Option<DType>,
     sequence: Sequence,
-    /// Whether the elements are those that the program gives.
+    /// True if the elements are those that the program gives.
     imitated: bool,
 }
 

@@ -1,6 +1,8 @@
-//! Operators that ONNX Runtime's optimiser and quantiser put into models: attention, normalisations, quantisation.
+//! Operators that ONNX Runtime's optimiser and quantiser put into models: attention,
+//! normalisations, quantisation.
 //!
-//! Sources: the contributed operators of ONNX Runtime 1.31 as its documentation and its results show them.
+//! Sources: the contributed operators of ONNX Runtime 1.31 as its documentation and its results
+//! show them.
 
 use gradus_core::DType;
 
@@ -9,7 +11,8 @@ use crate::fact::{Dims, Fact};
 use crate::infer::{Cx, Outcome, Stop};
 use crate::operators::nn::infer::of;
 
-/// The first input's extents; statistics of all but the last axis; and the sum with the skipped input.
+/// The first input's dimensions; statistics of all but the last axis; and the sum with the skipped
+/// input.
 pub(crate) fn normalised(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, dtype) = (cx.dims(0)?, cx.dtype(0));
     let skips = cx.node.operator.name.starts_with("Skip");

@@ -1,15 +1,16 @@
-//! What is known of operators that run graphs: If, Loop, Scan, `SequenceMap`.
+//! Facts about operators that run graphs: If, Loop, Scan, `SequenceMap`.
 //!
-//! A body that runs many times is inferred for all its runs at once: values that are carried from one run to the next
-//! start with what is known of them, and what a run changes is forgotten until nothing changes any more (an extent becomes
-//! a symbol). If a run adds the same to an extent or a number each time, the last value is the first plus that many times
-//! the number of runs. A loop that is known to end after few runs is unrolled as well, which tells more.
+//! A body that runs many times is inferred for all its runs at once: values that are carried from
+//! one run to the next start with what is known of them, and what a run changes is forgotten until
+//! nothing changes any more (a dimension becomes a symbol). If a run adds the same to a dimension
+//! or a number each time, the last value is the first plus that many times the number of runs. A
+//! loop that is known to end after few runs is unrolled as well, which tells more.
 //!
 //! | operator | outputs |
 //! |---|---|
 //! | `If` | the branch that a known condition selects; otherwise what both branches say |
-//! | `Loop` | carried values; scans, with the number of runs before their extents: `M` if the condition is known to hold, otherwise at most `M` |
-//! | `Scan` | carried values; scans, with the extent of the scanned inputs |
+//! | `Loop` | carried values; scans, with the number of runs before their dimensions: `M` if the condition is known to hold, otherwise at most `M` |
+//! | `Scan` | carried values; scans, with the dimension of the scanned inputs |
 //! | `SequenceMap` | lists as long as the first |
 
 use std::sync::Arc;
@@ -24,7 +25,8 @@ use crate::infer::{Cx, Outcome, Stop, Visit};
 /// Most runs of a loop that is unrolled.
 const MOST_RUNS: i64 = 256;
 
-/// Most rounds until nothing changes: facts only ever say less, so fewer are enough unless ranks are large.
+/// Most rounds until nothing changes: facts only ever say less, so fewer are enough unless ranks
+/// are large.
 const MOST_ROUNDS: usize = 64;
 
 pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
@@ -47,23 +49,23 @@ pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// A value that is carried from one run of a body to the next.
 pub(crate) struct Carried {
-    /// What is known of it before any run.
+    /// Facts about it before any run.
     first: Fact,
-    /// What is known of it before every run.
+    /// Facts about it before every run.
     every: Fact,
-    /// What each run makes of it.
+    /// The way in which each iteration uses it.
     next: Fact,
 }
 
-/// What is known of all runs of a body.
+/// Facts about all runs of a body.
 pub(crate) struct Runs {
     pub(crate) carried: Vec<Carried>,
     /// All outputs of the body.
     pub(crate) outputs: Vec<Fact>,
 }
 
-/// Infers a body for all its runs at once: on the inputs that are arranged around the carried values, of which these outputs
-/// are the next.
+/// Infers a body for all its runs at once: on the inputs that are arranged around the carried
+/// values, of which these outputs are the next.
 pub(crate) fn all_runs(
     cx: &mut Cx<'_, '_>,
     first: Vec<Fact>,
@@ -95,7 +97,8 @@ pub(crate) fn all_runs(
     Err(Stop::unknown("what the body changes is not settled"))
 }
 
-/// What holds of a carried value before and after a run; symbols from the mark on are this loop's own.
+/// The facts about a carried value before and after an iteration; symbols from the mark on are this
+/// loop's own.
 pub(crate) fn widened(cx: &mut Cx<'_, '_>, fact: &Fact, next: &Fact, mark: u32) -> Fact {
     let kept = |cx: &mut Cx<'_, '_>, before: Dim, after: Dim, bounds: Bounds| {
         let own = cx.symbols().as_symbol_index(before).is_some_and(|index| index >= mark);
@@ -125,7 +128,7 @@ pub(crate) fn widened(cx: &mut Cx<'_, '_>, fact: &Fact, next: &Fact, mark: u32) 
             })
         }
         (Fact::Sequence(before), Fact::Sequence(after)) => {
-            // Of an empty list there is nothing that its items could contradict.
+            // For an empty list there is nothing that its items could contradict.
             let each = if before.len == Dim::ZERO {
                 after.each.clone()
             } else {
@@ -143,7 +146,7 @@ pub(crate) fn widened(cx: &mut Cx<'_, '_>, fact: &Fact, next: &Fact, mark: u32) 
     }
 }
 
-/// What is known of a carried value after the last of `runs` runs.
+/// Facts about a carried value after the last of `runs` runs.
 pub(crate) fn last(cx: &mut Cx<'_, '_>, carried: &Carried, runs: Option<Dim>, mark: u32) -> Fact {
     let settled = |cx: &mut Cx<'_, '_>, first: Option<Dim>, every: Dim, next: Option<Dim>, bounds: Bounds| {
         if !cx.symbols().is_newer(every, mark) {
@@ -182,7 +185,7 @@ pub(crate) fn last(cx: &mut Cx<'_, '_>, carried: &Carried, runs: Option<Dim>, ma
                     };
                     Elements::Integers(all.iter().enumerate().map(element).collect())
                 }
-                // What never changes stays as it was.
+                // Values that never change keep their facts.
                 None if carried.every == carried.first => every.elements.clone(),
                 None => Elements::Unknown,
             };
@@ -198,7 +201,7 @@ pub(crate) fn last(cx: &mut Cx<'_, '_>, carried: &Carried, runs: Option<Dim>, ma
     }
 }
 
-/// What a body says of one run, said of any: its own symbols mean nothing outside.
+/// Describes what a body says of one run, said of any: its own symbols mean nothing outside.
 pub(crate) fn outside(cx: &mut Cx<'_, '_>, fact: &Fact, mark: u32) -> Fact {
     match fact {
         Fact::Tensor(fact) => {

@@ -6,10 +6,10 @@
 //! | ONNX | `Loop` | 13 | tensors and sequences |
 //! | ONNX | `Loop` | 16, 19, 21, 23, 24, 25 | tensors, sequences, optionals |
 //!
-//! The body takes the iteration's number, the condition and N carried values, and gives the condition, N carried
-//! values and K elements of scans. The loop ends after M iterations, if M is given, or when the condition is false,
-//! if it is given. A scan over no iterations has no rows; its other extents are those inferred for the body, with
-//! 0 where they are not known.
+//! The body takes the iteration's number, the condition and N carried values, and gives the
+//! condition, N carried values and K elements of scans. The loop ends after M iterations, if M is
+//! given, or when the condition is false, if it is given. A scan over no iterations has no rows;
+//! its other dimensions are those inferred for the body, with 0 where they are not known.
 
 use std::sync::Arc;
 
@@ -29,12 +29,13 @@ pub(crate) struct Loop {
     body: Program,
     /// N: how many values are carried from one iteration to the next.
     carried: usize,
-    /// What the file declares of the body's outputs.
+    /// The types that the file declares for the body's outputs.
     declared: Vec<Option<Type>>,
     graph: Arc<Graph>,
 }
 
-/// Inputs of the operator before the carried values: M and the condition. Of the body: the number and the condition.
+/// Inputs of the operator before the carried values: M and the condition. Of the body: the number
+/// and the condition.
 const BEFORE: usize = 2;
 
 impl Loop {

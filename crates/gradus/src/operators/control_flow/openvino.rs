@@ -21,7 +21,7 @@ use crate::operators::layout::eval::joined as put_together;
 use crate::operators::{indices, output};
 use crate::program::Program;
 
-/// What is known of the outputs, from one of the branches.
+/// Facts about the outputs, from one of the branches.
 fn one_branch(cx: &mut Cx<'_, '_>, which: &str, how: Visit) -> Outcome {
     let (body, map) = (format!("{which}_body"), format!("{which}_port_map"));
     let ports = cx.ports(&map)?;
@@ -179,7 +179,7 @@ pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(facts)
 }
 
-/// What the runs give, one behind the other along an axis.
+/// The outputs of all iterations, concatenated along an axis.
 fn joined(cx: &mut Cx<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, Stop> {
     let Fact::Tensor(TensorFact { dtype, dims, .. }) = fact else {
         return Ok(Fact::tensor_type(fact.dtype()));
@@ -187,7 +187,7 @@ fn joined(cx: &mut Cx<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> Result<Fact
     let Some(dims) = dims else { return Ok(Fact::tensor_type(*dtype)) };
     let axis = cx.axis(axis, dims.len())?;
     let mut all = dims.to_vec();
-    // Runs whose parts differ make an extent that only the data tell.
+    // Runs whose parts differ make a dimension that only the data tell.
     all[axis] = match dims[axis] {
         Dim::Known(part) => cx.multiply(runs, Dim::Known(part)),
         Dim::Symbolic(_) => cx.data("what the runs of a loop make", Bounds::EXTENT),
@@ -252,7 +252,7 @@ fn unrolled(
     Some(facts)
 }
 
-/// What known runs give, one behind the other along an axis.
+/// The outputs of a known number of iterations, concatenated along an axis.
 fn stretched(cx: &mut Cx<'_, '_>, rows: &[Vec<Fact>], output: usize, axis: i64) -> Option<Fact> {
     let mut whole: Option<(TensorFact, usize)> = None;
     for row in rows {
@@ -358,7 +358,7 @@ fn outputs(count: usize, given: impl Iterator<Item = (usize, Value)>) -> Compute
 #[derive(Debug)]
 pub(crate) struct Repeat {
     body: Body,
-    /// Whether the first two inputs are the number of runs and the condition.
+    /// True if the first two inputs are the number of runs and the condition.
     counted: bool,
 }
 
@@ -394,7 +394,7 @@ impl Repeat {
         Ok(Tensor::from_numbers(dtype, shape, [Number::Int(run.into())], convert::Rules::IEEE)?.into())
     }
 
-    /// What the outputs are that are put together of no runs.
+    /// Concatenated outputs after zero iterations.
     fn none(&self, inputs: &[Option<Value>], port: &Port, axis: i64) -> Computed<Value> {
         let facts =
             inputs.iter().map(|value| value.as_ref().map_or(Fact::Unknown, Fact::of).without_elements());
@@ -416,7 +416,7 @@ impl Repeat {
 }
 
 impl Repeat {
-    /// What the last run gave. Without a run, what is carried stays as it was.
+    /// The output of the last iteration. After zero iterations, what is carried stays as it was.
     fn last(&self, results: &[Value], inputs: &[Option<Value>], port: &Port) -> Computed<Value> {
         let carried = || {
             let edge = self.body.ports.back_edges.iter().find(|(output, _)| *output == port.inner);
@@ -439,7 +439,7 @@ struct Sliced<'a> {
     parts: Vec<Vec<usize>>,
 }
 
-/// The indices of each slice of an axis of that extent.
+/// The indices of each slice of an axis of that dimension.
 fn parts(extent: usize, slices: &Slices) -> Computed<Vec<Vec<usize>>> {
     let len = i64_of(extent);
     let from_first = |bound: i64| if bound < 0 { bound.saturating_add(len) } else { bound };

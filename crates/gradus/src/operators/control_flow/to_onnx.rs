@@ -1,4 +1,5 @@
-//! Operators that run graphs. In ONNX, a body sees what is around it: what OpenVINO gives it as inputs is captured.
+//! Operators that run graphs. In ONNX, a body sees what is around it: what OpenVINO gives it as
+//! inputs is captured.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::conversion::types::{numbered, same, told};
 use crate::fact::TensorFact;
 use crate::operators::indices::axis as axis_of;
 
-/// What is not the same of loops that do not run.
+/// The caveat for loops that run zero times.
 const NO_RUNS: &str =
     "of a loop that does not run, only the body could tell the shapes of what it would have given";
 
@@ -41,7 +42,7 @@ impl<'m> Body<'m> {
         Ok(Body { graph, ports: ports.clone(), scope, target, given: HashSet::new() })
     }
 
-    /// What an input of the node is within the body.
+    /// The use of a node's input within the body.
     fn captured(&mut self, cx: &mut Cx<'_, '_>, outer: usize) -> Result<V> {
         let value = cx.input(outer)?;
         let name = cx.target.name_of(value).cloned();
@@ -78,7 +79,8 @@ impl<'m> Body<'m> {
         self.target.name_since(since, like, &mut cx.conversion.names);
     }
 
-    /// Makes an output of the body an output of the graph: each is another value that a node of the graph makes.
+    /// Makes an output of the body an output of the graph: each is another value that a node of the
+    /// graph makes.
     fn output(&mut self, cx: &mut Cx<'_, '_>, number: usize) -> Result<V> {
         let id = self.graph.outputs()[number];
         let value = self.scope.value(&mut self.target, cx.conversion, id)?;
@@ -125,7 +127,7 @@ pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 #[derive(Clone, Copy)]
 enum Given {
     Carried(usize),
-    /// What the last run gives.
+    /// The output of the last iteration.
     Last(usize),
     Parts(usize, Slices),
 }
@@ -311,7 +313,7 @@ fn count_of_slices(cx: &mut Cx<'_, '_>, outer: usize, slices: &Slices) -> Result
     Ok((cx.with_shape(count, none)?, None))
 }
 
-/// What the runs give, one behind the other along an axis: ONNX puts them along a new one.
+/// The outputs of all iterations, concatenated along an axis: ONNX puts them along a new one.
 fn joined(cx: &mut Cx<'_, '_>, stacked: V, part: Option<&[Option<i64>]>, slices: &Slices) -> Result<V> {
     let part = part.ok_or_else(|| not_known("the number of axes of what the runs give"))?;
     let axis = axis_of(slices.axis, part.len())?;

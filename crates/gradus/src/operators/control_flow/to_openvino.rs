@@ -1,4 +1,5 @@
-//! Operators that run graphs. In OpenVINO, a body sees nothing around it: what it captures becomes an input.
+//! Operators that run graphs. In OpenVINO, a body sees nothing around it: what it captures becomes
+//! an input.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::conversion::to_openvino::numpy;
 use crate::conversion::types::told;
 use crate::fact::{Fact, TensorFact};
 
-/// What is not the same of loops that do not run.
+/// The caveat for loops that run zero times.
 const NO_RUNS: &str =
     "of a loop that does not run, only the body could tell the shapes of what it would have scanned";
 
@@ -76,7 +77,8 @@ impl<'m> Body<'m> {
         ids.iter().map(|&id| self.scope.value(&mut self.target, cx.conversion, id)).collect()
     }
 
-    /// The axis along which a program puts together what an output gives, counted from the first: OpenVINO reads no other.
+    /// The axis along which a program puts together what an output gives, counted from the first:
+    /// OpenVINO reads no other.
     fn new_axis(&self, output: usize, axis: i64) -> Result<i64> {
         if axis >= 0 {
             return Ok(axis);

@@ -7,9 +7,10 @@
 //! | ONNX | `Min`, `Max`, `Sum` of any number of operands | before 8 | none |
 //! | ONNX | the same | since 8 | NumPy's |
 //!
-//! Floats are computed exactly and rounded once, but for powers, which are rounded from float64. Integers wrap; division
-//! truncates toward zero, and by zero is an error (the text is silent); what `Mod` leaves has the sign of the divisor, with
-//! `fmod` that of the dividend. The attribute `consumed_inputs` of the first version says nothing about values.
+//! Floats are computed exactly and rounded once, but for powers, which are rounded from float64.
+//! Integers wrap; division truncates toward zero, and by zero is an error (the text is silent);
+//! what `Mod` leaves has the sign of the divisor, with `fmod` that of the dividend. The attribute
+//! `consumed_inputs` of the first version says nothing about values.
 
 use gradus_core::convert::{self, FromNumber, usize_of_i64};
 use gradus_core::element::Bool;
@@ -68,7 +69,8 @@ impl Operation {
             (Number::Int(a), Number::Int(b)) => Number::Int(match self {
                 Operation::Add => a + b,
                 Operation::Sub => a - b,
-                // Products of integers of 64 bits without a sign may be beyond 128 bits with one; the low bits count.
+                // Products of integers of 64 bits without a sign may be beyond 128 bits with one;
+                // the low bits count.
                 Operation::Mul => a.wrapping_mul(b),
                 Operation::Div => a.checked_div(b).ok_or_else(by_zero)?,
                 Operation::FloorDiv => {
@@ -93,8 +95,8 @@ impl Operation {
                 Operation::SquaredDifference => (a - b).wrapping_mul(a - b),
                 _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
             }),
-            // The types narrower than float64 have at most 24 bits of precision, and float64 at least 2 * 24 + 2: so
-            // rounding to float64 first does not change the second rounding.
+            // The types narrower than float64 have at most 24 bits of precision, and float64 at
+            // least 2 * 24 + 2: so rounding to float64 first does not change the second rounding.
             (Number::Float(a), Number::Float(b)) => Number::Float(match self {
                 Operation::Add => a + b,
                 Operation::Sub => a - b,
@@ -237,7 +239,7 @@ fn all<T: FromNumber>(operation: Operation, a: &Tensor, b: &Tensor, shape: Shape
 
 /// For each element of a shape, in order, the place of the element that is broadcast to it.
 struct Places {
-    /// By axis from the last: extent of the result, step in the operand, index.
+    /// By axis from the last: dimension of the result, step in the operand, index.
     axes: Vec<(usize, usize, usize)>,
     place: usize,
     left: usize,

@@ -8,8 +8,9 @@
 //! | ONNX | `Cast` | 19, 21, 23 | and `saturate` | 8-bit floats; 4-bit integers; float4 |
 //! | ONNX | `Cast` | 24, 25, 28 | and `round_mode` | `float8_e8m0`; 2-bit integers; float6 |
 //!
-//! The rules are [`convert::cast`]'s. What the text leaves undefined is defined there: floats beyond the range of an
-//! integer type lose their high bits, as the text says of integers; negative numbers are NaN in `float8_e8m0`.
+//! The rules are [`convert::cast`]'s. What the text leaves undefined is defined there: floats
+//! beyond the range of an integer type lose their high bits, as the text says of integers; negative
+//! numbers are NaN in `float8_e8m0`.
 
 use gradus_core::convert::{self, Rules, ScaleRounding};
 use gradus_core::float::Overflow;
@@ -46,7 +47,7 @@ impl Cast {
     }
 }
 
-/// What the attributes choose.
+/// The conversion rules that the attributes choose.
 pub(crate) fn rules(saturate: bool, round_mode: Option<&str>) -> Result<Rules> {
     let overflow = if saturate { Overflow::Saturate } else { Overflow::Special };
     let scale_rounding = match round_mode {

@@ -1,10 +1,11 @@
-//! Shapes of operators that compute each element on its own, and what they make of symbolic elements.
+//! Shapes of operators that compute each element on its own, and what they make of symbolic
+//! elements.
 //!
 //! | rule | operators |
 //! |---|---|
 //! | as the first input | functions of one tensor, normalisations, activations |
 //! | broadcast | functions of two or more tensors, since version 7; before, as the first input |
-//! | whole numbers | `Add`, `Sub`, `Mul`, `Div`, `Mod`, `Min`, `Max`, `Pow`, comparisons, logic, `Where`, `Neg`, `Abs`, `Sign`, `Clip`, `Cast` are computed on symbols |
+//! | integers | `Add`, `Sub`, `Mul`, `Div`, `Mod`, `Min`, `Max`, `Pow`, comparisons, logic, `Where`, `Neg`, `Abs`, `Sign`, `Clip`, `Cast` are computed on symbols |
 //! | fractions | `Cast` to a float, `Add`, `Sub`, `Mul`, `Div`, `Floor`, `Ceil`, `Cast` back: exactly, as long as the numbers fit the float's precision, which is an assumption where it is not known |
 
 use std::sync::Arc;
@@ -47,7 +48,8 @@ pub(crate) fn microsoft_same(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
 }
 
-/// The extents that all inputs from one on broadcast to; of versions before 7, those of the first.
+/// The dimensions that all inputs from one on broadcast to; of versions before 7, those of the
+/// first.
 pub(crate) fn broadcast_inputs(cx: &mut Cx<'_, '_>, first: usize) -> Result<Vec<Dim>, Stop> {
     // OpenVINO says it by node.
     if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
@@ -73,7 +75,7 @@ pub(crate) fn bit_cast(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::Tensor(TensorFact::new(to, Some(cx.dims(0)?)))])
 }
 
-/// The elements of whole numbers made from those of one input.
+/// The elements of integers made from those of one input.
 fn mapped(cx: &mut Cx<'_, '_>, of: &mut dyn FnMut(&mut Cx<'_, '_>, Dim) -> Option<Dim>) -> Option<Elements> {
     let all = cx.integers(0)?;
     let results = all.iter().map(|&dim| of(cx, dim)).collect::<Option<Vec<_>>>()?;
@@ -162,7 +164,8 @@ fn precision(dtype: DType) -> Option<u32> {
     }
 }
 
-/// Whether a whole number is exact in a float type: proved, or taken for granted where that is open.
+/// Returns true if an integer is exact in a float type: proved, or assumed where that
+/// is open.
 fn exact(cx: &mut Cx<'_, '_>, dim: Dim, dtype: DType) -> bool {
     let Some(bits) = precision(dtype) else { return false };
     let most = 1i64 << bits;
@@ -171,7 +174,7 @@ fn exact(cx: &mut Cx<'_, '_>, dim: Dim, dtype: DType) -> bool {
         return value.unsigned_abs() <= most.unsigned_abs();
     }
     let low = bounds.least().is_some_and(|least| least >= -most);
-    // No tensor has an extent or a number of elements beyond the integers of float64.
+    // No tensor has a dimension or a number of elements beyond the integers of float64.
     let high = dtype == DType::F64 || bounds.greatest().is_some_and(|greatest| greatest <= most);
     (low || cx.may_assume(dim, ">=", Dim::Known(-most)))
         && (high || cx.may_assume(dim, "<=", Dim::Known(most)))
@@ -229,7 +232,7 @@ pub(crate) fn cast(cx: &mut Cx<'_, '_>, to: Option<DType>) -> Outcome {
             Elements::Integers(all) if to.is_float() => {
                 let each = all.iter().map(|&dim| exact(cx, dim, to).then(|| Fraction::whole(dim)));
                 let each = each.collect::<Option<Vec<_>>>();
-                // What is known to the last element is evaluated.
+                // Tensors whose elements are all known are evaluated.
                 let symbolic = all.iter().any(|dim| dim.known().is_none());
                 each.filter(|_| symbolic).map_or(Elements::Unknown, |all| Elements::Fractions(all.into()))
             }
@@ -269,7 +272,7 @@ pub(crate) fn cast(cx: &mut Cx<'_, '_>, to: Option<DType>) -> Outcome {
     Ok(vec![Fact::Tensor(TensorFact { dtype: to, dims, elements })])
 }
 
-/// Whether a comparison holds, if that is decided: 0 or 1.
+/// Returns true if a comparison holds, if that is decided: 0 or 1.
 fn compare(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<i64> {
     let apart = cx.symbols().subtract(a, b)?;
     let bounds = cx.symbols().bounds(apart);
@@ -295,7 +298,7 @@ fn compare(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<i64> {
     }
 }
 
-/// The element that an operator makes of two whole numbers, if it has a canonical form.
+/// The element that an operator makes of two integers, if it has a canonical form.
 fn combined(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
     let (name, fmod) = match name {
         "Fmod" => ("Mod", true),
@@ -347,7 +350,7 @@ fn combined(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
     }
 }
 
-/// The elements of inputs of whole numbers, brought to the shape of the result.
+/// The elements of inputs of integers, brought to the shape of the result.
 fn aligned(cx: &mut Cx<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<Vec<Dim>>> {
     let result = known_shape(result).filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
     let each = inputs.iter().map(|&input| {
@@ -403,7 +406,7 @@ fn binary_elements(cx: &mut Cx<'_, '_>, dims: &[Dim]) -> Option<Elements> {
         let known = all.iter().all(|operand| operand[i].known().is_some());
         let result = match result {
             Some(result) if logical || cx.fits(result, dtype) => result,
-            // What is known is evaluated, with the wrap of its type.
+            // Known elements are evaluated, with the wrap of their type.
             _ if known => return None,
             _ if logical => {
                 cx.data("a comparison that the extents decide", Bounds::between(Some(0), Some(1)))
@@ -441,7 +444,7 @@ fn progression(cx: &mut Cx<'_, '_>, name: &str, dtype: DType) -> Option<Elements
 }
 
 fn fractions(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, dims: &[Dim]) -> Option<Elements> {
-    // Of floats, a quotient is a quotient.
+    // For floats, a floor division is a division.
     let name = if name == "FloorDiv" { "Div" } else { name };
     let is_fraction = |elements: &Elements| matches!(elements, Elements::Fractions(_));
     if !matches!(name, "Add" | "Sub" | "Mul" | "Div" | "FloorDiv") {
@@ -473,7 +476,8 @@ fn computed(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, a: Fraction, b: Fract
                 (over, under)
             }
             by @ Dim::Symbolic(_) => {
-                // Exact quotients only: whether another is rounded up to a whole number is not known.
+                // Exact quotients only: whether another is rounded up to an integer is not
+                // known.
                 let over = symbols.multiply(a.over, Dim::Known(b.under))?;
                 if !symbols.divides(by, over) {
                     return None;
@@ -492,7 +496,8 @@ fn computed(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, a: Fraction, b: Fract
     };
     let (over, under) = lowest(cx, over, under)?;
     let power_of_two = under & (under - 1) == 0;
-    // A quotient of whole numbers within the precision is never rounded to a whole number that it does not have.
+    // A quotient of integers within the precision is never rounded to an integer that it
+    // does not have.
     if !power_of_two && name != "Div" {
         return None;
     }

@@ -7,7 +7,8 @@
 //! | `Select` | `Where` | |
 //! | `Convert`, `ConvertLike` | `Cast`, `CastLike` | |
 //!
-//! `auto_broadcast` is `numpy` unless it says `none` or `pdpd`: then the result has the first input's shape.
+//! `auto_broadcast` is `numpy` unless it says `none` or `pdpd`: then the result has the first
+//! input's shape.
 
 use gradus_core::convert::{self, FromNumber};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
@@ -70,8 +71,8 @@ fn both_as(cx: &NodeCx<'_>, operation: Operation) -> Result<Box<dyn Op>> {
     Ok(Box::new(Binary { operation, broadcast }))
 }
 
-/// A bound of Clamp in the type of the elements. Of integers, it is the least one above or the greatest one below, as far as the
-/// type goes.
+/// A bound of Clamp in the type of the elements. Of integers, it is the least one above or the
+/// greatest one below, as far as the type goes.
 pub(crate) fn clamp_bound(bound: f64, up: bool, dtype: DType) -> Result<Tensor> {
     fn whole<T: FromNumber>(bound: f64) -> Tensor {
         Tensor::scalar(T::from_f64(bound))

@@ -39,8 +39,8 @@ fn number(cx: &mut Cx<'_, '_>, value: f64) -> Result<V> {
     cx.number(value, dtype)
 }
 
-/// Integers are rounded down unless the attribute says otherwise. ONNX cuts them toward zero: one less where something is
-/// left over that has another sign than the divisor.
+/// Integers are rounded down unless the attribute says otherwise. ONNX cuts them toward zero: one
+/// less where something is left over that has another sign than the divisor.
 pub(crate) fn divide(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
     let quotient = cx.put("Div", &[a, b], &[])?;
@@ -55,13 +55,14 @@ pub(crate) fn divide(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Sub", &[quotient, less], &[])?])
 }
 
-/// What a quotient of integers, cut toward zero, leaves: ONNX has remainders with the sign of the dividend only of floats.
+/// The remainder of a quotient of integers that is truncated: ONNX has remainders with the sign of
+/// the dividend only of floats.
 fn left_over(cx: &mut Cx<'_, '_>, a: V, b: V, quotient: V) -> Result<V> {
     let covered = cx.put("Mul", &[quotient, b], &[])?;
     cx.put("Sub", &[a, covered], &[])
 }
 
-/// Whether a remainder is not zero and has another sign than the divisor.
+/// Returns true if a remainder is not zero and has another sign than the divisor.
 fn differs(cx: &mut Cx<'_, '_>, rest: V, by: V) -> Result<V> {
     let zero = number(cx, 0.0)?;
     let (below, by_below) = (cx.put("Less", &[rest, zero], &[])?, cx.put("Less", &[by, zero], &[])?);
@@ -80,7 +81,8 @@ pub(crate) fn floor_mod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![floor_mod_of_floats(cx, a, b)?])
 }
 
-/// The remainder of floats with the sign of the divisor: ONNX has only that with the sign of the dividend.
+/// The remainder of floats with the sign of the divisor: ONNX has only that with the sign of the
+/// dividend.
 pub(crate) fn floor_mod_of_floats(cx: &mut Cx<'_, '_>, a: V, b: V) -> Result<V> {
     let rest = cx.put("Mod", &[a, b], &[int("fmod", 1)])?;
     let less = differs(cx, rest, b)?;

@@ -34,7 +34,7 @@ pub(crate) fn modulo(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     binary(cx, if truncates { "Mod" } else { "FloorMod" })
 }
 
-/// Whether a type of floats holds all numbers of another type.
+/// Returns true if a type of floats holds all numbers of another type.
 fn holds(floats: DType, other: DType) -> bool {
     Format::of(floats).is_some_and(|own| match Format::of(other) {
         Some(other) => other.precision() <= own.precision() && other.least_exponent() >= own.least_exponent(),
@@ -79,7 +79,8 @@ pub(crate) fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![if base == DType::F64 { power } else { cx.converted(power, base)? }])
 }
 
-/// Bounds are inputs, or floats of older versions. Those that are missing are the ends of the type, which integers keep to anyway.
+/// Bounds are inputs, or floats of older versions. Those that are missing are the ends of the type,
+/// which integers keep to anyway.
 pub(crate) fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.edges_of_floats(open::NAN);
     let mut value = cx.input(0)?;

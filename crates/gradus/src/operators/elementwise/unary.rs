@@ -8,8 +8,8 @@
 //! | ONNX | `Sqrt`, `Reciprocal` | rounded once |
 //! | ONNX | `Exp`, `Log`, `Sin`, `Cos`, `Tan`, `Asin`, `Acos`, `Atan`, `Sinh`, `Cosh`, `Tanh`, `Asinh`, `Acosh`, `Atanh`, `Sigmoid`, `Softplus` | computed in float64, then rounded |
 //!
-//! Ceil keeps integers, zeros of either sign, infinities and NaN as they are. Relu keeps NaN; -0.0 becomes 0.0.
-//! The attribute `consumed_inputs` of the first versions says nothing about values.
+//! Ceil keeps integers, zeros of either sign, infinities and NaN as they are. Relu keeps NaN; -0.0
+//! becomes 0.0. The attribute `consumed_inputs` of the first versions says nothing about values.
 
 use gradus_core::convert::{self, FromNumber};
 use gradus_core::element::Bool;
@@ -80,8 +80,8 @@ pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
-/// The size of the bounds that Clip has where none is given: of floats, the greatest finite number, so that infinities become
-/// that. Version 6 says float32's for all types.
+/// The size of the bounds that Clip has where none is given: of floats, the greatest finite number,
+/// so that infinities become that. Version 6 says float32's for all types.
 pub(crate) fn missing_bound(dtype: DType, since: i64) -> Option<f64> {
     let format = Format::of(if (6..11).contains(&since) { DType::F32 } else { dtype })?;
     dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))

@@ -1,4 +1,5 @@
-//! Operators that make tensors of a shape that is given, and those that turn one kind of data into another.
+//! Operators that make tensors of a shape that is given, and those that turn one kind of data into
+//! another.
 //!
 //! | operators | shape |
 //! |---|---|

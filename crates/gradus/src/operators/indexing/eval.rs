@@ -86,7 +86,8 @@ pub(crate) fn gather_elements(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) 
     one(data.picked(shape, &pointed(data, indices, attributes.int("axis")?.unwrap_or(0))?)?)
 }
 
-/// Where blocks start that tuples of indices name, how long they are, and the extents of all of them.
+/// Where blocks start that tuples of indices name, how long they are, and the dimensions of all of
+/// them.
 fn blocks(data: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, usize, Vec<usize>)> {
     let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
     let (&depth, before) =

@@ -3,8 +3,8 @@
 //! | operators | shape |
 //! |---|---|
 //! | `Slice` | along each axis, `ceil((end - start)/step)`, where bounds below 0 count from the end and all are clamped |
-//! | `Split`, `Concat` | parts of an axis; the sum along an axis, other extents equal |
-//! | `Gather`, `GatherElements`, `GatherND` | the indices' extents in place of those they choose from |
+//! | `Split`, `Concat` | parts of an axis; the sum along an axis, other dimensions equal |
+//! | `Gather`, `GatherElements`, `GatherND` | the indices' dimensions in place of those they choose from |
 //! | `Scatter`, `ScatterElements`, `ScatterND`, `TensorScatter` | the first input's |
 //! | `Transpose`, `Expand`, `Tile`, `Pad`, `CenterCropPad`, `ReverseSequence` | by axis |
 //! | `DepthToSpace`, `SpaceToDepth`, `Compress` | by axis |
@@ -30,7 +30,7 @@ pub(crate) fn with_elements(cx: &Cx<'_, '_>, dims: impl Into<Dims>, elements: El
 /// The elements that lie at these places of the first input.
 pub(crate) fn chosen(cx: &mut Cx<'_, '_>, places: impl FnOnce(&[usize]) -> Option<Vec<usize>>) -> Elements {
     let choose = |cx: &mut Cx<'_, '_>| {
-        // What is long is evaluated, if it is known.
+        // Long tensors are evaluated if they are known.
         let shape = cx.tensor(0)?.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
         let all = cx.integers(0)?;
         let places = places(shape.dims())?;
@@ -43,7 +43,7 @@ pub(crate) fn chosen(cx: &mut Cx<'_, '_>, places: impl FnOnce(&[usize]) -> Optio
 /// Bounds beyond these mean "to the end": no tensor is that long, and exporters write them so.
 const TO_THE_END: i64 = (1 << 31) - 1;
 
-/// A slice along one axis: its extent, and its first element if that is known.
+/// A slice along one axis: its dimension, and its first element if that is known.
 pub(crate) struct Cut {
     pub(crate) len: Dim,
     start: Option<Dim>,
@@ -59,7 +59,7 @@ fn from_first(cx: &mut Cx<'_, '_>, bound: Dim, len: Dim) -> Option<Dim> {
 }
 
 pub(crate) fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64) -> Option<Cut> {
-    // What counts from the end: clamped, so that far bounds do not overflow.
+    // Bounds that count from the end are clamped, so that far bounds do not overflow.
     let far = |cx: &mut Cx<'_, '_>, bound: Dim| match bound {
         Dim::Known(value) if value <= -TO_THE_END => Some(None),
         Dim::Known(value) if value >= TO_THE_END => {
@@ -85,7 +85,8 @@ pub(crate) fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64
         return Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) });
     }
     let last = cx.subtract(len, Dim::ONE);
-    // A start before the first element is that, as `indices::sliced` says; there is none of no elements.
+    // A start before the first element is that, as `indices::sliced` says; there is none of no
+    // elements.
     let from = match from {
         None => Dim::ZERO,
         Some(bound) => cx.greatest(bound, Dim::ZERO),
@@ -107,7 +108,8 @@ pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
     sliced(cx, 3, 4)
 }
 
-/// Slices by the bounds that attributes or inputs name; which inputs name axes and steps, standards say differently.
+/// Slices by the bounds that attributes or inputs name; which inputs name axes and steps, standards
+/// say differently.
 pub(crate) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize) -> Outcome {
     let dims = cx.dims(0)?;
     let list = |cx: &mut Cx<'_, '_>, name: &str, input: usize| -> Result<Option<Dims>, Stop> {
@@ -193,7 +195,7 @@ pub(crate) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize)
     with_elements(cx, all, elements)
 }
 
-/// An extent that is at most another.
+/// A dimension that is at most another.
 fn shorter(cx: &mut Cx<'_, '_>, dim: Dim, why: &str) -> Dim {
     let most = cx.symbols().bounds(dim).greatest();
     cx.data(why, Bounds::between(Some(0), most))
@@ -208,7 +210,8 @@ pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
     gathered(cx, axis, 0)
 }
 
-/// What the indices choose along an axis; the first axes of both are the same, if they are a batch.
+/// The elements that the indices choose along an axis; the first axes of both are the same, if they
+/// are a batch.
 pub(crate) fn gathered(cx: &mut Cx<'_, '_>, axis: usize, batch: usize) -> Outcome {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     if batch > axis || batch > indices.len() {

@@ -27,7 +27,7 @@ use crate::operators::nn::infer::of;
 use crate::operators::output::{self, allowed};
 use crate::operators::{indexing, indices, layout};
 
-/// The integers of an input, or as many extents that the data decide.
+/// The integers of an input, or as many dimensions that the data decide.
 fn integers_or(cx: &mut Cx<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>, Stop> {
     if let Some(all) = cx.integers(input) {
         return Ok(all.to_vec());
@@ -57,7 +57,7 @@ pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(facts)
 }
 
-/// Whether all indices are known to be within the axis: since version 8, others give zeros.
+/// Returns true if all indices are known to be within the axis: since version 8, others give zeros.
 fn all_within(cx: &mut Cx<'_, '_>, axis: usize) -> Result<bool, Stop> {
     let extent = cx.dims(0)?[axis];
     let Some(indices) = cx.known_integers(1) else { return Ok(false) };
@@ -80,7 +80,7 @@ pub(crate) fn gather_nd_merged(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(facts)
 }
 
-/// What a strided slice does at one place of its bounds.
+/// The effect of one entry of the bounds of a strided slice.
 enum Stride {
     /// Slices the axis: from, to, step, if they are known.
     Cut(usize, Option<(Dim, Dim, i64)>),
@@ -113,7 +113,7 @@ impl Masks {
         self.0[mask].get(at).is_some_and(|&bit| bit != 0)
     }
 
-    /// What is done to the axes of a tensor by that many bounds, of which some may not be known.
+    /// Plans the axes of a tensor under that many bounds, some of which may be unknown.
     fn plan(
         &self,
         rank: usize,
@@ -313,7 +313,8 @@ pub(crate) fn blocks(cx: &mut Cx<'_, '_>) -> Outcome {
     like_first(cx, all)
 }
 
-/// Blocks of the spatial axes to the batch, or back; the extents that are added or cut off are inputs.
+/// Blocks of the spatial axes to the batch, or back; the dimensions that are added or cut off are
+/// inputs.
 pub(crate) fn batches(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
     let inputs = [cx.integers(1), cx.integers(2), cx.integers(3)];
@@ -361,7 +362,7 @@ pub(crate) fn segments(cx: &mut Cx<'_, '_>) -> Outcome {
     like_first(cx, all)
 }
 
-/// The input's extents, but where sizes are given along axes.
+/// The input's dimensions, but where sizes are given along axes.
 pub(crate) fn transformed(cx: &mut Cx<'_, '_>) -> Outcome {
     let mut all = cx.dims(0)?.to_vec();
     if cx.has(2) {
@@ -476,7 +477,7 @@ fn run_parts(cx: &mut EvalCx<'_>, sizes: &[i64]) -> Computed<Vec<Value>> {
     called(cx, layout::eval::split, vec![("axis", Content::Int(axis))], &inputs)
 }
 
-/// The extent of the axis that the second input names.
+/// The dimension of the axis that the second input names.
 fn extent(cx: &EvalCx<'_>) -> Computed<i64> {
     let shape = cx.tensor(0)?.shape();
     Ok(i64_of(shape[indices::axis(cx.integer(1)?, shape.rank())?]))

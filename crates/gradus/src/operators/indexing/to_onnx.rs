@@ -16,7 +16,8 @@ fn indices(cx: &mut Cx<'_, '_>, input: usize) -> Result<V> {
     if cx.dtype(input)? == DType::I32 { cx.input(input) } else { cx.whole(input) }
 }
 
-/// Notes what ONNX does not do, unless all indices are known to be those of elements along the axis.
+/// Notes what ONNX does not do, unless all indices are known to be those of elements along the
+/// axis.
 fn out_of_range(cx: &mut Cx<'_, '_>, axis: usize) -> Result<()> {
     const WHY: &str = "an index out of range gives zeros in OpenVINO, and is an error in ONNX";
     match (cx.known_integers(1)?, cx.known_extent(0, axis)) {
@@ -108,7 +109,7 @@ enum Bound {
     At(usize),
 }
 
-/// What the masks make of the bounds.
+/// The bounds of a strided slice with its masks applied.
 #[derive(Default)]
 struct Plan {
     /// Axes that are sliced: from, to, step.

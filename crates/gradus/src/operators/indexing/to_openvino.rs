@@ -8,7 +8,8 @@ use crate::conversion::open;
 use crate::conversion::target::V;
 use crate::conversion::to_openvino::{numpy, say};
 
-/// Along other axes than the one that is chosen from, OpenVINO wants as many indices as there are elements.
+/// Along other axes than the one that is chosen from, OpenVINO wants as many indices as there are
+/// elements.
 pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (mut x, indices) = (cx.input(0)?, cx.input(1)?);
     let named = cx.attributes.int("axis")?.unwrap_or(0);

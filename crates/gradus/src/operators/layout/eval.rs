@@ -1,4 +1,5 @@
-//! Running operators that only move elements: each makes a list of [places](super::places) and takes what lies there.
+//! Running operators that only move elements: each makes a list of [places](super::places) and
+//! takes what lies there.
 //!
 //! | operators | versions |
 //! |---|---|

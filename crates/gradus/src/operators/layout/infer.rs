@@ -2,7 +2,7 @@
 //!
 //! | operators | shape |
 //! |---|---|
-//! | `Reshape` | the second input; 0 is the input's extent there, unless `allowzero`; -1 is what is left |
+//! | `Reshape` | the second input; 0 is the input's dimension there, unless `allowzero`; -1 is what is left |
 //! | `Flatten` | two axes: those before `axis`, and the others |
 //! | `Squeeze`, `Unsqueeze` | axes of one element less, or more |
 //! | `Identity`, `Dropout` | the input's |
@@ -59,7 +59,7 @@ pub(crate) fn expand(cx: &mut Cx<'_, '_>) -> Outcome {
     spread(cx, &all)
 }
 
-/// The first input's elements, broadcast to these extents.
+/// The first input's elements, broadcast to these dimensions.
 pub(crate) fn spread(cx: &mut Cx<'_, '_>, all: &[Dim]) -> Outcome {
     let dims = cx.dims(0)?;
     let count = crate::fact::known_shape(all).map(|shape| shape.len());
@@ -99,7 +99,7 @@ pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
     repeated(cx, &dims, &repeats)
 }
 
-/// The first input with these extents, each axis so many times.
+/// The first input with these dimensions, each axis so many times.
 pub(crate) fn repeated(cx: &mut Cx<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> Outcome {
     let all: Vec<_> = dims.iter().zip(repeats.iter()).map(|(&dim, &times)| cx.multiply(dim, times)).collect();
     let elements = match (cx.integers(0), repeats) {
@@ -226,12 +226,13 @@ fn even_parts(cx: &mut Cx<'_, '_>, whole: Dim, parts: usize) -> Result<Vec<Dim>,
         let size = cx.least(chunk, rest);
         cx.greatest(size, Dim::ZERO)
     };
-    // What no output takes is not listed: an attribute may name any number.
+    // Values that no output takes are not listed: an attribute may name any number.
     let named = parts.min(count);
     Ok(if even { vec![chunk; named] } else { (0..named).map(size).collect() })
 }
 
-/// Parts of these sizes, one behind the other along an axis. None may be below zero, though others make up for it.
+/// Parts of these sizes, one behind the other along an axis. None may be below zero, though others
+/// make up for it.
 pub(crate) fn parts_of(cx: &mut Cx<'_, '_>, dims: &[Dim], axis: usize, sizes: &[Dim]) -> Outcome {
     if let Some((part, size)) =
         sizes.iter().enumerate().find_map(|(part, size)| Some((part, size.known().filter(|&size| size < 0)?)))
@@ -337,10 +338,10 @@ pub(crate) fn space_to_depth(cx: &mut Cx<'_, '_>) -> Outcome {
     like_first(cx, all)
 }
 
-/// The first input's elements under other extents.
+/// The first input's elements under other dimensions.
 pub(crate) fn reshaped(cx: &mut Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
     let elements = cx.elements(0);
-    // A tensor holds its shape itself; whole numbers do not, and fractions neither.
+    // A tensor holds its shape itself; integers do not, and fractions neither.
     let dims = dims.into();
     let elements = match elements {
         Elements::Known(tensor) => {
@@ -353,12 +354,13 @@ pub(crate) fn reshaped(cx: &mut Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
     Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims), elements })])
 }
 
-/// What is left of a number of elements when some extents are taken out.
+/// The quotient of a number of elements by some dimensions.
 pub(crate) fn quotient(cx: &mut Cx<'_, '_>, all: &[Dim], taken: &[Dim]) -> Result<Dim, Stop> {
     let mut left = all.to_vec();
     let mut below = Vec::new();
     for dim in taken {
-        // Nothing is changed by what stands on both sides, unless it is zero; and then -1 has no meaning.
+        // Nothing is changed by what stands on both sides, unless it is zero; and then -1 has no
+        // meaning.
         match left.iter().position(|other| other == dim) {
             Some(at) if *dim != Dim::ZERO => {
                 left.remove(at);
@@ -395,7 +397,7 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
     reshape_to(cx, &target, allow_zero)
 }
 
-/// The first input in the shape of which these are the extents, but for 0 and -1.
+/// The first input in the shape of which these are the dimensions, but for 0 and -1.
 pub(crate) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) -> Outcome {
     let given = cx.known_dims(0);
     let mut dims: Vec<Option<Dim>> = Vec::with_capacity(target.len());
@@ -419,7 +421,7 @@ pub(crate) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) 
                 return Err(Stop::shape(format!("element {axis} of the shape is {value}")));
             }
             Dim::Known(_) => Some(dim),
-            // 0 would mean the input's extent, which is the same.
+            // 0 would mean the input's dimension, which is the same.
             _ if same == Some(dim) && cx.symbols().at_least(dim, 0) => Some(dim),
             _ if cx.symbols().at_least(dim, 1) => Some(dim),
             _ if cx.symbols().rank(dim).0 == 1 => {
@@ -465,7 +467,8 @@ pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Outcome {
     reshaped(cx, [before, after])
 }
 
-/// The axes that an attribute or an input names, or why they are not known. Nothing if neither is given.
+/// The axes that an attribute or an input names, or why they are not known. Nothing if neither is
+/// given.
 pub(crate) fn named_axes(cx: &mut Cx<'_, '_>) -> Result<Option<Vec<i64>>, Stop> {
     if let Some(axes) = cx.attributes.ints("axes")? {
         return Ok(Some(axes.to_vec()));

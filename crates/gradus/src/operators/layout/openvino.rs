@@ -2,8 +2,8 @@
 //!
 //! | OpenVINO | elsewhere | what differs |
 //! |---|---|---|
-//! | `Reshape` | `Reshape` | 0 is the input's extent only with `special_zero` |
-//! | `Squeeze` | `Squeeze` | no axes are all of one element; named axes of other extents stay |
+//! | `Reshape` | `Reshape` | 0 is the input's dimension only with `special_zero` |
+//! | `Squeeze` | `Squeeze` | no axes are all of one element; named axes of other dimensions stay |
 //! | `Transpose` | `Transpose` | the order is an input; an empty one turns all axes |
 //! | `Broadcast` | `Expand` | `numpy`: the target is the shape; `explicit`: and says which axes the input's are; `bidirectional` is `Expand` |
 //! | `Tile` | `Tile` | fewer repeats or fewer axes are filled up with 1 in front |
@@ -40,8 +40,8 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
     reshape_to(cx, &target, allow_zero)
 }
 
-/// Named axes of other than one element stay. One whose extent is not known is taken to have one, as OpenVINO does, unless the
-/// node says that it may stay.
+/// Named axes of other than one element stay. One whose dimension is not known is taken to have
+/// one, as OpenVINO does, unless the node says that it may stay.
 pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
     let axes = named_axes(cx).map(|axes| axes.filter(|axes| !axes.is_empty()));
     let (dims, skips) = (cx.dims(0)?, cx.attributes.flag("allow_axis_skip", false)?);

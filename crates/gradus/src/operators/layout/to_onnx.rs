@@ -10,7 +10,7 @@ use crate::conversion::target::{NONE, V};
 use crate::conversion::to_onnx::{int, len_of, word};
 use crate::operators::indices::axis as axis_of;
 
-/// Notes what an extent that does not fit becomes, if there may be one.
+/// Notes what a dimension that does not fit becomes, if there may be one.
 fn narrow(cx: &mut Cx<'_, '_>) {
     let most = i64::from(i32::MAX);
     let fits = |dims: Vec<Option<i64>>| dims.iter().all(|dim| dim.is_some_and(|dim| dim <= most));
@@ -66,8 +66,8 @@ pub(crate) fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 const DOUBLE: i64 = 11;
 
 impl Cx<'_, '_> {
-    /// A range of scalars of one type, its elements cast to another. Of the types that ONNX has no ranges of, integers are
-    /// counted in int64, and short floats in float32.
+    /// A range of scalars of one type, its elements cast to another. Of the types that ONNX has no
+    /// ranges of, integers are counted in int64, and short floats in float32.
     pub(crate) fn ranged(&mut self, scalars: [V; 3], from: DType, to: DType) -> Result<V> {
         if !to.is_integer() {
             self.rounding(open::RANGE);
@@ -91,7 +91,7 @@ impl Cx<'_, '_> {
     }
 }
 
-/// Without axes, or with none, all of one element go. Named axes of other extents stay.
+/// Without axes, or with none, all of one element go. Named axes of other dimensions stay.
 pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
     let known = if cx.has(1) { cx.known_integers(1)? } else { Some(Vec::new()) };
@@ -129,7 +129,7 @@ pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Squeeze", &[x, axes], &[])?])
 }
 
-/// What ONNX does not do.
+/// The error for features that ONNX lacks.
 const SKIPPED: &str =
     "an axis that is to go but has other than one element stays in OpenVINO, and is an error in ONNX";
 
@@ -155,7 +155,7 @@ pub(crate) fn broadcast(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Expand", &[x, target], &[])?])
 }
 
-/// What is missing of repeats or axes is 1, in front.
+/// Missing repeats or axes are 1, in front.
 pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (mut x, mut repeats) = (cx.input(0)?, cx.whole_list(1)?);
     let (rank, count) = (cx.rank(0)?, len_of(cx, 1)?);
@@ -186,7 +186,8 @@ pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Pad", &[x, pads, value], &[word("mode", &mode)])?])
 }
 
-/// ONNX counts indices below zero from the end, OpenVINO only if it says so: otherwise they are none.
+/// ONNX counts indices below zero from the end, OpenVINO only if it says so: otherwise they are
+/// none.
 pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (mut indices, depth) = (cx.whole(0)?, cx.whole_scalar(1)?);
     let signed = matches!(cx.dtype(0)?.class(), Class::Signed);

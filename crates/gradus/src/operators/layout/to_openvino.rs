@@ -64,7 +64,7 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", zero)])?])
 }
 
-/// Two axes: the extents before the axis together, and all others.
+/// Two axes: the dimensions before the axis together, and all others.
 pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let x = cx.input(0)?;
     let axis = cx.attributes.int("axis")?.unwrap_or(1);
@@ -186,7 +186,8 @@ pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    // An empty order would turn all axes as well, but OpenVINO reads no file of constants without bytes.
+    // An empty order would turn all axes as well, but OpenVINO reads no file of constants without
+    // bytes.
     let all = cx.rank_if_known(0).map(|rank| (0..i64_of(rank)).rev().collect());
     let order = cx.attributes.list("perm")?.or(all).unwrap_or_default();
     let (x, order) = (cx.input(0)?, cx.list(&order));

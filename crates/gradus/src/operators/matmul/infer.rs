@@ -20,7 +20,7 @@ fn like(cx: &Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
 }
 
-/// The extents of NumPy's product of two inputs.
+/// The dimensions of NumPy's product of two inputs.
 fn multiplied(cx: &mut Cx<'_, '_>, a: usize, b: usize) -> Result<Vec<Dim>, Stop> {
     let (a, b) = (cx.dims(a)?, cx.dims(b)?);
     product(cx, &a, &b)
@@ -47,7 +47,7 @@ pub(crate) fn product(cx: &mut Cx<'_, '_>, a: &[Dim], b: &[Dim]) -> Result<Vec<D
 }
 
 fn gemm_dims(cx: &mut Cx<'_, '_>, a: usize, b: usize) -> Result<[Dim; 2], Stop> {
-    // Of two factors, one is enough for an axis of the result.
+    // For two factors, one is enough for an axis of the result.
     let (a, b) = (cx.dims_of_rank(a, 2)?, cx.dims_of_rank(b, 2)?);
     let turned = |dims: &[Dim], by: bool| if by { [dims[1], dims[0]] } else { [dims[0], dims[1]] };
     let [rows, inner_a] = turned(&a, cx.attributes.flag("transA", false)?);

@@ -1,6 +1,6 @@
 //! Operators that move a window over spatial axes: convolutions, pooling, and their inverses.
 //!
-//! | padding | extent, from extent `d`, window `w = (kernel - 1)*dilation + 1`, stride `s`, pads `p`, `q` |
+//! | padding | dimension, from dimension `d`, window `w = (kernel - 1)*dilation + 1`, stride `s`, pads `p`, `q` |
 //! |---|---|
 //! | `NOTSET`, `VALID` | `(d + p + q - w)//s + 1`; with `ceil_mode` rounded up, without a window that starts behind `d + p` |
 //! | `SAME_UPPER`, `SAME_LOWER` | `ceil(d/s)` |
@@ -24,7 +24,7 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// From the attributes; the kernel's extents are given where the attribute is not.
+    /// From the attributes; the kernel's dimensions are given where the attribute is not.
     fn of(cx: &Cx<'_, '_>, spatial: usize, kernel: Option<&[Dim]>) -> Result<Windows, Stop> {
         let list = |name: &str, count: usize, default: i64| -> Result<Vec<i64>, Stop> {
             match cx.attributes.ints(name)? {
@@ -56,7 +56,7 @@ impl Windows {
         Ok(Windows { kernel, strides, dilations, pads, same: auto.starts_with("SAME") })
     }
 
-    /// What a window covers along an axis.
+    /// The elements that a window covers along an axis.
     pub(crate) fn window(&self, cx: &mut Cx<'_, '_>, axis: usize) -> Dim {
         let less = cx.subtract(self.kernel[axis], Dim::ONE);
         let spread = cx.multiply(less, Dim::Known(self.dilations[axis]));
@@ -88,7 +88,7 @@ impl Windows {
     }
 }
 
-/// Batch, channels and spatial extents of an input.
+/// Batch, channels and spatial dimensions of an input.
 pub(crate) fn image(cx: &Cx<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims), Stop> {
     let dims = cx.dims(input)?;
     match &*dims {

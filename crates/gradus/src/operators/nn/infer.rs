@@ -16,7 +16,7 @@ pub(crate) fn dropout(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![first, Fact::Tensor(TensorFact::new(mask, Some(dims)))])
 }
 
-/// A tensor of that type and those extents.
+/// A tensor of that type and those dimensions.
 pub(crate) fn of(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
     Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))
 }

@@ -43,7 +43,7 @@ fn windows(cx: &Cx<'_, '_>, kernel: &[Dim]) -> Result<Windows, Stop> {
     Ok(Windows { kernel: kernel.to_vec(), strides, dilations, pads, same: auto.starts_with("same") })
 }
 
-/// The weights' groups times channels of the result, channels of the input, and spatial extents.
+/// The weights' groups times channels of the result, channels of the input, and spatial dimensions.
 fn weights(cx: &mut Cx<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2], Vec<Dim>), Stop> {
     let dims = cx.dims(1)?;
     match &dims[groups.min(dims.len())..] {
@@ -133,7 +133,8 @@ pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
                 let room = cx.subtract(padded, window);
                 let steps = cx.ceil_divide(room, Dim::Known(windows.strides[axis]));
                 let all = cx.add(steps, Dim::ONE);
-                // Pads that make the extents the same are at least 0: short windows are not padded.
+                // Pads that make the dimensions the same are at least 0: short windows are not
+                // padded.
                 let least = if windows.same { windows.count(cx, axis, extent, false) } else { all };
                 cx.greatest(all, least)
             }
@@ -188,7 +189,7 @@ pub(crate) fn sequence(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped([dims[0], directions, dims[1], hidden]), state.clone(), state])
 }
 
-/// Boxes, channels and the extents that attributes name.
+/// Boxes, channels and the dimensions that attributes name.
 pub(crate) fn roi(cx: &mut Cx<'_, '_>) -> Outcome {
     let (dims, boxes) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
     let own =
@@ -222,7 +223,7 @@ pub(crate) fn read_value(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(dtype, dims)])
 }
 
-/// The axes of an image that are resized, and its extents with their pads.
+/// The axes of an image that are resized, and its dimensions with their pads.
 fn interpolated_axes(cx: &mut Cx<'_, '_>, input: usize, rank: usize) -> Result<Option<Vec<usize>>, Stop> {
     let named = match cx.attributes.list("axes")? {
         Some(axes) => Some(axes),
@@ -242,7 +243,8 @@ pub(crate) fn interpolate(cx: &mut Cx<'_, '_>) -> Outcome {
     let dims = cx.dims(0)?;
     let rank = dims.len();
     let by_scales = cx.attributes.text("shape_calculation_mode")? == Some("scales");
-    // Version 4 has sizes and scales and takes one of them; versions 1 and 11 have one input of either.
+    // Version 4 has sizes and scales and takes one of them; versions 1 and 11 have one input of
+    // either.
     let both = cx.node.version == Some(4);
     let Some(axes) = interpolated_axes(cx, if both { 3 } else { 2 }, rank)? else {
         let dims = cx.any_dims("the axes are not known before the run", rank);
@@ -275,7 +277,8 @@ pub(crate) fn interpolate(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(all)])
 }
 
-/// `floor(extent*scale)`, where the product is rounded, and so is only known of whole scales and known extents.
+/// `floor(extent*scale)`, where the product is rounded, and so is only known of whole scales and
+/// known dimensions.
 fn scaled(cx: &mut Cx<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim {
     let whole = scale.and_then(gradus_core::convert::truncated).and_then(|whole| i64::try_from(whole).ok());
     match (extent, scale, whole) {

@@ -1,8 +1,8 @@
-//! Resize, and Upsample before it: images of another extent.
+//! Resize, and Upsample before it: images of another dimension.
 //!
-//! | given | extent |
+//! | given | dimension |
 //! |---|---|
-//! | `sizes` | they are the extents; with `keep_aspect_ratio_policy`, the nearest to one scale for all |
+//! | `sizes` | they are the dimensions; with `keep_aspect_ratio_policy`, the nearest to one scale for all |
 //! | `scales` | `floor(extent*scale)`, the product rounded to float32, as implementations compute it |
 //!
 //! Sources: ONNX Resize-10 to -19, Upsample-1 to -10.
@@ -16,7 +16,7 @@ use crate::infer::{Cx, Outcome, Stop};
 /// Numerators of scales beyond this are rounded with the product.
 const MOST_NUMERATOR: i64 = 1 << 12;
 
-/// What float32 holds exactly.
+/// The caveat for numbers that float32 does not hold exactly.
 const EXACT: i64 = 1 << 24;
 
 pub(crate) fn upsample(cx: &mut Cx<'_, '_>) -> Outcome {
@@ -81,7 +81,7 @@ fn axes(cx: &Cx<'_, '_>, rank: usize) -> Result<Vec<usize>, Stop> {
     }
 }
 
-/// An extent by the one scale for all axes that makes none larger, or none smaller, than asked.
+/// A dimension by the one scale for all axes that makes none larger, or none smaller, than asked.
 fn proportional(dims: &[Dim], sizes: &[Dim], axes: &[usize], policy: &str, axis: usize) -> Option<i64> {
     let scales = axes
         .iter()
@@ -166,7 +166,7 @@ fn floor_of(cx: &mut Cx<'_, '_>, over: Dim, under: i64) -> Dim {
     }
 }
 
-/// Scales that are fractions of extents: only those that are not rounded.
+/// Scales that are fractions of dimensions: only those that are not rounded.
 fn by_fractions(cx: &mut Cx<'_, '_>, dims: &[Dim], axes: &[usize], scales: &[Fraction]) -> Outcome {
     if scales.len() != axes.len() {
         return Err(Stop::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));

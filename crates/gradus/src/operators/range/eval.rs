@@ -7,9 +7,10 @@
 //! | OpenVINO | `Range` | 1 | all numeric types, one for all | of shape [] |
 //! | OpenVINO | `Range` | 4 | any three numeric types; `output_type` | of shape [] |
 //!
-//! Elements are [`RangePlan`]'s: exact, rounded once. So `stash_type`, a precision for running sums, changes nothing
-//! here; it does in the body by which ONNX defines Range as a function, which [`body`] makes and
-//! [`Options::expand_functions`](crate::Options::expand_functions) runs. docs/numerics.md shows where the two differ.
+//! Elements are [`RangePlan`]'s: exact, rounded once. So `stash_type`, a precision for running
+//! sums, changes nothing here; it does in the body by which ONNX defines Range as a function, which
+//! [`body`] makes and [`Options::expand_functions`](crate::Options::expand_functions) runs.
+//! docs/numerics.md shows where the two differ.
 //!
 //! Sources: ONNX Range-11, Range-27; OpenVINO Range-1, Range-4.
 
@@ -64,9 +65,10 @@ pub(crate) const RANGE_4: Signature = Signature {
 
 #[derive(Debug)]
 pub(crate) struct Range {
-    /// The type that inputs are cast to before anything else, and the output's; nothing if it is the inputs'.
+    /// The type that inputs are cast to before anything else, and the output's; nothing if it is
+    /// the inputs'.
     pub(crate) cast_to: Option<DType>,
-    /// Whether a tensor of shape [1] passes for a scalar.
+    /// True if a tensor of shape [1] passes for a scalar.
     lists_of_one: bool,
     /// Start, limit and step in the words of the text.
     pub(crate) labels: [&'static str; 3],
@@ -137,9 +139,9 @@ impl Range {
     }
 }
 
-/// The inputs as OpenVINO Range-4 casts them: toward zero to integers if the output is one; exactly as they are
-/// otherwise, since an accumulation type may be as precise as it likes. A step that the output type would cut to zero
-/// is zero.
+/// The inputs as OpenVINO Range-4 casts them: toward zero to integers if the output is one; exactly
+/// as they are otherwise, since an accumulation type may be as precise as it likes. A step that the
+/// output type would cut to zero is zero.
 fn numbers_cast(numbers: [Number; 3], dtype: DType) -> Result<[Number; 3], RangeError> {
     let arguments = [Argument::Start, Argument::Limit, Argument::Step];
     let mut cast = numbers;
@@ -167,7 +169,8 @@ impl Op for Range {
     }
 }
 
-/// Range by the body that ONNX gives for it, iteration by iteration. The body depends on the element type.
+/// Range by the body that ONNX gives for it, iteration by iteration. The body depends on the
+/// element type.
 #[derive(Debug)]
 pub(crate) struct Body {
     since: i64,
@@ -200,11 +203,13 @@ impl Body {
     }
 }
 
-/// The body of ONNX Range: the number of elements by a quotient of floats, then a loop with a running sum.
+/// The body of ONNX Range: the number of elements by a quotient of floats, then a loop with a
+/// running sum.
 ///
-/// Version 27 runs float16 and bfloat16 in `stash`, and casts each element back; all others take the quotient in
-/// float32, whatever their type. The operators are those of the version's own operator set, so that version 11 has no
-/// valid body for int16: Sub does not take it before version 14.
+/// Version 27 runs float16 and bfloat16 in `stash`, and casts each element back; all others take
+/// the quotient in float32, whatever their type. The operators are those of the version's own
+/// operator set, so that version 11 has no valid body for int16: Sub does not take it before
+/// version 14.
 ///
 /// # Errors
 /// [`Kind::Value`] if `stash` is neither float32 nor float64.

@@ -13,7 +13,8 @@ use crate::fact::{Elements, Fact, Fraction, TensorFact};
 use crate::infer::{Cx, Outcome};
 use crate::operators::range::eval::Range;
 
-/// What is known of a range before a run. Of constants, the plan tells the length; of symbols, the same formula does.
+/// Facts about a range before a run. Of constants, the plan tells the length; of symbols, the
+/// same formula does.
 pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
     let standard = cx.row.map_or(Standard::Onnx, |row| row.standard);
     let range = Range::of(standard, &cx.attributes)?;
@@ -84,7 +85,8 @@ fn count(cx: &mut Cx<'_, '_>, start: Dim, limit: Dim, step: Dim) -> Option<Dim> 
     symbols.greatest(count, Dim::ZERO)
 }
 
-/// The same of fractions. Quotients are of fewer bits than float64 has, so that rounding makes none whole.
+/// The same of fractions. Quotients are of fewer bits than float64 has, so that rounding makes none
+/// whole.
 fn count_of_fractions(cx: &mut Cx<'_, '_>, start: Fraction, limit: Fraction, step: Fraction) -> Option<Dim> {
     if start.rounded || limit.rounded || step.rounded {
         return None;

@@ -1,4 +1,5 @@
-//! Linspace, logspace and geomspace as operators of graphs. ONNX has none of them, so they are of a domain of our own.
+//! Linspace, logspace and geomspace as operators of graphs. ONNX has none of them, so they are of a
+//! domain of our own.
 //!
 //! | operator | inputs | attributes |
 //! |---|---|---|
@@ -6,7 +7,8 @@
 //! | `LogSpace` | `start`, `stop`, `num`, `base` | the same |
 //! | `GeomSpace` | `start`, `stop`, `num` | the same |
 //!
-//! Inputs are scalars. Elements are those of the plans, so a graph gives the bits that a fill gives.
+//! Inputs are scalars. Elements are those of the plans, so a graph gives the bits that a fill
+//! gives.
 
 use gradus_core::{DType, Error, Kind, Number, Result, Value};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError, samples};
@@ -155,7 +157,8 @@ mod tests {
 
     use crate::{Model, Options};
 
-    /// Runs `10 ^ 0, …` of three, and gives the elements as text, or the error; and the inferred type.
+    /// Runs `10 ^ 0, …` of three, and gives the elements as text, or the error; and the inferred
+    /// type.
     fn run(operator: &str, num: i64, dtype: &str) -> (String, String) {
         let mut builder = Builder::new("");
         for (name, tensor) in [("start", 1i64), ("stop", 3), ("num", num), ("base", 10)]

@@ -1,4 +1,5 @@
-//! Running operators that look at many elements at once: reductions, sums along an axis, orders, products of matrices.
+//! Running operators that look at many elements at once: reductions, sums along an axis, orders,
+//! products of matrices.
 //!
 //! | operators | computed |
 //! |---|---|
@@ -30,12 +31,12 @@ pub(crate) fn order(a: Number, b: Number) -> std::cmp::Ordering {
     }
 }
 
-/// What a reduction makes of some numbers.
+/// Describes what a reduction makes of some numbers.
 fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
     let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
     let none = || Error::new(Kind::Value, "there is no element to choose");
     match operator {
-        // Of no elements, the greatest is the least that there is, and the other way round.
+        // For no elements, the greatest is the least that there is, and the other way round.
         "ReduceMax" | "ReduceMin" if numbers.is_empty() => {
             let most = operator == "ReduceMin";
             Ok(match range_of(dtype) {
@@ -100,7 +101,7 @@ pub(crate) fn groups(dims: &[usize], axes: &[usize]) -> Vec<Vec<usize>> {
     (0..count).map(|i| turned[i * size..(i + 1) * size].to_vec()).collect()
 }
 
-/// The extents without some axes, or with 1 in their place.
+/// The dimensions without some axes, or with 1 in their place.
 fn left(dims: &[usize], axes: &[usize], keep: bool) -> Vec<usize> {
     let one = |axis: usize| match (axes.contains(&axis), keep) {
         (false, _) => Some(dims[axis]),

@@ -19,7 +19,8 @@ pub(crate) fn reduce(cx: &mut Cx<'_, '_>) -> Outcome {
     reduced(cx, cx.attributes.flag("keepdims", true)?, cx.attributes.flag("noop_with_empty_axes", false)?)
 }
 
-/// Along the axes that the attribute or the second input names; if none is named, along all or none of them.
+/// Along the axes that the attribute or the second input names; if none is named, along all or none
+/// of them.
 pub(crate) fn reduced(cx: &mut Cx<'_, '_>, keep: bool, empty_is_none: bool) -> Outcome {
     let dims = cx.dims(0)?;
     let axes = match cx.attributes.ints("axes")? {
@@ -48,7 +49,7 @@ pub(crate) fn reduced(cx: &mut Cx<'_, '_>, keep: bool, empty_is_none: bool) -> O
     })])
 }
 
-/// The extents with some axes reduced.
+/// The dimensions with some axes reduced.
 fn kept(dims: &[Dim], axes: &[usize], keep: bool) -> Vec<Dim> {
     let one = |(axis, &dim): (usize, &Dim)| match (axes.contains(&axis), keep) {
         (true, true) => Some(Dim::ONE),
@@ -58,7 +59,7 @@ fn kept(dims: &[Dim], axes: &[usize], keep: bool) -> Vec<Dim> {
     dims.iter().enumerate().filter_map(one).collect()
 }
 
-/// The one element that all elements of whole numbers make.
+/// The one element that all elements of integers make.
 fn folded(cx: &mut Cx<'_, '_>) -> Option<Dim> {
     let dtype = cx.dtype(0).filter(|dtype| dtype.is_integer())?;
     let name = cx.operator;
@@ -66,7 +67,7 @@ fn folded(cx: &mut Cx<'_, '_>) -> Option<Dim> {
         let (first, step) = *both;
         let dims = cx.dims(0).ok()?;
         let count = cx.product(&dims);
-        // Of no elements there is neither a greatest nor a least.
+        // For no elements there is neither a greatest nor a least.
         let symbols = cx.symbols();
         let rest = symbols.subtract(count, Dim::ONE)?;
         let far = symbols.multiply(step, rest)?;
@@ -130,7 +131,8 @@ pub(crate) fn unique(cx: &mut Cx<'_, '_>) -> Outcome {
     uniques(cx, axis, DType::I64, DType::I64)
 }
 
-/// What differs along an axis, or of all elements; the types are those of indices and of counts.
+/// The distinct slices along an axis, or the distinct elements; the types are those of indices and
+/// counts.
 pub(crate) fn uniques(cx: &mut Cx<'_, '_>, axis: Option<i64>, indices: DType, counts: DType) -> Outcome {
     let dims = cx.dims(0)?;
     let (most, count, first) = match axis {

@@ -62,7 +62,8 @@ pub(crate) fn greatest(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     reduce(cx, operator)
 }
 
-/// Of truth values, the least is whether all hold. ONNX takes them since operator set 20, before as numbers.
+/// For truth values, the least is whether all hold. ONNX takes them since operator set 20, before
+/// as numbers.
 pub(crate) fn of_truth(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     if cx.may_be_empty(0) {
         cx.edges(open::EMPTY);

@@ -21,7 +21,8 @@ fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     Ok(vec![reduced(cx, x, operator)?])
 }
 
-/// Reduces a value along the axes that the node names. No axes are all of them, unless the node says that they are none.
+/// Reduces a value along the axes that the node names. No axes are all of them, unless the node
+/// says that they are none.
 fn reduced(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
     let keep = cx.attributes.flag("keepdims", true)?;
     let keep_dims = [say("keep_dims", keep)];
@@ -37,7 +38,8 @@ fn reduced(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
         }
         _ => match cx.rank_if_known(0) {
             Some(rank @ 1..) => cx.all_axes(rank),
-            // A list of all elements is reduced to a scalar, also where they are one that is a scalar already.
+            // A list of all elements is reduced to a scalar, also where they are one that is a
+            // scalar already.
             Some(0) => return flat(cx, value, operator),
             None if !keep => return flat(cx, value, operator),
             None => return Err(not_known("the number of axes of input 0")),

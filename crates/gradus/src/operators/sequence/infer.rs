@@ -1,7 +1,7 @@
 //! Lists of tensors, and values that may be missing.
 //!
-//! The items of a list are known one by one where they were put together in the graph; otherwise what all of them have
-//! in common is.
+//! The items of a list are known one by one where they were put together in the graph; otherwise
+//! what all of them have in common is.
 
 use std::sync::Arc;
 
@@ -13,18 +13,19 @@ use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 use crate::infer::{Cx, Outcome, Stop};
 use crate::operators::nn::infer::of;
 
-/// What all items have in common.
+/// The facts about all items.
 fn common(cx: &mut Cx<'_, '_>, items: &[Fact], dtype: Option<DType>) -> Fact {
     let Some((first, rest)) = items.split_first() else { return Fact::tensor_type(dtype) };
     let first = first.clone().without_elements();
     rest.iter().fold(first, |all, item| {
-        // A symbol stands for one number, and items may differ: only their rank is left where they do.
+        // A symbol stands for one number, and items may differ: only their rank is left where they
+        // do.
         let item = item.clone().without_elements();
         if all == item { all } else { differing(cx, &all, &item) }
     })
 }
 
-/// What two items have in common of which either may be meant.
+/// The facts that hold for both of two items.
 fn differing(cx: &mut Cx<'_, '_>, a: &Fact, b: &Fact) -> Fact {
     cx.join(a, b, "the items of a list differ")
 }

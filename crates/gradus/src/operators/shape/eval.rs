@@ -1,4 +1,5 @@
-//! Shape: the extents of a tensor as a tensor of one axis, or a window of them. Size: how many elements it has.
+//! Shape: the dimensions of a tensor as a tensor of one axis, or a window of them. Size: how many
+//! elements it has.
 //!
 //! | standard | operator | versions | window | output |
 //! |---|---|---|---|---|
@@ -8,9 +9,9 @@
 //! | OpenVINO | `ShapeOf` | 1 | all axes | int64 |
 //! | OpenVINO | `ShapeOf` | 3 | all axes | `output_type`: int64 or int32 |
 //!
-//! Negative bounds of a window have the rank added; then both are clamped to `[0, rank]`. A window whose start is
-//! beyond its end is empty. (The texts of versions 15 to 23 clamp to `[0, rank - 1]` in one sentence and contradict
-//! it in the next; version 24 mends that.)
+//! Negative bounds of a window have the rank added; then both are clamped to `[0, rank]`. A window
+//! whose start is beyond its end is empty. (The texts of versions 15 to 23 clamp to `[0, rank - 1]`
+//! in one sentence and contradict it in the next; version 24 mends that.)
 //!
 //! Sources: ONNX Shape-1 to -25, Size-1 to -25; OpenVINO ShapeOf-1, ShapeOf-3.
 

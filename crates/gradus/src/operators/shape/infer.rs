@@ -7,7 +7,8 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{Cx, Outcome};
 
-/// The axes from one bound to the other on a tensor of that rank. Inference and evaluation both ask here.
+/// The axes from one bound to the other on a tensor of that rank. Inference and evaluation both ask
+/// here.
 pub(crate) fn window(start: i64, end: Option<i64>, rank: usize) -> std::ops::Range<usize> {
     let clamped = |bound: i64| {
         let rank = i64_of(rank);
