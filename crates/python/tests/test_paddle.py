@@ -82,7 +82,7 @@ def test_tensors_of_one_element_are_numbers():
             ends = [np.full(shape, x, dtype) for x in (1, 10, 2)]
             got = gradus.paddle.logspace(ends[0], ends[1], np.full(shape, 4, "int32"), ends[2])
             assert got.tolist() == [2, 16, 128, 1024]
-    with pytest.raises(ShapeError, match=r"start of logspace has shape \(2,\)"):
+    with pytest.raises(ShapeError, match=r"the shape of start of logspace is \(2,\)"):
         gradus.paddle.logspace(np.zeros(2), 1, 3)
     with pytest.raises(DTypeError, match="stop of logspace is of int8"):
         gradus.paddle.logspace(0, np.int8(1), 3)

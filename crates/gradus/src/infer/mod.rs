@@ -1,6 +1,6 @@
 //! Shape inference: what is known of every value before a model runs.
 //!
-//! One pass over the nodes in order, each by the rule of its operator (`ops/`, a table each
+//! One pass over the nodes in order, each by the rule of its operator (`operators/`, a folder each
 //! family), with [symbolic integers](crate::dim) for dimensions and for the elements of shapes. The
 //! result is sound: for inputs on which the model runs, every value is as its [`Fact`] says,
 //! provided that the reported [assumptions](Assumption) hold. What is not known is said with its
