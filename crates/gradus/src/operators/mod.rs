@@ -1,6 +1,6 @@
 //! Operators: one table of all, and a folder for each family.
 //!
-//! A row of the [table](table) says what is known about an operator of a standard, and names the
+//! A row of the table says what is known about an operator of a standard, and names the
 //! functions that infer, evaluate and convert it. A family holds these functions: `infer.rs` works
 //! on facts, `eval.rs` on tensors, `to_onnx.rs` and `to_openvino.rs` write the operators of the
 //! other standard, and `openvino.rs` adapts what OpenVINO spells differently.
