@@ -321,6 +321,9 @@ impl<'m> Pass<'m> {
     ) -> Result<(), Stop> {
         let Some(signature) = resolved.signature() else { return Ok(()) };
         attributes.check(signature.name, signature.attributes, self.standard)?;
+        if !resolved.row().is_some_and(Row::states_inputs) {
+            return Ok(());
+        }
         let fact = |id: &Option<ValueId>| id.map(|id| &frame.facts[id.index()]);
         let inputs: SmallVec<[_; 4]> = node.inputs.iter().map(fact).collect();
         Ok(signature.check_inputs(&inputs)?)

@@ -136,6 +136,12 @@ impl Row {
         }
     }
 
+    /// Returns true if the signatures state types and required inputs, which the generated table
+    /// of OpenVINO does not.
+    pub(crate) fn states_inputs(&self) -> bool {
+        self.standard == Standard::Onnx || !self.own.is_empty()
+    }
+
     /// Returns true if Gradus evaluates it.
     pub fn is_evaluated(&self) -> bool {
         self.eval.is_some()
