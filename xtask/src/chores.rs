@@ -12,7 +12,7 @@ use crate::wheel;
 /// The version of cargo-deny that is installed where there is none.
 const DENY: &str = "cargo-deny@0.20.2";
 
-/// What the compiler must be told so that libFuzzer sees which code runs; stable Rust has no switch
+/// Compiler flags by which libFuzzer sees which code runs; stable Rust has no switch
 /// for it.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \

@@ -115,7 +115,7 @@ impl List {
     }
 }
 
-/// What is wrong with results, by a list, on a processor with these features.
+/// Contradictions between results and a list, on a processor with these features.
 fn mistakes(list: &List, results: &BTreeMap<String, Outcome>, features: &[String]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut expected = BTreeMap::new();
@@ -514,7 +514,7 @@ fn agrees(inference: &Inference, fact: &Fact, value: &Value, complete: bool) -> 
 }
 
 fn same_elements(got: &Tensor, want: &Tensor) -> Result<(), String> {
-    // What is rounded from float64 may differ from the reference in the last bit; onnx.toml lists
+    // Numbers rounded from float64 may differ from the reference in the last bit; onnx.toml lists
     // where.
     if want.dtype().is_float() {
         return Ok(());
@@ -667,7 +667,7 @@ fn shape_family(case: &Json) -> Result<(), String> {
     let outputs = model.run(&inputs, &[], &Options::default());
     let outputs = match outputs {
         Ok(outputs) => outputs,
-        // What is only inferred is not run.
+        // Some operators are inferred and not run.
         Err(error) if error.message().contains("is not run by Gradus yet") => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
@@ -676,8 +676,8 @@ fn shape_family(case: &Json) -> Result<(), String> {
     })
 }
 
-/// What is inferred from the declared inputs alone, with their dimensions and elements put in for
-/// the symbols, must be so.
+/// Checks the facts that are inferred from the declared inputs alone, with dimensions and elements
+/// put in for the symbols.
 fn symbolic(model: &Model, inputs: &HashMap<String, Value>, wanted: &[Tensor]) -> Result<(), String> {
     let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
     let inference = model.infer(&options).map_err(|error| error.to_string())?;

@@ -90,8 +90,7 @@ impl IntAffine {
 
     /// A number in units of 2^-64, rounded down.
     fn in_units(&self, x: Wide) -> i128 {
-        // Of the bits behind the point, as many as the upper part has, and what is missing to 64
-        // from the lower.
+        // Bits behind the point come from the upper part, and those that lack to 64 from the lower.
         match self.fraction.checked_sub(64) {
             Some(spare) => x.high >> spare,
             None => x.high << (64 - self.fraction) | i128::from(x.low >> self.fraction),

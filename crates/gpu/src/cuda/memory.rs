@@ -126,8 +126,8 @@ impl Drop for Memory {
         let Some(slice) = self.slice.take() else { return };
         if *self.lent.get_mut() {
             let _current = Current::of(slice.context());
-            // What others launched on their streams may not have ended, and is not ordered with
-            // what gives memory back.
+            // Work that others launched on their streams may not have ended, and is not ordered
+            // with the calls that give memory back.
             let _ = slice.context().synchronize();
         }
         let rest = match &self.home {
