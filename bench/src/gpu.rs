@@ -6,7 +6,7 @@ use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 use gradus_core::convert::{nearest_f64, u64_of};
 use gradus_core::{DType, Number, Result};
-use gradus_gpu::{AnyPlan, Device, Report};
+use gradus_gpu::{AnyPlan, Device, DeviceReport};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 
 use crate::timing;
@@ -52,7 +52,7 @@ fn row(device: &dyn Device, dtype: DType, bytes: u64, rounds: usize) -> Result<V
     let array = RefCell::new(device.allocate(dtype, len)?);
     // What is wrong is known from the first of each, which also compiles.
     array.borrow_mut().clear()?;
-    let mut decided = Report::default();
+    let mut decided = DeviceReport::default();
     let first = [
         array.borrow_mut().fill(&range)?,
         array.borrow_mut().fill(&linspace())?,

@@ -2,7 +2,7 @@
 
 use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, Number};
-use gradus_testkit::{Arithmetic, Binary, Nearest, Real, Wide, is_power, power, real};
+use gradus_testkit::{Arithmetic, Binary, Nearest, Real, WideFloat, is_power, power, real};
 
 use super::case::{Arguments, Case};
 
@@ -22,8 +22,8 @@ pub enum Reference {
 /// The reals `scale * base ^ exponent`.
 pub struct Powers {
     negative: bool,
-    value: Wide,
-    ratio: Wide,
+    value: WideFloat,
+    ratio: WideFloat,
     scale: Real,
     base: Real,
     exponent: Real,
@@ -53,8 +53,8 @@ impl Reference {
     pub fn new(case: &Case) -> Reference {
         let (lo, divisor) = (case.lo, case.divisor());
         let powers = |negative, scale: Real, base: Real, exponent: Real, step: Real| {
-            let value = Wide::of(&(&scale * power(&base, &exponent)));
-            let ratio = Wide::of(&power(&base, &step));
+            let value = WideFloat::of(&(&scale * power(&base, &exponent)));
+            let ratio = WideFloat::of(&power(&base, &step));
             Reference::Powers(Box::new(Powers {
                 negative,
                 value,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use gradus::{DType, Error, Limits, Options, profiles};
+use gradus::{DType, Error, Limits, RunOptions, profiles};
 
 /// Exact sequences and shapes of tensor programs.
 ///
@@ -19,19 +19,19 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Run(Run),
+    Run(RunArgs),
     Infer(Infer),
-    Fold(Fold),
-    Convert(Convert),
+    Fold(FoldArgs),
+    Convert(ConvertArgs),
     Show(Show),
-    Diff(Diff),
+    Diff(DiffArgs),
     Ops(Ops),
     Devices(Devices),
-    Range(Range),
+    Range(RangeArgs),
     Linspace(Linspace),
     Logspace(Logspace),
     Geomspace(Geomspace),
-    Compare(Compare),
+    Compare(CompareArgs),
     Completions(Completions),
     Man(Man),
 }
@@ -60,7 +60,7 @@ impl Args {
 
 /// Run a model and print its outputs, or save them.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
     /// program.
     pub(crate) model: PathBuf,
@@ -109,14 +109,14 @@ pub(crate) enum Profile {
     Paddle,
 }
 
-impl Run {
-    pub(crate) fn options(&self) -> Options {
+impl RunArgs {
+    pub(crate) fn options(&self) -> RunOptions {
         let expand_functions = self.expand_functions || matches!(self.profile, Profile::OnnxBody);
         let profile = match self.profile {
             Profile::Paddle => profiles::Profile::Paddle,
             _ => profiles::Profile::Exact,
         };
-        Options { limits: self.limits.limits(), expand_functions, profile, steps: None }
+        RunOptions { limits: self.limits.limits(), expand_functions, profile, steps: None }
     }
 }
 
@@ -188,7 +188,7 @@ pub(crate) struct Infer {
 /// copied as it stands; the output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub(crate) struct Fold {
+pub(crate) struct FoldArgs {
     /// The models: ONNX files, or the .xml of OpenVINO IR. Several are folded in parallel.
     #[arg(required = true)]
     pub(crate) models: Vec<PathBuf>,
@@ -233,7 +233,7 @@ pub(crate) struct Fold {
 /// kept bit for bit, that is said node by node, before anything is written; docs/convert.md has the
 /// list of operators. The output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Convert {
+pub(crate) struct ConvertArgs {
     /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
     /// program.
     pub(crate) model: PathBuf,
@@ -282,7 +282,7 @@ pub(crate) struct Show {
 /// elements are stored, and documentation are no differences. Exit status: 0 if nothing differs, 1
 /// if something does, 2 if the models cannot be compared.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Diff {
+pub(crate) struct DiffArgs {
     /// The first model: an ONNX file, the .xml of an OpenVINO IR, or a Paddle program.
     pub(crate) before: PathBuf,
 
@@ -322,26 +322,26 @@ pub(crate) struct Devices {
 /// Each element is the exact sum, rounded once. Numbers are read exactly as they are written.
 #[derive(Debug, ClapArgs)]
 #[command(allow_negative_numbers = true)]
-pub(crate) struct Range {
+pub(crate) struct RangeArgs {
     #[command(flatten)]
     pub(crate) arguments: RangeArguments,
 
     #[command(flatten)]
-    pub(crate) sequence: Sequence,
+    pub(crate) sequence: SequenceArgs,
 }
 
 /// The types, profile and output of a sequence.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Sequence {
+pub(crate) struct SequenceArgs {
     #[command(flatten)]
-    pub(crate) types: Types,
+    pub(crate) types: TypesArgs,
 
     /// The program whose results to predict; it is not run.
     #[arg(long, default_value_t, value_name = "PROGRAM", value_parser = profile)]
     pub(crate) profile: profiles::Profile,
 
     #[command(flatten)]
-    pub(crate) out: Out,
+    pub(crate) out: OutArgs,
 }
 
 /// The numbers that make a range.
@@ -366,7 +366,7 @@ pub(crate) struct Linspace {
     pub(crate) arguments: SpaceArguments,
 
     #[command(flatten)]
-    pub(crate) sequence: Sequence,
+    pub(crate) sequence: SequenceArgs,
 }
 
 /// The numbers that make a linspace or geomspace, or the exponents of a logspace.
@@ -404,7 +404,7 @@ pub(crate) struct Logspace {
     pub(crate) base: Base,
 
     #[command(flatten)]
-    pub(crate) sequence: Sequence,
+    pub(crate) sequence: SequenceArgs,
 }
 
 /// The base of a logspace.
@@ -426,15 +426,15 @@ pub(crate) struct Geomspace {
     pub(crate) arguments: SpaceArguments,
 
     #[command(flatten)]
-    pub(crate) types: Types,
+    pub(crate) types: TypesArgs,
 
     #[command(flatten)]
-    pub(crate) out: Out,
+    pub(crate) out: OutArgs,
 }
 
 /// The types of a sequence.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Types {
+pub(crate) struct TypesArgs {
     /// The type of the elements: float32, i64, bf16, … Without this, float64; a range of whole
     /// numbers is int64, and a sequence with a complex argument complex128.
     #[arg(long, value_name = "TYPE")]
@@ -447,7 +447,7 @@ pub(crate) struct Types {
 
 /// The output of a sequence.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Out {
+pub(crate) struct OutArgs {
     /// Only the elements from LO to before HI; each may be left out.
     #[arg(long, value_name = "LO:HI")]
     pub(crate) slice: Option<String>,
@@ -472,7 +472,7 @@ pub(crate) struct Out {
 
 /// Show what every program gives for the same call, and why it differs from the exact result.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Compare {
+pub(crate) struct CompareArgs {
     #[command(subcommand)]
     pub(crate) call: Call,
 
@@ -490,7 +490,7 @@ pub(crate) enum Call {
         #[command(flatten)]
         arguments: RangeArguments,
         #[command(flatten)]
-        types: Types,
+        types: TypesArgs,
     },
     /// NUM numbers at equal distances.
     #[command(allow_negative_numbers = true)]
@@ -498,7 +498,7 @@ pub(crate) enum Call {
         #[command(flatten)]
         arguments: SpaceArguments,
         #[command(flatten)]
-        types: Types,
+        types: TypesArgs,
     },
     /// NUM powers of a base.
     #[command(allow_negative_numbers = true)]
@@ -508,7 +508,7 @@ pub(crate) enum Call {
         #[command(flatten)]
         base: Base,
         #[command(flatten)]
-        types: Types,
+        types: TypesArgs,
     },
 }
 

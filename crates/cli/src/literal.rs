@@ -11,7 +11,7 @@ const DEPTH: usize = 32;
 /// Reads a tensor of that type; without a type, of text, bool, int64 or float32, whichever fits
 /// first.
 pub(crate) fn parse(source: &str, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
-    let mut reading = Reading { source, at: 0, items: Vec::new(), dims: Vec::new() };
+    let mut reading = LiteralParser { source, at: 0, items: Vec::new(), dims: Vec::new() };
     reading.blanks();
     if reading.rest().starts_with("zeros[") {
         return reading.zeros(dtype, limits);
@@ -21,7 +21,7 @@ pub(crate) fn parse(source: &str, dtype: Option<DType>, limits: &Limits) -> Resu
     if !reading.rest().is_empty() {
         return Err(reading.mistake("the value ends here"));
     }
-    let Reading { items, dims, .. } = reading;
+    let LiteralParser { items, dims, .. } = reading;
     let dims: Vec<_> = dims.into_iter().map(|dim| dim.unwrap_or(0)).collect();
     let shape = Shape::new(dims).map_err(|error| Mistake::whole(source, error))?;
     let dtype = dtype.unwrap_or_else(|| guess(&items));
@@ -29,15 +29,15 @@ pub(crate) fn parse(source: &str, dtype: Option<DType>, limits: &Limits) -> Resu
 }
 
 /// One number, word or text, and where it stands.
-struct Item {
+struct LiteralItem {
     text: String,
     quoted: bool,
     start: usize,
     end: usize,
 }
 
-fn guess(items: &[Item]) -> DType {
-    let all = |test: &dyn Fn(&Item) -> bool| items.iter().all(test);
+fn guess(items: &[LiteralItem]) -> DType {
+    let all = |test: &dyn Fn(&LiteralItem) -> bool| items.iter().all(test);
     if all(&|item| item.quoted) && !items.is_empty() {
         DType::String
     } else if all(&|item| matches!(&*item.text, "true" | "false")) && !items.is_empty() {
@@ -51,8 +51,8 @@ fn guess(items: &[Item]) -> DType {
     }
 }
 
-fn tensor(source: &str, items: &[Item], shape: Shape, dtype: DType) -> Result<Tensor, Mistake> {
-    let at = |item: &Item, error: Error| Mistake::new(source, item.start..item.end, error);
+fn tensor(source: &str, items: &[LiteralItem], shape: Shape, dtype: DType) -> Result<Tensor, Mistake> {
+    let at = |item: &LiteralItem, error: Error| Mistake::new(source, item.start..item.end, error);
     if let Some(item) = items.iter().find(|item| item.quoted != (dtype == DType::String)) {
         let message = if item.quoted {
             format!("this is text, expected {dtype}")
@@ -65,20 +65,20 @@ fn tensor(source: &str, items: &[Item], shape: Shape, dtype: DType) -> Result<Te
         let texts = items.iter().map(|item| item.text.as_str().into()).collect();
         return Tensor::from_text(shape, texts).map_err(|error| Mistake::whole(source, error));
     }
-    let number = |item: &Item| text::parse_exact(&item.text, dtype).map_err(|error| at(item, error));
+    let number = |item: &LiteralItem| text::parse_exact(&item.text, dtype).map_err(|error| at(item, error));
     let numbers = items.iter().map(number).collect::<Result<Vec<Number>, _>>()?;
     Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE).map_err(|error| Mistake::whole(source, error))
 }
 
-struct Reading<'a> {
+struct LiteralParser<'a> {
     source: &'a str,
     at: usize,
-    items: Vec<Item>,
+    items: Vec<LiteralItem>,
     /// By level: the length of the lists there, as soon as one has ended.
     dims: Vec<Option<usize>>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> LiteralParser<'a> {
     fn rest(&self) -> &'a str {
         &self.source[self.at..]
     }
@@ -161,7 +161,7 @@ impl<'a> Reading<'a> {
             self.at += word.len();
             (word.to_owned(), false)
         };
-        self.items.push(Item { text, quoted, start, end: self.at });
+        self.items.push(LiteralItem { text, quoted, start, end: self.at });
         Ok(())
     }
 

@@ -16,12 +16,12 @@ use crate::diagnostics::Failure;
 use crate::{json, output};
 
 /// A sequence, and the device that makes it, if that is not the processor.
-pub(crate) struct Source<'p, P> {
+pub(crate) struct SequenceSource<'p, P> {
     pub(crate) plan: &'p P,
     pub(crate) device: Option<Box<dyn Device>>,
 }
 
-impl<P: Fill> Source<'_, P> {
+impl<P: Fill> SequenceSource<'_, P> {
     /// The elements from index `lo` on, up to `hi`.
     fn part(&self, lo: u64, hi: u64) -> Result<Tensor> {
         let part = self.plan.slice(lo..hi);
@@ -41,7 +41,7 @@ const BAR_FROM: u64 = 1 << 22;
 
 /// Gives the parts of a sequence, one after the other.
 fn parts<P: Fill>(
-    source: &Source<'_, P>,
+    source: &SequenceSource<'_, P>,
     mut take: impl FnMut(&Tensor) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let len = source.plan.len();
@@ -72,14 +72,14 @@ fn bar(len: u64) -> Option<ProgressBar> {
 }
 
 /// Shows people the first elements and the last; prints one element a line for programs.
-pub(crate) fn print<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
+pub(crate) fn print<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failure> {
     if std::io::stdout().is_terminal() { summary(source) } else { lines(source) }
 }
 
 /// Elements that people are shown.
 const SHOWN: u64 = 1000;
 
-fn summary<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
+fn summary<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failure> {
     let plan = source.plan;
     if plan.len() <= SHOWN {
         return output::print_line(&output::tensor(&source.part(0, plan.len())?));
@@ -90,13 +90,13 @@ fn summary<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
     output::print_line(&format!("{}[{}] [{first}, ..., {last}]", plan.dtype(), plan.len()))
 }
 
-fn lines<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
+fn lines<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     text(source, &mut out)?;
     Ok(out.flush()?)
 }
 
-fn text<P: Fill>(source: &Source<'_, P>, out: &mut impl Write) -> Result<(), Failure> {
+fn text<P: Fill>(source: &SequenceSource<'_, P>, out: &mut impl Write) -> Result<(), Failure> {
     let dtype = source.plan.dtype();
     parts(source, |part| {
         for number in part.numbers()? {
@@ -107,7 +107,7 @@ fn text<P: Fill>(source: &Source<'_, P>, out: &mut impl Write) -> Result<(), Fai
 }
 
 /// Prints JSON: a tensor.
-pub(crate) fn json<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
+pub(crate) fn json<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failure> {
     let plan = source.plan;
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     write!(out, "{{\"type\":\"{}\",\"shape\":[{}],\"data\":[", plan.dtype(), plan.len())?;
@@ -124,7 +124,7 @@ pub(crate) fn json<P: Fill>(source: &Source<'_, P>) -> Result<(), Failure> {
 }
 
 /// Writes a file of the kind that its name says.
-pub(crate) fn to_file<P: Fill>(source: &Source<'_, P>, path: &Path) -> Result<(), Failure> {
+pub(crate) fn to_file<P: Fill>(source: &SequenceSource<'_, P>, path: &Path) -> Result<(), Failure> {
     let write = match extension(path) {
         "npy" => npy,
         "csv" => csv,
@@ -150,26 +150,26 @@ fn wrong_name(path: &Path, wanted: &str) -> Failure {
     Error::new(Kind::Usage, format!("--out: {} does not end in {wanted}", path.display())).into()
 }
 
-fn file(path: &Path, write: impl FnOnce(&mut Out) -> Result<(), Failure>) -> Result<(), Failure> {
+fn file(path: &Path, write: impl FnOnce(&mut OutArgs) -> Result<(), Failure>) -> Result<(), Failure> {
     let mut files = gradus::files::NewFiles::default();
     files.create(path, |out| write(out).map_err(|failure| failure.in_file(path)))?;
     Ok(files.commit()?)
 }
 
-type Out = BufWriter<File>;
+type OutArgs = BufWriter<File>;
 
-fn npy<P: Fill>(source: &Source<'_, P>, out: &mut Out) -> Result<(), Failure> {
+fn npy<P: Fill>(source: &SequenceSource<'_, P>, out: &mut OutArgs) -> Result<(), Failure> {
     let plan = source.plan;
     let header = numpy::header(&numpy::descr(plan.dtype())?, &Shape::vector(convert::usize_of(plan.len())));
     out.write_all(&header)?;
     parts(source, |part| Ok(numpy::write_elements(part, out)?))
 }
 
-fn csv<P: Fill>(source: &Source<'_, P>, out: &mut Out) -> Result<(), Failure> {
+fn csv<P: Fill>(source: &SequenceSource<'_, P>, out: &mut OutArgs) -> Result<(), Failure> {
     text(source, out)
 }
 
-fn arrow<P: Fill>(source: &Source<'_, P>, out: &mut Out) -> Result<(), Failure> {
+fn arrow<P: Fill>(source: &SequenceSource<'_, P>, out: &mut OutArgs) -> Result<(), Failure> {
     let fail = |error: arrow_schema::ArrowError| Failure::from(Error::new(Kind::Io, error.to_string()));
     let field = Field::new("values", arrow_type(source.plan.dtype())?, false);
     let schema = Arc::new(Schema::new(vec![field]));

@@ -108,10 +108,10 @@ impl fmt::Display for Location {
 /// assert_eq!((error.got(), error.wanted()), (Some("int32"), Some("int64")));
 /// ```
 #[derive(Clone)]
-pub struct Error(Box<Content>);
+pub struct Error(Box<ErrorDetails>);
 
 #[derive(Clone)]
-struct Content {
+struct ErrorDetails {
     kind: Kind,
     message: String,
     got: Option<String>,
@@ -126,7 +126,7 @@ impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Error {
         let message = message.into();
         let (got, wanted, location, source) = (None, None, Location::default(), None);
-        Error(Box::new(Content { kind, message, got, wanted, location, source }))
+        Error(Box::new(ErrorDetails { kind, message, got, wanted, location, source }))
     }
 
     /// Returns the error `<what> is <got>, expected <wanted>`, with both as fields.

@@ -20,9 +20,9 @@ const SMALL: [(DType, u32, u32, i32, u32); 9] = [
     (DType::F4E2M1, 2, 1, 1, 0x08),
 ];
 
-fn references() -> impl Iterator<Item = (DType, testkit::Format)> {
+fn references() -> impl Iterator<Item = (DType, testkit::FloatFormat)> {
     SMALL.into_iter().map(|(dtype, exponent_bits, mantissa_bits, bias, finite_codes)| {
-        (dtype, testkit::Format { exponent_bits, mantissa_bits, bias, finite_codes })
+        (dtype, testkit::FloatFormat { exponent_bits, mantissa_bits, bias, finite_codes })
     })
 }
 
@@ -75,7 +75,7 @@ fn every_code_comes_back_from_its_value() {
 }
 
 /// Checks a real that is a double against the reference.
-fn check(dtype: DType, reference: &testkit::Format, x: f64) {
+fn check(dtype: DType, reference: &testkit::FloatFormat, x: f64) {
     let format = Format::of(dtype).unwrap();
     let got = format.encode(x, Overflow::Special);
     let sign = 1 << (dtype.bits() - 1);

@@ -28,7 +28,7 @@ const LONGEST_HEADER: usize = 1 << 16;
 /// [`Kind::Syntax`] if the bytes are not such a file, [`Kind::Unsupported`] for Python objects and
 /// records.
 pub fn read_npy(bytes: &Bytes, hint: Option<DType>, limits: &Limits) -> Result<Tensor> {
-    let header = Header::read(bytes)?;
+    let header = NpyHeader::read(bytes)?;
     let elements = bytes.slice(header.data_start..);
     let shape = Shape::new(header.shape.clone())?;
     let encoding = Encoding::of(&header.descr, hint)?;
@@ -75,15 +75,15 @@ fn to_row_major(elements: &[u8], shape: &Shape, width: usize) -> Vec<u8> {
     out
 }
 
-struct Header {
+struct NpyHeader {
     descr: String,
     fortran_order: bool,
     shape: Vec<usize>,
     data_start: usize,
 }
 
-impl Header {
-    fn read(bytes: &[u8]) -> Result<Header> {
+impl NpyHeader {
+    fn read(bytes: &[u8]) -> Result<NpyHeader> {
         let fail = |what: &str| Error::new(Kind::Syntax, format!("this is not a .npy file: {what}"));
         let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| fail("it does not start with \\x93NUMPY"))?;
         let (len, start) = match *rest {
@@ -152,7 +152,7 @@ impl<'a> Dictionary<'a> {
         Some(numbers)
     }
 
-    fn header(mut self, data_start: usize) -> Option<Header> {
+    fn header(mut self, data_start: usize) -> Option<NpyHeader> {
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
         self.eat("{")?;
         while self.eat("}").is_none() {
@@ -175,7 +175,7 @@ impl<'a> Dictionary<'a> {
                 break;
             }
         }
-        Some(Header { descr: descr?, fortran_order: fortran_order?, shape: shape?, data_start })
+        Some(NpyHeader { descr: descr?, fortran_order: fortran_order?, shape: shape?, data_start })
     }
 }
 

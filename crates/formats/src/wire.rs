@@ -15,7 +15,7 @@ const GROUP_DEPTH: u32 = 16;
 
 /// Some bytes of a file: a message, or a field's content.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span<'a> {
+pub(crate) struct ByteSpan<'a> {
     file: &'a Bytes,
     start: usize,
     content: &'a [u8],
@@ -27,7 +27,7 @@ pub(crate) enum Payload<'a> {
     Varint(u64),
     Fixed32([u8; 4]),
     Fixed64([u8; 8]),
-    Bytes(Span<'a>),
+    Bytes(ByteSpan<'a>),
 }
 
 /// A field of a message.
@@ -41,16 +41,16 @@ pub(crate) struct Field<'a> {
     payload: Payload<'a>,
 }
 
-impl<'a> Span<'a> {
+impl<'a> ByteSpan<'a> {
     /// A whole file.
-    pub(crate) fn of(file: &'a Bytes) -> Span<'a> {
-        Span { file, start: 0, content: file }
+    pub(crate) fn of(file: &'a Bytes) -> ByteSpan<'a> {
+        ByteSpan { file, start: 0, content: file }
     }
 
     /// That many bytes from an offset on, if they are within.
-    pub(crate) fn part(self, offset: usize, len: usize) -> Option<Span<'a>> {
+    pub(crate) fn part(self, offset: usize, len: usize) -> Option<ByteSpan<'a>> {
         let content = self.content.get(offset..offset.checked_add(len)?)?;
-        Some(Span { start: self.start + offset, content, ..self })
+        Some(ByteSpan { start: self.start + offset, content, ..self })
     }
 
     /// Where it starts in the file.
@@ -111,18 +111,18 @@ impl<'a> Span<'a> {
 
 /// The fields of a message, one after the other; after an error, none.
 pub(crate) struct Fields<'a> {
-    span: Span<'a>,
+    span: ByteSpan<'a>,
     rest: &'a [u8],
 }
 
 impl<'a> Fields<'a> {
     /// The span of the next bytes.
-    fn here(&self) -> Span<'a> {
+    fn here(&self) -> ByteSpan<'a> {
         let start = self.span.start + (self.span.content.len() - self.rest.len());
-        Span { file: self.span.file, start, content: self.rest }
+        ByteSpan { file: self.span.file, start, content: self.rest }
     }
 
-    fn take(&mut self, len: u64) -> Result<Span<'a>> {
+    fn take(&mut self, len: u64) -> Result<ByteSpan<'a>> {
         let here = self.here();
         if len > u64_of(self.rest.len()) {
             let left = self.rest.len();
@@ -132,7 +132,7 @@ impl<'a> Fields<'a> {
         }
         let (content, rest) = self.rest.split_at(usize_of(len));
         self.rest = rest;
-        Ok(Span { content, ..here })
+        Ok(ByteSpan { content, ..here })
     }
 
     fn fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
@@ -185,7 +185,7 @@ impl<'a> Field<'a> {
     }
 
     /// The field as a message, text or bytes.
-    pub(crate) fn span(&self) -> Result<Span<'a>> {
+    pub(crate) fn span(&self) -> Result<ByteSpan<'a>> {
         match self.payload {
             Payload::Bytes(span) => Ok(span),
             _ => Err(self.wrong("text, bytes or a message")),
@@ -262,7 +262,7 @@ impl<'a> Field<'a> {
 /// Fixed-width numbers as they lie in the file.
 pub(crate) enum FixedBytes<'a> {
     One(Vec<u8>),
-    Packed(Span<'a>),
+    Packed(ByteSpan<'a>),
 }
 
 impl FixedBytes<'_> {
@@ -280,7 +280,7 @@ mod tests {
 
     fn message(bytes: &'static [u8]) -> Result<Vec<u32>> {
         let file = Bytes::from_static(bytes);
-        let numbers = Span::of(&file).fields().map(|field| field.map(|field| field.number));
+        let numbers = ByteSpan::of(&file).fields().map(|field| field.map(|field| field.number));
         numbers.collect()
     }
 
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn a_field_of_another_type_than_wanted_is_an_error() {
         let file = Bytes::from_static(b"\x08\x01\x12\x03abc");
-        let fields: Vec<_> = Span::of(&file).fields().collect::<Result<_>>().unwrap();
+        let fields: Vec<_> = ByteSpan::of(&file).fields().collect::<Result<_>>().unwrap();
         assert_eq!(
             fields[0].text().unwrap_err().to_string(),
             "byte 0: field 1 is not text, bytes or a message"

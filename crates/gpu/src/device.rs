@@ -44,7 +44,7 @@ impl fmt::Display for Backend {
 
 /// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum DeviceKind {
     /// A processor of its own, with memory of its own.
     Discrete,
     /// Part of the processor, whose memory it shares.
@@ -55,14 +55,14 @@ pub enum Kind {
     Software,
 }
 
-impl Kind {
+impl DeviceKind {
     /// The name that is printed.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Discrete => "discrete",
-            Kind::Integrated => "integrated",
-            Kind::Virtual => "virtual",
-            Kind::Software => "software",
+            DeviceKind::Discrete => "discrete",
+            DeviceKind::Integrated => "integrated",
+            DeviceKind::Virtual => "virtual",
+            DeviceKind::Software => "software",
         }
     }
 }
@@ -77,7 +77,7 @@ pub struct Info {
     /// The manufacturer's name of the device.
     pub device: String,
     /// The kind of a device.
-    pub kind: Kind,
+    pub kind: DeviceKind,
     /// The driver and its version, as far as they are told.
     pub driver: String,
     /// The bytes of the largest array.
@@ -87,7 +87,7 @@ pub struct Info {
 /// The fields of a float's code, as kernels and shaders are told them.
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Fields {
+pub(crate) struct PlanFields {
     /// Bits of the mantissa.
     pub(crate) mantissa: u32,
     /// The exponent of the smallest number.
@@ -97,11 +97,11 @@ pub(crate) struct Fields {
 }
 
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
-impl Fields {
-    pub(crate) fn of(dtype: DType, format: Format) -> Fields {
+impl PlanFields {
+    pub(crate) fn of(dtype: DType, format: Format) -> PlanFields {
         let mantissa = format.precision() - 1;
         let infinity = (1 << (convert::small_u32(dtype.bits()) - 1 - mantissa)) - 1;
-        Fields { mantissa, least: format.least_exponent(), infinity }
+        PlanFields { mantissa, least: format.least_exponent(), infinity }
     }
 }
 
@@ -152,7 +152,7 @@ pub trait Array: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Shape` or `Type` if the plan is of another length or type; `Io` if the device or its driver
     /// fails.
-    fn fill(&mut self, plan: &dyn AnyPlan) -> Result<Report>;
+    fn fill(&mut self, plan: &dyn AnyPlan) -> Result<DeviceReport>;
 
     /// Makes all bits zero, by the device's own memory fill, and waits for it.
     ///
@@ -190,7 +190,7 @@ pub trait Array: fmt::Debug + Send + Sync {
 
 /// Who decided the elements of a fill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct DeviceReport {
     /// Elements of which the device was not certain, or that have a sign that lines do not know.
     pub decided: u64,
     /// Elements that were made by the processor and copied, because the device cannot make them, or

@@ -7,7 +7,7 @@ use gradus_core::convert::u64_of;
 use gradus_core::{DType, Error, Kind, Result};
 use gradus_kernels::Form;
 
-use crate::device::Report;
+use crate::device::DeviceReport;
 use crate::plan::AnyPlan;
 
 /// Elements that a device leaves to the processor.
@@ -36,7 +36,12 @@ pub(crate) trait Memory {
 pub(crate) const PART: u64 = 1 << 23;
 
 /// Writes all elements of a plan.
-pub(crate) fn fill(memory: &mut impl Memory, dtype: DType, len: u64, plan: &dyn AnyPlan) -> Result<Report> {
+pub(crate) fn fill(
+    memory: &mut impl Memory,
+    dtype: DType,
+    len: u64,
+    plan: &dyn AnyPlan,
+) -> Result<DeviceReport> {
     if plan.element_type() != dtype {
         let message = format!("the array is of {dtype}, but the plan of {}", plan.element_type());
         return Err(Error::new(Kind::Type, message));
@@ -46,7 +51,7 @@ pub(crate) fn fill(memory: &mut impl Memory, dtype: DType, len: u64, plan: &dyn 
         return Err(Error::new(Kind::Shape, message));
     }
     if len == 0 {
-        return Ok(Report::default());
+        return Ok(DeviceReport::default());
     }
     let Rest { mut doubts, ranges } = memory.make(plan)?;
     let mut copied = 0;
@@ -67,7 +72,7 @@ pub(crate) fn fill(memory: &mut impl Memory, dtype: DType, len: u64, plan: &dyn 
     if !codes.is_empty() {
         memory.put(&codes)?;
     }
-    Ok(Report { decided: u64_of(codes.len()), copied })
+    Ok(DeviceReport { decided: u64_of(codes.len()), copied })
 }
 
 /// The ends of a line that are -0.0: lines have no signs of zeros.

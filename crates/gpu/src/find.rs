@@ -2,7 +2,7 @@
 
 use gradus_core::{Error, Kind as ErrorKind, Result};
 
-use crate::device::{Backend, Device, Info, Kind};
+use crate::device::{Backend, Device, DeviceKind, Info};
 
 /// A backend without devices, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Missing {
 
 /// The devices of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundDevice {
     /// The devices.
     pub devices: Vec<Info>,
     /// The backends that have none.
@@ -23,8 +23,8 @@ pub struct Found {
 }
 
 /// Looks for devices.
-pub fn devices() -> Found {
-    let mut found = Found::default();
+pub fn devices() -> FoundDevice {
+    let mut found = FoundDevice::default();
     for backend in Backend::ALL {
         match list(backend) {
             Ok(devices) => found.devices.extend(devices),
@@ -73,7 +73,7 @@ fn open_any() -> Result<Box<dyn Device>> {
     for backend in Backend::ALL {
         match list(backend) {
             Ok(devices) => match devices.first() {
-                Some(info) if info.kind != Kind::Software => return open_info(info, 0),
+                Some(info) if info.kind != DeviceKind::Software => return open_info(info, 0),
                 Some(info) => reasons.push(format!("{} is {}, which is software", info.name, info.device)),
                 None => {}
             },

@@ -31,6 +31,6 @@ mod cuda;
 #[cfg(feature = "wgpu")]
 mod wgpu;
 
-pub use device::{Array, Backend, Device, Info, Kind, Report, supports};
-pub use find::{Found, Missing, devices, open};
+pub use device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, supports};
+pub use find::{FoundDevice, Missing, devices, open};
 pub use plan::AnyPlan;

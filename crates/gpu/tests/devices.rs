@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use cases::Check;
 use gradus_core::convert::usize_of;
 use gradus_core::{DType, Kind, Number, dispatch};
-use gradus_gpu::{Backend, Device, Report};
+use gradus_gpu::{Backend, Device, DeviceReport};
 use gradus_kernels::{Fill, Write};
 use gradus_sequences::{Plan, RangePlan};
 
@@ -47,12 +47,12 @@ impl Check for Compare<'_> {
     }
 }
 
-fn filled(device: &dyn Device, plan: &impl Fill, lo: u64, hi: u64) -> Report {
+fn filled(device: &dyn Device, plan: &impl Fill, lo: u64, hi: u64) -> DeviceReport {
     dispatch!(plan.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => filled_as(device, plan, lo, hi),
-        _ => Report::default())
+        _ => DeviceReport::default())
 }
 
-fn filled_as<T: Write>(device: &dyn Device, plan: &impl Fill, lo: u64, hi: u64) -> Report {
+fn filled_as<T: Write>(device: &dyn Device, plan: &impl Fill, lo: u64, hi: u64) -> DeviceReport {
     let part = plan.slice(lo..hi);
     let mut array = device.allocate(plan.dtype(), hi - lo).unwrap();
     let report = array.fill(&part).unwrap();

@@ -15,7 +15,7 @@ use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferOptions, Inference, Problem};
 use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
-use crate::program::Options;
+use crate::program::RunOptions;
 
 /// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.
 const MOST_BYTES: usize = 0x7fff_ffff;
@@ -181,7 +181,7 @@ impl Model {
         builder.output("output");
         let mut alone = graph::Model::new(Standard::Onnx);
         alone.graph = builder.finish()?;
-        let results = Model::from_source(alone).run(&HashMap::new(), &[], &Options::default())?;
+        let results = Model::from_source(alone).run(&HashMap::new(), &[], &RunOptions::default())?;
         let (_, value) = results.first().expect("the model has one output");
         value.tensor().cloned()
     }
@@ -292,7 +292,7 @@ mod tests {
         let z = graph.value(graph.outputs()[0]).declared.clone();
         assert_eq!(z.unwrap().to_string(), "int64[4]");
         let inputs = [("x".to_owned(), Tensor::vector(&[0f32; 4]).into())].into();
-        let results = model.run(&inputs, &[], &Options::default()).unwrap();
+        let results = model.run(&inputs, &[], &RunOptions::default()).unwrap();
         assert_eq!(results[0].1.tensor().unwrap().elements::<i64>().unwrap()[..], [2, 20, 200, 2000]);
         assert_eq!(model.to_onnx().unwrap(), bytes);
     }

@@ -50,7 +50,7 @@ pub use gradus_kernels::{
 pub use gradus_profiles as profiles;
 pub use gradus_sequences as seq;
 pub use model::Model;
-pub use program::Options;
+pub use program::RunOptions;
 
 /// The example of the README must compile.
 #[cfg(doctest)]

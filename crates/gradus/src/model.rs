@@ -12,7 +12,7 @@ use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, Spliced, map};
-use crate::program::{Compiler, Options, Run};
+use crate::program::{Compiler, RunOptions, RunState};
 
 /// A model, ready to be looked at and run.
 ///
@@ -230,7 +230,7 @@ impl Model {
         &self,
         inputs: &HashMap<String, Value>,
         wanted: &[String],
-        options: &Options,
+        options: &RunOptions,
     ) -> Result<Vec<(String, Value)>> {
         let run = || {
             let graph = self.graph();
@@ -254,7 +254,7 @@ impl Model {
                 ));
             }
             let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
-            let values = program.run(values, &[], &mut Run::new(options))?;
+            let values = program.run(values, &[], &mut RunState::new(options))?;
             Ok(wanted.iter().map(|&id| graph.value(id).name.to_string()).zip(values).collect())
         };
         run().map_err(|error: Error| match &self.file {

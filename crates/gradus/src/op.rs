@@ -8,7 +8,7 @@ use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::operators::{Eval, Row};
-use crate::program::{Compiler, Frame, Program, Run};
+use crate::program::{Compiler, Frame, Program, RunState};
 use crate::schema::Signature;
 
 /// An operator with its attributes: what one node does.
@@ -17,14 +17,14 @@ pub trait Op: Debug + Send + Sync {
     ///
     /// # Errors
     /// Where the text allows no result, or the limits do not.
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>>;
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>>;
 }
 
 /// Makes the operator of a node.
-pub type Build = fn(&NodeCx<'_>) -> Result<Box<dyn Op>>;
+pub type Build = fn(&BuildContext<'_>) -> Result<Box<dyn Op>>;
 
 /// The context from which a node's operator is built.
-pub struct NodeCx<'a> {
+pub struct BuildContext<'a> {
     /// The node.
     pub node: &'a Node,
     /// The row of its operator.
@@ -36,7 +36,7 @@ pub struct NodeCx<'a> {
     pub(crate) compiler: &'a Compiler<'a>,
 }
 
-impl NodeCx<'_> {
+impl BuildContext<'_> {
     /// Compiles a graph that must be given.
     ///
     /// # Errors
@@ -49,36 +49,36 @@ impl NodeCx<'_> {
 }
 
 /// Describes what a function computes from attributes and inputs.
-pub(crate) type Compute = fn(&Attributes<'_>, &mut EvalCx<'_>) -> Result<Vec<Value>>;
+pub(crate) type Compute = fn(&Attributes<'_>, &mut EvalContext<'_>) -> Result<Vec<Value>>;
 
 /// An operator that is a function of attributes and inputs.
 #[derive(Debug)]
-struct Plain {
+struct FunctionOp {
     attributes: Vec<Attribute>,
     operator: &'static str,
     compute: Compute,
 }
 
 /// The operator of a node, by the row of its operator.
-pub(crate) fn build(cx: &NodeCx<'_>, eval: Eval) -> Result<Box<dyn Op>> {
+pub(crate) fn build(cx: &BuildContext<'_>, eval: Eval) -> Result<Box<dyn Op>> {
     let compute = match eval {
         Eval::Build(build) => return build(cx),
         Eval::Function(compute) => compute,
     };
     let given = cx.attributes.all();
     let owned = |(name, content): (&str, &Content)| Attribute { name: name.into(), content: content.clone() };
-    Ok(Box::new(Plain { attributes: given.map(owned).collect(), operator: cx.row.known_as(), compute }))
+    Ok(Box::new(FunctionOp { attributes: given.map(owned).collect(), operator: cx.row.known_as(), compute }))
 }
 
-impl Op for Plain {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for FunctionOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         cx.operator = self.operator;
         (self.compute)(&Attributes::new(&self.attributes), cx)
     }
 }
 
 /// A node's inputs, and what its operator may use.
-pub struct EvalCx<'a> {
+pub struct EvalContext<'a> {
     /// The inputs; nothing where one is missing.
     pub inputs: &'a [Option<&'a Value>],
     /// The name by which a function of several operators knows the operator.
@@ -87,10 +87,10 @@ pub struct EvalCx<'a> {
     pub(crate) outputs: usize,
     pub(crate) signature: Option<&'static Signature>,
     pub(crate) frame: &'a Frame,
-    pub(crate) run: &'a mut Run,
+    pub(crate) run: &'a mut RunState,
 }
 
-impl<'a> EvalCx<'a> {
+impl<'a> EvalContext<'a> {
     /// An input, in words: `input 2 "delta"`.
     pub fn label(&self, index: usize) -> String {
         self.signature.map_or_else(|| format!("input {index}"), |signature| signature.input_label(index))
@@ -126,7 +126,7 @@ impl<'a> EvalCx<'a> {
     /// The integers that an input holds.
     ///
     /// # Errors
-    /// As [`EvalCx::tensor`]; [`Kind::Type`] if they are no integers.
+    /// As [`EvalContext::tensor`]; [`Kind::Type`] if they are no integers.
     pub(crate) fn integers(&self, index: usize) -> Result<Vec<i64>> {
         self.tensor(index)?.to_i64().map_err(|error| self.wrong(index, &error))
     }
@@ -134,7 +134,7 @@ impl<'a> EvalCx<'a> {
     /// The one integer that an input holds.
     ///
     /// # Errors
-    /// As [`EvalCx::integers`]; [`Kind::Shape`] if there is not exactly one.
+    /// As [`EvalContext::integers`]; [`Kind::Shape`] if there is not exactly one.
     pub(crate) fn integer(&self, index: usize) -> Result<i64> {
         match self.integers(index)?[..] {
             [only] => Ok(only),

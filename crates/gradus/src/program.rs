@@ -14,13 +14,13 @@ use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
-use crate::op::{self, EvalCx, NodeCx, Op};
+use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operators::{self, Row};
 use crate::schema::Signature;
 
 /// How graphs are compiled and run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct RunOptions {
     /// The limits of a run.
     pub limits: Limits,
     /// Run operators that their standard defines as functions by the bodies of these functions.
@@ -36,7 +36,7 @@ pub struct Options {
 pub(crate) struct Compiler<'a> {
     standard: Standard,
     functions: &'a [Function],
-    options: Options,
+    options: RunOptions,
     /// The attributes of a function as its call gives them.
     parameters: Parameters<'a>,
     depth: Cell<usize>,
@@ -44,13 +44,13 @@ pub(crate) struct Compiler<'a> {
 
 impl<'a> Compiler<'a> {
     /// A compiler of a model's main graph.
-    pub(crate) fn new(model: &'a Model, options: Options) -> Compiler<'a> {
+    pub(crate) fn new(model: &'a Model, options: RunOptions) -> Compiler<'a> {
         let (standard, functions) = (model.standard, model.functions.as_slice());
         Compiler { standard, functions, options, parameters: Parameters::default(), depth: Cell::new(0) }
     }
 
     /// A compiler of graphs that only use operators of the standard.
-    pub(crate) fn plain(standard: Standard, options: Options) -> Compiler<'a> {
+    pub(crate) fn plain(standard: Standard, options: RunOptions) -> Compiler<'a> {
         Compiler { standard, functions: &[], options, parameters: Parameters::default(), depth: Cell::new(0) }
     }
 
@@ -69,7 +69,7 @@ impl<'a> Compiler<'a> {
     ) -> Result<Box<dyn Op>> {
         let attributes = Attributes::with_parameters(&node.attributes, self.parameters.clone());
         attributes.check(signature.name, signature.attributes, self.standard)?;
-        let cx = NodeCx { node, row, signature, attributes, compiler: self };
+        let cx = BuildContext { node, row, signature, attributes, compiler: self };
         if let Some(build) = row.body.filter(|_| self.options.expand_functions) {
             return build(&cx);
         }
@@ -80,7 +80,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// The options that it was made with.
-    pub(crate) fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> RunOptions {
         self.options
     }
 
@@ -111,7 +111,7 @@ impl<'a> Compiler<'a> {
             let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
             let (inputs, outputs) = (slots(&node.inputs), slots(&node.outputs));
             let drops = drops.into_iter().map(ValueId::index).collect();
-            steps.push(Step { label, signature, op, inputs, outputs, drops });
+            steps.push(ProgramStep { label, signature, op, inputs, outputs, drops });
         }
         let held = |(id, constant): &(ValueId, Constant)| {
             needed.values[id.index()].then(|| Held {
@@ -175,7 +175,7 @@ impl<'a> Compiler<'a> {
         Ok((label.clone(), Some(signature), op.map_err(|error| placed(error, node, &label))?))
     }
 
-    fn call(&self, function: &Function, node: &Node) -> Result<Call> {
+    fn call(&self, function: &Function, node: &Node) -> Result<FunctionCall> {
         let attributes = Attributes::with_parameters(&node.attributes, self.parameters.clone());
         let mut parameters = HashMap::new();
         for (name, default) in &function.attributes {
@@ -197,7 +197,7 @@ impl<'a> Compiler<'a> {
         let (standard, functions, options) = (self.standard, self.functions, self.options);
         let parameters = parameters.into();
         let compiler = Compiler { standard, functions, options, parameters, depth };
-        Ok(Call { program: compiler.inner(body)? })
+        Ok(FunctionCall { program: compiler.inner(body)? })
     }
 }
 
@@ -235,7 +235,7 @@ fn needed(graph: &Graph, wanted: &[ValueId]) -> Needed {
 /// A graph, ready to run.
 #[derive(Debug)]
 pub(crate) struct Program {
-    steps: Vec<Step>,
+    steps: Vec<ProgramStep>,
     slots: usize,
     inputs: Vec<usize>,
     outputs: Vec<usize>,
@@ -248,7 +248,7 @@ pub(crate) struct Program {
 }
 
 #[derive(Debug)]
-struct Step {
+struct ProgramStep {
     label: String,
     signature: Option<&'static Signature>,
     op: Box<dyn Op>,
@@ -280,7 +280,7 @@ pub(crate) type Frame = [Option<Value>];
 
 /// The resources that a run has used.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct RunState {
     pub(crate) limits: Limits,
     /// Bytes of values that nodes have made and that are still needed.
     pub(crate) live_bytes: u64,
@@ -288,9 +288,9 @@ pub(crate) struct Run {
     shown: Option<&'static AtomicU64>,
 }
 
-impl Run {
-    pub(crate) fn new(options: &Options) -> Run {
-        Run { limits: options.limits, live_bytes: 0, steps: 0, shown: options.steps }
+impl RunState {
+    pub(crate) fn new(options: &RunOptions) -> RunState {
+        RunState { limits: options.limits, live_bytes: 0, steps: 0, shown: options.steps }
     }
 
     /// Counts a node, or an iteration.
@@ -340,7 +340,7 @@ impl Program {
         &self,
         inputs: Vec<Option<Value>>,
         around: &Frame,
-        run: &mut Run,
+        run: &mut RunState,
     ) -> Result<Vec<Value>> {
         let before = run.live_bytes;
         let mut frame: Vec<Option<Value>> = vec![None; self.slots];
@@ -368,8 +368,8 @@ impl Program {
     }
 }
 
-impl Step {
-    fn run(&self, frame: &mut Frame, run: &mut Run) -> Result<()> {
+impl ProgramStep {
+    fn run(&self, frame: &mut Frame, run: &mut RunState) -> Result<()> {
         run.step()?;
         let inputs: Vec<_> =
             self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
@@ -377,7 +377,8 @@ impl Step {
             signature.check_inputs(&inputs)?;
         }
         let outputs = self.outputs.len();
-        let mut cx = EvalCx { inputs: &inputs, operator: "", outputs, signature: self.signature, frame, run };
+        let mut cx =
+            EvalContext { inputs: &inputs, operator: "", outputs, signature: self.signature, frame, run };
         let outputs = self.op.eval(&mut cx)?;
         for (&slot, value) in self.outputs.iter().zip(outputs) {
             if let Some(slot) = slot {
@@ -396,12 +397,12 @@ impl Step {
 
 /// The call of a function that the model defines.
 #[derive(Debug)]
-struct Call {
+struct FunctionCall {
     program: Program,
 }
 
-impl Op for Call {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for FunctionCall {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let inputs = cx.inputs.iter().map(|value| value.cloned()).collect();
         self.program.run(inputs, &[], cx.run)
     }

@@ -34,7 +34,7 @@ impl Model {
         let (bytes, _) = self.file_of()?;
         if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(edit)?;
-            return self.save_pair(&written.xml, bytes, &Constants::Spliced(&written.bin, &bin), path);
+            return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
         let splice = onnx::edit_model(bytes, self.source(), edit)?;
         self.save_splice(&splice, bytes, path)
@@ -57,14 +57,14 @@ impl Model {
                 let parts = files.parts(self.beside()).or_else(|_| {
                     self.rewritten(&Edit::keeping(0..self.graph().nodes().len())).map(|_| Vec::new())
                 })?;
-                return self.save_pair(&splice, bytes, &Constants::Parts(&parts), path);
+                return self.save_pair(&splice, bytes, &ConstantFiles::Parts(&parts), path);
             }
             return self.save_splice(&splice, bytes, path);
         }
         if is_ir {
             let written = openvino::encode_model(self.source())?;
             let none = Bytes::new();
-            return self.save_pair(&written.xml, &none, &Constants::Spliced(&written.bin, &none), path);
+            return self.save_pair(&written.xml, &none, &ConstantFiles::Spliced(&written.bin, &none), path);
         }
         let bytes = self.to_onnx()?;
         let mut files = NewFiles::default();
@@ -75,7 +75,13 @@ impl Model {
 
     /// Writes the two files of an OpenVINO model: each is the old one or the new one, and the
     /// `.xml` file, which a reader opens first, is the last to be replaced.
-    fn save_pair(&self, xml: &Splice, text: &Bytes, constants: &Constants<'_>, path: &Path) -> Result<u64> {
+    fn save_pair(
+        &self,
+        xml: &Splice,
+        text: &Bytes,
+        constants: &ConstantFiles<'_>,
+        path: &Path,
+    ) -> Result<u64> {
         if Standard::of_file(path) != Some(Standard::OpenVino) {
             let message =
                 "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it";
@@ -92,12 +98,12 @@ impl Model {
         let mut len = xml.len();
         files.create(&beside, |out| {
             let written = match constants {
-                Constants::Spliced(splice, source) => {
+                ConstantFiles::Spliced(splice, source) => {
                     len += splice.len();
                     let old = self.unedited_path().map(|path| folder_of(path).join(self.beside()));
                     write(out, splice, source, old.and_then(|path| same_file(&path, source)).as_ref())
                 }
-                Constants::Parts(parts) => parts.iter().try_for_each(|part| {
+                ConstantFiles::Parts(parts) => parts.iter().try_for_each(|part| {
                     len += part.len();
                     out.write_all(part)
                 }),
@@ -135,7 +141,7 @@ impl Model {
 }
 
 /// The file of constants that is to be written.
-enum Constants<'a> {
+enum ConstantFiles<'a> {
     /// Parts of that one, and new ones.
     Spliced(&'a Splice, &'a Bytes),
     Parts(&'a [Bytes]),

@@ -10,7 +10,7 @@ use gradus::conversion::ConvertOptions;
 use gradus::formats::{Files, InMemory, openvino};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
-use gradus::{Error, Kind, Limits, Model, Options, Tensor};
+use gradus::{Error, Kind, Limits, Model, RunOptions, Tensor};
 
 /// Protobuf, as far as making damaged models takes it.
 mod proto {
@@ -79,7 +79,7 @@ fn open(bytes: &[u8]) -> Result<Model, Error> {
 
 /// Opens and runs; whichever fails first.
 fn attempt(bytes: &[u8]) -> Result<(), Error> {
-    open(bytes)?.run(&HashMap::new(), &[], &Options::default()).map(|_| ())
+    open(bytes)?.run(&HashMap::new(), &[], &RunOptions::default()).map(|_| ())
 }
 
 fn check(bytes: &[u8], kind: Kind, message: &str) {
@@ -154,7 +154,7 @@ fn every_changed_byte_of_a_model_is_survived() {
                 bytes[at] ^= change;
                 if let Ok(model) = Model::from_bytes(&bytes.clone().into(), &limits) {
                     let inputs = HashMap::from([("tokens".to_owned(), Tensor::scalar(1i64).into())]);
-                    let _ = model.run(&inputs, &[], &Options { limits, ..Options::default() });
+                    let _ = model.run(&inputs, &[], &RunOptions { limits, ..RunOptions::default() });
                 }
                 bytes[at] ^= change;
             }
@@ -305,7 +305,7 @@ fn external_data_on_disk_is_checked_against_the_file() {
     let run = |initializer: Vec<u8>| {
         let path = folder.join("m.onnx");
         std::fs::write(&path, model(&[initializer, output("w")])).unwrap();
-        Model::open(path, &Limits::DEFAULT)?.run(&HashMap::new(), &[], &Options::default())
+        Model::open(path, &Limits::DEFAULT)?.run(&HashMap::new(), &[], &RunOptions::default())
     };
     std::fs::write(folder.join("w.bin"), [0; 12]).unwrap();
     assert!(run(external("w.bin", "4", "8")).is_ok());
@@ -402,7 +402,7 @@ fn damaged_ir_is_refused_with_line_and_column() {
     let missing = Model::open(examples().join("range.xml"), &Limits::DEFAULT).unwrap();
     assert!(
         missing
-            .run(&HashMap::new(), &[], &Options::default())
+            .run(&HashMap::new(), &[], &RunOptions::default())
             .unwrap_err()
             .to_string()
             .contains("is needed, but not given")
@@ -416,11 +416,11 @@ fn a_missing_bin_is_an_error_when_a_constant_is_needed() {
     let path = folder.join("range.xml");
     std::fs::write(&path, ir("version=\"11\"", "version=\"11\"")).unwrap();
     let model = Model::open(&path, &Limits::DEFAULT).unwrap();
-    let message = model.run(&HashMap::new(), &[], &Options::default()).unwrap_err().to_string();
+    let message = model.run(&HashMap::new(), &[], &RunOptions::default()).unwrap_err().to_string();
     assert!(message.ends_with("range.bin: constant \"start\": there is no such file"), "{message}");
     std::fs::write(folder.join("range.bin"), [0; 5]).unwrap();
     let model = Model::open(&path, &Limits::DEFAULT).unwrap();
-    let message = model.run(&HashMap::new(), &[], &Options::default()).unwrap_err().to_string();
+    let message = model.run(&HashMap::new(), &[], &RunOptions::default()).unwrap_err().to_string();
     assert!(
         message.ends_with("constant \"stop\": the length of the file is 5, expected at least 8"),
         "{message}"
@@ -472,7 +472,7 @@ fn runs_without_bounds_are_stopped() {
         output("y"),
     ]);
     let limits = Limits { max_steps: 1000, ..Limits::DEFAULT };
-    let options = Options { limits, ..Options::default() };
+    let options = RunOptions { limits, ..RunOptions::default() };
     let error = open(&forever).unwrap().run(&HashMap::new(), &[], &options).unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
@@ -500,7 +500,8 @@ fn scans_that_grow_without_bounds_are_stopped() {
     let large = initializer("large", 1, &[1 << 10], &[bytes(9, &[0; 4096])]);
     let bytes =
         model(&[scalar("m", i64::MAX), large, node("Loop", &["m", ""], &["y"], &[body]), output("y")]);
-    let options = Options { limits: Limits { max_bytes: 1 << 20, ..Limits::DEFAULT }, ..Options::default() };
+    let options =
+        RunOptions { limits: Limits { max_bytes: 1 << 20, ..Limits::DEFAULT }, ..RunOptions::default() };
     let error = open(&bytes).unwrap().run(&HashMap::new(), &[], &options).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
     assert!(error.message().ends_with("the limit is 1048576 (--max-bytes)"), "{error}");
@@ -557,7 +558,7 @@ fn looped(from: &str, to: &str, bin: &[u8], trips: i64, limits: Limits) -> Resul
         ("enters", Tensor::scalar(gradus::element::Bool::from(true))),
     ];
     let inputs = inputs.into_iter().map(|(name, tensor)| (name.to_owned(), tensor.into())).collect();
-    let outputs = model.run(&inputs, &[], &Options { limits, ..Options::default() })?;
+    let outputs = model.run(&inputs, &[], &RunOptions { limits, ..RunOptions::default() })?;
     outputs.iter().map(|(_, value)| value.tensor()?.to_i64()).collect()
 }
 

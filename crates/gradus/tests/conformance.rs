@@ -18,8 +18,8 @@ use gradus::convert::{self, Rules, ScaleRounding};
 use gradus::fact::Elements;
 use gradus::formats::{Files, InMemory, numpy, onnx, openvino};
 use gradus::graph::{Standard, Type};
-use gradus::infer::{Given, InferOptions, Inference};
-use gradus::{DType, Dim, Fact, Limits, Model, Number, Options, Shape, Tensor, Value, files, operators};
+use gradus::infer::{InferOptions, Inference, InputFact};
+use gradus::{DType, Dim, Fact, Limits, Model, Number, RunOptions, Shape, Tensor, Value, files, operators};
 use gradus_testkit::{self as testkit, Real};
 use serde_json::Value as Json;
 
@@ -369,7 +369,7 @@ fn read_onnx(folder: &Path) -> Result<OnnxCase, String> {
 fn run_onnx(folder: &Path) -> Outcome {
     let case = read_onnx(folder)?;
     let outputs =
-        case.model.run(&case.inputs, &[], &Options::default()).map_err(|error| error.to_string())?;
+        case.model.run(&case.inputs, &[], &RunOptions::default()).map_err(|error| error.to_string())?;
     outputs.iter().try_fold(Difference::NONE, |all, (name, value)| {
         let one =
             difference(value, &case.outputs[name]).map_err(|error| format!("output {name}: {error}"))?;
@@ -431,7 +431,7 @@ fn exact_values(case: &OnnxCase) -> Option<Vec<(f64, Option<Real>)>> {
 /// The float of a type nearest to a real; of float64 what is nearest, too.
 fn nearest(dtype: DType, x: &Real) -> f64 {
     let small = |exponent_bits, mantissa_bits, bias, finite_codes| {
-        let format = testkit::Format { exponent_bits, mantissa_bits, bias, finite_codes };
+        let format = testkit::FloatFormat { exponent_bits, mantissa_bits, bias, finite_codes };
         let code = format.nearest(x).expect("upstream's values are in range");
         convert::nearest_f64(convert::number(dtype, code.into()))
     };
@@ -451,7 +451,7 @@ fn functions_of_upstreams_inputs_are_rounded_correctly() {
     for folder in run_onnx_folders() {
         let case = read_onnx(&folder).unwrap();
         let Some(exact) = exact_values(&case) else { continue };
-        let outputs = case.model.run(&case.inputs, &[], &Options::default()).unwrap();
+        let outputs = case.model.run(&case.inputs, &[], &RunOptions::default()).unwrap();
         let output = outputs[0].1.tensor().unwrap();
         let dtype = output.dtype();
         if !dtype.is_float() {
@@ -530,9 +530,9 @@ fn infer_onnx(folder: &Path) -> Result<(), String> {
         let given = inputs.iter().map(|(name, value)| {
             let given = match value {
                 Value::Tensor(tensor) if !complete => {
-                    Given::Type(Type::tensor(tensor.dtype(), tensor.shape()))
+                    InputFact::Type(Type::tensor(tensor.dtype(), tensor.shape()))
                 }
-                value => Given::Value(value.clone()),
+                value => InputFact::Value(value.clone()),
             };
             (name.clone(), given)
         });
@@ -568,7 +568,7 @@ fn run_openvino(folder: &Path, case: &Json, runner: &str) -> Outcome {
         (name.to_owned(), numpy::read_npy(&bytes.into(), None, &Limits::DEFAULT).unwrap().into())
     };
     let inputs = case["inputs"].as_array().unwrap().iter().map(input).collect();
-    let ours = model.run(&inputs, &[], &Options::default()).map_err(|error| error.message().to_owned());
+    let ours = model.run(&inputs, &[], &RunOptions::default()).map_err(|error| error.message().to_owned());
     let theirs = &case["results"][runner];
     match (ours, theirs["failure"].as_str()) {
         (Err(_), Some(failure)) if failure.starts_with("error") => Ok(Difference::NONE),
@@ -645,9 +645,9 @@ fn shape_family(case: &Json) -> Result<(), String> {
         let given = inputs.iter().map(|(name, value)| {
             let tensor = value.tensor().unwrap();
             let given = if complete {
-                Given::Value(value.clone())
+                InputFact::Value(value.clone())
             } else {
-                Given::Type(Type::tensor(tensor.dtype(), tensor.shape()))
+                InputFact::Type(Type::tensor(tensor.dtype(), tensor.shape()))
             };
             (name.clone(), given)
         });
@@ -664,7 +664,7 @@ fn shape_family(case: &Json) -> Result<(), String> {
         }
     }
     symbolic(&model, &inputs, &wanted)?;
-    let outputs = model.run(&inputs, &[], &Options::default());
+    let outputs = model.run(&inputs, &[], &RunOptions::default());
     let outputs = match outputs {
         Ok(outputs) => outputs,
         // Some operators are inferred and not run.

@@ -21,10 +21,10 @@ use common::one::One;
 use common::random::graph;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::graph::{self, Builder, Content, Extent, Origin, Port, Ports, Slices, Standard, Type};
-use gradus::{DType, Kind, Model, Options, Tensor, Value};
+use gradus::{DType, Kind, Model, RunOptions, Tensor, Value};
 
 fn run(model: &Model, inputs: &HashMap<String, Value>) -> Vec<(String, Value)> {
-    model.run(inputs, &[], &Options::default()).unwrap_or_else(|error| panic!("{error}"))
+    model.run(inputs, &[], &RunOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn convert(model: &Model, to: Standard) -> gradus::Result<Converted> {
@@ -40,7 +40,7 @@ fn compare(
     inputs: &HashMap<String, Value>,
     exact: bool,
 ) {
-    let got = match model.run(inputs, &[], &Options::default()) {
+    let got = match model.run(inputs, &[], &RunOptions::default()) {
         Ok(got) => got,
         Err(_) if !exact => return,
         Err(error) => panic!("{what}: {error}"),

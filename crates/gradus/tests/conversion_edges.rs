@@ -16,7 +16,7 @@ use common::one::One;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
-use gradus::{DType, Kind, Model, Options, Shape, Tensor, Value};
+use gradus::{DType, Kind, Model, RunOptions, Shape, Tensor, Value};
 
 use Standard::{Onnx, OpenVino};
 
@@ -39,7 +39,7 @@ fn convert(model: &Model) -> gradus::Result<Converted> {
 }
 
 fn run(model: &Model, given: &HashMap<String, Value>) -> Vec<Tensor> {
-    let results = model.run(given, &[], &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let results = model.run(given, &[], &RunOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     results.into_iter().map(|(_, value)| value.tensor().unwrap().clone()).collect()
 }
 
@@ -145,7 +145,7 @@ fn indices_out_of_range_give_zeros_since_version_8() {
     let (model, given) = gather(8).constants(&[far.clone(), Tensor::scalar(0i64)]).model();
     assert!(difference(&list(&[0, 0, 7, 5, 0]), &run(&model, &given)[0], true).is_none());
     let (model, given) = gather(7).constants(&[far, Tensor::scalar(0i64)]).model();
-    assert!(model.run(&given, &[], &Options::default()).is_err());
+    assert!(model.run(&given, &[], &RunOptions::default()).is_err());
     let near = [list(&[2, -3]), Tensor::scalar(0i64)];
     let noted = gives("extent not known", gather(8).constants(&near), &[list(&[7, 5])]);
     assert!(whys(&noted).contains("out of range"), "{}", whys(&noted));

@@ -9,7 +9,7 @@ use gradus::fold::FoldOptions;
 use gradus::formats::onnx::encode_model;
 use gradus::graph::{self, Builder, Constant, Content, Extent, Origin, Standard, Type};
 use gradus::infer::InferOptions;
-use gradus::{DType, Limits, Model, Options, Shape, Tensor, Value};
+use gradus::{DType, Limits, Model, RunOptions, Shape, Tensor, Value};
 
 /// A model in the making.
 struct Sketch(Builder);
@@ -114,7 +114,7 @@ fn operators(model: &Model) -> Vec<&str> {
 fn same(before: &Model, after: &Model, inputs: &[(&str, Tensor)]) {
     let inputs: HashMap<_, _> =
         inputs.iter().map(|(name, tensor)| ((*name).to_owned(), Value::from(tensor.clone()))).collect();
-    let run = |model: &Model| model.run(&inputs, &[], &Options::default()).unwrap();
+    let run = |model: &Model| model.run(&inputs, &[], &RunOptions::default()).unwrap();
     let text = |values: Vec<(String, Value)>| format!("{values:?}");
     assert_eq!(text(run(before)), text(run(after)));
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use gradus::fact::TensorFact;
 use gradus::graph::{self, Builder, Extent, Function, OperatorId, Origin, Standard, Type};
-use gradus::infer::{Completeness, Given, InferOptions, Inference};
+use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
 use gradus::{Dim, Fact, Limits, Model};
 use serde_json::Value as Json;
 
@@ -119,7 +119,7 @@ fn check(
 }
 
 /// The inputs' dimensions under a binding, as types.
-fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, Given> {
+fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, InputFact> {
     let graph = model.graph();
     let mut all = HashMap::new();
     for &id in graph.inputs() {
@@ -136,7 +136,7 @@ fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, Give
             other => other.clone(),
         };
         let extents = extents.iter().map(known).collect();
-        all.insert(info.name.to_string(), Given::Type(Type::Tensor(*dtype, Some(extents))));
+        all.insert(info.name.to_string(), InputFact::Type(Type::Tensor(*dtype, Some(extents))));
     }
     all
 }
@@ -220,7 +220,7 @@ fn functions_that_multiply_are_not_followed_for_ever() {
     source.graph = main.finish().unwrap();
     let model = Model::from_source(source);
     let inference = model.infer(&InferOptions::default()).unwrap();
-    assert!(inference.bodies().len() <= 10_000);
+    assert!(inference.subgraphs().len() <= 10_000);
 }
 
 /// Bytes changed at random places, always the same ones.
@@ -278,7 +278,7 @@ fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
         let inference = model.infer(&InferOptions::default()).unwrap();
         assert_eq!(inference.problems().len(), 1, "{:?}", inference.problems());
         let inputs = [("x".to_owned(), gradus::Tensor::vector(&[1i64, 2, 3, 4]).into())].into();
-        assert!(model.run(&inputs, &[], &gradus::Options::default()).is_err());
+        assert!(model.run(&inputs, &[], &gradus::RunOptions::default()).is_err());
     }
 }
 

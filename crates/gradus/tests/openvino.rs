@@ -10,7 +10,7 @@ use std::path::Path;
 
 use gradus::fact::{Elements, TensorFact};
 use gradus::graph::{Extent, Type, ValueId};
-use gradus::infer::{Completeness, Given, InferOptions, Inference};
+use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
 use gradus::{Dim, Fact, Limits, Model};
 use serde_json::Value as Json;
 
@@ -149,7 +149,7 @@ fn every_shape_of_openvinos_models_is_right() {
                 let dtype = info.declared.as_ref().and_then(Type::dtype);
                 let Some(lengths) = lengths(&model, id, run) else { continue };
                 let extents = lengths.into_iter().map(|len| Extent::Known(usize::try_from(len).unwrap()));
-                let given = Given::Type(Type::Tensor(dtype, Some(extents.collect())));
+                let given = InputFact::Type(Type::Tensor(dtype, Some(extents.collect())));
                 inputs.insert(info.name.to_string(), given);
             }
             let inference = model.infer(&InferOptions { inputs, ..options.clone() }).unwrap();

@@ -11,8 +11,8 @@ use gradus::fold::FoldOptions;
 use gradus::formats::openvino::encode_model;
 use gradus::formats::{Files, InMemory};
 use gradus::graph::{self, Builder, Content, Extent, Origin, Port, Ports, Standard, Type};
-use gradus::infer::{Given, InferOptions};
-use gradus::{DType, Kind, Limits, Model, Number, Options, Shape, Tensor, Value};
+use gradus::infer::{InferOptions, InputFact};
+use gradus::{DType, Kind, Limits, Model, Number, RunOptions, Shape, Tensor, Value};
 use serde_json::Value as Json;
 
 fn open(xml: &[u8], bin: Vec<u8>) -> Model {
@@ -81,7 +81,7 @@ fn floats(dims: &[usize]) -> Value {
 fn same(before: &Model, after: &Model, inputs: &[(&str, Value)]) {
     let inputs: HashMap<_, _> =
         inputs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let [one, other] = [before, after].map(|model| model.run(&inputs, &[], &Options::default()).unwrap());
+    let [one, other] = [before, after].map(|model| model.run(&inputs, &[], &RunOptions::default()).unwrap());
     assert_eq!(one, other);
 }
 
@@ -249,7 +249,7 @@ fn a_branch_that_always_runs_takes_the_place_of_its_node() {
         assert_eq!(operators(&after), [operator, "ReLU"]);
         let dims: Vec<_> = extents.iter().map(|&len| usize::try_from(len).unwrap_or(2)).collect();
         let run =
-            |model: &Model| model.run(&[("x".to_owned(), floats(&dims))].into(), &[], &Options::default());
+            |model: &Model| model.run(&[("x".to_owned(), floats(&dims))].into(), &[], &RunOptions::default());
         if let (Ok(one), Ok(other)) = (run(&before), run(&after)) {
             assert_eq!(one, other);
         }
@@ -275,7 +275,7 @@ fn functions_of_whole_numbers_stay() {
         let id = before.value("y").unwrap();
         assert_eq!(inference.describe(inference.fact(id)), "int64[2]");
         assert_eq!(operators(&folded(&before)), [operator]);
-        let error = before.run(&[("x".to_owned(), floats(&[9, 4]))].into(), &[], &Options::default());
+        let error = before.run(&[("x".to_owned(), floats(&[9, 4]))].into(), &[], &RunOptions::default());
         assert_eq!(error.unwrap_err().kind(), Kind::Unsupported);
     }
 }
@@ -324,7 +324,7 @@ fn a_branch_without_ports_extents_keeps_the_name_of_its_tensor() {
     std::fs::remove_dir_all(folder).unwrap();
     let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
     let options =
-        FoldOptions { inputs: [("x".to_owned(), Given::Type(given))].into(), ..FoldOptions::default() };
+        FoldOptions { inputs: [("x".to_owned(), InputFact::Type(given))].into(), ..FoldOptions::default() };
     let after = folded_with(&before, &options);
     assert_eq!(operators(&after), ["Add", "ReLU"]);
     assert_eq!(after.value("y").unwrap(), after.graph().outputs()[0]);
@@ -335,7 +335,7 @@ fn fixed_inputs_are_fixed_in_the_file() {
     let before = by_rank(&[-1, -1]);
     let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
     let options =
-        FoldOptions { inputs: [("x".to_owned(), Given::Type(given))].into(), ..FoldOptions::default() };
+        FoldOptions { inputs: [("x".to_owned(), InputFact::Type(given))].into(), ..FoldOptions::default() };
     let after = folded_with(&before, &options);
     let of =
         |name: &str| after.graph().value(after.value(name).unwrap()).declared.clone().unwrap().to_string();
@@ -453,7 +453,7 @@ fn recorded() -> Vec<(String, Model, HashMap<String, Value>)> {
 
 /// Returns true if both ran, and gave the same; a node that is not run may have gone.
 fn agree(name: &str, before: &Model, after: &Model, inputs: &HashMap<String, Value>) -> bool {
-    match [before, after].map(|model| model.run(inputs, &[], &Options::default())) {
+    match [before, after].map(|model| model.run(inputs, &[], &RunOptions::default())) {
         [Ok(one), Ok(other)] => {
             // NaN is not itself, but is printed as it is.
             assert_eq!(format!("{one:?}"), format!("{other:?}"), "{name}");

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use gradus::convert::{FromNumber, Rules};
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, Extent, Graph, Origin, Standard, Type};
-use gradus::infer::{Given, InferOptions, Inference};
+use gradus::infer::{InferOptions, Inference, InputFact};
 use gradus::operators::{self, Row};
 use gradus::schema::{Param, Signature};
-use gradus::{DType, Dim, Error, Fact, Kind, Model, Number, Options, Result, Shape, Tensor, Value};
+use gradus::{DType, Dim, Error, Fact, Kind, Model, Number, Result, RunOptions, Shape, Tensor, Value};
 use proptest::prelude::*;
 
 /// A model of one node.
@@ -52,15 +52,15 @@ impl OneNode {
     }
 
     fn run(&self) -> Result<Value> {
-        self.run_with(&Options::default())
+        self.run_with(&RunOptions::default())
     }
 
-    fn run_with(&self, options: &Options) -> Result<Value> {
+    fn run_with(&self, options: &RunOptions) -> Result<Value> {
         Ok(self.model().run(&self.given(), &[], options)?.remove(0).1)
     }
 
     /// Infers the output from what is given of the inputs.
-    fn inferred(&self, given: HashMap<String, Given>) -> (Inference, Fact) {
+    fn inferred(&self, given: HashMap<String, InputFact>) -> (Inference, Fact) {
         let options = InferOptions { inputs: given, ..InferOptions::default() };
         let model = self.model();
         let inference = model.infer(&options).unwrap();
@@ -76,13 +76,13 @@ impl OneNode {
         let less = |keep: fn(&Shape) -> Option<Vec<Extent>>| {
             let forget = |value: &Value| match value {
                 Value::Tensor(tensor) => {
-                    Given::Type(Type::Tensor(Some(tensor.dtype()), keep(tensor.shape())))
+                    InputFact::Type(Type::Tensor(Some(tensor.dtype()), keep(tensor.shape())))
                 }
-                other => Given::Value(other.clone()),
+                other => InputFact::Value(other.clone()),
             };
             given.iter().map(|(name, value)| (name.clone(), forget(value))).collect::<HashMap<_, _>>()
         };
-        let everything = given.iter().map(|(name, value)| (name.clone(), Given::Value(value.clone())));
+        let everything = given.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone())));
         let shapes = || less(|shape| Some(shape.dims().iter().map(|&len| Extent::Known(len)).collect()));
         let ranks = less(|shape| Some(vec![Extent::Unknown; shape.rank()]));
         let types = less(|_| None);
@@ -536,7 +536,7 @@ fn scalars_are_of_the_shapes_that_each_standard_takes() {
 
 #[test]
 fn range_by_its_body_counts_in_float32_and_sums_up() {
-    let expanded = Options { expand_functions: true, ..Options::default() };
+    let expanded = RunOptions { expand_functions: true, ..RunOptions::default() };
     let both = |version, numbers: Vec<Value>| {
         let node = onnx("Range", version, numbers);
         (node.check().unwrap(), node.run_with(&expanded).unwrap())
@@ -571,7 +571,7 @@ fn scalar_half(x: f64) -> Value {
 fn the_body_of_range_11_is_not_valid_for_int16() {
     let node = onnx("Range", 11, [0, 5, 2].map(|n: i16| Tensor::scalar(n).into()).to_vec());
     assert_eq!(elements::<i16>(&node.run().unwrap()), [0, 2, 4]);
-    let error = node.run_with(&Options { expand_functions: true, ..Options::default() }).unwrap_err();
+    let error = node.run_with(&RunOptions { expand_functions: true, ..RunOptions::default() }).unwrap_err();
     assert!(
         error.to_string().contains("input 0 \"A\" is int16, expected one of the types of Sub-7"),
         "{error}"
@@ -585,7 +585,7 @@ fn a_stash_type_is_checked_by_the_body() {
         attributes: vec![("stash_type", Content::Int(stash))],
         ..onnx("Range", 27, halves.clone())
     };
-    let expanded = Options { expand_functions: true, ..Options::default() };
+    let expanded = RunOptions { expand_functions: true, ..RunOptions::default() };
     for stash in [1, 11] {
         assert_eq!(node(stash).run_with(&expanded).unwrap().tensor().unwrap().len(), 2);
     }
@@ -661,9 +661,9 @@ fn loop_model(trips: Option<i64>, condition: Option<bool>) -> Result<Vec<(String
     Model::from_source(model).run(
         &HashMap::new(),
         &[],
-        &Options {
+        &RunOptions {
             limits: gradus::Limits { max_steps: 1000, ..gradus::Limits::DEFAULT },
-            ..Options::default()
+            ..RunOptions::default()
         },
     )
 }
@@ -722,9 +722,9 @@ proptest! {
     ) {
         let case = onnx("Reshape", 14, vec![tensor(DType::F32, &dims, 0).into(), Tensor::vector(&target).into()]);
         let mut given: HashMap<_, _> =
-            case.given().into_iter().map(|(name, value)| (name, Given::Value(value))).collect();
+            case.given().into_iter().map(|(name, value)| (name, InputFact::Value(value))).collect();
         let extents = dims.iter().map(|&len| Extent::Known(len)).collect();
-        given.insert("in0".into(), Given::Type(Type::Tensor(Some(DType::F32), Some(extents))));
+        given.insert("in0".into(), InputFact::Type(Type::Tensor(Some(DType::F32), Some(extents))));
         let (inference, fact) = case.inferred(given);
         match case.run() {
             Ok(value) => {
@@ -767,7 +767,7 @@ fn inputs_are_checked_against_what_the_model_declares() {
         let inputs =
             inputs.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.clone().into())).collect();
         model
-            .run(&inputs, &[], &Options::default())
+            .run(&inputs, &[], &RunOptions::default())
             .map_err(|error| (error.kind(), error.message().to_owned()))
     };
     let f32s = |dims: &[usize]| tensor(DType::F32, dims, 0);

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 use gradus::convert::nearest_f64;
 use gradus::formats::numpy;
-use gradus::infer::{Given, InferOptions, Inference};
+use gradus::infer::{InferOptions, Inference, InputFact};
 use gradus::profiles::Profile;
-use gradus::{DType, Fact, Limits, Model, Number, Options, Tensor, Value};
+use gradus::{DType, Fact, Limits, Model, Number, RunOptions, Tensor, Value};
 
 #[derive(serde::Deserialize)]
 struct List {
@@ -120,7 +120,7 @@ fn inferred(inference: &Inference, case: &Case, complete: bool) -> Option<String
 fn check(case: &Case) -> BTreeMap<String, String> {
     let mut wrong = BTreeMap::new();
     let name = &case.name;
-    let given = case.inputs.iter().map(|(name, value)| (name.clone(), Given::Value(value.clone())));
+    let given = case.inputs.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone())));
     let with_inputs = InferOptions { inputs: given.collect(), ..InferOptions::default() };
     for (options, complete) in [(InferOptions::default(), false), (with_inputs, true)] {
         let inference = case.model.infer(&options).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -128,7 +128,7 @@ fn check(case: &Case) -> BTreeMap<String, String> {
             wrong.insert(format!("{name}: inference"), how);
         }
     }
-    match case.model.run(&case.inputs, &[], &Options::default()) {
+    match case.model.run(&case.inputs, &[], &RunOptions::default()) {
         Ok(values) => {
             assert_eq!(values.len(), case.outputs.len(), "{name}");
             for (i, ((_, got), (want, ulps))) in values.iter().zip(&case.outputs).enumerate() {
@@ -175,7 +175,7 @@ fn recorded_programs_give_what_paddle_gives() {
 #[test]
 fn the_profile_gives_what_paddle_gives_for_sequences() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/paddle");
-    let options = Options { profile: Profile::Paddle, ..Options::default() };
+    let options = RunOptions { profile: Profile::Paddle, ..RunOptions::default() };
     for name in ["deviating.pir", "sequences.pir", "sequences.old"] {
         let case = case(&root.join(name));
         let values =

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gradus::infer::InferOptions;
-use gradus::{Error, Kind, Limits, Model, Options};
+use gradus::{Error, Kind, Limits, Model, RunOptions};
 
 fn attempt(bytes: &[u8]) -> Result<(), Error> {
     let model = Model::from_bytes(&bytes.to_vec().into(), &Limits::DEFAULT)?;
     model.infer(&InferOptions::default())?;
-    model.run(&HashMap::new(), &[], &Options::default()).map(|_| ())
+    model.run(&HashMap::new(), &[], &RunOptions::default()).map(|_| ())
 }
 
 /// A program of one block.
@@ -253,7 +253,7 @@ fn damaged_parameters_are_refused_when_they_are_needed() {
         let model = Model::open(&path, &Limits::DEFAULT)?;
         // Shapes are known without the parameters.
         model.infer(&InferOptions::default()).unwrap();
-        model.run(&HashMap::new(), &["fetch_name_2".to_owned()], &Options::default())
+        model.run(&HashMap::new(), &["fetch_name_2".to_owned()], &RunOptions::default())
     };
     assert!(attempt(Some(whole.clone())).is_ok());
     let changed = |at: usize, to: u8| {

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
-use gradus::infer::{Given, InferOptions};
-use gradus::{DType, Model, Options, Shape, Tensor, Value};
+use gradus::infer::{InferOptions, InputFact};
+use gradus::{DType, Model, RunOptions, Shape, Tensor, Value};
 
 /// An input of a node: data of which only the dimensions are known, or numbers that are.
 #[derive(Clone, Copy)]
@@ -86,17 +86,17 @@ impl Wrong {
                 Data(dims) => {
                     let shape = Shape::new(dims).unwrap();
                     let extents = dims.iter().map(|&len| Extent::Known(len)).collect();
-                    let known = Given::Type(Type::Tensor(Some(DType::F32), Some(extents)));
+                    let known = InputFact::Type(Type::Tensor(Some(DType::F32), Some(extents)));
                     let len = shape.len();
                     (Tensor::from_vec(shape, vec![0f32; len]).unwrap().into(), known)
                 }
                 Numbers(numbers) => {
                     let value = Value::from(Tensor::vector(numbers));
-                    (value.clone(), Given::Value(value))
+                    (value.clone(), InputFact::Value(value))
                 }
                 Number(number) => {
                     let value = Value::from(Tensor::scalar(number));
-                    (value.clone(), Given::Value(value))
+                    (value.clone(), InputFact::Value(value))
                 }
             };
             values.insert(format!("in{i}"), value);
@@ -104,7 +104,7 @@ impl Wrong {
         }
         let model = self.model();
         let what = format!("{} {} {:?}", self.standard, self.operator, self.attributes);
-        if model.run(&values, &[], &Options::default()).is_ok() {
+        if model.run(&values, &[], &RunOptions::default()).is_ok() {
             return Some(format!("{what} runs"));
         }
         let inference = model.infer(&InferOptions { inputs: given, ..InferOptions::default() }).unwrap();

@@ -32,7 +32,7 @@ use gradus_core::convert::{FromNumber, nearest_f64};
 use gradus_core::{DType, Number};
 use gradus_sequences::Line;
 
-use crate::certain::{self, Bounds, Doubles, GROUP, Group};
+use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::double_double::{DoubleDouble, power_of_two};
 use crate::writer::Exact;
 
@@ -225,7 +225,7 @@ struct Sums {
     error: f64,
 }
 
-impl<S: Simd> Bounds<S> for Sums {
+impl<S: Simd> ErrorBounds<S> for Sums {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
         let (start, start_low) =
@@ -245,7 +245,7 @@ impl<S: Simd> Bounds<S> for Sums {
 /// Sums of which the first term is at least twice as large as the second.
 struct FarSums(Sums);
 
-impl<S: Simd> Bounds<S> for FarSums {
+impl<S: Simd> ErrorBounds<S> for FarSums {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
         let Sums { start, step, error } = self.0;
@@ -322,7 +322,7 @@ impl ExactSums {
     }
 }
 
-impl<S: Simd> Bounds<S> for ExactSums {
+impl<S: Simd> ErrorBounds<S> for ExactSums {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
         [self.sums(simd, group, from); 2]
@@ -334,7 +334,7 @@ pub struct RoundedSums {
     error: f64,
 }
 
-impl<S: Simd> Bounds<S> for RoundedSums {
+impl<S: Simd> ErrorBounds<S> for RoundedSums {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
         let sum = self.sums.sums(simd, group, from);

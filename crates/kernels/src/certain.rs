@@ -21,7 +21,7 @@ struct Lined<T>([T; GROUP]);
 pub type Doubles = [f64; GROUP];
 
 /// Two bounds of the elements of a block, as doubles, as many at a time as a vector has.
-pub trait Bounds<S: Simd> {
+pub trait ErrorBounds<S: Simd> {
     /// The bounds of the elements of a group from one on.
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2];
 }
@@ -96,7 +96,7 @@ fn settle<T>(doubts: u64, out: &mut [T], exact: impl Fn(u64) -> T) {
     }
 }
 
-impl<S: Simd, B: Bounds<S>> Group<S, f64> for B {
+impl<S: Simd, B: ErrorBounds<S>> Group<S, f64> for B {
     #[inline(always)]
     fn write(&self, simd: S, group: usize, out: &mut [f64; GROUP]) -> u64 {
         let mut doubts = 0;
@@ -109,7 +109,7 @@ impl<S: Simd, B: Bounds<S>> Group<S, f64> for B {
     }
 }
 
-impl<S: Simd, B: Bounds<S>> Group<S, f32> for B {
+impl<S: Simd, B: ErrorBounds<S>> Group<S, f32> for B {
     #[inline(always)]
     fn write(&self, simd: S, group: usize, out: &mut [f32; GROUP]) -> u64 {
         let mut doubts = 0;
@@ -135,7 +135,7 @@ pub fn integers<S: Simd>(x: S::f64s) -> S::u64s {
 
 macro_rules! integers_32 {
     ($($type:ty)*) => {$(
-        impl<S: Simd, B: Bounds<S>> Group<S, $type> for B {
+        impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
             #[inline(always)]
             fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
                 let mut doubts = 0;
@@ -156,7 +156,7 @@ integers_32! { i32 u32 }
 
 macro_rules! short {
     ($($type:ty)*) => {$(
-        impl<S: Simd, B: Bounds<S>> Group<S, $type> for B {
+        impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
             #[inline(always)]
             fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
                 let mut doubts = 0;

@@ -10,7 +10,7 @@ use fearless_simd::prelude::*;
 use gradus_core::convert::{low_u64, u64_of};
 use gradus_sequences::{Line, Wide};
 
-use crate::range::Integer;
+use crate::range::IntegerElement;
 
 /// A prepared affine sequence of integers.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl IntAffine {
 
     /// Elements from index `lo` on.
     #[inline(always)]
-    pub fn write_each<S: Simd, T: Integer>(&self, _: S, lo: u64, out: &mut [T]) {
+    pub fn write_each<S: Simd, T: IntegerElement>(&self, _: S, lo: u64, out: &mut [T]) {
         let mut number = self.number(lo);
         for slot in out {
             let biased = number.plus(self.biases[usize::from(number.high < 0)], 1);
@@ -64,7 +64,7 @@ impl IntAffine {
 
     /// Elements of many bits from index `lo` on.
     #[inline(always)]
-    pub fn write_lanes<S: Simd, T: Integer + Lanes<S>>(&self, simd: S, lo: u64, out: &mut [T]) {
+    pub fn write_lanes<S: Simd, T: IntegerElement + Lanes<S>>(&self, simd: S, lo: u64, out: &mut [T]) {
         for (lo, block) in (lo..).step_by(BLOCK).zip(out.chunks_mut(BLOCK)) {
             let run = self.run(lo, u64_of(block.len()));
             let (body, tail) = block.split_at_mut(block.len() / T::WIDTH * T::WIDTH);

@@ -11,9 +11,9 @@ use gradus_core::convert::{self, FromNumber, Rules, u64_of, usize_of};
 use gradus_core::float;
 use gradus_sequences::PowerLine;
 
-use crate::certain::{self, Bounds, Doubles, GROUP, Group};
+use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::double_double::{DoubleDouble, power_of_two};
-use crate::range::Integer;
+use crate::range::IntegerElement;
 use crate::tables::{Tables, bounds};
 use crate::writer::Exact;
 
@@ -65,7 +65,7 @@ impl Powers {
 
     /// Integers of 64 bits from index `lo` on.
     #[inline(always)]
-    pub fn write_integers<S: Simd, T: Integer>(
+    pub fn write_integers<S: Simd, T: IntegerElement>(
         &self,
         simd: S,
         streams: bool,
@@ -121,15 +121,15 @@ impl Powers {
         if self.tables.line.negative { -1.0 } else { 1.0 }
     }
 
-    fn parts<'a, T>(&'a self, exact: Exact<'a, T>, lo: u64, out: &'a mut [T]) -> Parts<'a, T> {
-        Parts { powers: self, exact, lo, rest: out, wide: None }
+    fn parts<'a, T>(&'a self, exact: Exact<'a, T>, lo: u64, out: &'a mut [T]) -> PowerParts<'a, T> {
+        PowerParts { powers: self, exact, lo, rest: out, wide: None }
     }
 
     /// The wide power at an index of the line, for as many blocks as the table has entries.
-    fn wide(&self, first: u64) -> Wide {
+    fn wide(&self, first: u64) -> WidePower {
         let (mantissa, exponent) = self.tables.wide(first);
         let inside = self.tables.is_inside(first, self.tables.count * self.tables.block);
-        Wide { first, mantissa, exponent, inside }
+        WidePower { first, mantissa, exponent, inside }
     }
 
     /// An element on the line, if the bounds of the wide power round to the same.
@@ -145,19 +145,19 @@ impl Powers {
 }
 
 /// A slice, part by part.
-struct Parts<'a, T> {
+struct PowerParts<'a, T> {
     powers: &'a Powers,
     exact: Exact<'a, T>,
     lo: u64,
     rest: &'a mut [T],
-    wide: Option<Wide>,
+    wide: Option<WidePower>,
 }
 
 /// The parts that are products of tables: where one starts, the part, and what its positions are
 /// multiplied with. The parts between them are written.
 ///
 /// Blocks begin where the slice does: what an element is does not depend on its block.
-impl<'a, T: FromNumber> Iterator for Parts<'a, T> {
+impl<'a, T: FromNumber> Iterator for PowerParts<'a, T> {
     type Item = (u64, &'a mut [T], DoubleDouble);
 
     #[inline(always)]
@@ -191,7 +191,7 @@ impl<'a, T: FromNumber> Iterator for Parts<'a, T> {
     }
 }
 
-impl<T: FromNumber> Parts<'_, T> {
+impl<T: FromNumber> PowerParts<'_, T> {
     /// Writes elements up to an index, all as the first.
     #[cold]
     fn fill(&mut self, end: u64) {
@@ -219,7 +219,7 @@ impl<T: FromNumber> Parts<'_, T> {
 }
 
 /// A wide power.
-struct Wide {
+struct WidePower {
     /// Its index on the line.
     first: u64,
     mantissa: DoubleDouble,
@@ -264,7 +264,7 @@ impl Products<'_> {
     }
 }
 
-impl<S: Simd> Bounds<S> for Products<'_> {
+impl<S: Simd> ErrorBounds<S> for Products<'_> {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
         let (product, [lower, upper]) = self.at(simd, group, from);
@@ -277,7 +277,7 @@ pub struct RoundedProducts<'a> {
     positions: &'a [Positions],
 }
 
-impl<S: Simd> Bounds<S> for RoundedProducts<'_> {
+impl<S: Simd> ErrorBounds<S> for RoundedProducts<'_> {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
         let positions = &self.positions[group];

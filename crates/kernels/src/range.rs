@@ -29,7 +29,7 @@ impl Wrapping {
 
     /// Writes elements from index `lo` on.
     #[inline(always)]
-    pub fn write<T: Integer>(self, lo: u64, out: &mut [T]) {
+    pub fn write<T: IntegerElement>(self, lo: u64, out: &mut [T]) {
         let mut element = T::low(self.first.wrapping_add(self.step.wrapping_mul(lo)));
         let step = T::low(self.step);
         for slot in out {
@@ -40,7 +40,7 @@ impl Wrapping {
 }
 
 /// Integers modulo a power of two.
-pub trait Integer: FromNumber + Default {
+pub trait IntegerElement: FromNumber + Default {
     /// The low bits.
     #[inline(always)]
     fn low(bits: u64) -> Self {
@@ -53,7 +53,7 @@ pub trait Integer: FromNumber + Default {
 
 macro_rules! integers {
     ($($type:ty)*) => {$(
-        impl Integer for $type {
+        impl IntegerElement for $type {
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)

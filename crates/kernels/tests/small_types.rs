@@ -6,14 +6,14 @@
 use gradus_core::{DType, Limits, Number};
 use gradus_kernels::Fill;
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan};
-use gradus_testkit::{Format, Real, power, real};
+use gradus_testkit::{FloatFormat, Real, power, real};
 
 use Number::Float;
 
 /// A type, its definition, and whether it has a zero with a sign.
 struct Small {
     dtype: DType,
-    format: Format,
+    format: FloatFormat,
     signed_zero: bool,
 }
 
@@ -23,7 +23,7 @@ const fn small(
     bias: i32,
     signed_zero: bool,
 ) -> Small {
-    Small { dtype, format: Format { exponent_bits, mantissa_bits, bias, finite_codes }, signed_zero }
+    Small { dtype, format: FloatFormat { exponent_bits, mantissa_bits, bias, finite_codes }, signed_zero }
 }
 
 const LONG: [Small; 2] =

@@ -20,7 +20,7 @@ pub(crate) trait Formula: Debug + Send + Sync {
 }
 
 /// A cast of a value to the type of the elements.
-pub(crate) type Cast = fn(DType, f64) -> Number;
+pub(crate) type CastFunction = fn(DType, f64) -> Number;
 
 /// Rounding to the type of the elements.
 pub(crate) fn nearest(dtype: DType, x: f64) -> Number {
@@ -30,14 +30,14 @@ pub(crate) fn nearest(dtype: DType, x: f64) -> Number {
 /// `start + i * step` in integers, cut to the low bits of `width`: also the sum of integers that
 /// wrap.
 #[derive(Debug)]
-pub(crate) struct Wrapping {
+pub(crate) struct WrappingRange {
     pub width: DType,
     pub dtype: DType,
     pub start: i128,
     pub step: i128,
 }
 
-impl Formula for Wrapping {
+impl Formula for WrappingRange {
     fn at(&self, i: u64) -> Number {
         // The low 64 bits of the index and of the step make those of the product.
         let exact = self.start.wrapping_add(self.step.wrapping_mul(i128::from(i)));
@@ -52,7 +52,7 @@ pub(crate) struct Scaled {
     pub start: f64,
     pub step: f64,
     pub dtype: DType,
-    pub cast: Cast,
+    pub cast: CastFunction,
 }
 
 impl Formula for Scaled {
@@ -69,7 +69,7 @@ pub(crate) struct Summed {
     pub start: f64,
     pub step: f64,
     pub dtype: DType,
-    pub cast: Cast,
+    pub cast: CastFunction,
 }
 
 impl Summed {

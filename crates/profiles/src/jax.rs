@@ -25,11 +25,11 @@ use gradus_core::convert::{nearest_f64, truncated};
 use gradus_core::{Class, DType, Number};
 
 use crate::call::{LinspaceCall, LogspaceCall, RangeCall};
-use crate::formula::{Cast, Formula, Wrapping, nearest};
+use crate::formula::{CastFunction, Formula, WrappingRange, nearest};
 use crate::machine::{count, float, flushed, index, int, rounded, typed, wrapped};
 use crate::numpy::quotient;
 use crate::predicted::{Failure, Outcome, Predicted};
-use crate::space::{Line, NUM, Points, Powers};
+use crate::space::{FormulaPoints, FormulaPowers, LineFormula, NUM};
 use crate::tolerance::Tolerance;
 
 pub(crate) fn range(call: &RangeCall) -> Outcome {
@@ -50,7 +50,7 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
     if dtype.is_integer() {
         let [start, step] = [call.start, call.step].map(|number| saturated(dtype, number));
         let rules = [length_rule, "casts start and step to the output type first, floats saturating"];
-        return Ok(Predicted::new(dtype, len, Wrapping { width: dtype, dtype, start, step }, rules));
+        return Ok(Predicted::new(dtype, len, WrappingRange { width: dtype, dtype, start, step }, rules));
     }
     let (format, element_rule) = match dtype {
         DType::F64 => (DType::F64, "rounds i * step and the sum"),
@@ -156,7 +156,7 @@ impl Blend {
     }
 }
 
-impl Line for Blend {
+impl LineFormula for Blend {
     fn point(&self, i: u64) -> f64 {
         if self.len == 1 {
             return self.start;
@@ -174,7 +174,7 @@ impl Line for Blend {
 pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len()?, call.dtype);
     let line = Blend::of(call, len);
-    let (cast, rule): (Cast, _) = if dtype.is_integer() {
+    let (cast, rule): (CastFunction, _) = if dtype.is_integer() {
         (
             |dtype, x| Number::Int(saturated(dtype, Number::Float(x.floor()))),
             "blends the ends and rounds down",
@@ -183,14 +183,14 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
         (nearest, "blends the ends, each operation rounded")
     };
     let tolerance = Tolerance::UlpsAt { ulps: APART, of: line.format, at: line.larger_end() };
-    Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]).within(tolerance))
+    Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast }, [NUM, rule]).within(tolerance))
 }
 
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let (len, dtype) = (call.exponents.len()?, call.exponents.dtype);
     let line = Blend::of(&call.exponents, len);
     let format = line.format;
-    let cast: Cast = if dtype.is_integer() {
+    let cast: CastFunction = if dtype.is_integer() {
         |dtype, x| Number::Int(saturated(dtype, Number::Float(x)))
     } else {
         |dtype, x| typed(dtype, Number::Float(flushed(dtype, x)))
@@ -198,6 +198,6 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let base = rounded(format, nearest_f64(call.base));
     let rules = [NUM, "rounds the exponents to the type before taking powers"];
     let tolerance = line.of_powers(base);
-    let formula = Powers { line, base, format, dtype, cast };
+    let formula = FormulaPowers { line, base, format, dtype, cast };
     Ok(Predicted::new(dtype, len, formula, rules).within(tolerance))
 }

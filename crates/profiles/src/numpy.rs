@@ -23,10 +23,10 @@ use gradus_core::float::{self, Overflow, Parts};
 use gradus_core::{DType, Number};
 
 use crate::call::{LinspaceCall, LogspaceCall, RangeCall};
-use crate::formula::{Cast, Formula, Scaled, Wrapping, nearest};
+use crate::formula::{CastFunction, Formula, Scaled, WrappingRange, nearest};
 use crate::machine::{c_cast, count, index, int, rounded, typed, wrapped};
 use crate::predicted::{Failure, Outcome, Predicted};
-use crate::space::{Line, NUM, POWERS_DIFFER, Points, Powers};
+use crate::space::{FormulaPoints, FormulaPowers, LineFormula, NUM, POWERS_DIFFER};
 
 pub(crate) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
@@ -55,7 +55,7 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
         return Ok(Predicted::new(dtype, len, Filled { second, rest }, rules));
     }
     let [start, second] = [first, second].map(int);
-    let formula = Wrapping { width: dtype, dtype, start, step: second - start };
+    let formula = WrappingRange { width: dtype, dtype, start, step: second - start };
     Ok(Predicted::new(dtype, len, formula, rules))
 }
 
@@ -167,7 +167,7 @@ impl NumpyLine {
     }
 }
 
-impl Line for NumpyLine {
+impl LineFormula for NumpyLine {
     fn point(&self, i: u64) -> f64 {
         if Some(i) == self.last {
             return self.stop;
@@ -190,12 +190,12 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len()?, call.dtype);
     let line = NumpyLine::of(call, len);
     check_casts(dtype, [line.start, line.stop])?;
-    let (cast, rule): (Cast, _) = if dtype.is_integer() {
+    let (cast, rule): (CastFunction, _) = if dtype.is_integer() {
         (|dtype, x| c_cast(dtype, x.floor()), "computes in float64 and rounds down")
     } else {
         (from_float64, "rounds i * step and the sum in float64")
     };
-    Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]))
+    Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast }, [NUM, rule]))
 }
 
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
@@ -207,8 +207,8 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
         // Exponents between integers give NaN.
         check_casts(dtype, [f64::NAN; 2])?;
     }
-    let cast: Cast = if dtype.is_integer() { c_cast } else { from_float64 };
-    let formula = Powers { line, base, format: DType::F64, dtype, cast };
+    let cast: CastFunction = if dtype.is_integer() { c_cast } else { from_float64 };
+    let formula = FormulaPowers { line, base, format: DType::F64, dtype, cast };
     let rules = [NUM, "rounds the exponents to float64 before taking powers"];
     Ok(Predicted::new(dtype, len, formula, rules).within(POWERS_DIFFER))
 }

@@ -17,7 +17,7 @@ use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, DTypeSet, Number};
 
 use crate::call::RangeCall;
-use crate::formula::{Summed, Wrapping, nearest};
+use crate::formula::{Summed, WrappingRange, nearest};
 use crate::machine::{count, float, rounded, wrapped};
 use crate::predicted::{Failure, Outcome, Predicted};
 
@@ -76,7 +76,7 @@ pub(crate) fn runtime(call: &RangeCall) -> Outcome {
 fn added_up(call: &RangeCall, len: u64, length_rule: &'static str) -> Predicted {
     let dtype = call.dtype;
     if let Some([start, _, step]) = call.ints() {
-        let formula = Wrapping { width: dtype, dtype, start, step };
+        let formula = WrappingRange { width: dtype, dtype, start, step };
         return Predicted::new(dtype, len, formula, [length_rule, "adds up, wrapping"]);
     }
     let (format, element_rule) = match dtype {

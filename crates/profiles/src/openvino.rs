@@ -17,7 +17,7 @@
 use gradus_core::{DType, DTypeSet, Number, convert};
 
 use crate::call::RangeCall;
-use crate::formula::{Cast, Scaled, Summed, Wrapping, nearest};
+use crate::formula::{CastFunction, Scaled, Summed, WrappingRange, nearest};
 use crate::machine::{c_cast, count, float, int, rounded, typed, wrapped};
 use crate::predicted::{Failure, Outcome, Predicted};
 
@@ -51,7 +51,7 @@ pub(crate) fn evaluate(call: &RangeCall) -> Outcome {
     if dtype.is_integer() {
         let [start, step] = [start, step].map(|x| int(c_cast(dtype, x)));
         let rules = [length_rule, "casts start and step to the output type first"];
-        return Ok(Predicted::new(dtype, len, Wrapping { width: dtype, dtype, start, step }, rules));
+        return Ok(Predicted::new(dtype, len, WrappingRange { width: dtype, dtype, start, step }, rules));
     }
     if !FLOATS.contains(dtype) {
         return Err(Failure::unsupported(format!("evaluate() has no output type {dtype}")));
@@ -109,7 +109,7 @@ fn cpu_in_int32(dtype: DType, arguments: [i128; 3]) -> Outcome {
     }
     let count = wrap(wrap(abs(wrap(stop - start)) + abs(step)) - 1) / abs(step);
     let len = u64::try_from(count).unwrap_or(0);
-    let formula = Wrapping { width: DType::I32, dtype, start, step };
+    let formula = WrappingRange { width: DType::I32, dtype, start, step };
     let rules = ["counts in int32, wrapping, whatever the sign of the step", "computes in int32"];
     Ok(Predicted::new(dtype, len, formula, rules))
 }
@@ -127,7 +127,7 @@ fn cpu_in_float32(call: &RangeCall, vectors: Vectors) -> Outcome {
     // A length beyond 32 bits was seen to give an empty output.
     let len = count(quotient).filter(|&len| u32::try_from(len).is_ok()).unwrap_or(0);
     let start = rounded(DType::F32, start + rounded(DType::F32, 0.0 * step));
-    let (cast, element_rule): (Cast, _) = match call.dtype {
+    let (cast, element_rule): (CastFunction, _) = match call.dtype {
         dtype if dtype.is_integer() => {
             (to_nearest_int, "adds up in float32 and rounds to the nearest integer, not toward zero")
         }

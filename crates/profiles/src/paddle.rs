@@ -27,10 +27,10 @@ use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, DTypeSet};
 
 use crate::call::{LinspaceCall, LogspaceCall, RangeCall};
-use crate::formula::{Summed, Wrapping, nearest};
+use crate::formula::{Summed, WrappingRange, nearest};
 use crate::machine::{c_cast, c_typed, count, index, int, rounded, wrapped};
 use crate::predicted::{Failure, Outcome, Predicted};
-use crate::space::{Halves, NUM, POWERS_DIFFER, Points, Powers, power_line};
+use crate::space::{FormulaPoints, FormulaPowers, Halves, NUM, POWERS_DIFFER, power_line};
 
 const TYPES: DTypeSet = DTypeSet::of(&[DType::F32, DType::F64, DType::I32, DType::I64]);
 
@@ -58,7 +58,7 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
         let [start, stop, step] = [start, stop, step].map(int);
         let len = length_of_ints(dtype, [start, stop, step]).ok_or_else(beyond)?;
         let rules = ["counts in the output type, wrapping", "casts to the output type first"];
-        return Ok(Predicted::new(dtype, len, Wrapping { width: dtype, dtype, start, step }, rules));
+        return Ok(Predicted::new(dtype, len, WrappingRange { width: dtype, dtype, start, step }, rules));
     }
     let [start, stop, step] = [start, stop, step].map(nearest_f64);
     let wrong_sign = (step > 0.0 && start >= stop) || (step < 0.0 && start <= stop);
@@ -96,7 +96,7 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let step = if len == 1 { 0.0 } else { rounded(format, span / index(format, call.intervals())) };
     let line = Halves { format, start, stop, step, len, fused: false };
     let cast = if dtype.is_integer() { c_cast } else { nearest };
-    Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]))
+    Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast }, [NUM, rule]))
 }
 
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
@@ -110,7 +110,7 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
         [exponents.start, exponents.stop, call.base].map(|number| c_typed(dtype, number));
     let line = power_line(dtype, [start, if len == 1 { start } else { stop }], len);
     let cast = if dtype.is_integer() { c_cast } else { nearest };
-    let formula = Powers { line, base: nearest_f64(base), format: DType::F64, dtype, cast };
+    let formula = FormulaPowers { line, base: nearest_f64(base), format: DType::F64, dtype, cast };
     let rule = if dtype.is_integer() {
         "cuts base and exponents toward zero first"
     } else {

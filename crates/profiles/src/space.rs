@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, Number};
 
-use crate::formula::{Cast, Formula};
+use crate::formula::{CastFunction, Formula};
 use crate::machine::{fused, index, rounded, typed};
 use crate::tolerance::Tolerance;
 
@@ -17,19 +17,19 @@ pub(crate) const POWERS_DIFFER: Tolerance = Tolerance::Ulps { ulps: 1, of: DType
 pub(crate) const NUM: &str = "as asked for";
 
 /// The points of a line, as a program computes them.
-pub(crate) trait Line: Debug + Send + Sync {
+pub(crate) trait LineFormula: Debug + Send + Sync {
     fn point(&self, i: u64) -> f64;
 }
 
 /// Elements of a linspace: points, cast.
 #[derive(Debug)]
-pub(crate) struct Points<L> {
+pub(crate) struct FormulaPoints<L> {
     pub line: L,
     pub dtype: DType,
-    pub cast: Cast,
+    pub cast: CastFunction,
 }
 
-impl<L: Line> Formula for Points<L> {
+impl<L: LineFormula> Formula for FormulaPoints<L> {
     fn at(&self, i: u64) -> Number {
         (self.cast)(self.dtype, self.line.point(i))
     }
@@ -37,15 +37,15 @@ impl<L: Line> Formula for Points<L> {
 
 /// Elements of a logspace: the base to the power of each point, rounded to `format`, cast.
 #[derive(Debug)]
-pub(crate) struct Powers<L> {
+pub(crate) struct FormulaPowers<L> {
     pub line: L,
     pub base: f64,
     pub format: DType,
     pub dtype: DType,
-    pub cast: Cast,
+    pub cast: CastFunction,
 }
 
-impl<L: Line> Formula for Powers<L> {
+impl<L: LineFormula> Formula for FormulaPowers<L> {
     fn at(&self, i: u64) -> Number {
         (self.cast)(self.dtype, rounded(self.format, self.base.powf(self.line.point(i))))
     }
@@ -63,7 +63,7 @@ pub(crate) struct Halves {
     pub fused: bool,
 }
 
-impl Line for Halves {
+impl LineFormula for Halves {
     fn point(&self, i: u64) -> f64 {
         let (from, step, steps) = if i < self.len / 2 {
             (self.start, self.step, i)

@@ -26,10 +26,10 @@ use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, DTypeSet, Number};
 
 use crate::call::{LinspaceCall, RangeCall};
-use crate::formula::{Formula, Wrapping, nearest};
+use crate::formula::{Formula, WrappingRange, nearest};
 use crate::machine::{c_typed, count, float, flushed, index, int, rounded, typed};
 use crate::predicted::{Failure, Outcome, Predicted};
-use crate::space::{Line, NUM, Points};
+use crate::space::{FormulaPoints, LineFormula, NUM};
 
 const TYPES: DTypeSet =
     DTypeSet::of(&[DType::F16, DType::BF16, DType::F32, DType::F64, DType::I32, DType::I64]);
@@ -78,7 +78,7 @@ fn range_of_ints(dtype: DType, [start, stop, step]: [i128; 3]) -> Outcome {
     let count = i64::try_from(count).ok().and_then(|n| u64::try_from(n).ok());
     let len = count.ok_or_else(|| Failure::refused("the number of elements exceeds 63 bits"))?;
     let rules = ["counts exactly, after casting to the output type", "casts to the output type first"];
-    Ok(Predicted::new(dtype, len, Wrapping { width: dtype, dtype, start, step }, rules))
+    Ok(Predicted::new(dtype, len, WrappingRange { width: dtype, dtype, start, step }, rules))
 }
 
 fn range_of_floats(dtype: DType, [start, stop, step]: [f64; 3]) -> Outcome {
@@ -127,7 +127,7 @@ struct Between {
     len: u64,
 }
 
-impl Line for Between {
+impl LineFormula for Between {
     fn point(&self, i: u64) -> f64 {
         let flush = |x| flushed(self.dtype, rounded(self.dtype, x));
         if i == 0 {
@@ -150,7 +150,7 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let step = flush(flush(stop - start) / index(dtype, call.intervals().max(1)));
     let line = Between { dtype, start, stop, step, len };
     let rules = [NUM, "rounds the step, its multiples and the sums to the type"];
-    Ok(Predicted::new(dtype, len, Points { line, dtype, cast: nearest }, rules))
+    Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast: nearest }, rules))
 }
 
 #[cfg(test)]

@@ -28,10 +28,10 @@ use gradus_core::convert::{self, nearest_f64};
 use gradus_core::{DType, DTypeSet, Number, text};
 
 use crate::call::{LinspaceCall, LogspaceCall, RangeCall};
-use crate::formula::{Cast, Formula, Wrapping, nearest};
+use crate::formula::{CastFunction, Formula, WrappingRange, nearest};
 use crate::machine::{c_cast, count, float, fused, index, int, rounded, typed, wrapped};
 use crate::predicted::{Failure, Outcome, Predicted};
-use crate::space::{Halves, NUM, POWERS_DIFFER, Points, Powers, power_line};
+use crate::space::{FormulaPoints, FormulaPowers, Halves, NUM, POWERS_DIFFER, power_line};
 
 const TYPES: DTypeSet = DTypeSet::of(&[
     DType::F16,
@@ -71,7 +71,7 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
     if dtype.is_integer() {
         let [start, step] = [int(scalar(DType::I64, call.start)?), int(scalar(DType::I64, call.step)?)];
         let rules = [length_rule, "cuts start and step toward zero first"];
-        return Ok(Predicted::new(dtype, len, Wrapping { width: dtype, dtype, start, step }, rules));
+        return Ok(Predicted::new(dtype, len, WrappingRange { width: dtype, dtype, start, step }, rules));
     }
     let (wide, vector, element_rule) = match dtype {
         DType::F64 => (DType::F64, 4, "goes on from every fourth element, rounded"),
@@ -79,7 +79,7 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
         _ => (DType::F32, 16, "computes in float32, and goes on from every sixteenth element, rounded"),
     };
     let [start, step] = [call.start, call.step].map(|number| float(wide, number));
-    let lanes = Lanes { dtype, wide, start, step, vector, len };
+    let lanes = TorchLanes { dtype, wide, start, step, vector, len };
     Ok(Predicted::new(dtype, len, lanes, [length_rule, element_rule]))
 }
 
@@ -92,7 +92,7 @@ fn length_in_int64([start, stop, step]: [i128; 3]) -> Option<u64> {
 
 /// The elements of a vector continue from its first, which has been rounded to the type.
 #[derive(Debug)]
-struct Lanes {
+struct TorchLanes {
     dtype: DType,
     wide: DType,
     start: f64,
@@ -101,13 +101,13 @@ struct Lanes {
     len: u64,
 }
 
-impl Lanes {
+impl TorchLanes {
     fn direct(&self, i: u64) -> f64 {
         fused(self.wide, index(self.wide, i), self.step, self.start)
     }
 }
 
-impl Formula for Lanes {
+impl Formula for TorchLanes {
     fn at(&self, i: u64) -> Number {
         let group = 2 * self.vector;
         if i >= self.len / group * group {
@@ -181,7 +181,7 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let fused = dtype != DType::F16;
     let line = Halves { format, start, stop, step, len, fused };
     let cast = if dtype.is_integer() { c_cast } else { nearest };
-    Ok(Predicted::new(dtype, len, Points { line, dtype, cast }, [NUM, rule]))
+    Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast }, [NUM, rule]))
 }
 
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
@@ -189,7 +189,7 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let (len, dtype) = (exponents.len_with_endpoint()?, exponents.dtype);
     check_type("logspace_cpu", dtype)?;
     let base = nearest_f64(call.base);
-    let cast: Cast = if dtype.is_integer() { c_cast } else { from_float64 };
+    let cast: CastFunction = if dtype.is_integer() { c_cast } else { from_float64 };
     let rule = "rounds the exponents to float64 before taking powers";
     if len == 1 {
         let start = nearest_f64(exponents.start);
@@ -197,12 +197,12 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
             scalar(dtype, Number::Float(base.powf(start)))?;
         }
         let line = Halves { format: DType::F64, start, stop: start, step: 0.0, len, fused: false };
-        let formula = Powers { line, base, format: DType::F64, dtype, cast };
+        let formula = FormulaPowers { line, base, format: DType::F64, dtype, cast };
         return Ok(Predicted::new(dtype, len, formula, [NUM, rule]).within(POWERS_DIFFER));
     }
     let line = power_line(dtype, ends(exponents, len)?, len);
     let rule = if dtype.is_integer() { "cuts the exponents toward zero first" } else { rule };
-    let formula = Powers { line, base, format: DType::F64, dtype, cast };
+    let formula = FormulaPowers { line, base, format: DType::F64, dtype, cast };
     Ok(Predicted::new(dtype, len, formula, [NUM, rule]).within(POWERS_DIFFER))
 }
 

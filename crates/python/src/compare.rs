@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::OrRaise;
-use crate::functions::{Space, range_recipe};
-use crate::sequence::{Form, Recipe, output_type, with_plan};
+use crate::functions::{SpaceCall, range_recipe};
+use crate::sequence::{Recipe, ResultForm, output_type, with_plan};
 
 fn shown(number: Number, dtype: DType) -> String {
     match number {
@@ -78,10 +78,10 @@ fn recipe<'py>(
     let dtype = output_type(dtype, None)?;
     match (function, start, stop) {
         ("linspace", Some(start), Some(stop)) => {
-            Space::of_numbers(Form::Linspace, [start, stop], None, num, endpoint, dtype).recipe(py)
+            SpaceCall::of_numbers(ResultForm::Linspace, [start, stop], None, num, endpoint, dtype).recipe(py)
         }
         ("logspace", Some(start), Some(stop)) => {
-            Space::of_numbers(Form::Logspace, [start, stop], third, num, endpoint, dtype).recipe(py)
+            SpaceCall::of_numbers(ResultForm::Logspace, [start, stop], third, num, endpoint, dtype).recipe(py)
         }
         _ => range_recipe(py, [start, stop, third], dtype, Profile::Exact),
     }

@@ -24,12 +24,12 @@ pub(crate) struct DeviceArray {
     dtype: DType,
     len: u64,
     device: String,
-    memory: Memory,
+    memory: ExportedMemory,
 }
 
 /// Where the elements are.
 #[derive(Clone)]
-enum Memory {
+enum ExportedMemory {
     /// On a device of CUDA, of that number.
     Cuda(Arc<dyn Array>, i32),
     /// Read back.
@@ -62,8 +62,8 @@ impl DeviceArray {
                 let device = opened(device)?;
                 let array: Arc<dyn Array> = with_plan!(sequence, plan => device.fill(plan))?.into();
                 let memory = match array.cuda_ordinal() {
-                    Some(ordinal) => Memory::Cuda(array, ordinal),
-                    None => Memory::Host(read(&*array)?),
+                    Some(ordinal) => ExportedMemory::Cuda(array, ordinal),
+                    None => ExportedMemory::Host(read(&*array)?),
                 };
                 Ok::<_, gradus::Error>((memory, device.info().name.clone()))
             })
@@ -129,8 +129,8 @@ impl DeviceArray {
     /// The elements, as a new array of NumPy.
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let words = match &self.memory {
-            Memory::Host(words) => Arc::clone(words),
-            Memory::Cuda(array, _) => py.detach(|| read(&**array)).or_raise()?,
+            ExportedMemory::Host(words) => Arc::clone(words),
+            ExportedMemory::Cuda(array, _) => py.detach(|| read(&**array)).or_raise()?,
         };
         let bytes = bytemuck::cast_slice::<u64, u8>(&words)[..convert::usize_of(self.bytes())].to_vec();
         let shape = gradus::Shape::vector(convert::usize_of(self.len));
@@ -150,8 +150,8 @@ impl DeviceArray {
 
     fn __dlpack_device__(&self) -> (i32, i32) {
         match &self.memory {
-            Memory::Cuda(_, ordinal) => (dlpack::CUDA, *ordinal),
-            Memory::Host(_) => (dlpack::CPU, 0),
+            ExportedMemory::Cuda(_, ordinal) => (dlpack::CUDA, *ordinal),
+            ExportedMemory::Host(_) => (dlpack::CPU, 0),
         }
     }
 
@@ -177,8 +177,10 @@ impl DeviceArray {
             return Err(pyo3::exceptions::PyBufferError::new_err(message));
         }
         let (address, owner): (u64, Box<dyn Send>) = match &self.memory {
-            Memory::Cuda(array, _) => (array.cuda_address().unwrap_or(0), Box::new(Arc::clone(array))),
-            Memory::Host(words) => {
+            ExportedMemory::Cuda(array, _) => {
+                (array.cuda_address().unwrap_or(0), Box::new(Arc::clone(array)))
+            }
+            ExportedMemory::Host(words) => {
                 (convert::u64_of(words.as_ptr().expose_provenance()), Box::new(Arc::clone(words)))
             }
         };

@@ -9,9 +9,9 @@ use pyo3::types::PyString;
 
 use crate::device::DeviceArray;
 use crate::error::{OrRaise, mismatch, type_name};
-use crate::number::{Argument, argument, samples, widest};
+use crate::number::{NumberArgument, argument, samples, widest};
 use crate::plan::Plan;
-use crate::sequence::{Form, Recipe, output_type};
+use crate::sequence::{Recipe, ResultForm, output_type};
 use crate::tensor;
 
 type Object<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
@@ -48,7 +48,7 @@ fn result_type(py: Python<'_>, objects: &[&Bound<'_, PyAny>], inexact: bool) -> 
 /// their own.
 fn default_type(
     py: Python<'_>,
-    arguments: &[&Argument],
+    arguments: &[&NumberArgument],
     objects: &[&Bound<'_, PyAny>],
     inexact: bool,
 ) -> PyResult<DType> {
@@ -61,8 +61,10 @@ fn default_type(
     let mut widest_of = if inexact { DType::F64 } else { DType::I64 };
     for each in arguments {
         match each {
-            Argument::Weak(number) if rank(widest(*number)) > rank(widest_of) => widest_of = widest(*number),
-            Argument::Weak(_) => {}
+            NumberArgument::Weak(number) if rank(widest(*number)) > rank(widest_of) => {
+                widest_of = widest(*number)
+            }
+            NumberArgument::Weak(_) => {}
             _ => return result_type(py, objects, inexact),
         }
     }
@@ -76,7 +78,7 @@ pub(crate) fn range_recipe(
     dtype: Option<DType>,
     profile: Profile,
 ) -> PyResult<Recipe> {
-    let zero = || Argument::Weak(Number::Int(0));
+    let zero = || NumberArgument::Weak(Number::Int(0));
     let (start, stop) = match (start, stop) {
         (None, None) => {
             return Err(mismatch(Kind::Type, "stop", "missing", "a number"));
@@ -85,13 +87,13 @@ pub(crate) fn range_recipe(
         both => both,
     };
     let objects = [start, stop, step];
-    let read = |object: Object<'_, '_>, name, missing: fn() -> Argument| {
+    let read = |object: Object<'_, '_>, name, missing: fn() -> NumberArgument| {
         object.map_or_else(|| Ok(missing()), |object| argument(object, name))
     };
     let arguments = [
         read(start, "start", zero)?,
         read(stop, "stop", zero)?,
-        read(step, "step", || Argument::Weak(Number::Int(1)))?,
+        read(step, "step", || NumberArgument::Weak(Number::Int(1)))?,
     ];
     let mut numbers = [Number::Int(0); 3];
     for ((slot, argument), name) in numbers.iter_mut().zip(&arguments).zip(["start", "stop", "step"]) {
@@ -105,7 +107,7 @@ pub(crate) fn range_recipe(
         }
     };
     let [start, stop, third] = numbers;
-    Ok(Recipe { form: Form::Range, start, stop, third, num: 0, endpoint: false, dtype, profile })
+    Ok(Recipe { form: ResultForm::Range, start, stop, third, num: 0, endpoint: false, dtype, profile })
 }
 
 /// Returns the plan's elements as a new array, or in `out`, or in the memory of a device.
@@ -192,8 +194,8 @@ pub(crate) fn plan_arange<'py>(
 }
 
 /// The arguments of linspace, logspace or geomspace.
-pub(crate) struct Space<'a, 'py> {
-    form: Form,
+pub(crate) struct SpaceCall<'a, 'py> {
+    form: ResultForm,
     ends: [&'a Bound<'py, PyAny>; 2],
     base: Object<'a, 'py>,
     num: Object<'a, 'py>,
@@ -210,7 +212,7 @@ enum Planned {
 }
 
 struct Many {
-    form: Form,
+    form: ResultForm,
     tensors: [Tensor; 3],
     samples: ArraySamples,
 }
@@ -218,26 +220,26 @@ struct Many {
 /// The number of samples if none is given.
 const SAMPLES: u64 = 50;
 
-impl<'a, 'py> Space<'a, 'py> {
+impl<'a, 'py> SpaceCall<'a, 'py> {
     /// A sequence between numbers, by the exact rules.
     pub(crate) fn of_numbers(
-        form: Form,
+        form: ResultForm,
         ends: [&'a Bound<'py, PyAny>; 2],
         base: Object<'a, 'py>,
         num: Object<'a, 'py>,
         endpoint: bool,
         dtype: Option<DType>,
     ) -> Self {
-        Space { form, ends, base, num, endpoint, dtype, axis: 0, profile: Profile::Exact }
+        SpaceCall { form, ends, base, num, endpoint, dtype, axis: 0, profile: Profile::Exact }
     }
 }
 
-impl Space<'_, '_> {
+impl SpaceCall<'_, '_> {
     fn planned(&self, py: Python<'_>) -> PyResult<Planned> {
         let [start, stop] = [argument(self.ends[0], "start")?, argument(self.ends[1], "stop")?];
         let base = match self.base {
             Some(base) => argument(base, "base")?,
-            None => Argument::Weak(Number::Float(10.0)),
+            None => NumberArgument::Weak(Number::Float(10.0)),
         };
         let num = self.num.map_or(Ok(SAMPLES), samples)?;
         let dtype = match self.dtype {
@@ -245,7 +247,7 @@ impl Space<'_, '_> {
             None => {
                 let of_ends = default_type(py, &[&start, &stop], &self.ends, true)?;
                 let complex_base = matches!(base.number(), Some(Number::Complex(..)))
-                    || matches!(&base, Argument::Array(base) if base.dtype().is_complex());
+                    || matches!(&base, NumberArgument::Array(base) if base.dtype().is_complex());
                 match of_ends {
                     DType::F32 if complex_base => DType::C64,
                     dtype if complex_base && !dtype.is_complex() => DType::C128,
@@ -287,9 +289,9 @@ impl Space<'_, '_> {
         let Many { form, tensors: [start, stop, base], samples } = *many;
         let limits = Limits { max_bytes: u64::MAX, ..Limits::DEFAULT };
         let made = py.detach(|| match form {
-            Form::Logspace => arrays::logspace(&start, &stop, &base, samples, &limits),
-            Form::Geomspace => arrays::geomspace(&start, &stop, samples, &limits),
-            Form::Range | Form::Linspace => arrays::linspace(&start, &stop, samples, &limits),
+            ResultForm::Logspace => arrays::logspace(&start, &stop, &base, samples, &limits),
+            ResultForm::Geomspace => arrays::geomspace(&start, &stop, samples, &limits),
+            ResultForm::Range | ResultForm::Linspace => arrays::linspace(&start, &stop, samples, &limits),
         });
         let made = tensor::to_python(py, &made.or_raise()?)?;
         let Some(out) = out else { return Ok(made) };
@@ -362,8 +364,16 @@ pub(crate) fn linspace<'py>(
     let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    let space =
-        Space { form: Form::Linspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile };
+    let space = SpaceCall {
+        form: ResultForm::Linspace,
+        ends: [start, stop],
+        base: None,
+        num,
+        endpoint,
+        dtype,
+        axis,
+        profile,
+    };
     let array = space.array(py, out, device.as_deref())?;
     if !retstep {
         return Ok(array);
@@ -420,11 +430,8 @@ pub(crate) fn logspace<'py>(
     let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    Space { form: Form::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis, profile }.array(
-        py,
-        out,
-        device.as_deref(),
-    )
+    SpaceCall { form: ResultForm::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis, profile }
+        .array(py, out, device.as_deref())
 }
 
 /// ``num`` samples from ``start`` to ``stop``, each the same multiple of the one before.
@@ -472,8 +479,17 @@ pub(crate) fn geomspace<'py>(
     let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    Space { form: Form::Geomspace, ends: [start, stop], base: None, num, endpoint, dtype, axis, profile }
-        .array(py, out, device.as_deref())
+    SpaceCall {
+        form: ResultForm::Geomspace,
+        ends: [start, stop],
+        base: None,
+        num,
+        endpoint,
+        dtype,
+        axis,
+        profile,
+    }
+    .array(py, out, device.as_deref())
 }
 
 #[pyfunction]
@@ -488,8 +504,17 @@ pub(crate) fn plan_linspace<'py>(
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {
     let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
-    Space { form: Form::Linspace, ends: [start, stop], base: None, num, endpoint, dtype, axis: 0, profile }
-        .plan(py)
+    SpaceCall {
+        form: ResultForm::Linspace,
+        ends: [start, stop],
+        base: None,
+        num,
+        endpoint,
+        dtype,
+        axis: 0,
+        profile,
+    }
+    .plan(py)
 }
 
 #[pyfunction]
@@ -506,7 +531,17 @@ pub(crate) fn plan_logspace<'py>(
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {
     let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
-    Space { form: Form::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis: 0, profile }.plan(py)
+    SpaceCall {
+        form: ResultForm::Logspace,
+        ends: [start, stop],
+        base,
+        num,
+        endpoint,
+        dtype,
+        axis: 0,
+        profile,
+    }
+    .plan(py)
 }
 
 #[pyfunction]
@@ -521,6 +556,15 @@ pub(crate) fn plan_geomspace<'py>(
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {
     let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
-    Space { form: Form::Geomspace, ends: [start, stop], base: None, num, endpoint, dtype, axis: 0, profile }
-        .plan(py)
+    SpaceCall {
+        form: ResultForm::Geomspace,
+        ends: [start, stop],
+        base: None,
+        num,
+        endpoint,
+        dtype,
+        axis: 0,
+        profile,
+    }
+    .plan(py)
 }

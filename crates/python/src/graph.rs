@@ -22,14 +22,14 @@ use crate::tensor;
 pub(crate) struct GraphBuilder {
     /// True if the caller chose the operator set, so that no node may raise it.
     fixed: bool,
-    state: Mutex<State>,
+    state: Mutex<GraphState>,
 }
 
 /// The operator set of a graph whose nodes and types need no newer one: current runtimes read it.
 const DEFAULT_OPSET: i64 = 21;
 
 #[derive(Default)]
-struct State {
+struct GraphState {
     builder: Builder,
     trace: Trace,
     values: HashMap<String, Traced>,
@@ -37,7 +37,7 @@ struct State {
     opset: i64,
 }
 
-impl State {
+impl GraphState {
     /// Infers the outputs of a node. Unless the operator set is fixed, raises it to the lowest that
     /// has the operator with these types and attributes.
     fn trace(
@@ -94,7 +94,7 @@ fn unknown(name: &str) -> PyErr {
 }
 
 impl GraphBuilder {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GraphState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,7 +108,7 @@ impl GraphBuilder {
     #[pyo3(signature = (opset=None))]
     fn new(opset: Option<i64>) -> GraphBuilder {
         let builder = Builder::new("graph");
-        let state = State { builder, opset: opset.unwrap_or(DEFAULT_OPSET), ..State::default() };
+        let state = GraphState { builder, opset: opset.unwrap_or(DEFAULT_OPSET), ..GraphState::default() };
         GraphBuilder { fixed: opset.is_some(), state: Mutex::new(state) }
     }
 
@@ -282,7 +282,7 @@ pub(crate) fn _evaluate<'py>(
     let mut model = graph::Model::new(standard);
     model.graph = builder.finish().or_raise()?;
     let model = gradus::Model::from_source(model);
-    let results = py.detach(|| model.run(&HashMap::new(), &[], &gradus::Options::default())).or_raise()?;
+    let results = py.detach(|| model.run(&HashMap::new(), &[], &gradus::RunOptions::default())).or_raise()?;
     match results.first() {
         Some((_, value)) => tensor::value_to_python(py, value),
         None => Err(error(Kind::Graph, "cannot return a value: the operator has no outputs")),

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, Verified};
 use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{Given, InferOptions};
-use gradus::{Limits, Options, Value};
+use gradus::infer::{InferOptions, InputFact};
+use gradus::{Limits, RunOptions, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -127,7 +127,7 @@ impl Model {
         for (name, value) in values.into_iter().flatten() {
             let name: String = name.extract()?;
             let value = self.given(&name, &value)?;
-            given.insert(name, Given::Value(value));
+            given.insert(name, InputFact::Value(value));
         }
         let options =
             InferOptions { dims: numbers(dims)?, inputs: given, ignore_declared, ..InferOptions::default() };
@@ -275,7 +275,7 @@ impl Model {
             given.insert(name, value);
         }
         let wanted = outputs.unwrap_or_default();
-        let options = Options { limits: limits(max_bytes), expand_functions, ..Options::default() };
+        let options = RunOptions { limits: limits(max_bytes), expand_functions, ..RunOptions::default() };
         let results = py.detach(|| self.model.run(&given, &wanted, &options)).or_raise()?;
         let all = PyDict::new(py);
         for (name, value) in &results {
@@ -299,9 +299,9 @@ impl Model {
 }
 
 /// Shapes of inputs, by name.
-fn given_shapes(shapes: Option<&Bound<'_, PyDict>>) -> PyResult<HashMap<String, Given>> {
+fn given_shapes(shapes: Option<&Bound<'_, PyDict>>) -> PyResult<HashMap<String, InputFact>> {
     let shape = |(name, shape): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        Ok((name.extract()?, Given::Type(Type::Tensor(None, extents(Some(&shape))?))))
+        Ok((name.extract()?, InputFact::Type(Type::Tensor(None, extents(Some(&shape))?))))
     };
     shapes.into_iter().flatten().map(shape).collect()
 }

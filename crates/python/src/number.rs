@@ -8,7 +8,7 @@ use crate::error::{OrRaise, mismatch, type_name};
 use crate::tensor;
 
 /// An argument.
-pub(crate) enum Argument {
+pub(crate) enum NumberArgument {
     /// A number of Python, which has a value and no type: NumPy's "weak" scalar.
     Weak(Number),
     /// A number of an element type.
@@ -17,21 +17,21 @@ pub(crate) enum Argument {
     Array(Tensor),
 }
 
-impl Argument {
+impl NumberArgument {
     /// The number, if it is one.
     pub(crate) fn number(&self) -> Option<Number> {
         match self {
-            Argument::Weak(number) | Argument::Typed(number, _) => Some(*number),
-            Argument::Array(_) => None,
+            NumberArgument::Weak(number) | NumberArgument::Typed(number, _) => Some(*number),
+            NumberArgument::Array(_) => None,
         }
     }
 
     /// The numbers as a tensor, those of Python as the widest type of their sort.
     pub(crate) fn tensor(&self) -> gradus::Result<Tensor> {
         let (number, dtype) = match self {
-            Argument::Array(tensor) => return Ok(tensor.clone()),
-            Argument::Typed(number, dtype) => (*number, *dtype),
-            Argument::Weak(number) => (*number, widest(*number)),
+            NumberArgument::Array(tensor) => return Ok(tensor.clone()),
+            NumberArgument::Typed(number, dtype) => (*number, *dtype),
+            NumberArgument::Weak(number) => (*number, widest(*number)),
         };
         Tensor::from_numbers(dtype, gradus::Shape::SCALAR, [number], gradus::convert::Rules::IEEE)
     }
@@ -52,22 +52,22 @@ pub(crate) fn widest(number: Number) -> DType {
 /// # Errors
 /// A `DTypeError` if it is not a number or an array of numbers; a `ValueError` for integers beyond
 /// 64 bits.
-pub(crate) fn argument(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Argument> {
+pub(crate) fn argument(object: &Bound<'_, PyAny>, name: &str) -> PyResult<NumberArgument> {
     if let Ok(int) = object.cast_exact::<PyInt>() {
-        return int64(int, name).map(Argument::Weak);
+        return int64(int, name).map(NumberArgument::Weak);
     }
     if let Ok(float) = object.cast_exact::<PyFloat>() {
-        return Ok(Argument::Weak(Number::Float(float.value())));
+        return Ok(NumberArgument::Weak(Number::Float(float.value())));
     }
     if let Ok(flag) = object.cast_exact::<PyBool>() {
-        return Ok(Argument::Weak(Number::Int(flag.is_true().into())));
+        return Ok(NumberArgument::Weak(Number::Int(flag.is_true().into())));
     }
     if let Ok(complex) = object.cast_exact::<PyComplex>() {
-        return Ok(Argument::Weak(Number::Complex(complex.real(), complex.imag())));
+        return Ok(NumberArgument::Weak(Number::Complex(complex.real(), complex.imag())));
     }
     // A subclass of Python's float: NumPy's float64.
     if let Ok(float) = object.cast::<PyFloat>() {
-        return Ok(Argument::Typed(Number::Float(float.value()), DType::F64));
+        return Ok(NumberArgument::Typed(Number::Float(float.value()), DType::F64));
     }
     let read = tensor::from_python(object)?;
     match read.shape().rank() {
@@ -75,8 +75,8 @@ pub(crate) fn argument(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Argume
             let got = type_name(object);
             Err(mismatch(Kind::Type, name, format_args!("of type {got}"), "a number"))
         }
-        0 => Ok(Argument::Typed(read.number(0).or_raise()?, read.dtype())),
-        _ => Ok(Argument::Array(read)),
+        0 => Ok(NumberArgument::Typed(read.number(0).or_raise()?, read.dtype())),
+        _ => Ok(NumberArgument::Array(read)),
     }
 }
 

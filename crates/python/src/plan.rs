@@ -11,12 +11,12 @@ use pyo3::types::{PySlice, PyTuple};
 
 use crate::error::{OrRaise, error, mismatch};
 use crate::number::{argument, to_python};
-use crate::sequence::{Form, Recipe, Sequence, check_out, empty};
+use crate::sequence::{Recipe, ResultForm, Sequence, check_out, empty};
 use crate::tensor::new_array;
 
 /// Which elements of a sequence: a first one, and a stride that may be negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Window {
+struct PlanWindow {
     first: i64,
     stride: i64,
     len: i64,
@@ -35,7 +35,7 @@ struct Window {
 pub(crate) struct Plan {
     recipe: Recipe,
     whole: Sequence,
-    window: Window,
+    window: PlanWindow,
 }
 
 impl Plan {
@@ -43,10 +43,10 @@ impl Plan {
         let whole = recipe.plan()?;
         let len = i64::try_from(whole.len())
             .map_err(|_| error(Kind::Limit, "a plan has at most 2^63 - 1 elements"))?;
-        Ok(Plan { recipe, whole, window: Window { first: 0, stride: 1, len } })
+        Ok(Plan { recipe, whole, window: PlanWindow { first: 0, stride: 1, len } })
     }
 
-    fn with(&self, window: Window) -> Plan {
+    fn with(&self, window: PlanWindow) -> Plan {
         Plan { recipe: self.recipe, whole: self.whole.clone(), window }
     }
 
@@ -55,13 +55,13 @@ impl Plan {
     }
 
     fn part(&self, lo: i64, hi: i64) -> Plan {
-        let Window { first, stride, .. } = self.window;
-        self.with(Window { first: first + lo * stride, stride, len: hi - lo })
+        let PlanWindow { first, stride, .. } = self.window;
+        self.with(PlanWindow { first: first + lo * stride, stride, len: hi - lo })
     }
 
     /// The elements, if they lie side by side in the whole sequence, as a sequence of their own.
     fn side_by_side(&self) -> Option<Sequence> {
-        let Window { first, stride, len } = self.window;
+        let PlanWindow { first, stride, len } = self.window;
         let lo = u64::try_from(first).ok()?;
         (stride == 1 || len <= 1).then(|| self.whole.slice(lo, lo + self.count()))
     }
@@ -71,7 +71,7 @@ impl Plan {
     fn write_strided(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
         const BLOCK: i64 = 1 << 16;
         let py = out.py();
-        let Window { first, stride, len } = self.window;
+        let PlanWindow { first, stride, len } = self.window;
         let most = (BLOCK / stride.abs()).max(1);
         let mut lo = 0;
         while lo < len {
@@ -119,7 +119,7 @@ impl Plan {
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let Window { first, stride, len } = self.window;
+        let PlanWindow { first, stride, len } = self.window;
         if let Ok(slice) = index.cast::<PySlice>() {
             let (lo, hi, step): (i64, i64, i64) = slice.call_method1("indices", (len,))?.extract()?;
             let span = if step > 0 { hi.saturating_sub(lo) } else { lo.saturating_sub(hi) };
@@ -128,7 +128,7 @@ impl Plan {
             // With at most one element, the stride means nothing and may be too large.
             let stride = if count > 1 { stride * step } else { 1 };
             let first = if count > 0 { first + lo * self.window.stride } else { 0 };
-            return Ok(Bound::new(py, self.with(Window { first, stride, len: count }))?.into_any());
+            return Ok(Bound::new(py, self.with(PlanWindow { first, stride, len: count }))?.into_any());
         }
         let index: i64 =
             py.import("operator")?.call_method1("index", (index,))?.extract().unwrap_or(i64::MAX);
@@ -196,7 +196,7 @@ impl Plan {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = self.recipe;
-        let Window { first, stride, len } = self.window;
+        let PlanWindow { first, stride, len } = self.window;
         let numbers = (to_python(py, start)?, to_python(py, stop)?, to_python(py, third)?);
         let arguments =
             (form.name(), numbers, num, endpoint, dtype.name(), profile.name(), (first, stride, len));
@@ -218,7 +218,7 @@ impl Plan {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let call = self.recipe.text(py)?;
-        let Window { first, stride, len } = self.window;
+        let PlanWindow { first, stride, len } = self.window;
         if stride == 1 && self.count() == self.whole.len() {
             return Ok(call);
         }
@@ -242,7 +242,7 @@ pub(crate) fn _plan(
     window: (i64, i64, i64),
 ) -> PyResult<Plan> {
     let wrong = |what: &str| error(Kind::Value, format!("cannot unpickle a plan: unexpected {what}"));
-    let form = Form::ALL.iter().find(|(_, name)| *name == form).ok_or_else(|| wrong(form))?.0;
+    let form = ResultForm::ALL.iter().find(|(_, name)| *name == form).ok_or_else(|| wrong(form))?.0;
     let number =
         |object: &Bound<'_, PyAny>| argument(object, "a number")?.number().ok_or_else(|| wrong("an array"));
     let recipe = Recipe {
@@ -264,5 +264,5 @@ pub(crate) fn _plan(
     if !fits || (len == 0 && !(0..=whole).contains(&first)) {
         return Err(wrong("its window"));
     }
-    Ok(plan.with(Window { first, stride, len }))
+    Ok(plan.with(PlanWindow { first, stride, len }))
 }

@@ -73,31 +73,31 @@ impl Sequence {
 
 /// Which sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ResultForm {
     Range,
     Linspace,
     Logspace,
     Geomspace,
 }
 
-impl Form {
-    pub(crate) const ALL: [(Form, &str); 4] = [
-        (Form::Range, "arange"),
-        (Form::Linspace, "linspace"),
-        (Form::Logspace, "logspace"),
-        (Form::Geomspace, "geomspace"),
+impl ResultForm {
+    pub(crate) const ALL: [(ResultForm, &str); 4] = [
+        (ResultForm::Range, "arange"),
+        (ResultForm::Linspace, "linspace"),
+        (ResultForm::Logspace, "logspace"),
+        (ResultForm::Geomspace, "geomspace"),
     ];
 
     /// The name of its function.
     pub(crate) fn name(self) -> &'static str {
-        Form::ALL.iter().find(|(each, _)| *each == self).map_or("", |(_, name)| name)
+        ResultForm::ALL.iter().find(|(each, _)| *each == self).map_or("", |(_, name)| name)
     }
 }
 
 /// The arguments of a call, from which a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Recipe {
-    pub(crate) form: Form,
+    pub(crate) form: ResultForm,
     pub(crate) start: Number,
     pub(crate) stop: Number,
     /// The step of a range, the base of a logspace.
@@ -120,17 +120,17 @@ impl Recipe {
         let Recipe { form, start, stop, third, num, endpoint, dtype, .. } = *self;
         let space = |error: SpaceError| error.describe(["start", "stop", "base", "num"]);
         match form {
-            Form::Range => {
+            ResultForm::Range => {
                 let plan = RangePlan::new(start, stop, third, dtype).map(Sequence::Range);
                 plan.map_err(|error| error.describe(["start", "stop", "step"]))
             }
-            Form::Linspace => {
+            ResultForm::Linspace => {
                 LinspacePlan::new(start, stop, num, endpoint, dtype).map(Sequence::Linspace).map_err(space)
             }
-            Form::Logspace => LogspacePlan::new(third, start, stop, num, endpoint, dtype)
+            ResultForm::Logspace => LogspacePlan::new(third, start, stop, num, endpoint, dtype)
                 .map(Sequence::Logspace)
                 .map_err(space),
-            Form::Geomspace => {
+            ResultForm::Geomspace => {
                 GeomspacePlan::new(start, stop, num, endpoint, dtype).map(Sequence::Geomspace).map_err(space)
             }
         }
@@ -141,11 +141,11 @@ impl Recipe {
         let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = *self;
         let show = |number| Ok::<_, PyErr>(to_python(py, number)?.repr()?.to_string());
         let mut words = vec![show(start)?, show(stop)?];
-        words.push(if form == Form::Range { show(third)? } else { num.to_string() });
-        if form != Form::Range && !endpoint {
+        words.push(if form == ResultForm::Range { show(third)? } else { num.to_string() });
+        if form != ResultForm::Range && !endpoint {
             words.push("endpoint=False".to_owned());
         }
-        if form == Form::Logspace {
+        if form == ResultForm::Logspace {
             words.push(format!("base={}", show(third)?));
         }
         words.push(format!("dtype=\"{dtype}\""));
@@ -167,7 +167,7 @@ impl Recipe {
         let num = i64::try_from(num).map_err(|_| mismatch(Kind::Limit, "num", num, "at most 2^63 - 1"))?;
         let exponents = LinspaceCall { start, stop, num, endpoint, dtype };
         Ok(match form {
-            Form::Range => {
+            ResultForm::Range => {
                 let numbers = [start, stop, third];
                 // Programs take three numbers of one type.
                 let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
@@ -175,9 +175,9 @@ impl Recipe {
                 let call = RangeCall::new(numbers, input, dtype).map_err(|error| raised(&error))?;
                 profiles::range(profile, &call)
             }
-            Form::Linspace => profiles::linspace(profile, &exponents),
-            Form::Logspace => profiles::logspace(profile, &LogspaceCall { exponents, base: third }),
-            Form::Geomspace => {
+            ResultForm::Linspace => profiles::linspace(profile, &exponents),
+            ResultForm::Logspace => profiles::logspace(profile, &LogspaceCall { exponents, base: third }),
+            ResultForm::Geomspace => {
                 return Err(error(Kind::Unsupported, "prediction is not available for geomspace"));
             }
         })

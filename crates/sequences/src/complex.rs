@@ -12,7 +12,7 @@ use gradus_core::float::Parts;
 use gradus_core::{DType, Number};
 
 use crate::elementary::{self, scaled};
-use crate::fraction::{Fraction, parts_of};
+use crate::fraction::{BigFraction, parts_of};
 use crate::points::Points;
 use crate::power::{Exponential, Geometric, Positive, Power, decide, exp2, ln_2, log2_near_one, times};
 
@@ -33,7 +33,7 @@ pub(crate) fn is_real(base: Number, im: Points, index: u64) -> bool {
 }
 
 /// `base ^ (re + i im)`, the principal value, with parts of type `dtype`.
-pub(crate) fn power(dtype: DType, base: Number, re: &Fraction, im: &Fraction) -> Number {
+pub(crate) fn power(dtype: DType, base: Number, re: &BigFraction, im: &BigFraction) -> Number {
     let whole = |x: f64| Number::Complex(x, 0.0);
     if re.sign() == 0 && im.sign() == 0 {
         return whole(1.0);
@@ -63,7 +63,7 @@ pub(crate) fn power(dtype: DType, base: Number, re: &Fraction, im: &Fraction) ->
 /// The modulus of a power on an axis.
 struct AxisPower<'a> {
     power: Power,
-    imaginary: Option<(&'a Polar, &'a Fraction)>,
+    imaginary: Option<(&'a Polar, &'a BigFraction)>,
 }
 
 impl Exponential for AxisPower<'_> {
@@ -97,7 +97,7 @@ struct Polar {
 
 impl Polar {
     fn of(number: Number) -> Polar {
-        let part = |part: Number| Fraction::new([(part, 1), (Number::Int(0), 0)], 1);
+        let part = |part: Number| BigFraction::new([(part, 1), (Number::Int(0), 0)], 1);
         let (re, im) = (part(number.re()), part(number.im()));
         let exponent = match (re.sign(), im.sign()) {
             (_, 0) => re.exponent,
@@ -150,7 +150,7 @@ impl Polar {
 
     /// The logarithm of the modulus of a power to base 2, and its angle in turns, each off by at
     /// most 10 units.
-    fn power(&self, re: &Fraction, im: &Fraction, bits: usize) -> [IBig; 2] {
+    fn power(&self, re: &BigFraction, im: &BigFraction, bits: usize) -> [IBig; 2] {
         // Logarithms of moduli are below 2^11, so 16 more bits keep their products as exact as they
         // are.
         let turns_in_log2 = |bits: usize| {

@@ -9,12 +9,12 @@ use crate::elementary;
 
 /// `2^(k/256)` in units of 2^-127, and the natural logarithm of 2 in units of 2^-128; each off by
 /// at most 1 unit.
-struct Tables {
+struct Exp2Tables {
     roots: [u128; 256],
     ln_2: u128,
 }
 
-static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+static TABLES: LazyLock<Exp2Tables> = LazyLock::new(|| {
     // With 64 more bits than are kept, 255 products and a root that is off by a unit come to less
     // than a unit.
     const BITS: usize = 192;
@@ -27,7 +27,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         power = (&power * &root) >> BITS;
         kept
     });
-    Tables { roots, ln_2: kept(&ln_2, 128) }
+    Exp2Tables { roots, ln_2: kept(&ln_2, 128) }
 });
 
 /// `1/k!` in units of 2^-127.

@@ -10,15 +10,15 @@ use gradus_core::{DType, Number};
 
 /// An exact fraction: `numerator * 2^exponent / denominator`.
 #[derive(Clone, Debug)]
-pub(crate) struct Fraction {
+pub(crate) struct BigFraction {
     pub(crate) numerator: IBig,
     pub(crate) exponent: i32,
     pub(crate) denominator: u64,
 }
 
-impl Fraction {
+impl BigFraction {
     /// `(a * times_a + b * times_b) / denominator`, of finite numbers.
-    pub(crate) fn new([(a, times_a), (b, times_b)]: [(Number, i64); 2], denominator: u64) -> Fraction {
+    pub(crate) fn new([(a, times_a), (b, times_b)]: [(Number, i64); 2], denominator: u64) -> BigFraction {
         let (a, b) = (a.parts(), b.parts());
         let exponent = match (a.mantissa, b.mantissa) {
             (_, 0) => a.exponent,
@@ -32,7 +32,7 @@ impl Fraction {
             let product = (IBig::from(number.mantissa) * times) << small_usize(number.exponent - exponent);
             if number.negative { -product } else { product }
         };
-        Fraction { numerator: term(a, times_a) + term(b, times_b), exponent, denominator }
+        BigFraction { numerator: term(a, times_a) + term(b, times_b), exponent, denominator }
     }
 
     /// -1, 0 or 1.

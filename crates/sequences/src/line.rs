@@ -6,7 +6,7 @@ use gradus_core::convert::low_u64;
 use gradus_core::float::Parts;
 
 use crate::elementary::scaled;
-use crate::fraction::Fraction;
+use crate::fraction::BigFraction;
 
 /// An integer of 192 bits, two's complement, which wraps around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ const BITS: i32 = 187;
 
 impl Line {
     /// The line from `first` with that step, on which no number is beyond the larger of two bounds.
-    pub(crate) fn new(first: &Fraction, step: &Fraction, bounds: [Parts; 2]) -> Line {
+    pub(crate) fn new(first: &BigFraction, step: &BigFraction, bounds: [Parts; 2]) -> Line {
         let leading = |bound: Parts| if bound.mantissa == 0 { i32::MIN } else { bound.leading() };
         let unit = match leading(bounds[0]).max(leading(bounds[1])) {
             i32::MIN => 0,
@@ -96,7 +96,7 @@ impl Line {
 }
 
 /// A fraction in units of `2^unit`, rounded down, and whether it was whole.
-fn in_units(fraction: &Fraction, unit: i32) -> (IBig, bool) {
+fn in_units(fraction: &BigFraction, unit: i32) -> (IBig, bool) {
     use dashu_int::ops::DivRemEuclid;
     let by = i64::from(fraction.exponent) - i64::from(unit);
     let numerator = scaled(fraction.numerator.clone(), by);

@@ -18,7 +18,7 @@ use dashu_int::ops::BitTest;
 use gradus_core::convert::{self, Rules, nearest_f64};
 use gradus_core::{DType, Number};
 
-use crate::fraction::Fraction;
+use crate::fraction::BigFraction;
 use crate::points::Points;
 use crate::power::{Positive, Power, decide, times_log2};
 use crate::space::{self, Integer};
@@ -84,7 +84,7 @@ impl LogspacePlan {
         regular.then(|| {
             let base = Positive::of(self.base);
             let (first, step) = (self.re.at(self.window.first()), self.re.step());
-            let log2 = |factor: Fraction| move |bits| times_log2(&factor, base, bits);
+            let log2 = |factor: BigFraction| move |bits| times_log2(&factor, base, bits);
             PowerLine::new(log2(first), log2(step), self.window.len(), false)
         })
     }

@@ -4,7 +4,7 @@ use gradus_core::convert::{self, Rules};
 use gradus_core::{DType, Number};
 
 use crate::SpaceError;
-use crate::fraction::Fraction;
+use crate::fraction::BigFraction;
 use crate::line::Line;
 
 /// An end of a sequence, as errors name it.
@@ -82,9 +82,9 @@ impl Points {
     }
 
     /// Point `i`, if the points are finite.
-    pub(crate) fn at(self, i: u64) -> Fraction {
+    pub(crate) fn at(self, i: u64) -> BigFraction {
         let weight = |times: u64| i64::try_from(times).expect("indices are below 2^63");
-        Fraction::new([(self.start, weight(self.divisor - i)), (self.stop, weight(i))], self.divisor)
+        BigFraction::new([(self.start, weight(self.divisor - i)), (self.stop, weight(i))], self.divisor)
     }
 
     /// Point `i` as an element of a real type. A zero is 0.0, but an end that is -0.0 is kept.
@@ -104,8 +104,8 @@ impl Points {
     }
 
     /// The difference of neighbours.
-    pub(crate) fn step(self) -> Fraction {
-        Fraction::new([(self.stop, 1), (self.start, -1)], self.divisor)
+    pub(crate) fn step(self) -> BigFraction {
+        BigFraction::new([(self.stop, 1), (self.start, -1)], self.divisor)
     }
 
     /// The points in fixed point, from the one at index `first` on; nothing if they are all one

@@ -10,7 +10,7 @@ use gradus_core::float::Parts;
 
 use crate::elementary::{self, exact_root, scaled};
 use crate::exp2;
-use crate::fraction::{Fraction, parts_of};
+use crate::fraction::{BigFraction, parts_of};
 
 /// A positive real `2^x`.
 pub(crate) trait Exponential {
@@ -130,7 +130,7 @@ pub(crate) fn ln_2(bits: usize) -> IBig {
 /// `base ^ exponent`.
 pub(crate) struct Power {
     pub(crate) base: Positive,
-    pub(crate) exponent: Fraction,
+    pub(crate) exponent: BigFraction,
 }
 
 impl Exponential for Power {
@@ -160,12 +160,12 @@ impl Exponential for Power {
 }
 
 /// `factor * log2(base)`, off by at most 4 units.
-pub(crate) fn times_log2(factor: &Fraction, base: Positive, bits: usize) -> IBig {
+pub(crate) fn times_log2(factor: &BigFraction, base: Positive, bits: usize) -> IBig {
     times(factor, |bits| base.log2(bits), bits)
 }
 
 /// `factor * real`, off by at most 4 units, where the real is off by at most 2.
-pub(crate) fn times(factor: &Fraction, real: impl Fn(usize) -> IBig, bits: usize) -> IBig {
+pub(crate) fn times(factor: &BigFraction, real: impl Fn(usize) -> IBig, bits: usize) -> IBig {
     // As many more bits as the factor has before its point, so that it does not magnify the real's
     // error.
     let length = i64_of(factor.numerator.bit_len()) + i64::from(factor.exponent);

@@ -19,7 +19,7 @@ use gradus_core::convert::{self, Rules, low_u64, shifted_left, shifted_right};
 use gradus_core::float::Parts;
 use gradus_core::{DType, Error, Kind, Number, text};
 
-use crate::fraction::Fraction;
+use crate::fraction::BigFraction;
 use crate::window::Window;
 use crate::{Line, Plan};
 
@@ -167,12 +167,12 @@ impl RangePlan {
         let last = self.len().checked_sub(1).filter(|&last| last > 0)?;
         let (first, last) = (self.exact(self.first()), self.exact(self.first() + last));
         let bounds = [first.parts(), last.parts()];
-        Some(Line::new(&first, &Fraction::new([(self.step, 1), (Number::Int(0), 0)], 1), bounds))
+        Some(Line::new(&first, &BigFraction::new([(self.step, 1), (Number::Int(0), 0)], 1), bounds))
     }
 
-    fn exact(&self, index: u64) -> Fraction {
+    fn exact(&self, index: u64) -> BigFraction {
         let times = i64::try_from(index).expect("indices are below 2^63");
-        Fraction::new([(self.start, 1), (self.step, times)], 1)
+        BigFraction::new([(self.start, 1), (self.step, times)], 1)
     }
 }
 
@@ -228,7 +228,7 @@ fn count_of_floats(start: Number, limit: Number, step: Number) -> Option<u64> {
 
 /// As the doubles count, without their overflow, and with the exact values of integers.
 fn count_of_mixed(start: Number, limit: Number, step: Number) -> Option<u64> {
-    let span = Fraction::new([(limit, 1), (start, -1)], 1).parts();
+    let span = BigFraction::new([(limit, 1), (start, -1)], 1).parts();
     let step = step.parts();
     if span.mantissa == 0 || span.negative != step.negative {
         return Some(0);

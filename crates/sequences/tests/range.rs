@@ -4,7 +4,7 @@
 use gradus_core::convert::{self, Rules};
 use gradus_core::{Class, DType, Number, text};
 use gradus_sequences::{Plan, RangeError, RangePlan};
-use gradus_testkit::{self as testkit, Real, Rule, real};
+use gradus_testkit::{self as testkit, RangeRule, Real, real};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ fn element(dtype: DType, x: &Real) -> Number {
                 DType::F8E5M2 => (5, 2, 15, 0x7c, 0x7c),
                 other => unreachable!("{other} has no reference here"),
             };
-            let format = testkit::Format { exponent_bits, mantissa_bits, bias, finite_codes };
+            let format = testkit::FloatFormat { exponent_bits, mantissa_bits, bias, finite_codes };
             let sign = u32::from(*x < Real::ZERO) << (exponent_bits + mantissa_bits);
             u64::from(format.nearest(x).unwrap_or(overflow | sign))
         }
@@ -46,7 +46,7 @@ fn element(dtype: DType, x: &Real) -> Number {
 fn check(numbers: [Number; 3], dtype: DType) {
     let [start, limit, step] = numbers;
     let all_int = numbers.iter().all(|number| matches!(number, Number::Int(_)));
-    let rule = if all_int { Rule::Exact } else { Rule::Rounded53 };
+    let rule = if all_int { RangeRule::Exact } else { RangeRule::Rounded53 };
     let want = testkit::count(&exact(start), &exact(limit), &exact(step), rule);
     let about = format!("{numbers:?} to {dtype}");
     match RangePlan::new(start, limit, step, dtype) {

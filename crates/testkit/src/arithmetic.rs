@@ -3,7 +3,7 @@
 use dashu_base::{BitTest, Sign};
 use dashu_int::{IBig, UBig};
 
-use crate::wide::{Wide, limbs};
+use crate::wide::{WideFloat, limbs};
 use crate::{Real, real};
 
 /// The reals `(first + i * step) / divisor`, where `first` and `step` are sums of floats.
@@ -59,10 +59,10 @@ impl Arithmetic {
     }
 
     /// The sign (true for negative) and the magnitude.
-    pub fn number(&self) -> (bool, Wide) {
+    pub fn number(&self) -> (bool, WideFloat) {
         let negative = self.value.last().is_some_and(|limb| limb >> 63 == 1);
         if !negative {
-            return (false, Wide::quotient(&self.value, self.exponent, self.divisor));
+            return (false, WideFloat::quotient(&self.value, self.exponent, self.divisor));
         }
         let mut carry = true;
         let magnitude: Vec<u64> = self
@@ -74,6 +74,6 @@ impl Arithmetic {
                 limb
             })
             .collect();
-        (true, Wide::quotient(&magnitude, self.exponent, self.divisor))
+        (true, WideFloat::quotient(&magnitude, self.exponent, self.divisor))
     }
 }

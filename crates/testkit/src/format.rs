@@ -19,7 +19,7 @@ pub fn nearest_f32(x: &Real) -> f32 {
 }
 
 /// A format of at most 16 bits: one sign bit, then the exponent, then the mantissa.
-pub struct Format {
+pub struct FloatFormat {
     /// Bits of the exponent.
     pub exponent_bits: u32,
     /// Bits of the mantissa.
@@ -30,7 +30,7 @@ pub struct Format {
     pub finite_codes: u32,
 }
 
-impl Format {
+impl FloatFormat {
     /// The magnitude of a code without its sign bit, by the definition.
     pub fn magnitude(&self, code: u32) -> f64 {
         let fraction = f64::from(code & ((1 << self.mantissa_bits) - 1));

@@ -7,7 +7,7 @@ use crate::Real;
 
 /// How the length of a range is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum RangeRule {
     /// Exactly.
     Exact,
     /// Difference and quotient each rounded to 53 bits, with any exponent.
@@ -27,10 +27,10 @@ fn rounded(x: &Real) -> Real {
 }
 
 /// `max(ceil((limit - start) / step), 0)`.
-pub fn count(start: &Real, limit: &Real, step: &Real, rule: Rule) -> IBig {
+pub fn count(start: &Real, limit: &Real, step: &Real, rule: RangeRule) -> IBig {
     let quotient = match rule {
-        Rule::Exact => (limit - start) / step,
-        Rule::Rounded53 => rounded(&(rounded(&(limit - start)) / step)),
+        RangeRule::Exact => (limit - start) / step,
+        RangeRule::Rounded53 => rounded(&(rounded(&(limit - start)) / step)),
     };
     let count = quotient.ceil();
     if count.sign() == Sign::Negative { IBig::ZERO } else { count }

@@ -7,7 +7,7 @@ use crate::Real;
 
 const LIMBS: usize = 6;
 
-/// Bits of a [`Wide`].
+/// Bits of a [`WideFloat`].
 pub const WIDE_BITS: u32 = 64 * 6;
 
 /// An exponent of zero: below all that formats have.
@@ -15,7 +15,7 @@ const FAR_BELOW: i64 = -(1 << 40);
 
 /// A real that is not negative: its leading 384 bits, the first of which is 1, unless it is zero.
 #[derive(Clone, Copy, Debug)]
-pub struct Wide {
+pub struct WideFloat {
     /// A fraction from 1/2 to 1, the least limb first.
     limbs: [u64; LIMBS],
     exponent: i64,
@@ -79,11 +79,11 @@ impl Binary {
     }
 }
 
-impl Wide {
+impl WideFloat {
     /// The leading bits of `limbs * 2^exponent`, the least limb first.
-    fn new(limbs: &[u64], exponent: i64, inexact: bool) -> Wide {
+    fn new(limbs: &[u64], exponent: i64, inexact: bool) -> WideFloat {
         let Some(top) = limbs.iter().rposition(|&limb| limb != 0) else {
-            return Wide { limbs: [0; LIMBS], exponent: FAR_BELOW, inexact };
+            return WideFloat { limbs: [0; LIMBS], exponent: FAR_BELOW, inexact };
         };
         let zeros = limbs[top].leading_zeros();
         let limb = |below_top: usize| top.checked_sub(below_top).map_or(0, |i| limbs[i]);
@@ -95,23 +95,23 @@ impl Wide {
         let cut =
             limb(LIMBS) << zeros != 0 || limbs[..top.saturating_sub(LIMBS)].iter().any(|&limb| limb != 0);
         let bits = 64 * (i64::try_from(top).expect("there are few limbs") + 1) - i64::from(zeros);
-        Wide { limbs: kept, exponent: exponent + bits, inexact: inexact || cut }
+        WideFloat { limbs: kept, exponent: exponent + bits, inexact: inexact || cut }
     }
 
     /// Converts a real that is not negative.
-    pub fn of(x: &Real) -> Wide {
+    pub fn of(x: &Real) -> WideFloat {
         let (_, numerator) = x.numerator().clone().into_parts();
         let bits = |number: &UBig| i64::try_from(number.bit_len()).expect("numbers are of moderate size");
         let shift = (i64::from(WIDE_BITS) + 1 + bits(x.denominator()) - bits(&numerator)).max(0);
         let scaled = numerator << usize::try_from(shift).expect("not negative");
         let quotient = &scaled / x.denominator();
         let inexact = &quotient * x.denominator() != scaled;
-        Wide::new(&limbs(&quotient.to_le_bytes()), -shift, inexact)
+        WideFloat::new(&limbs(&quotient.to_le_bytes()), -shift, inexact)
     }
 
     /// `magnitude * 2^exponent / divisor`, the least limb first: the leading bits of the exact
     /// quotient.
-    pub(crate) fn quotient(magnitude: &[u64], exponent: i64, divisor: u64) -> Wide {
+    pub(crate) fn quotient(magnitude: &[u64], exponent: i64, divisor: u64) -> WideFloat {
         let top = magnitude.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1);
         let cut = top.saturating_sub(LIMBS + 1);
         let (rest, leading) = magnitude[..top].split_at(cut);
@@ -128,12 +128,12 @@ impl Wide {
         }
         let places = |limbs: usize| 64 * i64::try_from(limbs).expect("there are few limbs");
         let inexact = remainder != 0 || rest.iter().any(|&limb| limb != 0);
-        Wide::new(&quotient, exponent + places(cut) - places(behind), inexact)
+        WideFloat::new(&quotient, exponent + places(cut) - places(behind), inexact)
     }
 
     /// The product; relatively off by less than 2^-382 beside what the factors are.
     #[must_use]
-    pub fn times(&self, other: &Wide) -> Wide {
+    pub fn times(&self, other: &WideFloat) -> WideFloat {
         let mut product = [0u64; 2 * LIMBS];
         for (i, &a) in self.limbs.iter().enumerate() {
             let mut carry = 0;
@@ -150,7 +150,7 @@ impl Wide {
             limbs[0] |= product[LIMBS - 1] >> 63;
             exponent -= 1;
         }
-        Wide { limbs, exponent, inexact: true }
+        WideFloat { limbs, exponent, inexact: true }
     }
 
     /// The nearest number of a format.

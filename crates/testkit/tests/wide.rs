@@ -3,15 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus_testkit::{
-    Arithmetic, Binary, Format, Real, WIDE_BITS, Wide, is_power, nearest_f32, nearest_f64, power, real,
+    Arithmetic, Binary, FloatFormat, Real, WIDE_BITS, WideFloat, is_power, nearest_f32, nearest_f64, power,
+    real,
 };
 use proptest::prelude::*;
 
-const HALF: Format = Format { exponent_bits: 5, mantissa_bits: 10, bias: 15, finite_codes: 0x7c00 };
-const BRAIN: Format = Format { exponent_bits: 8, mantissa_bits: 7, bias: 127, finite_codes: 0x7f80 };
+const HALF: FloatFormat = FloatFormat { exponent_bits: 5, mantissa_bits: 10, bias: 15, finite_codes: 0x7c00 };
+const BRAIN: FloatFormat =
+    FloatFormat { exponent_bits: 8, mantissa_bits: 7, bias: 127, finite_codes: 0x7f80 };
 
 fn check(x: &Real) {
-    let wide = Wide::of(x);
+    let wide = WideFloat::of(x);
     let code = |format| wide.nearest(format).code;
     assert_eq!(code(Binary::F64), nearest_f64(x).to_bits(), "{x}");
     assert_eq!(code(Binary::F32), u64::from(nearest_f32(x).to_bits()), "{x}");
@@ -45,7 +47,7 @@ fn edges_are_rounded_as_by_comparing() {
             check(&middle);
             check(&(&middle * (Real::ONE + &little)));
             check(&(&middle * (Real::ONE - &little)));
-            let nearest = Wide::of(&middle).nearest(format);
+            let nearest = WideFloat::of(&middle).nearest(format);
             assert_eq!((nearest.below, nearest.tie_bits), (code, WIDE_BITS));
             assert_eq!(nearest.code, code + (code & 1));
         }
@@ -105,7 +107,7 @@ proptest! {
     #[test]
     fn products_are_powers(base in 1e-300f64..1e300, steps in 1u32..100) {
         let exponent = Real::ONE / Real::from(97u8);
-        let ratio = Wide::of(&power(&real(base), &exponent));
+        let ratio = WideFloat::of(&power(&real(base), &exponent));
         let product = (1..steps).fold(ratio, |product, _| product.times(&ratio));
         let wanted = power(&real(base), &(exponent * Real::from(steps)));
         prop_assert_eq!(product.nearest(Binary::F64).code, nearest_f64(&wanted).to_bits());

@@ -12,7 +12,7 @@ use crate::args::{self, Call};
 use crate::diagnostics::Failure;
 use crate::{json, output};
 
-pub(crate) fn compare(args: &args::Compare) -> Result<(), Failure> {
+pub(crate) fn compare(args: &args::CompareArgs) -> Result<(), Failure> {
     let (results, dtype) = match &args.call {
         Call::Range { arguments, types } => {
             let call = range_call(arguments, types)?;
@@ -32,14 +32,14 @@ pub(crate) fn compare(args: &args::Compare) -> Result<(), Failure> {
     };
     if args.json {
         let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
-        return output::print_json(&Report { r#type: dtype.name(), results });
+        return output::print_json(&CompareJson { r#type: dtype.name(), results });
     }
     output::print_line(&table(&results))
 }
 
 /// The results of all programs.
 #[derive(Serialize)]
-struct Report {
+struct CompareJson {
     r#type: &'static str,
     results: Box<RawValue>,
 }
@@ -48,12 +48,12 @@ struct Report {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Outlook {
-    Sequence(Box<Sequence>),
+    Sequence(Box<SequenceJson>),
     Error { error: String },
 }
 
 #[derive(Serialize)]
-struct Sequence {
+struct SequenceJson {
     program: &'static str,
     r#type: &'static str,
     length: u64,
@@ -62,14 +62,14 @@ struct Sequence {
     /// True if all compared elements equal the exact result.
     exact: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    difference: Option<Difference>,
+    difference: Option<DifferenceJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
 /// The first element that differs.
 #[derive(Serialize)]
-struct Difference {
+struct DifferenceJson {
     index: u64,
     value: Box<RawValue>,
     exact: Box<RawValue>,
@@ -88,17 +88,17 @@ fn results<P: Plan>(exact: &Result<P>, predict: impl Fn(Profile) -> Outcome) -> 
     .collect()
 }
 
-fn sequence(profile: Profile, found: Found, exact: Option<DType>) -> Sequence {
+fn sequence(profile: Profile, found: Found, exact: Option<DType>) -> SequenceJson {
     let dtype = found.dtype;
     let shown = |number| element(number, dtype);
-    Sequence {
+    SequenceJson {
         program: profile.program(),
         r#type: dtype.name(),
         length: found.len,
         first: found.first.into_iter().map(shown).collect(),
         last: found.last.map(shown),
         exact: found.exact,
-        difference: found.difference.map(|difference| Difference {
+        difference: found.difference.map(|difference| DifferenceJson {
             index: difference.index,
             value: shown(difference.value),
             exact: element(difference.exact, exact.unwrap_or(dtype)),

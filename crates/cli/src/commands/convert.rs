@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gradus::conversion::{ConvertOptions, Report};
+use gradus::conversion::{ConversionReport, ConvertOptions};
 use gradus::graph::Standard;
 use gradus::{Error, Kind, Limits, Model};
 use serde::Serialize;
@@ -45,7 +45,7 @@ fn standard_of(path: &Path) -> Result<Standard, Error> {
     }
 }
 
-pub(crate) fn convert(args: &args::Convert) -> Result<(), Failure> {
+pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     let to = standard_of(&args.output)?;
     let options = ConvertOptions { opset: args.opset, dims: given::dims(&args.dims)? };
     if args.opset.is_some() && to != Standard::Onnx {
@@ -76,10 +76,10 @@ pub(crate) fn convert(args: &args::Convert) -> Result<(), Failure> {
 }
 
 fn json<'a>(
-    args: &args::Convert,
+    args: &args::ConvertArgs,
     from: Standard,
     to: Standard,
-    report: &'a Report,
+    report: &'a ConversionReport,
     written: bool,
 ) -> ConvertedJson<'a> {
     let note = |note: &'a gradus::conversion::Note| NoteJson {
@@ -100,7 +100,7 @@ fn json<'a>(
     }
 }
 
-fn text(args: &args::Convert, from: Standard, to: Standard, report: &Report) -> String {
+fn text(args: &args::ConvertArgs, from: Standard, to: Standard, report: &ConversionReport) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let _ = writeln!(out, "{} ({from}) -> {} ({to})", args.model.display(), args.output.display());

@@ -1,6 +1,6 @@
 //! `gradus devices`: what makes sequences beside the processor.
 
-use gradus::gpu::{self, Found, Info, Missing};
+use gradus::gpu::{self, FoundDevice, Info, Missing};
 use serde::Serialize;
 
 use crate::args;
@@ -43,7 +43,7 @@ impl MissingJson<'_> {
 }
 
 pub(crate) fn devices(args: &args::Devices) -> Result<(), Failure> {
-    let Found { devices, missing } = gpu::devices();
+    let FoundDevice { devices, missing } = gpu::devices();
     if args.json {
         return output::print_json(&DevicesJson {
             devices: devices.iter().map(DeviceJson::of).collect(),

@@ -48,24 +48,24 @@ struct ChangeJson<'a> {
     parts: Vec<ChangeJson<'a>>,
 }
 
-pub(crate) fn diff(args: &args::Diff) -> Result<(), Failure> {
+pub(crate) fn diff(args: &args::DiffArgs) -> Result<(), Failure> {
     let found = compare(args).map_err(Failure::NotCompared)?;
     if args.json {
         output::print_json(&json(args, &found))?;
     } else if !found.is_empty() {
         let mut out = BufWriter::new(anstream::stdout().lock());
-        Text { out: &mut out, most: if args.all { usize::MAX } else { SHOWN } }.diff(&found)?;
+        DiffText { out: &mut out, most: if args.all { usize::MAX } else { SHOWN } }.diff(&found)?;
         out.flush()?;
     }
     if found.is_empty() { Ok(()) } else { Err(Failure::Different) }
 }
 
-fn compare(args: &args::Diff) -> Result<Diff, Error> {
+fn compare(args: &args::DiffArgs) -> Result<Diff, Error> {
     let open = |path| Model::open(path, &Limits::DEFAULT);
     Diff::of(&open(&args.before)?, &open(&args.after)?)
 }
 
-fn json<'a>(args: &args::Diff, found: &'a Diff) -> DiffJson<'a> {
+fn json<'a>(args: &args::DiffArgs, found: &'a Diff) -> DiffJson<'a> {
     let graph = |graph: &'a GraphDiff| GraphJson {
         path: &graph.path,
         inputs: changes(&graph.inputs),
@@ -120,12 +120,12 @@ fn short(text: &str) -> String {
 
 /// Differences as lines: `-` before what is gone, `+` before what is new, `~` before what is
 /// another.
-struct Text<W> {
+struct DiffText<W> {
     out: W,
     most: usize,
 }
 
-impl<W: Write> Text<W> {
+impl<W: Write> DiffText<W> {
     fn diff(&mut self, diff: &Diff) -> std::io::Result<()> {
         self.changes("model", &diff.model)?;
         if !diff.operators.is_empty() {

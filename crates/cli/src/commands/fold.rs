@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use gradus::fold::{FoldOptions, Report, Verified};
+use gradus::fold::{FoldOptions, FoldReport, Verified};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use gradus::{Limits, Model};
@@ -26,12 +26,12 @@ struct FoldedJson<'a> {
     model: String,
     output: String,
     bytes: Sizes,
-    nodes: Nodes<'a>,
-    constants: Constants,
+    nodes: NodesJson<'a>,
+    constants: ConstantsJson,
     inlined: usize,
     declared: usize,
-    kept: Vec<Kept<'a>>,
-    problems: Vec<Problem<'a>>,
+    kept: Vec<KeptJson<'a>>,
+    problems: Vec<ProblemJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified: Option<VerifiedJson>,
 }
@@ -43,27 +43,27 @@ struct Sizes {
 }
 
 #[derive(Serialize)]
-struct Nodes<'a> {
+struct NodesJson<'a> {
     before: BTreeMap<&'a str, usize>,
     after: BTreeMap<&'a str, usize>,
 }
 
 #[derive(Serialize)]
-struct Constants {
+struct ConstantsJson {
     count: usize,
     bytes: u64,
     dropped: usize,
 }
 
 #[derive(Serialize)]
-struct Kept<'a> {
+struct KeptJson<'a> {
     node: &'a str,
     operator: &'a str,
     reason: &'a str,
 }
 
 #[derive(Serialize)]
-struct Problem<'a> {
+struct ProblemJson<'a> {
     place: &'a str,
     message: &'a str,
 }
@@ -74,7 +74,7 @@ struct VerifiedJson {
     values: usize,
 }
 
-pub(crate) fn fold(args: &args::Fold) -> Result<(), Failure> {
+pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     let options = FoldOptions {
         dims: given::dims(&args.dims)?,
         inputs: given::shapes(&args.input_shapes)?,
@@ -86,7 +86,12 @@ pub(crate) fn fold(args: &args::Fold) -> Result<(), Failure> {
     many::each(&args.models, args.json, |model, out| one(args, model, &options, out))
 }
 
-fn one(args: &args::Fold, path: &Path, options: &FoldOptions, out: &mut dyn Write) -> Result<(), Failure> {
+fn one(
+    args: &args::FoldArgs,
+    path: &Path,
+    options: &FoldOptions,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let model = Model::open(path, &options.limits)?;
     let to = &given::destination(&args.output, path, model.source().standard)?;
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
@@ -119,7 +124,7 @@ fn json<'a>(
     path: &Path,
     to: &Path,
     bytes: Sizes,
-    report: &'a Report,
+    report: &'a FoldReport,
     verified: Option<Verified>,
 ) -> FoldedJson<'a> {
     let count = |which: fn(&(usize, usize)) -> usize| {
@@ -132,8 +137,8 @@ fn json<'a>(
         model: path.display().to_string(),
         output: to.display().to_string(),
         bytes,
-        nodes: Nodes { before: count(|counts| counts.0), after: count(|counts| counts.1) },
-        constants: Constants {
+        nodes: NodesJson { before: count(|counts| counts.0), after: count(|counts| counts.1) },
+        constants: ConstantsJson {
             count: report.constants,
             bytes: report.constant_bytes,
             dropped: report.dropped,
@@ -141,21 +146,21 @@ fn json<'a>(
         inlined: report.inlined,
         declared: report.declared,
         kept: kept
-            .map(|kept| Kept { node: &kept.node, operator: &kept.operator, reason: &kept.reason })
+            .map(|kept| KeptJson { node: &kept.node, operator: &kept.operator, reason: &kept.reason })
             .collect(),
         problems: problems
-            .map(|problem| Problem { place: &problem.place, message: &problem.message })
+            .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
             .collect(),
         verified: verified.map(|Verified { bindings, values }| VerifiedJson { bindings, values }),
     }
 }
 
 fn text(
-    args: &args::Fold,
+    args: &args::FoldArgs,
     path: &Path,
     to: &Path,
     bytes: &Sizes,
-    report: &Report,
+    report: &FoldReport,
     verified: Option<&Verified>,
 ) -> String {
     use std::fmt::Write;

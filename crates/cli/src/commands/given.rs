@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use gradus::graph::{Extent, Standard, Type};
-use gradus::infer::Given;
+use gradus::infer::InputFact;
 use gradus::{Error, Kind, Result};
 
 fn usage(message: String) -> Error {
@@ -63,7 +63,7 @@ pub(super) fn dims(given: &[String]) -> Result<HashMap<String, i64>> {
 }
 
 /// Shapes of inputs, from `NAME=EXTENT,…`.
-pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, Given>> {
+pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, InputFact>> {
     let mut inputs = HashMap::new();
     for shape in given {
         let (name, extents) = shape
@@ -79,7 +79,7 @@ pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, Given>> {
             "" => Vec::new(),
             extents => extents.split(',').map(extent).collect::<Result<_>>()?,
         };
-        inputs.insert(name.to_owned(), Given::Type(Type::Tensor(None, Some(extents))));
+        inputs.insert(name.to_owned(), InputFact::Type(Type::Tensor(None, Some(extents))));
     }
     Ok(inputs)
 }

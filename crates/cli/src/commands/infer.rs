@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gradus::graph::{Graph, ValueId};
-use gradus::infer::{Body, Completeness, InferOptions, Inference};
+use gradus::infer::{Completeness, InferOptions, Inference, Subgraph};
 use gradus::{DType, Dim, Error, Fact, Kind, Model};
 use serde::Serialize;
 
@@ -21,8 +21,8 @@ const MOST_LINES: usize = 200;
 struct Inferred<'a> {
     model: String,
     values: Values<'a>,
-    #[serde(skip_serializing_if = "Bodies::is_empty")]
-    bodies: Bodies<'a>,
+    #[serde(skip_serializing_if = "SubgraphsJson::is_empty")]
+    bodies: SubgraphsJson<'a>,
     totals: Totals,
     unknown: Reasons<'a>,
     assumptions: Vec<Remark<'a>>,
@@ -35,7 +35,7 @@ struct Explained<'a> {
     model: String,
     value: &'a str,
     #[serde(flatten)]
-    fact: ValueJson,
+    fact: InferredJson,
     why: Vec<String>,
 }
 
@@ -52,21 +52,21 @@ impl Serialize for Values<'_> {
         let shown =
             self.graph.ids().filter(|id| shown(self.only_unknown, self.inference, &self.facts[id.index()]));
         let value = |id: ValueId| {
-            (&*self.graph.value(id).name, ValueJson::of(self.inference, &self.facts[id.index()]))
+            (&*self.graph.value(id).name, InferredJson::of(self.inference, &self.facts[id.index()]))
         };
         serializer.collect_map(shown.map(value))
     }
 }
 
 /// Graphs within nodes, by path.
-struct Bodies<'a> {
+struct SubgraphsJson<'a> {
     inference: &'a Inference,
     only_unknown: bool,
 }
 
-impl Bodies<'_> {
+impl SubgraphsJson<'_> {
     fn is_empty(&self) -> bool {
-        self.inference.bodies().is_empty()
+        self.inference.subgraphs().is_empty()
     }
 }
 
@@ -78,7 +78,7 @@ struct BodyJson<'a> {
 /// The values of a graph within a node.
 struct BodyValues<'a> {
     inference: &'a Inference,
-    body: &'a Body,
+    body: &'a Subgraph,
     only_unknown: bool,
 }
 
@@ -86,14 +86,14 @@ impl Serialize for BodyValues<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let shown =
             self.body.values.iter().filter(|(_, fact)| shown(self.only_unknown, self.inference, fact));
-        serializer.collect_map(shown.map(|(name, fact)| (&**name, ValueJson::of(self.inference, fact))))
+        serializer.collect_map(shown.map(|(name, fact)| (&**name, InferredJson::of(self.inference, fact))))
     }
 }
 
-impl Serialize for Bodies<'_> {
+impl Serialize for SubgraphsJson<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (inference, only_unknown) = (self.inference, self.only_unknown);
-        serializer.collect_map(inference.bodies().iter().map(|body| {
+        serializer.collect_map(inference.subgraphs().iter().map(|body| {
             let values = BodyValues { inference, body, only_unknown };
             (&body.path, BodyJson { values })
         }))
@@ -128,7 +128,7 @@ struct Remark<'a> {
 }
 
 #[derive(Serialize)]
-struct ValueJson {
+struct InferredJson {
     r#type: Option<Cow<'static, str>>,
     shape: Option<Vec<DimJson>>,
     fresh: Vec<String>,
@@ -194,7 +194,7 @@ fn write_why(
     let id = model.value(name).map_err(|error| error.in_file(path.display()))?;
     let why = inference.explain(model.graph(), id, MOST_LINES);
     if args.json {
-        let fact = ValueJson::of(inference, inference.fact(id));
+        let fact = InferredJson::of(inference, inference.fact(id));
         let explained = Explained { model: path.display().to_string(), value: name, fact, why };
         writeln!(out, "{}", output::json(&explained)?)?;
     } else {
@@ -233,14 +233,14 @@ fn type_name(fact: &Fact) -> Option<Cow<'static, str>> {
     }
 }
 
-impl ValueJson {
-    fn of(inference: &Inference, fact: &Fact) -> ValueJson {
+impl InferredJson {
+    fn of(inference: &Inference, fact: &Fact) -> InferredJson {
         let (fresh, unknown) = match inference.completeness(fact) {
             Completeness::Full => (Vec::new(), Vec::new()),
             _ => inference.fresh(fact),
         };
         let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());
-        ValueJson {
+        InferredJson {
             r#type: type_name(fact),
             shape: dims.map(|dims| dims.iter().map(|&dim| dim_json(inference, dim)).collect()),
             fresh,
@@ -266,7 +266,7 @@ fn write_json(
     let json = Inferred {
         model: path.display().to_string(),
         values: Values { inference, graph, facts, only_unknown },
-        bodies: Bodies { inference, only_unknown },
+        bodies: SubgraphsJson { inference, only_unknown },
         totals,
         unknown: Reasons { inference, graph },
         assumptions: assumptions.map(|a| Remark { place: &a.node, message: &a.text }).collect(),
@@ -356,7 +356,7 @@ fn write_text(
     if rows.len() > 1 {
         write!(out, "{}", aligned(&rows))?;
     }
-    for body in inference.bodies() {
+    for body in inference.subgraphs() {
         let mut rows = vec![["value", "type", "shape", ""].map(str::to_owned)];
         for (name, fact) in &body.values {
             if shown(args.only_unknown, inference, fact) {

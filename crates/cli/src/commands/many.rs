@@ -69,7 +69,7 @@ pub(super) fn each(
         }
         drop(sender);
         // Threads that wait for their turn must end even if nothing can be printed any more.
-        let _stop = Stop(&queue);
+        let _stop = StopQueue(&queue);
         let mut waiting = BTreeMap::new();
         let mut next = 0;
         for (index, text, result) in receiver {
@@ -96,14 +96,14 @@ pub(super) fn each(
 
 /// Indices of models, handed out in order, at most `ahead` before the first that is not printed.
 struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     moved: Condvar,
     len: usize,
     ahead: usize,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     taken: usize,
     printed: usize,
     stopped: bool,
@@ -114,13 +114,13 @@ impl Queue {
         Queue { state: Mutex::default(), moved: Condvar::new(), len, ahead }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the next index once it is near enough to the printed ones, or `None` at the end.
     fn take(&self) -> Option<usize> {
-        let must_wait = |state: &mut State| {
+        let must_wait = |state: &mut QueueState| {
             !state.stopped && state.taken < self.len && state.taken >= state.printed + self.ahead
         };
         let state = self.moved.wait_while(self.state(), must_wait);
@@ -140,9 +140,9 @@ impl Queue {
 }
 
 /// Ends the threads of a queue when it is dropped.
-struct Stop<'a>(&'a Queue);
+struct StopQueue<'a>(&'a Queue);
 
-impl Drop for Stop<'_> {
+impl Drop for StopQueue<'_> {
     fn drop(&mut self) {
         self.0.state().stopped = true;
         self.0.moved.notify_all();

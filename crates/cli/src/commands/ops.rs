@@ -13,37 +13,37 @@ use crate::diagnostics::Failure;
 use crate::{json, output};
 
 #[derive(Serialize)]
-struct Row {
+struct RowJson {
     operator: &'static str,
     standard: &'static str,
     version: i64,
-    inputs: Vec<Parameter>,
-    outputs: Vec<Parameter>,
+    inputs: Vec<ParameterJson>,
+    outputs: Vec<ParameterJson>,
     attributes: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
-struct Parameter {
+struct ParameterJson {
     name: &'static str,
     types: Vec<&'static str>,
 }
 
-impl Parameter {
-    fn of(param: &Param) -> Parameter {
+impl ParameterJson {
+    fn of(param: &Param) -> ParameterJson {
         let types = param.types;
         let all = types.tensor.or(types.sequence).or(types.optional).or(types.optional_sequence);
-        Parameter { name: param.name, types: all.iter().map(gradus::DType::name).collect() }
+        ParameterJson { name: param.name, types: all.iter().map(gradus::DType::name).collect() }
     }
 }
 
-impl Row {
-    fn of(standard: &'static str, signature: &Signature) -> Row {
-        Row {
+impl RowJson {
+    fn of(standard: &'static str, signature: &Signature) -> RowJson {
+        RowJson {
             operator: signature.name,
             standard,
             version: signature.since,
-            inputs: signature.inputs.iter().map(Parameter::of).collect(),
-            outputs: signature.outputs.iter().map(Parameter::of).collect(),
+            inputs: signature.inputs.iter().map(ParameterJson::of).collect(),
+            outputs: signature.outputs.iter().map(ParameterJson::of).collect(),
             attributes: signature.attributes.iter().map(|attribute| attribute.name).collect(),
         }
     }
@@ -80,8 +80,10 @@ pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
         return Err(not_run(name).into());
     }
     if args.json {
-        let rows: Vec<_> =
-            found.iter().map(|((_, standard, _), signature)| Row::of(standard.name(), signature)).collect();
+        let rows: Vec<_> = found
+            .iter()
+            .map(|((_, standard, _), signature)| RowJson::of(standard.name(), signature))
+            .collect();
         return output::print_json(&json::object([("operators", rows)])?);
     }
     let mut table = output::table(&["operator", "standard", "version", "inputs", "attributes", "types"]);

@@ -9,14 +9,14 @@ use std::time::Duration;
 use gradus::files::NewFiles;
 use gradus::formats::{Sniffed, numpy, onnx, sniff};
 use gradus::graph::{Type, ValueId};
-use gradus::{DType, Error, Kind, Limits, Model, Options, Result, Tensor, Value, files};
+use gradus::{DType, Error, Kind, Limits, Model, Result, RunOptions, Tensor, Value, files};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::{json, literal, output};
 
-pub(crate) fn run(args: &args::Run) -> Result<(), Failure> {
+pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let options = args.options();
     let model = Model::open(&args.model, &options.limits)?;
     let mut inputs = HashMap::new();
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &args::Run) -> Result<(), Failure> {
 }
 
 /// Runs with a count of steps on the terminal, if it takes long and there is a terminal.
-fn with_progress<T>(options: Options, work: impl FnOnce(&Options) -> Result<T>) -> Result<T> {
+fn with_progress<T>(options: RunOptions, work: impl FnOnce(&RunOptions) -> Result<T>) -> Result<T> {
     static STEPS: AtomicU64 = AtomicU64::new(0);
     if !std::io::stderr().is_terminal() {
         return work(&options);
@@ -64,7 +64,7 @@ fn with_progress<T>(options: Options, work: impl FnOnce(&Options) -> Result<T>) 
             bar.finish_and_clear();
         }
     });
-    let result = work(&Options { steps: Some(&STEPS), ..options });
+    let result = work(&RunOptions { steps: Some(&STEPS), ..options });
     drop(done);
     // A panic while showing progress is no reason to lose the result.
     let _ = shower.join();

@@ -11,7 +11,7 @@ use crate::args;
 use crate::diagnostics::Failure;
 use crate::{json, literal, output, stream};
 
-pub(crate) fn range(args: &args::Range) -> Result<(), Failure> {
+pub(crate) fn range(args: &args::RangeArgs) -> Result<(), Failure> {
     let call = range_call(&args.arguments, &args.sequence.types)?;
     if args.sequence.profile == Profile::Exact {
         return emit(&call.plan()?, &args.sequence.out);
@@ -68,7 +68,7 @@ pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
 }
 
 /// Prints or writes what a program returns.
-fn emit_predicted(profile: Profile, outcome: Outcome, out: &args::Out) -> Result<(), Failure> {
+fn emit_predicted(profile: Profile, outcome: Outcome, out: &args::OutArgs) -> Result<(), Failure> {
     let predicted = outcome.map_err(|failure| {
         Error::new(Kind::Value, format!("{}: {}", profile.program(), failure.message()))
     })?;
@@ -82,7 +82,7 @@ pub(crate) struct RangeArguments {
     pub(crate) dtype: DType,
 }
 
-pub(crate) fn range_call(words: &args::RangeArguments, types: &args::Types) -> Result<RangeArguments> {
+pub(crate) fn range_call(words: &args::RangeArguments, types: &args::TypesArgs) -> Result<RangeArguments> {
     let words = [&words.start, &words.stop, &words.step];
     let whole = words.iter().all(|word| text::parse_exact(word, DType::I64).is_ok());
     let dtype = types.dtype.unwrap_or(if whole { DType::I64 } else { DType::F64 });
@@ -124,7 +124,7 @@ pub(crate) struct SpaceArguments {
 pub(crate) fn space_call(
     words: &args::SpaceArguments,
     base: Option<&str>,
-    types: &args::Types,
+    types: &args::TypesArgs,
 ) -> Result<SpaceArguments> {
     let base = base.unwrap_or("10");
     let complex = [&words.start, &words.stop, base].iter().any(|word| word.ends_with('j'));
@@ -182,7 +182,7 @@ impl Arrays {
     fn read(
         words: &args::SpaceArguments,
         base: Option<&str>,
-        types: &args::Types,
+        types: &args::TypesArgs,
     ) -> Result<Option<Arrays>, Failure> {
         let numbers = [&words.start, &words.stop, base.unwrap_or("10")];
         if !numbers.iter().any(|word| word.starts_with('[')) {
@@ -206,7 +206,7 @@ impl Arrays {
     }
 
     /// Prints the result or writes it to a file.
-    fn emit(result: Result<Tensor>, profile: Profile, out: &args::Out) -> Result<(), Failure> {
+    fn emit(result: Result<Tensor>, profile: Profile, out: &args::OutArgs) -> Result<(), Failure> {
         let result = result?;
         if profile != Profile::Exact || out.slice.is_some() || out.plot || out.device != CPU {
             let message =
@@ -259,16 +259,16 @@ fn usage(argument: &str, error: &Error) -> Error {
 }
 
 /// Prints a sequence, draws it, or writes it to a file.
-fn emit<P: Fill>(plan: &P, out: &args::Out) -> Result<(), Failure> {
+fn emit<P: Fill>(plan: &P, out: &args::OutArgs) -> Result<(), Failure> {
     match &out.slice {
         Some(words) => emit_all(&plan.slice(indices(words, plan.len())?), out),
         None => emit_all(plan, out),
     }
 }
 
-fn emit_all(plan: &impl Fill, out: &args::Out) -> Result<(), Failure> {
+fn emit_all(plan: &impl Fill, out: &args::OutArgs) -> Result<(), Failure> {
     let device = (out.device != CPU).then(|| gpu::open(&out.device)).transpose()?;
-    let source = stream::Source { plan, device };
+    let source = stream::SequenceSource { plan, device };
     if let Some(path) = &out.file {
         stream::to_file(&source, path)
     } else if out.plot {

@@ -22,8 +22,8 @@ struct Shown {
     ir_version: i64,
     producer: String,
     opsets: BTreeMap<String, i64>,
-    inputs: Vec<ValueJson>,
-    outputs: Vec<ValueJson>,
+    inputs: Vec<DeclaredJson>,
+    outputs: Vec<DeclaredJson>,
     nodes: usize,
     operators: BTreeMap<String, usize>,
     functions: Vec<String>,
@@ -32,7 +32,7 @@ struct Shown {
 }
 
 #[derive(Serialize)]
-struct ValueJson {
+struct DeclaredJson {
     name: String,
     #[serde(flatten)]
     declared: TypeJson,
@@ -82,11 +82,11 @@ fn shown(args: &args::Show, model: &Model) -> Shown {
     }
 }
 
-fn value(graph: &Graph, id: ValueId) -> ValueJson {
+fn value(graph: &Graph, id: ValueId) -> DeclaredJson {
     let info = graph.value(id);
     let unknown = Type::Tensor(None, None);
     let declared = info.declared.as_ref().unwrap_or(&unknown);
-    ValueJson {
+    DeclaredJson {
         name: info.name.to_string(),
         declared: TypeJson::of(declared),
         text: declared.to_string(),

@@ -248,7 +248,7 @@ fn undefined(graph: &Graph, id: ValueId) -> Error {
 
 /// How far a node is in being put in order.
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum SortState {
     New,
     /// Those it needs are being placed.
     Open,
@@ -267,28 +267,28 @@ fn order(graph: &Graph) -> Result<Vec<usize>> {
         return Ok((0..graph.nodes.len()).collect());
     }
     // Depth first, without recursion: graphs come from files.
-    let mut state = vec![State::New; graph.nodes.len()];
+    let mut state = vec![SortState::New; graph.nodes.len()];
     let mut placed = Vec::with_capacity(graph.nodes.len());
     for root in 0..graph.nodes.len() {
         let mut path = Vec::new();
-        let enter = |index: usize, path: &mut Vec<_>, state: &mut [State]| {
+        let enter = |index: usize, path: &mut Vec<_>, state: &mut [SortState]| {
             let needed: Vec<_> = graph.nodes[index].needs().filter_map(producer).collect();
-            state[index] = State::Open;
+            state[index] = SortState::Open;
             path.push((index, needed.into_iter()));
         };
-        if state[root] == State::New {
+        if state[root] == SortState::New {
             enter(root, &mut path, &mut state);
         }
         while let Some((index, needed)) = path.last_mut() {
             match needed.next() {
-                Some(next) if state[next] == State::New => enter(next, &mut path, &mut state),
-                Some(next) if state[next] == State::Open => {
+                Some(next) if state[next] == SortState::New => enter(next, &mut path, &mut state),
+                Some(next) if state[next] == SortState::Open => {
                     let circle = path.iter().map(|(index, _)| *index).skip_while(|&index| index != next);
                     return Err(cycle(graph, &circle.collect::<Vec<_>>()));
                 }
                 Some(_) => {}
                 None => {
-                    state[*index] = State::Placed;
+                    state[*index] = SortState::Placed;
                     placed.push(*index);
                     path.pop();
                 }

@@ -8,12 +8,17 @@ use gradus_core::{Kind, Result};
 use smallvec::SmallVec;
 
 use super::fields::{attribute_proto, attribute_proto_attribute_type as kind};
-use super::model::{Opsets, Reader};
+use super::model::{ModelReader, Opsets};
 use super::{graph, sparse, tensor, types};
-use crate::wire::{Field, Span};
+use crate::wire::{ByteSpan, Field};
 
 /// Reads `AttributeProto`. `depth` is how many graphs are around it.
-pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: usize) -> Result<Attribute> {
+pub(super) fn read(
+    reader: &ModelReader,
+    span: ByteSpan<'_>,
+    opsets: &Opsets,
+    depth: usize,
+) -> Result<Attribute> {
     let (mut name, mut parameter, mut stated) = ("", "", 0);
     let mut fields = SmallVec::<[Field<'_>; 2]>::new();
     for field in span.fields() {
@@ -35,7 +40,7 @@ pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: usiz
         } else {
             i32::try_from(stated).ok()
         };
-        let content = Reading { reader, span, opsets, depth, fields: &fields }.content(stated);
+        let content = AttributeReader { reader, span, opsets, depth, fields: &fields }.content(stated);
         content.map_err(|error| error.in_node(format!("attribute \"{name}\"")))?
     } else {
         Content::Parameter(parameter.into())
@@ -65,15 +70,15 @@ fn kind_of(field: u32) -> Option<i32> {
     })
 }
 
-struct Reading<'r, 'a> {
-    reader: &'r Reader,
-    span: Span<'a>,
+struct AttributeReader<'r, 'a> {
+    reader: &'r ModelReader,
+    span: ByteSpan<'a>,
     opsets: &'r Opsets,
     depth: usize,
     fields: &'r [Field<'a>],
 }
 
-impl<'a> Reading<'_, 'a> {
+impl<'a> AttributeReader<'_, 'a> {
     fn content(&self, stated: Option<i32>) -> Result<Content> {
         use attribute_proto as at;
         Ok(match stated {
@@ -90,7 +95,7 @@ impl<'a> Reading<'_, 'a> {
             }
             Some(kind::GRAPH) => Content::Graph(self.one(at::G, |span| self.graph(span))?),
             Some(kind::TYPE_PROTO) => {
-                let read = |span: Span<'_>| {
+                let read = |span: ByteSpan<'_>| {
                     types::read(span, 0)?.ok_or_else(|| span.error(Kind::Syntax, "the type is empty"))
                 };
                 Content::Type(self.one(at::TP, read)?)
@@ -122,7 +127,7 @@ impl<'a> Reading<'_, 'a> {
         })
     }
 
-    fn graph(&self, span: Span<'_>) -> Result<Arc<gradus_core::graph::Graph>> {
+    fn graph(&self, span: ByteSpan<'_>) -> Result<Arc<gradus_core::graph::Graph>> {
         let most = self.reader.limits.max_depth;
         if self.depth >= most {
             return Err(span.error(Kind::Limit, format!("graphs are nested more than {most} deep")));
@@ -137,7 +142,7 @@ impl<'a> Reading<'_, 'a> {
         })
     }
 
-    fn all<T>(&self, number: u32, read: impl Fn(Span<'a>) -> Result<T>) -> Result<Vec<T>> {
+    fn all<T>(&self, number: u32, read: impl Fn(ByteSpan<'a>) -> Result<T>) -> Result<Vec<T>> {
         let mut all = Vec::new();
         self.each(number, |field| {
             self.reader.charge(self.span, size_of::<T>())?;
@@ -152,7 +157,7 @@ impl<'a> Reading<'_, 'a> {
         self.fields.iter().rfind(|field| field.number == number).map_or(Ok(default), read)
     }
 
-    fn one<T>(&self, number: u32, read: impl Fn(Span<'a>) -> Result<T>) -> Result<T> {
+    fn one<T>(&self, number: u32, read: impl Fn(ByteSpan<'a>) -> Result<T>) -> Result<T> {
         let field = self.fields.iter().rfind(|field| field.number == number);
         let field = field
             .ok_or_else(|| self.span.error(Kind::Syntax, "the content that its kind promises is missing"))?;

@@ -7,13 +7,13 @@ use gradus_core::graph::{Constant, Stored};
 use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Error, Kind, Result, Shape, Tensor};
 
-use super::model::Reader;
+use super::model::ModelReader;
 use super::tensor::label;
 use crate::files::Files;
 
 /// The constant that a tensor's external data entries describe.
 pub(super) fn read(
-    reader: &Reader,
+    reader: &ModelReader,
     name: &str,
     dtype: DType,
     shape: Shape,

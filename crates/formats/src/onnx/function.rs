@@ -4,12 +4,12 @@ use gradus_core::graph::{Builder, Function, OperatorId, Origin};
 use gradus_core::{Kind, Result};
 
 use super::fields::function_proto;
-use super::model::{Reader, canonical_domain, read_opset};
+use super::model::{ModelReader, canonical_domain, read_opset};
 use super::{attribute, graph};
-use crate::wire::Span;
+use crate::wire::ByteSpan;
 
 /// Reads `FunctionProto`.
-pub(super) fn read(reader: &Reader, span: Span<'_>) -> Result<Function> {
+pub(super) fn read(reader: &ModelReader, span: ByteSpan<'_>) -> Result<Function> {
     let (mut name, mut domain, mut overload) = ("", "", "");
     let (mut inputs, mut outputs, mut nodes, mut value_infos) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());

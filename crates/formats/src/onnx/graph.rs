@@ -5,26 +5,26 @@ use gradus_core::{Kind, Result};
 use smallvec::SmallVec;
 
 use super::fields::{graph_proto, node_proto, value_info_proto};
-use super::model::{Opsets, Reader, canonical_domain};
+use super::model::{ModelReader, Opsets, canonical_domain};
 use super::{attribute, sparse, tensor, types};
-use crate::wire::Span;
+use crate::wire::ByteSpan;
 
 /// The parts of a graph, in the order in which they must be read.
 #[derive(Default)]
-struct Parts<'a> {
+struct GraphParts<'a> {
     name: &'a str,
-    inputs: Vec<Span<'a>>,
-    outputs: Vec<Span<'a>>,
-    initializers: Vec<Span<'a>>,
-    sparse_initializers: Vec<Span<'a>>,
-    value_infos: Vec<Span<'a>>,
+    inputs: Vec<ByteSpan<'a>>,
+    outputs: Vec<ByteSpan<'a>>,
+    initializers: Vec<ByteSpan<'a>>,
+    sparse_initializers: Vec<ByteSpan<'a>>,
+    value_infos: Vec<ByteSpan<'a>>,
     /// How many; they are many, so they are not listed but met again in the file.
     nodes: usize,
 }
 
-impl<'a> Parts<'a> {
-    fn of(span: Span<'a>) -> Result<Parts<'a>> {
-        let mut parts = Parts::default();
+impl<'a> GraphParts<'a> {
+    fn of(span: ByteSpan<'a>) -> Result<GraphParts<'a>> {
+        let mut parts = GraphParts::default();
         for field in span.fields() {
             let field = field?;
             match field.number {
@@ -43,8 +43,13 @@ impl<'a> Parts<'a> {
 }
 
 /// Reads `GraphProto`. `depth` is how many graphs are around it; nothing stands for a main graph.
-pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: Option<usize>) -> Result<Graph> {
-    let parts = Parts::of(span)?;
+pub(super) fn read(
+    reader: &ModelReader,
+    span: ByteSpan<'_>,
+    opsets: &Opsets,
+    depth: Option<usize>,
+) -> Result<Graph> {
+    let parts = GraphParts::of(span)?;
     let mut builder = if depth.is_some() { Builder::nested(parts.name) } else { Builder::new(parts.name) };
     let depth = depth.unwrap_or(0);
     for span in parts.inputs {
@@ -84,9 +89,9 @@ pub(super) fn read(reader: &Reader, span: Span<'_>, opsets: &Opsets, depth: Opti
 
 /// Reads nodes into a graph.
 pub(super) fn read_nodes<'a>(
-    reader: &Reader,
+    reader: &ModelReader,
     builder: &mut Builder,
-    nodes: impl Iterator<Item = Result<Span<'a>>>,
+    nodes: impl Iterator<Item = Result<ByteSpan<'a>>>,
     opsets: &Opsets,
     depth: usize,
 ) -> Result<()> {
@@ -101,7 +106,7 @@ pub(super) fn read_nodes<'a>(
 }
 
 /// Attaches the type that `ValueInfoProto` declares, if there is such a value.
-pub(super) fn declare(reader: &Reader, builder: &mut Builder, span: Span<'_>) -> Result<()> {
+pub(super) fn declare(reader: &ModelReader, builder: &mut Builder, span: ByteSpan<'_>) -> Result<()> {
     let (name, declared) = read_value_info(span)?;
     if let Some(id) = builder.find(name) {
         reader.charge(span, size_of::<Type>())?;
@@ -111,7 +116,7 @@ pub(super) fn declare(reader: &Reader, builder: &mut Builder, span: Span<'_>) ->
     Ok(())
 }
 
-fn read_value_info(span: Span<'_>) -> Result<(&str, Option<Type>)> {
+fn read_value_info(span: ByteSpan<'_>) -> Result<(&str, Option<Type>)> {
     let (mut name, mut declared) = ("", None);
     for field in span.fields() {
         let field = field?;
@@ -131,15 +136,15 @@ fn read_value_info(span: Span<'_>) -> Result<(&str, Option<Type>)> {
 type Outputs<'a> = SmallVec<[&'a str; 4]>;
 
 fn read_node<'a>(
-    reader: &Reader,
+    reader: &ModelReader,
     builder: &mut Builder,
-    span: Span<'a>,
+    span: ByteSpan<'a>,
     opsets: &Opsets,
     depth: usize,
 ) -> Result<(Node, Outputs<'a>)> {
     let (mut name, mut operator, mut domain, mut overload) = ("", "", "", "");
     let (mut inputs, mut outputs) = (Slots::new(), Outputs::new());
-    let mut attributes = SmallVec::<[Span<'_>; 4]>::new();
+    let mut attributes = SmallVec::<[ByteSpan<'_>; 4]>::new();
     for field in span.fields() {
         let field = field?;
         match field.number {

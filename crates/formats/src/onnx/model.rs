@@ -13,13 +13,13 @@ use super::fields::{self, NEWEST_OPSET, model_proto, operator_set_id_proto, stri
 use super::{function, graph};
 use crate::files::Files;
 use crate::regions::Regions;
-use crate::wire::Span;
+use crate::wire::ByteSpan;
 
 /// The oldest version of the file format that is read: the first with operator sets.
 const OLDEST_IR_VERSION: i64 = 3;
 
 /// State that the readers of a model's parts share.
-pub(super) struct Reader {
+pub(super) struct ModelReader {
     pub(super) files: Arc<dyn Files>,
     pub(super) limits: Limits,
     pub(super) regions: RefCell<Regions>,
@@ -27,9 +27,15 @@ pub(super) struct Reader {
     memory: Cell<u64>,
 }
 
-impl Reader {
-    pub(super) fn new(files: Arc<dyn Files>, limits: Limits) -> Reader {
-        Reader { files, limits, regions: RefCell::default(), names: RefCell::default(), memory: Cell::new(0) }
+impl ModelReader {
+    pub(super) fn new(files: Arc<dyn Files>, limits: Limits) -> ModelReader {
+        ModelReader {
+            files,
+            limits,
+            regions: RefCell::default(),
+            names: RefCell::default(),
+            memory: Cell::new(0),
+        }
     }
 
     /// Shares the memory of names that occur often: attributes.
@@ -45,7 +51,7 @@ impl Reader {
 
     /// Charges the memory of what is read from a span, before it is made: a few bytes of a file can
     /// ask for many.
-    pub(super) fn charge(&self, span: Span<'_>, bytes: usize) -> Result<()> {
+    pub(super) fn charge(&self, span: ByteSpan<'_>, bytes: usize) -> Result<()> {
         let allowed = self.limits.allow_bytes(self.memory.get(), product(bytes, 1));
         allowed.map_err(|error| error.at(span.position()))?;
         self.memory.set(self.memory.get() + u64_of(bytes));
@@ -63,8 +69,8 @@ pub(super) type Opsets = Vec<(Arc<str>, i64)>;
 /// [`Kind::Syntax`] where the bytes are not what the format says, [`Kind::Graph`] where the graph
 /// is not well formed, [`Kind::Limit`] where it is too large; all with their place.
 pub fn read_model(bytes: &Bytes, files: Arc<dyn Files>, limits: Limits) -> Result<Model> {
-    let reader = Reader::new(files, limits);
-    let file = Span::of(bytes);
+    let reader = ModelReader::new(files, limits);
+    let file = ByteSpan::of(bytes);
     let mut model = Model::new(Standard::Onnx);
     let (mut graph, mut functions) = (None, Vec::new());
     let (mut producer, mut producer_version) = ("", "");
@@ -101,7 +107,7 @@ pub fn read_model(bytes: &Bytes, files: Arc<dyn Files>, limits: Limits) -> Resul
     Ok(model)
 }
 
-fn check_version(file: Span<'_>, version: i64) -> Result<()> {
+fn check_version(file: ByteSpan<'_>, version: i64) -> Result<()> {
     let newest = fields::NEWEST_IR_VERSION;
     if (OLDEST_IR_VERSION..=newest).contains(&version) {
         return Ok(());
@@ -114,7 +120,7 @@ fn check_version(file: Span<'_>, version: i64) -> Result<()> {
 }
 
 /// Reads `OperatorSetIdProto`.
-pub(super) fn read_opset(span: Span<'_>) -> Result<(Arc<str>, i64)> {
+pub(super) fn read_opset(span: ByteSpan<'_>) -> Result<(Arc<str>, i64)> {
     let (mut domain, mut version) = ("", 0);
     for field in span.fields() {
         let field = field?;
@@ -139,7 +145,7 @@ pub(super) fn canonical_domain(domain: &str) -> &str {
 }
 
 /// Reads `StringStringEntryProto`.
-pub(super) fn read_entry(span: Span<'_>) -> Result<(String, String)> {
+pub(super) fn read_entry(span: ByteSpan<'_>) -> Result<(String, String)> {
     let (mut key, mut value) = ("", "");
     for field in span.fields() {
         let field = field?;

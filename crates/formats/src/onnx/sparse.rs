@@ -9,12 +9,12 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor};
 
 use super::fields::sparse_tensor_proto;
-use super::model::Reader;
+use super::model::ModelReader;
 use super::tensor;
-use crate::wire::Span;
+use crate::wire::ByteSpan;
 
 /// Reads `SparseTensorProto`: the name of its values, and its constant, which will be dense.
-pub(super) fn read<'a>(reader: &Reader, span: Span<'a>) -> Result<(&'a str, Constant)> {
+pub(super) fn read<'a>(reader: &ModelReader, span: ByteSpan<'a>) -> Result<(&'a str, Constant)> {
     let (mut values, mut indices, mut dims) = (None, None, Vec::new());
     for field in span.fields() {
         let field = field?;

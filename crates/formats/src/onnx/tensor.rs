@@ -24,9 +24,9 @@ use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor};
 
 use super::external;
 use super::fields::{tensor_proto, tensor_proto_data_location, tensor_proto_data_type as code};
-use super::model::{Reader, read_entry};
+use super::model::{ModelReader, read_entry};
 use crate::files::InMemory;
-use crate::wire::{FixedBytes, Span};
+use crate::wire::{ByteSpan, FixedBytes};
 
 /// The element type that a number of the format's enumeration stands for.
 pub fn dtype_of(number: i64) -> Option<DType> {
@@ -73,13 +73,13 @@ pub fn number_of(dtype: DType) -> Option<i64> {
 /// # Errors
 /// As [`super::read_model`].
 pub fn read_tensor(bytes: &Bytes, limits: Limits) -> Result<Tensor> {
-    let reader = Reader::new(Arc::new(InMemory::default()), limits);
-    let (_, constant) = read(&reader, Span::of(bytes))?;
+    let reader = ModelReader::new(Arc::new(InMemory::default()), limits);
+    let (_, constant) = read(&reader, ByteSpan::of(bytes))?;
     constant.tensor()
 }
 
 /// Reads `TensorProto`: its name, and its constant.
-pub(super) fn read<'a>(reader: &Reader, span: Span<'a>) -> Result<(&'a str, Constant)> {
+pub(super) fn read<'a>(reader: &ModelReader, span: ByteSpan<'a>) -> Result<(&'a str, Constant)> {
     let (mut name, mut dims, mut number, mut elsewhere) = ("", Vec::new(), 0, false);
     let (mut raw, mut entries, mut segmented) = (None, Vec::new(), false);
     for field in span.fields() {
@@ -112,7 +112,8 @@ pub(super) fn read<'a>(reader: &Reader, span: Span<'a>) -> Result<(&'a str, Cons
                 .map(Constant::from)
                 .map_err(|e| e.at(raw.position()));
         }
-        let typed = Typed { dtype, shape: shape.clone(), message: span.bytes(), position: span.position() };
+        let typed =
+            TypedData { dtype, shape: shape.clone(), message: span.bytes(), position: span.position() };
         Ok(Constant::stored(dtype, shape, Arc::new(typed)))
     };
     let constant = constant().map_err(|error: Error| error.in_node(label(name)).at(span.position()))?;
@@ -126,20 +127,20 @@ pub(super) fn label(name: &str) -> String {
 
 /// A tensor whose elements are entries of the field for its type.
 #[derive(Debug)]
-struct Typed {
+struct TypedData {
     dtype: DType,
     shape: Shape,
     message: Bytes,
     position: Position,
 }
 
-impl Stored for Typed {
+impl Stored for TypedData {
     fn load(&self) -> Result<Tensor> {
         self.read().map_err(|error| error.at(self.position))
     }
 }
 
-impl Typed {
+impl TypedData {
     fn read(&self) -> Result<Tensor> {
         let count = self.shape.len();
         let dtype = self.dtype;
@@ -188,7 +189,7 @@ impl Typed {
 
     fn varints(&self, number: u32, wanted: usize) -> Result<Vec<i64>> {
         let mut entries = Vec::new();
-        for field in Span::of(&self.message).fields() {
+        for field in ByteSpan::of(&self.message).fields() {
             let field = field?;
             if field.number == number {
                 field.push_ints(&mut entries)?;
@@ -204,7 +205,7 @@ impl Typed {
     fn fixed(&self, number: u32, width: usize) -> Result<Tensor> {
         let wanted = byte_len(self.dtype, &self.shape);
         let mut gathered = Vec::new();
-        for field in Span::of(&self.message).fields() {
+        for field in ByteSpan::of(&self.message).fields() {
             let field = field?;
             if field.number != number {
                 continue;
@@ -226,7 +227,7 @@ impl Typed {
 
     fn texts(&self) -> Result<Tensor> {
         let mut texts: Vec<Box<str>> = Vec::new();
-        for field in Span::of(&self.message).fields() {
+        for field in ByteSpan::of(&self.message).fields() {
             let field = field?;
             if field.number == tensor_proto::STRING_DATA {
                 texts.push(field.text()?.into());

@@ -9,13 +9,13 @@ use super::fields::{
     type_proto_tensor,
 };
 use super::tensor::dtype_of;
-use crate::wire::{Field, Span};
+use crate::wire::{ByteSpan, Field};
 
 /// Levels of sequences and optionals that are read.
 const DEPTH: usize = 8;
 
 /// Reads `TypeProto`; nothing if it says nothing.
-pub(super) fn read(span: Span<'_>, depth: usize) -> Result<Option<Type>> {
+pub(super) fn read(span: ByteSpan<'_>, depth: usize) -> Result<Option<Type>> {
     if depth > DEPTH {
         return Err(span.error(Kind::Limit, format!("types are nested more than {DEPTH} deep")));
     }
@@ -39,7 +39,7 @@ pub(super) fn read(span: Span<'_>, depth: usize) -> Result<Option<Type>> {
     Ok(declared)
 }
 
-fn read_inner(span: Span<'_>, number: u32, depth: usize) -> Result<Box<Type>> {
+fn read_inner(span: ByteSpan<'_>, number: u32, depth: usize) -> Result<Box<Type>> {
     let mut inner = Type::Tensor(None, None);
     for field in span.fields() {
         let field = field?;
@@ -50,7 +50,7 @@ fn read_inner(span: Span<'_>, number: u32, depth: usize) -> Result<Box<Type>> {
     Ok(Box::new(inner))
 }
 
-fn read_tensor(span: Span<'_>) -> Result<Type> {
+fn read_tensor(span: ByteSpan<'_>) -> Result<Type> {
     let (mut dtype, mut extents) = (None, None);
     for field in span.fields() {
         let field = field?;
@@ -63,7 +63,7 @@ fn read_tensor(span: Span<'_>) -> Result<Type> {
     Ok(Type::Tensor(dtype, extents))
 }
 
-fn read_dtype(span: Span<'_>, field: &Field<'_>) -> Result<Option<DType>> {
+fn read_dtype(span: ByteSpan<'_>, field: &Field<'_>) -> Result<Option<DType>> {
     match field.int()? {
         0 => Ok(None),
         code => dtype_of(code)
@@ -72,7 +72,7 @@ fn read_dtype(span: Span<'_>, field: &Field<'_>) -> Result<Option<DType>> {
     }
 }
 
-fn read_shape(span: Span<'_>) -> Result<Vec<Extent>> {
+fn read_shape(span: ByteSpan<'_>) -> Result<Vec<Extent>> {
     let mut extents = Vec::new();
     for field in span.fields() {
         let field = field?;
@@ -84,7 +84,7 @@ fn read_shape(span: Span<'_>) -> Result<Vec<Extent>> {
 }
 
 /// An empty name, and a negative number, which some exporters write, say nothing.
-fn read_extent(span: Span<'_>) -> Result<Extent> {
+fn read_extent(span: ByteSpan<'_>) -> Result<Extent> {
     let mut extent = Extent::Unknown;
     for field in span.fields() {
         let field = field?;

@@ -16,14 +16,14 @@ use std::sync::Arc;
 use gradus_core::graph::{Attribute, Content, Port, Ports, Slices};
 use gradus_core::{Kind, Result};
 
-use super::model::{Read, Reading, Xml, at, child, number};
+use super::model::{IrReader, ReadModel, XmlNode, at, child, number};
 
 /// Names of elements with a graph, and of those with its map.
 pub(super) const BODIES: [(&str, &str); 3] =
     [("body", "port_map"), ("then_body", "then_port_map"), ("else_body", "else_port_map")];
 
 /// The graphs of a layer and their maps, as attributes named like the elements.
-pub(super) fn attributes(reading: &mut Reading<'_>, layer: Xml<'_>) -> Result<Vec<Attribute>> {
+pub(super) fn attributes(reading: &mut IrReader<'_>, layer: XmlNode<'_>) -> Result<Vec<Attribute>> {
     let mut attributes = Vec::new();
     for (name, map) in BODIES {
         let Some(net) = child(layer, name) else { continue };
@@ -40,7 +40,7 @@ pub(super) fn attributes(reading: &mut Reading<'_>, layer: Xml<'_>) -> Result<Ve
     Ok(attributes)
 }
 
-fn ports(layer: Xml<'_>, map: &str, body: &Read) -> Result<Ports> {
+fn ports(layer: XmlNode<'_>, map: &str, body: &ReadModel) -> Result<Ports> {
     let mut ports = Ports::default();
     let [outer_inputs, outer_outputs] = ["input", "output"].map(|side| {
         let list = child(layer, side).into_iter().flat_map(|list| list.children());
@@ -51,7 +51,7 @@ fn ports(layer: Xml<'_>, map: &str, body: &Read) -> Result<Ports> {
     });
     let [inputs, outputs] =
         [&body.inputs, &body.outputs].map(|layers| places((0..).zip(layers).map(|(place, &id)| (id, place))));
-    let entries = child(layer, map).into_iter().flat_map(|map| map.children()).filter(Xml::is_element);
+    let entries = child(layer, map).into_iter().flat_map(|map| map.children()).filter(XmlNode::is_element);
     for entry in entries {
         let side = entry.tag_name().name();
         let outer: i64 = number(entry, "external_port_id")?;
@@ -75,7 +75,7 @@ fn ports(layer: Xml<'_>, map: &str, body: &Read) -> Result<Ports> {
         list.push(port);
     }
     let edges = child(layer, "back_edges").into_iter().flat_map(|edges| edges.children());
-    for edge in edges.filter(Xml::is_element) {
+    for edge in edges.filter(XmlNode::is_element) {
         ports.back_edges.push((index(edge, "from-layer", &outputs)?, index(edge, "to-layer", &inputs)?));
     }
     Ok(ports)
@@ -91,14 +91,14 @@ fn places(numbers: impl Iterator<Item = (i64, usize)>) -> HashMap<i64, usize> {
 }
 
 /// The place of the layer that an attribute names among the inputs or outputs of the body.
-fn index(entry: Xml<'_>, name: &str, layers: &HashMap<i64, usize>) -> Result<usize> {
+fn index(entry: XmlNode<'_>, name: &str, layers: &HashMap<i64, usize>) -> Result<usize> {
     let id: i64 = number(entry, name)?;
     layers.get(&id).copied().ok_or_else(|| {
         at(entry, Kind::Graph, format!("layer {id} is no input or output of the body, as it must be here"))
     })
 }
 
-fn slices(entry: Xml<'_>) -> Result<Option<Slices>> {
+fn slices(entry: XmlNode<'_>) -> Result<Option<Slices>> {
     if entry.attribute("axis").is_none() {
         return Ok(None);
     }

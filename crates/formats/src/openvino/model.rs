@@ -13,7 +13,7 @@ use roxmltree::{Document, ParsingOptions};
 
 use super::body;
 use super::constant::{Placed, constant};
-use super::names::{Names, list_of_names};
+use super::names::{LayerNames, list_of_names};
 use super::shape::{extent, tensor_type};
 use crate::files::Files;
 use crate::regions::Regions;
@@ -24,7 +24,7 @@ pub const NEWEST_OPSET: i64 = 17;
 /// Versions of the format that are read.
 const VERSIONS: [i64; 2] = [10, 11];
 
-pub(super) type Xml<'a> = roxmltree::Node<'a, 'a>;
+pub(super) type XmlNode<'a> = roxmltree::Node<'a, 'a>;
 
 /// Reads a model. `bin` is the path of the file of constants, relative to the model; it is opened
 /// when one is needed.
@@ -63,7 +63,7 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
         .iter()
         .find(|(key, _)| key == "Runtime_version")
         .map_or_else(String::new, |(_, value)| format!("OpenVINO {value}"));
-    let mut reading = Reading {
+    let mut reading = IrReader {
         bin,
         files,
         lines: Lines::of(document.input_text()),
@@ -112,30 +112,30 @@ fn not_xml(error: &roxmltree::Error) -> Error {
     Error::new(Kind::Syntax, format!("this is not XML: {error}")).at(Position::Line(place.row, place.col))
 }
 
-fn position(node: Xml<'_>) -> Position {
+fn position(node: XmlNode<'_>) -> Position {
     let place = node.document().text_pos_at(node.range().start);
     Position::Line(place.row, place.col)
 }
 
-pub(super) fn at(node: Xml<'_>, kind: Kind, message: String) -> Error {
+pub(super) fn at(node: XmlNode<'_>, kind: Kind, message: String) -> Error {
     Error::new(kind, message).at(position(node))
 }
 
-pub(super) fn child<'a>(node: Xml<'a>, name: &str) -> Option<Xml<'a>> {
+pub(super) fn child<'a>(node: XmlNode<'a>, name: &str) -> Option<XmlNode<'a>> {
     node.children().find(|child| child.tag_name().name() == name)
 }
 
 /// The text in an element, behind comments too.
-pub(super) fn text_of(node: Xml<'_>) -> Option<Xml<'_>> {
-    node.children().find(Xml::is_text)
+pub(super) fn text_of(node: XmlNode<'_>) -> Option<XmlNode<'_>> {
+    node.children().find(XmlNode::is_text)
 }
 
-pub(super) fn attribute<'a>(node: Xml<'a>, name: &str) -> Result<&'a str> {
+pub(super) fn attribute<'a>(node: XmlNode<'a>, name: &str) -> Result<&'a str> {
     let tag = node.tag_name().name();
     node.attribute(name).ok_or_else(|| at(node, Kind::Syntax, format!("<{tag}> lacks attribute \"{name}\"")))
 }
 
-pub(super) fn number<T: std::str::FromStr>(node: Xml<'_>, name: &str) -> Result<T> {
+pub(super) fn number<T: std::str::FromStr>(node: XmlNode<'_>, name: &str) -> Result<T> {
     let text = attribute(node, name)?;
     text.trim()
         .parse()
@@ -143,17 +143,17 @@ pub(super) fn number<T: std::str::FromStr>(node: Xml<'_>, name: &str) -> Result<
 }
 
 /// The leaves of nested elements, by the path of their names.
-fn metadata(node: Xml<'_>, into: &mut Vec<(String, String)>) -> Result<()> {
+fn metadata(node: XmlNode<'_>, into: &mut Vec<(String, String)>) -> Result<()> {
     let mut rest = vec![(node, String::new(), 0)];
     while let Some((node, path, depth)) = rest.pop() {
         if depth > MOST_NESTED {
             return Err(at(node, Kind::Limit, "metadata is nested too deep".to_owned()));
         }
-        let name = |child: Xml<'_>| {
+        let name = |child: XmlNode<'_>| {
             let dot = if path.is_empty() { "" } else { "." };
             format!("{path}{dot}{}", child.tag_name().name())
         };
-        let children: Vec<_> = node.children().filter(Xml::is_element).collect();
+        let children: Vec<_> = node.children().filter(XmlNode::is_element).collect();
         for child in &children {
             if let Some(value) = child.attribute("value") {
                 // Since 2026, what is no name of an element is an attribute.
@@ -180,7 +180,7 @@ impl Lines {
         Lines { starts: starts.collect(), last: (0, 0) }
     }
 
-    fn position(&mut self, node: Xml<'_>) -> Position {
+    fn position(&mut self, node: XmlNode<'_>) -> Position {
         let at = node.range().start;
         let line = self.starts.partition_point(|&start| start <= at);
         let start = line.checked_sub(1).and_then(|before| self.starts.get(before)).copied().unwrap_or(0);
@@ -193,15 +193,15 @@ impl Lines {
 }
 
 /// A port: the layer's id, and its own.
-pub(super) type Port = (i64, i64);
+pub(super) type PortId = (i64, i64);
 
 /// The key of a value: the port it leaves its layer by.
-fn key((layer, port): Port) -> String {
+fn key((layer, port): PortId) -> String {
     format!("{layer}:{port}")
 }
 
 /// State that all graphs of a model share while they are read.
-pub(super) struct Reading<'r> {
+pub(super) struct IrReader<'r> {
     bin: &'r str,
     files: &'r Arc<dyn Files>,
     lines: Lines,
@@ -211,14 +211,14 @@ pub(super) struct Reading<'r> {
 }
 
 /// A graph, and the layers that are its inputs and outputs, in order.
-pub(super) struct Read {
+pub(super) struct ReadModel {
     pub(super) graph: Graph,
     pub(super) inputs: Vec<i64>,
     pub(super) outputs: Vec<i64>,
 }
 
-impl Reading<'_> {
-    pub(super) fn graph(&mut self, net: Xml<'_>) -> Result<Read> {
+impl IrReader<'_> {
+    pub(super) fn graph(&mut self, net: XmlNode<'_>) -> Result<ReadModel> {
         let edges = edges(net)?;
         let mut builder = Builder::new(net.attribute("name").unwrap_or_default());
         let tag = net.tag_name().name();
@@ -226,7 +226,7 @@ impl Reading<'_> {
             child(net, "layers").ok_or_else(|| at(net, Kind::Syntax, format!("<{tag}> lacks <layers>")))?;
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         let mut seen = HashMap::new();
-        let mut names = Names::default();
+        let mut names = LayerNames::default();
         for layer in layers.children().filter(|child| child.tag_name().name() == "layer") {
             let id = number(layer, "id")?;
             if let Some(first) = seen.insert(id, layer) {
@@ -243,7 +243,7 @@ impl Reading<'_> {
             let read = self.layer(&mut builder, layer, id, &edges, &mut names);
             read.map_err(|error| error.in_node(format!("layer \"{name}\"")).at(position(layer)))?;
         }
-        let leads_nowhere = |(to, (from, edge)): (&Port, &(Port, Xml<'_>))| {
+        let leads_nowhere = |(to, (from, edge)): (&PortId, &(PortId, XmlNode<'_>))| {
             let (way, (layer, port)) = match seen.contains_key(&to.0) {
                 false => ("to", to),
                 true if !builder.is_defined(&key(*from)) => ("from", from),
@@ -258,16 +258,16 @@ impl Reading<'_> {
             return Err(Error::new(Kind::Graph, message).at(position));
         }
         names.give(&mut builder);
-        Ok(Read { graph: builder.finish()?, inputs, outputs })
+        Ok(ReadModel { graph: builder.finish()?, inputs, outputs })
     }
 
     fn layer(
         &mut self,
         builder: &mut Builder,
-        layer: Xml<'_>,
+        layer: XmlNode<'_>,
         id: i64,
         edges: &Edges<'_>,
-        names: &mut Names,
+        names: &mut LayerNames,
     ) -> Result<()> {
         let outputs = ports(layer, "output")?;
         let operator = attribute(layer, "type")?;
@@ -315,7 +315,7 @@ impl Reading<'_> {
         }
     }
 
-    fn placed(&mut self, layer: Xml<'_>) -> Result<Placed> {
+    fn placed(&mut self, layer: XmlNode<'_>) -> Result<Placed> {
         let data =
             child(layer, "data").ok_or_else(|| at(layer, Kind::Syntax, "a Const has no <data>".into()))?;
         let (element_type, shape) = (attribute(data, "element_type")?, attribute(data, "shape")?);
@@ -340,9 +340,9 @@ impl Reading<'_> {
 }
 
 /// By input port: the output port that is connected to it, and the element that says so.
-pub(super) type Edges<'a> = HashMap<Port, (Port, Xml<'a>)>;
+pub(super) type Edges<'a> = HashMap<PortId, (PortId, XmlNode<'a>)>;
 
-pub(super) fn edges(net: Xml<'_>) -> Result<Edges<'_>> {
+pub(super) fn edges(net: XmlNode<'_>) -> Result<Edges<'_>> {
     let mut edges = HashMap::new();
     let list = child(net, "edges").into_iter().flat_map(|list| list.children());
     for edge in list.filter(|child| child.tag_name().name() == "edge") {
@@ -356,7 +356,7 @@ pub(super) fn edges(net: Xml<'_>) -> Result<Edges<'_>> {
     Ok(edges)
 }
 
-fn source(to: Port, layer: Xml<'_>, edges: &Edges<'_>) -> Result<Port> {
+fn source(to: PortId, layer: XmlNode<'_>, edges: &Edges<'_>) -> Result<PortId> {
     let source = edges.get(&to).map(|(from, _)| *from);
     source.ok_or_else(|| at(layer, Kind::Graph, format!("nothing is connected to input port {}", to.1)))
 }
@@ -365,10 +365,10 @@ pub(super) struct OutputPort<'a> {
     pub(super) id: i64,
     pub(super) declared: Type,
     pub(super) names: Vec<Box<str>>,
-    xml: Xml<'a>,
+    xml: XmlNode<'a>,
 }
 
-fn ports<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<OutputPort<'a>>> {
+fn ports<'a>(layer: XmlNode<'a>, side: &str) -> Result<Vec<OutputPort<'a>>> {
     let list = child(layer, side).into_iter().flat_map(|list| list.children());
     list.filter(|child| child.tag_name().name() == "port")
         .map(|port| {
@@ -393,11 +393,11 @@ fn ports<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<OutputPort<'a>>> {
         .collect()
 }
 
-impl Reading<'_> {
+impl IrReader<'_> {
     fn node(
         &mut self,
         builder: &mut Builder,
-        layer: Xml<'_>,
+        layer: XmlNode<'_>,
         id: i64,
         operator: &str,
         outputs: &[OutputPort<'_>],

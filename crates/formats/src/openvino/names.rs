@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use gradus_core::graph::{Builder, ValueId};
 
-use super::model::{OutputPort, Xml};
+use super::model::{OutputPort, XmlNode};
 
 /// Names, separated by commas; a comma within one has a backslash. Other backslashes are as they
 /// are.
@@ -28,7 +28,7 @@ pub(super) fn list_of_names(list: &str) -> Vec<Box<str>> {
 /// The names of values, unique in a graph: files may give one name to several, and then it is that
 /// of the first; names of tensors come before those of layers.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct LayerNames {
     taken: HashSet<Box<str>>,
     /// Names that values have by their layers, and a name that no other has.
     layers: Vec<(ValueId, String, String)>,
@@ -36,14 +36,14 @@ pub(super) struct Names {
     pub(super) outputs: Vec<(ValueId, Box<str>)>,
 }
 
-impl Names {
+impl LayerNames {
     /// Gives a value the names and the type of its port. A layer with one output lends its own
     /// name.
     pub(super) fn describe(
         &mut self,
         builder: &mut Builder,
         value: ValueId,
-        layer: Xml<'_>,
+        layer: XmlNode<'_>,
         ports: &[OutputPort<'_>],
         index: usize,
     ) {

@@ -12,10 +12,10 @@
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor};
 
-use super::json::{Named, Raw, Tagged, Text};
+use super::json::{JsonText, Named, Raw, Tagged};
 
 /// Reads the list of attributes.
-pub(super) fn read(text: Text<'_>, raw: Raw<'_>) -> Result<Vec<Attribute>> {
+pub(super) fn read(text: JsonText<'_>, raw: Raw<'_>) -> Result<Vec<Attribute>> {
     let list: Vec<Named<'_>> = text.read(raw, "a list of attributes")?;
     let mut attributes: Vec<Attribute> = Vec::with_capacity(list.len());
     let mut seen = std::collections::HashSet::with_capacity(list.len());
@@ -31,7 +31,7 @@ pub(super) fn read(text: Text<'_>, raw: Raw<'_>) -> Result<Vec<Attribute>> {
     Ok(attributes)
 }
 
-fn content_of(text: Text<'_>, tagged: &Tagged<'_>) -> Result<Content> {
+fn content_of(text: JsonText<'_>, tagged: &Tagged<'_>) -> Result<Content> {
     let kind = tagged.tag.split_once('.').map_or(&*tagged.tag, |(_, kind)| kind);
     let float = || -> Result<f64> {
         match (tagged.special.as_deref(), tagged.data) {
@@ -71,7 +71,7 @@ fn empty(kind: &str) -> Error {
 }
 
 /// A list whose items are of one kind, or else its JSON.
-fn list(text: Text<'_>, data: Raw<'_>) -> Result<Content> {
+fn list(text: JsonText<'_>, data: Raw<'_>) -> Result<Content> {
     let items: Vec<Tagged<'_>> = text.read(data, "a list of attributes")?;
     let (mut ints, mut floats, mut strings, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for item in &items {
@@ -99,7 +99,7 @@ fn list(text: Text<'_>, data: Raw<'_>) -> Result<Content> {
 }
 
 /// A number with the name of its type.
-fn scalar(text: Text<'_>, data: Raw<'_>) -> Result<Content> {
+fn scalar(text: JsonText<'_>, data: Raw<'_>) -> Result<Content> {
     let (name, value): (String, Raw<'_>) = text.read(data, "a type and a number")?;
     let wrong = |what: &str| Error::new(Kind::Type, format!("\"{name}\" {what}")).at(text.position(data));
     let dtype: DType = name.parse().map_err(|_| wrong("is not an element type"))?;

@@ -23,7 +23,7 @@ use super::names::{Renamed, Slot, renamed};
 use super::parameters::{Wanted, constants};
 use super::types::{dtype_of, extents};
 use crate::files::Files;
-use crate::wire::Span;
+use crate::wire::ByteSpan;
 
 /// Programs of this version of Paddle and later are not known.
 const UNKNOWN_VERSION: i64 = 4_000_000;
@@ -35,7 +35,7 @@ const UNKNOWN_VERSION: i64 = 4_000_000;
 /// [`Kind::Syntax`] where the bytes are not what the format says, [`Kind::Graph`] where the graph
 /// is not well formed, [`Kind::Limit`] where it is too large; all with their place.
 pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits: &Limits) -> Result<Model> {
-    let file = Span::of(bytes);
+    let file = ByteSpan::of(bytes);
     let (mut blocks, mut number) = (Vec::new(), 0);
     for field in file.fields() {
         let field = field.map_err(|error| {
@@ -59,7 +59,7 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
         let message = format!("the program's version is {number}; known are those below {UNKNOWN_VERSION}");
         return Err(file.error(Kind::Unsupported, message));
     }
-    let mut reading = Reading {
+    let mut reading = DescReader {
         limits,
         blocks,
         used: HashSet::new(),
@@ -68,7 +68,7 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
         spent: 0,
     };
     let mut scope =
-        Scope { builder: Builder::new("main"), current: HashMap::new(), fetched: Vec::new(), depth: 0 };
+        BlockScope { builder: Builder::new("main"), current: HashMap::new(), fetched: Vec::new(), depth: 0 };
     let wanted = reading.parameters()?;
     let operations = reading.open(0, file)?;
     for (name, constant) in constants(parameters, files, wanted) {
@@ -82,7 +82,7 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
     model.producer =
         format!("PaddlePaddle {}.{}.{}", number / 1_000_000, number / 1000 % 1000, number % 1000);
     model.opsets.push(("".into(), OPERATORS));
-    let Scope { mut builder, mut fetched, .. } = scope;
+    let BlockScope { mut builder, mut fetched, .. } = scope;
     fetched.sort_by_key(|(column, _)| *column);
     for (_, key) in fetched {
         builder.output(&key);
@@ -92,8 +92,8 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
 }
 
 /// An operator as it stands in the file.
-struct Operation<'a> {
-    span: Span<'a>,
+struct OpDesc<'a> {
+    span: ByteSpan<'a>,
     name: &'a str,
     inputs: Vec<(&'a str, Vec<&'a str>)>,
     outputs: Vec<(&'a str, Vec<&'a str>)>,
@@ -102,7 +102,7 @@ struct Operation<'a> {
     body: Option<i64>,
 }
 
-impl<'a> Operation<'a> {
+impl<'a> OpDesc<'a> {
     fn values(&self, name: &str) -> &[&'a str] {
         self.inputs.iter().find(|(own, _)| *own == name).map_or(&[], |(_, values)| values)
     }
@@ -125,7 +125,7 @@ impl<'a> Operation<'a> {
 }
 
 /// A block while it is read.
-struct Scope {
+struct BlockScope {
     builder: Builder,
     /// By variable: the key of its present value.
     current: HashMap<String, String>,
@@ -134,9 +134,9 @@ struct Scope {
     depth: usize,
 }
 
-struct Reading<'a, 'l> {
+struct DescReader<'a, 'l> {
     limits: &'l Limits,
-    blocks: Vec<Span<'a>>,
+    blocks: Vec<ByteSpan<'a>>,
     /// Blocks that have been read: each is the body of one operation.
     used: HashSet<i64>,
     types: HashMap<&'a str, Type>,
@@ -145,16 +145,16 @@ struct Reading<'a, 'l> {
     spent: u64,
 }
 
-impl<'a> Reading<'a, '_> {
+impl<'a> DescReader<'a, '_> {
     /// Charges the memory of what is read, before it is made.
-    fn charge(&mut self, span: Span<'a>, bytes: usize) -> Result<()> {
+    fn charge(&mut self, span: ByteSpan<'a>, bytes: usize) -> Result<()> {
         self.limits.allow_bytes(self.spent, product(bytes, 1)).map_err(|error| error.at(span.position()))?;
         self.spent += u64_of(bytes);
         Ok(())
     }
 
     /// The operations of a block, whose variables become known.
-    fn open(&mut self, index: i64, by: Span<'a>) -> Result<Vec<Operation<'a>>> {
+    fn open(&mut self, index: i64, by: ByteSpan<'a>) -> Result<Vec<OpDesc<'a>>> {
         let block = usize_of_i64(index).and_then(|index| self.blocks.get(index).copied());
         let Some(block) = block else {
             let count = self.blocks.len();
@@ -182,7 +182,7 @@ impl<'a> Reading<'a, '_> {
                 }
                 block_desc::OPS => {
                     let span = field.span()?;
-                    self.charge(span, size_of::<Operation<'_>>() + size_of::<Node>())?;
+                    self.charge(span, size_of::<OpDesc<'_>>() + size_of::<Node>())?;
                     operations.push(self.operation(span)?);
                 }
                 _ => {}
@@ -191,9 +191,9 @@ impl<'a> Reading<'a, '_> {
         Ok(operations)
     }
 
-    fn operation(&mut self, span: Span<'a>) -> Result<Operation<'a>> {
+    fn operation(&mut self, span: ByteSpan<'a>) -> Result<OpDesc<'a>> {
         let mut operation =
-            Operation { span, name: "", inputs: vec![], outputs: vec![], attributes: vec![], body: None };
+            OpDesc { span, name: "", inputs: vec![], outputs: vec![], attributes: vec![], body: None };
         for field in span.fields() {
             let field = field?;
             match field.number {
@@ -219,7 +219,7 @@ impl<'a> Reading<'a, '_> {
         Ok(operation)
     }
 
-    fn slot(&mut self, span: Span<'a>) -> Result<(&'a str, Vec<&'a str>)> {
+    fn slot(&mut self, span: ByteSpan<'a>) -> Result<(&'a str, Vec<&'a str>)> {
         let (mut name, mut values) = ("", Vec::new());
         for field in span.fields() {
             let field = field?;
@@ -263,7 +263,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// Defines the inputs, in the order of their columns.
-    fn inputs(&mut self, scope: &mut Scope, operations: &[Operation<'a>]) -> Result<()> {
+    fn inputs(&mut self, scope: &mut BlockScope, operations: &[OpDesc<'a>]) -> Result<()> {
         let mut feeds: Vec<_> = operations.iter().filter(|operation| operation.name == "feed").collect();
         feeds.sort_by_key(|operation| operation.int("col"));
         for feed in feeds {
@@ -276,7 +276,7 @@ impl<'a> Reading<'a, '_> {
         Ok(())
     }
 
-    fn operations(&mut self, scope: &mut Scope, operations: &[Operation<'a>]) -> Result<()> {
+    fn operations(&mut self, scope: &mut BlockScope, operations: &[OpDesc<'a>]) -> Result<()> {
         for operation in operations {
             let label = || format!("operator \"{}\"", operation.name);
             let read = match operation.name {
@@ -301,7 +301,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// An operator under the name that PIR has for it.
-    fn rename(&mut self, scope: &mut Scope, operation: &Operation<'a>, row: &Renamed) -> Result<()> {
+    fn rename(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>, row: &Renamed) -> Result<()> {
         let mut inputs = Vec::new();
         let mut attributes = Vec::new();
         for slot in row.inputs {
@@ -350,7 +350,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// One list of integers of tensors of one element each.
-    fn joined(&mut self, scope: &mut Scope, operation: &Operation<'a>, each: &[&'a str]) -> Result<String> {
+    fn joined(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>, each: &[&'a str]) -> Result<String> {
         let mut parts = Vec::with_capacity(each.len());
         for name in each {
             let flat = self.helper(
@@ -370,8 +370,8 @@ impl<'a> Reading<'a, '_> {
     /// A node that the file does not have; gives its output.
     fn helper(
         &mut self,
-        scope: &mut Scope,
-        span: Span<'a>,
+        scope: &mut BlockScope,
+        span: ByteSpan<'a>,
         name: &str,
         inputs: &[Option<String>],
         attribute: &str,
@@ -384,7 +384,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// `fill_constant`: the value is text, which is exact, and a float.
-    fn full(&mut self, scope: &mut Scope, operation: &Operation<'a>) -> Result<()> {
+    fn full(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
         let text = match operation.attribute("str_value") {
             Some(Content::Bytes(text)) => {
                 std::str::from_utf8(text).ok().map(str::trim).filter(|text| !text.is_empty())
@@ -458,7 +458,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// An operator that PIR has no name for: as it is.
-    fn keep(&mut self, scope: &mut Scope, operation: &Operation<'a>) -> Result<()> {
+    fn keep(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
         let inputs = operation.inputs.iter().flat_map(|(_, values)| values);
         let inputs: Vec<_> = inputs.map(|name| Some(current(scope, name))).collect();
         let outputs: Vec<_> =
@@ -467,7 +467,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// `while`: what its block writes of the variables around it is carried.
-    fn repeat(&mut self, scope: &mut Scope, operation: &Operation<'a>) -> Result<()> {
+    fn repeat(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
         let most = self.limits.max_depth;
         if scope.depth >= most {
             return Err(Error::new(Kind::Limit, format!("blocks are nested more than {most} deep")));
@@ -479,15 +479,19 @@ impl<'a> Reading<'a, '_> {
         let operations = self.open(body, operation.span)?;
         let mut carried = Vec::new();
         let mut seen = HashSet::new();
-        for name in operations.iter().flat_map(Operation::writes) {
+        for name in operations.iter().flat_map(OpDesc::writes) {
             if scope.current.contains_key(name) && seen.insert(name) {
                 carried.push(name);
             }
         }
         self.charge(operation.span, scope.current.len().saturating_mul(128))?;
         let builder = Builder::nested("body");
-        let mut inner =
-            Scope { builder, current: scope.current.clone(), fetched: Vec::new(), depth: scope.depth + 1 };
+        let mut inner = BlockScope {
+            builder,
+            current: scope.current.clone(),
+            fetched: Vec::new(),
+            depth: scope.depth + 1,
+        };
         for lead in ["#run", "#goes_on"] {
             inner.builder.define(lead, Origin::Input)?;
         }
@@ -519,8 +523,8 @@ impl<'a> Reading<'a, '_> {
 
     fn node(
         &mut self,
-        scope: &mut Scope,
-        span: Span<'a>,
+        scope: &mut BlockScope,
+        span: ByteSpan<'a>,
         name: &str,
         inputs: &[Option<String>],
         outputs: &[&str],
@@ -565,11 +569,11 @@ impl<'a> Reading<'a, '_> {
 }
 
 /// The key of a variable's present value; of one that nothing has written, its name.
-fn current(scope: &Scope, name: &str) -> String {
+fn current(scope: &BlockScope, name: &str) -> String {
     scope.current.get(name).cloned().unwrap_or_else(|| name.to_owned())
 }
 
-fn span_offset(span: Span<'_>) -> String {
+fn span_offset(span: ByteSpan<'_>) -> String {
     match span.position() {
         gradus_core::error::Position::Byte(at) => at.to_string(),
         gradus_core::error::Position::Line(line, column) => format!("{line}:{column}"),
@@ -578,7 +582,7 @@ fn span_offset(span: Span<'_>) -> String {
 
 /// Returns true if PIR's operator means the same: it has all inputs, and none broadcasts from an
 /// axis on.
-fn keeps_meaning(row: &Renamed, operation: &Operation<'_>) -> bool {
+fn keeps_meaning(row: &Renamed, operation: &OpDesc<'_>) -> bool {
     let plain = !row.old.starts_with("elementwise_") || operation.int("axis").is_none_or(|axis| axis == -1);
     plain && row.without.iter().all(|name| operation.values(name).is_empty())
 }
@@ -602,7 +606,7 @@ struct Variable<'a> {
 }
 
 impl<'a> Variable<'a> {
-    fn read(span: Span<'a>) -> Result<Variable<'a>> {
+    fn read(span: ByteSpan<'a>) -> Result<Variable<'a>> {
         let mut variable = Variable { name: "", persistable: false, code: -1, declared: None };
         for field in span.fields() {
             let field = field?;
@@ -626,7 +630,7 @@ impl<'a> Variable<'a> {
     }
 }
 
-fn tensor_type(span: Span<'_>) -> Result<Type> {
+fn tensor_type(span: ByteSpan<'_>) -> Result<Type> {
     let (mut dtype, mut dims) = (None, Vec::new());
     for field in span.fields() {
         let field = field?;
@@ -646,7 +650,7 @@ fn tensor_type(span: Span<'_>) -> Result<Type> {
 }
 
 /// Reads an attribute: its name, its content, and the block that it names.
-fn read_attribute(span: Span<'_>) -> Result<(&str, Option<Content>, Option<i64>)> {
+fn read_attribute(span: ByteSpan<'_>) -> Result<(&str, Option<Content>, Option<i64>)> {
     use op_desc_attr as at;
     let (mut name, mut of, mut int, mut float, mut block) = ("", -1, 0, 0.0, None);
     let (mut text, mut ints, mut floats, mut strings, mut numbers) =
@@ -685,7 +689,7 @@ fn read_attribute(span: Span<'_>) -> Result<(&str, Option<Content>, Option<i64>)
     Ok((name, content, block))
 }
 
-fn read_scalar(span: Span<'_>) -> Result<Tensor> {
+fn read_scalar(span: ByteSpan<'_>) -> Result<Tensor> {
     let (mut of, mut int, mut float) = (0, 0, 0.0);
     for field in span.fields() {
         let field = field?;

@@ -16,25 +16,25 @@ pub(super) type Raw<'a> = &'a RawValue;
 
 #[derive(Deserialize)]
 pub(super) struct Document<'a> {
-    pub(super) base_code: Option<Header>,
+    pub(super) base_code: Option<JsonHeader>,
     #[serde(borrow)]
-    pub(super) program: Option<Program<'a>>,
+    pub(super) program: Option<JsonProgram<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Header {
+pub(super) struct JsonHeader {
     pub(super) magic: String,
     pub(super) version: i64,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Program<'a> {
+pub(super) struct JsonProgram<'a> {
     #[serde(borrow)]
     pub(super) regions: Vec<Raw<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Region<'a> {
+pub(super) struct JsonRegion<'a> {
     #[serde(borrow)]
     pub(super) blocks: Vec<Raw<'a>>,
 }
@@ -42,14 +42,14 @@ pub(super) struct Region<'a> {
 #[derive(Deserialize)]
 pub(super) struct Block<'a> {
     #[serde(borrow, default)]
-    pub(super) args: Vec<Argument<'a>>,
+    pub(super) args: Vec<JsonArgument<'a>>,
     #[serde(borrow)]
     pub(super) ops: Vec<Raw<'a>>,
 }
 
 /// A value that a block takes.
 #[derive(Deserialize)]
-pub(super) struct Argument<'a> {
+pub(super) struct JsonArgument<'a> {
     #[serde(rename = "#")]
     pub(super) id: i64,
     #[serde(rename = "TT", borrow)]
@@ -57,7 +57,7 @@ pub(super) struct Argument<'a> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Operation<'a> {
+pub(super) struct JsonOperation<'a> {
     #[serde(rename = "#", borrow)]
     pub(super) name: Cow<'a, str>,
     #[serde(rename = "A", borrow)]
@@ -80,7 +80,7 @@ pub(super) struct Input {
 
 /// A value that is defined.
 #[derive(Deserialize)]
-pub(super) struct Output<'a> {
+pub(super) struct JsonOutput<'a> {
     #[serde(rename = "%")]
     pub(super) id: i64,
     #[serde(rename = "TT", borrow)]
@@ -109,12 +109,12 @@ pub(super) struct Tagged<'a> {
 
 /// The text of a file, and where its parts stand.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'a>(&'a str);
+pub(super) struct JsonText<'a>(&'a str);
 
-impl<'a> Text<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Result<Text<'a>> {
+impl<'a> JsonText<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<JsonText<'a>> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        std::str::from_utf8(bytes).map(Text).map_err(|error| {
+        std::str::from_utf8(bytes).map(JsonText).map_err(|error| {
             let position = Position::Byte(gradus_core::convert::u64_of(error.valid_up_to()));
             Error::new(Kind::Syntax, "the text is not UTF-8").at(position)
         })

@@ -16,7 +16,7 @@ use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 use super::fields::var_type_tensor_desc as desc;
 use super::types::dtype_of;
 use crate::files::Files;
-use crate::wire::Span;
+use crate::wire::ByteSpan;
 
 /// The parameters of a program.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl Parameters {
     }
 
     fn tensors(&self, file: &Bytes) -> Result<Vec<Tensor>> {
-        let mut reader = Reader { file: Span::of(file), at: 0 };
+        let mut reader = ParameterReader { file: ByteSpan::of(file), at: 0 };
         let tensors = self.wanted.iter().map(|wanted| {
             let of = |error: Error| error.map_message(|m| format!("parameter \"{}\": {m}", wanted.name));
             reader.tensor(wanted).map_err(of)
@@ -100,17 +100,17 @@ impl Parameters {
 }
 
 /// Goes over a file of parameters.
-struct Reader<'a> {
-    file: Span<'a>,
+struct ParameterReader<'a> {
+    file: ByteSpan<'a>,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ParameterReader<'a> {
     fn position(&self) -> Position {
         Position::Byte(gradus_core::convert::u64_of(self.at))
     }
 
-    fn take(&mut self, len: u128) -> Result<Span<'a>> {
+    fn take(&mut self, len: u128) -> Result<ByteSpan<'a>> {
         let left = self.file.len().saturating_sub(self.at);
         let part = usize::try_from(len).ok().and_then(|len| self.file.part(self.at, len));
         let part = part.ok_or_else(|| {

@@ -10,9 +10,9 @@ use gradus_core::graph::{
 };
 use gradus_core::{Error, Kind, Limits, Result, Shape};
 
-use super::json::{Block, Document, NEWEST_VERSION, Operation, Output, Raw, Region, Text};
+use super::json::{Block, Document, JsonOperation, JsonOutput, JsonRegion, JsonText, NEWEST_VERSION, Raw};
 use super::parameters::{Wanted, constants};
-use super::types::Typed;
+use super::types::TypedValue;
 use super::{OPERATORS, attribute, types};
 use crate::files::Files;
 
@@ -45,7 +45,7 @@ pub fn read_program(
     limits: &Limits,
 ) -> Result<Model> {
     limits.allow_bytes(0, product(bytes.len(), BYTES_PER_BYTE))?;
-    let text = Text::new(bytes)?;
+    let text = JsonText::new(bytes)?;
     let Document { base_code, program } = text.document()?;
     let start = Position::Line(1, 1);
     let fail = |kind, message: String| Err(Error::new(kind, message).at(start));
@@ -67,9 +67,9 @@ pub fn read_program(
         );
     }
     let Some(program) = program else { return fail(Kind::Syntax, "the file has no program".into()) };
-    let mut reading = Reading { text, limits, values: HashMap::new(), numbers: HashMap::new(), spent: 0 };
+    let mut reading = PirReader { text, limits, values: HashMap::new(), numbers: HashMap::new(), spent: 0 };
     let mut scope =
-        Scope { builder: Builder::new("main"), parameters: Vec::new(), fetched: Vec::new(), depth: 0 };
+        PirScope { builder: Builder::new("main"), parameters: Vec::new(), fetched: Vec::new(), depth: 0 };
     let [region] = program.regions[..] else {
         return Err(Error::mismatch(
             Kind::Graph,
@@ -85,7 +85,7 @@ pub fn read_program(
     model.format_version = header.version;
     "PaddlePaddle 3".clone_into(&mut model.producer);
     model.opsets.push(("".into(), OPERATORS));
-    let Scope { mut builder, parameters: wanted, mut fetched, .. } = scope;
+    let PirScope { mut builder, parameters: wanted, mut fetched, .. } = scope;
     let keys: HashMap<_, _> = wanted.iter().map(|(key, wanted)| (wanted.name.clone(), key.clone())).collect();
     let wanted = wanted.into_iter().map(|(_, wanted)| wanted).collect();
     for (name, constant) in constants(parameters, files, wanted) {
@@ -102,7 +102,7 @@ pub fn read_program(
 }
 
 /// A block while it is read.
-struct Scope {
+struct PirScope {
     builder: Builder,
     /// By key.
     parameters: Vec<(String, Wanted)>,
@@ -111,8 +111,8 @@ struct Scope {
     depth: usize,
 }
 
-struct Reading<'a, 'l> {
-    text: Text<'a>,
+struct PirReader<'a, 'l> {
+    text: JsonText<'a>,
     limits: &'l Limits,
     /// The keys that a value of PIR stands for, unless it is its own.
     values: HashMap<i64, Vec<String>>,
@@ -122,10 +122,10 @@ struct Reading<'a, 'l> {
     spent: u64,
 }
 
-impl<'a> Reading<'a, '_> {
+impl<'a> PirReader<'a, '_> {
     /// The only block of a region.
     fn block(&self, region: Raw<'a>) -> Result<Block<'a>> {
-        let blocks = self.text.read::<Region<'a>>(region, "a region")?.blocks;
+        let blocks = self.text.read::<JsonRegion<'a>>(region, "a region")?.blocks;
         let [block] = blocks[..] else {
             let what = "the number of blocks of the region";
             let error = Error::mismatch(Kind::Unsupported, what, blocks.len(), 1);
@@ -135,11 +135,11 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// Reads the operations of a block; gives the keys of what it yields.
-    fn operations(&mut self, scope: &mut Scope, block: &Block<'a>) -> Result<Vec<String>> {
+    fn operations(&mut self, scope: &mut PirScope, block: &Block<'a>) -> Result<Vec<String>> {
         let mut yielded = Vec::new();
         scope.builder.reserve(block.ops.len());
         for &raw in &block.ops {
-            let operation: Operation<'a> = self.text.read(raw, "an operation")?;
+            let operation: JsonOperation<'a> = self.text.read(raw, "an operation")?;
             let position = self.text.position(raw);
             let label = format!("operation \"{}\"", name_of(&operation.name).1);
             if let Some(keys) = self
@@ -154,8 +154,8 @@ impl<'a> Reading<'a, '_> {
 
     fn operation(
         &mut self,
-        scope: &mut Scope,
-        operation: &Operation<'a>,
+        scope: &mut PirScope,
+        operation: &JsonOperation<'a>,
         position: Position,
     ) -> Result<Option<Vec<String>>> {
         if operation.name == "p" {
@@ -226,7 +226,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// The keys of what an operation reads, lists taken apart.
-    fn inputs(&mut self, operation: &Operation<'a>) -> Result<Vec<Option<String>>> {
+    fn inputs(&mut self, operation: &JsonOperation<'a>) -> Result<Vec<Option<String>>> {
         let mut inputs = Vec::with_capacity(operation.inputs.len());
         for input in &operation.inputs {
             match self.values.get(&input.id) {
@@ -246,9 +246,9 @@ impl<'a> Reading<'a, '_> {
     /// Aliases that `builtin.combine` and `builtin.split` define for the values that they read.
     fn relist(
         &mut self,
-        operation: &Operation<'a>,
+        operation: &JsonOperation<'a>,
         inputs: Vec<Option<String>>,
-        outputs: &[Output<'a>],
+        outputs: &[JsonOutput<'a>],
     ) -> Result<()> {
         let keys: Vec<String> = inputs.into_iter().flatten().collect();
         let combines = operation.name.ends_with("combine");
@@ -276,13 +276,13 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// Keys and declared types of what an operation defines, lists taken apart.
-    fn defined(&mut self, outputs: &[Output<'a>]) -> Result<Vec<(String, Option<Type>)>> {
+    fn defined(&mut self, outputs: &[JsonOutput<'a>]) -> Result<Vec<(String, Option<Type>)>> {
         let mut all = Vec::with_capacity(outputs.len());
         for output in outputs {
             match types::read(self.text, output.of)? {
                 _ if output.id == 0 => all.push((String::new(), None)),
-                Typed::One(declared) => all.push((key(output.id), declared)),
-                Typed::List(items) => {
+                TypedValue::One(declared) => all.push((key(output.id), declared)),
+                TypedValue::List(items) => {
                     let keys =
                         (0..items.len()).map(|i| format!("{}.{i}", key(output.id))).collect::<Vec<_>>();
                     all.extend(keys.iter().cloned().zip(items));
@@ -293,17 +293,22 @@ impl<'a> Reading<'a, '_> {
         Ok(all)
     }
 
-    fn parameter(&self, scope: &mut Scope, operation: &Operation<'a>, position: Position) -> Result<()> {
+    fn parameter(
+        &self,
+        scope: &mut PirScope,
+        operation: &JsonOperation<'a>,
+        position: Position,
+    ) -> Result<()> {
         let wrong = |what: &str| Error::new(Kind::Syntax, format!("a parameter has no {what}"));
         let parts: Vec<Raw<'a>> =
             self.text.read(operation.attributes.ok_or_else(|| wrong("attributes"))?, "a list")?;
         let name: String =
             self.text.read(parts.last().ok_or_else(|| wrong("name"))?, "the name of a parameter")?;
-        let output: Output<'a> =
+        let output: JsonOutput<'a> =
             self.text.read(operation.outputs.ok_or_else(|| wrong("output"))?, "an output")?;
         let declared = match types::read(self.text, output.of)? {
-            Typed::One(declared) => declared,
-            Typed::List(_) => None,
+            TypedValue::One(declared) => declared,
+            TypedValue::List(_) => None,
         };
         let dtype = declared.as_ref().and_then(Type::dtype);
         let dims = declared.as_ref().and_then(Type::known_dims);
@@ -317,7 +322,12 @@ impl<'a> Reading<'a, '_> {
         Ok(())
     }
 
-    fn input(&self, scope: &mut Scope, outputs: &[Output<'a>], attributes: &[Attribute]) -> Result<()> {
+    fn input(
+        &self,
+        scope: &mut PirScope,
+        outputs: &[JsonOutput<'a>],
+        attributes: &[Attribute],
+    ) -> Result<()> {
         let [output] = outputs else {
             return Err(Error::new(
                 Kind::Graph,
@@ -325,8 +335,8 @@ impl<'a> Reading<'a, '_> {
             ));
         };
         let declared = match types::read(self.text, output.of)? {
-            Typed::One(declared) => declared,
-            Typed::List(_) => return Err(Error::new(Kind::Type, "an input is a list of tensors")),
+            TypedValue::One(declared) => declared,
+            TypedValue::List(_) => return Err(Error::new(Kind::Type, "an input is a list of tensors")),
         };
         let value = scope.builder.define(&key(output.id), Origin::Input)?;
         let info = scope.builder.info(value);
@@ -338,7 +348,12 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// The graphs of `if` and `while`.
-    fn bodies(&mut self, scope: &Scope, name: &str, operation: &Operation<'a>) -> Result<Vec<Attribute>> {
+    fn bodies(
+        &mut self,
+        scope: &PirScope,
+        name: &str,
+        operation: &JsonOperation<'a>,
+    ) -> Result<Vec<Attribute>> {
         let names: &[&str] = if name == "if" { &["then_branch", "else_branch"] } else { &["body"] };
         if operation.regions.len() != names.len() {
             let (count, wanted) = (operation.regions.len(), names.len());
@@ -361,13 +376,13 @@ impl<'a> Reading<'a, '_> {
         }
         let block = self.block(region)?;
         let builder = Builder::nested(name);
-        let mut scope = Scope { builder, parameters: Vec::new(), fetched: Vec::new(), depth };
+        let mut scope = PirScope { builder, parameters: Vec::new(), fetched: Vec::new(), depth };
         for input in lead {
             scope.builder.define(input, Origin::Input)?;
         }
         for argument in &block.args {
             let value = scope.builder.define(&key(argument.id), Origin::Input)?;
-            if let Typed::One(declared) = types::read(self.text, argument.of)? {
+            if let TypedValue::One(declared) = types::read(self.text, argument.of)? {
                 scope.builder.info(value).declared = declared;
             }
         }

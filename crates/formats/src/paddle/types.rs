@@ -5,10 +5,10 @@ use gradus_core::graph::{Extent, Type};
 use gradus_core::{DType, Error, Kind, Result};
 
 use super::fields::var_type_type as code;
-use super::json::{Raw, Tagged, Text};
+use super::json::{JsonText, Raw, Tagged};
 
 /// The types of the values that a value of PIR is: a list of tensors is so many.
-pub(super) enum Typed {
+pub(super) enum TypedValue {
     One(Option<Type>),
     List(Vec<Option<Type>>),
 }
@@ -19,8 +19,8 @@ pub(super) fn extents(dims: &[i64]) -> Vec<Extent> {
 }
 
 /// Reads the type of a value.
-pub(super) fn read(text: Text<'_>, raw: Option<Raw<'_>>) -> Result<Typed> {
-    let Some(raw) = raw else { return Ok(Typed::One(None)) };
+pub(super) fn read(text: JsonText<'_>, raw: Option<Raw<'_>>) -> Result<TypedValue> {
+    let Some(raw) = raw else { return Ok(TypedValue::One(None)) };
     let tagged: Tagged<'_> = text.read(raw, "a type")?;
     if tagged.tag == "0.t_vec" {
         let items: Vec<Raw<'_>> =
@@ -29,12 +29,12 @@ pub(super) fn read(text: Text<'_>, raw: Option<Raw<'_>>) -> Result<Typed> {
             let inner: Tagged<'_> = text.read(raw, "a type")?;
             one(text, &inner)
         };
-        return Ok(Typed::List(items.into_iter().map(each).collect::<Result<_>>()?));
+        return Ok(TypedValue::List(items.into_iter().map(each).collect::<Result<_>>()?));
     }
-    Ok(Typed::One(one(text, &tagged)?))
+    Ok(TypedValue::One(one(text, &tagged)?))
 }
 
-fn one(text: Text<'_>, tagged: &Tagged<'_>) -> Result<Option<Type>> {
+fn one(text: JsonText<'_>, tagged: &Tagged<'_>) -> Result<Option<Type>> {
     match (&*tagged.tag, tagged.data) {
         ("NULL", _) => Ok(None),
         ("0.t_dtensor", Some(data)) => {

@@ -9,7 +9,7 @@ use cudarc::nvrtc::{Ptx, sys};
 use gradus_core::convert::low_u8;
 use gradus_core::{Error, Kind, Result};
 
-use super::program::Program;
+use super::program::KernelProgram;
 
 /// Returns true if the library is installed; cudarc panics when a missing one is called.
 #[allow(unsafe_code, reason = "a library is loaded")]
@@ -20,7 +20,7 @@ pub(super) fn is_present() -> bool {
 
 /// The output format of the kernel compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum CompileTarget {
     /// Machine code for devices of that capability, 90 for 9.0: it is loaded by all drivers of the
     /// compiler's major version.
     Machine(i32),
@@ -29,17 +29,17 @@ pub(super) enum Target {
     Ptx(i32),
 }
 
-impl Target {
+impl CompileTarget {
     /// For devices of a capability: PTX of the nearest one for those that the compiler does not
     /// know.
-    pub(super) fn of((major, minor): (i32, i32)) -> Result<Target> {
+    pub(super) fn of((major, minor): (i32, i32)) -> Result<CompileTarget> {
         let wanted = 10 * major + minor;
         let known = known().map_err(|error| failed("it does not say which devices it knows", error))?;
         if known.contains(&wanted) {
-            return Ok(Target::Machine(wanted));
+            return Ok(CompileTarget::Machine(wanted));
         }
         let nearest = known.into_iter().filter(|&number| number < wanted).max();
-        nearest.map(Target::Ptx).ok_or_else(|| {
+        nearest.map(CompileTarget::Ptx).ok_or_else(|| {
             let message = format!("NVRTC {} knows no devices of capability {major}.{minor}", version());
             Error::new(Kind::Unsupported, message)
         })
@@ -47,14 +47,14 @@ impl Target {
 
     fn architecture(self) -> String {
         match self {
-            Target::Machine(number) => format!("--gpu-architecture=sm_{number}"),
-            Target::Ptx(number) => format!("--gpu-architecture=compute_{number}"),
+            CompileTarget::Machine(number) => format!("--gpu-architecture=sm_{number}"),
+            CompileTarget::Ptx(number) => format!("--gpu-architecture=compute_{number}"),
         }
     }
 }
 
 /// Compiles a kernel.
-pub(super) fn compile(program: Program, target: Target) -> Result<Ptx> {
+pub(super) fn compile(program: KernelProgram, target: CompileTarget) -> Result<Ptx> {
     let compilation = Compilation::new(&program.text())
         .map_err(|error| failed(&format!("{program:?} is not begun"), error))?;
     compilation.run(target).map_err(|error| {
@@ -81,15 +81,15 @@ impl Compilation {
         Ok(Compilation { program: create_program(&text, None)?, _text: text })
     }
 
-    fn run(&self, target: Target) -> Result<Ptx, NvrtcError> {
+    fn run(&self, target: CompileTarget) -> Result<Ptx, NvrtcError> {
         // Every operation says how it is rounded; nothing may be contracted, nor flushed to zero.
         let options =
             [target.architecture(), "--fmad=false".into(), "--ftz=false".into(), "--device-int128".into()];
         // SAFETY: the program was created, and is destroyed when this is dropped.
         unsafe { compile_program(self.program, &options)? };
         match target {
-            Target::Machine(_) => self.machine_code().map(Ptx::from_binary),
-            Target::Ptx(_) => {
+            CompileTarget::Machine(_) => self.machine_code().map(Ptx::from_binary),
+            CompileTarget::Ptx(_) => {
                 // SAFETY: the same.
                 let text = unsafe { get_ptx(self.program)? };
                 Ok(Ptx::from_src(text_of(&text)))

@@ -10,11 +10,11 @@ use cudarc::driver::{
 use gradus_core::convert::{small_i32, u64_of, usize_of};
 use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
-use super::compiler::{self, Target};
-use super::memory::{Current, Memory, Spare};
-use super::program::Program;
+use super::compiler::{self, CompileTarget};
+use super::memory::{CudaMemory, Current, Spare};
+use super::program::KernelProgram;
 use super::work::{Arguments, Elements, Launcher, THREADS};
-use crate::device::{Array, Backend, Device, Info, Kind, Report, check_read};
+use crate::device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, check_read};
 use crate::engine;
 use crate::plan::AnyPlan;
 
@@ -55,7 +55,7 @@ fn info(ordinal: i32) -> Result<Info, DriverError> {
         name: format!("{}:{ordinal}", Backend::Cuda),
         backend: Backend::Cuda,
         device: result::device::get_name(device)?,
-        kind: Kind::Discrete,
+        kind: DeviceKind::Discrete,
         driver: format!("CUDA {}", driver_version()?),
         max_bytes: u64_of(bytes),
     })
@@ -84,10 +84,10 @@ pub(crate) fn open(info: Info, ordinal: usize) -> Result<Box<dyn Device>> {
         context.disable_event_tracking();
     }
     let capability = context.compute_capability().map_err(opened)?;
-    Ok(Box::new(CudaDevice(Arc::new(Open {
+    Ok(Box::new(CudaDevice(Arc::new(OpenContext {
         ordinal: small_i32(u64_of(ordinal)),
         stream: context.default_stream(),
-        target: Target::of(capability)?,
+        target: CompileTarget::of(capability)?,
         spare: Arc::default(),
         functions: Mutex::default(),
         context,
@@ -102,23 +102,23 @@ fn failed(name: &str, what: &str, error: DriverError) -> Error {
 }
 
 #[derive(Debug)]
-struct CudaDevice(Arc<Open>);
+struct CudaDevice(Arc<OpenContext>);
 
 /// A device, and what is made once for it.
-struct Open {
+struct OpenContext {
     info: Info,
     ordinal: i32,
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    target: Target,
+    target: CompileTarget,
     spare: Arc<Spare>,
     /// Compiled kernels: the one that fills, and the one that prepares.
-    functions: Mutex<HashMap<Program, [Option<CudaFunction>; 2]>>,
+    functions: Mutex<HashMap<KernelProgram, [Option<CudaFunction>; 2]>>,
 }
 
-impl fmt::Debug for Open {
+impl fmt::Debug for OpenContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Open").field("info", &self.info).finish_non_exhaustive()
+        f.debug_struct("OpenContext").field("info", &self.info).finish_non_exhaustive()
     }
 }
 
@@ -179,7 +179,7 @@ impl Array for CudaArray {
         self.elements.len
     }
 
-    fn fill(&mut self, plan: &dyn AnyPlan) -> Result<Report> {
+    fn fill(&mut self, plan: &dyn AnyPlan) -> Result<DeviceReport> {
         let open = Arc::clone(&self.elements.launcher.0);
         let _current = open.current()?;
         let Elements { dtype, len, .. } = self.elements;
@@ -210,13 +210,13 @@ impl Array for CudaArray {
 }
 
 /// Launches on the stream of a device.
-struct Driver(Arc<Open>);
+struct Driver(Arc<OpenContext>);
 
 #[allow(unsafe_code, reason = "kernels are launched with it")]
 // SAFETY: plain numbers, laid out as C does, as the kernels have them.
 unsafe impl DeviceRepr for Arguments {}
 
-impl Open {
+impl OpenContext {
     /// Makes the context of this device current for a while.
     fn current(&self) -> Result<Current> {
         Current::of(&self.context).map_err(|error| failed(&self.info.name, "it cannot be used", error))
@@ -225,13 +225,13 @@ impl Open {
 
 impl Driver {
     /// Memory without content.
-    fn memory(&self, bytes: u64, home: Option<&Arc<Spare>>) -> Result<Memory> {
+    fn memory(&self, bytes: u64, home: Option<&Arc<Spare>>) -> Result<CudaMemory> {
         #[allow(unsafe_code, reason = "memory that has no content yet")]
         // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and
         // lists are written by a copy or a kernel.
         let slice = unsafe { self.0.stream.alloc::<u8>(usize_of(bytes.max(16))) };
         let slice = slice.map_err(self.failed(&format!("no {bytes} bytes of memory")))?;
-        Ok(Memory::new(slice, home.cloned()))
+        Ok(CudaMemory::new(slice, home.cloned()))
     }
 
     fn failed(&self, what: &str) -> impl Fn(DriverError) -> Error + use<> {
@@ -240,7 +240,7 @@ impl Driver {
     }
 
     /// The compiled kernels of a program.
-    fn functions(&self, program: Program) -> Result<[Option<CudaFunction>; 2]> {
+    fn functions(&self, program: KernelProgram) -> Result<[Option<CudaFunction>; 2]> {
         let mut functions = self.0.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(functions) = functions.get(&program) {
             return Ok(functions.clone());
@@ -261,22 +261,22 @@ impl Driver {
 }
 
 impl Launcher for Driver {
-    type Memory = Memory;
+    type Memory = CudaMemory;
 
-    fn allocate(&self, bytes: u64) -> Result<Memory> {
+    fn allocate(&self, bytes: u64) -> Result<CudaMemory> {
         // Pieces of few lengths are found again.
         let bytes = bytes.next_power_of_two().max(1 << 16);
         match self.0.spare.take(usize_of(bytes)) {
-            Some(slice) => Ok(Memory::new(slice, Some(Arc::clone(&self.0.spare)))),
+            Some(slice) => Ok(CudaMemory::new(slice, Some(Arc::clone(&self.0.spare)))),
             None => self.memory(bytes, Some(&self.0.spare)),
         }
     }
 
-    fn address(&self, memory: &Memory) -> u64 {
+    fn address(&self, memory: &CudaMemory) -> u64 {
         memory.address(&self.0.stream)
     }
 
-    fn clear(&self, memory: &mut Memory, bytes: u64) -> Result<()> {
+    fn clear(&self, memory: &mut CudaMemory, bytes: u64) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
@@ -285,7 +285,7 @@ impl Launcher for Driver {
         zeroed.map_err(self.failed("memory cannot be filled"))
     }
 
-    fn write(&self, memory: &mut Memory, at: u64, bytes: &[u8]) -> Result<()> {
+    fn write(&self, memory: &mut CudaMemory, at: u64, bytes: &[u8]) -> Result<()> {
         let fails = self.failed("memory cannot be written");
         if bytes.is_empty() {
             return Ok(());
@@ -296,7 +296,7 @@ impl Launcher for Driver {
         self.0.stream.synchronize().map_err(fails)
     }
 
-    fn read(&self, memory: &Memory, at: u64, out: &mut [u8]) -> Result<()> {
+    fn read(&self, memory: &CudaMemory, at: u64, out: &mut [u8]) -> Result<()> {
         let fails = self.failed("memory cannot be read");
         if !out.is_empty() {
             let place = memory.part(at, out.len()).map_err(&fails)?;
@@ -305,7 +305,13 @@ impl Launcher for Driver {
         self.0.stream.synchronize().map_err(fails)
     }
 
-    fn launch(&self, program: Program, prepare: bool, blocks: u64, arguments: &Arguments) -> Result<()> {
+    fn launch(
+        &self,
+        program: KernelProgram,
+        prepare: bool,
+        blocks: u64,
+        arguments: &Arguments,
+    ) -> Result<()> {
         let fails = self.failed("a kernel cannot be launched");
         let functions = self.functions(program)?;
         let Some(function) = &functions[usize::from(prepare)] else { return Ok(()) };

@@ -13,22 +13,23 @@ use gradus_kernels::{Fill, Write};
 use gradus_sequences::Plan as _;
 use libloading::Library;
 
-use super::compiler::{self, Target};
-use super::program::{Form, Program, TEXT};
+use super::compiler::{self, CompileTarget};
+use super::program::{KernelForm, KernelProgram, TEXT};
 use super::work::{Arguments, Elements, LAUNCHED, Launcher, THREADS};
-use crate::device::{Backend, Report};
+use crate::device::{Backend, DeviceReport};
 use crate::engine;
 
 /// The kernels that plans need.
-fn programs() -> impl Iterator<Item = Program> {
+fn programs() -> impl Iterator<Item = KernelProgram> {
     let types = DType::ALL.iter().copied().filter(|&dtype| crate::supports(dtype));
-    let pairs = types.flat_map(|dtype| Form::ALL.iter().map(move |&(form, _)| Program { form, dtype }));
-    pairs.filter(|&Program { form, dtype }| match form {
-        Form::Wrapping | Form::IntAffine => dtype.is_integer(),
-        Form::Fused => matches!(dtype, DType::F32 | DType::F64),
-        Form::Affine => dtype.is_float(),
-        Form::Powers => true,
-        Form::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
+    let pairs =
+        types.flat_map(|dtype| KernelForm::ALL.iter().map(move |&(form, _)| KernelProgram { form, dtype }));
+    pairs.filter(|&KernelProgram { form, dtype }| match form {
+        KernelForm::Wrapping | KernelForm::IntAffine => dtype.is_integer(),
+        KernelForm::Fused => matches!(dtype, DType::F32 | DType::F64),
+        KernelForm::Affine => dtype.is_float(),
+        KernelForm::Powers => true,
+        KernelForm::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
     })
 }
 
@@ -82,7 +83,7 @@ fn compiled() -> Option<Library> {
     Some(library)
 }
 
-fn names(program: Program) -> [String; 2] {
+fn names(program: KernelProgram) -> [String; 2] {
     ["fill", "prepare"].map(|name| format!("{name}_{:?}_{:?}", program.form, program.dtype))
 }
 
@@ -120,7 +121,13 @@ impl Launcher for Emulated<'_> {
         Ok(())
     }
 
-    fn launch(&self, program: Program, prepare: bool, blocks: u64, arguments: &Arguments) -> Result<()> {
+    fn launch(
+        &self,
+        program: KernelProgram,
+        prepare: bool,
+        blocks: u64,
+        arguments: &Arguments,
+    ) -> Result<()> {
         let name = &names(program)[usize::from(prepare)];
         #[allow(unsafe_code, reason = "a function of the library is called")]
         // SAFETY: the function has this type, and the addresses in the arguments are of memory that
@@ -151,12 +158,12 @@ impl cases::Check for Compare<'_> {
 }
 
 /// Fills a part of a sequence, and compares it.
-fn filled(library: &Library, plan: &impl Fill, lo: u64, hi: u64) -> Report {
+fn filled(library: &Library, plan: &impl Fill, lo: u64, hi: u64) -> DeviceReport {
     dispatch!(plan.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => filled_as(library, plan, lo, hi),
-        _ => Report::default())
+        _ => DeviceReport::default())
 }
 
-fn filled_as<T: Write>(library: &Library, plan: &impl Fill, lo: u64, hi: u64) -> Report {
+fn filled_as<T: Write>(library: &Library, plan: &impl Fill, lo: u64, hi: u64) -> DeviceReport {
     let part = plan.slice(lo..hi);
     let launcher = Emulated(library);
     let bytes = usize_of(hi - lo) * size_of::<T>();
@@ -217,12 +224,12 @@ fn nvrtc_compiles_every_kernel() {
         println!("\nskipped: no NVRTC");
         return;
     }
-    assert_eq!(Target::of((9, 0)).unwrap(), Target::Machine(90));
-    assert!(matches!(Target::of((90, 0)).unwrap(), Target::Ptx(_)));
-    assert_eq!(Target::of((1, 0)).unwrap_err().kind(), Kind::Unsupported);
+    assert_eq!(CompileTarget::of((9, 0)).unwrap(), CompileTarget::Machine(90));
+    assert!(matches!(CompileTarget::of((90, 0)).unwrap(), CompileTarget::Ptx(_)));
+    assert_eq!(CompileTarget::of((1, 0)).unwrap_err().kind(), Kind::Unsupported);
     for program in programs() {
-        compiler::compile(program, Target::Machine(90)).unwrap();
-        let ptx = compiler::compile(program, Target::Ptx(90)).unwrap().to_src();
+        compiler::compile(program, CompileTarget::Machine(90)).unwrap();
+        let ptx = compiler::compile(program, CompileTarget::Ptx(90)).unwrap().to_src();
         assert!(ptx.contains(".entry fill("), "{program:?}");
         // What has no rounding of its own may be contracted.
         for operation in ["mul.f", "add.f", "sub.f", ".ftz"] {

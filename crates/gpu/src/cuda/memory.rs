@@ -77,7 +77,7 @@ fn give_back(piece: CudaSlice<u8>) {
 }
 
 /// Memory that may be dropped on any thread.
-pub(super) struct Memory {
+pub(super) struct CudaMemory {
     /// Nothing only while it is dropped.
     slice: Option<CudaSlice<u8>>,
     lent: AtomicBool,
@@ -85,9 +85,9 @@ pub(super) struct Memory {
     home: Option<Arc<Spare>>,
 }
 
-impl Memory {
-    pub(super) fn new(slice: CudaSlice<u8>, home: Option<Arc<Spare>>) -> Memory {
-        Memory { slice: Some(slice), lent: AtomicBool::new(false), home }
+impl CudaMemory {
+    pub(super) fn new(slice: CudaSlice<u8>, home: Option<Arc<Spare>>) -> CudaMemory {
+        CudaMemory { slice: Some(slice), lent: AtomicBool::new(false), home }
     }
 
     /// Where it is.
@@ -121,7 +121,7 @@ fn range(at: u64, bytes: usize) -> Range<usize> {
     usize_of(at)..usize_of(at) + bytes
 }
 
-impl Drop for Memory {
+impl Drop for CudaMemory {
     fn drop(&mut self) {
         let Some(slice) = self.slice.take() else { return };
         if *self.lent.get_mut() {

@@ -4,11 +4,11 @@ use gradus_core::DType;
 use gradus_core::float::Format;
 use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
-use crate::device::Fields;
+use crate::device::PlanFields;
 
 /// How a kernel makes elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Form {
+pub(crate) enum KernelForm {
     /// Integers modulo a power of two.
     Wrapping,
     /// Floats by fused multiplications.
@@ -23,39 +23,39 @@ pub(crate) enum Form {
     Put,
 }
 
-impl Form {
-    pub(super) const ALL: [(Form, &str); 6] = [
-        (Form::Wrapping, "WRAPPING"),
-        (Form::Fused, "FUSED"),
-        (Form::Affine, "AFFINE"),
-        (Form::IntAffine, "INT_AFFINE"),
-        (Form::Powers, "POWERS"),
-        (Form::Put, "PUT"),
+impl KernelForm {
+    pub(super) const ALL: [(KernelForm, &str); 6] = [
+        (KernelForm::Wrapping, "WRAPPING"),
+        (KernelForm::Fused, "FUSED"),
+        (KernelForm::Affine, "AFFINE"),
+        (KernelForm::IntAffine, "INT_AFFINE"),
+        (KernelForm::Powers, "POWERS"),
+        (KernelForm::Put, "PUT"),
     ];
 
     fn name(self) -> &'static str {
-        Form::ALL.iter().find(|(form, _)| *form == self).map_or("", |(_, name)| name)
+        KernelForm::ALL.iter().find(|(form, _)| *form == self).map_or("", |(_, name)| name)
     }
 
     /// How many threads take turns, so that neighbours make neighbouring elements.
     pub(crate) fn turns(self) -> u64 {
-        if self == Form::Powers { 32 } else { 1 }
+        if self == KernelForm::Powers { 32 } else { 1 }
     }
 
     /// Returns true if a separate launch computes the starts of blocks first.
     pub(crate) fn is_prepared(self) -> bool {
-        matches!(self, Form::Affine | Form::Powers)
+        matches!(self, KernelForm::Affine | KernelForm::Powers)
     }
 }
 
 /// A kernel for an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Program {
-    pub(crate) form: Form,
+pub(crate) struct KernelProgram {
+    pub(crate) form: KernelForm,
     pub(crate) dtype: DType,
 }
 
-impl Program {
+impl KernelProgram {
     /// The macros that stand before the text.
     pub(crate) fn macros(self) -> Vec<(&'static str, String)> {
         let element = match self.dtype {
@@ -78,7 +78,7 @@ impl Program {
             (DType::F32, _) => set("F32", String::new()),
             (_, None) => set("INTEGER", String::new()),
             (dtype, Some(format)) => {
-                let Fields { mantissa, least, infinity } = Fields::of(dtype, format);
+                let PlanFields { mantissa, least, infinity } = PlanFields::of(dtype, format);
                 set("HALF", String::new());
                 set("MANTISSA", mantissa.to_string());
                 set("LEAST", format!("({least})"));

@@ -10,7 +10,7 @@ use gradus_kernels::prepared::{
 };
 use gradus_sequences::Wide;
 
-use super::program::{Form, Program};
+use super::program::{KernelForm, KernelProgram};
 use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
@@ -68,7 +68,8 @@ pub(crate) trait Launcher {
     fn read(&self, memory: &Self::Memory, at: u64, out: &mut [u8]) -> Result<()>;
 
     /// Runs a kernel, `fill` or `prepare`, with so many blocks of [`THREADS`] threads.
-    fn launch(&self, program: Program, prepare: bool, blocks: u64, arguments: &Arguments) -> Result<()>;
+    fn launch(&self, program: KernelProgram, prepare: bool, blocks: u64, arguments: &Arguments)
+    -> Result<()>;
 }
 
 /// Threads of a block.
@@ -155,7 +156,7 @@ impl<L: Launcher> Memory for Elements<L> {
             starts: self.launcher.address(&entries),
             ..Arguments::default()
         };
-        let program = Program { form: Form::Put, dtype: self.codes() };
+        let program = KernelProgram { form: KernelForm::Put, dtype: self.codes() };
         self.launcher.launch(program, false, count.div_ceil(THREADS.into()), &arguments)?;
         // The entries are in use until then.
         self.launcher.read(&self.memory, 0, &mut [])
@@ -171,11 +172,11 @@ impl<L: Launcher> Launches<'_, L> {
         match plan.made_by() {
             Kernel::Same => self.same(plan.code(0), all),
             Kernel::Wrapping(Wrapping { first, step }) => {
-                self.fill(Form::Wrapping, all, &Arguments { first, step, ..Arguments::default() })
+                self.fill(KernelForm::Wrapping, all, &Arguments { first, step, ..Arguments::default() })
             }
             Kernel::Fused(Fused { start, step, first }) => {
                 let given = Arguments { first, start, difference: step, ..Arguments::default() };
-                self.fill(Form::Fused, all, &given)
+                self.fill(KernelForm::Fused, all, &given)
             }
             Kernel::Affine(affine) => self.affine(&affine),
             Kernel::IntAffine(affine) => {
@@ -185,7 +186,7 @@ impl<L: Launcher> Launches<'_, L> {
                 let fraction = fraction.into();
                 let given =
                     Arguments { line_first, line_step, above, below, fraction, ..Arguments::default() };
-                self.fill(Form::IntAffine, all, &given)
+                self.fill(KernelForm::IntAffine, all, &given)
             }
             Kernel::Each | Kernel::Powers(_) => {
                 self.rest.ranges.push(all);
@@ -206,7 +207,7 @@ impl<L: Launcher> Launches<'_, L> {
             slack: affine.slack,
             ..Arguments::default()
         };
-        self.prepared(Form::Affine, 0..self.elements.len, u64_of(AFFINE_BLOCK), &given)
+        self.prepared(KernelForm::Affine, 0..self.elements.len, u64_of(AFFINE_BLOCK), &given)
     }
 
     /// Products of tables where these stay within the doubles; what is beyond all types is all the
@@ -254,7 +255,7 @@ impl<L: Launcher> Launches<'_, L> {
             ..Arguments::default()
         };
         let indices = indices.start + line.before..indices.end + line.before;
-        self.prepared(Form::Powers, indices, tables.block, &given)
+        self.prepared(KernelForm::Powers, indices, tables.block, &given)
     }
 
     /// Doubles in memory of the device that is kept until all has run.
@@ -270,15 +271,21 @@ impl<L: Launcher> Launches<'_, L> {
     fn same(&mut self, code: u64, indices: Range<u64>) -> Result<()> {
         let dtype = self.elements.codes();
         self.launch(
-            Program { form: Form::Wrapping, dtype },
+            KernelProgram { form: KernelForm::Wrapping, dtype },
             &indices,
             &Arguments { first: code, ..Arguments::default() },
         )
     }
 
     /// Elements of which the starts of blocks are made first.
-    fn prepared(&mut self, form: Form, indices: Range<u64>, block: u64, given: &Arguments) -> Result<()> {
-        let program = Program { form, dtype: self.elements.dtype };
+    fn prepared(
+        &mut self,
+        form: KernelForm,
+        indices: Range<u64>,
+        block: u64,
+        given: &Arguments,
+    ) -> Result<()> {
+        let program = KernelProgram { form, dtype: self.elements.dtype };
         // Launches run one after the other, so the starts of all have one place.
         let most = (indices.end - indices.start).min(LAUNCHED).div_ceil(block);
         let memory = self.elements.launcher.allocate(24 * most)?;
@@ -306,11 +313,11 @@ impl<L: Launcher> Launches<'_, L> {
     }
 
     /// Elements that are certain by themselves.
-    fn fill(&mut self, form: Form, indices: Range<u64>, given: &Arguments) -> Result<()> {
-        self.launch(Program { form, dtype: self.elements.dtype }, &indices, given)
+    fn fill(&mut self, form: KernelForm, indices: Range<u64>, given: &Arguments) -> Result<()> {
+        self.launch(KernelProgram { form, dtype: self.elements.dtype }, &indices, given)
     }
 
-    fn launch(&self, program: Program, indices: &Range<u64>, given: &Arguments) -> Result<()> {
+    fn launch(&self, program: KernelProgram, indices: &Range<u64>, given: &Arguments) -> Result<()> {
         if indices.is_empty() {
             return Ok(());
         }

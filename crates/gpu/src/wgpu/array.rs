@@ -7,17 +7,17 @@ use gradus_core::convert::{self, u64_of, usize_of};
 use gradus_core::{DType, Error, Kind, Result};
 use wgpu::util::DeviceExt;
 
-use super::given::{Given, Part, Source, low, pair};
+use super::given::{Given, GivenPart, ShaderSource, low, pair};
 use super::shaders::CAPACITY;
-use super::{Open, Task};
-use crate::device::{Array, Report};
+use super::{OpenAdapter, Task};
+use crate::device::{Array, DeviceReport};
 use crate::engine::{self, Memory, PART, Rest};
 use crate::plan::AnyPlan;
 
 /// Elements in a buffer.
 #[derive(Debug)]
 pub(super) struct WgpuArray {
-    open: Arc<Open>,
+    open: Arc<OpenAdapter>,
     dtype: DType,
     len: u64,
     bytes: u64,
@@ -37,7 +37,7 @@ const COPIED: u64 = 64 << 20;
 
 impl WgpuArray {
     /// New memory, for so many elements, which are so many bytes.
-    pub(super) fn new(open: &Arc<Open>, dtype: DType, len: u64, bytes: u64) -> Result<WgpuArray> {
+    pub(super) fn new(open: &Arc<OpenAdapter>, dtype: DType, len: u64, bytes: u64) -> Result<WgpuArray> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let words = buffer(open, bytes.next_multiple_of(8).max(8), usage);
         open.check()?;
@@ -65,7 +65,7 @@ impl WgpuArray {
     }
 
     /// Has the device make a part of a plan, and list its doubts in a list that begins at a byte.
-    fn make_part(&self, source: &Source, lo: u64, lists: &wgpu::Buffer) {
+    fn make_part(&self, source: &ShaderSource, lo: u64, lists: &wgpu::Buffer) {
         let count = self.part_at(lo);
         let part = source.part(lo, count);
         let list = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -87,7 +87,7 @@ impl WgpuArray {
 
     fn bindings(
         &self,
-        part: &Part,
+        part: &GivenPart,
         words: wgpu::BindingResource<'_>,
         list: wgpu::BindingResource<'_>,
     ) -> wgpu::BindGroup {
@@ -134,7 +134,7 @@ impl WgpuArray {
     }
 }
 
-fn buffer(open: &Open, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+fn buffer(open: &OpenAdapter, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     open.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
 }
 
@@ -153,7 +153,7 @@ fn dispatch(
 
 impl Memory for WgpuArray {
     fn make(&mut self, plan: &dyn AnyPlan) -> Result<Rest> {
-        let Some(source) = Source::of(plan) else {
+        let Some(source) = ShaderSource::of(plan) else {
             let ranges = std::iter::once(0..self.len).collect();
             return Ok(Rest { ranges, ..Rest::default() });
         };
@@ -211,7 +211,7 @@ impl Memory for WgpuArray {
                 .map(|(word, [mask, bits])| [word, mask, bits, 0])
                 .collect();
             let invocations = u64_of(entries.len());
-            let part = Part { given: Given::default(), tables: entries };
+            let part = GivenPart { given: Given::default(), tables: entries };
             let list = buffer(&self.open, LIST, wgpu::BufferUsages::STORAGE);
             let bindings = self.bindings(&part, self.window(lo, self.part_at(lo)), list.as_entire_binding());
             let mut encoder =
@@ -232,7 +232,7 @@ impl Array for WgpuArray {
         self.len
     }
 
-    fn fill(&mut self, plan: &dyn AnyPlan) -> Result<Report> {
+    fn fill(&mut self, plan: &dyn AnyPlan) -> Result<DeviceReport> {
         let (dtype, len) = (self.dtype, self.len);
         engine::fill(self, dtype, len, plan)
     }

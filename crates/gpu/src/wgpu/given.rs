@@ -9,7 +9,7 @@ use gradus_sequences::{Line, PowerLine, Wide};
 use crate::plan::AnyPlan;
 
 /// 192 bits, two's complement, the lowest first.
-pub(super) type Number = [u32; 6];
+pub(super) type WideNumber = [u32; 6];
 
 /// Which shader makes the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ pub(super) enum Shader {
 
 /// A plan, ready to be given to a shader part by part.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum ShaderSource {
     /// Floats on a line, of a plan of so many elements.
     Floats(Line, u64),
     /// Integers on a line.
@@ -33,66 +33,66 @@ pub(super) enum Source {
     Powers(Box<Tables>, [u64; 2]),
 }
 
-impl Source {
+impl ShaderSource {
     /// Nothing, if the elements are made one by one, by the plan.
-    pub(super) fn of(plan: &dyn AnyPlan) -> Option<Source> {
+    pub(super) fn of(plan: &dyn AnyPlan) -> Option<ShaderSource> {
         let len = plan.count();
         match plan.made_from() {
             Form::Each => None,
-            Form::Same => Some(Source::Same(plan.code(0))),
-            Form::Wrapping(wrapping) => Some(Source::Wrapping(wrapping)),
+            Form::Same => Some(ShaderSource::Same(plan.code(0))),
+            Form::Wrapping(wrapping) => Some(ShaderSource::Wrapping(wrapping)),
             Form::Line(line) if plan.element_type().is_integer() => {
-                IntAffine::new(line, len).map(Source::Integers)
+                IntAffine::new(line, len).map(ShaderSource::Integers)
             }
-            Form::Line(line) => Some(Source::Floats(line, len)),
+            Form::Line(line) => Some(ShaderSource::Floats(line, len)),
             Form::Powers(line) => {
                 let before = if line.before > 0 { plan.code(0) } else { 0 };
                 let after = if line.before + line.len < len { plan.code(len - 1) } else { 0 };
-                Some(Source::Powers(Box::new(Tables::new(line, LONGEST)), [before, after]))
+                Some(ShaderSource::Powers(Box::new(Tables::new(line, LONGEST)), [before, after]))
             }
         }
     }
 
     pub(super) fn shader(&self) -> Shader {
         match self {
-            Source::Floats(..) | Source::Integers(_) | Source::Wrapping(_) => Shader::Line,
-            Source::Same(_) | Source::Powers(..) => Shader::Powers,
+            ShaderSource::Floats(..) | ShaderSource::Integers(_) | ShaderSource::Wrapping(_) => Shader::Line,
+            ShaderSource::Same(_) | ShaderSource::Powers(..) => Shader::Powers,
         }
     }
 
     /// The shader parameters for so many elements from index `lo` on.
-    pub(super) fn part(&self, lo: u64, count: u64) -> Part {
+    pub(super) fn part(&self, lo: u64, count: u64) -> GivenPart {
         let mut given = Given { count: low(count), ..Given::default() };
         let mut tables = vec![[0; 4]];
         match self {
-            Source::Floats(line, len) => {
+            ShaderSource::Floats(line, len) => {
                 given.first = words(line.first.plus(line.step, lo));
                 given.step = words(line.step);
                 given.bound = words(Wide { high: 0, low: len + 1 });
                 given.inexact = u32::from(!line.exact);
                 given.unit = line.unit;
             }
-            Source::Integers(IntAffine { line, biases, fraction, .. }) => {
+            ShaderSource::Integers(IntAffine { line, biases, fraction, .. }) => {
                 given.first = words(line.first.plus(line.step, lo));
                 given.step = words(line.step);
                 [given.above, given.below] = biases.map(words);
                 given.point = fraction + 64;
             }
-            Source::Wrapping(Wrapping { first, step }) => {
+            ShaderSource::Wrapping(Wrapping { first, step }) => {
                 let short = |low| words(Wide { high: 0, low });
                 given.first = short(first.wrapping_add(step.wrapping_mul(lo)));
                 given.step = short(*step);
             }
-            Source::Same(code) => {
+            ShaderSource::Same(code) => {
                 given.skip = given.count;
                 given.before = pair(*code);
             }
-            Source::Powers(parts, outside) => {
+            ShaderSource::Powers(parts, outside) => {
                 [given.before, given.after] = outside.map(pair);
                 tables = given.set_powers(parts, lo, count);
             }
         }
-        Part { given, tables }
+        GivenPart { given, tables }
     }
 }
 
@@ -101,7 +101,7 @@ const LONGEST: [u64; 2] = [512, 256];
 
 /// A part of a plan: parameters and tables.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct GivenPart {
     pub(super) given: Given,
     pub(super) tables: Vec<[u32; 4]>,
 }
@@ -110,13 +110,13 @@ pub(super) struct Part {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Given {
     count: u32,
-    first: Number,
-    step: Number,
-    bound: Number,
+    first: WideNumber,
+    step: WideNumber,
+    bound: WideNumber,
     inexact: u32,
     unit: i32,
-    above: Number,
-    below: Number,
+    above: WideNumber,
+    below: WideNumber,
     point: u32,
     skip: u32,
     on_line: u32,
@@ -191,7 +191,7 @@ fn power(x: DoubleDouble, exponent: i32) -> [u32; 4] {
     [a, b, self::low(low_u64(mantissa >> 64)), power.cast_unsigned()]
 }
 
-fn words(x: Wide) -> Number {
+fn words(x: Wide) -> WideNumber {
     let mut words = [0; 6];
     let bytes = [&x.low.to_le_bytes()[..], &x.high.to_le_bytes()].concat();
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
-use crate::device::{Array, Backend, Device, Info, Kind};
+use crate::device::{Array, Backend, Device, DeviceKind, Info};
 use array::WgpuArray;
 use given::Shader;
 
@@ -43,12 +43,12 @@ fn adapters(backend: Backend) -> Vec<wgpu::Adapter> {
     adapters
 }
 
-fn kind(device: wgpu::DeviceType) -> Kind {
+fn kind(device: wgpu::DeviceType) -> DeviceKind {
     match device {
-        wgpu::DeviceType::DiscreteGpu => Kind::Discrete,
-        wgpu::DeviceType::IntegratedGpu => Kind::Integrated,
-        wgpu::DeviceType::Cpu => Kind::Software,
-        wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other => Kind::Virtual,
+        wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
+        wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,
+        wgpu::DeviceType::Cpu => DeviceKind::Software,
+        wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other => DeviceKind::Virtual,
     }
 }
 
@@ -85,7 +85,8 @@ pub(crate) fn open(info: Info, index: usize) -> Result<Box<dyn Device>> {
             .unwrap_or_else(PoisonError::into_inner)
             .get_or_insert((out_of_memory, error.to_string()));
     }));
-    let open = Open { info, layout: layout(&device), device, queue, complaint, pipelines: Mutex::default() };
+    let open =
+        OpenAdapter { info, layout: layout(&device), device, queue, complaint, pipelines: Mutex::default() };
     open.check()?;
     Ok(Box::new(WgpuDevice(Arc::new(open))))
 }
@@ -108,7 +109,7 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
 
 /// An open device.
 #[derive(Debug)]
-struct WgpuDevice(Arc<Open>);
+struct WgpuDevice(Arc<OpenAdapter>);
 
 impl Device for WgpuDevice {
     fn info(&self) -> &Info {
@@ -123,7 +124,7 @@ impl Device for WgpuDevice {
 
 /// A device, and what is made once for it.
 #[derive(Debug)]
-struct Open {
+struct OpenAdapter {
     info: Info,
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -144,7 +145,7 @@ enum Task {
     Put,
 }
 
-impl Open {
+impl OpenAdapter {
     /// The error of the driver, if any.
     fn check(&self) -> Result<()> {
         match self.complaint.lock().unwrap_or_else(PoisonError::into_inner).take() {

@@ -4,7 +4,7 @@ use gradus_core::DType;
 use gradus_core::float::Format;
 
 use super::given::Shader;
-use crate::device::Fields;
+use crate::device::PlanFields;
 
 /// The most doubts that a part has a list for.
 pub(super) const CAPACITY: u64 = 4095;
@@ -12,8 +12,8 @@ pub(super) const CAPACITY: u64 = 4095;
 /// The constants that stand before the text: what shaders need to know of an element type.
 fn constants(dtype: DType) -> String {
     let bits = dtype.bits();
-    let Fields { mantissa, least, infinity } =
-        Format::of(dtype).map(|format| Fields::of(dtype, format)).unwrap_or_default();
+    let PlanFields { mantissa, least, infinity } =
+        Format::of(dtype).map(|format| PlanFields::of(dtype, format)).unwrap_or_default();
     let (word, result) = if bits == 64 { ("vec2<u32>", "x") } else { ("u32", "x.x") };
     let mask = if bits < 32 { (1u32 << bits) - 1 } else { u32::MAX };
     let (each, float) = ((32 / bits).max(1), dtype.is_float());

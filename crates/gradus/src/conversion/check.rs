@@ -6,7 +6,7 @@ use gradus_core::{Error, Kind, Result};
 
 use super::types::told;
 use crate::fact::Fact;
-use crate::infer::{Bodies, InferOptions};
+use crate::infer::{InferOptions, SubgraphFacts};
 use crate::model::Model;
 use crate::schema::{Signature, onnx_versions};
 
@@ -33,7 +33,12 @@ pub(crate) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
     Ok(model)
 }
 
-fn types(graph: &Graph, facts: &[Fact], bodies: &Bodies, place: &mut Vec<(usize, usize)>) -> Result<()> {
+fn types(
+    graph: &Graph,
+    facts: &[Fact],
+    bodies: &SubgraphFacts,
+    place: &mut Vec<(usize, usize)>,
+) -> Result<()> {
     for (index, node) in graph.nodes().iter().enumerate() {
         let version = node.version.unwrap_or(0);
         let versions = onnx_versions("", &node.operator.name);

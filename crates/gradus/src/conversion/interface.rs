@@ -3,9 +3,9 @@
 use gradus_core::graph::{Extent, Standard, Type};
 use gradus_core::{Error, Kind, Result};
 
-use super::scope::{Conversion, Scope};
-use super::target::Target;
+use super::scope::{ConversionState, SourceGraph};
 use super::types;
+use super::writer::GraphWriter;
 use crate::conversion::node::cannot;
 use crate::fact::TensorFact;
 use crate::model::Model;
@@ -13,9 +13,9 @@ use crate::model::Model;
 /// Makes the inputs of the graph.
 pub(crate) fn inputs(
     model: &Model,
-    conversion: &mut Conversion<'_>,
-    scope: &mut Scope<'_>,
-    target: &mut Target,
+    conversion: &mut ConversionState<'_>,
+    scope: &mut SourceGraph<'_>,
+    target: &mut GraphWriter,
 ) -> Result<()> {
     let graph = scope.graph;
     for &id in graph.inputs().iter().chain(graph.outputs()) {
@@ -50,7 +50,7 @@ pub(crate) fn inputs(
 
 /// The type of an input as the other format says it.
 fn declared(
-    conversion: &mut Conversion<'_>,
+    conversion: &mut ConversionState<'_>,
     fact: Option<&TensorFact>,
     name: &str,
     declared: Option<&Type>,
@@ -100,9 +100,9 @@ fn declared(
 
 /// Makes the outputs of the graph, under their names.
 pub(crate) fn outputs(
-    conversion: &mut Conversion<'_>,
-    scope: &mut Scope<'_>,
-    target: &mut Target,
+    conversion: &mut ConversionState<'_>,
+    scope: &mut SourceGraph<'_>,
+    target: &mut GraphWriter,
 ) -> Result<()> {
     let mut seen = Vec::new();
     for &id in scope.graph.outputs() {
@@ -125,7 +125,7 @@ pub(crate) fn outputs(
 }
 
 /// Describes what the file says beside its graph.
-pub(crate) fn lost(model: &Model, conversion: &mut Conversion<'_>) {
+pub(crate) fn lost(model: &Model, conversion: &mut ConversionState<'_>) {
     let source = model.source();
     if source.standard == Standard::Onnx {
         for (key, _) in &source.metadata {

@@ -9,20 +9,20 @@
 //!
 //! A row is an operator and the function that writes what it becomes; what the other standard
 //! cannot say is an error that names the node. Where the meaning is not kept bit for bit, the
-//! [`Report`] says so, node by node; what it does not name is exact. What the source refuses, or
+//! [`ConversionReport`] says so, node by node; what it does not name is exact. What the source refuses, or
 //! gives no meaning, may get one: the converted model need not refuse it.
 
+pub(crate) mod caveats;
 mod check;
+mod downgrade;
 mod interface;
 pub(crate) mod node;
-mod older;
-pub(crate) mod open;
 mod report;
 pub(crate) mod scope;
-pub(crate) mod target;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
 pub(crate) mod types;
+pub(crate) mod writer;
 
 use std::collections::HashMap;
 
@@ -30,15 +30,15 @@ use gradus_core::graph::{self, Node, Standard};
 use gradus_core::{Error, Kind, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
 
-pub(crate) use node::Convert;
-pub use report::{Exactness, Note, Report};
+pub(crate) use node::ConvertRule;
+pub use report::{ConversionReport, Exactness, Note};
 
 use crate::dialects::paddle::convert::graph_of;
 use crate::infer::InferOptions;
 use crate::model::Model;
 use crate::operators;
-use scope::{Conversion, Scope};
-use target::{Names, Target};
+use scope::{ConversionState, SourceGraph};
+use writer::{GraphWriter, NamePool};
 
 /// The oldest operator set of ONNX that is converted: older ones broadcast in a way of their own.
 const OLDEST_OPSET: i64 = 7;
@@ -63,7 +63,7 @@ pub struct Converted {
     /// The model, made in memory.
     pub model: Model,
     /// The differences from the source.
-    pub report: Report,
+    pub report: ConversionReport,
 }
 
 impl Model {
@@ -128,17 +128,17 @@ impl Model {
         let source = self.source();
         let given = InferOptions { dims: options.dims.clone(), cautious: true, ..InferOptions::default() };
         let (facts, symbols, bodies, problems) = self.infer(&given)?.into_parts();
-        let mut conversion = Conversion {
+        let mut conversion = ConversionState {
             source,
             to,
             symbols,
             bodies,
-            names: Names::default(),
+            names: NamePool::default(),
             kept: HashMap::new(),
-            report: Report::default(),
+            report: ConversionReport::default(),
         };
-        let mut target = Target::new(to, opset);
-        let mut scope = Scope::main(&source.graph, facts);
+        let mut target = GraphWriter::new(to, opset);
+        let mut scope = SourceGraph::main(&source.graph, facts);
         interface::inputs(self, &mut conversion, &mut scope, &mut target)?;
         scope.convert(&mut conversion, &mut target)?;
         interface::outputs(&mut conversion, &mut scope, &mut target)?;
@@ -157,7 +157,7 @@ impl Model {
 }
 
 /// The function that writes the operators that a node becomes.
-fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<Convert> {
+fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<ConvertRule> {
     let from = source.standard;
     let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
     if source.functions.iter().any(|function| function.id == node.operator) {
@@ -169,7 +169,7 @@ fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<Convert
     let row = operators::row_of(from, node);
     let write = row.and_then(|row| match &row.conversion {
         Some(conversion) => Some(conversion.write),
-        None => row.lower.map(|_| -> Convert { graph_of }),
+        None => row.lower.map(|_| -> ConvertRule { graph_of }),
     });
     match write {
         Some(write) => Ok(write),

@@ -6,43 +6,43 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Graph, Node, Origin, ValueId};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
 
-use super::open;
+use super::caveats;
 use super::report::{Exactness, Note};
-use super::scope::{Conversion, Scope};
-use super::target::{NONE, Target, V};
+use super::scope::{ConversionState, SourceGraph};
+use super::writer::{GraphWriter, NONE, NewValue};
 use crate::attributes::Attributes;
 use crate::fact::{Fact, TensorFact};
 
 /// Writes what a node becomes; gives the values that are its outputs.
-pub(crate) type Convert = fn(&mut Cx<'_, '_>) -> Result<Vec<V>>;
+pub(crate) type ConvertRule = fn(&mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>;
 
 /// Integers that a node may be given.
-pub(crate) enum Given {
+pub(crate) enum GivenIntegers {
     No,
     Known(Vec<i64>),
     /// They are not known before a run.
     Computed,
 }
 
-impl Given {
+impl GivenIntegers {
     /// Facts about them.
     pub(crate) fn known(self) -> Option<Vec<i64>> {
-        if let Given::Known(all) = self { Some(all) } else { None }
+        if let GivenIntegers::Known(all) = self { Some(all) } else { None }
     }
 }
 
 /// A node that is converted.
-pub(crate) struct Cx<'c, 'm> {
-    pub(crate) conversion: &'c mut Conversion<'m>,
-    pub(crate) scope: &'c mut Scope<'m>,
-    pub(crate) target: &'c mut Target,
+pub(crate) struct ConvertContext<'c, 'm> {
+    pub(crate) conversion: &'c mut ConversionState<'m>,
+    pub(crate) scope: &'c mut SourceGraph<'m>,
+    pub(crate) target: &'c mut GraphWriter,
     pub(crate) node: &'m Node,
     pub(crate) index: usize,
     pub(crate) attributes: Attributes<'m>,
 }
 
 /// Facts about the node.
-impl<'m> Cx<'_, 'm> {
+impl<'m> ConvertContext<'_, 'm> {
     /// Returns true if an input is given.
     pub(crate) fn has(&self, input: usize) -> bool {
         self.node.inputs.get(input).is_some_and(Option::is_some)
@@ -64,18 +64,18 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// An input.
-    pub(crate) fn input(&mut self, input: usize) -> Result<V> {
+    pub(crate) fn input(&mut self, input: usize) -> Result<NewValue> {
         let id = self.id(input)?;
         self.scope.value(self.target, self.conversion, id)
     }
 
     /// An input that may be missing.
-    pub(crate) fn maybe(&mut self, input: usize) -> Result<V> {
+    pub(crate) fn maybe(&mut self, input: usize) -> Result<NewValue> {
         if self.has(input) { self.input(input) } else { Ok(NONE) }
     }
 
     /// All inputs.
-    pub(crate) fn inputs(&mut self) -> Result<Vec<V>> {
+    pub(crate) fn inputs(&mut self) -> Result<Vec<NewValue>> {
         (0..self.count()).map(|input| self.input(input)).collect()
     }
 
@@ -169,7 +169,7 @@ impl<'m> Cx<'_, 'm> {
 
     /// The integers that an attribute of older versions or an input of newer ones holds, if they
     /// are given.
-    pub(crate) fn given(&mut self, name: &str, input: usize) -> Result<Option<V>> {
+    pub(crate) fn given(&mut self, name: &str, input: usize) -> Result<Option<NewValue>> {
         if let Some(values) = self.attributes.list(name)? {
             return Ok(Some(self.list(&values)));
         }
@@ -177,14 +177,14 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// The same, as far as they are known before a run.
-    pub(crate) fn given_integers(&self, name: &str, input: usize) -> Result<Given> {
+    pub(crate) fn given_integers(&self, name: &str, input: usize) -> Result<GivenIntegers> {
         if let Some(list) = self.attributes.list(name)? {
-            return Ok(Given::Known(list));
+            return Ok(GivenIntegers::Known(list));
         }
         if !self.has(input) {
-            return Ok(Given::No);
+            return Ok(GivenIntegers::No);
         }
-        Ok(self.known_integers(input)?.map_or(Given::Computed, Given::Known))
+        Ok(self.known_integers(input)?.map_or(GivenIntegers::Computed, GivenIntegers::Known))
     }
 
     /// The graph of that name among the attributes, and its number among the node's graphs.
@@ -210,21 +210,26 @@ pub(crate) fn cannot(why: impl Into<String>) -> Error {
 }
 
 /// Writing.
-impl Cx<'_, '_> {
+impl ConvertContext<'_, '_> {
     /// Applies an operator that has one output.
-    pub(crate) fn put(&mut self, operator: &str, inputs: &[V], attributes: &[(&str, Content)]) -> Result<V> {
+    pub(crate) fn put(
+        &mut self,
+        operator: &str,
+        inputs: &[NewValue],
+        attributes: &[(&str, Content)],
+    ) -> Result<NewValue> {
         Ok(self.target.put(operator, inputs, attributes, 1)?[0])
     }
 
     /// Applies an operator to the first input.
-    pub(crate) fn unary(&mut self, operator: &str) -> Result<Vec<V>> {
+    pub(crate) fn unary(&mut self, operator: &str) -> Result<Vec<NewValue>> {
         let x = self.input(0)?;
         Ok(vec![self.put(operator, &[x], &[])?])
     }
 
     /// The same of a function that is not algebraic.
-    pub(crate) fn function(&mut self, operator: &str) -> Result<Vec<V>> {
-        self.rounding(open::FUNCTION);
+    pub(crate) fn function(&mut self, operator: &str) -> Result<Vec<NewValue>> {
+        self.rounding(caveats::FUNCTION);
         self.unary(operator)
     }
 
@@ -232,30 +237,30 @@ impl Cx<'_, '_> {
     pub(crate) fn put_many(
         &mut self,
         operator: &str,
-        inputs: &[V],
+        inputs: &[NewValue],
         attributes: &[(&str, Content)],
         outputs: usize,
-    ) -> Result<Vec<V>> {
+    ) -> Result<Vec<NewValue>> {
         self.target.put(operator, inputs, attributes, outputs)
     }
 
     /// A constant.
-    pub(crate) fn constant(&mut self, tensor: Tensor) -> V {
+    pub(crate) fn constant(&mut self, tensor: Tensor) -> NewValue {
         self.target.tensor(tensor)
     }
 
     /// A list of int64.
-    pub(crate) fn list(&mut self, values: &[i64]) -> V {
+    pub(crate) fn list(&mut self, values: &[i64]) -> NewValue {
         self.target.tensor(Tensor::vector(values))
     }
 
     /// An int64.
-    pub(crate) fn scalar(&mut self, value: i64) -> V {
+    pub(crate) fn scalar(&mut self, value: i64) -> NewValue {
         self.target.tensor(Tensor::scalar(value))
     }
 
     /// A number of some element type.
-    pub(crate) fn number(&mut self, value: f64, dtype: DType) -> Result<V> {
+    pub(crate) fn number(&mut self, value: f64, dtype: DType) -> Result<NewValue> {
         let tensor = gradus_core::convert::cast(
             &Tensor::scalar(value),
             dtype,
@@ -265,7 +270,7 @@ impl Cx<'_, '_> {
     }
 
     /// The axes of that many, as a list.
-    pub(crate) fn all_axes(&mut self, rank: usize) -> V {
+    pub(crate) fn all_axes(&mut self, rank: usize) -> NewValue {
         self.list(&(0..i64_of(rank)).collect::<Vec<_>>())
     }
 

@@ -46,7 +46,7 @@ pub struct Note {
 
 /// The outcome for a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct ConversionReport {
     /// Nodes that were converted, those of subgraphs included.
     pub nodes: usize,
     /// Where the meaning is not kept bit for bit, in the order of the nodes; nodes that are not
@@ -57,7 +57,7 @@ pub struct Report {
     pub lost: Vec<String>,
 }
 
-impl Report {
+impl ConversionReport {
     /// Returns true if all nodes are exact.
     pub fn is_exact(&self) -> bool {
         self.notes.is_empty()

@@ -6,29 +6,29 @@ use std::sync::Arc;
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Result};
 
-use super::node::{Cx, cannot};
-use super::report::Report;
-use super::target::{Names, Target, V};
+use super::node::{ConvertContext, cannot};
+use super::report::ConversionReport;
 use super::types;
+use super::writer::{GraphWriter, NamePool, NewValue};
 use crate::attributes::Attributes;
 use crate::dim::Symbols;
 use crate::fact::Fact;
-use crate::infer::Bodies;
+use crate::infer::SubgraphFacts;
 
 /// State that all graphs of a model share while it is converted.
-pub(crate) struct Conversion<'m> {
+pub(crate) struct ConversionState<'m> {
     pub(crate) source: &'m graph::Model,
     pub(crate) to: Standard,
     pub(crate) symbols: Symbols,
     /// Facts of subgraphs, by where they are.
-    pub(crate) bodies: Bodies,
-    pub(crate) names: Names,
+    pub(crate) bodies: SubgraphFacts,
+    pub(crate) names: NamePool,
     /// Names of the main graph's inputs and outputs.
     pub(crate) kept: HashMap<ValueId, Arc<str>>,
-    pub(crate) report: Report,
+    pub(crate) report: ConversionReport,
 }
 
-impl Conversion<'_> {
+impl ConversionState<'_> {
     /// The operator of a node as its standard names it: `onnx Range-11`.
     pub(crate) fn operator_of(&self, node: &Node) -> String {
         let (standard, name) = (self.source.standard, &node.operator);
@@ -46,7 +46,7 @@ impl Conversion<'_> {
 }
 
 /// A graph of the source.
-pub(crate) struct Scope<'m> {
+pub(crate) struct SourceGraph<'m> {
     pub(crate) graph: &'m Graph,
     pub(crate) facts: Vec<Fact>,
     /// The nodes around it, as in [`crate::infer::Body`].
@@ -54,39 +54,39 @@ pub(crate) struct Scope<'m> {
     /// The words for these nodes.
     path: String,
     /// By value: what it became.
-    values: Vec<Option<V>>,
+    values: Vec<Option<NewValue>>,
     /// Constants, those of the graphs around among them.
     constants: HashMap<ValueId, Constant>,
 }
 
-impl<'m> Scope<'m> {
+impl<'m> SourceGraph<'m> {
     /// The main graph.
-    pub(crate) fn main(graph: &'m Graph, facts: Vec<Fact>) -> Scope<'m> {
-        Scope::new(graph, facts, Vec::new(), String::new())
+    pub(crate) fn main(graph: &'m Graph, facts: Vec<Fact>) -> SourceGraph<'m> {
+        SourceGraph::new(graph, facts, Vec::new(), String::new())
     }
 
-    fn new(graph: &'m Graph, facts: Vec<Fact>, place: Vec<(usize, usize)>, path: String) -> Scope<'m> {
+    fn new(graph: &'m Graph, facts: Vec<Fact>, place: Vec<(usize, usize)>, path: String) -> SourceGraph<'m> {
         let held = |(id, constant): &(ValueId, Constant)| {
             (graph.value(*id).origin == Origin::Constant).then(|| (*id, constant.clone()))
         };
         let constants = graph.constants().iter().filter_map(held).collect();
-        Scope { graph, facts, place, path, values: vec![None; graph.values().len()], constants }
+        SourceGraph { graph, facts, place, path, values: vec![None; graph.values().len()], constants }
     }
 
     /// A graph of a node, with the constants that it captures.
     pub(crate) fn inner(
         &self,
-        conversion: &Conversion<'_>,
+        conversion: &ConversionState<'_>,
         graph: &'m Graph,
         node: &Node,
         index: usize,
         number: usize,
-    ) -> Scope<'m> {
+    ) -> SourceGraph<'m> {
         let mut place = self.place.clone();
         place.push((index, number));
         let facts = conversion.bodies.facts(graph, &place);
         let path = self.place_of(node, index);
-        let mut scope = Scope::new(graph, facts, place, path);
+        let mut scope = SourceGraph::new(graph, facts, place, path);
         for capture in graph.captures() {
             if let Some(constant) = self.constants.get(&capture.outer) {
                 scope.constants.insert(capture.inner, constant.clone());
@@ -115,17 +115,17 @@ impl<'m> Scope<'m> {
     }
 
     /// Says what a value became.
-    pub(crate) fn set(&mut self, id: ValueId, value: V) {
+    pub(crate) fn set(&mut self, id: ValueId, value: NewValue) {
         self.values[id.index()] = Some(value);
     }
 
     /// The value in the target; a constant is written when it is first read.
     pub(crate) fn value(
         &mut self,
-        target: &mut Target,
-        conversion: &mut Conversion<'_>,
+        target: &mut GraphWriter,
+        conversion: &mut ConversionState<'_>,
         id: ValueId,
-    ) -> Result<V> {
+    ) -> Result<NewValue> {
         if let Some(value) = self.values[id.index()] {
             return Ok(value);
         }
@@ -143,7 +143,7 @@ impl<'m> Scope<'m> {
     }
 
     /// The name of what a value becomes. Those of the model's inputs and outputs are kept for them.
-    pub(crate) fn name_for(&self, conversion: &mut Conversion<'_>, id: ValueId) -> Arc<str> {
+    pub(crate) fn name_for(&self, conversion: &mut ConversionState<'_>, id: ValueId) -> Arc<str> {
         match conversion.kept.get(&id).filter(|_| self.place.is_empty()) {
             Some(name) => name.clone(),
             None => conversion.names.fresh(&self.graph.value(id).name),
@@ -151,7 +151,11 @@ impl<'m> Scope<'m> {
     }
 
     /// Converts all nodes that something needs.
-    pub(crate) fn convert(&mut self, conversion: &mut Conversion<'m>, target: &mut Target) -> Result<()> {
+    pub(crate) fn convert(
+        &mut self,
+        conversion: &mut ConversionState<'m>,
+        target: &mut GraphWriter,
+    ) -> Result<()> {
         let graph = self.graph;
         let mut needed: HashSet<ValueId> = graph.outputs().iter().copied().collect();
         let mut order = Vec::new();
@@ -179,8 +183,8 @@ impl<'m> Scope<'m> {
 
     fn node(
         &mut self,
-        conversion: &mut Conversion<'m>,
-        target: &mut Target,
+        conversion: &mut ConversionState<'m>,
+        target: &mut GraphWriter,
         node: &'m Node,
         index: usize,
     ) -> Result<()> {
@@ -188,7 +192,7 @@ impl<'m> Scope<'m> {
         conversion.report.nodes += 1;
         let before = target.mark();
         let attributes = Attributes::new(&node.attributes);
-        let mut cx = Cx { conversion, scope: self, target, node, index, attributes };
+        let mut cx = ConvertContext { conversion, scope: self, target, node, index, attributes };
         let outputs = write(&mut cx)?;
         let first = node.outputs.iter().flatten().next().map(|id| self.graph.value(*id).name.clone());
         for (slot, id) in node.outputs.iter().enumerate() {

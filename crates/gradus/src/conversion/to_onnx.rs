@@ -5,9 +5,9 @@ use gradus_core::element::Bool;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::conversion::node::{Cx, not_known};
-use crate::conversion::target::{Target, V};
+use crate::conversion::node::{ConvertContext, not_known};
 use crate::conversion::types::numbered;
+use crate::conversion::writer::{GraphWriter, NewValue};
 use crate::operators::indices::axis as axis_of;
 
 /// An attribute of ONNX: an integer.
@@ -26,24 +26,24 @@ pub(crate) fn word(name: &'static str, value: &str) -> (&'static str, Content) {
 }
 
 /// Helpers of several operators.
-impl Cx<'_, '_> {
+impl ConvertContext<'_, '_> {
     /// A value in another element type.
-    pub(crate) fn cast(&mut self, value: V, to: DType) -> Result<V> {
+    pub(crate) fn cast(&mut self, value: NewValue, to: DType) -> Result<NewValue> {
         self.put("Cast", &[value], &[numbered("to", to)?])
     }
 
     /// The dimensions of a value.
-    pub(crate) fn extents(&mut self, value: V) -> Result<V> {
+    pub(crate) fn extents(&mut self, value: NewValue) -> Result<NewValue> {
         self.put("Shape", &[value], &[])
     }
 
     /// The same elements in another shape; a dimension of 0 is one.
-    pub(crate) fn with_shape(&mut self, value: V, dims: V) -> Result<V> {
+    pub(crate) fn with_shape(&mut self, value: NewValue, dims: NewValue) -> Result<NewValue> {
         shaped(self.target, value, dims)
     }
 
     /// An input of one truth value as a scalar.
-    pub(crate) fn truth(&mut self, input: usize) -> Result<V> {
+    pub(crate) fn truth(&mut self, input: usize) -> Result<NewValue> {
         if let Some([truth]) = self.known_integers(input)?.as_deref() {
             return Ok(self.constant(Tensor::scalar(Bool::from(*truth != 0))));
         }
@@ -56,7 +56,7 @@ impl Cx<'_, '_> {
     }
 
     /// An input of integers as int64: ONNX takes no other type for shapes, axes and places.
-    pub(crate) fn whole(&mut self, input: usize) -> Result<V> {
+    pub(crate) fn whole(&mut self, input: usize) -> Result<NewValue> {
         let id = self.node.inputs.get(input).copied().flatten();
         if let Some(tensor) = self.known(input)?
             && id.is_some_and(|id| !self.is_computed(id))
@@ -70,7 +70,7 @@ impl Cx<'_, '_> {
     }
 
     /// The same, as a list, whether it is one or a scalar.
-    pub(crate) fn whole_list(&mut self, input: usize) -> Result<V> {
+    pub(crate) fn whole_list(&mut self, input: usize) -> Result<NewValue> {
         if let Some(values) = self.known_integers(input)? {
             return Ok(self.list(&values));
         }
@@ -83,7 +83,7 @@ impl Cx<'_, '_> {
     }
 
     /// The same, as a scalar.
-    pub(crate) fn whole_scalar(&mut self, input: usize) -> Result<V> {
+    pub(crate) fn whole_scalar(&mut self, input: usize) -> Result<NewValue> {
         let value = self.whole(input)?;
         if self.rank_if_known(input) == Some(0) {
             return Ok(value);
@@ -93,13 +93,13 @@ impl Cx<'_, '_> {
     }
 
     /// The elements of a list from one place to before another.
-    pub(crate) fn part_of(&mut self, list: V, from: i64, to: i64) -> Result<V> {
+    pub(crate) fn part_of(&mut self, list: NewValue, from: i64, to: i64) -> Result<NewValue> {
         let (from, to, axis) = (self.list(&[from]), self.list(&[to]), self.list(&[0]));
         self.put("Slice", &[list, from, to, axis], &[])
     }
 
     /// The dimension of an axis as a list of one.
-    pub(crate) fn extent_of(&mut self, value: V, axis: usize) -> Result<V> {
+    pub(crate) fn extent_of(&mut self, value: NewValue, axis: usize) -> Result<NewValue> {
         let all = self.extents(value)?;
         let axis = i64_of(axis);
         self.part_of(all, axis, axis + 1)
@@ -131,7 +131,7 @@ impl Cx<'_, '_> {
 
     /// The second operand with the axes that the attribute says that it has among those of the
     /// first.
-    pub(crate) fn aligned(&mut self, a: usize, b: usize) -> Result<V> {
+    pub(crate) fn aligned(&mut self, a: usize, b: usize) -> Result<NewValue> {
         let value = self.input(b)?;
         if self.attributes.text("auto_broadcast")? != Some("pdpd") {
             return Ok(value);
@@ -149,13 +149,13 @@ impl Cx<'_, '_> {
 }
 
 /// The number of elements of a list, which decides a rank.
-pub(crate) fn len_of(cx: &Cx<'_, '_>, input: usize) -> Result<usize> {
+pub(crate) fn len_of(cx: &ConvertContext<'_, '_>, input: usize) -> Result<usize> {
     cx.len(input).ok_or_else(|| not_known(&format!("the number of elements of input {input}")))
 }
 
 /// The same elements in another shape. Older sets do not have the attribute that lets a dimension
 /// be 0.
-pub(crate) fn shaped(target: &mut Target, value: V, dims: V) -> Result<V> {
+pub(crate) fn shaped(target: &mut GraphWriter, value: NewValue, dims: NewValue) -> Result<NewValue> {
     let nonzero = match target.known(dims)? {
         Some(known) => !known.to_i64()?.contains(&0),
         None => false,

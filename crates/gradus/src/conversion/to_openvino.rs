@@ -5,9 +5,9 @@ use std::fmt::Display;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-use crate::conversion::node::Cx;
-use crate::conversion::target::V;
+use crate::conversion::node::ConvertContext;
 use crate::conversion::types::named;
+use crate::conversion::writer::NewValue;
 
 /// An attribute of OpenVINO: text.
 pub(crate) fn say(name: &'static str, content: impl Display) -> (&'static str, Content) {
@@ -20,31 +20,31 @@ pub(crate) fn numpy() -> (&'static str, Content) {
 }
 
 /// Helpers of several operators.
-impl Cx<'_, '_> {
+impl ConvertContext<'_, '_> {
     /// A value in another element type.
-    pub(crate) fn converted(&mut self, value: V, to: DType) -> Result<V> {
-        self.put("Convert", &[value], &[named("destination_type", to)?])
+    pub(crate) fn converted(&mut self, value: NewValue, to: DType) -> Result<NewValue> {
+        self.put("ConvertRule", &[value], &[named("destination_type", to)?])
     }
 
     /// The dimensions of a value, as int64.
-    pub(crate) fn shape_of(&mut self, value: V) -> Result<V> {
+    pub(crate) fn shape_of(&mut self, value: NewValue) -> Result<NewValue> {
         self.put("ShapeOf", &[value], &[say("output_type", "i64")])
     }
 
     /// The same elements in another shape; a dimension of 0 is one.
-    pub(crate) fn reshaped(&mut self, value: V, dims: &[i64]) -> Result<V> {
+    pub(crate) fn reshaped(&mut self, value: NewValue, dims: &[i64]) -> Result<NewValue> {
         let dims = self.list(dims);
         self.put("Reshape", &[value, dims], &[say("special_zero", false)])
     }
 
     /// An input of one element as a scalar.
-    pub(crate) fn scalar_input(&mut self, input: usize) -> Result<V> {
+    pub(crate) fn scalar_input(&mut self, input: usize) -> Result<NewValue> {
         let value = self.input(input)?;
         if self.rank_if_known(input) == Some(0) { Ok(value) } else { self.reshaped(value, &[]) }
     }
 
     /// The elements of a list from one place to before another.
-    pub(crate) fn sliced(&mut self, list: V, from: i64, to: i64) -> Result<V> {
+    pub(crate) fn sliced(&mut self, list: NewValue, from: i64, to: i64) -> Result<NewValue> {
         let (from, to, one, axis) = (self.list(&[from]), self.list(&[to]), self.list(&[1]), self.list(&[0]));
         self.put("Slice", &[list, from, to, one, axis], &[])
     }

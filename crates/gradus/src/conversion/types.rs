@@ -7,7 +7,7 @@ use gradus_formats::onnx::number_of;
 use gradus_formats::openvino::element_type;
 
 use super::node::cannot;
-use super::target::{Target, V};
+use super::writer::{GraphWriter, NewValue};
 use crate::fact::Fact;
 
 /// Checks that a standard has an element type.
@@ -40,13 +40,13 @@ pub(crate) fn exactly(tensor: &Tensor, to: DType) -> Result<Option<Tensor>> {
 }
 
 /// A value with the elements of another.
-pub(crate) fn same(target: &mut Target, value: V, dtype: Option<DType>) -> Result<V> {
+pub(crate) fn same(target: &mut GraphWriter, value: NewValue, dtype: Option<DType>) -> Result<NewValue> {
     if target.standard == Standard::Onnx {
         return Ok(target.put("Identity", &[value], &[], 1)?[0]);
     }
     // Conversion to the own type, as not every program that reads the format has its Identity.
     let dtype = dtype.ok_or_else(|| cannot("the element type of a value that is passed on is not known"))?;
-    Ok(target.put("Convert", &[value], &[named("destination_type", dtype)?], 1)?[0])
+    Ok(target.put("ConvertRule", &[value], &[named("destination_type", dtype)?], 1)?[0])
 }
 
 /// The type of a tensor, with those of its dimensions that are known.

@@ -1,6 +1,6 @@
 //! The least, the greatest, and what broadcasting makes of two.
 
-use super::{Atom, Bounds, Dim, Measure, Operation, Symbols};
+use super::{Atom, Bounds, Dim, DimOperation, Measure, Symbols};
 
 /// Most operands of a `min` or `max`.
 const MOST_OPERANDS: usize = 8;
@@ -11,7 +11,7 @@ impl Symbols {
         match (a, b) {
             (Dim::Known(a), Dim::Known(b)) => Some(Dim::Known(a.min(b))),
             _ if a == b => Some(a),
-            _ => self.remembered(Operation::Least, a.min(b), a.max(b), |this| this.extreme(true, a, b)),
+            _ => self.remembered(DimOperation::Least, a.min(b), a.max(b), |this| this.extreme(true, a, b)),
         }
     }
 
@@ -20,7 +20,9 @@ impl Symbols {
         match (a, b) {
             (Dim::Known(a), Dim::Known(b)) => Some(Dim::Known(a.max(b))),
             _ if a == b => Some(a),
-            _ => self.remembered(Operation::Greatest, a.min(b), a.max(b), |this| this.extreme(false, a, b)),
+            _ => {
+                self.remembered(DimOperation::Greatest, a.min(b), a.max(b), |this| this.extreme(false, a, b))
+            }
         }
     }
 
@@ -96,7 +98,9 @@ impl Symbols {
             (_, Dim::Known(_)) => Some(b),
             _ if self.at_least(a, 2) => Some(a),
             _ if self.at_least(b, 2) => Some(b),
-            _ => self.remembered(Operation::Broadcast, a.min(b), a.max(b), |this| this.broadcast_atom(a, b)),
+            _ => {
+                self.remembered(DimOperation::Broadcast, a.min(b), a.max(b), |this| this.broadcast_atom(a, b))
+            }
         }
     }
 

@@ -107,7 +107,7 @@ struct Measure {
 
 /// Operations whose results are remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Operation {
+enum DimOperation {
     Add,
     Subtract,
     Multiply,
@@ -128,7 +128,7 @@ pub struct Symbols {
     atom_ids: HashMap<Atom, AtomId>,
     exprs: Vec<(Arc<Sum>, Measure)>,
     expr_ids: HashMap<Arc<Sum>, ExprId>,
-    results: HashMap<(Operation, Dim, Dim), Option<Dim>>,
+    results: HashMap<(DimOperation, Dim, Dim), Option<Dim>>,
 }
 
 impl Symbols {
@@ -407,7 +407,7 @@ impl Symbols {
 
     fn remembered(
         &mut self,
-        operation: Operation,
+        operation: DimOperation,
         a: Dim,
         b: Dim,
         work: impl FnOnce(&mut Self) -> Option<Dim>,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Atom, AtomId, Bounds, Dim, Measure, Operation, Symbols};
+use super::{Atom, AtomId, Bounds, Dim, DimOperation, Measure, Symbols};
 
 /// A sum in canonical form: terms in descending order, no two with the same factors, none with
 /// coefficient 0.
@@ -218,7 +218,7 @@ impl Symbols {
         match (a, b) {
             (Dim::Known(a), Dim::Known(b)) => a.checked_add(b).map(Dim::Known),
             (Dim::Known(0), other) | (other, Dim::Known(0)) => Some(other),
-            _ => self.remembered(Operation::Add, a.min(b), a.max(b), |this| {
+            _ => self.remembered(DimOperation::Add, a.min(b), a.max(b), |this| {
                 let sum = this.as_sum(a).plus(&this.as_sum(b))?;
                 this.intern(sum)
             }),
@@ -231,7 +231,7 @@ impl Symbols {
             (Dim::Known(a), Dim::Known(b)) => a.checked_sub(b).map(Dim::Known),
             (other, Dim::Known(0)) => Some(other),
             _ if a == b => Some(Dim::ZERO),
-            _ => self.remembered(Operation::Subtract, a, b, |this| {
+            _ => self.remembered(DimOperation::Subtract, a, b, |this| {
                 let sum = this.as_sum(a).plus(&this.as_sum(b).scaled(-1)?)?;
                 this.intern(sum)
             }),
@@ -249,7 +249,7 @@ impl Symbols {
             (Dim::Known(a), Dim::Known(b)) => a.checked_mul(b).map(Dim::Known),
             (Dim::Known(0), _) | (_, Dim::Known(0)) => Some(Dim::ZERO),
             (Dim::Known(1), other) | (other, Dim::Known(1)) => Some(other),
-            _ => self.remembered(Operation::Multiply, a.min(b), a.max(b), |this| {
+            _ => self.remembered(DimOperation::Multiply, a.min(b), a.max(b), |this| {
                 let product = this.as_sum(a).times(&this.as_sum(b))?;
                 this.intern(product)
             }),
@@ -278,7 +278,7 @@ impl Symbols {
                 let (a, by) = (self.negate(a)?, by.checked_neg()?);
                 self.floor_divide(a, Dim::Known(by))
             }
-            _ => self.remembered(Operation::FloorDivide, a, b, |this| this.floor_of(a, b)),
+            _ => self.remembered(DimOperation::FloorDivide, a, b, |this| this.floor_of(a, b)),
         }
     }
 

@@ -4,12 +4,12 @@ use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::edit::{Edit, Step};
 use gradus_core::graph::{Extent, ValueId};
 
-use super::Folder;
-use super::scope::{Read, Scope};
+use super::GraphFolder;
+use super::scope::{FoldState, Read};
 use crate::declare::{Telling, merged};
 
 /// Declares the fixed dimensions of inputs and those of outputs that follow.
-pub(super) fn interface(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit) {
+pub(super) fn interface(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut Edit) {
     if folder.given.dims.is_empty() && folder.given.inputs.is_empty() {
         return;
     }
@@ -27,7 +27,7 @@ pub(super) fn interface(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit)
 
 /// Declares the inferred types of values that nodes compute, also of those that were
 /// within a node before.
-pub(super) fn values(folder: &Folder<'_>, scope: &Scope<'_>, edit: &mut Edit) {
+pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut Edit) {
     let graph = scope.graph;
     let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
     for (index, node) in graph.nodes().iter().enumerate() {

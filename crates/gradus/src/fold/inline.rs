@@ -3,10 +3,10 @@
 use gradus_core::graph::edit::{Inlined, Renames, Step};
 use gradus_core::graph::{Content, Graph, Node, Origin, Port, Ports, Standard, ValueId};
 
-use super::Folder;
-use super::roles::{Role, role};
-use super::scope::{Read, Scope};
-use super::write::{Writing, edit};
+use super::GraphFolder;
+use super::dialect::{Role, role};
+use super::scope::{FoldState, Read};
+use super::write::{FoldWriter, edit};
 use crate::dim::Dim;
 use crate::fact::{Elements, Fact};
 
@@ -20,7 +20,7 @@ pub(super) struct Branch<'m> {
 }
 
 /// The branch that always runs, if it can stand in place of the node.
-pub(super) fn branch<'m>(scope: &Scope<'_>, node: &'m Node) -> Option<Branch<'m>> {
+pub(super) fn branch<'m>(scope: &FoldState<'_>, node: &'m Node) -> Option<Branch<'m>> {
     if role(scope.standard, node) != Role::If {
         return None;
     }
@@ -95,7 +95,7 @@ impl Branch<'_> {
 }
 
 /// Finds outputs of the node that are values around it, or other outputs.
-pub(super) fn study(scope: &mut Scope<'_>, node: &Node) {
+pub(super) fn study(scope: &mut FoldState<'_>, node: &Node) {
     let Some(branch) = branch(scope, node) else { return };
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
@@ -111,8 +111,8 @@ pub(super) fn study(scope: &mut Scope<'_>, node: &Node) {
 
 /// Marks what the branch needs for those outputs that are needed.
 pub(super) fn need<'m>(
-    scope: &mut Scope<'m>,
-    folder: &mut Folder<'m>,
+    scope: &mut FoldState<'m>,
+    folder: &mut GraphFolder<'m>,
     node: &'m Node,
     index: usize,
     branch: &Branch<'m>,
@@ -140,8 +140,8 @@ pub(super) fn need<'m>(
 
 /// Adds the nodes of the branch.
 pub(super) fn write(
-    writing: &mut Writing<'_, '_>,
-    folder: &mut Folder<'_>,
+    writing: &mut FoldWriter<'_, '_>,
+    folder: &mut GraphFolder<'_>,
     index: usize,
     branch: &Branch<'_>,
 ) {

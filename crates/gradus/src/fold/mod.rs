@@ -16,15 +16,15 @@
 //! `roles.rs` says what stands for them in OpenVINO. What cannot be computed here is left:
 //! operators that are not known, functions, and what they need keep their bytes.
 
+mod cse;
 mod declare;
-mod exact;
+mod dialect;
 mod inline;
 mod report;
-mod roles;
-mod same;
+mod reproducible;
 mod scope;
-mod source;
-mod target;
+mod shape_source;
+mod simplify_shapes;
 mod verify;
 mod write;
 
@@ -35,14 +35,14 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{Graph, Node, OperatorId, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 
-pub use report::{Kept, Report};
+pub use report::{FoldReport, KeptNode};
 pub use verify::Verified;
 
 use crate::dim::Symbols;
-use crate::infer::{Bodies, Given, InferOptions};
+use crate::infer::{InferOptions, InputFact, SubgraphFacts};
 use crate::model::Model;
 use crate::operators::{self, Chance, Row};
-use scope::Scope;
+use scope::FoldState;
 
 /// How a model is folded.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct FoldOptions {
     /// Symbols and the numbers that they are fixed to, in the folded model too.
     pub dims: HashMap<String, i64>,
     /// Types that inputs are fixed to, in the folded model too.
-    pub inputs: HashMap<String, Given>,
+    pub inputs: HashMap<String, InputFact>,
     /// Most bytes of a constant that is added.
     pub max_constant: u64,
     /// True if the types of values that nodes compute are written into the model.
@@ -77,7 +77,7 @@ pub struct Folded {
     /// The main graph as it is to be written.
     pub edit: Edit,
     /// Counts of what was removed, and the reason why each remaining node was kept.
-    pub report: Report,
+    pub report: FoldReport,
 }
 
 impl Model {
@@ -112,7 +112,7 @@ impl Model {
         let inference = self.infer(&given)?;
         let mentioned = self.mentioned()?;
         let (facts, symbols, bodies, problems) = inference.into_parts();
-        let mut folder = Folder {
+        let mut folder = GraphFolder {
             model: self,
             given,
             declare: options.declare,
@@ -120,14 +120,14 @@ impl Model {
             bodies,
             mentioned,
             opaque: HashMap::new(),
-            names: Names::default(),
-            report: Report::default(),
+            names: ValueNames::default(),
+            report: FoldReport::default(),
         };
         folder.report.problems = problems;
-        let mut scope = Scope::new(&mut folder, self.graph(), facts, Vec::new());
+        let mut scope = FoldState::new(&mut folder, self.graph(), facts, Vec::new());
         scope.study(&mut folder);
         scope.need_outputs(&mut folder);
-        source::choose(&mut scope, &mut folder);
+        shape_source::choose(&mut scope, &mut folder);
         let (mut edit, _) = write::edit(&mut folder, &scope, &HashMap::new());
         declare::interface(&folder, &scope, &mut edit);
         if options.declare {
@@ -139,20 +139,20 @@ impl Model {
 }
 
 /// State that all graphs of a model share while it is folded.
-struct Folder<'m> {
+struct GraphFolder<'m> {
     model: &'m Model,
     given: InferOptions,
     declare: bool,
     symbols: Symbols,
-    bodies: Bodies,
+    bodies: SubgraphFacts,
     /// Values of the main graph that other parts of the file mention.
     mentioned: HashSet<String>,
     opaque: HashMap<(OperatorId, Option<i64>), bool>,
-    names: Names,
-    report: Report,
+    names: ValueNames,
+    report: FoldReport,
 }
 
-impl Folder<'_> {
+impl GraphFolder<'_> {
     /// Returns true if nobody knows what a node does, or chance decides it.
     fn is_opaque(&mut self, node: &Node) -> bool {
         let key = (node.operator.clone(), node.version);
@@ -185,9 +185,9 @@ impl Folder<'_> {
 
 /// The names of a model's values, in all its graphs, and how often each occurs.
 #[derive(Default)]
-struct Names(Option<HashMap<Arc<str>, usize>>);
+struct ValueNames(Option<HashMap<Arc<str>, usize>>);
 
-impl Names {
+impl ValueNames {
     fn all(&mut self, graph: &Graph) -> &mut HashMap<Arc<str>, usize> {
         self.0.get_or_insert_with(|| {
             let mut names = HashMap::new();

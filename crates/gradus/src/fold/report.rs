@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use gradus_core::graph::edit::{Edit, Step};
 use gradus_core::graph::{Graph, Node, ValueId};
 
-use super::Folder;
-use super::roles::{Role, role};
-use super::scope::Scope;
+use super::GraphFolder;
+use super::dialect::{Role, role};
+use super::scope::FoldState;
 use crate::fact::{Elements, Fact};
 use crate::infer::Problem;
 
 /// The report of folding.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct FoldReport {
     /// Nodes by operator, in all graphs but functions: before and after.
     pub operators: BTreeMap<String, (usize, usize)>,
     /// Constants that were added.
@@ -27,12 +27,12 @@ pub struct Report {
     /// Types of values that were added or that say more than before.
     pub declared: usize,
     /// Nodes that compute shapes and stayed, in the main graph.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptNode>,
     /// Errors that inference found in the model.
     pub problems: Vec<Problem>,
 }
 
-impl Report {
+impl FoldReport {
     /// The number of nodes before and after.
     pub fn nodes(&self) -> (usize, usize) {
         self.operators.values().fold((0, 0), |(a, b), (before, after)| (a + before, b + after))
@@ -41,7 +41,7 @@ impl Report {
 
 /// A node that computes shapes and stayed.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct KeptNode {
     /// The node in words.
     pub node: String,
     /// Its operator.
@@ -50,7 +50,7 @@ pub struct Kept {
     pub reason: String,
 }
 
-pub(super) fn complete(folder: &mut Folder<'_>, scope: &Scope<'_>, edit: &Edit) {
+pub(super) fn complete(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, edit: &Edit) {
     let mut operators = BTreeMap::new();
     all(scope.graph, &mut |name| operators.entry(name.to_owned()).or_insert((0, 0)).0 += 1);
     left(scope.graph, edit, &mut |name| operators.entry(name.to_owned()).or_insert((0, 0)).1 += 1);
@@ -100,7 +100,7 @@ fn left(graph: &Graph, edit: &Edit, count: &mut impl FnMut(&str)) {
 const MOST_NAMED: usize = 3;
 
 /// The nodes that ask for shapes and stayed, with those that need what they say.
-fn kept(folder: &Folder<'_>, scope: &Scope<'_>) -> Vec<Kept> {
+fn kept(folder: &GraphFolder<'_>, scope: &FoldState<'_>) -> Vec<KeptNode> {
     let graph = scope.graph;
     let mut readers: HashMap<ValueId, Vec<usize>> = HashMap::new();
     for (index, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.stays[*index]) {
@@ -120,13 +120,13 @@ fn kept(folder: &Folder<'_>, scope: &Scope<'_>) -> Vec<Kept> {
             continue;
         }
         let reason = reason(folder, scope, &readers, index);
-        kept.push(Kept { node: node.label(index), operator: name(node), reason });
+        kept.push(KeptNode { node: node.label(index), operator: name(node), reason });
     }
     kept
 }
 
 /// Returns true if a node only computes integers that shapes are made of.
-fn computes_shapes(scope: &Scope<'_>, node: &Node) -> bool {
+fn computes_shapes(scope: &FoldState<'_>, node: &Node) -> bool {
     let symbolic = |id: &ValueId| {
         let fact = scope.facts[id.index()].as_tensor();
         fact.is_some_and(|fact| matches!(fact.elements, Elements::Integers(_) | Elements::Fractions(_)))
@@ -135,8 +135,8 @@ fn computes_shapes(scope: &Scope<'_>, node: &Node) -> bool {
 }
 
 fn reason(
-    folder: &Folder<'_>,
-    scope: &Scope<'_>,
+    folder: &GraphFolder<'_>,
+    scope: &FoldState<'_>,
     readers: &HashMap<ValueId, Vec<usize>>,
     index: usize,
 ) -> String {
@@ -175,7 +175,7 @@ fn reason(
 }
 
 /// A node that needs a shape, and what it makes of it.
-fn user(folder: &Folder<'_>, scope: &Scope<'_>, node: &Node, index: usize) -> String {
+fn user(folder: &GraphFolder<'_>, scope: &FoldState<'_>, node: &Node, index: usize) -> String {
     let label = format!("{} ({})", node.label(index), node.operator);
     if scope.opaque[index] {
         return format!("{label}, which is left as it is");
@@ -188,7 +188,7 @@ fn user(folder: &Folder<'_>, scope: &Scope<'_>, node: &Node, index: usize) -> St
 }
 
 /// The elements of a shape in words.
-fn elements(folder: &Folder<'_>, fact: &Fact) -> Option<String> {
+fn elements(folder: &GraphFolder<'_>, fact: &Fact) -> Option<String> {
     let Elements::Integers(all) = &fact.as_tensor()?.elements else { return None };
     let all: Vec<_> = all.iter().map(|dim| folder.symbols.print(*dim).to_string()).collect();
     Some(format!("[{}]", all.join(", ")))

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use gradus_core::Tensor;
 use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
 
-use super::exact::{is_exact, is_settled, is_whole, widens};
-use super::roles::{Role, role};
-use super::source::Extents;
-use super::{Folder, inline, same, target};
+use super::dialect::{Role, role};
+use super::reproducible::{is_exact, is_settled, is_whole, widens};
+use super::shape_source::Extents;
+use super::{GraphFolder, cse, inline, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
 
 /// Where a value comes from in the folded graph.
@@ -27,7 +27,7 @@ pub(super) enum Read {
 }
 
 /// A graph while it is folded.
-pub(super) struct Scope<'m> {
+pub(super) struct FoldState<'m> {
     pub(super) standard: Standard,
     pub(super) graph: &'m Graph,
     pub(super) facts: Vec<Fact>,
@@ -50,21 +50,21 @@ pub(super) struct Scope<'m> {
     /// Constants that nodes read in place of what they read, by node and input.
     pub(super) targets: BTreeMap<(usize, usize), Tensor>,
     /// By node and number: its graphs.
-    pub(super) children: BTreeMap<(usize, usize), Scope<'m>>,
+    pub(super) children: BTreeMap<(usize, usize), FoldState<'m>>,
     /// Values that subgraphs read.
     pub(super) captured: HashSet<ValueId>,
-    pub(super) seen: same::Seen,
+    pub(super) seen: cse::Seen,
 }
 
-impl<'m> Scope<'m> {
+impl<'m> FoldState<'m> {
     pub(super) fn new(
-        folder: &mut Folder<'m>,
+        folder: &mut GraphFolder<'m>,
         graph: &'m Graph,
         facts: Vec<Fact>,
         place: Vec<(usize, usize)>,
-    ) -> Scope<'m> {
+    ) -> FoldState<'m> {
         let count = graph.values().len();
-        let mut scope = Scope {
+        let mut scope = FoldState {
             standard: folder.model.source().standard,
             graph,
             facts,
@@ -78,7 +78,7 @@ impl<'m> Scope<'m> {
             targets: BTreeMap::new(),
             children: BTreeMap::new(),
             captured: HashSet::new(),
-            seen: same::Seen::default(),
+            seen: cse::Seen::default(),
             place,
         };
         graph.outputs().iter().for_each(|id| scope.output[id.index()] = true);
@@ -97,7 +97,7 @@ impl<'m> Scope<'m> {
             inner.flat_map(|inner| inner.captures().iter().map(|capture| capture.outer)).collect();
         let given = |id: &ValueId| !graph.value(*id).origin.is_node();
         for id in graph.ids().filter(given) {
-            same::note(&mut scope, id);
+            cse::note(&mut scope, id);
         }
         scope
     }
@@ -122,7 +122,7 @@ impl<'m> Scope<'m> {
     }
 
     /// Looks at every node in order.
-    pub(super) fn study(&mut self, folder: &mut Folder<'m>) {
+    pub(super) fn study(&mut self, folder: &mut GraphFolder<'m>) {
         let graph = self.graph;
         for &index in graph.order() {
             let node = &graph.nodes()[index];
@@ -132,20 +132,20 @@ impl<'m> Scope<'m> {
             }
             self.constants(folder, node);
             inline::study(self, node);
-            target::study(self, folder, node, index);
+            simplify_shapes::study(self, folder, node, index);
             for id in node.outputs.iter().copied().flatten() {
                 let free = self.reads[id.index()] == Read::Own && !self.fixed[id.index()];
-                if free && let Some(other) = same::find(self, folder, node, id) {
+                if free && let Some(other) = cse::find(self, folder, node, id) {
                     self.reads[id.index()] = self.read_of(other);
                 } else {
-                    same::note(self, id);
+                    cse::note(self, id);
                 }
             }
         }
     }
 
     /// Finds which outputs of a node are constants.
-    fn constants(&mut self, folder: &Folder<'_>, node: &Node) {
+    fn constants(&mut self, folder: &GraphFolder<'_>, node: &Node) {
         let whole = |id: ValueId| self.facts[id.index()].dtype().is_some_and(is_whole);
         let all_whole = node.inputs.iter().chain(&node.outputs).flatten().all(|id| whole(*id));
         let role = role(self.standard, node);
@@ -173,7 +173,7 @@ impl<'m> Scope<'m> {
     }
 
     /// Marks what the outputs of the graph need.
-    pub(super) fn need_outputs(&mut self, folder: &mut Folder<'m>) {
+    pub(super) fn need_outputs(&mut self, folder: &mut GraphFolder<'m>) {
         for &id in self.graph.outputs() {
             self.need(id);
         }
@@ -203,7 +203,7 @@ impl<'m> Scope<'m> {
     }
 
     /// Marks what is needed by what is needed.
-    pub(super) fn need_rest(&mut self, folder: &mut Folder<'m>) {
+    pub(super) fn need_rest(&mut self, folder: &mut GraphFolder<'m>) {
         let graph = self.graph;
         for id in graph.ids().filter(|id| self.fixed[id.index()]).collect::<Vec<_>>() {
             self.need(id);
@@ -240,10 +240,15 @@ impl<'m> Scope<'m> {
     }
 
     /// The scope of a subgraph, studied.
-    pub(super) fn child(&self, folder: &mut Folder<'m>, inner: &'m Graph, at: (usize, usize)) -> Scope<'m> {
+    pub(super) fn child(
+        &self,
+        folder: &mut GraphFolder<'m>,
+        inner: &'m Graph,
+        at: (usize, usize),
+    ) -> FoldState<'m> {
         let place: Vec<_> = self.place.iter().copied().chain([at]).collect();
         let facts = folder.bodies.facts(inner, &place);
-        let mut child = Scope::new(folder, inner, facts, place);
+        let mut child = FoldState::new(folder, inner, facts, place);
         // Values that are not exact outside are not exact within. Of the inputs, floats may
         // be anything.
         for capture in inner.captures() {
@@ -260,7 +265,7 @@ impl<'m> Scope<'m> {
         child
     }
 
-    pub(super) fn need_captures(&mut self, child: &Scope<'_>) {
+    pub(super) fn need_captures(&mut self, child: &FoldState<'_>) {
         for capture in child.graph.captures() {
             if child.needed[capture.inner.index()] {
                 self.need(capture.outer);
@@ -285,5 +290,5 @@ impl<'m> Scope<'m> {
 pub(super) struct Needs<'m> {
     needed: Vec<bool>,
     stays: Vec<bool>,
-    children: BTreeMap<(usize, usize), Scope<'m>>,
+    children: BTreeMap<(usize, usize), FoldState<'m>>,
 }

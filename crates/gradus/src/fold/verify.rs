@@ -9,7 +9,7 @@ use gradus_core::{Error, Kind, Result};
 
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{Given, InferOptions, symbols_of_inputs};
+use crate::infer::{InferOptions, InputFact, symbols_of_inputs};
 use crate::model::Model;
 
 /// The compared models.
@@ -132,7 +132,7 @@ fn binding(
                 other => other.clone(),
             };
             let closed = Type::Tensor(None, Some(extents.iter().map(close).collect()));
-            options.inputs.insert(info.name.to_string(), Given::Type(closed));
+            options.inputs.insert(info.name.to_string(), InputFact::Type(closed));
         }
     }
     options

@@ -9,15 +9,15 @@ use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
 use gradus_core::graph::{Extent, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
 
-use super::scope::{Read, Scope};
-use super::source::{Extents, Part};
-use super::{Folder, inline, roles, source};
+use super::scope::{FoldState, Read};
+use super::shape_source::{Extents, InputPart};
+use super::{GraphFolder, dialect, inline, shape_source};
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 
 /// An edit while it is made.
-pub(super) struct Writing<'s, 'm> {
-    pub(super) scope: &'s Scope<'m>,
+pub(super) struct FoldWriter<'s, 'm> {
+    pub(super) scope: &'s FoldState<'m>,
     pub(super) edit: Edit,
     /// Constants that are nodes: they come first.
     constant_nodes: Vec<Step>,
@@ -30,8 +30,8 @@ pub(super) struct Writing<'s, 'm> {
 }
 
 /// The edit of a graph, and whether it changes anything.
-pub(super) fn edit(folder: &mut Folder<'_>, scope: &Scope<'_>, around: &Renames) -> (Edit, bool) {
-    let mut writing = Writing {
+pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: &Renames) -> (Edit, bool) {
+    let mut writing = FoldWriter {
         scope,
         edit: Edit::default(),
         constant_nodes: Vec::new(),
@@ -66,9 +66,9 @@ fn key(tensor: &Tensor) -> Option<(DType, Vec<usize>, Bytes)> {
     Some((tensor.dtype(), tensor.shape().dims().to_vec(), tensor.bytes()?.clone()))
 }
 
-impl Writing<'_, '_> {
+impl FoldWriter<'_, '_> {
     /// Adds what a node becomes; whether that is not the node.
-    fn node(&mut self, folder: &mut Folder<'_>, index: usize) -> bool {
+    fn node(&mut self, folder: &mut GraphFolder<'_>, index: usize) -> bool {
         let scope = self.scope;
         let node = &scope.graph.nodes()[index];
         let mut changed = false;
@@ -97,12 +97,12 @@ impl Writing<'_, '_> {
     }
 
     /// Adds nodes that ask for the shapes of inputs, and take dimensions out of them.
-    fn extents(&mut self, folder: &mut Folder<'_>) -> bool {
+    fn extents(&mut self, folder: &mut GraphFolder<'_>) -> bool {
         let scope = self.scope;
-        let needed = source::needed(scope);
+        let needed = shape_source::needed(scope);
         let mut shapes = HashMap::new();
         let mut taken = HashMap::new();
-        for (input, dtype) in source::asked(scope) {
+        for (input, dtype) in shape_source::asked(scope) {
             let Some(dims) = dims_of(&scope.facts[input.index()]) else { continue };
             let whole = |(_, extents): &&(ValueId, &Extents)| {
                 (extents.input, extents.dtype) == (input, dtype) && extents.is_whole(dims.len())
@@ -110,7 +110,7 @@ impl Writing<'_, '_> {
             let whole = needed.iter().find(whole).map(|(id, _)| scope.graph.value(*id).name.clone());
             let input_name = scope.graph.value(input).name.clone();
             let shape = whole.clone().unwrap_or_else(|| folder.fresh(&format!("shape[{input_name}]")));
-            self.make(roles::shape_of(scope.standard, input_name, dtype, shape.clone()));
+            self.make(dialect::shape_of(scope.standard, input_name, dtype, shape.clone()));
             if whole.is_none() {
                 self.declare(folder, &shape, dtype, vec![dims.len()]);
             }
@@ -134,7 +134,7 @@ impl Writing<'_, '_> {
     /// Adds nodes that take dimensions out of a shape; `taken` are lists that were taken already.
     fn taken(
         &mut self,
-        folder: &mut Folder<'_>,
+        folder: &mut GraphFolder<'_>,
         extents: &Extents,
         shape: &Arc<str>,
         dims: &[Dim],
@@ -146,12 +146,12 @@ impl Writing<'_, '_> {
         let mut parts = Vec::new();
         for part in &extents.parts {
             let axes = match part {
-                Part::Known(numbers) => {
+                InputPart::Known(numbers) => {
                     let Some(numbers) = list(dtype, numbers) else { continue };
                     parts.push(self.target(folder, &numbers));
                     continue;
                 }
-                Part::Axes(axes) => axes,
+                InputPart::Axes(axes) => axes,
             };
             let all: Vec<_> =
                 axes.iter().filter_map(|&axis| dims.get(usize_of_i64(axis)?).copied()).collect();
@@ -164,7 +164,7 @@ impl Writing<'_, '_> {
             let place = self.target(folder, &place.unwrap_or_else(|| Tensor::vector(axes)));
             let part = if alone { name.clone() } else { folder.fresh(&format!("{name}_part")) };
             let first = || self.target(folder, &Tensor::scalar(0i64));
-            let made = roles::take(standard, shape.clone(), place, part.clone(), first);
+            let made = dialect::take(standard, shape.clone(), place, part.clone(), first);
             self.make(made);
             if !alone {
                 self.declare(folder, &part, dtype, vec![axes.len()]);
@@ -175,19 +175,19 @@ impl Writing<'_, '_> {
             parts.push(part);
         }
         if !alone {
-            self.make(roles::join(standard, parts, name));
+            self.make(dialect::join(standard, parts, name));
         }
     }
 
     /// Declares the type of a list of numbers that the file does not have.
-    fn declare(&mut self, folder: &Folder<'_>, name: &Arc<str>, dtype: DType, dims: Vec<usize>) {
+    fn declare(&mut self, folder: &GraphFolder<'_>, name: &Arc<str>, dtype: DType, dims: Vec<usize>) {
         if folder.declare {
             let extents = dims.into_iter().map(Extent::Known).collect();
             self.edit.types.push((name.clone(), Type::Tensor(Some(dtype), Some(extents))));
         }
     }
 
-    fn kept(&mut self, folder: &mut Folder<'_>, node: &Node, index: usize) -> Kept {
+    fn kept(&mut self, folder: &mut GraphFolder<'_>, node: &Node, index: usize) -> Kept {
         let scope = self.scope;
         let mut kept = Kept { node: index, ..Kept::default() };
         for (input, id) in node.inputs.iter().enumerate() {
@@ -212,7 +212,7 @@ impl Writing<'_, '_> {
     }
 
     /// Adds a node that gives an output its name, where that is read from elsewhere.
-    fn output(&mut self, folder: &mut Folder<'_>, id: ValueId) -> bool {
+    fn output(&mut self, folder: &mut GraphFolder<'_>, id: ValueId) -> bool {
         let name = self.scope.graph.value(id).name.clone();
         match &self.scope.reads[id.index()] {
             Read::Own | Read::Extents(_) => return false,
@@ -223,14 +223,14 @@ impl Writing<'_, '_> {
             Read::Constant(tensor) if self.scope.standard == Standard::OpenVino => {
                 self.add(folder, name, tensor);
             }
-            Read::Constant(tensor) => self.make(roles::constant(name, tensor)),
+            Read::Constant(tensor) => self.make(dialect::constant(name, tensor)),
         }
         true
     }
 
     /// Adds a node that gives a value another name.
     pub(super) fn copy(&mut self, name: Arc<str>, of: Arc<str>) {
-        self.make(roles::copy(of, name));
+        self.make(dialect::copy(of, name));
     }
 
     fn make(&mut self, made: Made) {
@@ -238,7 +238,7 @@ impl Writing<'_, '_> {
     }
 
     /// The name that a value is read by.
-    pub(super) fn name(&mut self, folder: &mut Folder<'_>, id: ValueId) -> Arc<str> {
+    pub(super) fn name(&mut self, folder: &mut GraphFolder<'_>, id: ValueId) -> Arc<str> {
         let scope = self.scope;
         let id = scope.resolved(id);
         let info = scope.graph.value(id);
@@ -269,7 +269,7 @@ impl Writing<'_, '_> {
     }
 
     /// The name of a constant that is read in place of a computed shape.
-    fn target(&mut self, folder: &mut Folder<'_>, tensor: &Tensor) -> Arc<str> {
+    fn target(&mut self, folder: &mut GraphFolder<'_>, tensor: &Tensor) -> Arc<str> {
         if let Some(name) = key(tensor).and_then(|key| self.known.get(&key)) {
             return name.clone();
         }
@@ -280,7 +280,7 @@ impl Writing<'_, '_> {
         self.add(folder, name, tensor)
     }
 
-    fn add(&mut self, folder: &mut Folder<'_>, name: Arc<str>, tensor: &Tensor) -> Arc<str> {
+    fn add(&mut self, folder: &mut GraphFolder<'_>, name: Arc<str>, tensor: &Tensor) -> Arc<str> {
         if let Some(key) = key(tensor) {
             self.known.entry(key).or_insert_with(|| name.clone());
         }
@@ -294,13 +294,13 @@ impl Writing<'_, '_> {
                 let of = Type::tensor(tensor.dtype(), tensor.shape());
                 self.edit.types.push((name.clone(), of));
             }
-            self.constant_nodes.push(Step::Made(roles::constant(name.clone(), tensor)));
+            self.constant_nodes.push(Step::Made(dialect::constant(name.clone(), tensor)));
         }
         name
     }
 
     /// New names of what a subgraph reads of this one.
-    pub(super) fn captured(&mut self, folder: &mut Folder<'_>, child: &Scope<'_>) -> Renames {
+    pub(super) fn captured(&mut self, folder: &mut GraphFolder<'_>, child: &FoldState<'_>) -> Renames {
         let mut names = Renames::new();
         for capture in child.graph.captures().iter().filter(|capture| child.needed[capture.inner.index()]) {
             let (old, new) = (&child.graph.value(capture.inner).name, self.name(folder, capture.outer));

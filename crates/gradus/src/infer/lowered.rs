@@ -6,11 +6,11 @@ use std::rc::Rc;
 use gradus_core::graph::{Graph, Standard};
 
 use super::InferOptions;
-use super::cx::Cx;
+use super::context::InferContext;
 use super::pass::Pass;
 use crate::fact::Fact;
 
-impl Cx<'_, '_> {
+impl InferContext<'_, '_> {
     /// Facts about the outputs of the graph of ONNX operators that the node stands for.
     ///
     /// The graph lives as long as this call, the pass for longer: so a pass of its own visits it,

@@ -6,7 +6,7 @@
 //! provided that the reported [assumptions](Assumption) hold. What is not known is said with its
 //! reason.
 
-mod cx;
+mod context;
 mod declared;
 mod lowered;
 mod pass;
@@ -22,14 +22,14 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Extent, Graph, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
-pub use pass::{Assumption, Body, Place, Problem};
+pub use pass::{Assumption, Problem, Subgraph, SubgraphPath};
 pub use report::{Completeness, Peak};
 pub(crate) use rules::is_understood;
 pub use trace::{Trace, Traced};
 
-pub(crate) use cx::{Cx, Stop};
-pub(crate) use pass::{Bodies, Visit};
-pub(crate) use rules::{Outcome, Rule};
+pub(crate) use context::{InferContext, InferError};
+pub(crate) use pass::{SubgraphFacts, Visit};
+pub(crate) use rules::{InferResult, Rule};
 
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::Fact;
@@ -42,7 +42,7 @@ pub struct InferOptions {
     /// Symbols and the numbers that they stand for.
     pub dims: HashMap<String, i64>,
     /// Facts about inputs, by name; of the others, what the model declares.
-    pub inputs: HashMap<String, Given>,
+    pub inputs: HashMap<String, InputFact>,
     /// Do not look at declared types of values that nodes compute.
     pub ignore_declared: bool,
     /// Take nothing for granted but what every run implies: inputs that have a default may be given
@@ -70,7 +70,7 @@ impl Default for InferOptions {
 
 /// Facts about an input.
 #[derive(Clone, Debug)]
-pub enum Given {
+pub enum InputFact {
     /// Its type.
     Type(Type),
     /// The input itself.
@@ -85,7 +85,7 @@ pub struct Inference {
     reasons: HashMap<usize, Arc<str>>,
     assumptions: Vec<Assumption>,
     problems: Vec<Problem>,
-    bodies: Vec<Body>,
+    bodies: Vec<Subgraph>,
 }
 
 impl Inference {
@@ -96,8 +96,8 @@ impl Inference {
 
     /// The facts of the main graph, the symbols, the facts of subgraphs, and what cannot
     /// be right.
-    pub(crate) fn into_parts(self) -> (Vec<Fact>, Symbols, Bodies, Vec<Problem>) {
-        (self.facts, self.symbols, Bodies::new(self.bodies), self.problems)
+    pub(crate) fn into_parts(self) -> (Vec<Fact>, Symbols, SubgraphFacts, Vec<Problem>) {
+        (self.facts, self.symbols, SubgraphFacts::new(self.bodies), self.problems)
     }
 
     /// Facts about all values of the main graph, by number.
@@ -127,7 +127,7 @@ impl Inference {
     }
 
     /// The inferred subgraphs and functions, by their path.
-    pub fn bodies(&self) -> &[Body] {
+    pub fn subgraphs(&self) -> &[Subgraph] {
         &self.bodies
     }
 }
@@ -180,7 +180,7 @@ impl Model {
         let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
         for &id in graph.inputs() {
             let name = &*graph.value(id).name;
-            let given = matches!(options.inputs.get(name), Some(Given::Value(_)));
+            let given = matches!(options.inputs.get(name), Some(InputFact::Value(_)));
             frame.depends[id.index()] = !given && graph.constant(id).is_none();
         }
         pass.run(&mut frame);
@@ -207,11 +207,11 @@ impl Model {
 }
 
 /// The names in dimensions of inputs, as declared and as given.
-pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, Given>) -> HashSet<String> {
+pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact>) -> HashSet<String> {
     let mut scratch = Symbols::default();
     let given = given.values().filter_map(|given| match given {
-        Given::Type(of) => Some(of),
-        Given::Value(_) => None,
+        InputFact::Type(of) => Some(of),
+        InputFact::Value(_) => None,
     });
     let declared = graph.inputs().iter().filter_map(|&id| graph.value(id).declared.as_ref());
     let mut open: Vec<&Type> = declared.chain(given).collect();
@@ -260,10 +260,10 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
             continue;
         };
         let extents: Vec<_> = match given {
-            Given::Value(Value::Tensor(tensor)) => {
+            InputFact::Value(Value::Tensor(tensor)) => {
                 tensor.shape().dims().iter().map(|&len| Extent::Known(len)).collect()
             }
-            Given::Type(Type::Tensor(_, Some(extents))) => extents.clone(),
+            InputFact::Type(Type::Tensor(_, Some(extents))) => extents.clone(),
             _ => continue,
         };
         let wrong =
@@ -313,8 +313,8 @@ fn input_fact(
     let declared = info.declared.as_ref().map(|declared| declared::fact_of_input(pass, &info.name, declared));
     let declared = declared.unwrap_or_default();
     let fact = match options.inputs.get(&*info.name) {
-        Some(Given::Value(value)) => return Fact::of(value),
-        Some(Given::Type(given)) => {
+        Some(InputFact::Value(value)) => return Fact::of(value),
+        Some(InputFact::Type(given)) => {
             let given = declared::fact_of_input(pass, &info.name, given);
             match (given, declared) {
                 (Fact::Tensor(given), Fact::Tensor(declared)) => {

@@ -10,16 +10,16 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 
 use super::InferOptions;
-use super::cx::{Cx, Stop};
+use super::context::{InferContext, InferError};
 use super::rules::{Resolved, resolve};
 use smallvec::SmallVec;
 
 use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::{Chance, Row};
-use crate::program::{Compiler, Options, Run};
+use crate::program::{Compiler, RunOptions, RunState};
 use crate::schema::{Arity, Signature};
 
 /// A condition under which the facts hold: the sentence says it, the node is where it was
@@ -52,27 +52,28 @@ impl Problem {
 
 /// Where a graph is: the numbers of the nodes around it, each with the number of the graph among
 /// those in its attributes.
-pub type Place = Arc<[(usize, usize)]>;
+pub type SubgraphPath = Arc<[(usize, usize)]>;
 
 /// The facts about a subgraph.
 #[derive(Clone, Debug)]
-pub struct Body {
+pub struct Subgraph {
     /// The nodes around it and the attribute that holds it.
     pub path: String,
     /// Where it is; nothing within functions, which are called from many places.
-    pub place: Option<Place>,
+    pub place: Option<SubgraphPath>,
     /// Its values by name, with what is known of them in every run of the graph.
     pub values: Vec<(Arc<str>, Fact)>,
 }
 
 /// The facts of subgraphs.
 #[derive(Debug)]
-pub(crate) struct Bodies(HashMap<Place, Vec<Fact>>);
+pub(crate) struct SubgraphFacts(HashMap<SubgraphPath, Vec<Fact>>);
 
-impl Bodies {
-    pub(super) fn new(bodies: Vec<Body>) -> Bodies {
-        let facts = |body: Body| Some((body.place?, body.values.into_iter().map(|(_, fact)| fact).collect()));
-        Bodies(bodies.into_iter().filter_map(facts).collect())
+impl SubgraphFacts {
+    pub(super) fn new(bodies: Vec<Subgraph>) -> SubgraphFacts {
+        let facts =
+            |body: Subgraph| Some((body.place?, body.values.into_iter().map(|(_, fact)| fact).collect()));
+        SubgraphFacts(bodies.into_iter().filter_map(facts).collect())
     }
 
     /// The facts of the graph at a place; nothing if it was not inferred.
@@ -112,7 +113,7 @@ pub(super) struct Inner<'m> {
 }
 
 /// A graph while its facts are found.
-pub(crate) struct Frame<'m> {
+pub(crate) struct GraphFacts<'m> {
     pub(super) graph: &'m Graph,
     pub(super) facts: Vec<Fact>,
     /// By value: whether its elements depend on what inputs hold, and not only on their shapes.
@@ -121,8 +122,8 @@ pub(crate) struct Frame<'m> {
     pub(super) reasons: HashMap<usize, Arc<str>>,
     pub(super) parameters: Parameters<'m>,
     pub(super) path: Rc<str>,
-    /// As in [`Body`].
-    pub(super) place: Option<Place>,
+    /// As in [`Subgraph`].
+    pub(super) place: Option<SubgraphPath>,
 }
 
 /// State that all graphs of a model share.
@@ -144,8 +145,8 @@ pub(crate) struct Pass<'m> {
     /// other's name from then on.
     pub(super) equal: HashMap<Dim, Dim>,
     pub(super) problems: Vec<Problem>,
-    pub(super) bodies: Vec<Body>,
-    recorded: HashMap<(String, Option<Place>), usize>,
+    pub(super) bodies: Vec<Subgraph>,
+    recorded: HashMap<(String, Option<SubgraphPath>), usize>,
     pub(super) depth: usize,
     /// How many graphs around the present one may not run: what holds in it need not hold outside.
     pub(super) conditional: usize,
@@ -209,7 +210,7 @@ impl<'m> Pass<'m> {
         inputs: Vec<Fact>,
         parameters: Parameters<'m>,
         path: Rc<str>,
-    ) -> Frame<'m> {
+    ) -> GraphFacts<'m> {
         let mut facts = vec![Fact::Unknown; graph.values().len()];
         for (id, constant) in graph.constants() {
             let dims: Vec<_> = constant.shape().dims().iter().map(|&len| Dim::from(len)).collect();
@@ -220,7 +221,7 @@ impl<'m> Pass<'m> {
                 facts[id.index()] = fact;
             }
         }
-        Frame {
+        GraphFacts {
             graph,
             facts,
             depends: vec![false; graph.values().len()],
@@ -239,14 +240,14 @@ impl<'m> Pass<'m> {
     }
 
     /// Visits all nodes.
-    pub(crate) fn run(&mut self, frame: &mut Frame<'m>) {
+    pub(crate) fn run(&mut self, frame: &mut GraphFacts<'m>) {
         let graph = frame.graph;
         for &index in graph.order() {
             self.step(frame, &graph.nodes()[index], index);
         }
     }
 
-    fn step(&mut self, frame: &mut Frame<'m>, node: &'m Node, index: usize) {
+    fn step(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, index: usize) {
         let resolved = self.resolve(node);
         let row = resolved.row();
         let depends = depends(frame, node, row);
@@ -260,18 +261,19 @@ impl<'m> Pass<'m> {
         };
         let attributes = Attributes::with_parameters(&node.attributes, frame.parameters.clone());
         let checked = self.checked(frame, node, &resolved, &attributes);
-        let mut cx = Cx { pass: self, frame, node, index, row, operator, attributes, version, depends };
+        let mut cx =
+            InferContext { pass: self, frame, node, index, row, operator, attributes, version, depends };
         let result = match resolved {
             Resolved::Function(function) => cx.call(function),
             Resolved::Rule { rule, .. } => checked.and_then(|()| rule(&mut cx)),
-            Resolved::None(reason) => Err(Stop::Unknown(None, reason.into())),
+            Resolved::None(reason) => Err(InferError::Unknown(None, reason.into())),
         };
         let result = result.and_then(|facts| self.extents_checked(facts));
         let signature = resolved.signature();
         let (facts, reason) = match result {
             Ok(facts) => (facts, None),
-            Err(Stop::Unknown(input, why)) => (Vec::new(), Some(frame.reason(node, input, &why))),
-            Err(Stop::Wrong(error)) => {
+            Err(InferError::Unknown(input, why)) => (Vec::new(), Some(frame.reason(node, input, &why))),
+            Err(InferError::Invalid(error)) => {
                 self.problem(frame, node, index, &error);
                 (Vec::new(), Some(Arc::from(error.message())))
             }
@@ -314,11 +316,11 @@ impl<'m> Pass<'m> {
     /// Checks attributes and types of inputs as a run does.
     fn checked(
         &self,
-        frame: &Frame<'m>,
+        frame: &GraphFacts<'m>,
         node: &Node,
         resolved: &Resolved<'m>,
         attributes: &Attributes<'m>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), InferError> {
         let Some(signature) = resolved.signature() else { return Ok(()) };
         attributes.check(signature.name, signature.attributes, self.standard)?;
         if !resolved.row().is_some_and(Row::states_inputs) {
@@ -330,13 +332,15 @@ impl<'m> Pass<'m> {
     }
 
     /// The facts, if no dimension is below zero.
-    fn extents_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, Stop> {
+    fn extents_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, InferError> {
         for (output, fact) in facts.iter().enumerate() {
             let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_deref()).unwrap_or_default();
             let below = |dim: &Dim| self.symbols.bounds(*dim).greatest().is_some_and(|most| most < 0);
             if let Some(axis) = dims.iter().position(below) {
                 let extent = self.symbols.print(dims[axis]);
-                return Err(Stop::shape(format!("axis {axis} of output {output} has {extent} elements")));
+                return Err(InferError::shape(format!(
+                    "axis {axis} of output {output} has {extent} elements"
+                )));
             }
         }
         Ok(facts)
@@ -373,7 +377,13 @@ impl<'m> Pass<'m> {
     }
 
     /// The fact with the element type that the signature tells, where the rule leaves it open.
-    fn typed(frame: &Frame<'m>, node: &Node, signature: Option<&Signature>, slot: usize, fact: Fact) -> Fact {
+    fn typed(
+        frame: &GraphFacts<'m>,
+        node: &Node,
+        signature: Option<&Signature>,
+        slot: usize,
+        fact: Fact,
+    ) -> Fact {
         let open = match &fact {
             Fact::Tensor(tensor) => tensor.dtype.is_none(),
             Fact::Unknown => true,
@@ -418,7 +428,7 @@ impl<'m> Pass<'m> {
     }
 
     /// Evaluates a node of which all inputs are constants.
-    fn evaluated(&mut self, frame: &mut Frame<'m>, node: &'m Node, resolved: &Resolved<'m>) {
+    fn evaluated(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, resolved: &Resolved<'m>) {
         let &Resolved::Rule { row, signature: Some(signature), evaluates: true, .. } = resolved else {
             return;
         };
@@ -455,19 +465,19 @@ impl<'m> Pass<'m> {
         }
         // Results may take a few times the bytes while they are made.
         let limits = Limits { max_bytes: self.most_bytes.saturating_mul(2), max_steps: 1, ..self.limits };
-        let options = Options { limits, ..Options::default() };
+        let options = RunOptions { limits, ..RunOptions::default() };
         let compiler = Compiler::plain(self.standard, options).with_parameters(frame.parameters.clone());
         let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
         let evaluate = || {
             let op = compiler.build(node, signature, row)?;
             signature.check_inputs(&inputs)?;
-            op.eval(&mut EvalCx {
+            op.eval(&mut EvalContext {
                 inputs: &inputs,
                 operator: "",
                 outputs: node.outputs.len(),
                 signature: Some(signature),
                 frame: &[],
-                run: &mut Run::new(&options),
+                run: &mut RunState::new(&options),
             })
         };
         // A node that cannot be evaluated has unknown outputs: it may never run.
@@ -487,7 +497,7 @@ impl<'m> Pass<'m> {
 
     /// Gives each element of a small tensor of integers a symbol, so that two uses of it are known
     /// to be the same.
-    fn symbols_for_elements(&mut self, frame: &mut Frame<'m>, node: &'m Node, index: usize) {
+    fn symbols_for_elements(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, index: usize) {
         for output in node.outputs.iter().flatten() {
             let Fact::Tensor(fact) = &frame.facts[output.index()] else { continue };
             let count =
@@ -510,7 +520,7 @@ impl<'m> Pass<'m> {
     }
 
     /// Reads the elements of a small constant, if it is one and they are not read yet.
-    pub(super) fn read(&mut self, frame: &mut Frame<'m>, id: ValueId) {
+    pub(super) fn read(&mut self, frame: &mut GraphFacts<'m>, id: ValueId) {
         let fact = &frame.facts[id.index()];
         let Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }) = fact else { return };
         match frame.graph.value(id).origin {
@@ -538,18 +548,18 @@ impl<'m> Pass<'m> {
     /// Runs a subgraph on facts for its inputs, and gives those of its outputs.
     pub(super) fn inner(
         &mut self,
-        around: &mut Frame<'m>,
+        around: &mut GraphFacts<'m>,
         inner: Inner<'m>,
         inputs: Vec<Fact>,
-    ) -> Result<Vec<Fact>, Stop> {
+    ) -> Result<Vec<Fact>, InferError> {
         let Inner { graph, parameters, place, name, depends, how } = inner;
         let conditional = how == Visit::Perhaps;
         if self.depth >= self.limits.max_depth {
-            return Err(Stop::unknown("graphs and functions are nested too deep"));
+            return Err(InferError::unknown("graphs and functions are nested too deep"));
         }
         self.visited = self.visited.saturating_add(graph.nodes().len() + 1);
         if self.visited > MOST_VISITED {
-            return Err(Stop::unknown("graphs and functions run each other too often"));
+            return Err(InferError::unknown("graphs and functions run each other too often"));
         }
         let path: Rc<str> =
             if around.path.is_empty() { name.into() } else { format!("{}/{name}", around.path).into() };
@@ -586,10 +596,10 @@ impl<'m> Pass<'m> {
         Ok(outputs)
     }
 
-    fn record(&mut self, frame: Frame<'m>) {
+    fn record(&mut self, frame: GraphFacts<'m>) {
         let names = frame.graph.values().iter().map(|info| info.name.clone());
         let values = names.zip(frame.facts).collect();
-        let body = Body { path: frame.path.to_string(), place: frame.place, values };
+        let body = Subgraph { path: frame.path.to_string(), place: frame.place, values };
         let key = (body.path.clone(), body.place.clone());
         if let Some(&index) = self.recorded.get(&key) {
             self.bodies[index] = body;
@@ -599,7 +609,7 @@ impl<'m> Pass<'m> {
         }
     }
 
-    fn problem(&mut self, frame: &Frame<'m>, node: &Node, index: usize, error: &Error) {
+    fn problem(&mut self, frame: &GraphFacts<'m>, node: &Node, index: usize, error: &Error) {
         let slash = if frame.path.is_empty() { "" } else { "/" };
         let place = format!("{}{slash}{}", frame.path, label(node, index));
         self.problems.push(Problem { kind: error.kind(), place, message: error.message().to_owned() });
@@ -638,14 +648,14 @@ impl<'m> Pass<'m> {
 
     /// The fact, with what the model declares where nothing is inferred. What contradicts it is a
     /// problem.
-    fn refined(&mut self, frame: &mut Frame<'m>, id: ValueId, fact: Fact) -> Fact {
+    fn refined(&mut self, frame: &mut GraphFacts<'m>, id: ValueId, fact: Fact) -> Fact {
         let info = frame.graph.value(id);
         let Some(declared) = &info.declared else { return fact };
         super::declared::refined(self, &info.name, declared, fact)
     }
 }
 
-impl Frame<'_> {
+impl GraphFacts<'_> {
     /// Why a node's outputs are not known.
     fn reason(&self, node: &Node, input: Option<usize>, why: &str) -> Arc<str> {
         let Some((input, id)) = input.and_then(|i| Some((i, node.inputs.get(i).copied().flatten()?))) else {
@@ -661,7 +671,7 @@ pub(super) fn label(node: &Node, index: usize) -> String {
 }
 
 /// Returns true if the results of a node depend on elements of inputs, on chance or on variables.
-fn depends(frame: &Frame<'_>, node: &Node, row: Option<&Row>) -> bool {
+fn depends(frame: &GraphFacts<'_>, node: &Node, row: Option<&Row>) -> bool {
     let drawn = row.is_some_and(|row| row.chance == Chance::Yes || row.stateful);
     drawn || node.needs().any(|id| frame.depends[id.index()])
 }

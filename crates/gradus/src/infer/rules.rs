@@ -2,17 +2,17 @@
 
 use gradus_core::graph::{Function, Model, Node, Standard};
 
-use super::cx::{Cx, Stop};
+use super::context::{InferContext, InferError};
 use crate::fact::Fact;
 use crate::operators::{self, Row};
 use crate::schema::Signature;
 
 /// Facts about a node's outputs.
-pub(crate) type Outcome = Result<Vec<Fact>, Stop>;
+pub(crate) type InferResult = Result<Vec<Fact>, InferError>;
 
 /// How outputs follow from inputs. It holds for all versions of an operator: what a version does
 /// not have is not given.
-pub(crate) type Rule = fn(&mut Cx<'_, '_>) -> Outcome;
+pub(crate) type Rule = fn(&mut InferContext<'_, '_>) -> InferResult;
 
 /// The way in which a node is inferred.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use super::{InferOptions, declared, with_symbols};
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
 use crate::operators;
-use crate::program::{Compiler, Options};
+use crate::program::{Compiler, RunOptions};
 
 /// Facts about the values of a graph that grows.
 ///
@@ -80,7 +80,7 @@ impl Trace {
         let checked = || {
             let facts: Vec<_> = inputs.iter().map(|input| input.map(|(_, traced)| &traced.fact)).collect();
             signature.check_inputs(&facts)?;
-            Compiler::plain(standard, Options::default()).build(node, signature, row)
+            Compiler::plain(standard, RunOptions::default()).build(node, signature, row)
         };
         checked().map_err(|error| error.in_node(&label))?;
         let mut builder = Builder::new("");

@@ -4,7 +4,7 @@ use gradus_core::convert::{self};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::indices;
 
 pub(crate) fn wrong(kind: Kind, message: impl Into<String>) -> Error {
@@ -12,7 +12,7 @@ pub(crate) fn wrong(kind: Kind, message: impl Into<String>) -> Error {
 }
 
 /// A shape whose elements, and a place for each, may be made.
-pub(crate) fn allowed(cx: &EvalCx<'_>, dtype: DType, dims: &[usize]) -> Result<Shape> {
+pub(crate) fn allowed(cx: &EvalContext<'_>, dtype: DType, dims: &[usize]) -> Result<Shape> {
     let shape = Shape::new(dims)?;
     let places = convert::product(shape.len(), 3 * size_of::<usize>());
     cx.reserve(byte_len(dtype, &shape) + places)?;
@@ -24,7 +24,7 @@ pub(crate) fn one(tensor: Tensor) -> Result<Vec<Value>> {
 }
 
 /// The first input's elements at places along each axis.
-pub(crate) fn chosen(cx: &EvalCx<'_>, data: &Tensor, indices: &[Vec<usize>]) -> Result<Tensor> {
+pub(crate) fn chosen(cx: &EvalContext<'_>, data: &Tensor, indices: &[Vec<usize>]) -> Result<Tensor> {
     let dims: Vec<_> = indices.iter().map(Vec::len).collect();
     let shape = allowed(cx, data.dtype(), &dims)?;
     data.picked(shape, &indices::chosen(data.shape().dims(), indices))

@@ -4,7 +4,7 @@ use gradus_core::Number;
 use gradus_core::graph::Standard;
 
 use super::operation::Operation;
-use crate::conversion::Convert;
+use crate::conversion::ConvertRule;
 use crate::dialects::paddle::Lower;
 use crate::infer::Rule;
 use crate::op::{Build, Compute};
@@ -60,7 +60,7 @@ pub struct Conversion {
     pub becomes: &'static str,
     /// The results that are not kept bit for bit; empty if all are.
     pub caveat: &'static str,
-    pub(crate) write: Convert,
+    pub(crate) write: ConvertRule,
 }
 
 /// The part an operator plays in folding.
@@ -231,7 +231,12 @@ impl Row {
         Row { lower: Some(lower), ..self }
     }
 
-    pub(super) const fn converts(self, becomes: &'static str, caveat: &'static str, write: Convert) -> Row {
+    pub(super) const fn converts(
+        self,
+        becomes: &'static str,
+        caveat: &'static str,
+        write: ConvertRule,
+    ) -> Row {
         Row { conversion: Some(Conversion { becomes, caveat, write }), ..self }
     }
 

@@ -1,6 +1,6 @@
 //! Rounding by comparing, for each type of floats.
 
-use gradus_testkit::{Binary, Format, Real, nearest_f32, nearest_f64};
+use gradus_testkit::{Binary, FloatFormat, Real, nearest_f32, nearest_f64};
 use half::{bf16, f16};
 
 /// Floats, rounded by the testkit.
@@ -33,7 +33,7 @@ fn code(format: Binary, x: &Real) -> u16 {
     let Binary { exponent_bits, mantissa_bits } = format;
     let infinity = u32::try_from(format.infinity()).expect("16 bits");
     let bias = (1 << (exponent_bits - 1)) - 1;
-    let format = Format { exponent_bits, mantissa_bits, bias, finite_codes: infinity };
+    let format = FloatFormat { exponent_bits, mantissa_bits, bias, finite_codes: infinity };
     let beyond = if *x < Real::ZERO { 0x8000 | infinity } else { infinity };
     u16::try_from(format.nearest(x).unwrap_or(beyond)).expect("16 bits")
 }

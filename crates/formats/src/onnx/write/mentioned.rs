@@ -10,7 +10,7 @@ use crate::onnx::fields::{
     attribute_proto, function_proto, graph_proto, model_proto, node_proto, sparse_tensor_proto,
     string_string_entry_proto, tensor_annotation, tensor_proto, training_info_proto,
 };
-use crate::wire::Span;
+use crate::wire::ByteSpan;
 
 /// Names of values of the main graph that quantization annotations and training information
 /// mention.
@@ -19,7 +19,7 @@ use crate::wire::Span;
 /// As [`super::super::read_model`].
 pub fn mentioned(bytes: &Bytes) -> Result<HashSet<String>> {
     let mut names = HashSet::new();
-    for field in Span::of(bytes).fields() {
+    for field in ByteSpan::of(bytes).fields() {
         let field = field?;
         match field.number {
             model_proto::GRAPH => annotations(field.span()?, &mut names)?,
@@ -30,7 +30,7 @@ pub fn mentioned(bytes: &Bytes) -> Result<HashSet<String>> {
     Ok(names)
 }
 
-fn annotations(graph: Span<'_>, names: &mut HashSet<String>) -> Result<()> {
+fn annotations(graph: ByteSpan<'_>, names: &mut HashSet<String>) -> Result<()> {
     for field in graph.fields() {
         let field = field?;
         if field.number != graph_proto::QUANTIZATION_ANNOTATION {
@@ -50,7 +50,7 @@ fn annotations(graph: Span<'_>, names: &mut HashSet<String>) -> Result<()> {
     Ok(())
 }
 
-fn training(info: Span<'_>, names: &mut HashSet<String>) -> Result<()> {
+fn training(info: ByteSpan<'_>, names: &mut HashSet<String>) -> Result<()> {
     for field in info.fields() {
         let field = field?;
         match field.number {
@@ -85,7 +85,7 @@ fn training(info: Span<'_>, names: &mut HashSet<String>) -> Result<()> {
 /// As [`super::super::read_model`].
 pub fn external_files(bytes: &Bytes) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for field in Span::of(bytes).fields() {
+    for field in ByteSpan::of(bytes).fields() {
         let field = field?;
         match field.number {
             model_proto::GRAPH | model_proto::FUNCTIONS => in_graph(field.span()?, field.number, &mut found)?,
@@ -98,7 +98,7 @@ pub fn external_files(bytes: &Bytes) -> Result<Vec<String>> {
 }
 
 /// The field of the nodes, which differs between graphs and functions.
-fn in_graph(span: Span<'_>, kind: u32, found: &mut Vec<String>) -> Result<()> {
+fn in_graph(span: ByteSpan<'_>, kind: u32, found: &mut Vec<String>) -> Result<()> {
     let graph = kind != model_proto::FUNCTIONS;
     let node = if graph { graph_proto::NODE } else { function_proto::NODE };
     for field in span.fields() {
@@ -113,7 +113,7 @@ fn in_graph(span: Span<'_>, kind: u32, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn in_node(span: Span<'_>, found: &mut Vec<String>) -> Result<()> {
+fn in_node(span: ByteSpan<'_>, found: &mut Vec<String>) -> Result<()> {
     for field in span.fields() {
         let field = field?;
         if field.number != node_proto::ATTRIBUTE {
@@ -136,7 +136,7 @@ fn in_node(span: Span<'_>, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn in_sparse(span: Span<'_>, found: &mut Vec<String>) -> Result<()> {
+fn in_sparse(span: ByteSpan<'_>, found: &mut Vec<String>) -> Result<()> {
     for field in span.fields() {
         let field = field?;
         if matches!(field.number, sparse_tensor_proto::VALUES | sparse_tensor_proto::INDICES) {
@@ -146,7 +146,7 @@ fn in_sparse(span: Span<'_>, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn in_tensor(span: Span<'_>, found: &mut Vec<String>) -> Result<()> {
+fn in_tensor(span: ByteSpan<'_>, found: &mut Vec<String>) -> Result<()> {
     for field in span.fields() {
         let field = field?;
         if field.number == tensor_proto::EXTERNAL_DATA {

@@ -23,7 +23,7 @@ use super::fields::{
     graph_proto, model_proto, operator_set_id_proto, sparse_tensor_proto, tensor_proto, value_info_proto,
 };
 use crate::Splice;
-use crate::wire::{Field, Span};
+use crate::wire::{ByteSpan, Field};
 use nodes::Nodes;
 
 /// The file that `bytes` becomes by an edit of its main graph.
@@ -33,7 +33,7 @@ use nodes::Nodes;
 pub fn edit_model(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
     let mut out = Splice::default();
     let mut end = 0;
-    for field in Span::of(bytes).fields() {
+    for field in ByteSpan::of(bytes).fields() {
         let field = field?;
         out.copy(end..field.start);
         end = field.end;
@@ -74,9 +74,9 @@ pub fn encode_model(model: &Model) -> Result<Vec<u8>> {
 
 /// The fields of a graph that are not nodes, as they will be written, with their numbers.
 #[derive(Default)]
-struct Fields(Vec<(u32, Splice)>);
+struct SplicedFields(Vec<(u32, Splice)>);
 
-impl Fields {
+impl SplicedFields {
     /// Puts a field behind the last of its number, or behind those that come before it in the
     /// format.
     fn insert(&mut self, number: u32, content: Splice) {
@@ -91,12 +91,12 @@ impl Fields {
 
 /// `GraphProto`, edited; names that are read or defined are replaced.
 fn edit_graph(
-    span: Span<'_>,
+    span: ByteSpan<'_>,
     graph: &gradus_core::graph::Graph,
     edit: &Edit,
     names: &Renames,
 ) -> Result<Splice> {
-    let mut fields = Fields::default();
+    let mut fields = SplicedFields::default();
     let mut spans = Vec::with_capacity(graph.nodes().len());
     let mut end = span.range().start;
     let mut declared: HashMap<&str, &Type> = edit.types.iter().map(|(name, of)| (&**name, of)).collect();
@@ -141,7 +141,7 @@ fn edit_graph(
 }
 
 /// The text of a message's field of that number.
-fn text_of(span: Span<'_>, number: u32) -> Result<&str> {
+fn text_of(span: ByteSpan<'_>, number: u32) -> Result<&str> {
     let mut found = "";
     for field in span.fields() {
         let field = field?;
@@ -172,7 +172,7 @@ fn initializer(out: &mut Splice, field: &Field<'_>, edit: &Edit, names: &Renames
     Ok(())
 }
 
-fn sparse_name(span: Span<'_>) -> Result<&str> {
+fn sparse_name(span: ByteSpan<'_>) -> Result<&str> {
     for field in span.fields() {
         let field = field?;
         if field.number == sparse_tensor_proto::VALUES {
@@ -182,7 +182,7 @@ fn sparse_name(span: Span<'_>) -> Result<&str> {
     Ok("")
 }
 
-fn sparse_renamed(span: Span<'_>, name: &str) -> Result<Splice> {
+fn sparse_renamed(span: ByteSpan<'_>, name: &str) -> Result<Splice> {
     let mut out = Splice::default();
     for field in span.fields() {
         let field = field?;
@@ -197,7 +197,7 @@ fn sparse_renamed(span: Span<'_>, name: &str) -> Result<Splice> {
 }
 
 /// A message with other text in one of its fields.
-fn renamed(span: Span<'_>, number: u32, text: &str) -> Result<Splice> {
+fn renamed(span: ByteSpan<'_>, number: u32, text: &str) -> Result<Splice> {
     let mut out = Splice::default();
     let mut end = span.range().start;
     for field in span.fields() {

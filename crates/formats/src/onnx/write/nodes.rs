@@ -7,7 +7,7 @@ use gradus_core::{Error, Kind, Result};
 use super::{Declared, edit_graph, encode, info, initializer, new_arc, new_name};
 use crate::Splice;
 use crate::onnx::fields::{attribute_proto, graph_proto, node_proto};
-use crate::wire::{Field, Span};
+use crate::wire::{ByteSpan, Field};
 
 /// The nodes of a graph as they will be written, and what they bring along.
 #[derive(Default)]
@@ -54,7 +54,13 @@ impl Nodes {
         Ok(())
     }
 
-    fn inlined(&mut self, node: Span<'_>, graph: &Graph, inlined: &Inlined, around: &Renames) -> Result<()> {
+    fn inlined(
+        &mut self,
+        node: ByteSpan<'_>,
+        graph: &Graph,
+        inlined: &Inlined,
+        around: &Renames,
+    ) -> Result<()> {
         let Inlined { edit, .. } = inlined;
         let mut names = around.clone();
         // A value that the outer node renamed already has that name.
@@ -119,7 +125,7 @@ fn made(out: &mut Vec<u8>, node: &Made, names: &Renames) -> Result<()> {
 }
 
 /// The graphs in a node's attributes, in order.
-fn graphs_of(node: Span<'_>) -> Result<Vec<Span<'_>>> {
+fn graphs_of(node: ByteSpan<'_>) -> Result<Vec<ByteSpan<'_>>> {
     let mut graphs = Vec::new();
     for field in node.fields() {
         let field = field?;
@@ -136,7 +142,7 @@ fn graphs_of(node: Span<'_>) -> Result<Vec<Span<'_>>> {
 }
 
 /// A node of the file with other inputs, attributes, graphs or names.
-fn changed(span: Span<'_>, inner: &[&Graph], kept: &Kept, names: &Renames) -> Result<Splice> {
+fn changed(span: ByteSpan<'_>, inner: &[&Graph], kept: &Kept, names: &Renames) -> Result<Splice> {
     let mut out = Splice::default();
     let mut end = span.range().start;
     let (mut inputs, mut graphs) = (0, 0);

@@ -5,21 +5,21 @@ use std::collections::{HashMap, HashSet};
 use gradus_core::graph::{Constant, Graph, Node, Origin, Type, ValueId};
 use gradus_core::{Error, Kind, Result};
 
-use super::Out;
+use super::IrParts;
 use super::layer::{self, Head, Output, data, graphs, maps, parameter, ports};
 use super::text::names;
 
 /// An input port: its layer, and its number.
-type Port = (i64, usize);
+type PortIndex = (i64, usize);
 
 /// A graph while it is written.
-struct Writing<'a> {
+struct GraphWriting<'a> {
     graph: &'a Graph,
     /// By value: the layer and the port that it leaves it by, and the names of its tensor.
-    sources: HashMap<ValueId, (Port, String)>,
+    sources: HashMap<ValueId, (PortIndex, String)>,
     /// Names that layers have.
     taken: HashSet<String>,
-    edges: Vec<(Port, Port)>,
+    edges: Vec<(PortIndex, PortIndex)>,
     next: i64,
 }
 
@@ -28,7 +28,7 @@ struct Writing<'a> {
 /// # Errors
 /// [`Kind::Unsupported`] and [`Kind::Type`] if OpenVINO has nothing like it; whatever is wrong with
 /// a constant.
-pub(super) fn graph(out: &mut Out, graph: &Graph) -> Result<(Vec<i64>, Vec<i64>)> {
+pub(super) fn graph(out: &mut IrParts, graph: &Graph) -> Result<(Vec<i64>, Vec<i64>)> {
     if let Some(capture) = graph.captures().first() {
         let name = &graph.value(capture.inner).name;
         let message = format!(
@@ -37,7 +37,7 @@ pub(super) fn graph(out: &mut Out, graph: &Graph) -> Result<(Vec<i64>, Vec<i64>)
         return Err(Error::new(Kind::Unsupported, message));
     }
     let mut writing =
-        Writing { graph, sources: HashMap::new(), taken: HashSet::new(), edges: Vec::new(), next: 0 };
+        GraphWriting { graph, sources: HashMap::new(), taken: HashSet::new(), edges: Vec::new(), next: 0 };
     out.xml.open("layers", &[]);
     let parameters = graph.inputs().iter().map(|&id| writing.parameter(out, id)).collect::<Result<_>>()?;
     for (id, constant) in graph.constants() {
@@ -54,7 +54,7 @@ pub(super) fn graph(out: &mut Out, graph: &Graph) -> Result<(Vec<i64>, Vec<i64>)
     Ok((parameters, results))
 }
 
-fn edges(out: &mut Out, edges: &[(Port, Port)]) {
+fn edges(out: &mut IrParts, edges: &[(PortIndex, PortIndex)]) {
     out.xml.open("edges", &[]);
     for &((from, from_port), to) in edges {
         out.xml.edge((from, &from_port.to_string()), (to.0, &to.1.to_string()));
@@ -62,7 +62,7 @@ fn edges(out: &mut Out, edges: &[(Port, Port)]) {
     out.xml.close("edges");
 }
 
-impl<'a> Writing<'a> {
+impl<'a> GraphWriting<'a> {
     fn number(&mut self) -> i64 {
         self.next += 1;
         self.next - 1
@@ -83,7 +83,7 @@ impl<'a> Writing<'a> {
 
     /// Notes where a value comes from, and gives the names of its tensor: what the layer is called
     /// is not repeated.
-    fn place(&mut self, id: ValueId, from: Port, layer: &str) -> String {
+    fn place(&mut self, id: ValueId, from: PortIndex, layer: &str) -> String {
         let info = self.graph.value(id);
         let aliases = info.aliases.iter().map(AsRef::as_ref).filter(|alias| *alias != layer);
         let names = names(std::iter::once(&*info.name).chain(aliases));
@@ -91,12 +91,12 @@ impl<'a> Writing<'a> {
         names
     }
 
-    fn source(&self, id: ValueId) -> Result<&(Port, String)> {
+    fn source(&self, id: ValueId) -> Result<&(PortIndex, String)> {
         let missing = || format!("value \"{}\" is read, but not defined before", self.graph.value(id).name);
         self.sources.get(&id).ok_or_else(|| Error::new(Kind::Graph, missing()))
     }
 
-    fn parameter(&mut self, out: &mut Out, id: ValueId) -> Result<i64> {
+    fn parameter(&mut self, out: &mut IrParts, id: ValueId) -> Result<i64> {
         let info = self.graph.value(id);
         if self.graph.constant(id).is_some() {
             let message = format!("input \"{}\" has a default, which no input of OpenVINO has", info.name);
@@ -110,7 +110,7 @@ impl<'a> Writing<'a> {
         Ok(number)
     }
 
-    fn constant(&mut self, out: &mut Out, id: ValueId, constant: &Constant) -> Result<()> {
+    fn constant(&mut self, out: &mut IrParts, id: ValueId, constant: &Constant) -> Result<()> {
         if self.graph.value(id).origin != Origin::Constant {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'a> Writing<'a> {
         layer::constant(out, number, &name, &constant.tensor()?, if further { names } else { String::new() })
     }
 
-    fn node(&mut self, out: &mut Out, node: &Node) -> Result<()> {
+    fn node(&mut self, out: &mut IrParts, node: &Node) -> Result<()> {
         let number = self.number();
         let mut inputs = Vec::with_capacity(node.inputs.len());
         let count = node.inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
@@ -175,7 +175,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn result(&mut self, out: &mut Out, id: ValueId) -> Result<i64> {
+    fn result(&mut self, out: &mut IrParts, id: ValueId) -> Result<i64> {
         let info = self.graph.value(id);
         let (from, names) = self.source(id)?.clone();
         let number = self.number();

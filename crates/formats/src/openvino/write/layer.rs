@@ -7,8 +7,8 @@ use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::super::body::BODIES;
 use super::super::shape::{dim_text, element_type, precision, shape_text};
-use super::Out;
-use super::text::Xml;
+use super::IrParts;
+use super::text::XmlWriter;
 
 /// The facts that every layer has: number, name, type and version.
 pub(super) struct Head<'a> {
@@ -20,7 +20,7 @@ pub(super) struct Head<'a> {
 
 impl Head<'_> {
     /// Begins the layer; `further` are attributes of the element.
-    pub(super) fn open(&self, xml: &mut Xml, further: &[(&str, &str)]) {
+    pub(super) fn open(&self, xml: &mut XmlWriter, further: &[(&str, &str)]) {
         let id = self.id.to_string();
         let own = [("id", &*id), ("name", self.name), ("type", self.operator), ("version", self.version)];
         xml.open("layer", &[&own[..], further].concat());
@@ -35,7 +35,7 @@ pub(super) struct Output<'a> {
 }
 
 /// The ports of a layer: inputs from 0 on.
-pub(super) fn ports(xml: &mut Xml, inputs: &[Option<&Type>], outputs: &[Output<'_>]) {
+pub(super) fn ports(xml: &mut XmlWriter, inputs: &[Option<&Type>], outputs: &[Output<'_>]) {
     if !inputs.is_empty() {
         xml.open("input", &[]);
         inputs.iter().enumerate().for_each(|(id, of)| port(xml, id, *of, ""));
@@ -50,7 +50,7 @@ pub(super) fn ports(xml: &mut Xml, inputs: &[Option<&Type>], outputs: &[Output<'
     }
 }
 
-fn port(xml: &mut Xml, id: usize, of: Option<&Type>, names: &str) {
+fn port(xml: &mut XmlWriter, id: usize, of: Option<&Type>, names: &str) {
     let (id, precision) = (id.to_string(), precision(of.and_then(Type::dtype)));
     let mut attributes = vec![("id", &*id), ("precision", &*precision)];
     if !names.is_empty() {
@@ -72,7 +72,13 @@ fn port(xml: &mut Xml, id: usize, of: Option<&Type>, names: &str) {
 ///
 /// # Errors
 /// [`Kind::Type`] if OpenVINO has no such element type.
-pub(super) fn parameter(xml: &mut Xml, id: i64, name: &str, of: Option<&Type>, names: String) -> Result<()> {
+pub(super) fn parameter(
+    xml: &mut XmlWriter,
+    id: i64,
+    name: &str,
+    of: Option<&Type>,
+    names: String,
+) -> Result<()> {
     let (dtype, extents): (_, Option<&[Extent]>) = match of {
         Some(Type::Tensor(dtype, extents)) => (*dtype, extents.as_deref()),
         Some(other) => return Err(no_tensor(other)),
@@ -90,7 +96,7 @@ pub(super) fn parameter(xml: &mut Xml, id: i64, name: &str, of: Option<&Type>, n
 ///
 /// # Errors
 /// [`Kind::Type`] if OpenVINO has no such element type.
-pub(super) fn constant(out: &mut Out, id: i64, name: &str, tensor: &Tensor, names: String) -> Result<()> {
+pub(super) fn constant(out: &mut IrParts, id: i64, name: &str, tensor: &Tensor, names: String) -> Result<()> {
     let element_type = known(tensor.dtype())?;
     let of = Type::tensor(tensor.dtype(), tensor.shape());
     let Type::Tensor(_, extents) = &of else { return Ok(()) };
@@ -118,7 +124,7 @@ pub(super) fn known(dtype: DType) -> Result<&'static str> {
 /// # Errors
 /// [`Kind::Unsupported`] if one is no text, number or list of numbers.
 pub(super) fn data<'c>(
-    xml: &mut Xml,
+    xml: &mut XmlWriter,
     attributes: impl Iterator<Item = (&'c str, &'c Content)>,
 ) -> Result<()> {
     let mut texts = Vec::new();
@@ -175,7 +181,12 @@ pub(super) type Ends = HashMap<&'static str, (Vec<i64>, Vec<i64>)>;
 ///
 /// # Errors
 /// [`Kind::Graph`] if a map names what the graph does not have.
-pub(super) fn maps(xml: &mut Xml, attributes: &[Attribute], bodies: &Ends, inputs: usize) -> Result<()> {
+pub(super) fn maps(
+    xml: &mut XmlWriter,
+    attributes: &[Attribute],
+    bodies: &Ends,
+    inputs: usize,
+) -> Result<()> {
     let find =
         |name: &str| attributes.iter().find(|attribute| &*attribute.name == name).map(|found| &found.content);
     for (body, map) in BODIES {
@@ -189,7 +200,7 @@ pub(super) fn maps(xml: &mut Xml, attributes: &[Attribute], bodies: &Ends, input
 }
 
 fn port_map(
-    xml: &mut Xml,
+    xml: &mut XmlWriter,
     name: &str,
     ports: &Ports,
     ends: &(Vec<i64>, Vec<i64>),
@@ -234,7 +245,7 @@ fn port_map(
     Ok(())
 }
 
-fn entry(xml: &mut Xml, side: &str, outer: &str, inner: &str, port: &Port, purpose: &str) {
+fn entry(xml: &mut XmlWriter, side: &str, outer: &str, inner: &str, port: &Port, purpose: &str) {
     let slices = port.slices.map(|Slices { axis, start, end, stride, part_size }| {
         [("axis", axis), ("start", start), ("end", end), ("stride", stride), ("part_size", part_size)]
             .map(|(name, value)| (name, value.to_string()))

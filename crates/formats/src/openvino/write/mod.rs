@@ -22,7 +22,7 @@ use super::model::parse;
 use crate::Splice;
 use bin::{Laid, New};
 use pieces::{Offsets, patched};
-use text::{MARK, Xml};
+use text::{MARK, XmlWriter};
 
 /// The version of the format that is written.
 const VERSION: &str = "11";
@@ -37,14 +37,14 @@ pub struct Written {
 }
 
 /// The text that is written, and its constants.
-struct Out {
-    xml: Xml,
+struct IrParts {
+    xml: XmlWriter,
     new: New,
 }
 
-impl Out {
+impl IrParts {
     /// Returns the text that `write` appends, removed again so that it can go one level deeper.
-    fn within(&mut self, write: impl FnOnce(&mut Out) -> Result<()>) -> Result<String> {
+    fn within(&mut self, write: impl FnOnce(&mut IrParts) -> Result<()>) -> Result<String> {
         let before = std::mem::take(&mut self.xml.text);
         self.xml.depth += 1;
         let result = write(self);
@@ -63,7 +63,7 @@ impl Out {
 pub fn edit_model(text: &Bytes, bin: usize, model: &Model, edit: &Edit) -> Result<Written> {
     let (mark, document) = parse(text)?;
     let offsets = Offsets::of(document.root_element(), bin)?;
-    let mut out = Out { xml: Xml::new(""), new: New::default() };
+    let mut out = IrParts { xml: XmlWriter::new(""), new: New::default() };
     let patches = edit::edit_graph(&mut out, document.root_element(), &model.graph, edit)?;
     let pieces = patched(0..document.input_text().len(), patches);
     let laid = Laid::new(offsets.kept(&pieces), out.new);
@@ -103,7 +103,7 @@ pub fn encode_model(model: &Model) -> Result<Written> {
     if !model.functions.is_empty() {
         return Err(Error::new(Kind::Unsupported, "OpenVINO has no functions"));
     }
-    let mut out = Out { xml: Xml::new("\n"), new: New::default() };
+    let mut out = IrParts { xml: XmlWriter::new("\n"), new: New::default() };
     out.xml.open("net", &[("name", model.graph.name()), ("version", VERSION)]);
     graph::graph(&mut out, &model.graph)?;
     out.xml.open("rt_info", &[]);

@@ -7,11 +7,11 @@ use std::ops::Range;
 use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{Error, Kind, Result};
 
-use super::super::model::{Edges, Port, Xml, at, child, edges, number};
+use super::super::model::{Edges, PortId, XmlNode, at, child, edges, number};
 
 /// A `<net>` or the element of a graph within a layer.
 pub(super) struct Net<'a> {
-    pub(super) xml: Xml<'a>,
+    pub(super) xml: XmlNode<'a>,
     pub(super) layers: Vec<Layer<'a>>,
     pub(super) edges: Edges<'a>,
     /// By node: which of the layers it is.
@@ -21,9 +21,9 @@ pub(super) struct Net<'a> {
 /// A layer, and its ports in order.
 #[derive(Clone)]
 pub(super) struct Layer<'a> {
-    pub(super) xml: Xml<'a>,
+    pub(super) xml: XmlNode<'a>,
     pub(super) id: i64,
-    pub(super) sort: Sort,
+    pub(super) sort: LayerSort,
     pub(super) inputs: Vec<Side<'a>>,
     pub(super) outputs: Vec<Side<'a>>,
 }
@@ -31,14 +31,14 @@ pub(super) struct Layer<'a> {
 /// A port, and the value that goes through it; nothing if nobody reads a constant.
 #[derive(Clone)]
 pub(super) struct Side<'a> {
-    pub(super) xml: Xml<'a>,
+    pub(super) xml: XmlNode<'a>,
     pub(super) id: i64,
     pub(super) value: Option<ValueId>,
 }
 
 /// The kind of a layer.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Sort {
+pub(super) enum LayerSort {
     Parameter,
     Constant,
     Result,
@@ -53,14 +53,14 @@ pub(super) fn not_the_file() -> Error {
 
 impl<'a> Net<'a> {
     /// The layers of a graph, which was read from there.
-    pub(super) fn of(xml: Xml<'a>, graph: &Graph) -> Result<Net<'a>> {
+    pub(super) fn of(xml: XmlNode<'a>, graph: &Graph) -> Result<Net<'a>> {
         let mut net = Net { xml, layers: Vec::new(), edges: edges(xml)?, nodes: Vec::new() };
         let (mut parameters, mut results) = (0, 0);
         let count = |counter: &mut usize| {
             *counter += 1;
             *counter - 1
         };
-        let mut values: HashMap<Port, ValueId> = HashMap::new();
+        let mut values: HashMap<PortId, ValueId> = HashMap::new();
         let list = child(xml, "layers").into_iter().flat_map(|layers| layers.children());
         for layer in list.filter(|child| child.tag_name().name() == "layer") {
             let id = number(layer, "id")?;
@@ -72,11 +72,11 @@ impl<'a> Net<'a> {
                     for port in &mut outputs {
                         port.value = value;
                     }
-                    Sort::Parameter
+                    LayerSort::Parameter
                 }
                 Some("Const") => {
                     outputs.truncate(1);
-                    Sort::Constant
+                    LayerSort::Constant
                 }
                 Some("Result") => {
                     let value = graph.outputs().get(count(&mut results)).copied();
@@ -88,7 +88,7 @@ impl<'a> Net<'a> {
                     for port in &mut inputs {
                         port.value = value;
                     }
-                    Sort::Result
+                    LayerSort::Result
                 }
                 _ => {
                     let index = net.nodes.len();
@@ -99,18 +99,18 @@ impl<'a> Net<'a> {
                     }
                     inputs.iter_mut().zip(&node.inputs).for_each(|(port, id)| port.value = *id);
                     outputs.iter_mut().zip(&node.outputs).for_each(|(port, id)| port.value = *id);
-                    Sort::Node(index)
+                    LayerSort::Node(index)
                 }
             };
             // A Result is connected at port 0, whatever it says.
-            inputs.iter_mut().filter(|_| sort == Sort::Result).for_each(|port| port.id = 0);
+            inputs.iter_mut().filter(|_| sort == LayerSort::Result).for_each(|port| port.id = 0);
             for port in &inputs {
                 let from = net.edges.get(&(id, port.id)).map(|(from, _)| *from);
                 values.extend(from.zip(port.value));
             }
             net.layers.push(Layer { xml: layer, id, sort, inputs, outputs });
         }
-        for layer in net.layers.iter_mut().filter(|layer| layer.sort == Sort::Constant) {
+        for layer in net.layers.iter_mut().filter(|layer| layer.sort == LayerSort::Constant) {
             let id = layer.id;
             layer.outputs.iter_mut().for_each(|port| port.value = values.get(&(id, port.id)).copied());
         }
@@ -124,7 +124,7 @@ impl<'a> Net<'a> {
     }
 }
 
-fn sides<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<Side<'a>>> {
+fn sides<'a>(layer: XmlNode<'a>, side: &str) -> Result<Vec<Side<'a>>> {
     let list = child(layer, side).into_iter().flat_map(|list| list.children());
     list.filter(|child| child.tag_name().name() == "port")
         .map(|xml| Ok(Side { xml, id: number(xml, "id")?, value: None }))
@@ -132,13 +132,13 @@ fn sides<'a>(layer: Xml<'a>, side: &str) -> Result<Vec<Side<'a>>> {
 }
 
 /// Where an element stands, with the space before it.
-pub(super) fn whole(xml: Xml<'_>) -> Range<usize> {
+pub(super) fn whole(xml: XmlNode<'_>) -> Range<usize> {
     let range = xml.range();
     range.start - space_before(xml).len()..range.end
 }
 
 /// The space before an element.
-pub(super) fn space_before(xml: Xml<'_>) -> &str {
+pub(super) fn space_before(xml: XmlNode<'_>) -> &str {
     let before = xml.document().input_text().get(..xml.range().start).unwrap_or_default();
     before.get(before.trim_end().len()..).unwrap_or_default()
 }
@@ -147,7 +147,7 @@ pub(super) fn space_before(xml: Xml<'_>) -> &str {
 ///
 /// # Errors
 /// [`Kind::Unsupported`] if there is so much space around the `=` that its place is not told.
-pub(super) fn value_of(xml: Xml<'_>, name: &str) -> Result<Option<Range<usize>>> {
+pub(super) fn value_of(xml: XmlNode<'_>, name: &str) -> Result<Option<Range<usize>>> {
     let Some(attribute) = xml.attribute_node(name) else { return Ok(None) };
     let (all, range) = (attribute.range(), attribute.range_value());
     let text = xml.document().input_text();
@@ -161,6 +161,6 @@ pub(super) fn value_of(xml: Xml<'_>, name: &str) -> Result<Option<Range<usize>>>
 }
 
 /// Where the last attribute of an element ends.
-pub(super) fn end_of_attributes(xml: Xml<'_>) -> Option<usize> {
+pub(super) fn end_of_attributes(xml: XmlNode<'_>) -> Option<usize> {
     xml.attributes().map(|attribute| attribute.range().end).max()
 }

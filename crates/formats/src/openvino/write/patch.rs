@@ -3,7 +3,7 @@
 use gradus_core::Result;
 use gradus_core::graph::{Extent, Type};
 
-use super::super::model::{Xml, child, text_of};
+use super::super::model::{XmlNode, child, text_of};
 use super::super::shape::{dim_text, extent, precision, shape_text, tensor_type};
 use super::net::{end_of_attributes, space_before, value_of, whole};
 use super::pieces::Patch;
@@ -11,7 +11,7 @@ use super::text::escaped;
 
 /// Another element type and other dimensions of a port, if it has others. Of what nothing is known,
 /// nothing is said.
-pub(super) fn retyped(port: Xml<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
+pub(super) fn retyped(port: XmlNode<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
     let Some(Type::Tensor(dtype, extents)) = of else { return Ok(Vec::new()) };
     let extents = extents.as_deref().unwrap_or_default();
     let mut patches = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn retyped(port: Xml<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
 }
 
 /// Another shape of a `Parameter`, if it has another.
-pub(super) fn retyped_parameter(layer: Xml<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
+pub(super) fn retyped_parameter(layer: XmlNode<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
     let Some(data) = child(layer, "data") else { return Ok(Vec::new()) };
     let Some(Type::Tensor(_, extents)) = of else { return Ok(Vec::new()) };
     let known = |extents: &[Extent]| shape_text(Some(extents));
@@ -62,7 +62,7 @@ pub(super) fn retyped_parameter(layer: Xml<'_>, of: Option<&Type>) -> Result<Vec
 }
 
 /// Other names of the tensor at a port; none are none to be said.
-pub(super) fn named(port: Xml<'_>, names: &str) -> Result<Option<Patch>> {
+pub(super) fn named(port: XmlNode<'_>, names: &str) -> Result<Option<Patch>> {
     if names.is_empty() || port.attribute("names") == Some(names) {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use gradus_core::convert::u64_of;
 use gradus_core::{Kind, Result};
 
-use super::super::model::{Xml, at, child, number};
+use super::super::model::{XmlNode, at, child, number};
 use super::bin::{Laid, part};
 use super::fresh;
 use super::net::value_of;
@@ -75,9 +75,9 @@ impl Offsets {
     ///
     /// # Errors
     /// [`Kind::Syntax`] if a constant is not in the file.
-    pub(super) fn of(root: Xml<'_>, len: usize) -> Result<Offsets> {
+    pub(super) fn of(root: XmlNode<'_>, len: usize) -> Result<Offsets> {
         let mut offsets = Offsets { all: Vec::new(), movable: true, len };
-        for xml in root.descendants().filter(Xml::is_element) {
+        for xml in root.descendants().filter(XmlNode::is_element) {
             if xml.tag_name().name() == "layer" && xml.attribute("type") == Some("Const") {
                 let Some(data) = child(xml, "data") else { continue };
                 let (number, size) = (number(data, "offset")?, number(data, "size")?);

@@ -9,18 +9,18 @@ pub(super) const MARK: char = '\0';
 
 /// Elements that are written one behind the other.
 #[derive(Debug)]
-pub(super) struct Xml {
+pub(super) struct XmlWriter {
     pub(super) text: String,
     /// The text before an element that is not within another of these.
     indent: String,
     pub(super) depth: usize,
 }
 
-impl Xml {
+impl XmlWriter {
     /// Nothing yet; elements stand in lines that begin like this. Without a line feed in it, there
     /// are no lines.
-    pub(super) fn new(indent: &str) -> Xml {
-        Xml { text: String::new(), indent: indent.to_owned(), depth: 0 }
+    pub(super) fn new(indent: &str) -> XmlWriter {
+        XmlWriter { text: String::new(), indent: indent.to_owned(), depth: 0 }
     }
 
     fn line(&mut self) {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn elements_stand_in_lines_and_text_is_escaped() {
-        let mut xml = Xml::new("\n\t");
+        let mut xml = XmlWriter::new("\n\t");
         xml.open("a", &[("name", "1 < 2 & \"x\"\u{1}\n")]);
         xml.leaf("b", &[]);
         xml.element("dim", "-1");

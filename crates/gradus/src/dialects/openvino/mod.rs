@@ -9,11 +9,11 @@ use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Result, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::op::{Compute, EvalCx};
+use crate::op::{Compute, EvalContext};
 
 /// Calls a function that standards share with these attributes and inputs.
 pub(crate) fn called(
-    cx: &mut EvalCx<'_>,
+    cx: &mut EvalContext<'_>,
     compute: Compute,
     attributes: Vec<(&str, Content)>,
     inputs: &[Option<Value>],
@@ -23,7 +23,7 @@ pub(crate) fn called(
 
 /// The same, of a function that asks for the operator's name.
 pub(crate) fn called_as(
-    cx: &mut EvalCx<'_>,
+    cx: &mut EvalContext<'_>,
     operator: &'static str,
     compute: Compute,
     attributes: Vec<(&str, Content)>,
@@ -35,12 +35,12 @@ pub(crate) fn called_as(
     let (outputs, frame) = (cx.outputs, cx.frame);
     compute(
         &Attributes::new(&attributes),
-        &mut EvalCx { inputs: &inputs, operator, outputs, signature: None, frame, run: cx.run },
+        &mut EvalContext { inputs: &inputs, operator, outputs, signature: None, frame, run: cx.run },
     )
 }
 
 /// An input, if it is given.
-pub(crate) fn input(cx: &EvalCx<'_>, index: usize) -> Option<Value> {
+pub(crate) fn input(cx: &EvalContext<'_>, index: usize) -> Option<Value> {
     cx.inputs.get(index).copied().flatten().cloned()
 }
 

@@ -9,22 +9,22 @@ use gradus_core::graph::{self, Builder, Content, Node, Standard};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Result, Shape, Tensor};
 
-use crate::conversion::node::{Cx, cannot};
-use crate::conversion::open;
-use crate::conversion::target::{NONE, Target, V};
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot};
 use crate::conversion::types::{numbered, same, told};
+use crate::conversion::writer::{GraphWriter, NONE, NewValue};
 use crate::dialects::paddle::lowered;
 use crate::fact::Fact;
 use crate::model::Model;
 use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
-use crate::program::Options;
+use crate::program::RunOptions;
 
-fn facts(cx: &Cx<'_, '_>) -> Vec<Option<Fact>> {
+fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
     (0..cx.count()).map(|input| cx.has(input).then(|| cx.fact(input).clone())).collect()
 }
 
 /// Copies the graph that the node stands for.
-pub(crate) fn graph_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let graph = lowered::graph(cx.node, &facts(cx))?;
     let mut values = HashMap::new();
     for (input, &id) in graph.inputs().iter().enumerate() {
@@ -105,33 +105,33 @@ fn gives_floats(node: &Node, of_floats: bool) -> bool {
 }
 
 /// Notes what an operator of ONNX leaves open, for floats.
-fn note(cx: &mut Cx<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
+fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
     if &*cx.node.operator.name == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
         cx.edges("axes of which the extent is not known before a run are taken to have one element");
     }
     if !of_floats {
         if operator == "Pow" {
-            cx.edges(open::POWER);
+            cx.edges(caveats::POWER);
         }
         return;
     }
     match operator {
         "Cos" | "Erf" | "Exp" | "Log" | "Pow" | "Sigmoid" | "Sin" | "Softmax" | "Tanh" => {
-            cx.rounding(open::FUNCTION);
+            cx.rounding(caveats::FUNCTION);
         }
-        "MatMul" | "ReduceMean" | "ReduceProd" | "ReduceSum" => cx.rounding(open::ORDER),
+        "MatMul" | "ReduceMean" | "ReduceProd" | "ReduceSum" => cx.rounding(caveats::ORDER),
         "Mod" => cx.rounding("the texts do not say that the remainder of floats is exact"),
-        "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(open::NAN),
-        "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(open::CAST),
+        "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(caveats::NAN),
+        "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(caveats::CAST),
         _ => {}
     }
 }
 
 /// A graph of the node, which sees what is around it in both standards.
-fn nested(cx: &mut Cx<'_, '_>, name: &str, lead: &[(&str, DType)]) -> Result<Content> {
+fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)]) -> Result<Content> {
     let (_, inner, number) = cx.graph(name)?;
     let mut scope = cx.scope.inner(cx.conversion, inner, cx.node, cx.index, number);
-    let mut target = Target::new(cx.target.standard, cx.target.opset);
+    let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
     for (place, &id) in inner.inputs().iter().enumerate() {
         let declared = match lead.get(place) {
             Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
@@ -166,7 +166,7 @@ fn nested(cx: &mut Cx<'_, '_>, name: &str, lead: &[(&str, DType)]) -> Result<Con
     Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
 }
 
-pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let condition = cx.truth(0)?;
     let yes = nested(cx, "then_branch", &[])?;
     let no = nested(cx, "else_branch", &[])?;
@@ -174,7 +174,7 @@ pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.put_many("If", &[condition], &[("then_branch", yes), ("else_branch", no)], outputs)
 }
 
-pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut inputs = vec![cx.maybe(0)?, cx.truth(1)?];
     for input in 2..cx.count() {
         inputs.push(cx.input(input)?);
@@ -188,7 +188,7 @@ pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 const MOST_BYTES: u128 = 1 << 24;
 
 /// Describes what the node computes, if all that it needs is known, and it is not too long.
-fn computed(cx: &Cx<'_, '_>, dtype: DType) -> Result<Option<Tensor>> {
+fn computed(cx: &ConvertContext<'_, '_>, dtype: DType) -> Result<Option<Tensor>> {
     let mut builder = Builder::new("");
     let mut names = Vec::new();
     for input in 0..cx.count() {
@@ -210,14 +210,14 @@ fn computed(cx: &Cx<'_, '_>, dtype: DType) -> Result<Option<Tensor>> {
     builder.output("output");
     let mut alone = graph::Model::new(Standard::Paddle);
     alone.graph = builder.finish()?;
-    let results = Model::from_source(alone).run(&HashMap::new(), &[], &Options::default())?;
+    let results = Model::from_source(alone).run(&HashMap::new(), &[], &RunOptions::default())?;
     let (_, value) = results.first().ok_or_else(|| cannot("the sequence has no output"))?;
     value.tensor().cloned().map(Some)
 }
 
 /// A sequence. What is known becomes the constant that it is, bit for bit; otherwise it is computed
 /// in float64, and rounded at every step.
-pub(crate) fn space(cx: &mut Cx<'_, '_>, base: Option<usize>) -> Result<Vec<V>> {
+pub(crate) fn space(cx: &mut ConvertContext<'_, '_>, base: Option<usize>) -> Result<Vec<NewValue>> {
     let dtype = match cx.attributes.dtype("dtype")? {
         Some(dtype) => dtype,
         None => cx.dtype(0)?,
@@ -253,19 +253,19 @@ pub(crate) fn space(cx: &mut Cx<'_, '_>, base: Option<usize>) -> Result<Vec<V>> 
 }
 
 /// An input of one element as a scalar of float64, cast to the type of the elements before.
-fn double(cx: &mut Cx<'_, '_>, input: usize, dtype: DType) -> Result<V> {
+fn double(cx: &mut ConvertContext<'_, '_>, input: usize, dtype: DType) -> Result<NewValue> {
     let (mut value, none, own) = (cx.input(input)?, cx.list(&[]), cx.dtype(input)?);
     value = cx.put("Reshape", &[value, none], &[])?;
     if own != dtype {
         if own.is_float() && dtype.is_integer() {
-            cx.edges(open::CAST);
+            cx.edges(caveats::CAST);
         }
         value = cx.put("Cast", &[value], &[numbered("to", dtype)?])?;
     }
     cx.put("Cast", &[value], &[numbered("to", DType::F64)?])
 }
 
-fn whole(cx: &mut Cx<'_, '_>, input: usize) -> Result<V> {
+fn whole(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
     let (value, none) = (cx.input(input)?, cx.list(&[]));
     let value = cx.put("Reshape", &[value, none], &[])?;
     if cx.dtype(input)? == DType::I64 {

@@ -13,9 +13,9 @@ use gradus_core::convert::{self, Rules};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor};
 
-use crate::dialects::paddle::lowering::{Lowering, V};
+use crate::dialects::paddle::lowering::{LoweredValue, Lowering};
 
-pub(crate) fn same(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn same(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     Ok(vec![l.apply("Identity", &[x], &[])?])
 }
@@ -25,7 +25,7 @@ fn dtype(l: &Lowering<'_>) -> Result<DType> {
     Ok(l.dtype("dtype")?.unwrap_or(DType::F32))
 }
 
-pub(crate) fn full(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn full(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let missing = || Error::new(Kind::Graph, "attribute \"value\" is missing");
     let value = match l.attributes.get("value") {
         Some(Content::Tensor(value)) => value.tensor()?,
@@ -37,13 +37,13 @@ pub(crate) fn full(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("ConstantOfShape", &[dims], &[("value", Content::Tensor(value.into()))])?])
 }
 
-pub(crate) fn full_int_array(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn full_int_array(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let values = Tensor::vector(l.attributes.ints("value")?.unwrap_or(&[]));
     let dtype = l.dtype("dtype")?.unwrap_or(DType::I64);
     Ok(vec![l.constant(convert::cast(&values, dtype, Rules::IEEE)?)?])
 }
 
-pub(crate) fn full_like(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn full_like(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let value = if l.has(1) {
         l.input(1)?
@@ -59,20 +59,25 @@ pub(crate) fn full_like(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     filled(l, value, dims, dtype)
 }
 
-pub(crate) fn full_with_tensor(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn full_with_tensor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (value, dims, dtype) = (l.input(0)?, l.input(1)?, dtype(l)?);
     let dims = l.cast(dims, DType::I64)?;
     filled(l, value, dims, dtype)
 }
 
 /// The only element of a value, so often as the dimensions say.
-fn filled(l: &mut Lowering<'_>, value: V, dims: V, dtype: DType) -> Result<Vec<V>> {
+fn filled(
+    l: &mut Lowering<'_>,
+    value: LoweredValue,
+    dims: LoweredValue,
+    dtype: DType,
+) -> Result<Vec<LoweredValue>> {
     let value = l.cast(value, dtype)?;
     let value = l.reshape(value, &[])?;
     Ok(vec![l.apply("Expand", &[value, dims], &[])?])
 }
 
-pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let numbers: Vec<Number> = match l.attributes.get("values") {
         Some(Content::Ints(values)) => values.iter().map(|&value| Number::Int(value.into())).collect(),
         Some(Content::Floats(values)) => values.iter().map(|&value| Number::Float(value.into())).collect(),
@@ -90,7 +95,7 @@ pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.constant(Tensor::from_numbers(dtype(l)?, dims, numbers, Rules::IEEE)?)?])
 }
 
-pub(crate) fn arange(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn arange(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let to = match l.dtype("dtype")? {
         Some(dtype) => dtype,
         None => l.dtype_of(0)?,
@@ -104,26 +109,26 @@ pub(crate) fn arange(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("Range", &scalars, &[])?])
 }
 
-fn shape(l: &mut Lowering<'_>, dtype: DType) -> Result<Vec<V>> {
+fn shape(l: &mut Lowering<'_>, dtype: DType) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let extents = l.shape(x)?;
     Ok(vec![if dtype == DType::I64 { extents } else { l.cast(extents, dtype)? }])
 }
 
-pub(crate) fn cast(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn cast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, to) = (l.input(0)?, dtype(l)?);
     Ok(vec![l.cast(x, to)?])
 }
 
-pub(crate) fn shape_lower(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn shape_lower(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     shape(l, DType::I32)
 }
 
-pub(crate) fn shape64(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn shape64(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     shape(l, DType::I64)
 }
 
-pub(crate) fn numel(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn numel(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     Ok(vec![l.apply("Size", &[x], &[])?])
 }

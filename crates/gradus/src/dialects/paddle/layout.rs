@@ -14,10 +14,10 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Result};
 
-use crate::dialects::paddle::lowering::{Lowering, V, along, axis, not_known};
+use crate::dialects::paddle::lowering::{LoweredValue, Lowering, along, axis, not_known};
 
 /// The list of integers that an attribute or an input says, as int64.
-fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<V> {
+fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<LoweredValue> {
     if let Some(values) = l.attributes.ints(name)? {
         let values = values.to_vec();
         return l.list(&values);
@@ -28,7 +28,7 @@ fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<V> {
     if l.dtype_of(input)? == DType::I64 { Ok(flat) } else { l.cast(flat, DType::I64) }
 }
 
-pub(crate) fn with_list(l: &mut Lowering<'_>, operator: &str, name: &str) -> Result<Vec<V>> {
+pub(crate) fn with_list(l: &mut Lowering<'_>, operator: &str, name: &str) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let list = list(l, name, 1)?;
     Ok(vec![l.apply(operator, &[x, list], &[])?])
@@ -40,17 +40,17 @@ fn constant_axis(l: &Lowering<'_>, rank: usize, default: Option<i64>) -> Result<
     axis(named.ok_or_else(|| not_known("the axis is computed".to_owned()))?, rank)
 }
 
-fn inputs(l: &Lowering<'_>) -> Result<Vec<V>> {
+fn inputs(l: &Lowering<'_>) -> Result<Vec<LoweredValue>> {
     (0..l.count()).map(|input| l.input(input)).collect()
 }
 
-pub(crate) fn concat(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn concat(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let parts = inputs(l)?;
     let axis = constant_axis(l, l.rank_of(0)?, None)?;
     Ok(vec![l.apply("Concat", &parts, &[along(axis)])?])
 }
 
-pub(crate) fn stack(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn stack(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let axis = constant_axis(l, l.rank_of(0)? + 1, Some(0))?;
     let at = l.list(&[i64_of(axis)])?;
     let parts = inputs(l)?.into_iter().map(|part| l.apply("Unsqueeze", &[part, at], &[]));
@@ -58,7 +58,7 @@ pub(crate) fn stack(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("Concat", &parts, &[along(axis)])?])
 }
 
-pub(crate) fn split(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn split(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
     let axis = constant_axis(l, l.rank_of(0)?, None)?;
     let open = l.attributes.ints("sections")?.filter(|sections| sections.contains(&-1)).map(<[_]>::to_vec);
@@ -79,7 +79,7 @@ pub(crate) fn split(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     l.apply_many("Split", &[x, sizes], &[along(axis)], outputs)
 }
 
-pub(crate) fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
     let (axis, count) =
         (constant_axis(l, l.rank_of(0)?, None)?, l.attributes.int("num")?.unwrap_or(i64_of(outputs)));
@@ -97,7 +97,7 @@ pub(crate) fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     l.apply_many("Split", &[x, sizes], &[along(axis)], outputs)
 }
 
-pub(crate) fn unbind(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn unbind(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
     let axis = constant_axis(l, l.rank_of(0)?, Some(0))?;
     let (sizes, at) = (l.list(&vec![1; outputs])?, l.list(&[i64_of(axis)])?);
@@ -105,14 +105,14 @@ pub(crate) fn unbind(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     parts.into_iter().map(|part| l.apply("Squeeze", &[part, at], &[])).collect()
 }
 
-pub(crate) fn slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, starts, ends) = (l.input(0)?, list(l, "starts", 1)?, list(l, "ends", 2)?);
     let axes = list(l, "axes", usize::MAX)?;
     let part = l.apply("Slice", &[x, starts, ends, axes], &[])?;
     Ok(vec![decreased(l, part)?])
 }
 
-pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, starts, mut ends) = (l.input(0)?, list(l, "starts", 1)?, list(l, "ends", 2)?);
     let forwards =
         l.attributes.ints("strides")?.is_some_and(|strides| strides.iter().all(|&stride| stride > 0));
@@ -133,7 +133,7 @@ pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<V>> {
 }
 
 /// Without the axes that the attribute names: of each, one element was taken.
-fn decreased(l: &mut Lowering<'_>, part: V) -> Result<V> {
+fn decreased(l: &mut Lowering<'_>, part: LoweredValue) -> Result<LoweredValue> {
     match l.attributes.ints("decrease_axis")? {
         Some(axes) if !axes.is_empty() => {
             let axes = axes.to_vec();
@@ -144,7 +144,7 @@ fn decreased(l: &mut Lowering<'_>, part: V) -> Result<V> {
     }
 }
 
-pub(crate) fn flatten(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn flatten(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     if rank == 0 {
         return Ok(vec![l.reshape(x, &[1])?]);
@@ -161,7 +161,7 @@ pub(crate) fn flatten(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("Reshape", &[x, dims], &[("allowzero", Content::Int(1))])?])
 }
 
-pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dims) = (l.input(0)?, l.dims_of(0)?.to_vec());
     let Some(named) = l.attributes.ints("axis")?.map(<[_]>::to_vec) else {
         return with_list(l, "Squeeze", "axis");
@@ -184,7 +184,7 @@ pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("Squeeze", &[x, axes], &[])?])
 }
 
-pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let Some(axes) = l.attributes.ints("axis")?.map(<[_]>::to_vec) else {
         return with_list(l, "Unsqueeze", "axis");
     };
@@ -196,14 +196,14 @@ pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![value])
 }
 
-pub(crate) fn expand(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn expand(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, target) = (l.input(0)?, list(l, "shape", 1)?);
     // A dimension of 1 is one that is kept.
     let target = l.apply("Abs", &[target], &[])?;
     Ok(vec![l.apply("Expand", &[x, target], &[])?])
 }
 
-pub(crate) fn expand_as(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn expand_as(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.has(1) {
         return with_list(l, "Expand", "target_shape");
     }
@@ -212,7 +212,7 @@ pub(crate) fn expand_as(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("Expand", &[x, target], &[])?])
 }
 
-pub(crate) fn tile(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn tile(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut x, rank) = (l.input(0)?, l.rank_of(0)?);
     let count = match l.attributes.ints("repeat_times")? {
         Some(repeats) => repeats.len(),
@@ -230,7 +230,7 @@ pub(crate) fn tile(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("Tile", &[x, repeats], &[])?])
 }
 
-pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, mut index) = (l.input(0)?, l.input(1)?);
     let axis = constant_axis(l, l.rank_of(0)?, if l.has(2) { None } else { Some(0) })?;
     if !matches!(l.dtype_of(1)?, DType::I32 | DType::I64) {
@@ -242,19 +242,19 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("Gather", &[x, index], &[along(axis)])?])
 }
 
-pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let perm = l.attributes.ints("perm")?.unwrap_or(&[]).iter().map(|&each| axis(each, rank).map(i64_of));
     let perm = perm.collect::<Result<Vec<_>>>()?;
     Ok(vec![l.apply("Transpose", &[x], &[("perm", Content::Ints(perm))])?])
 }
 
-pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, l.input(1)?];
     Ok(vec![l.apply("GatherND", &inputs, &[])?])
 }
 
-pub(crate) fn where_lower(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn where_lower(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, l.input(1)?, l.input(2)?];
     Ok(vec![l.apply("Where", &inputs, &[])?])
 }

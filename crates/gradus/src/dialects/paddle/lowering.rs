@@ -9,16 +9,16 @@ use gradus_formats::onnx::{NEWEST_OPSET, number_of};
 
 use crate::attributes::Attributes;
 use crate::fact::Fact;
-use crate::infer::{Cx, Outcome, Stop};
-use crate::op::{EvalCx, NodeCx, Op};
-use crate::program::{Compiler, Options, Program};
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::op::{BuildContext, EvalContext, Op};
+use crate::program::{Compiler, Program, RunOptions};
 
 /// Writes the graph of a node; gives the values that are the node's outputs.
-pub(crate) type Lower = fn(&mut Lowering<'_>) -> Result<Vec<V>>;
+pub(crate) type Lower = fn(&mut Lowering<'_>) -> Result<Vec<LoweredValue>>;
 
 /// A value of the graph that is written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct V(usize);
+pub(crate) struct LoweredValue(usize);
 
 /// The facts about an input that the graph of a node may depend on, beside its attributes.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,9 +90,9 @@ impl Lowering<'_> {
     }
 
     /// An input.
-    pub(crate) fn input(&self, index: usize) -> Result<V> {
+    pub(crate) fn input(&self, index: usize) -> Result<LoweredValue> {
         let missing = || Error::new(Kind::Graph, format!("input {index} is missing"));
-        self.has(index).then_some(V(index)).ok_or_else(missing)
+        self.has(index).then_some(LoweredValue(index)).ok_or_else(missing)
     }
 
     fn known(&self, index: usize) -> Option<&Known> {
@@ -132,13 +132,18 @@ pub(crate) fn not_known(message: String) -> Error {
 
 /// The graph.
 impl Lowering<'_> {
-    fn next(&mut self) -> V {
+    fn next(&mut self) -> LoweredValue {
         self.values += 1;
-        V(self.values - 1)
+        LoweredValue(self.values - 1)
     }
 
     /// Applies an ONNX operator.
-    pub(crate) fn apply(&mut self, name: &str, inputs: &[V], attributes: &[(&str, Content)]) -> Result<V> {
+    pub(crate) fn apply(
+        &mut self,
+        name: &str,
+        inputs: &[LoweredValue],
+        attributes: &[(&str, Content)],
+    ) -> Result<LoweredValue> {
         let output = self.next();
         self.push(name, inputs, &[output], attributes)?;
         Ok(output)
@@ -148,10 +153,10 @@ impl Lowering<'_> {
     pub(crate) fn apply_many(
         &mut self,
         name: &str,
-        inputs: &[V],
+        inputs: &[LoweredValue],
         attributes: &[(&str, Content)],
         outputs: usize,
-    ) -> Result<Vec<V>> {
+    ) -> Result<Vec<LoweredValue>> {
         let outputs: Vec<_> = (0..outputs).map(|_| self.next()).collect();
         self.push(name, inputs, &outputs, attributes)?;
         Ok(outputs)
@@ -160,11 +165,11 @@ impl Lowering<'_> {
     fn push(
         &mut self,
         name: &str,
-        inputs: &[V],
-        outputs: &[V],
+        inputs: &[LoweredValue],
+        outputs: &[LoweredValue],
         attributes: &[(&str, Content)],
     ) -> Result<()> {
-        let keys = |values: &[V]| values.iter().copied().map(key).collect::<Vec<_>>();
+        let keys = |values: &[LoweredValue]| values.iter().copied().map(key).collect::<Vec<_>>();
         let (inputs, outputs) = (keys(inputs), keys(outputs));
         let inputs: Vec<_> = inputs.iter().map(String::as_str).collect();
         let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
@@ -172,37 +177,37 @@ impl Lowering<'_> {
     }
 
     /// A constant.
-    pub(crate) fn constant(&mut self, tensor: Tensor) -> Result<V> {
+    pub(crate) fn constant(&mut self, tensor: Tensor) -> Result<LoweredValue> {
         let value = self.next();
         self.builder.constant(&key(value), tensor.into())?;
         Ok(value)
     }
 
     /// A list of int64.
-    pub(crate) fn list(&mut self, values: &[i64]) -> Result<V> {
+    pub(crate) fn list(&mut self, values: &[i64]) -> Result<LoweredValue> {
         self.constant(Tensor::vector(values))
     }
 
     /// A value in another element type.
-    pub(crate) fn cast(&mut self, value: V, to: DType) -> Result<V> {
+    pub(crate) fn cast(&mut self, value: LoweredValue, to: DType) -> Result<LoweredValue> {
         let number =
             number_of(to).ok_or_else(|| Error::new(Kind::Type, format!("{to} is not a type of ONNX")))?;
         self.apply("Cast", &[value], &[("to", Content::Int(number))])
     }
 
     /// The same elements in another shape.
-    pub(crate) fn reshape(&mut self, value: V, dims: &[i64]) -> Result<V> {
+    pub(crate) fn reshape(&mut self, value: LoweredValue, dims: &[i64]) -> Result<LoweredValue> {
         let dims = self.list(dims)?;
         self.apply("Reshape", &[value, dims], &[])
     }
 
     /// The dimensions of a value.
-    pub(crate) fn shape(&mut self, value: V) -> Result<V> {
+    pub(crate) fn shape(&mut self, value: LoweredValue) -> Result<LoweredValue> {
         self.apply("Shape", &[value], &[])
     }
 }
 
-fn key(value: V) -> String {
+fn key(value: LoweredValue) -> String {
     format!("v{}", value.0)
 }
 
@@ -210,7 +215,7 @@ fn key(value: V) -> String {
 pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Result<Graph> {
     let mut builder = Builder::new(&node.operator.name);
     for index in 0..inputs.len() {
-        builder.define(&key(V(index)), Origin::Input)?;
+        builder.define(&key(LoweredValue(index)), Origin::Input)?;
     }
     let mut lowering = Lowering {
         node,
@@ -238,13 +243,13 @@ pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Resu
 struct Lowered {
     node: Node,
     lower: Lower,
-    options: Options,
+    options: RunOptions,
     /// The last graph, and what was known of the inputs that it was written for.
     last: Mutex<Option<(Inputs, Arc<Program>)>>,
 }
 
 /// Builds the operator that runs the graph.
-pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let lower = cx.row.lower.expect("only rows that are lowered name this");
     let (node, options) = (cx.node.clone(), cx.compiler.options());
     Ok(Box::new(Lowered { node, lower, options, last: Mutex::default() }))
@@ -266,21 +271,21 @@ impl Lowered {
 }
 
 impl Op for Lowered {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let program = self.program(cx.inputs.iter().map(|value| value.map(Known::of_value)).collect())?;
         program.run(cx.inputs.iter().map(|value| value.cloned()).collect(), &[], cx.run)
     }
 }
 
 /// Facts about the outputs: what the graph says.
-pub(crate) fn infer(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn infer(cx: &mut InferContext<'_, '_>) -> InferResult {
     let lower = cx.row.and_then(|row| row.lower).expect("only rows that are lowered name this");
     let facts: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
     let known: Vec<_> =
         (0..cx.count()).map(|input| cx.has(input).then(|| Known::of_fact(&facts[input]))).collect();
     let graph = graph(cx.node, &known, lower).map_err(|error| match error.kind() {
-        Kind::Unsupported => Stop::unknown(error.message().to_owned()),
-        _ => Stop::Wrong(error),
+        Kind::Unsupported => InferError::unknown(error.message().to_owned()),
+        _ => InferError::Invalid(error),
     })?;
     Ok(cx.lowered(&graph, facts))
 }

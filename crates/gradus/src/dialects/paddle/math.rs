@@ -13,20 +13,20 @@ use gradus_core::convert::{self, Rules};
 use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result, Tensor};
 
-use crate::dialects::paddle::lowering::{Lowering, V, int};
+use crate::dialects::paddle::lowering::{LoweredValue, Lowering, int};
 
-pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
+pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     Ok(vec![l.apply(operator, &[x], &[])?])
 }
 
-pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
+pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let (x, y) = (l.input(0)?, l.input(1)?);
     Ok(vec![l.apply(operator, &[x, y], &[])?])
 }
 
 /// For any type, what is not zero is true.
-pub(crate) fn logical(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
+pub(crate) fn logical(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let mut inputs = (0..l.count()).map(|input| l.input(input)).collect::<Result<Vec<_>>>()?;
     for (index, value) in inputs.iter_mut().enumerate() {
         if l.dtype_of(index)? != DType::Bool {
@@ -37,12 +37,12 @@ pub(crate) fn logical(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
 }
 
 /// A number of the type of the first input.
-fn number(l: &mut Lowering<'_>, value: f64) -> Result<V> {
+fn number(l: &mut Lowering<'_>, value: f64) -> Result<LoweredValue> {
     let dtype = l.dtype_of(0)?;
     l.constant(convert::cast(&Tensor::scalar(value), dtype, Rules::IEEE)?)
 }
 
-pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, y, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
     let plain = l.apply("Div", &[x, y], &[])?;
     if matches!(dtype.class(), Class::Unsigned) {
@@ -70,7 +70,7 @@ pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("Where", &[by_zero, plain, floor], &[])?])
 }
 
-pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let factor = if l.has(1) {
         let given = l.input(1)?;
@@ -88,14 +88,14 @@ pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply(second.0, &[value, second.1], &[])?])
 }
 
-pub(crate) fn increment(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn increment(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let by = l.float("value")?.unwrap_or(1.0);
     let by = number(l, by)?;
     Ok(vec![l.apply("Add", &[x, by], &[])?])
 }
 
-pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut operands = [l.input(0)?, l.input(1)?];
     for (index, name) in ["transpose_x", "transpose_y"].into_iter().enumerate() {
         let rank = l.rank_of(index)?;
@@ -108,7 +108,7 @@ pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<V>> {
     Ok(vec![l.apply("MatMul", &operands, &[])?])
 }
 
-pub(crate) fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
+pub(crate) fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let mut x = l.input(0)?;
     if let Some(to) = l.dtype("dtype")?
         && l.dtype_of(0)? != to
@@ -131,12 +131,12 @@ pub(crate) fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<V>> {
     Ok(vec![l.apply(operator, &inputs, &[keep])?])
 }
 
-pub(crate) fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [equal] = *binary(l, "Equal")? else { return Ok(vec![]) };
     Ok(vec![l.apply("Not", &[equal], &[])?])
 }
 
-pub(crate) fn softmax(l: &mut Lowering<'_>) -> Result<Vec<V>> {
+pub(crate) fn softmax(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, axis) = (l.input(0)?, l.attributes.int("axis")?.unwrap_or(-1));
     Ok(vec![l.apply("Softmax", &[x], &[int("axis", axis)])?])
 }

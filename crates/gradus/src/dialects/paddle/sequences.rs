@@ -8,7 +8,7 @@
 //!
 //! The result has one axis, as long as the number says, and the type `dtype`; the inputs are cast
 //! to it first. Elements are exact, rounded once. With
-//! [`Options::profile`](crate::Options::profile) they are those that the program gives.
+//! [`RunOptions::profile`](crate::Options::profile) they are those that the program gives.
 //!
 //! Source: the design of `paddle.logspace`, and `LogspaceInferMeta`.
 
@@ -20,8 +20,8 @@ use gradus_sequences::{LinspacePlan, LogspacePlan, Plan, SpaceError};
 use crate::dialects::paddle::{lowering, one, signature};
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
-use crate::infer::{Cx, Outcome, Stop};
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::schema::{Param, Signature};
 
 pub(crate) const LINSPACE: &[Signature] =
@@ -42,50 +42,51 @@ const LABELS: [&str; 4] =
     ["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "the number of elements"];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Sequence {
+enum PaddleSequence {
     Linspace,
     Logspace,
     Arange,
 }
 
 #[derive(Debug)]
-struct Space {
+struct PaddleSpace {
     /// The type of the elements; nothing if it is that of the first input.
     dtype: Option<DType>,
-    sequence: Sequence,
+    sequence: PaddleSequence,
     /// True if the elements are those that the program gives.
     imitated: bool,
 }
 
-impl Space {
-    fn build(cx: &NodeCx<'_>, sequence: Sequence) -> Result<Box<dyn Op>> {
+impl PaddleSpace {
+    fn build(cx: &BuildContext<'_>, sequence: PaddleSequence) -> Result<Box<dyn Op>> {
         let dtype = cx.attributes.dtype("dtype")?;
         let imitated = cx.compiler.options().profile == Profile::Paddle;
-        Ok(Box::new(Space { dtype, sequence, imitated }))
+        Ok(Box::new(PaddleSpace { dtype, sequence, imitated }))
     }
 
     /// The only element of an input.
-    fn only(cx: &EvalCx<'_>, input: usize) -> Result<Number> {
+    fn only(cx: &EvalContext<'_>, input: usize) -> Result<Number> {
         cx.tensor(input)?.only_number().map_err(|error| cx.wrong(input, &error))
     }
 
     /// The number of elements, which must be an integer.
-    fn num(cx: &EvalCx<'_>) -> Result<Number> {
+    fn num(cx: &EvalContext<'_>) -> Result<Number> {
         let dtype = cx.tensor(NUM)?.dtype();
         if !dtype.is_integer() {
             let error = Error::new(Kind::Type, format!("is {dtype}, but an integer is wanted"));
             return Err(cx.wrong(NUM, &error));
         }
-        Space::only(cx, NUM)
+        PaddleSpace::only(cx, NUM)
     }
 
-    fn dtype(&self, cx: &EvalCx<'_>) -> Result<DType> {
+    fn dtype(&self, cx: &EvalContext<'_>) -> Result<DType> {
         self.dtype.map_or_else(|| Ok(cx.tensor(0)?.dtype()), Ok)
     }
 
     /// The elements as the text says.
-    fn exact(&self, cx: &EvalCx<'_>) -> Result<Tensor> {
-        let (start, stop, num) = (Space::only(cx, 0)?, Space::only(cx, 1)?, Space::num(cx)?);
+    fn exact(&self, cx: &EvalContext<'_>) -> Result<Tensor> {
+        let (start, stop, num) =
+            (PaddleSpace::only(cx, 0)?, PaddleSpace::only(cx, 1)?, PaddleSpace::num(cx)?);
         let (limits, in_use, dtype) = (cx.limits(), cx.in_use(), Some(self.dtype(cx)?));
         let described = |error: SpaceError| match error {
             SpaceError::Samples(0.0) => {
@@ -93,9 +94,9 @@ impl Space {
             }
             error => error.describe(LABELS),
         };
-        if self.sequence == Sequence::Logspace {
-            let plan =
-                LogspacePlan::paddle(start, stop, num, Space::only(cx, 3)?, dtype).map_err(described)?;
+        if self.sequence == PaddleSequence::Logspace {
+            let plan = LogspacePlan::paddle(start, stop, num, PaddleSpace::only(cx, 3)?, dtype)
+                .map_err(described)?;
             return gradus_kernels::tensor(&plan, &limits, in_use);
         }
         let plan = if num.is_zero() {
@@ -108,25 +109,26 @@ impl Space {
     }
 
     /// The elements as the program gives them.
-    fn predicted(&self, cx: &EvalCx<'_>) -> Result<Tensor> {
-        let (start, stop, dtype) = (Space::only(cx, 0)?, Space::only(cx, 1)?, self.dtype(cx)?);
+    fn predicted(&self, cx: &EvalContext<'_>) -> Result<Tensor> {
+        let (start, stop, dtype) = (PaddleSpace::only(cx, 0)?, PaddleSpace::only(cx, 1)?, self.dtype(cx)?);
         let profile = Profile::Paddle;
-        let outcome = if self.sequence == Sequence::Arange {
-            let step = Space::only(cx, 2)?;
+        let outcome = if self.sequence == PaddleSequence::Arange {
+            let step = PaddleSpace::only(cx, 2)?;
             gradus_profiles::range(
                 profile,
                 &RangeCall::new([start, stop, step], cx.tensor(0)?.dtype(), dtype)?,
             )
         } else {
-            let Number::Int(num) = Space::num(cx)? else {
+            let Number::Int(num) = PaddleSpace::num(cx)? else {
                 return Err(cx.wrong(NUM, &Error::new(Kind::Type, "is no integer")));
             };
             let num = i64::try_from(num).unwrap_or(i64::MAX);
             let exponents = LinspaceCall { start, stop, num, endpoint: true, dtype };
             match self.sequence {
-                Sequence::Logspace => {
-                    gradus_profiles::logspace(profile, &LogspaceCall { exponents, base: Space::only(cx, 3)? })
-                }
+                PaddleSequence::Logspace => gradus_profiles::logspace(
+                    profile,
+                    &LogspaceCall { exponents, base: PaddleSpace::only(cx, 3)? },
+                ),
                 _ => gradus_profiles::linspace(profile, &exponents),
             }
         };
@@ -139,21 +141,21 @@ impl Space {
     }
 }
 
-impl Op for Space {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for PaddleSpace {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         Ok(vec![if self.imitated { self.predicted(cx)? } else { self.exact(cx)? }.into()])
     }
 }
 
 /// One axis, as long as the number of elements says; the inputs have one element each.
-pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     for input in 0..cx.count() {
         cx.one_element(input)?;
     }
     let least = i64::from(&*cx.node.operator.name == "logspace");
     let len = match cx.integer(NUM) {
         Some(Dim::Known(len)) if len < least => {
-            return Err(Stop::shape(format!(
+            return Err(InferError::shape(format!(
                 "the number of elements is {len}, but at least {least} is wanted"
             )));
         }
@@ -169,17 +171,17 @@ pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some([len].into())))])
 }
 
-pub(crate) fn linspace(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    Space::build(cx, Sequence::Linspace)
+pub(crate) fn linspace(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    PaddleSpace::build(cx, PaddleSequence::Linspace)
 }
 
-pub(crate) fn logspace(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    Space::build(cx, Sequence::Logspace)
+pub(crate) fn logspace(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    PaddleSpace::build(cx, PaddleSequence::Logspace)
 }
 
-pub(crate) fn arange(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn arange(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     match cx.compiler.options().profile {
-        Profile::Paddle => Space::build(cx, Sequence::Arange),
+        Profile::Paddle => PaddleSpace::build(cx, PaddleSequence::Arange),
         _ => lowering::build(cx),
     }
 }

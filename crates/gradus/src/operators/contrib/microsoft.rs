@@ -8,12 +8,12 @@ use gradus_core::DType;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Fact};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::nn::infer::of;
 
 /// The first input's dimensions; statistics of all but the last axis; and the sum with the skipped
 /// input.
-pub(crate) fn normalised(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn normalised(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, dtype) = (cx.dims(0)?, cx.dtype(0));
     let skips = cx.node.operator.name.starts_with("Skip");
     let mut statistics = dims.to_vec();
@@ -27,7 +27,7 @@ pub(crate) fn normalised(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(dtype, dims.clone()), statistic(), statistic(), of(dtype, dims)])
 }
 
-fn embedded(cx: &mut Cx<'_, '_>, table: usize) -> Outcome {
+fn embedded(cx: &mut InferContext<'_, '_>, table: usize) -> InferResult {
     let (ids, words) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(table, 2)?);
     // The quantised tables have their scales as floats behind them.
     let quantised = cx.node.operator.name.starts_with('Q');
@@ -36,7 +36,7 @@ fn embedded(cx: &mut Cx<'_, '_>, table: usize) -> Outcome {
     Ok(vec![of(dtype, all.clone()), Fact::typed(DType::I32, [ids[0]]), of(dtype, all)])
 }
 
-fn attention(cx: &mut Cx<'_, '_>, past: usize, dtype: Option<DType>) -> Outcome {
+fn attention(cx: &mut InferContext<'_, '_>, past: usize, dtype: Option<DType>) -> InferResult {
     let (dims, weights) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 2)?);
     let third = cx.floor_divide(weights[1], Dim::Known(3));
     let hidden = match cx.attributes.ints("qkv_hidden_sizes")? {
@@ -62,7 +62,7 @@ fn attention(cx: &mut Cx<'_, '_>, past: usize, dtype: Option<DType>) -> Outcome 
     Ok(vec![of(dtype, [dims[0], dims[1], hidden]), present])
 }
 
-pub(crate) fn multi_head(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     let query = cx.dims(0)?;
     let heads = Dim::Known(cx.attributes.int_or("num_heads", 1)?.max(1));
@@ -72,7 +72,9 @@ pub(crate) fn multi_head(cx: &mut Cx<'_, '_>) -> Outcome {
         let present = of(dtype, [batch, heads, len, size]);
         return Ok(vec![of(dtype, [batch, len, hidden]), present.clone(), present]);
     }
-    let [batch, len, width] = *query else { return Err(Stop::shape("the query must have rank 3 or 5")) };
+    let [batch, len, width] = *query else {
+        return Err(InferError::shape("the query must have rank 3 or 5"));
+    };
     let (size_k, kv_len, hidden) = match (cx.known_dims(1).as_deref(), cx.known_dims(2).as_deref()) {
         (Some([_, _, kv_len, size]), Some([_, _, _, size_v])) => {
             (*size, *kv_len, cx.multiply(heads, *size_v))
@@ -80,7 +82,7 @@ pub(crate) fn multi_head(cx: &mut Cx<'_, '_>) -> Outcome {
         (Some([_, kv_len, k]), Some([_, _, v])) => (cx.floor_divide(*k, heads), *kv_len, *v),
         (Some([_, kv_len, _, _, size]), _) => (*size, *kv_len, width),
         _ if !cx.has(1) => (cx.floor_divide(width, heads), len, width),
-        _ => return Err(Stop::unknown("the shape of key or value is not known")),
+        _ => return Err(InferError::unknown("the shape of key or value is not known")),
     };
     let size_v = cx.floor_divide(hidden, heads);
     let total = match (cx.has(6), cx.known_dims(6).as_deref()) {
@@ -95,7 +97,7 @@ pub(crate) fn multi_head(cx: &mut Cx<'_, '_>) -> Outcome {
     ])
 }
 
-pub(crate) fn group_query(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     let query = cx.dims_of_rank(0, 3)?;
     let heads = cx.attributes.int_or("num_heads", 1)?.max(1);
@@ -119,7 +121,7 @@ pub(crate) fn group_query(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(dtype, [query[0], query[1], hidden]), present.clone(), present])
 }
 
-pub(crate) fn gather_quantized(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gather_quantized(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     let axis = cx.axis(cx.attributes.int_or("gather_axis", 0)?, dims.len())?;
     let mut data = dims.to_vec();
@@ -134,30 +136,30 @@ pub(crate) fn gather_quantized(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(cx.dtype(2), all)])
 }
 
-pub(crate) fn skip_group_norm(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn skip_group_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     Ok(vec![of(cx.dtype(0), dims.clone()), of(cx.dtype(0), dims)])
 }
 
-pub(crate) fn embed_layer_normalization(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn embed_layer_normalization(cx: &mut InferContext<'_, '_>) -> InferResult {
     embedded(cx, 2)
 }
 
-pub(crate) fn q_embed_layer_normalization(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn q_embed_layer_normalization(cx: &mut InferContext<'_, '_>) -> InferResult {
     embedded(cx, 2)
 }
 
-pub(crate) fn attention_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn attention_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     attention(cx, 4, dtype)
 }
 
-pub(crate) fn q_attention(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn q_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(3);
     attention(cx, 8, dtype)
 }
 
-pub(crate) fn relative_position_bias(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn relative_position_bias(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims_of_rank(0, 2)?;
     let [q, k] = [1, 2].map(|input| match cx.integer(input) {
         Some(len) => len,
@@ -166,20 +168,20 @@ pub(crate) fn relative_position_bias(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(cx.dtype(0), [Dim::ONE, table[1], q, k])])
 }
 
-pub(crate) fn quantize_linear(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn quantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = if cx.has(2) { cx.dtype(2) } else { Some(DType::U8) };
     Ok(vec![of(dtype, cx.dims(0)?)])
 }
 
-pub(crate) fn dequantize_linear(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn dequantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![of(cx.dtype(1), cx.dims(0)?)])
 }
 
-pub(crate) fn dynamic_quantize_linear(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn dynamic_quantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::U8, cx.dims(0)?), Fact::typed(DType::F32, []), Fact::typed(DType::U8, [])])
 }
 
-pub(crate) fn expand_dims(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn expand_dims(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(axis) = cx.integer(1).and_then(Dim::known) else {
         let dims = cx.any_dims("the axis is not known before the run", dims.len() + 1);
@@ -191,12 +193,12 @@ pub(crate) fn expand_dims(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(cx.dtype(0), all)])
 }
 
-pub(crate) fn torch_embedding(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn torch_embedding(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (table, indices) = (cx.dims_of_rank(0, 2)?, cx.dims(1)?);
     Ok(vec![of(cx.dtype(0), indices.iter().copied().chain([table[1]]).collect::<Vec<_>>())])
 }
 
-pub(crate) fn gemm_fast_gelu(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gemm_fast_gelu(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, weights) = (cx.dims(0)?, cx.dims_of_rank(1, 2)?);
     let mut all = dims.to_vec();
     if let Some(last) = all.last_mut() {
@@ -205,20 +207,20 @@ pub(crate) fn gemm_fast_gelu(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(cx.dtype(0), all)])
 }
 
-pub(crate) fn c_dist(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn c_dist(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (a, b) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(1, 2)?);
     Ok(vec![of(cx.dtype(0), [a[0], b[0]])])
 }
 
-pub(crate) fn n_gram_repeat_block(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn n_gram_repeat_block(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![of(cx.dtype(1), cx.dims(1)?)])
 }
 
-pub(crate) fn is_all_finite(_: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn is_all_finite(_: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::Bool, [])])
 }
 
-pub(crate) fn beam_search(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn beam_search(cx: &mut InferContext<'_, '_>) -> InferResult {
     let batch = cx.dims(0)?.first().copied().unwrap_or(Dim::ONE);
     let len = match cx.integer(1) {
         Some(len) => len,

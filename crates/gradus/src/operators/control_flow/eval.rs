@@ -11,27 +11,27 @@ use gradus_core::graph::Content;
 use gradus_core::tensor::Stack;
 use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::indices;
 use crate::operators::output::allowed;
 use crate::program::Program;
 
 #[derive(Debug)]
-pub(crate) struct If {
+pub(crate) struct IfOp {
     yes: Program,
     no: Program,
 }
 
-impl If {
-    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+impl IfOp {
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let (_, yes) = cx.program("then_branch")?;
         let (_, no) = cx.program("else_branch")?;
-        Ok(Box::new(If { yes, no }))
+        Ok(Box::new(IfOp { yes, no }))
     }
 }
 
-impl Op for If {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for IfOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let condition = cx.tensor(0)?.only_number().map_err(|error| cx.wrong(0, &error))?;
         let branch = if condition.is_zero() { &self.no } else { &self.yes };
         branch.run(Vec::new(), cx.frame, cx.run)
@@ -52,7 +52,7 @@ pub(crate) struct Scan {
 
 impl Scan {
     /// Builds the operator of a node.
-    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let (_, body) = cx.program("body")?;
         let list = |name: &str| match cx.attributes.get(name) {
             Some(Content::Ints(values)) => values.clone(),
@@ -73,7 +73,7 @@ impl Scan {
     }
 
     /// Runs the body for each slice of the scanned tensors.
-    fn scan(&self, cx: &mut EvalCx<'_>, state: Vec<Value>, scanned: &[Tensor]) -> Result<Vec<Value>> {
+    fn scan(&self, cx: &mut EvalContext<'_>, state: Vec<Value>, scanned: &[Tensor]) -> Result<Vec<Value>> {
         let at = |list: &[i64], index: usize| list.get(index).copied().unwrap_or(0);
         let axes = scanned
             .iter()
@@ -138,7 +138,7 @@ impl Scan {
 }
 
 /// The slice at an index of an axis, without the axis.
-pub(crate) fn slice(cx: &EvalCx<'_>, tensor: &Tensor, axis: usize, index: usize) -> Result<Tensor> {
+pub(crate) fn slice(cx: &EvalContext<'_>, tensor: &Tensor, axis: usize, index: usize) -> Result<Tensor> {
     let dims = tensor.shape().dims();
     let mut indices = indices::all(dims);
     indices[axis] = vec![index];
@@ -149,7 +149,7 @@ pub(crate) fn slice(cx: &EvalCx<'_>, tensor: &Tensor, axis: usize, index: usize)
 }
 
 impl Op for Scan {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let skipped = usize::from(self.batched);
         if self.batched && cx.has(0) {
             return Err(Error::new(Kind::Unsupported, "lengths of sequences are not run"));

@@ -20,7 +20,7 @@ use gradus_core::convert::{small_u32, usize_of_i64};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop, Visit};
+use crate::infer::{InferContext, InferError, InferResult, Visit};
 
 /// Most runs of a loop that is unrolled.
 const MOST_RUNS: i64 = 256;
@@ -29,7 +29,7 @@ const MOST_RUNS: i64 = 256;
 /// are large.
 const MOST_ROUNDS: usize = 64;
 
-pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     let condition = cx.integer(0).and_then(Dim::known);
     let (chosen, other) = match condition {
         Some(0) => ("else_branch", Some("then_branch")),
@@ -67,11 +67,11 @@ pub(crate) struct Runs {
 /// Infers a body for all its runs at once: on the inputs that are arranged around the carried
 /// values, of which these outputs are the next.
 pub(crate) fn all_runs(
-    cx: &mut Cx<'_, '_>,
+    cx: &mut InferContext<'_, '_>,
     first: Vec<Fact>,
     arranged: &dyn Fn(&[Fact]) -> Vec<Fact>,
     carried: &[usize],
-) -> Result<Runs, Stop> {
+) -> Result<Runs, InferError> {
     let mark = small_u32(cx.symbols().symbols().len());
     let mut every = first.clone();
     for _ in 0..MOST_ROUNDS {
@@ -80,7 +80,7 @@ pub(crate) fn all_runs(
         let next = carried.iter().map(|&output| outputs.get(output).cloned()).collect::<Option<Vec<_>>>();
         let next = next.ok_or_else(|| {
             let (count, wanted) = (outputs.len(), carried.iter().max().map_or(0, |most| most + 1));
-            Stop::shape(format!("the body gives {count} values, but {wanted} are wanted"))
+            InferError::shape(format!("the body gives {count} values, but {wanted} are wanted"))
         })?;
         let mut changed = false;
         for (fact, next) in every.iter_mut().zip(&next) {
@@ -94,13 +94,13 @@ pub(crate) fn all_runs(
             return Ok(Runs { carried, outputs });
         }
     }
-    Err(Stop::unknown("what the body changes is not settled"))
+    Err(InferError::unknown("what the body changes is not settled"))
 }
 
 /// The facts about a carried value before and after an iteration; symbols from the mark on are this
 /// loop's own.
-pub(crate) fn widened(cx: &mut Cx<'_, '_>, fact: &Fact, next: &Fact, mark: u32) -> Fact {
-    let kept = |cx: &mut Cx<'_, '_>, before: Dim, after: Dim, bounds: Bounds| {
+pub(crate) fn widened(cx: &mut InferContext<'_, '_>, fact: &Fact, next: &Fact, mark: u32) -> Fact {
+    let kept = |cx: &mut InferContext<'_, '_>, before: Dim, after: Dim, bounds: Bounds| {
         let own = cx.symbols().as_symbol_index(before).is_some_and(|index| index >= mark);
         if before == after || own { before } else { cx.data("what a loop changes", bounds) }
     };
@@ -147,22 +147,23 @@ pub(crate) fn widened(cx: &mut Cx<'_, '_>, fact: &Fact, next: &Fact, mark: u32) 
 }
 
 /// Facts about a carried value after the last of `runs` runs.
-pub(crate) fn last(cx: &mut Cx<'_, '_>, carried: &Carried, runs: Option<Dim>, mark: u32) -> Fact {
-    let settled = |cx: &mut Cx<'_, '_>, first: Option<Dim>, every: Dim, next: Option<Dim>, bounds: Bounds| {
-        if !cx.symbols().is_newer(every, mark) {
-            return every;
-        }
-        let grown = |cx: &mut Cx<'_, '_>| {
-            let (first, next, runs) = (first?, next?, runs?);
-            let by = cx.symbols().subtract(next, every)?;
-            if cx.symbols().is_newer(by, mark) {
-                return None;
+pub(crate) fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Option<Dim>, mark: u32) -> Fact {
+    let settled =
+        |cx: &mut InferContext<'_, '_>, first: Option<Dim>, every: Dim, next: Option<Dim>, bounds: Bounds| {
+            if !cx.symbols().is_newer(every, mark) {
+                return every;
             }
-            let all = cx.symbols().multiply(by, runs)?;
-            cx.symbols().add(first, all)
+            let grown = |cx: &mut InferContext<'_, '_>| {
+                let (first, next, runs) = (first?, next?, runs?);
+                let by = cx.symbols().subtract(next, every)?;
+                if cx.symbols().is_newer(by, mark) {
+                    return None;
+                }
+                let all = cx.symbols().multiply(by, runs)?;
+                cx.symbols().add(first, all)
+            };
+            grown(cx).unwrap_or_else(|| cx.data("how often a loop runs, and what it changes", bounds))
         };
-        grown(cx).unwrap_or_else(|| cx.data("how often a loop runs, and what it changes", bounds))
-    };
     match (&carried.first, &carried.every, &carried.next) {
         (Fact::Tensor(first), Fact::Tensor(every), Fact::Tensor(next)) => {
             let at =
@@ -202,7 +203,7 @@ pub(crate) fn last(cx: &mut Cx<'_, '_>, carried: &Carried, runs: Option<Dim>, ma
 }
 
 /// Describes what a body says of one run, said of any: its own symbols mean nothing outside.
-pub(crate) fn outside(cx: &mut Cx<'_, '_>, fact: &Fact, mark: u32) -> Fact {
+pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> Fact {
     match fact {
         Fact::Tensor(fact) => {
             let dims = fact.dims.as_ref().map(|dims| {
@@ -229,7 +230,12 @@ pub(crate) fn outside(cx: &mut Cx<'_, '_>, fact: &Fact, mark: u32) -> Fact {
 }
 
 /// A scan: what one run gives, with the number of runs along an axis.
-pub(crate) fn stacked(cx: &mut Cx<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, Stop> {
+pub(crate) fn stacked(
+    cx: &mut InferContext<'_, '_>,
+    fact: &Fact,
+    runs: Dim,
+    axis: i64,
+) -> Result<Fact, InferError> {
     let Fact::Tensor(TensorFact { dtype, dims, .. }) = fact else {
         return Ok(Fact::tensor_type(fact.dtype()));
     };
@@ -240,7 +246,7 @@ pub(crate) fn stacked(cx: &mut Cx<'_, '_>, fact: &Fact, runs: Dim, axis: i64) ->
     Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
 }
 
-pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let carried = cx.count().saturating_sub(2);
     let first: Vec<_> = (0..carried).map(|i| cx.read_fact(2 + i)).collect();
     let most = if cx.has(0) { cx.integer(0) } else { None };
@@ -293,7 +299,7 @@ pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// Runs the loop run by run on facts, if it is known when it ends and that is soon.
 fn unrolled(
-    cx: &mut Cx<'_, '_>,
+    cx: &mut InferContext<'_, '_>,
     first: &[Fact],
     most: Option<Dim>,
     enters: Option<i64>,
@@ -346,15 +352,15 @@ fn unrolled(
     Some(state.into_iter().chain(stacked).collect())
 }
 
-pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     // Version 8 has batches, and lengths before the carried values.
     let batched = cx.version == 8;
     let skipped = usize::from(batched);
     let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
     let carried = (cx.count().saturating_sub(skipped)).checked_sub(scanned);
     let carried =
-        carried.ok_or_else(|| Stop::shape(format!("there are fewer than {scanned} inputs to scan")))?;
-    let axis_of = |cx: &Cx<'_, '_>, name: &str, index: usize| -> Result<i64, Stop> {
+        carried.ok_or_else(|| InferError::shape(format!("there are fewer than {scanned} inputs to scan")))?;
+    let axis_of = |cx: &InferContext<'_, '_>, name: &str, index: usize| -> Result<i64, InferError> {
         Ok(cx.attributes.ints(name)?.and_then(|axes| axes.get(index).copied()).unwrap_or(0))
     };
     let mark = small_u32(cx.symbols().symbols().len());
@@ -366,7 +372,7 @@ pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Outcome {
         let fact = cx.read_fact(input + skipped);
         let Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. }) = &fact else {
             if input >= carried {
-                return Err(Stop::Unknown(Some(input + skipped), "has unknown rank".into()));
+                return Err(InferError::Unknown(Some(input + skipped), "has unknown rank".into()));
             }
             first.push(fact.without_elements());
             continue;
@@ -413,9 +419,9 @@ pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(facts)
 }
 
-pub(crate) fn sequence_map(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn sequence_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Fact::Sequence(list) = cx.fact(0).clone() else {
-        return Err(Stop::Unknown(Some(0), "is a list of which nothing is known".into()));
+        return Err(InferError::Unknown(Some(0), "is a list of which nothing is known".into()));
     };
     let mark = small_u32(cx.symbols().symbols().len());
     let inputs: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();

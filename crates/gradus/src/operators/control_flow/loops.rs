@@ -21,7 +21,7 @@ use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::fact::Fact;
 use crate::infer;
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::program::Program;
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct Loop {
 const BEFORE: usize = 2;
 
 impl Loop {
-    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let (graph, body) = cx.program("body")?;
         let carried = cx.node.inputs.len().saturating_sub(BEFORE);
         let (takes, gives) = (graph.inputs().len(), graph.outputs().len());
@@ -60,7 +60,7 @@ impl Loop {
     }
 }
 
-fn single<T: FromNumber>(cx: &EvalCx<'_>, index: usize) -> Result<Option<T>> {
+fn single<T: FromNumber>(cx: &EvalContext<'_>, index: usize) -> Result<Option<T>> {
     let Some(value) = cx.inputs.get(index).copied().flatten() else { return Ok(None) };
     let number = value.tensor().and_then(Tensor::only_number).map_err(|error| cx.wrong(index, &error))?;
     Ok(Some(T::from_number(number)))
@@ -79,7 +79,7 @@ fn goes_on(value: &Value) -> Result<bool> {
 }
 
 impl Op for Loop {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let most = single::<i64>(cx, 0)?;
         let condition_given = cx.inputs.get(1).is_some_and(Option::is_some);
         let mut go_on = single::<Bool>(cx, 1)?.is_none_or(Bool::is_true);
@@ -126,7 +126,7 @@ impl Op for Loop {
 
 impl Loop {
     /// The scans of a loop that did not run.
-    fn empty_scans(&self, cx: &EvalCx<'_>) -> Result<Vec<Value>> {
+    fn empty_scans(&self, cx: &EvalContext<'_>) -> Result<Vec<Value>> {
         let mut inputs = vec![Fact::typed(DType::I64, []), Fact::typed(DType::Bool, [])];
         let carried = cx.inputs.iter().skip(BEFORE);
         inputs.extend(carried.map(|value| value.map_or(Fact::Unknown, Fact::of).without_elements()));

@@ -14,15 +14,15 @@ use gradus_core::{DType, Error, Kind, Number, Result as Computed, Shape, Tensor,
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
-use crate::infer::{self, Cx, Outcome, Stop, Visit};
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::infer::{self, InferContext, InferError, InferResult, Visit};
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::control_flow::infer::{all_runs, last, outside};
 use crate::operators::layout::eval::joined as put_together;
 use crate::operators::{indices, output};
 use crate::program::Program;
 
 /// Facts about the outputs, from one of the branches.
-fn one_branch(cx: &mut Cx<'_, '_>, which: &str, how: Visit) -> Outcome {
+fn one_branch(cx: &mut InferContext<'_, '_>, which: &str, how: Visit) -> InferResult {
     let (body, map) = (format!("{which}_body"), format!("{which}_port_map"));
     let ports = cx.ports(&map)?;
     let mut inputs = vec![Fact::Unknown; cx.graph(&body)?.inputs().len()];
@@ -37,7 +37,7 @@ fn one_branch(cx: &mut Cx<'_, '_>, which: &str, how: Visit) -> Outcome {
     Ok(facts)
 }
 
-pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (chosen, other) = match cx.integer(0).and_then(Dim::known) {
         Some(0) => ("else", Some("then")),
         Some(_) => ("then", Some("else")),
@@ -55,10 +55,10 @@ pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// How many slices a tensor has.
-fn count_of_slices(cx: &mut Cx<'_, '_>, port: &Port, slices: &Slices) -> Option<Dim> {
+fn count_of_slices(cx: &mut InferContext<'_, '_>, port: &Port, slices: &Slices) -> Option<Dim> {
     let dims = cx.known_dims(port.outer)?;
     let axis = cx.axis(slices.axis, dims.len()).ok()?;
-    let from_first = |cx: &mut Cx<'_, '_>, bound: i64| {
+    let from_first = |cx: &mut InferContext<'_, '_>, bound: i64| {
         if bound < 0 { cx.add(dims[axis], Dim::Known(bound)) } else { Dim::Known(bound) }
     };
     let (start, end) = (from_first(cx, slices.start), from_first(cx, slices.end));
@@ -69,7 +69,7 @@ fn count_of_slices(cx: &mut Cx<'_, '_>, port: &Port, slices: &Slices) -> Option<
 }
 
 /// One of the slices of an input.
-fn slice_of(cx: &Cx<'_, '_>, port: &Port, slices: &Slices) -> Result<Fact, Stop> {
+fn slice_of(cx: &InferContext<'_, '_>, port: &Port, slices: &Slices) -> Result<Fact, InferError> {
     let dtype = cx.dtype(port.outer);
     let Some(dims) = cx.known_dims(port.outer) else { return Ok(Fact::tensor_type(dtype)) };
     let axis = cx.axis(slices.axis, dims.len())?;
@@ -79,7 +79,7 @@ fn slice_of(cx: &Cx<'_, '_>, port: &Port, slices: &Slices) -> Result<Fact, Stop>
 }
 
 /// The number of the run as the body declares it: a scalar, or a tensor of one element.
-fn iteration(cx: &mut Cx<'_, '_>, input: usize, number: Dim) -> Result<Fact, Stop> {
+fn iteration(cx: &mut InferContext<'_, '_>, input: usize, number: Dim) -> Result<Fact, InferError> {
     let graph = cx.graph("body")?;
     let declared = graph.inputs().get(input).and_then(|&id| graph.value(id).declared.as_ref());
     let (dtype, rank) = match declared {
@@ -100,7 +100,7 @@ fn truth(fact: &Fact) -> Option<bool> {
 }
 
 /// Inputs of the body other than carried values and the number of the run.
-fn fixed_inputs(cx: &mut Cx<'_, '_>, ports: &Ports) -> Result<Vec<Fact>, Stop> {
+fn fixed_inputs(cx: &mut InferContext<'_, '_>, ports: &Ports) -> Result<Vec<Fact>, InferError> {
     let mut fixed = vec![Fact::Unknown; cx.graph("body")?.inputs().len()];
     for port in &ports.inputs {
         fixed[port.inner] = match &port.slices {
@@ -111,7 +111,7 @@ fn fixed_inputs(cx: &mut Cx<'_, '_>, ports: &Ports) -> Result<Vec<Fact>, Stop> {
     Ok(fixed)
 }
 
-pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let ports = cx.ports("port_map")?;
     let mark = small_u32(cx.symbols().symbols().len());
     let mut fixed = fixed_inputs(cx, ports)?;
@@ -180,7 +180,7 @@ pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The outputs of all iterations, concatenated along an axis.
-fn joined(cx: &mut Cx<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, Stop> {
+fn joined(cx: &mut InferContext<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, InferError> {
     let Fact::Tensor(TensorFact { dtype, dims, .. }) = fact else {
         return Ok(Fact::tensor_type(fact.dtype()));
     };
@@ -200,7 +200,7 @@ const MOST_RUNS: i64 = 256;
 
 /// Runs the loop run by run on facts, if it is known when it ends and that is soon.
 fn unrolled(
-    cx: &mut Cx<'_, '_>,
+    cx: &mut InferContext<'_, '_>,
     ports: &Ports,
     most: Option<Dim>,
     fixed: &[Fact],
@@ -253,7 +253,7 @@ fn unrolled(
 }
 
 /// The outputs of a known number of iterations, concatenated along an axis.
-fn stretched(cx: &mut Cx<'_, '_>, rows: &[Vec<Fact>], output: usize, axis: i64) -> Option<Fact> {
+fn stretched(cx: &mut InferContext<'_, '_>, rows: &[Vec<Fact>], output: usize, axis: i64) -> Option<Fact> {
     let mut whole: Option<(TensorFact, usize)> = None;
     for row in rows {
         let fact = row.get(output)?.as_tensor()?;
@@ -284,23 +284,23 @@ fn stretched(cx: &mut Cx<'_, '_>, rows: &[Vec<Fact>], output: usize, axis: i64) 
 
 /// A body, and how its values are those of the node.
 #[derive(Debug)]
-struct Body {
+struct CompiledBody {
     program: Program,
     graph: Arc<Graph>,
     ports: Arc<Ports>,
 }
 
-impl Body {
-    fn of(cx: &NodeCx<'_>, body: &str, map: &str) -> Computed<Body> {
+impl CompiledBody {
+    fn of(cx: &BuildContext<'_>, body: &str, map: &str) -> Computed<CompiledBody> {
         let (graph, program) = cx.program(body)?;
         let Some(Content::Ports(ports)) = cx.attributes.get(map) else {
             return Err(Error::new(Kind::Graph, format!("attribute \"{map}\" is missing")));
         };
-        Ok(Body { program, graph, ports: ports.clone() })
+        Ok(CompiledBody { program, graph, ports: ports.clone() })
     }
 
     /// The inputs of the body that the node gives it whole.
-    fn inputs(&self, cx: &EvalCx<'_>) -> Computed<Vec<Option<Value>>> {
+    fn inputs(&self, cx: &EvalContext<'_>) -> Computed<Vec<Option<Value>>> {
         let mut inputs = vec![None; self.graph.inputs().len()];
         for port in self.ports.inputs.iter().filter(|port| port.slices.is_none()) {
             inputs[port.inner] = Some(cx.value(port.outer)?.clone());
@@ -308,7 +308,7 @@ impl Body {
         Ok(inputs)
     }
 
-    fn run(&self, inputs: Vec<Option<Value>>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    fn run(&self, inputs: Vec<Option<Value>>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
         if let Some(missing) = inputs.iter().position(Option::is_none) {
             return Err(Error::new(
                 Kind::Graph,
@@ -321,22 +321,22 @@ impl Body {
 }
 
 #[derive(Debug)]
-pub(crate) struct If {
-    yes: Body,
-    no: Body,
+pub(crate) struct PortedIf {
+    yes: CompiledBody,
+    no: CompiledBody,
 }
 
-impl If {
+impl PortedIf {
     /// Builds the operator of a node.
-    pub(crate) fn build(cx: &NodeCx<'_>) -> Computed<Box<dyn Op>> {
-        let yes = Body::of(cx, "then_body", "then_port_map")?;
-        let no = Body::of(cx, "else_body", "else_port_map")?;
-        Ok(Box::new(If { yes, no }))
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Computed<Box<dyn Op>> {
+        let yes = CompiledBody::of(cx, "then_body", "then_port_map")?;
+        let no = CompiledBody::of(cx, "else_body", "else_port_map")?;
+        Ok(Box::new(PortedIf { yes, no }))
     }
 }
 
-impl Op for If {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+impl Op for PortedIf {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
         let condition = cx.tensor(0)?.only_number().map_err(|error| cx.wrong(0, &error))?;
         let branch = if condition.is_zero() { &self.no } else { &self.yes };
         let results = branch.run(branch.inputs(cx)?, cx)?;
@@ -357,20 +357,20 @@ fn outputs(count: usize, given: impl Iterator<Item = (usize, Value)>) -> Compute
 /// A body that runs many times.
 #[derive(Debug)]
 pub(crate) struct Repeat {
-    body: Body,
+    body: CompiledBody,
     /// True if the first two inputs are the number of runs and the condition.
     counted: bool,
 }
 
 impl Repeat {
     /// Builds the operator of a node.
-    pub(crate) fn build(cx: &NodeCx<'_>) -> Computed<Box<dyn Op>> {
-        let body = Body::of(cx, "body", "port_map")?;
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Computed<Box<dyn Op>> {
+        let body = CompiledBody::of(cx, "body", "port_map")?;
         Ok(Box::new(Repeat { body, counted: cx.signature.name == "Loop" }))
     }
 
     /// The inputs of which each run takes a slice.
-    fn sliced<'a>(&self, cx: &EvalCx<'a>) -> Computed<Vec<Sliced<'a>>> {
+    fn sliced<'a>(&self, cx: &EvalContext<'a>) -> Computed<Vec<Sliced<'a>>> {
         let each = self.body.ports.inputs.iter().filter_map(|port| Some((port, port.slices?)));
         each.map(|(port, slices)| {
             let tensor = cx.tensor(port.outer)?;
@@ -466,7 +466,7 @@ fn parts(extent: usize, slices: &Slices) -> Computed<Vec<Vec<usize>>> {
 }
 
 impl Op for Repeat {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
         let ports = &self.body.ports;
         let sliced = self.sliced(cx)?;
         let mut most = sliced.first().map(|sliced| i64_of(sliced.parts.len()));

@@ -8,11 +8,11 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Type};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
-use crate::conversion::node::{Cx, cannot, not_known};
-use crate::conversion::scope::Scope;
-use crate::conversion::target::{Mark, NONE, Target, V};
+use crate::conversion::node::{ConvertContext, cannot, not_known};
+use crate::conversion::scope::SourceGraph;
 use crate::conversion::to_onnx::{int, shaped};
 use crate::conversion::types::{numbered, same, told};
+use crate::conversion::writer::{GraphWriter, Mark, NONE, NewValue};
 use crate::fact::TensorFact;
 use crate::operators::indices::axis as axis_of;
 
@@ -21,36 +21,36 @@ const NO_RUNS: &str =
     "of a loop that does not run, only the body could tell the shapes of what it would have given";
 
 /// A body while it is converted.
-struct Body<'m> {
+struct OnnxBody<'m> {
     graph: &'m Graph,
     ports: Arc<Ports>,
-    scope: Scope<'m>,
-    target: Target,
+    scope: SourceGraph<'m>,
+    target: GraphWriter,
     /// Values that are outputs already.
-    given: HashSet<V>,
+    given: HashSet<NewValue>,
 }
 
-impl<'m> Body<'m> {
+impl<'m> OnnxBody<'m> {
     /// The body of that name; what it is given whole is captured.
-    fn new(cx: &mut Cx<'_, 'm>, body: &str, map: &str) -> Result<Body<'m>> {
+    fn new(cx: &mut ConvertContext<'_, 'm>, body: &str, map: &str) -> Result<OnnxBody<'m>> {
         let (_, graph, number) = cx.graph(body)?;
         let Some(Content::Ports(ports)) = cx.node.attribute(map) else {
             return Err(Error::new(Kind::Graph, format!("attribute \"{map}\" is missing")));
         };
         let scope = cx.scope.inner(cx.conversion, graph, cx.node, cx.index, number);
-        let target = Target::new(cx.target.standard, cx.target.opset);
-        Ok(Body { graph, ports: ports.clone(), scope, target, given: HashSet::new() })
+        let target = GraphWriter::new(cx.target.standard, cx.target.opset);
+        Ok(OnnxBody { graph, ports: ports.clone(), scope, target, given: HashSet::new() })
     }
 
     /// The use of a node's input within the body.
-    fn captured(&mut self, cx: &mut Cx<'_, '_>, outer: usize) -> Result<V> {
+    fn captured(&mut self, cx: &mut ConvertContext<'_, '_>, outer: usize) -> Result<NewValue> {
         let value = cx.input(outer)?;
         let name = cx.target.name_of(value).cloned();
         Ok(self.target.captured(name.ok_or_else(|| cannot("what the body takes has no name"))?))
     }
 
     /// Captures what an input of the body is; a constant is known within.
-    fn capture(&mut self, cx: &mut Cx<'_, '_>, port: &Port) -> Result<()> {
+    fn capture(&mut self, cx: &mut ConvertContext<'_, '_>, port: &Port) -> Result<()> {
         let id = self.graph.inputs()[port.inner];
         let held = cx.node.inputs.get(port.outer).copied().flatten();
         if let Some(constant) = held.and_then(|id| cx.scope.constant(id)) {
@@ -62,26 +62,31 @@ impl<'m> Body<'m> {
         Ok(())
     }
 
-    fn put(&mut self, operator: &str, inputs: &[V], attributes: &[(&str, Content)]) -> Result<V> {
+    fn put(
+        &mut self,
+        operator: &str,
+        inputs: &[NewValue],
+        attributes: &[(&str, Content)],
+    ) -> Result<NewValue> {
         Ok(self.target.put(operator, inputs, attributes, 1)?[0])
     }
 
-    fn list(&mut self, values: &[i64]) -> V {
+    fn list(&mut self, values: &[i64]) -> NewValue {
         self.target.tensor(Tensor::vector(values))
     }
 
-    fn shaped(&mut self, value: V, dims: &[i64]) -> Result<V> {
+    fn shaped(&mut self, value: NewValue, dims: &[i64]) -> Result<NewValue> {
         let dims = self.list(dims);
         shaped(&mut self.target, value, dims)
     }
 
-    fn named(&mut self, cx: &mut Cx<'_, '_>, since: Mark, like: &str) {
+    fn named(&mut self, cx: &mut ConvertContext<'_, '_>, since: Mark, like: &str) {
         self.target.name_since(since, like, &mut cx.conversion.names);
     }
 
     /// Makes an output of the body an output of the graph: each is another value that a node of the
     /// graph makes.
-    fn output(&mut self, cx: &mut Cx<'_, '_>, number: usize) -> Result<V> {
+    fn output(&mut self, cx: &mut ConvertContext<'_, '_>, number: usize) -> Result<NewValue> {
         let id = self.graph.outputs()[number];
         let value = self.scope.value(&mut self.target, cx.conversion, id)?;
         if self.given.insert(value) && self.target.is_computed(value) {
@@ -99,14 +104,14 @@ impl<'m> Body<'m> {
     }
 }
 
-pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let condition = cx.input(0)?;
     let count = cx.outputs();
     let mut attributes = Vec::new();
     for (name, body, map) in
         [("then_branch", "then_body", "then_port_map"), ("else_branch", "else_body", "else_port_map")]
     {
-        let mut branch = Body::new(cx, body, map)?;
+        let mut branch = OnnxBody::new(cx, body, map)?;
         let ports = branch.ports.clone();
         for port in &ports.inputs {
             branch.capture(cx, port)?;
@@ -125,15 +130,15 @@ pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// Outputs of the node: a carried value, or something that every run gives.
 #[derive(Clone, Copy)]
-enum Given {
+enum BodyInput {
     Carried(usize),
     /// The output of the last iteration.
     Last(usize),
     Parts(usize, Slices),
 }
 
-pub(crate) fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
-    let mut body = Body::new(cx, "body", "port_map")?;
+pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>, counted: bool) -> Result<Vec<NewValue>> {
+    let mut body = OnnxBody::new(cx, "body", "port_map")?;
     let ports = body.ports.clone();
     let (most, runs) = trip_count(cx, &ports, counted)?;
     let goes_on = if counted { cx.truth(1)? } else { NONE };
@@ -193,13 +198,13 @@ pub(crate) fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
         let port = port.ok_or_else(|| cannot(format!("the body gives nothing for output {slot}")))?;
         let edge = ports.back_edges.iter().position(|&(output, _)| output == port.inner);
         given.push(match (port.slices, edge) {
-            (None, Some(edge)) => Given::Carried(edge),
+            (None, Some(edge)) => BodyInput::Carried(edge),
             (slices, _) => {
                 let value = body.output(cx, port.inner)?;
                 body.target.output(value);
                 scans.push(port.inner);
                 let at = scans.len() - 1;
-                slices.map_or(Given::Last(at), |slices| Given::Parts(at, slices))
+                slices.map_or(BodyInput::Last(at), |slices| BodyInput::Parts(at, slices))
             }
         });
     }
@@ -218,18 +223,18 @@ pub(crate) fn repeat(cx: &mut Cx<'_, '_>, counted: bool) -> Result<Vec<V>> {
     let inputs = [&[most, goes_on][..], &first].concat();
     let found = cx.put_many("Loop", &inputs, &[("body", body.finish()?)], carried + scans.len())?;
     let each = given.into_iter().map(|given| match given {
-        Given::Carried(at) => Ok(found[at]),
-        Given::Last(at) => {
+        BodyInput::Carried(at) => Ok(found[at]),
+        BodyInput::Last(at) => {
             let last = cx.scalar(-1);
             cx.put("Gather", &[found[carried + at], last], &[int("axis", 0)])
         }
-        Given::Parts(at, slices) => joined(cx, found[carried + at], shapes[at].as_deref(), &slices),
+        BodyInput::Parts(at, slices) => joined(cx, found[carried + at], shapes[at].as_deref(), &slices),
     });
     each.collect()
 }
 
 /// The number of the run in the type and shape that the body wants.
-fn number_of_run(body: &mut Body<'_>, run: V, inner: usize) -> Result<V> {
+fn number_of_run(body: &mut OnnxBody<'_>, run: NewValue, inner: usize) -> Result<NewValue> {
     let fact = body.scope.fact(body.graph.inputs()[inner]).as_tensor().cloned().unwrap_or_default();
     let mut number = run;
     if let Some(dtype) = fact.dtype.filter(|&dtype| dtype != DType::I64) {
@@ -239,7 +244,13 @@ fn number_of_run(body: &mut Body<'_>, run: V, inner: usize) -> Result<V> {
 }
 
 /// The slice of an input that a run takes.
-fn part(cx: &mut Cx<'_, '_>, body: &mut Body<'_>, port: &Port, slices: &Slices, run: V) -> Result<V> {
+fn part(
+    cx: &mut ConvertContext<'_, '_>,
+    body: &mut OnnxBody<'_>,
+    port: &Port,
+    slices: &Slices,
+    run: NewValue,
+) -> Result<NewValue> {
     let axis = axis_of(slices.axis, cx.rank(port.outer)?)?;
     let x = body.captured(cx, port.outer)?;
     let back = if slices.stride < 0 { slices.part_size - 1 } else { 0 };
@@ -257,14 +268,18 @@ fn part(cx: &mut Cx<'_, '_>, body: &mut Body<'_>, port: &Port, slices: &Slices, 
     body.put("Slice", &[x, from, to, axis], &[])
 }
 
-fn extent_within(body: &mut Body<'_>, x: V, axis: usize) -> Result<V> {
+fn extent_within(body: &mut OnnxBody<'_>, x: NewValue, axis: usize) -> Result<NewValue> {
     let all = body.put("Shape", &[x], &[])?;
     let (from, to, zero) = (body.list(&[i64_of(axis)]), body.list(&[i64_of(axis) + 1]), body.list(&[0]));
     body.put("Slice", &[all, from, to, zero], &[])
 }
 
 /// How many runs there are at most, and that number if it is known.
-fn trip_count(cx: &mut Cx<'_, '_>, ports: &Ports, counted: bool) -> Result<(V, Option<i64>)> {
+fn trip_count(
+    cx: &mut ConvertContext<'_, '_>,
+    ports: &Ports,
+    counted: bool,
+) -> Result<(NewValue, Option<i64>)> {
     let sliced = ports.inputs.iter().find_map(|port| Some((port.outer, port.slices?)));
     if !counted {
         let (outer, slices) = sliced.ok_or_else(|| cannot("nothing says how often the body runs"))?;
@@ -290,7 +305,11 @@ fn trip_count(cx: &mut Cx<'_, '_>, ports: &Ports, counted: bool) -> Result<(V, O
 }
 
 /// How many slices an input has.
-fn count_of_slices(cx: &mut Cx<'_, '_>, outer: usize, slices: &Slices) -> Result<(V, Option<i64>)> {
+fn count_of_slices(
+    cx: &mut ConvertContext<'_, '_>,
+    outer: usize,
+    slices: &Slices,
+) -> Result<(NewValue, Option<i64>)> {
     let axis = axis_of(slices.axis, cx.rank(outer)?)?;
     let extent = cx.known_extent(outer, axis);
     let known = |bound: i64| if bound < 0 { Some(bound + extent?) } else { Some(bound) };
@@ -314,7 +333,12 @@ fn count_of_slices(cx: &mut Cx<'_, '_>, outer: usize, slices: &Slices) -> Result
 }
 
 /// The outputs of all iterations, concatenated along an axis: ONNX puts them along a new one.
-fn joined(cx: &mut Cx<'_, '_>, stacked: V, part: Option<&[Option<i64>]>, slices: &Slices) -> Result<V> {
+fn joined(
+    cx: &mut ConvertContext<'_, '_>,
+    stacked: NewValue,
+    part: Option<&[Option<i64>]>,
+    slices: &Slices,
+) -> Result<NewValue> {
     let part = part.ok_or_else(|| not_known("the number of axes of what the runs give"))?;
     let axis = axis_of(slices.axis, part.len())?;
     if part[axis].is_none() {

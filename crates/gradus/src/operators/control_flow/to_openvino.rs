@@ -8,11 +8,11 @@ use gradus_core::element::Bool;
 use gradus_core::graph::{Content, Extent, Graph, Port, Ports, Slices, Type, ValueId};
 use gradus_core::{Result, Tensor};
 
-use crate::conversion::node::{Cx, cannot, not_known};
-use crate::conversion::scope::Scope;
-use crate::conversion::target::{Target, V};
+use crate::conversion::node::{ConvertContext, cannot, not_known};
+use crate::conversion::scope::SourceGraph;
 use crate::conversion::to_openvino::numpy;
 use crate::conversion::types::told;
+use crate::conversion::writer::{GraphWriter, NewValue};
 use crate::fact::{Fact, TensorFact};
 
 /// The caveat for loops that run zero times.
@@ -20,21 +20,21 @@ const NO_RUNS: &str =
     "of a loop that does not run, only the body could tell the shapes of what it would have scanned";
 
 /// A graph while it becomes a body.
-struct Body<'m> {
+struct OpenVinoBody<'m> {
     graph: &'m Graph,
-    scope: Scope<'m>,
-    target: Target,
+    scope: SourceGraph<'m>,
+    target: GraphWriter,
     /// How many inputs it has.
     inputs: usize,
     ports: Ports,
 }
 
-impl<'m> Body<'m> {
-    fn new(cx: &Cx<'_, 'm>, name: &str) -> Result<Body<'m>> {
+impl<'m> OpenVinoBody<'m> {
+    fn new(cx: &ConvertContext<'_, 'm>, name: &str) -> Result<OpenVinoBody<'m>> {
         let (_, graph, number) = cx.graph(name)?;
         let scope = cx.scope.inner(cx.conversion, graph, cx.node, cx.index, number);
-        let target = Target::new(cx.target.standard, cx.target.opset);
-        Ok(Body { graph, scope, target, inputs: 0, ports: Ports::default() })
+        let target = GraphWriter::new(cx.target.standard, cx.target.opset);
+        Ok(OpenVinoBody { graph, scope, target, inputs: 0, ports: Ports::default() })
     }
 
     fn is_read(&self, id: ValueId) -> bool {
@@ -43,7 +43,7 @@ impl<'m> Body<'m> {
     }
 
     /// An input that a value of the source's body becomes; its number among the inputs.
-    fn input(&mut self, cx: &mut Cx<'_, '_>, id: ValueId) -> Result<usize> {
+    fn input(&mut self, cx: &mut ConvertContext<'_, '_>, id: ValueId) -> Result<usize> {
         let declared = declared(self.scope.fact(id), None)?;
         self.input_as(cx, id, declared).map(|(number, value)| {
             self.scope.set(id, value);
@@ -51,14 +51,19 @@ impl<'m> Body<'m> {
         })
     }
 
-    fn input_as(&mut self, cx: &mut Cx<'_, '_>, id: ValueId, declared: Type) -> Result<(usize, V)> {
+    fn input_as(
+        &mut self,
+        cx: &mut ConvertContext<'_, '_>,
+        id: ValueId,
+        declared: Type,
+    ) -> Result<(usize, NewValue)> {
         let name = cx.conversion.names.fresh(&self.graph.value(id).name);
         self.inputs += 1;
         Ok((self.inputs - 1, self.target.input(name, Some(declared))))
     }
 
     /// Inputs for what is captured: each is an input of the node, behind those that it has.
-    fn captures(&mut self, cx: &mut Cx<'_, 'm>, outer: &mut Vec<V>) -> Result<()> {
+    fn captures(&mut self, cx: &mut ConvertContext<'_, 'm>, outer: &mut Vec<NewValue>) -> Result<()> {
         for capture in self.graph.captures() {
             if self.scope.constant(capture.inner).is_some() {
                 continue;
@@ -71,7 +76,7 @@ impl<'m> Body<'m> {
     }
 
     /// Converts the nodes; gives the values that are the outputs.
-    fn convert(&mut self, cx: &mut Cx<'_, 'm>) -> Result<Vec<V>> {
+    fn convert(&mut self, cx: &mut ConvertContext<'_, 'm>) -> Result<Vec<NewValue>> {
         self.scope.convert(cx.conversion, &mut self.target)?;
         let ids = self.graph.outputs();
         ids.iter().map(|&id| self.scope.value(&mut self.target, cx.conversion, id)).collect()
@@ -89,7 +94,12 @@ impl<'m> Body<'m> {
     }
 
     /// A value with an axis of one element more.
-    fn unsqueezed(&mut self, cx: &mut Cx<'_, '_>, value: V, axis: i64) -> Result<V> {
+    fn unsqueezed(
+        &mut self,
+        cx: &mut ConvertContext<'_, '_>,
+        value: NewValue,
+        axis: i64,
+    ) -> Result<NewValue> {
         let from = self.target.mark();
         let axis = self.target.tensor(Tensor::vector(&[axis]));
         let value = self.target.put("Unsqueeze", &[value, axis], &[], 1)?[0];
@@ -98,7 +108,7 @@ impl<'m> Body<'m> {
     }
 
     /// A value without an axis of one element.
-    fn squeezed(&mut self, cx: &mut Cx<'_, '_>, value: V, axis: i64) -> Result<V> {
+    fn squeezed(&mut self, cx: &mut ConvertContext<'_, '_>, value: NewValue, axis: i64) -> Result<NewValue> {
         let from = self.target.mark();
         let axis = self.target.tensor(Tensor::vector(&[axis]));
         let value = self.target.put("Squeeze", &[value, axis], &[], 1)?[0];
@@ -114,7 +124,7 @@ impl<'m> Body<'m> {
 }
 
 /// The place that a value gets among the inputs of a node.
-fn place_of(inputs: &mut Vec<V>, value: V) -> usize {
+fn place_of(inputs: &mut Vec<NewValue>, value: NewValue) -> usize {
     inputs.push(value);
     inputs.len() - 1
 }
@@ -131,13 +141,13 @@ fn declared(fact: &Fact, axis: Option<i64>) -> Result<Type> {
     Ok(Type::Tensor(Some(dtype), extents))
 }
 
-pub(crate) fn branch(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut inputs = vec![cx.input(0)?];
     let mut attributes = Vec::new();
     for (name, map, body) in
         [("then_branch", "then_port_map", "then_body"), ("else_branch", "else_port_map", "else_body")]
     {
-        let mut branch = Body::new(cx, name)?;
+        let mut branch = OpenVinoBody::new(cx, name)?;
         branch.captures(cx, &mut inputs)?;
         let outputs = branch.convert(cx)?;
         for (number, output) in outputs.into_iter().enumerate() {
@@ -156,13 +166,13 @@ const fn slices(axis: i64, backwards: bool) -> Slices {
     Slices { axis, start, end, stride, part_size: 1 }
 }
 
-pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let carried = cx.count().saturating_sub(2);
     let (most, runs) = trip_count(cx)?;
     let given = cx.has(1);
     let goes_on = if given { cx.scalar_input(1)? } else { cx.constant(Tensor::scalar(Bool::from(true))) };
     let mut inputs = vec![most, goes_on];
-    let mut body = Body::new(cx, "body")?;
+    let mut body = OpenVinoBody::new(cx, "body")?;
     let ids = body.graph.inputs();
     if ids.len() != carried + 2 {
         return Err(cannot(format!("the body takes {} values, not {}", ids.len(), carried + 2)));
@@ -214,7 +224,7 @@ pub(crate) fn repeat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// How many runs there are at most, and that number if it is known; -1 are any number.
-fn trip_count(cx: &mut Cx<'_, '_>) -> Result<(V, Option<i64>)> {
+fn trip_count(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, Option<i64>)> {
     if !cx.has(0) {
         return Ok((cx.scalar(-1), None));
     }
@@ -225,7 +235,7 @@ fn trip_count(cx: &mut Cx<'_, '_>) -> Result<(V, Option<i64>)> {
     Ok((cx.put("Maximum", &[runs, zero], &[numpy()])?, None))
 }
 
-pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn scan(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.node.version.is_some_and(|version| version < 9) {
         return Err(cannot("scans of a batch, before version 9, are not converted"));
     }
@@ -237,7 +247,7 @@ pub(crate) fn scan(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let (in_back, out_back) = (list("scan_input_directions")?, list("scan_output_directions")?);
     let at = |list: &[i64], place: usize| list.get(place).copied().unwrap_or(0);
     let mut inputs = Vec::new();
-    let mut body = Body::new(cx, "body")?;
+    let mut body = OpenVinoBody::new(cx, "body")?;
     for (number, &id) in body.graph.inputs().iter().enumerate() {
         let given = cx.input(number)?;
         let outer = place_of(&mut inputs, given);

@@ -17,7 +17,7 @@ use gradus_core::element::Bool;
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
 
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::operation::Operation;
 
 /// How shapes that differ are brought together.
@@ -32,33 +32,33 @@ pub(crate) enum Broadcast {
 }
 
 #[derive(Debug)]
-pub(crate) struct Binary {
+pub(crate) struct BinaryOp {
     pub(crate) operation: Operation,
     pub(crate) broadcast: Broadcast,
 }
 
 /// Builds an operator of two inputs.
-pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     build_as(operation(cx), cx)
 }
 
 /// The operation that the row of a node names.
-pub(crate) fn operation(cx: &NodeCx<'_>) -> Operation {
+pub(crate) fn operation(cx: &BuildContext<'_>) -> Operation {
     cx.row.operation.expect("a row that is built so names an operation")
 }
 
 /// Builds an operator that combines all its inputs.
-pub(crate) fn fold(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    Ok(Box::new(Fold(operation(cx))))
+pub(crate) fn fold(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    Ok(Box::new(LeftFold(operation(cx))))
 }
 
-fn build_as(operation: Operation, cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+fn build_as(operation: Operation, cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let broadcast = match cx.signature.since {
         7.. => Broadcast::Both,
         _ if cx.attributes.flag("broadcast", false)? => Broadcast::Onto(cx.attributes.int("axis")?),
         _ => Broadcast::None,
     };
-    Ok(Box::new(Binary { operation, broadcast }))
+    Ok(Box::new(BinaryOp { operation, broadcast }))
 }
 
 impl Operation {
@@ -170,7 +170,7 @@ fn power<T: FromNumber>(base: i128, exponent: i128) -> T {
     T::from_number(Number::Int(power))
 }
 
-impl Binary {
+impl BinaryOp {
     /// The second operand's shape as seen by the first, and the shape of the result.
     fn shapes(&self, a: &Shape, b: &Shape) -> Result<(Shape, Shape)> {
         let misfit = |what: &str| Error::new(Kind::Shape, format!("shapes {a} and {b} {what}"));
@@ -281,11 +281,11 @@ impl Iterator for Places {
 
 /// One operation over any number of operands, with broadcasting.
 #[derive(Debug)]
-struct Fold(Operation);
+struct LeftFold(Operation);
 
-impl Op for Fold {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
-        let binary = Binary { operation: self.0, broadcast: Broadcast::Both };
+impl Op for LeftFold {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let binary = BinaryOp { operation: self.0, broadcast: Broadcast::Both };
         let mut total = cx.tensor(0)?.clone();
         for input in 1..cx.inputs.len() {
             let next = cx.tensor(input)?;
@@ -297,8 +297,8 @@ impl Op for Fold {
     }
 }
 
-impl Op for Binary {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for BinaryOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
         let (_, shape) = self.shapes(a.shape(), b.shape())?;
         cx.reserve(byte_len(self.dtype(a.dtype()), &shape) + convert::product(b.len(), size_of::<Number>()))?;
@@ -306,12 +306,12 @@ impl Op for Binary {
     }
 }
 
-pub(crate) fn mod_build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn mod_build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let operation = if cx.attributes.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
     build_as(operation, cx)
 }
 
-pub(crate) fn bit_shift(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn bit_shift(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let operation =
         if cx.attributes.text("direction")? == Some("LEFT") { Operation::Left } else { Operation::Right };
     build_as(operation, cx)
@@ -328,7 +328,7 @@ mod tests {
     }
 
     fn add(broadcast: Broadcast, a: &[usize], b: &[usize]) -> Result<Vec<i32>> {
-        let sum = Binary { operation: Operation::Add, broadcast }.apply(&tensor(a), &tensor(b))?;
+        let sum = BinaryOp { operation: Operation::Add, broadcast }.apply(&tensor(a), &tensor(b))?;
         Ok(sum.elements::<i32>()?.to_vec())
     }
 

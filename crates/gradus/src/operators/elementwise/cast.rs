@@ -19,28 +19,28 @@ use gradus_core::{DType, Error, Kind, Result, Value};
 
 use crate::attributes::Attributes;
 use crate::attributes::required;
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::output::one;
 
 #[derive(Debug)]
-pub(crate) struct Cast {
+pub(crate) struct CastOp {
     pub(crate) to: DType,
     pub(crate) rules: Rules,
 }
 
-impl Cast {
+impl CastOp {
     /// Builds the operator of a node.
-    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let to = required("to", cx.attributes.dtype("to")?)?;
         let admitted = cx.signature.outputs[0].types.tensor;
         if !admitted.contains(to) {
             let message = format!(
-                "attribute \"to\" is {to}, which Cast-{} does not give; it gives {admitted}",
+                "attribute \"to\" is {to}, which CastOp-{} does not give; it gives {admitted}",
                 cx.signature.since
             );
             return Err(Error::new(Kind::Type, message));
         }
-        Ok(Box::new(Cast {
+        Ok(Box::new(CastOp {
             to,
             rules: rules(cx.attributes.flag("saturate", true)?, cx.attributes.text("round_mode")?)?,
         }))
@@ -63,15 +63,15 @@ pub(crate) fn rules(saturate: bool, round_mode: Option<&str>) -> Result<Rules> {
     Ok(Rules { overflow, scale_rounding })
 }
 
-impl Op for Cast {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for CastOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let input = cx.tensor(0)?;
         cx.reserve(byte_len(self.to, input.shape()))?;
         Ok(vec![convert::cast(input, self.to, self.rules)?.into()])
     }
 }
 
-pub(crate) fn cast_like(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn cast_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, like) = (cx.tensor(0)?, cx.tensor(1)?);
     cx.reserve(byte_len(like.dtype(), data.shape()))?;
     let rules = rules(attributes.flag("saturate", true)?, attributes.text("round_mode")?)?;

@@ -15,16 +15,16 @@ use gradus_core::{DType, Number, convert};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::indices;
 
 /// As the first input.
-pub(crate) fn same(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
 }
 
 /// As the first input, which has the axis.
-pub(crate) fn cumulative(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = cx.dims(0)?.len();
     if let Some(axes) = cx.known_integers(1) {
         cx.axes(&axes, rank)?;
@@ -33,7 +33,7 @@ pub(crate) fn cumulative(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// As the first input, whose element type it has.
-pub(crate) fn microsoft_same(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut dims = cx.dims(0)?;
     // The bias and the gate are halves of one axis.
     if cx.operator == "BiasSplitGelu"
@@ -43,14 +43,14 @@ pub(crate) fn microsoft_same(cx: &mut Cx<'_, '_>) -> Outcome {
         dims = rest.iter().copied().chain([half]).collect();
     }
     if cx.operator == "Rfft" {
-        return Err(Stop::unknown("the shape is not modelled"));
+        return Err(InferError::unknown("the shape is not modelled"));
     }
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
 }
 
 /// The dimensions that all inputs from one on broadcast to; of versions before 7, those of the
 /// first.
-pub(crate) fn broadcast_inputs(cx: &mut Cx<'_, '_>, first: usize) -> Result<Vec<Dim>, Stop> {
+pub(crate) fn broadcast_inputs(cx: &mut InferContext<'_, '_>, first: usize) -> Result<Vec<Dim>, InferError> {
     // OpenVINO says it by node.
     if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
         return Ok(cx.dims(first)?.to_vec());
@@ -64,25 +64,28 @@ pub(crate) fn broadcast_inputs(cx: &mut Cx<'_, '_>, first: usize) -> Result<Vec<
     cx.broadcast(&all)
 }
 
-pub(crate) fn qlinear(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn qlinear(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [cx.dims(0)?, cx.dims(3)?];
     let dims = cx.broadcast(&all)?;
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
 }
 
-pub(crate) fn bit_cast(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn bit_cast(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("to")?;
     Ok(vec![Fact::Tensor(TensorFact::new(to, Some(cx.dims(0)?)))])
 }
 
 /// The elements of integers made from those of one input.
-fn mapped(cx: &mut Cx<'_, '_>, of: &mut dyn FnMut(&mut Cx<'_, '_>, Dim) -> Option<Dim>) -> Option<Elements> {
+fn mapped(
+    cx: &mut InferContext<'_, '_>,
+    of: &mut dyn FnMut(&mut InferContext<'_, '_>, Dim) -> Option<Dim>,
+) -> Option<Elements> {
     let all = cx.integers(0)?;
     let results = all.iter().map(|&dim| of(cx, dim)).collect::<Option<Vec<_>>>()?;
     Some(Elements::Integers(results.into()))
 }
 
-pub(crate) fn unary(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn unary(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let dtype = cx.dtype(0);
     let whole = dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
@@ -131,7 +134,7 @@ pub(crate) fn unary(cx: &mut Cx<'_, '_>) -> Outcome {
     })])
 }
 
-pub(crate) fn rounding(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn rounding(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let up = cx.operator == "Ceil";
     let mut elements = Elements::Unknown;
@@ -166,7 +169,7 @@ fn precision(dtype: DType) -> Option<u32> {
 
 /// Returns true if an integer is exact in a float type: proved, or assumed where that
 /// is open.
-fn exact(cx: &mut Cx<'_, '_>, dim: Dim, dtype: DType) -> bool {
+fn exact(cx: &mut InferContext<'_, '_>, dim: Dim, dtype: DType) -> bool {
     let Some(bits) = precision(dtype) else { return false };
     let most = 1i64 << bits;
     let bounds = cx.symbols().bounds(dim);
@@ -205,12 +208,12 @@ pub(crate) fn fraction_of(number: Number) -> Option<Fraction> {
     }
 }
 
-pub(crate) fn cast(cx: &mut Cx<'_, '_>, to: Option<DType>) -> Outcome {
+pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferResult {
     let dims = cx.known_dims(0);
     if dims.is_none() {
         return match to {
             Some(to) => Ok(vec![Fact::tensor_type(Some(to))]),
-            None => Err(Stop::Unknown(Some(0), "has unknown rank".into())),
+            None => Err(InferError::Unknown(Some(0), "has unknown rank".into())),
         };
     }
     let from = cx.dtype(0);
@@ -273,7 +276,7 @@ pub(crate) fn cast(cx: &mut Cx<'_, '_>, to: Option<DType>) -> Outcome {
 }
 
 /// Returns true if a comparison holds, if that is decided: 0 or 1.
-fn compare(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<i64> {
+fn compare(cx: &mut InferContext<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<i64> {
     let apart = cx.symbols().subtract(a, b)?;
     let bounds = cx.symbols().bounds(apart);
     let (least, most) = (bounds.least(), bounds.greatest());
@@ -299,7 +302,7 @@ fn compare(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<i64> {
 }
 
 /// The element that an operator makes of two integers, if it has a canonical form.
-fn combined(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
+fn combined(cx: &mut InferContext<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
     let (name, fmod) = match name {
         "Fmod" => ("Mod", true),
         other => (other, false),
@@ -351,7 +354,7 @@ fn combined(cx: &mut Cx<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
 }
 
 /// The elements of inputs of integers, brought to the shape of the result.
-fn aligned(cx: &mut Cx<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<Vec<Dim>>> {
+fn aligned(cx: &mut InferContext<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<Vec<Dim>>> {
     let result = known_shape(result).filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
     let each = inputs.iter().map(|&input| {
         let all = cx.integers(input)?;
@@ -361,7 +364,7 @@ fn aligned(cx: &mut Cx<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<
     each.collect()
 }
 
-pub(crate) fn binary(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn binary(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.operator == "Mod" && cx.attributes.flag("fmod", false)? {
         cx.operator = "Fmod";
     }
@@ -378,7 +381,7 @@ pub(crate) fn binary(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements })])
 }
 
-fn binary_elements(cx: &mut Cx<'_, '_>, dims: &[Dim]) -> Option<Elements> {
+fn binary_elements(cx: &mut InferContext<'_, '_>, dims: &[Dim]) -> Option<Elements> {
     let dtype = cx.dtype(0)?;
     let name = cx.operator;
     if (1..7).contains(&cx.version) {
@@ -419,7 +422,7 @@ fn binary_elements(cx: &mut Cx<'_, '_>, dims: &[Dim]) -> Option<Elements> {
 }
 
 /// A progression and a single number make a progression.
-fn progression(cx: &mut Cx<'_, '_>, name: &str, dtype: DType) -> Option<Elements> {
+fn progression(cx: &mut InferContext<'_, '_>, name: &str, dtype: DType) -> Option<Elements> {
     if !matches!(name, "Add" | "Sub" | "Mul") || dtype != DType::I64 {
         return None;
     }
@@ -443,7 +446,7 @@ fn progression(cx: &mut Cx<'_, '_>, name: &str, dtype: DType) -> Option<Elements
     Some(Elements::Progression(Arc::new(both)))
 }
 
-fn fractions(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, dims: &[Dim]) -> Option<Elements> {
+fn fractions(cx: &mut InferContext<'_, '_>, name: &str, dtype: DType, dims: &[Dim]) -> Option<Elements> {
     // For floats, a floor division is a division.
     let name = if name == "FloorDiv" { "Div" } else { name };
     let is_fraction = |elements: &Elements| matches!(elements, Elements::Fractions(_));
@@ -461,7 +464,13 @@ fn fractions(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, dims: &[Dim]) -> Opt
     Some(Elements::Fractions(each.collect::<Option<Vec<_>>>()?.into()))
 }
 
-fn computed(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, a: Fraction, b: Fraction) -> Option<Fraction> {
+fn computed(
+    cx: &mut InferContext<'_, '_>,
+    name: &str,
+    dtype: DType,
+    a: Fraction,
+    b: Fraction,
+) -> Option<Fraction> {
     if a.rounded || b.rounded {
         return None;
     }
@@ -505,7 +514,7 @@ fn computed(cx: &mut Cx<'_, '_>, name: &str, dtype: DType, a: Fraction, b: Fract
 }
 
 /// The fraction in lower terms.
-fn lowest(cx: &mut Cx<'_, '_>, over: Dim, under: i64) -> Option<(Dim, i64)> {
+fn lowest(cx: &mut InferContext<'_, '_>, over: Dim, under: i64) -> Option<(Dim, i64)> {
     let (mut over, mut under) = (over, under);
     for factor in [2, 3, 5, 7] {
         while under % factor == 0 && cx.symbols().divides(Dim::Known(factor), over) {
@@ -520,7 +529,7 @@ fn lowest(cx: &mut Cx<'_, '_>, over: Dim, under: i64) -> Option<(Dim, i64)> {
     Some((over, under))
 }
 
-pub(crate) fn select(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
     let dtype = cx.dtype(1);
     let elements = aligned(cx, &[0, 1, 2], &dims).map(|all| {
@@ -543,28 +552,28 @@ pub(crate) fn select(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements: elements.unwrap_or_default() })])
 }
 
-pub(crate) fn trilu(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn trilu(cx: &mut InferContext<'_, '_>) -> InferResult {
     match cx.dims(0)?.len() {
-        0 | 1 => Err(Stop::shape("the input has no two axes")),
+        0 | 1 => Err(InferError::shape("the input has no two axes")),
         _ => same(cx),
     }
 }
 
-pub(crate) fn cast_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn cast_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("to")?;
     cast(cx, to)
 }
 
-pub(crate) fn cast_like(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn cast_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.dtype(1);
     cast(cx, to)
 }
 
-pub(crate) fn bit_shift(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn bit_shift(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(broadcast_inputs(cx, 0)?)])
 }
 
-pub(crate) fn q_linear_where(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn q_linear_where(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [cx.dims(0)?, cx.dims(1)?, cx.dims(4)?];
     let dims = cx.broadcast(&all)?;
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(1), Some(dims.into())))])

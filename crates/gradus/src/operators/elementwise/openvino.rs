@@ -17,10 +17,10 @@ use crate::attributes::Attributes;
 use crate::attributes::required;
 use crate::dialects::openvino::{called, input};
 use crate::fact::Fact;
-use crate::infer::{Cx, Outcome};
-use crate::op::{EvalCx, NodeCx, Op};
-use crate::operators::elementwise::binary::{Binary, Broadcast, operation};
-use crate::operators::elementwise::cast::{Cast, rules};
+use crate::infer::{InferContext, InferResult};
+use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::elementwise::binary::{BinaryOp, Broadcast, operation};
+use crate::operators::elementwise::cast::{CastOp, rules};
 use crate::operators::elementwise::infer::{binary, broadcast_inputs, cast, rounding};
 use crate::operators::elementwise::unary::{build_as, clip, float, test};
 use crate::operators::elementwise::{infer, unary};
@@ -31,7 +31,7 @@ use crate::operators::operation::Operation;
 struct Floats(Box<dyn Op>);
 
 impl Op for Floats {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let dtype = cx.tensor(0)?.dtype();
         if dtype.is_float() {
             return self.0.eval(cx);
@@ -44,7 +44,7 @@ impl Op for Floats {
 }
 
 /// Builds an operator that maps each float by the function of its row.
-pub(crate) fn floats(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn floats(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     Ok(Box::new(Floats(unary::build(cx)?)))
 }
 
@@ -53,11 +53,11 @@ pub(crate) fn not(number: Number) -> Number {
 }
 
 /// Builds an operator of two inputs, which are broadcast as its attribute says.
-pub(crate) fn both(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn both(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     both_as(cx, operation(cx))
 }
 
-fn both_as(cx: &NodeCx<'_>, operation: Operation) -> Result<Box<dyn Op>> {
+fn both_as(cx: &BuildContext<'_>, operation: Operation) -> Result<Box<dyn Op>> {
     let broadcast = match cx.attributes.text("auto_broadcast")?.unwrap_or("numpy") {
         "numpy" => Broadcast::Both,
         "none" | "explicit" => Broadcast::None,
@@ -68,7 +68,7 @@ fn both_as(cx: &NodeCx<'_>, operation: Operation) -> Result<Box<dyn Op>> {
             return Err(Error::new(Kind::Value, message));
         }
     };
-    Ok(Box::new(Binary { operation, broadcast }))
+    Ok(Box::new(BinaryOp { operation, broadcast }))
 }
 
 /// A bound of Clamp in the type of the elements. Of integers, it is the least one above or the
@@ -82,7 +82,7 @@ pub(crate) fn clamp_bound(bound: f64, up: bool, dtype: DType) -> Result<Tensor> 
         _ => convert::cast(&Tensor::scalar(bound), dtype, convert::Rules::SATURATING)?))
 }
 
-pub(crate) fn clamp(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn clamp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dtype = cx.tensor(0)?.dtype();
     let bound = |name: &str, up: bool| -> Result<Option<Value>> {
         let text = attributes.text(name)?.unwrap_or_default().trim();
@@ -96,7 +96,7 @@ pub(crate) fn clamp(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<
 }
 
 /// Truth values, whatever is compared.
-pub(crate) fn compare(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn compare(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut facts = binary(cx)?;
     if let [Fact::Tensor(fact)] = &mut facts[..] {
         fact.dtype = Some(DType::Bool);
@@ -105,76 +105,76 @@ pub(crate) fn compare(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// Integers stay as they are.
-pub(crate) fn whole_or_rounded(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn whole_or_rounded(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.dtype(0).is_some_and(DType::is_integer) { Ok(vec![cx.read_fact(0)]) } else { rounding(cx) }
 }
 
-pub(crate) fn round(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn round(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     match cx.attributes.text("mode")? {
         Some("half_away_from_zero") => Ok(build_as(|x| float(x, f64::round))),
         _ => Ok(build_as(|x| float(x, f64::round_ties_even))),
     }
 }
 
-pub(crate) fn is_finite(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn is_finite(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     test(cx, f64::is_finite)
 }
 
-pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     test(cx, f64::is_nan)
 }
 
-pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let positive = attributes.flag("detect_positive", true)?;
     let negative = attributes.flag("detect_negative", true)?;
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
-pub(crate) fn convert(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn convert(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let to = required("destination_type", cx.attributes.dtype("destination_type")?)?;
-    Ok(Box::new(Cast { to, rules: rules(true, None)? }))
+    Ok(Box::new(CastOp { to, rules: rules(true, None)? }))
 }
 
-pub(crate) fn convert_like(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn convert_like(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let to = cx.tensor(1)?.dtype();
-    Cast { to, rules: rules(true, None)? }.eval(cx)
+    CastOp { to, rules: rules(true, None)? }.eval(cx)
 }
 
-pub(crate) fn divide(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn divide(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let down = cx.attributes.flag("m_pythondiv", true)?;
     both_as(cx, if down { Operation::FloorDiv } else { Operation::Div })
 }
 
-pub(crate) fn is_finite_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn is_finite_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::Bool, cx.dims(0)?)])
 }
 
-pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn identity(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![cx.read_fact(0)])
 }
 
-pub(crate) fn convert_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn convert_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("destination_type")?;
     cast(cx, to)
 }
 
-pub(crate) fn convert_like_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn convert_like_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.dtype(1);
     cast(cx, to)
 }
 
-pub(crate) fn divide_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn divide_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     if !cx.attributes.flag("m_pythondiv", true)? {
         cx.operator = "Div";
     }
     binary(cx)
 }
 
-pub(crate) fn bitwise_and(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn bitwise_and(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(broadcast_inputs(cx, 0)?)])
 }
 
-pub(crate) fn select(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
     if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
         let (dtype, dims) = (cx.dtype(1), cx.dims(1)?);
         return Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some(dims)))]);

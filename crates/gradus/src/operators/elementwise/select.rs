@@ -3,11 +3,11 @@
 use gradus_core::{Result, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::indices;
 use crate::operators::output::{allowed, one};
 
-pub(crate) fn select(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn select(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (condition, yes, no) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let shape = condition.shape().broadcast(yes.shape())?.broadcast(no.shape())?;
     let shape = allowed(cx, yes.dtype(), shape.dims())?;

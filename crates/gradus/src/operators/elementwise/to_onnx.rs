@@ -3,45 +3,49 @@
 use gradus_core::graph::Standard;
 use gradus_core::{DType, Result};
 
-use crate::conversion::node::{Cx, cannot};
-use crate::conversion::open;
-use crate::conversion::target::V;
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot};
 use crate::conversion::to_onnx::{flag, int, word};
 use crate::conversion::types::{expect, same};
+use crate::conversion::writer::NewValue;
 use crate::operators::elementwise::openvino::clamp_bound;
 
 /// Integers are as they are.
-pub(crate) fn of_floats(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+pub(crate) fn of_floats(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let whole = cx.dtype(0)?.is_integer();
     cx.unary(if whole { "Identity" } else { operator })
 }
 
-pub(crate) fn binary(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+pub(crate) fn binary(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
     Ok(vec![cx.put(operator, &[a, b], &[])?])
 }
 
-pub(crate) fn bitwise(cx: &mut Cx<'_, '_>, operator: &str, of_truth: &str) -> Result<Vec<V>> {
+pub(crate) fn bitwise(
+    cx: &mut ConvertContext<'_, '_>,
+    operator: &str,
+    of_truth: &str,
+) -> Result<Vec<NewValue>> {
     let truth = cx.dtype(0)? == DType::Bool;
     binary(cx, if truth { of_truth } else { operator })
 }
 
 /// ONNX shifts only integers from zero; bits of others are not moved otherwise to the left.
-pub(crate) fn shift(cx: &mut Cx<'_, '_>, direction: &str) -> Result<Vec<V>> {
+pub(crate) fn shift(cx: &mut ConvertContext<'_, '_>, direction: &str) -> Result<Vec<NewValue>> {
     cx.edges("counts of as many bits as the type has, or more, are left open");
     let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
     Ok(vec![cx.put("BitShift", &[a, b], &[word("direction", direction)])?])
 }
 
 /// A number of the type of the first input.
-fn number(cx: &mut Cx<'_, '_>, value: f64) -> Result<V> {
+fn number(cx: &mut ConvertContext<'_, '_>, value: f64) -> Result<NewValue> {
     let dtype = cx.dtype(0)?;
     cx.number(value, dtype)
 }
 
 /// Integers are rounded down unless the attribute says otherwise. ONNX cuts them toward zero: one
 /// less where something is left over that has another sign than the divisor.
-pub(crate) fn divide(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn divide(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
     let quotient = cx.put("Div", &[a, b], &[])?;
     let dtype = cx.dtype(0)?;
@@ -57,13 +61,18 @@ pub(crate) fn divide(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// The remainder of a quotient of integers that is truncated: ONNX has remainders with the sign of
 /// the dividend only of floats.
-fn left_over(cx: &mut Cx<'_, '_>, a: V, b: V, quotient: V) -> Result<V> {
+fn left_over(
+    cx: &mut ConvertContext<'_, '_>,
+    a: NewValue,
+    b: NewValue,
+    quotient: NewValue,
+) -> Result<NewValue> {
     let covered = cx.put("Mul", &[quotient, b], &[])?;
     cx.put("Sub", &[a, covered], &[])
 }
 
 /// Returns true if a remainder is not zero and has another sign than the divisor.
-fn differs(cx: &mut Cx<'_, '_>, rest: V, by: V) -> Result<V> {
+fn differs(cx: &mut ConvertContext<'_, '_>, rest: NewValue, by: NewValue) -> Result<NewValue> {
     let zero = number(cx, 0.0)?;
     let (below, by_below) = (cx.put("Less", &[rest, zero], &[])?, cx.put("Less", &[by, zero], &[])?);
     let none = cx.put("Equal", &[rest, zero], &[])?;
@@ -72,7 +81,7 @@ fn differs(cx: &mut Cx<'_, '_>, rest: V, by: V) -> Result<V> {
     cx.put("And", &[some, other], &[])
 }
 
-pub(crate) fn floor_mod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn floor_mod(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
     if !cx.is_float(0) {
         return Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 0)])?]);
@@ -83,7 +92,11 @@ pub(crate) fn floor_mod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// The remainder of floats with the sign of the divisor: ONNX has only that with the sign of the
 /// dividend.
-pub(crate) fn floor_mod_of_floats(cx: &mut Cx<'_, '_>, a: V, b: V) -> Result<V> {
+pub(crate) fn floor_mod_of_floats(
+    cx: &mut ConvertContext<'_, '_>,
+    a: NewValue,
+    b: NewValue,
+) -> Result<NewValue> {
     let rest = cx.put("Mod", &[a, b], &[int("fmod", 1)])?;
     let less = differs(cx, rest, b)?;
     let more = cx.put("Add", &[rest, b], &[])?;
@@ -91,7 +104,7 @@ pub(crate) fn floor_mod_of_floats(cx: &mut Cx<'_, '_>, a: V, b: V) -> Result<V> 
 }
 
 /// ONNX rounds to the even one of two that are equally near. Away from zero, every step is exact.
-pub(crate) fn round(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn round(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     if cx.attributes.text("mode")? != Some("half_away_from_zero") {
         return Ok(vec![cx.put("Round", &[x], &[])?]);
@@ -110,8 +123,8 @@ pub(crate) fn round(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// Bounds are attributes.
-pub(crate) fn clamp(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn clamp(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     let (x, dtype) = (cx.input(0)?, cx.dtype(0)?);
     let mut inputs = vec![x];
     for (name, up) in [("min", true), ("max", false)] {
@@ -126,11 +139,11 @@ pub(crate) fn clamp(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Clip", &inputs, &[])?])
 }
 
-fn converted(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
+fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     let (x, from) = (cx.input(0)?, cx.dtype(0)?);
     expect(Standard::Onnx, to)?;
     if from.is_float() && to.is_integer() {
-        cx.edges(open::CAST);
+        cx.edges(caveats::CAST);
     }
     if to.is_float() && to.bits() <= 8 {
         cx.edges("OpenVINO does not say what numbers beyond the largest become");
@@ -139,7 +152,7 @@ fn converted(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
 }
 
 /// With broadcasting as `PaddlePaddle` does it, the result has the shape of the first of the two.
-pub(crate) fn select(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn select(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.attributes.text("auto_broadcast")? == Some("pdpd") {
         return Err(cannot("ONNX does not broadcast three operands onto the axes of one"));
     }
@@ -147,7 +160,7 @@ pub(crate) fn select(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Where", &[condition, a, b], &[])?])
 }
 
-pub(crate) fn mod_row(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn mod_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
     if !cx.is_float(0) {
         let quotient = cx.put("Div", &[a, b], &[])?;
@@ -157,76 +170,76 @@ pub(crate) fn mod_row(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 1)])?])
 }
 
-pub(crate) fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn power(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.is_float(0) {
-        cx.rounding(open::FUNCTION);
+        cx.rounding(caveats::FUNCTION);
     } else {
-        cx.edges(open::POWER);
+        cx.edges(caveats::POWER);
     }
     binary(cx, "Pow")
 }
 
-pub(crate) fn minimum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn minimum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     binary(cx, "Min")
 }
 
-pub(crate) fn maximum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn maximum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     binary(cx, "Max")
 }
 
-pub(crate) fn squared_difference(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn squared_difference(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats("OpenVINO does not say whether the difference is rounded before it is squared");
     let less = binary(cx, "Sub")?[0];
     Ok(vec![cx.put("Mul", &[less, less], &[])?])
 }
 
-pub(crate) fn not_equal(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn not_equal(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let equal = binary(cx, "Equal")?[0];
     Ok(vec![cx.put("Not", &[equal], &[])?])
 }
 
-pub(crate) fn bitwise_not(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn bitwise_not(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let of_truth = cx.dtype(0)? == DType::Bool;
     cx.unary(if of_truth { "Not" } else { "BitwiseNot" })
 }
 
-pub(crate) fn sign(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn sign(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     cx.unary("Sign")
 }
 
-pub(crate) fn re_lu(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn re_lu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     cx.unary("Relu")
 }
 
-pub(crate) fn is_inf(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn is_inf(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let positive = flag("detect_positive", cx.attributes.flag("detect_positive", true)?);
     let negative = flag("detect_negative", cx.attributes.flag("detect_negative", true)?);
     Ok(vec![cx.put("IsInf", &[x], &[positive, negative])?])
 }
 
-pub(crate) fn is_finite(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn is_finite(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let (nan, infinite) = (cx.put("IsNaN", &[x], &[])?, cx.put("IsInf", &[x], &[])?);
     let either = cx.put("Or", &[nan, infinite], &[])?;
     Ok(vec![cx.put("Not", &[either], &[])?])
 }
 
-pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     Ok(vec![same(cx.target, x, None)?])
 }
 
-pub(crate) fn convert(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.attributes.dtype("destination_type")?;
     converted(cx, to.ok_or_else(|| cannot("attribute \"destination_type\" is no element type"))?)
 }
 
-pub(crate) fn convert_like(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn convert_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.dtype(1)?;
     converted(cx, to)
 }

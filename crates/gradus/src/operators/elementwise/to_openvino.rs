@@ -5,20 +5,20 @@ use gradus_core::float::Format;
 use gradus_core::graph::Standard;
 use gradus_core::{DType, Result};
 
-use crate::conversion::node::{Cx, cannot};
-use crate::conversion::open;
-use crate::conversion::target::V;
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::{exactly, expect, same};
+use crate::conversion::writer::NewValue;
 use crate::operators::elementwise::unary::missing_bound;
 
-pub(crate) fn binary(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+pub(crate) fn binary(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put(operator, &[a, b], &[numpy()])?])
 }
 
 /// One operation over all operands, from the first on.
-fn chain(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+fn chain(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let operands = cx.inputs()?;
     let (&first, rest) = operands.split_first().ok_or_else(|| cannot("there are no operands"))?;
     let mut result = first;
@@ -28,7 +28,7 @@ fn chain(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     Ok(vec![result])
 }
 
-pub(crate) fn modulo(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn modulo(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats("OpenVINO does not say that the remainder of floats is exact");
     let truncates = cx.attributes.flag("fmod", false)?;
     binary(cx, if truncates { "Mod" } else { "FloorMod" })
@@ -43,17 +43,17 @@ fn holds(floats: DType, other: DType) -> bool {
 }
 
 /// An exponent is cast to the base's type, if that holds it; otherwise, both become float64.
-pub(crate) fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn power(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut a, mut b) = (cx.input(0)?, cx.input(1)?);
     let (base, exponent) = (cx.dtype(0)?, cx.dtype(1)?);
     if !base.is_float() {
         if exponent != base {
             return Err(cannot("OpenVINO has no power of integers with exponents of another type"));
         }
-        cx.edges(open::POWER);
+        cx.edges(caveats::POWER);
         return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
     }
-    cx.rounding(open::FUNCTION);
+    cx.rounding(caveats::FUNCTION);
     let known = match cx.known(1)? {
         Some(known) => exactly(&known, base)?,
         None => None,
@@ -81,8 +81,8 @@ pub(crate) fn power(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// Bounds are inputs, or floats of older versions. Those that are missing are the ends of the type,
 /// which integers keep to anyway.
-pub(crate) fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn clip(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     let mut value = cx.input(0)?;
     for (input, name, operator) in [(1, "min", "Maximum"), (2, "max", "Minimum")] {
         let bound = match cx.attributes.float(name)? {
@@ -102,7 +102,7 @@ pub(crate) fn clip(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![value])
 }
 
-fn cast(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
+fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     let (x, from) = (cx.input(0)?, cx.dtype(0)?);
     if from == DType::String || to == DType::String {
         return Err(cannot("OpenVINO does not convert text"));
@@ -113,7 +113,7 @@ fn cast(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
         return Ok(vec![cx.put("NotEqual", &[x, zero], &[numpy()])?]);
     }
     if from.is_float() && to.is_integer() {
-        cx.edges(open::CAST);
+        cx.edges(caveats::CAST);
     }
     if to.is_float() && to.bits() <= 8 {
         cx.edges("OpenVINO does not say what numbers beyond the largest become");
@@ -124,80 +124,80 @@ fn cast(cx: &mut Cx<'_, '_>, to: DType) -> Result<Vec<V>> {
     Ok(vec![cx.converted(x, to)?])
 }
 
-pub(crate) fn div(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn div(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put("Divide", &[a, b], &[numpy(), say("m_pythondiv", false)])?])
 }
 
-pub(crate) fn min(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn min(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     chain(cx, "Minimum")
 }
 
-pub(crate) fn max(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn max(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     chain(cx, "Maximum")
 }
 
-pub(crate) fn sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.count() > 2 {
-        cx.rounding_of_floats(open::ORDER);
+        cx.rounding_of_floats(caveats::ORDER);
     }
     chain(cx, "Add")
 }
 
-pub(crate) fn bit_shift(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn bit_shift(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges("counts of as many bits as the type has, or more, are left open");
     let left = cx.attributes.text("direction")? == Some("LEFT");
     binary(cx, if left { "BitwiseLeftShift" } else { "BitwiseRightShift" })
 }
 
-pub(crate) fn sign(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn sign(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     cx.unary("Sign")
 }
 
-pub(crate) fn round(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn round(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     Ok(vec![cx.put("Round", &[x], &[say("mode", "half_to_even")])?])
 }
 
-pub(crate) fn reciprocal(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn reciprocal(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let dtype = cx.dtype(0)?;
     let one = cx.number(1.0, dtype)?;
     Ok(vec![cx.put("Divide", &[one, x], &[numpy(), say("m_pythondiv", false)])?])
 }
 
-pub(crate) fn relu(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn relu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     cx.unary("ReLU")
 }
 
-pub(crate) fn is_inf(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn is_inf(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let positive = say("detect_positive", cx.attributes.flag("detect_positive", true)?);
     let negative = say("detect_negative", cx.attributes.flag("detect_negative", true)?);
     Ok(vec![cx.put("IsInf", &[x], &[positive, negative])?])
 }
 
-pub(crate) fn cast_row(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn cast_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.attributes.dtype("to")?.ok_or_else(|| cannot("attribute \"to\" is no element type"))?;
     cast(cx, to)
 }
 
-pub(crate) fn cast_like(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn cast_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.dtype(1)?;
     cast(cx, to)
 }
 
-pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let dtype = cx.dtype(0)?;
     Ok(vec![same(cx.target, x, Some(dtype))?])
 }
 
-pub(crate) fn where_row(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn where_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
     Ok(vec![cx.put("Select", &[condition, a, b], &[numpy()])?])
 }

@@ -18,7 +18,7 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::op::{BuildContext, EvalContext, Op};
 
 /// An operator that maps each element on its own.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ struct Unary {
 }
 
 /// Builds an operator that maps each element by the function of its row.
-pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let map = cx.row.function.expect("a row that is built so names a function");
     Ok(build_as(map))
 }
@@ -67,14 +67,14 @@ pub(crate) fn sign(number: Number) -> Number {
     }
 }
 
-pub(crate) fn test(cx: &mut EvalCx<'_>, function: impl Fn(f64) -> bool) -> Result<Vec<Value>> {
+pub(crate) fn test(cx: &mut EvalContext<'_>, function: impl Fn(f64) -> bool) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(DType::Bool, data.shape()))?;
     let truth = data.numbers()?.map(|number| Bool::from(function(convert::nearest_f64(number)))).collect();
     Ok(vec![Tensor::from_vec(data.shape().clone(), truth)?.into()])
 }
 
-pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let positive = attributes.flag("detect_positive", true)?;
     let negative = attributes.flag("detect_negative", true)?;
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
@@ -87,7 +87,7 @@ pub(crate) fn missing_bound(dtype: DType, since: i64) -> Option<f64> {
     dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))
 }
 
-pub(crate) fn clip(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn clip(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
         let least = |a: Number, b: Number, greater: bool| match (a, b) {
             (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
@@ -137,7 +137,7 @@ impl Unary {
 }
 
 impl Op for Unary {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let input = cx.tensor(0)?;
         cx.reserve(byte_len(input.dtype(), input.shape()))?;
         Ok(vec![self.apply(input)?.into()])
@@ -232,7 +232,7 @@ pub(crate) fn softplus(x: Number) -> Number {
     float(x, |x| x.max(0.0) + (-x.abs()).exp().ln_1p())
 }
 
-pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     test(cx, f64::is_nan)
 }
 

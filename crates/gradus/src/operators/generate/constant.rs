@@ -12,15 +12,15 @@ use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop};
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::schema::Typed as _;
 
 /// Most elements that are read before a run: shapes and scalars are small.
 const MOST_READ: usize = 1 << 16;
 
 /// A large constant is not read.
-pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(Content::Tensor(constant)) = cx.attributes.get("value")
         && constant.shape().len() > MOST_READ
     {
@@ -29,7 +29,7 @@ pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
     }
     let given = VALUES.iter().find_map(|name| cx.attributes.get(name));
     let tensor = given.map(tensor_of).transpose()?;
-    let tensor = tensor.ok_or_else(|| Stop::shape("no attribute gives a value"))?;
+    let tensor = tensor.ok_or_else(|| InferError::shape("no attribute gives a value"))?;
     Ok(vec![Fact::Tensor(TensorFact::of(tensor))])
 }
 
@@ -67,13 +67,13 @@ fn tensor_of(content: &Content) -> Result<Tensor> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Constant {
+pub(crate) struct ConstantOp {
     tensor: Tensor,
 }
 
-impl Constant {
+impl ConstantOp {
     /// Builds the operator of a node.
-    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let given = cx
             .signature
             .attributes
@@ -90,10 +90,10 @@ impl Constant {
             let (dtype, since) = (tensor.dtype(), cx.signature.since);
             return Err(Error::new(
                 Kind::Type,
-                format!("the value is {dtype}, which Constant-{since} does not give"),
+                format!("the value is {dtype}, which ConstantOp-{since} does not give"),
             ));
         }
-        Ok(Box::new(Constant { tensor }))
+        Ok(Box::new(ConstantOp { tensor }))
     }
 }
 
@@ -102,8 +102,8 @@ fn text(bytes: &Bytes) -> Result<Box<str>> {
     text.map(Into::into).map_err(|_| Error::new(Kind::Syntax, "the value is text, but not UTF-8"))
 }
 
-impl Op for Constant {
-    fn eval(&self, _: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for ConstantOp {
+    fn eval(&self, _: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         Ok(vec![self.tensor.clone().into()])
     }
 }

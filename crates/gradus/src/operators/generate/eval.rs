@@ -4,12 +4,12 @@ use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
 use gradus_core::{Kind, Number, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::indexing::eval::{place_of, positions};
 use crate::operators::indices;
 use crate::operators::output::{allowed, one, wrong};
 
-pub(crate) fn constant_of_shape(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn constant_of_shape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = Shape::from_i64(&cx.integers(0)?)?;
     let value = match attributes.tensor("value")? {
         Some(value) if value.len() == 1 => value,
@@ -26,7 +26,7 @@ pub(crate) fn constant_of_shape(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>
     one(value.picked(shape, &places)?)
 }
 
-pub(crate) fn eye_like(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn eye_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let like = cx.tensor(0)?;
     let &[rows, columns] = like.shape().dims() else {
         return Err(wrong(
@@ -43,7 +43,7 @@ pub(crate) fn eye_like(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Resu
     one(Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?)
 }
 
-pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (indices, values) = (cx.tensor(0)?, cx.tensor(2)?);
     let depth = usize_of_i64(i64::from_number(cx.tensor(1)?.only_number()?));
     let depth = depth.ok_or_else(|| wrong(Kind::Value, "the depth is negative"))?;

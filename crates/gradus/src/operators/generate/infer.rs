@@ -16,30 +16,31 @@ use gradus_core::{DType, Number};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact, known_shape};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::nn::infer::of;
 
 /// Random elements in the shape of the first input, of the element type that the attribute names
 /// or else of the input's.
-pub(crate) fn random_like(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn random_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("dtype")?.or(cx.dtype(0));
     Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(cx.dims(0)?)))])
 }
 
-pub(crate) fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let value = match cx.attributes.get("value") {
         Some(Content::Tensor(constant)) => Some(constant.tensor()?),
         _ => None,
     };
     let dtype = value.as_ref().map_or(DType::F32, gradus_core::Tensor::dtype);
     let Some(shape) = cx.integers(0) else {
-        let rank = cx.len(0).ok_or(Stop::Unknown(Some(0), "has an unknown number of elements".into()))?;
+        let rank =
+            cx.len(0).ok_or(InferError::Unknown(Some(0), "has an unknown number of elements".into()))?;
         let dims = cx.any_dims("the shape is not known before the run", rank);
         return Ok(vec![Fact::typed(dtype, dims)]);
     };
     for (axis, dim) in shape.iter().enumerate() {
         if let Dim::Known(extent @ ..0) = dim {
-            return Err(Stop::shape(format!("element {axis} of the shape is {extent}")));
+            return Err(InferError::shape(format!("element {axis} of the shape is {extent}")));
         }
     }
     let whole = dtype.is_integer() || dtype == DType::Bool;
@@ -66,13 +67,13 @@ pub(crate) fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Outcome {
     })])
 }
 
-pub(crate) fn random(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn random(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
     let shape = cx.attributes.ints("shape")?.unwrap_or(&[]);
     Ok(vec![Fact::typed(dtype, shape.iter().map(|&extent| Dim::Known(extent)).collect::<Vec<_>>())])
 }
 
-pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len() + 1;
     let axis = cx.axis(cx.attributes.int_or("axis", -1)?, rank)?;
@@ -92,13 +93,13 @@ pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(cx.dtype(2), all)])
 }
 
-pub(crate) fn multinomial(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 2)?;
     let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::I32);
     Ok(vec![Fact::typed(dtype, [dims[0], Dim::Known(cx.attributes.int_or("sample_size", 1)?)])])
 }
 
-pub(crate) fn window(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     let size = match cx.integer(0) {
         Some(size) => size,
@@ -107,7 +108,7 @@ pub(crate) fn window(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::typed(dtype, [size])])
 }
 
-pub(crate) fn mel_weights(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn mel_weights(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     let bins = match cx.integer(0) {
         Some(bins) => bins,
@@ -121,16 +122,16 @@ pub(crate) fn mel_weights(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// Frequencies of a real signal: the others mirror them.
-fn half(cx: &mut Cx<'_, '_>, len: Dim) -> Dim {
+fn half(cx: &mut InferContext<'_, '_>, len: Dim) -> Dim {
     let half = cx.floor_divide(len, Dim::Known(2));
     cx.add(half, Dim::ONE)
 }
 
-pub(crate) fn dft(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();
     if rank < 2 {
-        return Err(Stop::shape("the input has no axis for the real and the imaginary part"));
+        return Err(InferError::shape("the input has no axis for the real and the imaginary part"));
     }
     let (one_sided, inverse) =
         (cx.attributes.flag("onesided", false)?, cx.attributes.flag("inverse", false)?);
@@ -163,9 +164,9 @@ pub(crate) fn dft(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(all)])
 }
 
-pub(crate) fn stft(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let [batch, signal, ..] = *dims else { return Err(Stop::shape("the signal has no batch")) };
+    let [batch, signal, ..] = *dims else { return Err(InferError::shape("the signal has no batch")) };
     let step = cx.integer(1);
     let frame = match (cx.has(3), cx.integer(3), cx.has(2)) {
         (true, Some(len), _) => Some(len),
@@ -184,7 +185,7 @@ pub(crate) fn stft(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])])
 }
 
-pub(crate) fn string_normalizer(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let stopwords =
         matches!(cx.attributes.get("stopwords"), Some(Content::Strings(words)) if !words.is_empty());
@@ -195,7 +196,7 @@ pub(crate) fn string_normalizer(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::typed(DType::String, all)])
 }
 
-pub(crate) fn tf_idf(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn tf_idf(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let indexes = cx.attributes.ints("ngram_indexes")?.unwrap_or(&[]);
     let width = Dim::Known(indexes.iter().max().map_or(0, |most| most.saturating_add(1)));
@@ -206,24 +207,24 @@ pub(crate) fn tf_idf(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::typed(DType::F32, all)])
 }
 
-pub(crate) fn eye_like(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("dtype")?.or(cx.dtype(0));
     Ok(vec![of(to, cx.dims(0)?)])
 }
 
-pub(crate) fn non_max_suppression(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
     let count = cx.data("how many boxes are chosen", Bounds::EXTENT);
     Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
 }
 
-pub(crate) fn string_split(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn string_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let most = cx.data("how many parts the longest text has", Bounds::EXTENT);
     let parts: Vec<_> = dims.iter().copied().chain([most]).collect();
     Ok(vec![Fact::typed(DType::String, parts), Fact::typed(DType::I64, dims)])
 }
 
-pub(crate) fn image_decoder(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn image_decoder(cx: &mut InferContext<'_, '_>) -> InferResult {
     let channels = if cx.attributes.text("pixel_format")? == Some("Grayscale") { 1 } else { 3 };
     let [height, width] =
         ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::EXTENT));

@@ -4,11 +4,11 @@ use gradus_core::convert::{self, FromNumber, usize_of_i64};
 use gradus_core::{Kind, Number, Result, Shape, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::indices;
 use crate::operators::output::{allowed, chosen, one, wrong};
 
-pub(crate) fn slice(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn slice(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let list = |name: &str, input: usize| match attributes.ints(name)? {
@@ -33,7 +33,7 @@ pub(crate) fn slice(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<
     one(chosen(cx, data, &indices)?)
 }
 
-pub(crate) fn gather(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
@@ -80,7 +80,7 @@ fn pointed(data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
     each.collect()
 }
 
-pub(crate) fn gather_elements(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn gather_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let shape = allowed(cx, data.dtype(), indices.shape().dims())?;
     one(data.picked(shape, &pointed(data, indices, attributes.int("axis")?.unwrap_or(0))?)?)
@@ -110,7 +110,7 @@ fn blocks(data: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, 
     Ok((starts, size, [before, rest].concat()))
 }
 
-pub(crate) fn gather_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
     let (starts, size, dims) = blocks(data, indices, batch)?;
@@ -122,7 +122,7 @@ pub(crate) fn gather_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Res
 /// The data with updates written to places, or combined with what is there.
 pub(crate) fn scattered(
     attributes: &Attributes<'_>,
-    cx: &EvalCx<'_>,
+    cx: &EvalContext<'_>,
     places: &[usize],
 ) -> Result<Vec<Value>> {
     fn combine<T: FromNumber>(
@@ -178,18 +178,18 @@ pub(crate) fn scattered(
     }
 }
 
-pub(crate) fn scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let places = pointed(cx.tensor(0)?, cx.tensor(1)?, attributes.int("axis")?.unwrap_or(0))?;
     scattered(attributes, cx, &places)
 }
 
-pub(crate) fn scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (starts, size, _) = blocks(cx.tensor(0)?, cx.tensor(1)?, 0)?;
     let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
     scattered(attributes, cx, &places)
 }
 
-pub(crate) fn compress(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn compress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let truth: Vec<_> = cx.tensor(1)?.numbers()?.map(|number| !number.is_zero()).collect();

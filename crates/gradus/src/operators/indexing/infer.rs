@@ -15,21 +15,28 @@ use gradus_core::convert::usize_of_i64;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::indices;
 
 /// A tensor of the first input's element type.
-pub(crate) fn like_first(cx: &Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
+pub(crate) fn like_first(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
     with_elements(cx, dims, Elements::Unknown)
 }
 
-pub(crate) fn with_elements(cx: &Cx<'_, '_>, dims: impl Into<Dims>, elements: Elements) -> Outcome {
+pub(crate) fn with_elements(
+    cx: &InferContext<'_, '_>,
+    dims: impl Into<Dims>,
+    elements: Elements,
+) -> InferResult {
     Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims.into()), elements })])
 }
 
 /// The elements that lie at these places of the first input.
-pub(crate) fn chosen(cx: &mut Cx<'_, '_>, places: impl FnOnce(&[usize]) -> Option<Vec<usize>>) -> Elements {
-    let choose = |cx: &mut Cx<'_, '_>| {
+pub(crate) fn chosen(
+    cx: &mut InferContext<'_, '_>,
+    places: impl FnOnce(&[usize]) -> Option<Vec<usize>>,
+) -> Elements {
+    let choose = |cx: &mut InferContext<'_, '_>| {
         // Long tensors are evaluated if they are known.
         let shape = cx.tensor(0)?.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
         let all = cx.integers(0)?;
@@ -50,7 +57,7 @@ pub(crate) struct Cut {
 }
 
 /// A bound counted from the first element, if its sign is known.
-fn from_first(cx: &mut Cx<'_, '_>, bound: Dim, len: Dim) -> Option<Dim> {
+fn from_first(cx: &mut InferContext<'_, '_>, bound: Dim, len: Dim) -> Option<Dim> {
     if cx.symbols().at_least(bound, 0) {
         return Some(bound);
     }
@@ -58,9 +65,9 @@ fn from_first(cx: &mut Cx<'_, '_>, bound: Dim, len: Dim) -> Option<Dim> {
     negative.then(|| cx.add(bound, len))
 }
 
-pub(crate) fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64) -> Option<Cut> {
+pub(crate) fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64) -> Option<Cut> {
     // Bounds that count from the end are clamped, so that far bounds do not overflow.
-    let far = |cx: &mut Cx<'_, '_>, bound: Dim| match bound {
+    let far = |cx: &mut InferContext<'_, '_>, bound: Dim| match bound {
         Dim::Known(value) if value <= -TO_THE_END => Some(None),
         Dim::Known(value) if value >= TO_THE_END => {
             if len.known().is_none() && value < i64::MAX {
@@ -72,7 +79,7 @@ pub(crate) fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64
     };
     let (from, to) = (far(cx, start)?, far(cx, end)?);
     if step > 0 {
-        let clamp = |cx: &mut Cx<'_, '_>, bound: Option<Dim>| match bound {
+        let clamp = |cx: &mut InferContext<'_, '_>, bound: Option<Dim>| match bound {
             None => Dim::ZERO,
             Some(bound) => {
                 let raised = cx.greatest(bound, Dim::ZERO);
@@ -104,20 +111,21 @@ pub(crate) fn cut(cx: &mut Cx<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64
     Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) })
 }
 
-pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     sliced(cx, 3, 4)
 }
 
 /// Slices by the bounds that attributes or inputs name; which inputs name axes and steps, standards
 /// say differently.
-pub(crate) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize) -> Outcome {
+pub(crate) fn sliced(cx: &mut InferContext<'_, '_>, axes_input: usize, steps_input: usize) -> InferResult {
     let dims = cx.dims(0)?;
-    let list = |cx: &mut Cx<'_, '_>, name: &str, input: usize| -> Result<Option<Dims>, Stop> {
-        Ok(match cx.attributes.ints(name)? {
-            Some(values) => Some(values.iter().map(|&value| Dim::Known(value)).collect()),
-            None => cx.integers(input),
-        })
-    };
+    let list =
+        |cx: &mut InferContext<'_, '_>, name: &str, input: usize| -> Result<Option<Dims>, InferError> {
+            Ok(match cx.attributes.ints(name)? {
+                Some(values) => Some(values.iter().map(|&value| Dim::Known(value)).collect()),
+                None => cx.integers(input),
+            })
+        };
     let (starts, ends) = (list(cx, "starts", 1)?, list(cx, "ends", 2)?);
     let given = cx.has(axes_input) || cx.attributes.ints("axes")?.is_some();
     let axes = if given { list(cx, "axes", axes_input)? } else { None };
@@ -140,7 +148,7 @@ pub(crate) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize)
     let counts = [starts.as_ref().map(|all| all.len()), ends.as_ref().map(|all| all.len())];
     let mut counts = counts.into_iter().chain([steps.as_ref().map(Vec::len)]).flatten();
     if let Some(count) = counts.find(|&count| count != axes.len()) {
-        return Err(Stop::shape(format!("{count} bounds or steps are given for {} axes", axes.len())));
+        return Err(InferError::shape(format!("{count} bounds or steps are given for {} axes", axes.len())));
     }
     let mut all = dims.to_vec();
     let mut first = None;
@@ -148,7 +156,7 @@ pub(crate) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize)
         let bound = |all: &Option<Dims>| all.as_ref().and_then(|all| all.get(i).copied());
         let step = steps.as_ref().and_then(|steps| steps.get(i).copied()).filter(|&step| step != i64::MIN);
         if step == Some(0) {
-            return Err(Stop::shape("a step is 0"));
+            return Err(InferError::shape("a step is 0"));
         }
         let cut = match (bound(&starts), bound(&ends), step) {
             (Some(start), Some(end), Some(step)) => cut(cx, dims[axis], start, end, step),
@@ -196,12 +204,12 @@ pub(crate) fn sliced(cx: &mut Cx<'_, '_>, axes_input: usize, steps_input: usize)
 }
 
 /// A dimension that is at most another.
-fn shorter(cx: &mut Cx<'_, '_>, dim: Dim, why: &str) -> Dim {
+fn shorter(cx: &mut InferContext<'_, '_>, dim: Dim, why: &str) -> Dim {
     let most = cx.symbols().bounds(dim).greatest();
     cx.data(why, Bounds::between(Some(0), most))
 }
 
-pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     if let (Some(extent), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
@@ -212,10 +220,10 @@ pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// The elements that the indices choose along an axis; the first axes of both are the same, if they
 /// are a batch.
-pub(crate) fn gathered(cx: &mut Cx<'_, '_>, axis: usize, batch: usize) -> Outcome {
+pub(crate) fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     if batch > axis || batch > indices.len() {
-        return Err(Stop::shape(format!(
+        return Err(InferError::shape(format!(
             "the batch has {batch} axes, but the indices choose along axis {axis}"
         )));
     }
@@ -251,18 +259,23 @@ pub(crate) fn gathered(cx: &mut Cx<'_, '_>, axis: usize, batch: usize) -> Outcom
     with_elements(cx, all, elements)
 }
 
-pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
     let Some((last, before)) = indices.split_last() else {
-        return Err(Stop::shape("the indices are a scalar"));
+        return Err(InferError::shape("the indices are a scalar"));
     };
     let Some(depth) = last.known().and_then(usize_of_i64) else {
-        return Err(Stop::Unknown(Some(1), "has an unknown last extent, which decides the rank".into()));
+        return Err(InferError::Unknown(
+            Some(1),
+            "has an unknown last extent, which decides the rank".into(),
+        ));
     };
     let Some(rest) = dims.get(batch + depth..) else {
         let rank = dims.len();
-        return Err(Stop::shape(format!("indices of {depth} axes after {batch} do not fit rank {rank}")));
+        return Err(InferError::shape(format!(
+            "indices of {depth} axes after {batch} do not fit rank {rank}"
+        )));
     };
     let all: Vec<_> = before.iter().chain(rest).copied().collect();
     let mut elements = Elements::Unknown;
@@ -280,10 +293,10 @@ pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Outcome {
     with_elements(cx, all, elements)
 }
 
-pub(crate) fn scatter_nd(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let plain = cx.attributes.text("reduction")?.is_none_or(|reduction| reduction == "none");
-    let put = |cx: &mut Cx<'_, '_>| {
+    let put = |cx: &mut InferContext<'_, '_>| {
         let [Dim::Known(len)] = *dims else { return None };
         let [_, Dim::ONE] = *cx.known_dims(1)? else { return None };
         let (mut all, places, updates) = (cx.integers(0)?.to_vec(), cx.known_integers(1)?, cx.integers(2)?);
@@ -297,7 +310,7 @@ pub(crate) fn scatter_nd(cx: &mut Cx<'_, '_>) -> Outcome {
     with_elements(cx, dims.clone(), elements.unwrap_or_default())
 }
 
-pub(crate) fn compress(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn compress(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0);
     let Some(axis) = cx.attributes.int("axis")? else {
         let most = match dims {
@@ -317,14 +330,16 @@ pub(crate) fn compress(cx: &mut Cx<'_, '_>) -> Outcome {
     like_first(cx, all)
 }
 
-pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.dims(1)?;
     match cx.known_dims(0) {
-        Some(data) if data.len() != indices.len() => Err(Stop::shape("data and indices differ in rank")),
+        Some(data) if data.len() != indices.len() => {
+            Err(InferError::shape("data and indices differ in rank"))
+        }
         _ => Ok(vec![Fact::shaped(indices)]),
     }
 }
 
-pub(crate) fn crop_and_resize(_: &mut Cx<'_, '_>) -> Outcome {
-    Err(Stop::unknown("the shape is not modelled"))
+pub(crate) fn crop_and_resize(_: &mut InferContext<'_, '_>) -> InferResult {
+    Err(InferError::unknown("the shape is not modelled"))
 }

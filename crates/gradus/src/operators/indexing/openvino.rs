@@ -16,8 +16,8 @@ use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop};
-use crate::op::EvalCx;
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::op::EvalContext;
 use crate::operators::indexing::infer::{
     chosen, cut, gather_nd, gathered, like_first, sliced, with_elements,
 };
@@ -28,7 +28,7 @@ use crate::operators::output::{self, allowed};
 use crate::operators::{indexing, indices, layout};
 
 /// The integers of an input, or as many dimensions that the data decide.
-fn integers_or(cx: &mut Cx<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>, Stop> {
+fn integers_or(cx: &mut InferContext<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>, InferError> {
     if let Some(all) = cx.integers(input) {
         return Ok(all.to_vec());
     }
@@ -36,11 +36,11 @@ fn integers_or(cx: &mut Cx<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>,
     Ok(cx.any_dims(why, count))
 }
 
-pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (rank, indices) = (cx.dims(0)?.len(), cx.dims(1)?.len());
     let batch = cx.attributes.int_or("batch_dims", 0)?;
     let batch = if batch < 0 { batch.saturating_add(i64_of(indices)) } else { batch };
-    let batch = usize_of_i64(batch).ok_or_else(|| Stop::shape("the batch has fewer than 0 axes"))?;
+    let batch = usize_of_i64(batch).ok_or_else(|| InferError::shape("the batch has fewer than 0 axes"))?;
     let Some(axis) = cx.integer(2).and_then(Dim::known) else {
         let rank = (rank + indices).saturating_sub(1 + batch);
         let dims = cx.any_dims("the axis is not known before the run", rank);
@@ -58,7 +58,7 @@ pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// Returns true if all indices are known to be within the axis: since version 8, others give zeros.
-fn all_within(cx: &mut Cx<'_, '_>, axis: usize) -> Result<bool, Stop> {
+fn all_within(cx: &mut InferContext<'_, '_>, axis: usize) -> Result<bool, InferError> {
     let extent = cx.dims(0)?[axis];
     let Some(indices) = cx.known_integers(1) else { return Ok(false) };
     let wanted = |index: i64| if index < 0 { index.checked_neg() } else { index.checked_add(1) };
@@ -66,7 +66,7 @@ fn all_within(cx: &mut Cx<'_, '_>, axis: usize) -> Result<bool, Stop> {
     Ok(indices.into_iter().all(within))
 }
 
-pub(crate) fn gather_nd_merged(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gather_nd_merged(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut facts = gather_nd(cx)?;
     let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
     if cx.node.version == Some(5)
@@ -188,7 +188,7 @@ fn taken(plan: &[Stride], dims: &[usize]) -> Option<Computed<Vec<Vec<usize>>>> {
     Some(Ok(indices))
 }
 
-pub(crate) fn strided_slice(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let masks = Masks::read(&cx.attributes)?;
     let (begins, ends) = (cx.integers(1), cx.integers(2));
@@ -229,7 +229,7 @@ pub(crate) fn strided_slice(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The axis that the second input names, or as many unknown shapes as there are outputs.
-fn named_axis(cx: &mut Cx<'_, '_>) -> Result<Result<usize, Vec<Fact>>, Stop> {
+fn named_axis(cx: &mut InferContext<'_, '_>) -> Result<Result<usize, Vec<Fact>>, InferError> {
     let rank = cx.dims(0)?.len();
     if let Some(axis) = cx.integer(1).and_then(Dim::known) {
         return Ok(Ok(cx.axis(axis, rank)?));
@@ -241,7 +241,7 @@ fn named_axis(cx: &mut Cx<'_, '_>) -> Result<Result<usize, Vec<Fact>>, Stop> {
     Ok(Err(facts))
 }
 
-pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = match named_axis(cx)? {
         Ok(axis) => axis,
         Err(facts) => return Ok(facts),
@@ -255,7 +255,7 @@ pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
     parts_of(cx, &dims, axis, &vec![size; count])
 }
 
-pub(crate) fn variadic_split(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = match named_axis(cx)? {
         Ok(axis) => axis,
         Err(facts) => return Ok(facts),
@@ -268,7 +268,7 @@ pub(crate) fn variadic_split(cx: &mut Cx<'_, '_>) -> Outcome {
         return parts_of(cx, &dims, axis, &sizes);
     };
     if lengths.len() != count {
-        return Err(Stop::shape(format!("there are {count} outputs, but {} lengths", lengths.len())));
+        return Err(InferError::shape(format!("there are {count} outputs, but {} lengths", lengths.len())));
     }
     let mut sizes = lengths.to_vec();
     let open = sizes.iter().position(|&size| size == Dim::Known(-1));
@@ -284,7 +284,7 @@ pub(crate) fn variadic_split(cx: &mut Cx<'_, '_>) -> Outcome {
     parts_of(cx, &dims, axis, &sizes)
 }
 
-pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
     let axis = cx.axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
     let depth = match cx.integer(1) {
@@ -296,11 +296,11 @@ pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// Channels to blocks of the spatial axes, or back.
-pub(crate) fn blocks(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let ([batch, channels, spatial @ ..], block @ 1..) = (&*dims, cx.attributes.int_or("block_size", 1)?)
     else {
-        return Err(Stop::shape("batch, channels and a block size above 0 are wanted"));
+        return Err(InferError::shape("batch, channels and a block size above 0 are wanted"));
     };
     let block = Dim::Known(block);
     let size = cx.product(&vec![block; spatial.len()]);
@@ -315,7 +315,7 @@ pub(crate) fn blocks(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// Blocks of the spatial axes to the batch, or back; the dimensions that are added or cut off are
 /// inputs.
-pub(crate) fn batches(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn batches(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let inputs = [cx.integers(1), cx.integers(2), cx.integers(3)];
     let [Some(block), Some(begins), Some(ends)] = inputs else {
@@ -323,7 +323,7 @@ pub(crate) fn batches(cx: &mut Cx<'_, '_>) -> Outcome {
         return like_first(cx, dims);
     };
     if [block.len(), begins.len(), ends.len()] != [dims.len(); 3] {
-        return Err(Stop::shape("blocks and their edges are wanted for each axis"));
+        return Err(InferError::shape("blocks and their edges are wanted for each axis"));
     }
     let size = cx.product(&block);
     let together = cx.operator == "SpaceToBatch";
@@ -342,28 +342,28 @@ pub(crate) fn batches(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// A row of the table for each bag, of which an input has so many.
-fn embedding(cx: &mut Cx<'_, '_>, bags: usize) -> Outcome {
+fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
     let (table, bags) = (cx.dims(0)?, cx.dims(bags)?);
     let (Some(&count), Some(row)) = (bags.first(), table.get(1..)) else {
-        return Err(Stop::shape("a table and a list of bags are wanted"));
+        return Err(InferError::shape("a table and a list of bags are wanted"));
     };
     let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
     like_first(cx, all)
 }
 
-pub(crate) fn segments(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims(0)?;
     let count = match cx.integer(3) {
         Some(count) => count,
         None => cx.data("how many segments there are", Bounds::EXTENT),
     };
-    let row = table.get(1..).ok_or_else(|| Stop::shape("a table is wanted"))?;
+    let row = table.get(1..).ok_or_else(|| InferError::shape("a table is wanted"))?;
     let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
     like_first(cx, all)
 }
 
 /// The input's dimensions, but where sizes are given along axes.
-pub(crate) fn transformed(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
     if cx.has(2) {
         let (Some(axes), Some(sizes)) = (cx.known_integers(1), cx.integers(2)) else {
@@ -385,7 +385,7 @@ pub(crate) fn transformed(cx: &mut Cx<'_, '_>) -> Outcome {
     like_first(cx, all)
 }
 
-pub(crate) fn eye(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_type")?.or(Some(DType::I32));
     let mut all =
         if cx.has(3) { integers_or(cx, 3, "the batch is not known before the run")? } else { Vec::new() };
@@ -398,7 +398,7 @@ pub(crate) fn eye(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(dtype, all)])
 }
 
-pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
     let axis = indices::axis(cx.integer(2)?, dims.len())?;
@@ -432,7 +432,7 @@ pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Co
     Ok(vec![Tensor::woven(&[data, &zero], shape, &each)?.into()])
 }
 
-pub(crate) fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let found = indexing::eval::gather_nd(attributes, cx)?;
     let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
     let [Value::Tensor(tensor)] = &found[..] else { return Ok(found) };
@@ -444,12 +444,15 @@ pub(crate) fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) ->
     Ok(vec![tensor.reshaped(Shape::new(dims)?)?.into()])
 }
 
-pub(crate) fn run_slice(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let inputs = [0, 1, 2, 4, 3].map(|index| input(cx, index));
     called(cx, indexing::eval::slice, Vec::new(), &inputs)
 }
 
-pub(crate) fn run_strided_slice(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_strided_slice(
+    attributes: &Attributes<'_>,
+    cx: &mut EvalContext<'_>,
+) -> Computed<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let masks = Masks::read(attributes)?;
@@ -471,19 +474,19 @@ pub(crate) fn run_strided_slice(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>
 }
 
 /// The parts of an axis of these sizes.
-fn run_parts(cx: &mut EvalCx<'_>, sizes: &[i64]) -> Computed<Vec<Value>> {
+fn run_parts(cx: &mut EvalContext<'_>, sizes: &[i64]) -> Computed<Vec<Value>> {
     let axis = cx.integer(1)?;
     let inputs = [input(cx, 0), integers(sizes)];
     called(cx, layout::eval::split, vec![("axis", Content::Int(axis))], &inputs)
 }
 
 /// The dimension of the axis that the second input names.
-fn extent(cx: &EvalCx<'_>) -> Computed<i64> {
+fn extent(cx: &EvalContext<'_>) -> Computed<i64> {
     let shape = cx.tensor(0)?.shape();
     Ok(i64_of(shape[indices::axis(cx.integer(1)?, shape.rank())?]))
 }
 
-pub(crate) fn run_split(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let extent = extent(cx)?;
     let parts = attributes.int("num_splits")?.filter(|&parts| parts > 0 && extent % parts == 0);
     let parts = parts.ok_or_else(|| {
@@ -495,7 +498,7 @@ pub(crate) fn run_split(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Com
     run_parts(cx, &vec![extent / parts; count])
 }
 
-pub(crate) fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let mut sizes = cx.integers(2)?;
     if let Some(open) = sizes.iter().position(|&size| size == -1) {
         let others =
@@ -506,7 +509,7 @@ pub(crate) fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Com
 }
 
 /// Slices of an axis are replaced where the indices say.
-pub(crate) fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let (data, indices, updates) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let dims = data.shape().dims();
     let axis = indices::axis(cx.integer(3)?, dims.len())?;
@@ -543,7 +546,10 @@ fn reduction(attributes: &Attributes) -> Computed<Content> {
     Ok(Content::Bytes(name.into()))
 }
 
-pub(crate) fn run_scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_scatter_elements(
+    attributes: &Attributes<'_>,
+    cx: &mut EvalContext<'_>,
+) -> Computed<Vec<Value>> {
     let how = reduction(attributes)?;
     if attributes.text("reduction")?.is_some_and(|how| how != "none")
         && !attributes.flag("use_init_val", true)?
@@ -555,13 +561,13 @@ pub(crate) fn run_scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalCx<
     called(cx, indexing::eval::scatter_elements, given, &inputs)
 }
 
-pub(crate) fn run_scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let given = vec![("reduction", reduction(attributes)?)];
     let inputs = [0, 1, 2].map(|index| input(cx, index));
     called(cx, indexing::eval::scatter_nd, given, &inputs)
 }
 
-pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let (indices, on, off) = (cx.tensor(0)?, cx.tensor(2)?, cx.tensor(3)?);
     let depth = usize_of_i64(cx.integer(1)?);
     let depth = depth.ok_or_else(|| Error::new(Kind::Value, "the depth is negative"))?;
@@ -581,7 +587,7 @@ pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> C
     Ok(vec![Tensor::woven(&[off, on], shape, &each)?.into()])
 }
 
-pub(crate) fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axes: Vec<usize> = match attributes.text("mode")? {
@@ -601,7 +607,7 @@ pub(crate) fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> C
 }
 
 /// Elements move along axes, and come in again at the other end.
-pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
@@ -617,7 +623,7 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<
     Ok(vec![output::chosen(cx, data, &indices)?.into()])
 }
 
-pub(crate) fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let dtype = attributes.dtype("output_type")?.unwrap_or(DType::I32);
     let batch = if cx.has(3) { cx.integers(3)? } else { Vec::new() };
     let (rows, columns, offset) = (cx.integer(0)?, cx.integer(1)?, cx.integer(2)?);
@@ -630,24 +636,24 @@ pub(crate) fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Compu
     Ok(vec![Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?.into()])
 }
 
-pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(1)?;
     like_first(cx, dims)
 }
 
-pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     sliced(cx, 4, 3)
 }
 
-pub(crate) fn embedding_bag_offsets(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn embedding_bag_offsets(cx: &mut InferContext<'_, '_>) -> InferResult {
     embedding(cx, 2)
 }
 
-pub(crate) fn embedding_bag_packed(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn embedding_bag_packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     embedding(cx, 1)
 }
 
-pub(crate) fn random_uniform(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn random_uniform(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_type")?;
     let dims = integers_or(cx, 0, "the shape is not known before the run")?;
     Ok(vec![of(dtype, dims)])

@@ -4,21 +4,21 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-use crate::conversion::node::{Cx, cannot, not_known};
-use crate::conversion::open;
-use crate::conversion::target::{NONE, V};
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot, not_known};
 use crate::conversion::to_onnx::{int, word};
+use crate::conversion::writer::{NONE, NewValue};
 use crate::operators::indexing::openvino::Masks;
 use crate::operators::indices::axis as axis_of;
 
 /// Indices in a type that ONNX takes.
-fn indices(cx: &mut Cx<'_, '_>, input: usize) -> Result<V> {
+fn indices(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
     if cx.dtype(input)? == DType::I32 { cx.input(input) } else { cx.whole(input) }
 }
 
 /// Notes what ONNX does not do, unless all indices are known to be those of elements along the
 /// axis.
-fn out_of_range(cx: &mut Cx<'_, '_>, axis: usize) -> Result<()> {
+fn out_of_range(cx: &mut ConvertContext<'_, '_>, axis: usize) -> Result<()> {
     const WHY: &str = "an index out of range gives zeros in OpenVINO, and is an error in ONNX";
     match (cx.known_integers(1)?, cx.known_extent(0, axis)) {
         (Some(chosen), Some(extent)) if chosen.iter().all(|index| (-extent..extent).contains(index)) => {}
@@ -29,7 +29,7 @@ fn out_of_range(cx: &mut Cx<'_, '_>, axis: usize) -> Result<()> {
 }
 
 /// ONNX has batches only where what is chosen follows them: other axes are moved there and back.
-pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn gather(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let axis = cx.named_axis(2, 0)?;
     let batch = cx.attributes.int("batch_dims")?.unwrap_or(0);
     let mut x = cx.input(0)?;
@@ -66,7 +66,7 @@ pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// Before version 8, the axes of the batch become one.
-pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn gather_nd(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, indices) = (cx.input(0)?, cx.whole(1)?);
     let batch = cx.attributes.int("batch_dims")?.unwrap_or(0);
     let found = cx.put("GatherND", &[x, indices], &[int("batch_dims", batch)])?;
@@ -81,7 +81,7 @@ pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// How updates of one place are put together, in the words of ONNX.
-fn reduction(cx: &mut Cx<'_, '_>) -> Result<Option<(&'static str, Content)>> {
+fn reduction(cx: &mut ConvertContext<'_, '_>) -> Result<Option<(&'static str, Content)>> {
     let how = match cx.attributes.text("reduction")?.unwrap_or("none") {
         "none" => {
             cx.edges("which of several updates of one place stays is left open");
@@ -94,9 +94,9 @@ fn reduction(cx: &mut Cx<'_, '_>) -> Result<Option<(&'static str, Content)>> {
         other => return Err(cannot(format!("ONNX has no reduction \"{other}\""))),
     };
     if matches!(how, "add" | "mul") {
-        cx.rounding_of_floats(open::ORDER);
+        cx.rounding_of_floats(caveats::ORDER);
     } else {
-        cx.edges_of_floats(open::NAN);
+        cx.edges_of_floats(caveats::NAN);
     }
     Ok(Some(word("reduction", how)))
 }
@@ -111,7 +111,7 @@ enum Bound {
 
 /// The bounds of a strided slice with its masks applied.
 #[derive(Default)]
-struct Plan {
+struct SlicePlan {
     /// Axes that are sliced: from, to, step.
     cuts: Vec<(usize, Bound, Bound, i64)>,
     /// Axes that go, and the index that is taken.
@@ -120,12 +120,12 @@ struct Plan {
     new: Vec<i64>,
 }
 
-fn plan(cx: &Cx<'_, '_>, count: usize) -> Result<Plan> {
+fn plan(cx: &ConvertContext<'_, '_>, count: usize) -> Result<SlicePlan> {
     let masks = Masks::read(&cx.attributes)?;
     let set = |mask: usize, at: usize| masks.set(mask, at);
     let steps = if cx.has(3) { cx.integers(3)? } else { vec![1; count] };
     let consumed = (0..count).filter(|&at| !set(Masks::NEW, at) && !set(Masks::ELLIPSIS, at)).count();
-    let (mut plan, mut axis, mut place) = (Plan::default(), 0, 0);
+    let (mut plan, mut axis, mut place) = (SlicePlan::default(), 0, 0);
     for at in 0..count {
         if set(Masks::ELLIPSIS, at) {
             let hidden = cx.rank(0)?.checked_sub(consumed);
@@ -150,7 +150,7 @@ fn plan(cx: &Cx<'_, '_>, count: usize) -> Result<Plan> {
 }
 
 /// Bounds of which some stand in a list that is an input.
-fn bounds(cx: &mut Cx<'_, '_>, input: usize, list: &[Bound]) -> Result<V> {
+fn bounds(cx: &mut ConvertContext<'_, '_>, input: usize, list: &[Bound]) -> Result<NewValue> {
     let known = cx.known_integers(input)?;
     let of = |bound: &Bound| match (*bound, &known) {
         (Bound::Known(value), _) => Some(value),
@@ -171,7 +171,7 @@ fn bounds(cx: &mut Cx<'_, '_>, input: usize, list: &[Bound]) -> Result<V> {
     cx.put("Concat", &parts, &[int("axis", 0)])
 }
 
-pub(crate) fn strided_slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn strided_slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let count = (1..cx.count()).find_map(|input| cx.len(input));
     let count = count.ok_or_else(|| not_known("the number of bounds"))?;
     let plan = plan(cx, count)?;
@@ -201,7 +201,7 @@ pub(crate) fn strided_slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// One length may be -1: what is left.
-pub(crate) fn variadic_split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn variadic_split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, outputs) = (cx.input(0)?, cx.outputs());
     let axis = cx.named_axis(1, 0)?;
     let known = cx.known_integers(2)?;
@@ -226,7 +226,7 @@ pub(crate) fn variadic_split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// Slices of an axis are replaced: ONNX wants an index for each element.
-pub(crate) fn scatter_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn scatter_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges("which of several updates of one place stays is left open");
     let (x, chosen, mut updates) = (cx.input(0)?, cx.whole_list(1)?, cx.input(2)?);
     let (rank, own) = (cx.rank(0)?, cx.rank(1)?);
@@ -246,7 +246,7 @@ pub(crate) fn scatter_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("ScatterElements", &[x, chosen, updates], &[int("axis", i64_of(axis))])?])
 }
 
-pub(crate) fn reverse(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn reverse(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let named = cx.integers(1)?;
     let axes: Vec<i64> = if cx.attributes.text("mode")? == Some("mask") {
@@ -268,13 +268,13 @@ pub(crate) fn reverse(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Slice", &[x, from, to, axes, steps], &[])?])
 }
 
-pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn gather_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, indices) = (cx.input(0)?, cx.input(1)?);
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     Ok(vec![cx.put("GatherElements", &[x, indices], &[int("axis", axis)])?])
 }
 
-pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let [starts, ends, steps] = [1, 2, 3].map(|input| cx.whole_list(input));
     let axes = match cx.known_integers(4)? {
@@ -288,7 +288,7 @@ pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Slice", &[x, starts?, ends?, axes, steps?], &[])?])
 }
 
-pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, outputs) = (cx.input(0)?, cx.outputs());
     let axis = int("axis", cx.axis_in_set(cx.integer(1)?, cx.rank_if_known(0))?);
     let count = cx.attributes.int("num_splits")?.unwrap_or(i64_of(outputs));
@@ -300,7 +300,7 @@ pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.put_many("Split", &[x], &attributes, outputs)
 }
 
-pub(crate) fn scatter_elements_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn scatter_elements_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if !cx.attributes.flag("use_init_val", true)? {
         return Err(cannot("ONNX does not put updates together without what was there"));
     }
@@ -310,7 +310,7 @@ pub(crate) fn scatter_elements_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("ScatterElements", &[x, indices, updates], &attributes)?])
 }
 
-pub(crate) fn scatter_nd_update(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn scatter_nd_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let how = reduction(cx)?;
     let (x, indices, updates) = (cx.input(0)?, cx.whole(1)?, cx.input(2)?);
     Ok(vec![cx.put("ScatterND", &[x, indices, updates], how.as_slice())?])

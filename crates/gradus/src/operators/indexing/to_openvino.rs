@@ -3,14 +3,14 @@
 use gradus_core::convert::{Rules, cast, i64_of};
 use gradus_core::{DType, Result, Tensor};
 
-use crate::conversion::node::{Cx, cannot, not_known};
-use crate::conversion::open;
-use crate::conversion::target::V;
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
+use crate::conversion::writer::NewValue;
 
 /// Along other axes than the one that is chosen from, OpenVINO wants as many indices as there are
 /// elements.
-pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn gather_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut x, indices) = (cx.input(0)?, cx.input(1)?);
     let named = cx.attributes.int("axis")?.unwrap_or(0);
     let axis = cx.axis(named, 0)?;
@@ -36,7 +36,7 @@ pub(crate) fn gather_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// How updates of one place are put together, in the words of OpenVINO.
-fn reduction(cx: &mut Cx<'_, '_>) -> Result<&'static str> {
+fn reduction(cx: &mut ConvertContext<'_, '_>) -> Result<&'static str> {
     let how = match cx.attributes.text("reduction")?.unwrap_or("none") {
         "none" => "none",
         "add" => "sum",
@@ -50,13 +50,13 @@ fn reduction(cx: &mut Cx<'_, '_>) -> Result<&'static str> {
         "sum" | "prod" => {
             cx.rounding_of_floats("the order in which updates of one place are put together is left open");
         }
-        _ => cx.edges_of_floats(open::NAN),
+        _ => cx.edges_of_floats(caveats::NAN),
     }
     Ok(how)
 }
 
 /// Bounds are inputs, or lists of older versions.
-pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let starts = cx.given("starts", 1)?.ok_or_else(|| cannot("there are no starts"))?;
     let ends = cx.given("ends", 2)?.ok_or_else(|| cannot("there are no ends"))?;
@@ -77,7 +77,7 @@ pub(crate) fn slice(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// Sizes are given, or parts are alike; since version 18, the last part may be shorter.
-pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, outputs) = (cx.input(0)?, cx.outputs());
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     let at = cx.scalar(axis);
@@ -117,20 +117,20 @@ pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs)
 }
 
-pub(crate) fn gather(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn gather(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, indices) = (cx.input(0)?, cx.input(1)?);
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     let axis = cx.scalar(axis);
     Ok(vec![cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?])
 }
 
-pub(crate) fn gather_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn gather_nd(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, indices) = (cx.input(0)?, cx.input(1)?);
     let batch = cx.attributes.int("batch_dims")?.unwrap_or(0);
     Ok(vec![cx.put("GatherND", &[x, indices], &[say("batch_dims", batch)])?])
 }
 
-pub(crate) fn scatter_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn scatter_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let how = reduction(cx)?;
     let inputs = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
@@ -139,7 +139,7 @@ pub(crate) fn scatter_elements(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("ScatterElementsUpdate", &inputs, &[say("reduction", how), say("use_init_val", true)])?])
 }
 
-pub(crate) fn scatter_nd(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn scatter_nd(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let how = reduction(cx)?;
     let inputs = cx.inputs()?;
     Ok(vec![cx.put("ScatterNDUpdate", &inputs, &[say("reduction", how)])?])

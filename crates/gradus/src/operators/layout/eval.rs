@@ -11,12 +11,12 @@ use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
 use gradus_core::{DType, Kind, Number, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::indexing::eval::{place_of, positions};
 use crate::operators::indices;
 use crate::operators::output::{allowed, chosen, one, wrong};
 
-pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let target = match attributes.ints("shape")? {
         Some(shape) => shape.to_vec(),
@@ -53,7 +53,7 @@ pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Resul
     one(data.reshaped(Shape::new(dims)?)?)
 }
 
-pub(crate) fn flatten(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn flatten(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = attributes.int("axis")?.unwrap_or(1);
@@ -63,7 +63,7 @@ pub(crate) fn flatten(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Resul
 }
 
 /// The axes that the attribute or the second input names, if one is given.
-fn named_axes(attributes: &Attributes<'_>, cx: &EvalCx<'_>) -> Result<Option<Vec<i64>>> {
+fn named_axes(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<Option<Vec<i64>>> {
     match attributes.ints("axes")? {
         Some(axes) => Ok(Some(axes.to_vec())),
         None if cx.has(1) => cx.integers(1).map(Some),
@@ -71,7 +71,7 @@ fn named_axes(attributes: &Attributes<'_>, cx: &EvalCx<'_>) -> Result<Option<Vec
     }
 }
 
-pub(crate) fn squeeze(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn squeeze(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axes = match named_axes(attributes, cx)? {
@@ -85,7 +85,7 @@ pub(crate) fn squeeze(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Resul
     one(data.reshaped(Shape::new(left)?)?)
 }
 
-pub(crate) fn unsqueeze(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn unsqueeze(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let axes = named_axes(attributes, cx)?.unwrap_or_default();
     let rank = data.shape().rank() + axes.len();
@@ -96,7 +96,7 @@ pub(crate) fn unsqueeze(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Res
     one(data.reshaped(Shape::new(dims)?)?)
 }
 
-pub(crate) fn transpose(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn transpose(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let perm = match attributes.ints("perm")? {
@@ -114,7 +114,7 @@ pub(crate) fn transpose(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Res
     one(data.picked(shape, &indices::turned(dims, &perm))?)
 }
 
-pub(crate) fn expand(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn expand(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let target = Shape::from_i64(&cx.integers(1)?)?;
     let shape = data.shape().broadcast(&target)?;
@@ -123,12 +123,13 @@ pub(crate) fn expand(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Valu
     one(data.picked(shape, &places)?)
 }
 
-pub(crate) fn tile(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn tile(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let mut repeats = vec![1; dims.len()];
     if cx.since() == 1 {
-        let number = |cx: &EvalCx<'_>, index: usize| cx.tensor(index)?.only_number().map(i64::from_number);
+        let number =
+            |cx: &EvalContext<'_>, index: usize| cx.tensor(index)?.only_number().map(i64::from_number);
         repeats[indices::axis(number(cx, 2)?, dims.len())?] = number(cx, 1)?;
     } else {
         repeats = cx.integers(1)?;
@@ -148,14 +149,14 @@ pub(crate) fn tile(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>
     one(chosen(cx, data, &indices)?)
 }
 
-pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let parts = (0..cx.inputs.len()).map(|input| cx.tensor(input)).collect::<Result<Vec<_>>>()?;
     let axis = attributes.int("axis")?.unwrap_or(1);
     one(joined(cx, &parts, axis)?)
 }
 
 /// Tensors put one behind the other along an axis.
-pub(crate) fn joined(cx: &EvalCx<'_>, parts: &[&Tensor], axis: i64) -> Result<Tensor> {
+pub(crate) fn joined(cx: &EvalContext<'_>, parts: &[&Tensor], axis: i64) -> Result<Tensor> {
     let first = parts.first().ok_or_else(|| wrong(Kind::Shape, "there is nothing to put together"))?;
     let mut dims = first.shape().dims().to_vec();
     let axis = indices::axis(axis, dims.len())?;
@@ -178,7 +179,7 @@ pub(crate) fn joined(cx: &EvalCx<'_>, parts: &[&Tensor], axis: i64) -> Result<Te
     Tensor::woven(parts, shape, &places)
 }
 
-pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
@@ -205,7 +206,7 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<
     parts.collect()
 }
 
-pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let pads = match attributes.ints("pads")?.or(attributes.ints("paddings")?) {
@@ -265,7 +266,7 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Ve
     one(Tensor::woven(&[data, &fill], shape, &each.collect::<Vec<_>>())?)
 }
 
-pub(crate) fn trilu(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn trilu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let &[.., rows, columns] = data.shape().dims() else {
         return Err(wrong(

@@ -8,19 +8,19 @@
 
 use gradus_core::{Result, Value};
 
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::op::{BuildContext, EvalContext, Op};
 
 #[derive(Debug)]
 pub(crate) struct Identity;
 
 impl Identity {
-    pub(crate) fn build(_: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(crate) fn build(_: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         Ok(Box::new(Identity))
     }
 }
 
 impl Op for Identity {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         Ok(vec![cx.value(0)?.clone()])
     }
 }

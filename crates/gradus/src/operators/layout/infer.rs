@@ -13,23 +13,25 @@ use gradus_core::convert::usize_of_i64;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::indexing::infer::{chosen, like_first, with_elements};
 use crate::operators::indices;
 
-pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let perm = cx.attributes.ints("perm")?;
     turned(cx, perm)
 }
 
 /// With the axes in that order, or from the last to the first.
-pub(crate) fn turned(cx: &mut Cx<'_, '_>, perm: Option<&[i64]>) -> Outcome {
+pub(crate) fn turned(cx: &mut InferContext<'_, '_>, perm: Option<&[i64]>) -> InferResult {
     let dims = cx.dims(0)?;
     let perm = match perm {
         Some(perm) if perm.len() == dims.len() => cx.axes(perm, dims.len())?,
         Some(perm) => {
             let (count, rank) = (perm.len(), dims.len());
-            return Err(Stop::shape(format!("{count} axes are put in order, but the input has {rank}")));
+            return Err(InferError::shape(format!(
+                "{count} axes are put in order, but the input has {rank}"
+            )));
         }
         None => (0..dims.len()).rev().collect(),
     };
@@ -42,10 +44,11 @@ pub(crate) fn turned(cx: &mut Cx<'_, '_>, perm: Option<&[i64]>) -> Outcome {
     with_elements(cx, turned, elements)
 }
 
-pub(crate) fn expand(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn expand(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(target) = cx.integers(1) else {
-        let len = cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let len =
+            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
         let rank = len.max(dims.len());
         let all: Vec<_> = (0..rank)
             .map(|axis| match (axis + dims.len()).checked_sub(rank).map(|axis| dims[axis]) {
@@ -60,7 +63,7 @@ pub(crate) fn expand(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The first input's elements, broadcast to these dimensions.
-pub(crate) fn spread(cx: &mut Cx<'_, '_>, all: &[Dim]) -> Outcome {
+pub(crate) fn spread(cx: &mut InferContext<'_, '_>, all: &[Dim]) -> InferResult {
     let dims = cx.dims(0)?;
     let count = crate::fact::known_shape(all).map(|shape| shape.len());
     let elements = match cx.integers(0).as_deref() {
@@ -74,7 +77,7 @@ pub(crate) fn spread(cx: &mut Cx<'_, '_>, all: &[Dim]) -> Outcome {
     with_elements(cx, all, elements)
 }
 
-pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     // Version 1 repeats one axis.
     if cx.version == 1 {
@@ -94,13 +97,13 @@ pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
     };
     if repeats.len() != dims.len() {
         let (count, rank) = (repeats.len(), dims.len());
-        return Err(Stop::shape(format!("there are {count} repeats, but the input has rank {rank}")));
+        return Err(InferError::shape(format!("there are {count} repeats, but the input has rank {rank}")));
     }
     repeated(cx, &dims, &repeats)
 }
 
 /// The first input with these dimensions, each axis so many times.
-pub(crate) fn repeated(cx: &mut Cx<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> Outcome {
+pub(crate) fn repeated(cx: &mut InferContext<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> InferResult {
     let all: Vec<_> = dims.iter().zip(repeats.iter()).map(|(&dim, &times)| cx.multiply(dim, times)).collect();
     let elements = match (cx.integers(0), repeats) {
         (Some(elements), [Dim::Known(times)]) => match usize_of_i64(*times) {
@@ -114,13 +117,13 @@ pub(crate) fn repeated(cx: &mut Cx<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> Ou
     with_elements(cx, all, elements)
 }
 
-pub(crate) fn concat(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn concat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = cx.attributes.int_or("axis", i64::from(cx.version == 1))?;
     let inputs: Vec<_> = (0..cx.count()).collect();
     joined(cx, &inputs, axis)
 }
 
-pub(crate) fn qlinear_concat(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn qlinear_concat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let inputs: Vec<_> = (2..cx.count()).step_by(3).collect();
     let axis = cx.attributes.int_or("axis", 0)?;
     let mut facts = joined(cx, &inputs, axis)?;
@@ -131,10 +134,10 @@ pub(crate) fn qlinear_concat(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// Inputs put one behind the other along an axis.
-fn joined(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: i64) -> Outcome {
+fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferResult {
     let known = inputs.iter().find_map(|&input| cx.known_dims(input));
     let first = inputs.first().copied().unwrap_or(0);
-    let Some(known) = known else { return Err(Stop::Unknown(Some(first), "has unknown rank".into())) };
+    let Some(known) = known else { return Err(InferError::Unknown(Some(first), "has unknown rank".into())) };
     let rank = known.len();
     let axis = cx.axis(axis, rank)?;
     let mut dims: Vec<Option<Dim>> = vec![None; rank];
@@ -146,7 +149,9 @@ fn joined(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: i64) -> Outcome {
         };
         if own.len() != rank {
             let got = own.len();
-            return Err(Stop::shape(format!("input {input} has rank {got}, but another has rank {rank}")));
+            return Err(InferError::shape(format!(
+                "input {input} has rank {got}, but another has rank {rank}"
+            )));
         }
         for (at, &dim) in own.iter().enumerate() {
             if at == axis {
@@ -168,7 +173,7 @@ fn joined(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: i64) -> Outcome {
     with_elements(cx, dims, elements)
 }
 
-fn joined_elements(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: usize) -> Option<Elements> {
+fn joined_elements(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize) -> Option<Elements> {
     let shapes = inputs.iter().map(|&input| cx.tensor(input)?.shape()).collect::<Option<Vec<_>>>()?;
     let count = shapes.iter().try_fold(0usize, |count, shape| count.checked_add(shape.len()))?;
     if count > crate::fact::MOST_INTEGERS {
@@ -180,7 +185,7 @@ fn joined_elements(cx: &mut Cx<'_, '_>, inputs: &[usize], axis: usize) -> Option
     Some(Elements::Integers(each.collect()))
 }
 
-pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let whole = dims[axis];
@@ -199,7 +204,7 @@ pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
         even_parts(cx, whole, parts)?
     };
     if sizes.len() < count {
-        return Err(Stop::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
+        return Err(InferError::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
     }
     if cx.attributes.ints("split")?.is_some() || cx.has(1) {
         let total = cx.symbols().total(sizes.iter().copied());
@@ -210,7 +215,7 @@ pub(crate) fn split(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// That many equal parts of an axis; the last may be shorter in new versions.
-fn even_parts(cx: &mut Cx<'_, '_>, whole: Dim, parts: usize) -> Result<Vec<Dim>, Stop> {
+fn even_parts(cx: &mut InferContext<'_, '_>, whole: Dim, parts: usize) -> Result<Vec<Dim>, InferError> {
     let count = cx.node.outputs.len();
     let chunk = cx.ceil_divide(whole, Dim::from(parts));
     let even = cx.symbols().divides(Dim::from(parts), whole);
@@ -233,11 +238,16 @@ fn even_parts(cx: &mut Cx<'_, '_>, whole: Dim, parts: usize) -> Result<Vec<Dim>,
 
 /// Parts of these sizes, one behind the other along an axis. None may be below zero, though others
 /// make up for it.
-pub(crate) fn parts_of(cx: &mut Cx<'_, '_>, dims: &[Dim], axis: usize, sizes: &[Dim]) -> Outcome {
+pub(crate) fn parts_of(
+    cx: &mut InferContext<'_, '_>,
+    dims: &[Dim],
+    axis: usize,
+    sizes: &[Dim],
+) -> InferResult {
     if let Some((part, size)) =
         sizes.iter().enumerate().find_map(|(part, size)| Some((part, size.known().filter(|&size| size < 0)?)))
     {
-        return Err(Stop::shape(format!("part {part} has {size} elements")));
+        return Err(InferError::shape(format!("part {part} has {size} elements")));
     }
     let mut start = Some(0);
     let mut facts = Vec::with_capacity(sizes.len());
@@ -257,7 +267,7 @@ pub(crate) fn parts_of(cx: &mut Cx<'_, '_>, dims: &[Dim], axis: usize, sizes: &[
     Ok(facts)
 }
 
-pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let given = cx.attributes.ints("pads")?.or(cx.attributes.ints("paddings")?);
     let pads: Option<Dims> = match given {
@@ -278,14 +288,19 @@ pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
     };
     if pads.len() != 2 * axes.len() {
         let (count, axes) = (pads.len(), axes.len());
-        return Err(Stop::shape(format!("there are {count} pads for {axes} axes")));
+        return Err(InferError::shape(format!("there are {count} pads for {axes} axes")));
     }
     let (begins, ends) = pads.split_at(axes.len());
     padded(cx, &axes, begins, ends)
 }
 
 /// The first input with so much more before and behind along these axes.
-pub(crate) fn padded(cx: &mut Cx<'_, '_>, axes: &[usize], begins: &[Dim], ends: &[Dim]) -> Outcome {
+pub(crate) fn padded(
+    cx: &mut InferContext<'_, '_>,
+    axes: &[usize],
+    begins: &[Dim],
+    ends: &[Dim],
+) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
     for (&axis, (&begin, &end)) in axes.iter().zip(begins.iter().zip(ends)) {
         let both = cx.add(begin, end);
@@ -294,7 +309,7 @@ pub(crate) fn padded(cx: &mut Cx<'_, '_>, axes: &[usize], begins: &[Dim], ends: 
     like_first(cx, all)
 }
 
-pub(crate) fn center_crop_pad(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn center_crop_pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axes = match cx.attributes.ints("axes")? {
         Some(axes) => cx.axes(axes, dims.len())?,
@@ -311,14 +326,14 @@ pub(crate) fn center_crop_pad(cx: &mut Cx<'_, '_>) -> Outcome {
     like_first(cx, all)
 }
 
-fn block(cx: &Cx<'_, '_>) -> Result<Dim, Stop> {
+fn block(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
     match cx.attributes.int("blocksize")? {
         Some(size) if size > 0 => Ok(Dim::Known(size)),
-        _ => Err(Stop::shape("attribute \"blocksize\" is missing or not above 0")),
+        _ => Err(InferError::shape("attribute \"blocksize\" is missing or not above 0")),
     }
 }
 
-pub(crate) fn depth_to_space(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn depth_to_space(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, block) = (cx.dims_of_rank(0, 4)?, block(cx)?);
     let square = cx.multiply(block, block);
     let all =
@@ -326,7 +341,7 @@ pub(crate) fn depth_to_space(cx: &mut Cx<'_, '_>) -> Outcome {
     like_first(cx, all)
 }
 
-pub(crate) fn space_to_depth(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn space_to_depth(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, block) = (cx.dims_of_rank(0, 4)?, block(cx)?);
     let square = cx.multiply(block, block);
     let all = [
@@ -339,7 +354,7 @@ pub(crate) fn space_to_depth(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The first input's elements under other dimensions.
-pub(crate) fn reshaped(cx: &mut Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
+pub(crate) fn reshaped(cx: &mut InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
     let elements = cx.elements(0);
     // A tensor holds its shape itself; integers do not, and fractions neither.
     let dims = dims.into();
@@ -355,7 +370,7 @@ pub(crate) fn reshaped(cx: &mut Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
 }
 
 /// The quotient of a number of elements by some dimensions.
-pub(crate) fn quotient(cx: &mut Cx<'_, '_>, all: &[Dim], taken: &[Dim]) -> Result<Dim, Stop> {
+pub(crate) fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]) -> Result<Dim, InferError> {
     let mut left = all.to_vec();
     let mut below = Vec::new();
     for dim in taken {
@@ -370,12 +385,12 @@ pub(crate) fn quotient(cx: &mut Cx<'_, '_>, all: &[Dim], taken: &[Dim]) -> Resul
     }
     let (above, below) = (cx.product(&left), cx.product(&below));
     if below == Dim::ZERO {
-        return Err(Stop::shape("-1 stands beside an extent of 0"));
+        return Err(InferError::shape("-1 stands beside an extent of 0"));
     }
     Ok(cx.floor_divide(above, below))
 }
 
-pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let given = cx.known_dims(0);
     let target: Dims = match cx.attributes.ints("shape")? {
         Some(shape) => shape.iter().map(|&dim| Dim::Known(dim)).collect(),
@@ -383,8 +398,9 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
             if let Some(target) = cx.integers(1) {
                 target
             } else {
-                let rank =
-                    cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
+                let rank = cx
+                    .len(1)
+                    .ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
                 let dims = match (&given, rank) {
                     (Some(given), 1) => vec![cx.product(&given.clone())],
                     _ => cx.any_dims("the shape is not known before the run", rank),
@@ -398,7 +414,7 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The first input in the shape of which these are the dimensions, but for 0 and -1.
-pub(crate) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) -> Outcome {
+pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_zero: bool) -> InferResult {
     let given = cx.known_dims(0);
     let mut dims: Vec<Option<Dim>> = Vec::with_capacity(target.len());
     for (axis, &dim) in target.iter().enumerate() {
@@ -407,18 +423,18 @@ pub(crate) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) 
             Dim::Known(0) if !allow_zero => match (same, &given) {
                 (Some(same), _) => Some(same),
                 (None, Some(_)) => {
-                    return Err(Stop::shape(format!("axis {axis} is copied, but the input has none")));
+                    return Err(InferError::shape(format!("axis {axis} is copied, but the input has none")));
                 }
                 (None, None) => {
                     Some(cx.unknown("the extent is the input's, which is not known", Bounds::EXTENT))
                 }
             },
             Dim::Known(-1) if target[..axis].contains(&dim) => {
-                return Err(Stop::shape(format!("element {axis} of the shape is a second -1")));
+                return Err(InferError::shape(format!("element {axis} of the shape is a second -1")));
             }
             Dim::Known(-1) => None,
             Dim::Known(value) if value < -1 => {
-                return Err(Stop::shape(format!("element {axis} of the shape is {value}")));
+                return Err(InferError::shape(format!("element {axis} of the shape is {value}")));
             }
             Dim::Known(_) => Some(dim),
             // 0 would mean the input's dimension, which is the same.
@@ -455,7 +471,7 @@ pub(crate) fn reshape_to(cx: &mut Cx<'_, '_>, target: &[Dim], allow_zero: bool) 
     reshaped(cx, filled)
 }
 
-pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn flatten(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.attributes.int_or("axis", 1)?;
     let axis = if axis == crate::operators::shape::infer::rank_of(&dims) {
@@ -469,7 +485,7 @@ pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// The axes that an attribute or an input names, or why they are not known. Nothing if neither is
 /// given.
-pub(crate) fn named_axes(cx: &mut Cx<'_, '_>) -> Result<Option<Vec<i64>>, Stop> {
+pub(crate) fn named_axes(cx: &mut InferContext<'_, '_>) -> Result<Option<Vec<i64>>, InferError> {
     if let Some(axes) = cx.attributes.ints("axes")? {
         return Ok(Some(axes.to_vec()));
     }
@@ -478,17 +494,20 @@ pub(crate) fn named_axes(cx: &mut Cx<'_, '_>) -> Result<Option<Vec<i64>>, Stop> 
     }
     match cx.known_integers(1) {
         Some(axes) => Ok(Some(axes)),
-        None => Err(Stop::Unknown(Some(1), "names axes that are not known".into())),
+        None => Err(InferError::Unknown(Some(1), "names axes that are not known".into())),
     }
 }
 
-pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axes = named_axes(cx);
     squeezed(cx, axes)
 }
 
 /// Without these axes, or all of one element if none are given.
-pub(crate) fn squeezed(cx: &mut Cx<'_, '_>, axes: Result<Option<Vec<i64>>, Stop>) -> Outcome {
+pub(crate) fn squeezed(
+    cx: &mut InferContext<'_, '_>,
+    axes: Result<Option<Vec<i64>>, InferError>,
+) -> InferResult {
     let dims = cx.dims(0)?;
     let axes = match axes {
         Ok(Some(axes)) => cx.axes(&axes, dims.len())?,
@@ -499,7 +518,7 @@ pub(crate) fn squeezed(cx: &mut Cx<'_, '_>, axes: Result<Option<Vec<i64>>, Stop>
                     Dim::ONE => axes.push(axis),
                     dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
                     _ => {
-                        return Err(Stop::unknown(
+                        return Err(InferError::unknown(
                             "whether an extent is 1 is not known, and all that are 1 go",
                         ));
                     }
@@ -522,7 +541,7 @@ pub(crate) fn squeezed(cx: &mut Cx<'_, '_>, axes: Result<Option<Vec<i64>>, Stop>
     reshaped(cx, left)
 }
 
-pub(crate) fn unsqueeze(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axes = match named_axes(cx) {
         Ok(axes) => axes.unwrap_or_default(),
@@ -541,6 +560,6 @@ pub(crate) fn unsqueeze(cx: &mut Cx<'_, '_>) -> Outcome {
     reshaped(cx, all)
 }
 
-pub(crate) fn identity(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn identity(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![cx.read_fact(0)])
 }

@@ -16,8 +16,8 @@ use gradus_core::{Error, Kind, Result, Shape, Value};
 use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, input, integers};
 use crate::dim::{Bounds, Dim};
-use crate::infer::{Cx, Outcome, Stop};
-use crate::op::EvalCx;
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::op::EvalContext;
 use crate::operators::indexing::infer::like_first;
 use crate::operators::layout::infer::{
     expand, named_axes, padded, repeated, reshape_to, spread, squeezed, turned,
@@ -26,11 +26,11 @@ use crate::operators::output::allowed;
 use crate::operators::{indices, layout};
 
 /// The number of elements of an input that decides a rank.
-pub(crate) fn rank_of(cx: &Cx<'_, '_>, input: usize) -> Result<usize, Stop> {
-    cx.len(input).ok_or(Stop::Unknown(Some(input), "has an unknown number of elements".into()))
+pub(crate) fn rank_of(cx: &InferContext<'_, '_>, input: usize) -> Result<usize, InferError> {
+    cx.len(input).ok_or(InferError::Unknown(Some(input), "has an unknown number of elements".into()))
 }
 
-pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(target) = cx.integers(1) else {
         let rank = rank_of(cx, 1)?;
         let dims = cx.any_dims("the shape is not known before the run", rank);
@@ -42,7 +42,7 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// Named axes of other than one element stay. One whose dimension is not known is taken to have
 /// one, as OpenVINO does, unless the node says that it may stay.
-pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axes = named_axes(cx).map(|axes| axes.filter(|axes| !axes.is_empty()));
     let (dims, skips) = (cx.dims(0)?, cx.attributes.flag("allow_axis_skip", false)?);
     let axes = match axes {
@@ -55,7 +55,7 @@ pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
         match dims[cx.axis(axis, dims.len())?] {
             dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
             dim if skips && dim != Dim::ONE => {
-                return Err(Stop::unknown("whether an extent is 1 is not known, and others stay"));
+                return Err(InferError::unknown("whether an extent is 1 is not known, and others stay"));
             }
             _ => gone.push(axis),
         }
@@ -63,7 +63,7 @@ pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Outcome {
     squeezed(cx, Ok(Some(gone)))
 }
 
-pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(order) = cx.known_integers(1) else {
         let rank = cx.dims(0)?.len();
         let dims = cx.any_dims("the order of the axes is not known before the run", rank);
@@ -72,7 +72,7 @@ pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Outcome {
     turned(cx, Some(&order[..]).filter(|order| !order.is_empty()))
 }
 
-pub(crate) fn broadcast(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.attributes.text("mode")? == Some("bidirectional") {
         return expand(cx);
     }
@@ -84,7 +84,7 @@ pub(crate) fn broadcast(cx: &mut Cx<'_, '_>) -> Outcome {
     spread(cx, &target)
 }
 
-pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(repeats) = cx.integers(1) else {
         let rank = rank_of(cx, 1)?.max(dims.len());
@@ -96,7 +96,7 @@ pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Outcome {
     repeated(cx, &filled(&dims), &filled(&repeats))
 }
 
-pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = cx.dims(0)?.len();
     let (begins, ends) = (cx.integers(1), cx.integers(2));
     let (Some(begins), Some(ends)) = (begins, ends) else {
@@ -106,18 +106,20 @@ pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Outcome {
     };
     if begins.len() != rank || ends.len() != rank {
         let (before, behind) = (begins.len(), ends.len());
-        return Err(Stop::shape(format!("there are {before} pads before and {behind} behind {rank} axes")));
+        return Err(InferError::shape(format!(
+            "there are {before} pads before and {behind} behind {rank} axes"
+        )));
     }
     padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends)
 }
 
-pub(crate) fn run_reshape(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let allow_zero = i64::from(!attributes.flag("special_zero", false)?);
     let inputs = [input(cx, 0), integers(&cx.integers(1)?)];
     called(cx, layout::eval::reshape, vec![("allowzero", Content::Int(allow_zero))], &inputs)
 }
 
-pub(crate) fn run_squeeze(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let mut axes = if cx.has(1) { cx.integers(1)? } else { Vec::new() };
     let named = !axes.is_empty();
     let shape = cx.tensor(0)?.shape();
@@ -129,14 +131,14 @@ pub(crate) fn run_squeeze(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec
     called(cx, layout::eval::squeeze, Vec::new(), &inputs)
 }
 
-pub(crate) fn run_transpose(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_transpose(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let order = cx.integers(1)?;
     let attributes = if order.is_empty() { Vec::new() } else { vec![("perm", Content::Ints(order))] };
     let inputs = [input(cx, 0)];
     called(cx, layout::eval::transpose, attributes, &inputs)
 }
 
-pub(crate) fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let target = Shape::from_i64(&cx.integers(1)?)?;
     let dims = data.shape().dims();
@@ -175,7 +177,7 @@ pub(crate) fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) ->
     Ok(vec![seen.picked(shape, &places)?.into()])
 }
 
-pub(crate) fn run_tile(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_tile(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, repeats) = (cx.tensor(0)?, cx.integers(1)?);
     let rank = data.shape().rank().max(repeats.len());
     let dims = [vec![1; rank - data.shape().rank()], data.shape().dims().to_vec()].concat();
@@ -184,7 +186,7 @@ pub(crate) fn run_tile(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Va
     called(cx, layout::eval::tile, Vec::new(), &inputs)
 }
 
-pub(crate) fn run_pad(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (begins, ends) = (cx.integers(1)?, cx.integers(2)?);
     let rank = cx.tensor(0)?.shape().rank();
     if [begins.len(), ends.len()] != [rank; 2] {

@@ -4,14 +4,14 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result};
 
-use crate::conversion::node::{Cx, cannot, not_known};
-use crate::conversion::open;
-use crate::conversion::target::{NONE, V};
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot, not_known};
 use crate::conversion::to_onnx::{int, len_of, word};
+use crate::conversion::writer::{NONE, NewValue};
 use crate::operators::indices::axis as axis_of;
 
 /// Notes what a dimension that does not fit becomes, if there may be one.
-fn narrow(cx: &mut Cx<'_, '_>) {
+fn narrow(cx: &mut ConvertContext<'_, '_>) {
     let most = i64::from(i32::MAX);
     let fits = |dims: Vec<Option<i64>>| dims.iter().all(|dim| dim.is_some_and(|dim| dim <= most));
     if !cx.dims(0).is_some_and(fits) {
@@ -19,7 +19,7 @@ fn narrow(cx: &mut Cx<'_, '_>) {
     }
 }
 
-pub(crate) fn shape_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn shape_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let all = cx.extents(x)?;
     if cx.attributes.dtype("output_type")? == Some(DType::I32) {
@@ -30,7 +30,7 @@ pub(crate) fn shape_of(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// ONNX has one type for all; OpenVINO casts what it is given.
-pub(crate) fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn range(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let types = [cx.dtype(0)?, cx.dtype(1)?, cx.dtype(2)?];
     let to = cx.attributes.dtype("output_type")?.unwrap_or(types[0]);
     let scalars = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
@@ -44,7 +44,7 @@ pub(crate) fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     let short = |dtype: &DType| matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
     let between = if whole(&to) || types.iter().all(whole) {
         if !types.iter().all(whole) {
-            cx.edges(open::CAST);
+            cx.edges(caveats::CAST);
         }
         DType::I64
     } else if types.iter().all(short) && short(&to) {
@@ -65,12 +65,12 @@ pub(crate) fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 /// The number of float64 among ONNX's element types.
 const DOUBLE: i64 = 11;
 
-impl Cx<'_, '_> {
+impl ConvertContext<'_, '_> {
     /// A range of scalars of one type, its elements cast to another. Of the types that ONNX has no
     /// ranges of, integers are counted in int64, and short floats in float32.
-    pub(crate) fn ranged(&mut self, scalars: [V; 3], from: DType, to: DType) -> Result<V> {
+    pub(crate) fn ranged(&mut self, scalars: [NewValue; 3], from: DType, to: DType) -> Result<NewValue> {
         if !to.is_integer() {
-            self.rounding(open::RANGE);
+            self.rounding(caveats::RANGE);
         }
         let between = match from {
             DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64 => from,
@@ -92,7 +92,7 @@ impl Cx<'_, '_> {
 }
 
 /// Without axes, or with none, all of one element go. Named axes of other dimensions stay.
-pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn squeeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let known = if cx.has(1) { cx.known_integers(1)? } else { Some(Vec::new()) };
     let axes = match known {
@@ -133,7 +133,7 @@ pub(crate) fn squeeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 const SKIPPED: &str =
     "an axis that is to go but has other than one element stays in OpenVINO, and is an error in ONNX";
 
-pub(crate) fn broadcast(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn broadcast(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut x, target) = (cx.input(0)?, cx.whole_list(1)?);
     let new: Vec<i64> = match cx.attributes.text("mode")?.unwrap_or("numpy") {
         "explicit" => {
@@ -156,7 +156,7 @@ pub(crate) fn broadcast(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// Missing repeats or axes are 1, in front.
-pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn tile(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut x, mut repeats) = (cx.input(0)?, cx.whole_list(1)?);
     let (rank, count) = (cx.rank(0)?, len_of(cx, 1)?);
     if count < rank {
@@ -170,7 +170,7 @@ pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Tile", &[x, repeats], &[])?])
 }
 
-pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mode = cx.attributes.text("pad_mode")?.unwrap_or("constant").to_owned();
     if !matches!(&*mode, "constant" | "edge" | "reflect") {
         return Err(cannot(format!("ONNX does not pad in mode \"{mode}\"")));
@@ -188,7 +188,7 @@ pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 
 /// ONNX counts indices below zero from the end, OpenVINO only if it says so: otherwise they are
 /// none.
-pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn one_hot(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut indices, depth) = (cx.whole(0)?, cx.whole_scalar(1)?);
     let signed = matches!(cx.dtype(0)?.class(), Class::Signed);
     if signed && cx.attributes.text("negative_indices_mode")? != Some("normalize") {
@@ -203,13 +203,13 @@ pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("OneHot", &[indices, depth, values], &[int("axis", axis)])?])
 }
 
-pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn reshape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, shape) = (cx.input(0)?, cx.whole_list(1)?);
     let zero = cx.attributes.flag("special_zero", false)?;
     Ok(vec![cx.put("Reshape", &[x, shape], &[int("allowzero", i64::from(!zero))])?])
 }
 
-pub(crate) fn unsqueeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn unsqueeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let axes = match cx.known_integers(1)? {
         Some(axes) => {
@@ -222,20 +222,20 @@ pub(crate) fn unsqueeze(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Unsqueeze", &[x, axes], &[])?])
 }
 
-pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, order) = (cx.input(0)?, cx.integers(1)?);
     let perm = (!order.is_empty()).then_some(("perm", Content::Ints(order)));
     Ok(vec![cx.put("Transpose", &[x], perm.as_slice())?])
 }
 
-pub(crate) fn concat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let parts = cx.inputs()?;
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     let axis = cx.axis_in_set(axis, cx.rank_if_known(0))?;
     Ok(vec![cx.put("Concat", &parts, &[int("axis", axis)])?])
 }
 
-pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.rank_if_known(0).is_none_or(|rank| rank == 0) {
         cx.edges("of a scalar, the texts do not say what the indices are");
     }

@@ -4,13 +4,13 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
-use crate::conversion::node::{Cx, Given, cannot, not_known};
-use crate::conversion::open;
-use crate::conversion::target::{NONE, V};
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, GivenIntegers, cannot, not_known};
 use crate::conversion::to_openvino::say;
 use crate::conversion::types::named;
+use crate::conversion::writer::{NONE, NewValue};
 
-pub(crate) fn shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn shape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let all = cx.shape_of(x)?;
     let (start, end) = (cx.attributes.int("start")?.unwrap_or(0), cx.attributes.int("end")?);
@@ -20,20 +20,20 @@ pub(crate) fn shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.sliced(all, start, end.unwrap_or(i64::MAX))?])
 }
 
-pub(crate) fn size(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn size(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let (all, axis) = (cx.shape_of(x)?, cx.list(&[0]));
     Ok(vec![cx.put("ReduceProd", &[all, axis], &[say("keep_dims", false)])?])
 }
 
-pub(crate) fn range(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::RANGE);
+pub(crate) fn range(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::RANGE);
     let dtype = cx.dtype(0)?;
     let scalars = [cx.scalar_input(0)?, cx.scalar_input(1)?, cx.scalar_input(2)?];
     Ok(vec![cx.put("Range", &scalars, &[named("output_type", dtype)?])?])
 }
 
-pub(crate) fn constant(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn constant(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let held = cx.node.attributes.first().map(|attribute| (&*attribute.name, &attribute.content));
     let tensor = match held {
         Some((_, Content::Tensor(held))) => held.tensor()?,
@@ -48,7 +48,7 @@ pub(crate) fn constant(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.target.constant(None, tensor.into())])
 }
 
-pub(crate) fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn constant_of_shape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let value = match cx.attributes.tensor("value")? {
         Some(value) => value.reshaped(Shape::SCALAR)?,
         None => Tensor::scalar(0f32),
@@ -57,7 +57,7 @@ pub(crate) fn constant_of_shape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Broadcast", &[value, shape], &[say("mode", "numpy")])?])
 }
 
-pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn reshape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let shape = cx.given("shape", 1)?.ok_or_else(|| cannot("there is no shape"))?;
     let zero = !cx.attributes.flag("allowzero", false)?;
@@ -65,7 +65,7 @@ pub(crate) fn reshape(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// Two axes: the dimensions before the axis together, and all others.
-pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn flatten(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let axis = cx.attributes.int("axis")?.unwrap_or(1);
     let dims = cx.shape_of(x)?;
@@ -84,19 +84,19 @@ pub(crate) fn flatten(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// A list without axes changes nothing; to OpenVINO's Squeeze, it would name all of one element.
-pub(crate) fn on_axes(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+pub(crate) fn on_axes(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let axes = match cx.given_integers("axes", 1)? {
-        Given::No => NONE,
-        Given::Known(axes) if axes.is_empty() => return Ok(vec![x]),
-        Given::Known(axes) => cx.list(&axes),
-        Given::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
-        Given::Computed => return Err(not_known("whether there are axes")),
+        GivenIntegers::No => NONE,
+        GivenIntegers::Known(axes) if axes.is_empty() => return Ok(vec![x]),
+        GivenIntegers::Known(axes) => cx.list(&axes),
+        GivenIntegers::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
+        GivenIntegers::Computed => return Err(not_known("whether there are axes")),
     };
     Ok(vec![cx.put(operator, &[x, axes], &[])?])
 }
 
-pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mode = cx.attributes.text("mode")?.unwrap_or("constant").to_owned();
     if !matches!(&*mode, "constant" | "edge" | "reflect") {
         return Err(cannot(format!("OpenVINO does not pad in mode \"{mode}\"")));
@@ -114,7 +114,7 @@ pub(crate) fn pad(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
 }
 
 /// The pads before and behind each axis.
-fn pads(cx: &mut Cx<'_, '_>) -> Result<(V, V)> {
+fn pads(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, NewValue)> {
     let axes = if cx.has(3) { Some(cx.integers(3)?) } else { None };
     let known = cx.given_integers("pads", 1)?.known();
     let count = known.as_ref().map(Vec::len).or_else(|| cx.len(1)).map(|count| count / 2);
@@ -146,7 +146,7 @@ fn pads(cx: &mut Cx<'_, '_>) -> Result<(V, V)> {
     Ok((picked(&place)?, picked(&behind)?))
 }
 
-pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.rank_if_known(0).is_none_or(|rank| rank == 0) {
         cx.edges("of a scalar, the texts do not say what the indices are");
     }
@@ -154,7 +154,7 @@ pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("NonZero", &[x], &[say("output_type", "i64")])?])
 }
 
-pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn one_hot(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut indices = cx.input(0)?;
     if !cx.dtype(0)?.is_integer() {
         cx.edges("indices that are no whole numbers are left open");
@@ -175,17 +175,17 @@ pub(crate) fn one_hot(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("OneHot", &[indices, depth, on, off], &attributes)?])
 }
 
-pub(crate) fn expand(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn expand(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, shape) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put("Broadcast", &[x, shape], &[say("mode", "bidirectional")])?])
 }
 
-pub(crate) fn tile(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn tile(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, repeats) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put("Tile", &[x, repeats], &[])?])
 }
 
-pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     // An empty order would turn all axes as well, but OpenVINO reads no file of constants without
     // bytes.
     let all = cx.rank_if_known(0).map(|rank| (0..i64_of(rank)).rev().collect());
@@ -194,7 +194,7 @@ pub(crate) fn transpose(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(vec![cx.put("Transpose", &[x, order], &[])?])
 }
 
-pub(crate) fn concat(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let parts = cx.inputs()?;
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     Ok(vec![cx.put("Concat", &parts, &[say("axis", axis)])?])

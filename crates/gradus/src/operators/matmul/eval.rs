@@ -4,7 +4,7 @@ use gradus_core::convert::{self, FromNumber};
 use gradus_core::{Error, Kind, Number, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::indices;
 use crate::operators::output::allowed;
 use crate::operators::reduction::eval::one;
@@ -29,7 +29,7 @@ fn dot(a: &[Number], b: &[Number], places: impl Iterator<Item = (usize, usize)>)
 }
 
 #[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
-pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let (mut x, mut y) = (a.shape().dims().to_vec(), b.shape().dims().to_vec());
     if x.is_empty() || y.is_empty() {
@@ -73,7 +73,7 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Val
 }
 
 #[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
-pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let matrix = |tensor: &Tensor| match *tensor.shape().dims() {
         [rows, columns] => Ok([rows, columns]),

@@ -13,27 +13,27 @@ use gradus_core::DType;
 
 use crate::dim::Dim;
 use crate::fact::{Dims, Fact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 
 /// A tensor of the first input's element type.
-fn like(cx: &Cx<'_, '_>, dims: impl Into<Dims>) -> Outcome {
+fn like(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
 }
 
 /// The dimensions of NumPy's product of two inputs.
-fn multiplied(cx: &mut Cx<'_, '_>, a: usize, b: usize) -> Result<Vec<Dim>, Stop> {
+fn multiplied(cx: &mut InferContext<'_, '_>, a: usize, b: usize) -> Result<Vec<Dim>, InferError> {
     let (a, b) = (cx.dims(a)?, cx.dims(b)?);
     product(cx, &a, &b)
 }
 
-pub(crate) fn product(cx: &mut Cx<'_, '_>, a: &[Dim], b: &[Dim]) -> Result<Vec<Dim>, Stop> {
+pub(crate) fn product(cx: &mut InferContext<'_, '_>, a: &[Dim], b: &[Dim]) -> Result<Vec<Dim>, InferError> {
     let (Some((&inner_a, rows)), false) = (a.split_last(), b.is_empty()) else {
-        return Err(Stop::shape("a scalar cannot be multiplied as a matrix"));
+        return Err(InferError::shape("a scalar cannot be multiplied as a matrix"));
     };
     let (inner_b, columns, before_b) = match b {
         [only] => (*only, None, &[][..]),
         [before @ .., inner, columns] => (*inner, Some(*columns), before),
-        [] => return Err(Stop::shape("a scalar cannot be multiplied as a matrix")),
+        [] => return Err(InferError::shape("a scalar cannot be multiplied as a matrix")),
     };
     cx.equal(inner_a, inner_b, "the axes that are multiplied")?;
     let (row, before_a) = match rows.split_last() {
@@ -46,7 +46,7 @@ pub(crate) fn product(cx: &mut Cx<'_, '_>, a: &[Dim], b: &[Dim]) -> Result<Vec<D
     Ok(dims)
 }
 
-fn gemm_dims(cx: &mut Cx<'_, '_>, a: usize, b: usize) -> Result<[Dim; 2], Stop> {
+fn gemm_dims(cx: &mut InferContext<'_, '_>, a: usize, b: usize) -> Result<[Dim; 2], InferError> {
     // For two factors, one is enough for an axis of the result.
     let (a, b) = (cx.dims_of_rank(a, 2)?, cx.dims_of_rank(b, 2)?);
     let turned = |dims: &[Dim], by: bool| if by { [dims[1], dims[0]] } else { [dims[0], dims[1]] };
@@ -56,8 +56,12 @@ fn gemm_dims(cx: &mut Cx<'_, '_>, a: usize, b: usize) -> Result<[Dim; 2], Stop> 
     Ok([rows, columns])
 }
 
-pub(crate) fn fused(cx: &mut Cx<'_, '_>) -> Outcome {
-    let swapped = |cx: &mut Cx<'_, '_>, input: usize, last: &str, batch: &str| -> Result<Vec<Dim>, Stop> {
+pub(crate) fn fused(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let swapped = |cx: &mut InferContext<'_, '_>,
+                   input: usize,
+                   last: &str,
+                   batch: &str|
+     -> Result<Vec<Dim>, InferError> {
         let mut dims = cx.dims(input)?.to_vec();
         let rank = dims.len();
         // The batch axis goes behind the others but the last: [b, m, k] is read as [m, b, k].
@@ -75,10 +79,10 @@ pub(crate) fn fused(cx: &mut Cx<'_, '_>) -> Outcome {
     like(cx, dims)
 }
 
-pub(crate) fn packed(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let (Some((&inner, rows)), Some(n)) = (dims.split_last(), cx.attributes.int("N")?) else {
-        return Err(Stop::unknown("attribute \"N\" is missing"));
+        return Err(InferError::unknown("attribute \"N\" is missing"));
     };
     if let Some(k) = cx.attributes.int("K")? {
         cx.equal(inner, Dim::Known(k), "the axes that are multiplied")?;
@@ -87,7 +91,7 @@ pub(crate) fn packed(cx: &mut Cx<'_, '_>) -> Outcome {
     like(cx, all)
 }
 
-pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn einsum(cx: &mut InferContext<'_, '_>) -> InferResult {
     let equation: String =
         cx.attributes.text("equation")?.unwrap_or_default().chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match equation.split_once("->") {
@@ -97,7 +101,7 @@ pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Outcome {
     let terms: Vec<_> = left.split(',').collect();
     if terms.len() != cx.count() {
         let (count, inputs) = (terms.len(), cx.count());
-        return Err(Stop::shape(format!("the equation has {count} terms for {inputs} inputs")));
+        return Err(InferError::shape(format!("the equation has {count} terms for {inputs} inputs")));
     }
     let mut extents: HashMap<char, Dim> = HashMap::new();
     let mut rest: Vec<Dims> = Vec::new();
@@ -111,7 +115,7 @@ pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Outcome {
         let named = before.chars().count() + after.chars().count();
         if named > dims.len() || (!open && named < dims.len()) {
             let rank = dims.len();
-            return Err(Stop::shape(format!(
+            return Err(InferError::shape(format!(
                 "term \"{term}\" names {named} axes, but input {input} has {rank}"
             )));
         }
@@ -148,7 +152,7 @@ pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Outcome {
         extents
             .get(&letter)
             .copied()
-            .ok_or_else(|| Stop::shape(format!("the result names axis '{letter}', which no term has")))
+            .ok_or_else(|| InferError::shape(format!("the result names axis '{letter}', which no term has")))
     };
     for letter in before.chars() {
         dims.push(of(letter)?);
@@ -162,54 +166,54 @@ pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(dims)])
 }
 
-pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 1)?;
     Ok(vec![Fact::shaped(dims)])
 }
 
-pub(crate) fn q_linear_mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn q_linear_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 3)?;
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(7), Some(dims.into())))])
 }
 
-pub(crate) fn gemm(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 1)?;
     Ok(vec![Fact::shaped(dims)])
 }
 
-pub(crate) fn det(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn det(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let rest = dims.len().checked_sub(2).ok_or_else(|| Stop::shape("a matrix is wanted"))?;
+    let rest = dims.len().checked_sub(2).ok_or_else(|| InferError::shape("a matrix is wanted"))?;
     Ok(vec![Fact::shaped(&dims[..rest])])
 }
 
-pub(crate) fn fused_gemm(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn fused_gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 1)?;
     like(cx, dims)
 }
 
-pub(crate) fn gemm_float8(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn gemm_float8(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 1)?;
     let to = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
     Ok(vec![Fact::typed(to, dims)])
 }
 
-pub(crate) fn mat_mul_integer16(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn mat_mul_integer16(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 1)?;
     Ok(vec![Fact::typed(DType::I32, dims)])
 }
 
-pub(crate) fn mat_mul_integer_to_float(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn mat_mul_integer_to_float(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 1)?;
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(2), Some(dims.into())))])
 }
 
-pub(crate) fn dynamic_quantize_mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn dynamic_quantize_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 1)?;
     like(cx, dims)
 }
 
-pub(crate) fn q_gemm(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn q_gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 3)?;
     let dtype = if cx.has(8) { cx.dtype(8) } else { Some(DType::F32) };
     Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))])

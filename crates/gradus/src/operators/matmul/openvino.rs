@@ -8,13 +8,13 @@ use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, input};
 use crate::dim::Dim;
 use crate::fact::Fact;
-use crate::infer::{Cx, Outcome, Stop};
-use crate::op::EvalCx;
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::op::EvalContext;
 use crate::operators::matmul::infer::product;
 use crate::operators::{layout, matmul};
 
-pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
-    let turned = |cx: &Cx<'_, '_>, input: usize, name: &str| -> Result<Vec<Dim>, Stop> {
+pub(crate) fn mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let turned = |cx: &InferContext<'_, '_>, input: usize, name: &str| -> Result<Vec<Dim>, InferError> {
         let mut dims = cx.dims(input)?.to_vec();
         let rank = dims.len();
         if cx.attributes.flag(name, false)? && rank > 1 {
@@ -26,7 +26,7 @@ pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(product(cx, &a, &b)?)])
 }
 
-pub(crate) fn run_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Computed<Vec<Value>> {
+pub(crate) fn run_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let mut factors = Vec::new();
     for (index, name) in [(0, "transpose_a"), (1, "transpose_b")] {
         let rank = cx.tensor(index)?.shape().rank();

@@ -4,12 +4,12 @@ use gradus_core::Result;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 
-use crate::conversion::node::Cx;
-use crate::conversion::open;
-use crate::conversion::target::V;
+use crate::conversion::caveats;
+use crate::conversion::node::ConvertContext;
+use crate::conversion::writer::NewValue;
 
-pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     let mut operands = cx.inputs()?;
     for (input, name) in ["transpose_a", "transpose_b"].into_iter().enumerate() {
         if !cx.attributes.flag(name, false)? {

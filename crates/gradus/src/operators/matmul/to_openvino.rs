@@ -2,14 +2,14 @@
 
 use gradus_core::{Result, Tensor};
 
-use crate::conversion::node::{Cx, cannot};
-use crate::conversion::open;
-use crate::conversion::target::V;
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::exactly;
+use crate::conversion::writer::NewValue;
 
-pub(crate) fn gemm(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn gemm(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     let dtype = cx.dtype(0)?;
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     let first = say("transpose_a", cx.attributes.flag("transA", false)?);

@@ -12,7 +12,7 @@ use gradus_core::DType;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Fact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 
 /// How windows lie on the spatial axes.
 pub(crate) struct Windows {
@@ -25,14 +25,14 @@ pub(crate) struct Windows {
 
 impl Windows {
     /// From the attributes; the kernel's dimensions are given where the attribute is not.
-    fn of(cx: &Cx<'_, '_>, spatial: usize, kernel: Option<&[Dim]>) -> Result<Windows, Stop> {
-        let list = |name: &str, count: usize, default: i64| -> Result<Vec<i64>, Stop> {
+    fn of(cx: &InferContext<'_, '_>, spatial: usize, kernel: Option<&[Dim]>) -> Result<Windows, InferError> {
+        let list = |name: &str, count: usize, default: i64| -> Result<Vec<i64>, InferError> {
             match cx.attributes.ints(name)? {
                 None => Ok(vec![default; count]),
                 Some(values) if values.len() == count => Ok(values.to_vec()),
                 Some(values) => {
                     let got = values.len();
-                    Err(Stop::shape(format!(
+                    Err(InferError::shape(format!(
                         "attribute \"{name}\" has {got} numbers, but {count} are wanted"
                     )))
                 }
@@ -43,21 +43,21 @@ impl Windows {
                 shape.iter().map(|&extent| Dim::Known(extent)).collect()
             }
             (None, Some(kernel)) if kernel.len() == spatial => kernel.to_vec(),
-            (None, None) => return Err(Stop::shape("attribute \"kernel_shape\" is missing")),
-            _ => return Err(Stop::shape(format!("the kernel does not have {spatial} axes"))),
+            (None, None) => return Err(InferError::shape("attribute \"kernel_shape\" is missing")),
+            _ => return Err(InferError::shape(format!("the kernel does not have {spatial} axes"))),
         };
         let auto = cx.attributes.text("auto_pad")?.unwrap_or("NOTSET");
         let strides = list("strides", spatial, 1)?;
         let dilations = list("dilations", spatial, 1)?;
         if strides.iter().chain(&dilations).any(|&value| value <= 0) {
-            return Err(Stop::shape("a stride or dilation is not above 0"));
+            return Err(InferError::shape("a stride or dilation is not above 0"));
         }
         let pads = if auto == "NOTSET" { list("pads", 2 * spatial, 0)? } else { vec![0; 2 * spatial] };
         Ok(Windows { kernel, strides, dilations, pads, same: auto.starts_with("SAME") })
     }
 
     /// The elements that a window covers along an axis.
-    pub(crate) fn window(&self, cx: &mut Cx<'_, '_>, axis: usize) -> Dim {
+    pub(crate) fn window(&self, cx: &mut InferContext<'_, '_>, axis: usize) -> Dim {
         let less = cx.subtract(self.kernel[axis], Dim::ONE);
         let spread = cx.multiply(less, Dim::Known(self.dilations[axis]));
         cx.add(spread, Dim::ONE)
@@ -68,7 +68,7 @@ impl Windows {
     }
 
     /// How many windows there are along an axis.
-    pub(crate) fn count(&self, cx: &mut Cx<'_, '_>, axis: usize, extent: Dim, ceil: bool) -> Dim {
+    pub(crate) fn count(&self, cx: &mut InferContext<'_, '_>, axis: usize, extent: Dim, ceil: bool) -> Dim {
         let stride = Dim::Known(self.strides[axis]);
         if self.same {
             return cx.ceil_divide(extent, stride);
@@ -89,25 +89,25 @@ impl Windows {
 }
 
 /// Batch, channels and spatial dimensions of an input.
-pub(crate) fn image(cx: &Cx<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims), Stop> {
+pub(crate) fn image(cx: &InferContext<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims), InferError> {
     let dims = cx.dims(input)?;
     match &*dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial.into())),
-        _ => Err(Stop::shape(format!(
+        _ => Err(InferError::shape(format!(
             "input {input} has rank {}, but batch and channels are wanted",
             dims.len()
         ))),
     }
 }
 
-fn conv(cx: &mut Cx<'_, '_>, x: usize, w: usize, dtype: Option<DType>) -> Outcome {
+fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>) -> InferResult {
     // Runtimes have variants with the channels last.
     let last = cx.attributes.flag("channels_last", false)? || cx.node.operator.name.starts_with("Nhwc");
     let dims = cx.dims(x)?;
     let weights = cx.dims(w)?;
     if dims.len() < 2 || weights.len() != dims.len() {
         let (a, b) = (dims.len(), weights.len());
-        return Err(Stop::shape(format!("the input has rank {a}, but the weights {b}")));
+        return Err(InferError::shape(format!("the input has rank {a}, but the weights {b}")));
     }
     let spatial: Dims = if last { dims[1..dims.len() - 1].into() } else { dims[2..].into() };
     let windows = Windows::of(cx, spatial.len(), Some(&weights[2..]))?;
@@ -128,7 +128,7 @@ fn conv(cx: &mut Cx<'_, '_>, x: usize, w: usize, dtype: Option<DType>) -> Outcom
     Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(all.into())))])
 }
 
-pub(crate) fn conv_transpose(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (inner, per_group, kernel) = image(cx, 1)?;
     cx.equal(channels, inner, "the channels")?;
@@ -158,7 +158,7 @@ pub(crate) fn conv_transpose(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(all)])
 }
 
-pub(crate) fn causal_conv(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn causal_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let state = match cx.dims_of_rank(1, 3) {
         Ok(weights) => cx.subtract(weights[2], Dim::ONE),
@@ -167,13 +167,13 @@ pub(crate) fn causal_conv(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(dims.clone()), Fact::shaped([dims[0], dims[1], state])])
 }
 
-pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims: Dims = pooled(cx)?.into();
     let indices = Fact::typed(DType::I64, dims.clone());
     Ok(vec![Fact::shaped(dims), indices])
 }
 
-fn pooled(cx: &mut Cx<'_, '_>) -> Result<Vec<Dim>, Stop> {
+fn pooled(cx: &mut InferContext<'_, '_>) -> Result<Vec<Dim>, InferError> {
     let (batch, channels, spatial) = image(cx, 0)?;
     let windows = Windows::of(cx, spatial.len(), None)?;
     let ceil = cx.attributes.flag("ceil_mode", false)?;
@@ -185,11 +185,11 @@ fn pooled(cx: &mut Cx<'_, '_>) -> Result<Vec<Dim>, Stop> {
     Ok(all)
 }
 
-pub(crate) fn microsoft_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn microsoft_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.attributes.flag("channels_last", false)? || cx.node.operator.name.starts_with("Nhwc") {
         let dims = cx.dims(0)?;
         let [batch, spatial @ .., channels] = &*dims else {
-            return Err(Stop::shape("batch and channels are wanted"));
+            return Err(InferError::shape("batch and channels are wanted"));
         };
         let windows = Windows::of(cx, spatial.len(), None)?;
         let ceil = cx.attributes.flag("ceil_mode", false)?;
@@ -205,7 +205,7 @@ pub(crate) fn microsoft_pool(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
 }
 
-fn global(cx: &mut Cx<'_, '_>) -> Result<Vec<Dim>, Stop> {
+fn global(cx: &mut InferContext<'_, '_>) -> Result<Vec<Dim>, InferError> {
     let dims = cx.dims(0)?;
     if cx.attributes.flag("channels_last", false)?
         && let [batch, spatial @ .., channels] = &*dims
@@ -216,7 +216,7 @@ fn global(cx: &mut Cx<'_, '_>) -> Result<Vec<Dim>, Stop> {
     Ok([batch, channels].into_iter().chain(spatial.iter().map(|_| Dim::ONE)).collect())
 }
 
-pub(crate) fn max_unpool(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn max_unpool(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.has(2) {
         if let Some(shape) = cx.integers(2) {
             return Ok(vec![Fact::shaped(shape)]);
@@ -237,25 +237,25 @@ pub(crate) fn max_unpool(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(all)])
 }
 
-pub(crate) fn roi_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn roi_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims(0)?, cx.dims(1)?);
     let shape = cx.attributes.ints("pooled_shape")?.unwrap_or(&[]);
     let ([_, channels, ..], [count, ..]) = (&*dims, &*rois) else {
-        return Err(Stop::shape("the ranks are too small"));
+        return Err(InferError::shape("the ranks are too small"));
     };
     let all: Vec<_> =
         [*count, *channels].into_iter().chain(shape.iter().map(|&extent| Dim::Known(extent))).collect();
     Ok(vec![Fact::shaped(all)])
 }
 
-pub(crate) fn roi_align(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn roi_align(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
     let height = Dim::Known(cx.attributes.int_or("output_height", 1)?);
     let width = Dim::Known(cx.attributes.int_or("output_width", 1)?);
     Ok(vec![Fact::shaped([rois[0], dims[1], height, width])])
 }
 
-pub(crate) fn col2im(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let (image, block) = (cx.integers(1), cx.integers(2));
     let channels = match block {
@@ -268,64 +268,68 @@ pub(crate) fn col2im(cx: &mut Cx<'_, '_>) -> Outcome {
     let spatial = if let Some(image) = image {
         image.to_vec()
     } else {
-        let rank = cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let rank =
+            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
         cx.any_dims("the image's shape is not known before the run", rank)
     };
     Ok(vec![Fact::shaped([vec![dims[0], channels], spatial].concat())])
 }
 
-pub(crate) fn grid_sample(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn grid_sample(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, _) = image(cx, 0)?;
     let grid = cx.dims(1)?;
     let Some(spatial) = grid.get(1..grid.len().saturating_sub(1)) else {
-        return Err(Stop::shape("the grid has no axes"));
+        return Err(InferError::shape("the grid has no axes"));
     };
     let all: Vec<_> = [batch, channels].iter().chain(spatial).copied().collect();
     Ok(vec![Fact::shaped(all)])
 }
 
-pub(crate) fn affine_grid(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn affine_grid(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(size) = cx.integers(1) else {
-        let rank = cx.len(1).ok_or(Stop::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let rank =
+            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
         let dims = cx.any_dims("the size is not known before the run", rank);
         return Ok(vec![Fact::shaped(dims)]);
     };
-    let [batch, _, spatial @ ..] = &*size else { return Err(Stop::shape("the size has too few elements")) };
+    let [batch, _, spatial @ ..] = &*size else {
+        return Err(InferError::shape("the size has too few elements"));
+    };
     let axes = Dim::from(spatial.len());
     let all: Vec<_> = std::iter::once(*batch).chain(spatial.iter().copied()).chain([axes]).collect();
     Ok(vec![Fact::shaped(all)])
 }
 
-pub(crate) fn conv_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     conv(cx, 0, 1, None)
 }
 
-pub(crate) fn q_linear_conv(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn q_linear_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(7);
     conv(cx, 0, 3, dtype)
 }
 
-pub(crate) fn global_average_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn global_average_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = global(cx)?;
     Ok(vec![Fact::shaped(dims)])
 }
 
-pub(crate) fn fused_conv(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn fused_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     conv(cx, 0, 1, dtype)
 }
 
-pub(crate) fn q_linear_conv_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn q_linear_conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(7);
     conv(cx, 0, 3, dtype)
 }
 
-pub(crate) fn q_linear_global_average_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn q_linear_global_average_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = global(cx)?;
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
 }
 
-pub(crate) fn grid_sample_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn grid_sample_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut facts = grid_sample(cx)?;
     if let Fact::Tensor(fact) = &mut facts[0] {
         fact.dtype = cx.dtype(0);

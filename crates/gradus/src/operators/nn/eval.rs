@@ -4,10 +4,10 @@ use gradus_core::convert::{self};
 use gradus_core::{DType, Kind, Number, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::output::{allowed, wrong};
 
-pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let training = if cx.since() >= 12 {
         cx.has(2) && !cx.tensor(2)?.only_number()?.is_zero()

@@ -5,9 +5,9 @@ use gradus_core::graph::Content;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Fact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 
-pub(crate) fn dropout(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     // Version 12 made training an input; without it, elements stay as they are.
     let mask = if cx.version >= 10 { Some(DType::Bool) } else { cx.dtype(0) };
@@ -21,7 +21,7 @@ pub(crate) fn of(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
     Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))
 }
 
-pub(crate) fn layer_norm(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
     let stash = cx.attributes.dtype("stash_type")?.unwrap_or(DType::F32);
@@ -30,7 +30,7 @@ pub(crate) fn layer_norm(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(cx.dtype(0), dims), Fact::typed(stash, statistics.clone()), Fact::typed(stash, statistics)])
 }
 
-pub(crate) fn batch_norm(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let channels = match cx.known_dims(1).as_deref() {
         Some([channels]) => *channels,
@@ -44,7 +44,7 @@ pub(crate) fn batch_norm(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(facts)
 }
 
-pub(crate) fn recurrent(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let last = cx.attributes.flag("layout", false)?;
     let (steps, batch) = if last { (dims[1], dims[0]) } else { (dims[0], dims[1]) };
@@ -63,13 +63,14 @@ pub(crate) fn recurrent(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(dtype, all), of(dtype, state), of(dtype, state)])
 }
 
-pub(crate) fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
-    let heads = |name: &str| -> Result<Option<Dim>, Stop> {
+    let heads = |name: &str| -> Result<Option<Dim>, InferError> {
         Ok(cx.attributes.int(name)?.filter(|&heads| heads > 0).map(Dim::Known))
     };
-    let missing =
-        || Stop::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are needed for inputs of rank 3");
+    let missing = || {
+        InferError::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are needed for inputs of rank 3")
+    };
     let (batch, q_heads, kv_heads, q_len, k_len, k_size, v_size, flat) = match (&*q, &*k, &*v) {
         ([b, qh, ql, _], [_, kh, kl, ks], [_, _, _, vs]) => (*b, *qh, *kh, *ql, *kl, *ks, *vs, false),
         ([b, ql, _], [_, kl, kw], [_, _, vw]) => {
@@ -77,9 +78,9 @@ pub(crate) fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
             let kh = heads("kv_num_heads")?.ok_or_else(missing)?;
             (*b, qh, kh, *ql, *kl, cx.floor_divide(*kw, kh), cx.floor_divide(*vw, kh), true)
         }
-        _ => return Err(Stop::shape("query, key and value must have rank 3, or all rank 4")),
+        _ => return Err(InferError::shape("query, key and value must have rank 3, or all rank 4")),
     };
-    let past = |cx: &mut Cx<'_, '_>, input: usize| {
+    let past = |cx: &mut InferContext<'_, '_>, input: usize| {
         if cx.has(input) {
             match cx.known_dims(input).as_deref() {
                 Some([_, _, len, _]) => Some(*len),
@@ -108,12 +109,12 @@ pub(crate) fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
     ])
 }
 
-pub(crate) fn linear_attention(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 3)?, cx.dims_of_rank(2, 3)?);
     let (Some(q_heads), Some(kv_heads)) =
         (cx.attributes.int("q_num_heads")?, cx.attributes.int("kv_num_heads")?)
     else {
-        return Err(Stop::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are missing"));
+        return Err(InferError::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are missing"));
     };
     let (q_heads, kv_heads) = (Dim::Known(q_heads), Dim::Known(kv_heads));
     let (k_size, v_size) = (cx.floor_divide(k[2], kv_heads), cx.floor_divide(v[2], kv_heads));
@@ -122,7 +123,7 @@ pub(crate) fn linear_attention(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(cx.dtype(0), [q[0], q[1], width]), of(state, [q[0], kv_heads, k_size, v_size])])
 }
 
-pub(crate) fn loss(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     let probabilities = cx.known_dims(0).map_or(Fact::tensor_type(dtype), |dims| of(dtype, dims));
     let first = match cx.attributes.text("reduction")?.unwrap_or("mean") {
@@ -131,7 +132,9 @@ pub(crate) fn loss(cx: &mut Cx<'_, '_>) -> Outcome {
                 of(dtype, labels)
             } else {
                 let dims = cx.dims(0)?;
-                let [batch, _, rest @ ..] = &*dims else { return Err(Stop::shape("classes are wanted")) };
+                let [batch, _, rest @ ..] = &*dims else {
+                    return Err(InferError::shape("classes are wanted"));
+                };
                 of(dtype, std::iter::once(*batch).chain(rest.iter().copied()).collect::<Vec<_>>())
             }
         }
@@ -140,19 +143,19 @@ pub(crate) fn loss(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![first, probabilities])
 }
 
-pub(crate) fn quantize(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn quantize(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype =
         if cx.has(2) { cx.dtype(2) } else { cx.attributes.dtype("output_dtype")?.or(Some(DType::U8)) };
     Ok(vec![of(dtype, cx.dims(0)?)])
 }
 
-pub(crate) fn dequantize(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn dequantize(cx: &mut InferContext<'_, '_>) -> InferResult {
     let given = cx.attributes.get("output_dtype").filter(|content| !matches!(content, Content::Int(0)));
     let dtype = if given.is_some() { cx.attributes.dtype("output_dtype")? } else { cx.dtype(1) };
     Ok(vec![of(dtype, cx.dims(0)?)])
 }
 
-pub(crate) fn dynamic_quantize_linear(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn dynamic_quantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     Ok(vec![Fact::typed(DType::U8, dims), Fact::typed(DType::F32, []), Fact::typed(DType::U8, [])])
 }

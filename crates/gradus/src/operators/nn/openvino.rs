@@ -15,13 +15,13 @@ use gradus_core::{DType, Value};
 use crate::attributes::Attributes;
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
-use crate::infer::{Cx, Outcome, Stop};
-use crate::op::EvalCx;
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::op::EvalContext;
 use crate::operators::nn::conv_pool::{Windows, image};
 use crate::operators::nn::infer::of;
 
 /// How windows lie, from the attributes.
-fn windows(cx: &Cx<'_, '_>, kernel: &[Dim]) -> Result<Windows, Stop> {
+fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferError> {
     let spatial = kernel.len();
     let list = |name: &str, default: i64| match cx.attributes.list(name)? {
         Some(list) if list.len() == spatial => Ok(list),
@@ -29,7 +29,9 @@ fn windows(cx: &Cx<'_, '_>, kernel: &[Dim]) -> Result<Windows, Stop> {
         Some(list) if list.is_empty() => Ok(vec![default; spatial]),
         Some(list) => {
             let got = list.len();
-            Err(Stop::shape(format!("attribute \"{name}\" has {got} numbers, but {spatial} are wanted")))
+            Err(InferError::shape(format!(
+                "attribute \"{name}\" has {got} numbers, but {spatial} are wanted"
+            )))
         }
     };
     let auto = cx.attributes.text("auto_pad")?.unwrap_or("explicit");
@@ -38,28 +40,28 @@ fn windows(cx: &Cx<'_, '_>, kernel: &[Dim]) -> Result<Windows, Stop> {
         if explicit { [list("pads_begin", 0)?, list("pads_end", 0)?].concat() } else { vec![0; 2 * spatial] };
     let (strides, dilations) = (list("strides", 1)?, list("dilations", 1)?);
     if strides.iter().chain(&dilations).any(|&value| value <= 0) {
-        return Err(Stop::shape("a stride or dilation is not above 0"));
+        return Err(InferError::shape("a stride or dilation is not above 0"));
     }
     Ok(Windows { kernel: kernel.to_vec(), strides, dilations, pads, same: auto.starts_with("same") })
 }
 
 /// The weights' groups times channels of the result, channels of the input, and spatial dimensions.
-fn weights(cx: &mut Cx<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2], Vec<Dim>), Stop> {
+fn weights(cx: &mut InferContext<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2], Vec<Dim>), InferError> {
     let dims = cx.dims(1)?;
     match &dims[groups.min(dims.len())..] {
         [first, second, kernel @ ..] => {
             let group = if groups == 1 { dims[0] } else { Dim::ONE };
             Ok((group, [*first, *second], kernel.to_vec()))
         }
-        _ => Err(Stop::shape("the weights have too few axes")),
+        _ => Err(InferError::shape("the weights have too few axes")),
     }
 }
 
-fn convolution(cx: &mut Cx<'_, '_>, groups: usize) -> Outcome {
+fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (group, [out, inner], kernel) = weights(cx, groups)?;
     if kernel.len() != spatial.len() {
-        return Err(Stop::shape(format!(
+        return Err(InferError::shape(format!(
             "the input has {} spatial axes, but the kernel {}",
             spatial.len(),
             kernel.len()
@@ -75,11 +77,11 @@ fn convolution(cx: &mut Cx<'_, '_>, groups: usize) -> Outcome {
     Ok(vec![Fact::shaped(all)])
 }
 
-fn transposed(cx: &mut Cx<'_, '_>, groups: usize) -> Outcome {
+fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (group, [inner, out], kernel) = weights(cx, groups)?;
     if kernel.len() != spatial.len() {
-        return Err(Stop::shape(format!(
+        return Err(InferError::shape(format!(
             "the input has {} spatial axes, but the kernel {}",
             spatial.len(),
             kernel.len()
@@ -111,12 +113,12 @@ fn transposed(cx: &mut Cx<'_, '_>, groups: usize) -> Outcome {
     Ok(vec![Fact::shaped(all)])
 }
 
-pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let kernel: Vec<_> =
         cx.attributes.list("kernel")?.unwrap_or_default().into_iter().map(Dim::Known).collect();
     if kernel.len() != spatial.len() {
-        return Err(Stop::shape(format!(
+        return Err(InferError::shape(format!(
             "the input has {} spatial axes, but the kernel {}",
             spatial.len(),
             kernel.len()
@@ -146,7 +148,7 @@ pub(crate) fn pool(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 
-pub(crate) fn adaptive_pool(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn adaptive_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let sizes = match cx.integers(1) {
         Some(sizes) => sizes.to_vec(),
@@ -158,30 +160,30 @@ pub(crate) fn adaptive_pool(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The first version takes statistics before the data: they have one axis.
-pub(crate) fn batch_norm(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let first = cx.dims(0)?;
     let data = if first.len() == 1 { 2 } else { 0 };
     Ok(vec![of(cx.dtype(data), cx.dims(data)?)])
 }
 
-pub(crate) fn attention(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
     let ([q_batch @ .., len, _], [k_batch @ .., _, _], [v_batch @ .., _, size]) = (&*q, &*k, &*v) else {
-        return Err(Stop::shape("query, key and value must have two axes at least"));
+        return Err(InferError::shape("query, key and value must have two axes at least"));
     };
     let mut all = cx.broadcast(&[q_batch.into(), k_batch.into(), v_batch.into()])?;
     all.extend([*len, *size]);
     Ok(vec![Fact::shaped(all)])
 }
 
-fn hidden(cx: &Cx<'_, '_>) -> Result<Dim, Stop> {
+fn hidden(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
     cx.attributes
         .int("hidden_size")?
         .map(Dim::Known)
-        .ok_or_else(|| Stop::shape("attribute \"hidden_size\" is missing"))
+        .ok_or_else(|| InferError::shape("attribute \"hidden_size\" is missing"))
 }
 
-pub(crate) fn sequence(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, hidden) = (cx.dims_of_rank(0, 3)?, hidden(cx)?);
     let directions =
         Dim::Known(if cx.attributes.text("direction")? == Some("bidirectional") { 2 } else { 1 });
@@ -190,7 +192,7 @@ pub(crate) fn sequence(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// Boxes, channels and the dimensions that attributes name.
-pub(crate) fn roi(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn roi(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, boxes) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
     let own =
         [cx.attributes.int("pooled_h")?, cx.attributes.int("pooled_w")?].map(|size| size.map(Dim::Known));
@@ -198,13 +200,13 @@ pub(crate) fn roi(cx: &mut Cx<'_, '_>) -> Outcome {
     let extents = match (own, &listed[..]) {
         ([Some(height), Some(width)], _) => [height, width],
         (_, &[height, width]) => [Dim::Known(height), Dim::Known(width)],
-        _ => return Err(Stop::unknown("no attribute says the extents")),
+        _ => return Err(InferError::unknown("no attribute says the extents")),
     };
     Ok(vec![Fact::shaped([boxes[0], dims[1], extents[0], extents[1]])])
 }
 
 /// A variable holds what was assigned to it, and in the first run its first value.
-pub(crate) fn read_value(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn read_value(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("variable_type")?.or(cx.dtype(0));
     let Some(text) = cx.attributes.text("variable_shape")? else {
         let rank = cx.dims(0)?.len();
@@ -224,7 +226,11 @@ pub(crate) fn read_value(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The axes of an image that are resized, and its dimensions with their pads.
-fn interpolated_axes(cx: &mut Cx<'_, '_>, input: usize, rank: usize) -> Result<Option<Vec<usize>>, Stop> {
+fn interpolated_axes(
+    cx: &mut InferContext<'_, '_>,
+    input: usize,
+    rank: usize,
+) -> Result<Option<Vec<usize>>, InferError> {
     let named = match cx.attributes.list("axes")? {
         Some(axes) => Some(axes),
         None if cx.has(input) => match cx.known_integers(input) {
@@ -239,7 +245,7 @@ fn interpolated_axes(cx: &mut Cx<'_, '_>, input: usize, rank: usize) -> Result<O
     }
 }
 
-pub(crate) fn interpolate(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn interpolate(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();
     let by_scales = cx.attributes.text("shape_calculation_mode")? == Some("scales");
@@ -279,7 +285,7 @@ pub(crate) fn interpolate(cx: &mut Cx<'_, '_>) -> Outcome {
 
 /// `floor(extent*scale)`, where the product is rounded, and so is only known of whole scales and
 /// known dimensions.
-fn scaled(cx: &mut Cx<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim {
+fn scaled(cx: &mut InferContext<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim {
     let whole = scale.and_then(gradus_core::convert::truncated).and_then(|whole| i64::try_from(whole).ok());
     match (extent, scale, whole) {
         (_, Some(scale), Some(whole)) if nearest_f64(gradus_core::Number::Int(whole.into())) == scale => {
@@ -304,27 +310,30 @@ fn scaled(cx: &mut Cx<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim {
     }
 }
 
-pub(crate) fn read_value_eval(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> gradus_core::Result<Vec<Value>> {
+pub(crate) fn read_value_eval(
+    _: &Attributes<'_>,
+    cx: &mut EvalContext<'_>,
+) -> gradus_core::Result<Vec<Value>> {
     Ok(vec![cx.value(0)?.clone()])
 }
 
-pub(crate) fn convolution_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn convolution_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     convolution(cx, 0)
 }
 
-pub(crate) fn group_convolution(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn group_convolution(cx: &mut InferContext<'_, '_>) -> InferResult {
     convolution(cx, 1)
 }
 
-pub(crate) fn convolution_backprop_data(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn convolution_backprop_data(cx: &mut InferContext<'_, '_>) -> InferResult {
     transposed(cx, 0)
 }
 
-pub(crate) fn group_convolution_backprop_data(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn group_convolution_backprop_data(cx: &mut InferContext<'_, '_>) -> InferResult {
     transposed(cx, 1)
 }
 
-pub(crate) fn lstm_cell(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn lstm_cell(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, hidden) = (cx.dims_of_rank(0, 2)?[0], hidden(cx)?);
     let state = of(cx.dtype(0), [batch, hidden]);
     Ok(vec![state.clone(), state])

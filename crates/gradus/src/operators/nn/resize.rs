@@ -11,7 +11,7 @@ use gradus_core::{Number, Tensor, convert};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, Fraction};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 
 /// Numerators of scales beyond this are rounded with the product.
 const MOST_NUMERATOR: i64 = 1 << 12;
@@ -19,7 +19,7 @@ const MOST_NUMERATOR: i64 = 1 << 12;
 /// The caveat for numbers that float32 does not hold exactly.
 const EXACT: i64 = 1 << 24;
 
-pub(crate) fn upsample(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn upsample(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     if let Some(gradus_core::graph::Content::Floats(scales)) = cx.attributes.get("scales") {
         let scales: Vec<_> = scales.iter().map(|&scale| Some(scale)).collect();
@@ -33,7 +33,7 @@ pub(crate) fn upsample(cx: &mut Cx<'_, '_>) -> Outcome {
     by_scales(cx, &dims, 1)
 }
 
-pub(crate) fn resize(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     if cx.version == 10 {
         return by_scales(cx, &dims, 1);
@@ -57,7 +57,7 @@ pub(crate) fn resize(cx: &mut Cx<'_, '_>) -> Outcome {
         return by_scales(cx, &dims, 2);
     }
     if sizes.len() != axes.len() {
-        return Err(Stop::shape(format!("there are {} sizes for {} axes", sizes.len(), axes.len())));
+        return Err(InferError::shape(format!("there are {} sizes for {} axes", sizes.len(), axes.len())));
     }
     let mut all = dims.to_vec();
     let policy = cx.attributes.text("keep_aspect_ratio_policy")?.unwrap_or("stretch");
@@ -74,7 +74,7 @@ pub(crate) fn resize(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The axes that are resized.
-fn axes(cx: &Cx<'_, '_>, rank: usize) -> Result<Vec<usize>, Stop> {
+fn axes(cx: &InferContext<'_, '_>, rank: usize) -> Result<Vec<usize>, InferError> {
     match cx.attributes.ints("axes")? {
         Some(axes) => cx.axes(axes, rank),
         None => Ok((0..rank).collect()),
@@ -101,7 +101,7 @@ fn proportional(dims: &[Dim], sizes: &[Dim], axes: &[usize], policy: &str, axis:
     i64::try_from(twice / (i128::from(extent) * 2)).ok()
 }
 
-fn by_scales(cx: &mut Cx<'_, '_>, dims: &Dims, input: usize) -> Outcome {
+fn by_scales(cx: &mut InferContext<'_, '_>, dims: &Dims, input: usize) -> InferResult {
     let axes = axes(cx, dims.len())?;
     if let Elements::Fractions(all) = cx.elements(input) {
         return by_fractions(cx, dims, &axes, &all);
@@ -115,7 +115,7 @@ fn by_scales(cx: &mut Cx<'_, '_>, dims: &Dims, input: usize) -> Outcome {
         return Ok(vec![Fact::shaped(all)]);
     };
     if scales.len() != axes.len() {
-        return Err(Stop::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
+        return Err(InferError::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
     }
     let mut each = vec![None; dims.len()];
     for (axis, scale) in axes.into_iter().zip(scales) {
@@ -128,9 +128,9 @@ fn numbers(tensor: &Tensor) -> Option<Vec<f32>> {
     Some(tensor.numbers().ok()?.map(convert::nearest_f32).collect())
 }
 
-fn scaled(cx: &mut Cx<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -> Outcome {
+fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -> InferResult {
     if scales.len() != dims.len() {
-        return Err(Stop::shape(format!("there are {} scales for {} axes", scales.len(), dims.len())));
+        return Err(InferError::shape(format!("there are {} scales for {} axes", scales.len(), dims.len())));
     }
     let all = dims.iter().zip(scales).map(|(&dim, scale)| match (*scale, dim) {
         (None | Some(1.0), dim) => dim,
@@ -157,7 +157,7 @@ fn scaled(cx: &mut Cx<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -> Outcome 
 }
 
 /// The floor of a fraction, which floats find if its numerator is exact.
-fn floor_of(cx: &mut Cx<'_, '_>, over: Dim, under: i64) -> Dim {
+fn floor_of(cx: &mut InferContext<'_, '_>, over: Dim, under: i64) -> Dim {
     let exact = cx.symbols().bounds(over).greatest().is_some_and(|most| most <= EXACT);
     if exact || cx.may_assume(over, "<=", Dim::Known(EXACT)) {
         cx.floor_divide(over, Dim::Known(under))
@@ -167,9 +167,14 @@ fn floor_of(cx: &mut Cx<'_, '_>, over: Dim, under: i64) -> Dim {
 }
 
 /// Scales that are fractions of dimensions: only those that are not rounded.
-fn by_fractions(cx: &mut Cx<'_, '_>, dims: &[Dim], axes: &[usize], scales: &[Fraction]) -> Outcome {
+fn by_fractions(
+    cx: &mut InferContext<'_, '_>,
+    dims: &[Dim],
+    axes: &[usize],
+    scales: &[Fraction],
+) -> InferResult {
     if scales.len() != axes.len() {
-        return Err(Stop::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
+        return Err(InferError::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
     }
     let mut all = dims.to_vec();
     for (&axis, fraction) in axes.iter().zip(scales) {

@@ -3,15 +3,19 @@
 use gradus_core::Result;
 use gradus_core::convert::i64_of;
 
-use crate::conversion::node::{Cx, cannot};
-use crate::conversion::open;
-use crate::conversion::target::V;
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot};
 use crate::conversion::to_onnx::{flag, int};
+use crate::conversion::writer::NewValue;
 use crate::operators::indices::axis as axis_of;
 
 /// Before operator set 13, all axes from one on are one.
-pub(crate) fn softmax(cx: &mut Cx<'_, '_>, operator: &str, default: i64) -> Result<Vec<V>> {
-    cx.rounding(open::FUNCTION);
+pub(crate) fn softmax(
+    cx: &mut ConvertContext<'_, '_>,
+    operator: &str,
+    default: i64,
+) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
     let mut axis = cx.attributes.int("axis")?.unwrap_or(default);
     if cx.target.opset < 13 {
         let first = axis_of(axis, cx.rank(0)?)?;
@@ -25,11 +29,11 @@ pub(crate) fn softmax(cx: &mut Cx<'_, '_>, operator: &str, default: i64) -> Resu
 }
 
 /// Brought to a mean of 0 and, if it is wanted, a variance of 1.
-pub(crate) fn mean_variance(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn mean_variance(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if !cx.has(1) {
         return Err(cannot("of version 1, only the program knows the axes"));
     }
-    cx.rounding(open::ORDER);
+    cx.rounding(caveats::ORDER);
     let (x, axes, dtype) = (cx.input(0)?, cx.whole_list(1)?, cx.dtype(0)?);
     let keep = [flag("keepdims", true)];
     let mean = cx.put("ReduceMean", &[x, axes], &keep)?;

@@ -3,14 +3,14 @@
 use gradus_core::Result;
 use gradus_core::convert::i64_of;
 
-use crate::conversion::node::{Cx, cannot};
-use crate::conversion::open;
-use crate::conversion::target::V;
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot};
 use crate::conversion::to_openvino::{numpy, say};
+use crate::conversion::writer::NewValue;
 
 /// Before version 13, all axes from one on are one.
-pub(crate) fn softmax(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
-    cx.rounding(open::FUNCTION);
+pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
     let old = cx.node.version.is_some_and(|version| version < 13);
     let axis = cx.attributes.int("axis")?.unwrap_or(if old { 1 } else { -1 });
     if old && axis != -1 && cx.axis(axis, 0)? + 1 != cx.rank(0)? {
@@ -23,11 +23,11 @@ pub(crate) fn softmax(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
 }
 
 /// All axes from one on, brought to a mean of 0 and a variance of 1.
-pub(crate) fn layer_normalization(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn layer_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.node.outputs.iter().skip(1).any(Option::is_some) {
         return Err(cannot("OpenVINO does not give the mean and the deviation"));
     }
-    cx.rounding(open::ORDER);
+    cx.rounding(caveats::ORDER);
     let rank = cx.rank(0)?;
     let first = cx.axis(cx.attributes.int("axis")?.unwrap_or(-1), 0)?;
     let epsilon = cx.attributes.float("epsilon")?.unwrap_or(1e-5);

@@ -9,7 +9,7 @@
 //!
 //! Elements are [`RangePlan`]'s: exact, rounded once. So `stash_type`, a precision for running
 //! sums, changes nothing here; it does in the body by which ONNX defines Range as a function, which
-//! [`body`] makes and [`Options::expand_functions`](crate::Options::expand_functions) runs.
+//! [`body`] makes and [`RunOptions::expand_functions`](crate::Options::expand_functions) runs.
 //! docs/numerics.md shows where the two differ.
 //!
 //! Sources: ONNX Range-11, Range-27; OpenVINO Range-1, Range-4.
@@ -24,8 +24,8 @@ use gradus_formats::onnx as format;
 use gradus_sequences::{Argument, RangeError, RangePlan};
 
 use crate::attributes::{Attributes, required};
-use crate::op::{EvalCx, NodeCx, Op};
-use crate::program::{Compiler, Options, Program};
+use crate::op::{BuildContext, EvalContext, Op};
+use crate::program::{Compiler, Program, RunOptions};
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
 
 /// The types that OpenVINO's texts call numeric.
@@ -39,7 +39,7 @@ const NUMERIC: Types = Types::tensors(&[
 
 pub(crate) const RANGE_1: Signature = Signature {
     domain: "",
-    name: "Range",
+    name: "RangeOp",
     since: 1,
     deprecated: false,
     inputs: &[
@@ -64,7 +64,7 @@ pub(crate) const RANGE_4: Signature = Signature {
 };
 
 #[derive(Debug)]
-pub(crate) struct Range {
+pub(crate) struct RangeOp {
     /// The type that inputs are cast to before anything else, and the output's; nothing if it is
     /// the inputs'.
     pub(crate) cast_to: Option<DType>,
@@ -78,23 +78,23 @@ const ONNX_LABELS: [&str; 3] = ["input 0 \"start\"", "input 1 \"limit\"", "input
 
 const OPENVINO_LABELS: [&str; 3] = ["input 0 \"start\"", "input 1 \"stop\"", "input 2 \"step\""];
 
-impl Range {
+impl RangeOp {
     /// Builds the operator of a node.
-    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        Ok(Box::new(Range::of(cx.row.standard, &cx.attributes)?))
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+        Ok(Box::new(RangeOp::of(cx.row.standard, &cx.attributes)?))
     }
 
     /// The range of a node, of which OpenVINO's names its output type since version 4.
-    pub(crate) fn of(standard: Standard, attributes: &Attributes<'_>) -> Result<Range> {
+    pub(crate) fn of(standard: Standard, attributes: &Attributes<'_>) -> Result<RangeOp> {
         if standard == Standard::Onnx {
-            return Ok(Range { cast_to: None, lists_of_one: true, labels: ONNX_LABELS });
+            return Ok(RangeOp { cast_to: None, lists_of_one: true, labels: ONNX_LABELS });
         }
         let cast_to = attributes.dtype("output_type")?;
         if let Some(dtype) = cast_to.filter(|&dtype| !NUMERIC.tensor.contains(dtype)) {
             let what = "attribute \"output_type\"";
             return Err(Error::mismatch(Kind::Type, what, dtype, "a numeric type"));
         }
-        Ok(Range { cast_to, lists_of_one: false, labels: OPENVINO_LABELS })
+        Ok(RangeOp { cast_to, lists_of_one: false, labels: OPENVINO_LABELS })
     }
 
     /// Returns true if a shape of that many elements along each axis passes for a scalar; `None` is
@@ -162,8 +162,8 @@ fn numbers_cast(numbers: [Number; 3], dtype: DType) -> Result<[Number; 3], Range
     Ok(cast)
 }
 
-impl Op for Range {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for RangeOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let plan = self.plan([cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?])?;
         Ok(vec![gradus_kernels::tensor(&plan, &cx.limits(), cx.in_use())?.into()])
     }
@@ -172,23 +172,23 @@ impl Op for Range {
 /// Range by the body that ONNX gives for it, iteration by iteration. The body depends on the
 /// element type.
 #[derive(Debug)]
-pub(crate) struct Body {
+pub(crate) struct RangeFunction {
     since: i64,
     stash: DType,
-    options: Options,
+    options: RunOptions,
     programs: Mutex<HashMap<DType, Arc<Program>>>,
 }
 
-impl Body {
+impl RangeFunction {
     /// Builds the operator of a node.
-    pub(crate) fn build(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let stash = if cx.attributes.get("stash_type").is_some() {
             required("stash_type", cx.attributes.dtype("stash_type")?)?
         } else {
             DType::F32
         };
         let options = cx.compiler.options();
-        Ok(Box::new(Body { since: cx.signature.since, stash, options, programs: Mutex::default() }))
+        Ok(Box::new(RangeFunction { since: cx.signature.since, stash, options, programs: Mutex::default() }))
     }
 
     fn program(&self, dtype: DType) -> Result<Arc<Program>> {
@@ -221,7 +221,7 @@ pub(crate) fn body(since: i64, dtype: DType, stash: DType) -> Result<Graph> {
     }
     let to = |dtype: DType| vec![("to", Content::Int(format::number_of(dtype).unwrap_or(0)))];
     let words = ["start", "limit", "delta"];
-    let mut body = Builder::new("Range");
+    let mut body = Builder::new("RangeOp");
     for input in words {
         body.define(input, Origin::Input)?;
     }
@@ -270,8 +270,8 @@ fn iteration(since: i64, delta: &str) -> Result<Graph> {
     iteration.finish()
 }
 
-impl Op for Body {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for RangeFunction {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let program = self.program(cx.tensor(0)?.dtype())?;
         program.run(cx.inputs.iter().map(|value| value.cloned()).collect(), &[], cx.run)
     }

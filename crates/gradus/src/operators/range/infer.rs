@@ -10,14 +10,14 @@ use gradus_sequences::RangeError;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, Fraction, TensorFact};
-use crate::infer::{Cx, Outcome};
-use crate::operators::range::eval::Range;
+use crate::infer::{InferContext, InferResult};
+use crate::operators::range::eval::RangeOp;
 
 /// Facts about a range before a run. Of constants, the plan tells the length; of symbols, the
 /// same formula does.
-pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let standard = cx.row.map_or(Standard::Onnx, |row| row.standard);
-    let range = Range::of(standard, &cx.attributes)?;
+    let range = RangeOp::of(standard, &cx.attributes)?;
     for input in 0..3 {
         let Some(dims) = cx.known_dims(input) else { continue };
         let known: Vec<_> = dims.iter().map(|dim| dim.known().and_then(usize_of_i64)).collect();
@@ -72,7 +72,7 @@ fn progression(dtype: Option<DType>, len: Dim, both: Option<(Dim, Dim)>) -> Fact
 }
 
 /// `max(ceil((limit - start)/step), 0)`, if the step's sign is known.
-fn count(cx: &mut Cx<'_, '_>, start: Dim, limit: Dim, step: Dim) -> Option<Dim> {
+fn count(cx: &mut InferContext<'_, '_>, start: Dim, limit: Dim, step: Dim) -> Option<Dim> {
     let symbols = cx.symbols();
     let (span, step) = if symbols.at_least(step, 1) {
         (symbols.subtract(limit, start)?, step)
@@ -87,7 +87,12 @@ fn count(cx: &mut Cx<'_, '_>, start: Dim, limit: Dim, step: Dim) -> Option<Dim> 
 
 /// The same of fractions. Quotients are of fewer bits than float64 has, so that rounding makes none
 /// whole.
-fn count_of_fractions(cx: &mut Cx<'_, '_>, start: Fraction, limit: Fraction, step: Fraction) -> Option<Dim> {
+fn count_of_fractions(
+    cx: &mut InferContext<'_, '_>,
+    start: Fraction,
+    limit: Fraction,
+    step: Fraction,
+) -> Option<Dim> {
     if start.rounded || limit.rounded || step.rounded {
         return None;
     }

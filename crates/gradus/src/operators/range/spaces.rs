@@ -16,8 +16,8 @@ use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError, sa
 use crate::attributes::required;
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
-use crate::infer::{Cx, Outcome};
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::infer::{InferContext, InferResult};
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::schema::{Arity, Param, Signature, Sort, Types, attribute, param};
 
 /// The domain of operators that Gradus adds to those of ONNX.
@@ -59,53 +59,53 @@ pub(crate) const LOGSPACE: Signature = Signature {
 pub(crate) const GEOMSPACE: Signature = Signature { name: "GeomSpace", ..LINSPACE };
 
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum SpaceKind {
     Linspace,
     Logspace,
     Geomspace,
 }
 
 #[derive(Debug)]
-struct Space {
-    form: Form,
+struct SpaceOp {
+    form: SpaceKind,
     dtype: DType,
     endpoint: bool,
 }
 
-impl Space {
-    fn build(cx: &NodeCx<'_>, form: Form) -> Result<Box<dyn Op>> {
+impl SpaceOp {
+    fn build(cx: &BuildContext<'_>, form: SpaceKind) -> Result<Box<dyn Op>> {
         let dtype = required("dtype", cx.attributes.dtype("dtype")?)?;
         if !NUMBERS.tensor.contains(dtype) {
             let message = format!("attribute \"dtype\" is {dtype}, but one of {NUMBERS} is wanted");
             return Err(Error::new(Kind::Type, message));
         }
-        Ok(Box::new(Space { form, dtype, endpoint: cx.attributes.flag("endpoint", true)? }))
+        Ok(Box::new(SpaceOp { form, dtype, endpoint: cx.attributes.flag("endpoint", true)? }))
     }
 }
 
-impl Op for Space {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for SpaceOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let mut numbers = [Number::Int(0); 4];
         for (index, number) in numbers.iter_mut().enumerate().take(cx.inputs.len()) {
             *number = cx.tensor(index)?.only_number().map_err(|error| cx.wrong(index, &error))?;
         }
         let [start, stop, num, base] = numbers;
-        let Space { form, dtype, endpoint } = *self;
+        let SpaceOp { form, dtype, endpoint } = *self;
         let described = |error: SpaceError| {
             error.describe(["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "input 2 \"num\""])
         };
         let num = samples(num).map_err(described)?;
         let (limits, in_use) = (cx.limits(), cx.in_use());
         let tensor = match form {
-            Form::Linspace => {
+            SpaceKind::Linspace => {
                 let plan = LinspacePlan::new(start, stop, num, endpoint, dtype).map_err(described)?;
                 gradus_kernels::tensor(&plan, &limits, in_use)
             }
-            Form::Logspace => {
+            SpaceKind::Logspace => {
                 let plan = LogspacePlan::new(base, start, stop, num, endpoint, dtype).map_err(described)?;
                 gradus_kernels::tensor(&plan, &limits, in_use)
             }
-            Form::Geomspace => {
+            SpaceKind::Geomspace => {
                 let plan = GeomspacePlan::new(start, stop, num, endpoint, dtype).map_err(described)?;
                 gradus_kernels::tensor(&plan, &limits, in_use)
             }
@@ -114,7 +114,7 @@ impl Op for Space {
     }
 }
 
-pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     for input in 0..cx.count() {
         cx.one_element(input)?;
     }
@@ -135,16 +135,16 @@ pub(crate) fn rule(cx: &mut Cx<'_, '_>) -> Outcome {
     }])
 }
 
-pub(crate) fn lin_space(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    Space::build(cx, Form::Linspace)
+pub(crate) fn lin_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    SpaceOp::build(cx, SpaceKind::Linspace)
 }
 
-pub(crate) fn log_space(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    Space::build(cx, Form::Logspace)
+pub(crate) fn log_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    SpaceOp::build(cx, SpaceKind::Logspace)
 }
 
-pub(crate) fn geom_space(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-    Space::build(cx, Form::Geomspace)
+pub(crate) fn geom_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    SpaceOp::build(cx, SpaceKind::Geomspace)
 }
 
 #[cfg(test)]
@@ -155,7 +155,7 @@ mod tests {
     use gradus_core::Tensor;
     use gradus_core::graph::{self, Attribute, Builder, Content, Node, OperatorId, Standard};
 
-    use crate::{Model, Options};
+    use crate::{Model, RunOptions};
 
     /// Runs `10 ^ 0, …` of three, and gives the elements as text, or the error; and the inferred
     /// type.
@@ -188,7 +188,7 @@ mod tests {
         let model = Model::from_source(model);
         let inference = model.infer(&crate::infer::InferOptions::default()).unwrap();
         let found = inference.describe(inference.fact(model.value("y").unwrap()));
-        let result = match model.run(&HashMap::new(), &[], &Options::default()) {
+        let result = match model.run(&HashMap::new(), &[], &RunOptions::default()) {
             Ok(results) => gradus_core::display::elided(results[0].1.tensor().unwrap(), 8),
             Err(error) => error.to_string(),
         };

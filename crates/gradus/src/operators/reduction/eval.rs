@@ -12,7 +12,7 @@ use gradus_core::{Class, DType, Error, Kind, Number, Result, Shape, Tensor, Valu
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::indices;
 use crate::operators::output::allowed;
 
@@ -111,7 +111,7 @@ fn left(dims: &[usize], axes: &[usize], keep: bool) -> Vec<usize> {
     (0..dims.len()).filter_map(one).collect()
 }
 
-pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axes = match attributes.ints("axes")? {
@@ -146,7 +146,7 @@ pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result
     one(Tensor::from_numbers(data.dtype(), shape, each, convert::Rules::IEEE)?)
 }
 
-pub(crate) fn arg(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn arg(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
@@ -172,7 +172,7 @@ pub(crate) fn arg(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Ve
     one(Tensor::from_vec(shape, each.collect::<Result<Vec<_>>>()?)?)
 }
 
-pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
@@ -205,7 +205,7 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<
     Ok(vec![data.picked(shape.clone(), &chosen)?.into(), Tensor::from_vec(shape, indices)?.into()])
 }
 
-pub(crate) fn non_zero(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn non_zero(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let found: Vec<usize> = match data.dtype().class() {
@@ -223,7 +223,7 @@ pub(crate) fn non_zero(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Va
     one(Tensor::from_vec(shape, each.collect::<Vec<_>>())?)
 }
 
-pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     allowed(cx, data.dtype(), dims)?;
@@ -282,7 +282,7 @@ pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result
     Ok(vec![values.into(), index(&first), index(&inverse), index(&counts)])
 }
 
-pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(
         data: &Tensor,
         groups: &[Vec<usize>],

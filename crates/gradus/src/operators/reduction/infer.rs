@@ -13,15 +13,15 @@ use gradus_core::DType;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 
-pub(crate) fn reduce(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
     reduced(cx, cx.attributes.flag("keepdims", true)?, cx.attributes.flag("noop_with_empty_axes", false)?)
 }
 
 /// Along the axes that the attribute or the second input names; if none is named, along all or none
 /// of them.
-pub(crate) fn reduced(cx: &mut Cx<'_, '_>, keep: bool, empty_is_none: bool) -> Outcome {
+pub(crate) fn reduced(cx: &mut InferContext<'_, '_>, keep: bool, empty_is_none: bool) -> InferResult {
     let dims = cx.dims(0)?;
     let axes = match cx.attributes.ints("axes")? {
         Some(axes) => Some(axes.to_vec()),
@@ -31,7 +31,7 @@ pub(crate) fn reduced(cx: &mut Cx<'_, '_>, keep: bool, empty_is_none: bool) -> O
                 let dims = cx.any_dims("the axes are not known before the run", dims.len());
                 return Ok(vec![Fact::shaped(dims)]);
             }
-            None => return Err(Stop::Unknown(Some(1), "names axes that are not known".into())),
+            None => return Err(InferError::Unknown(Some(1), "names axes that are not known".into())),
         },
         None => None,
     };
@@ -60,7 +60,7 @@ fn kept(dims: &[Dim], axes: &[usize], keep: bool) -> Vec<Dim> {
 }
 
 /// The one element that all elements of integers make.
-fn folded(cx: &mut Cx<'_, '_>) -> Option<Dim> {
+fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
     let dtype = cx.dtype(0).filter(|dtype| dtype.is_integer())?;
     let name = cx.operator;
     let result = if let Elements::Progression(both) = cx.elements(0) {
@@ -93,7 +93,7 @@ fn folded(cx: &mut Cx<'_, '_>) -> Option<Dim> {
     cx.fits(result, dtype).then_some(result)
 }
 
-pub(crate) fn arg(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn arg(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let left = kept(&dims, &[axis], cx.attributes.flag("keepdims", true)?);
@@ -101,7 +101,7 @@ pub(crate) fn arg(cx: &mut Cx<'_, '_>) -> Outcome {
 }
 
 /// The greatest or least elements along an axis, and their indices of that type.
-pub(crate) fn top_k(cx: &mut Cx<'_, '_>, indices: DType) -> Outcome {
+pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
     let k = match cx.attributes.int("k")? {
@@ -119,21 +119,26 @@ pub(crate) fn top_k(cx: &mut Cx<'_, '_>, indices: DType) -> Outcome {
         && cx.symbols().at_least(fewer, 1)
     {
         let (k, len) = (cx.symbols().print(k).to_string(), cx.symbols().print(dims[axis]).to_string());
-        return Err(Stop::shape(format!("k is {k}, but axis {axis} has {len} elements")));
+        return Err(InferError::shape(format!("k is {k}, but axis {axis} has {len} elements")));
     }
     let mut all = dims.to_vec();
     all[axis] = k;
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 
-pub(crate) fn unique(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = cx.attributes.int("axis")?;
     uniques(cx, axis, DType::I64, DType::I64)
 }
 
 /// The distinct slices along an axis, or the distinct elements; the types are those of indices and
 /// counts.
-pub(crate) fn uniques(cx: &mut Cx<'_, '_>, axis: Option<i64>, indices: DType, counts: DType) -> Outcome {
+pub(crate) fn uniques(
+    cx: &mut InferContext<'_, '_>,
+    axis: Option<i64>,
+    indices: DType,
+    counts: DType,
+) -> InferResult {
     let dims = cx.dims(0)?;
     let (most, count, first) = match axis {
         None => {
@@ -155,7 +160,7 @@ pub(crate) fn uniques(cx: &mut Cx<'_, '_>, axis: Option<i64>, indices: DType, co
     Ok(vec![Fact::shaped(first), index(indices, count), index(indices, most), index(counts, count)])
 }
 
-pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let (rank, count) =
@@ -181,6 +186,6 @@ pub(crate) fn non_zero(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::typed(indices, [Dim::from(dims.len()), count])])
 }
 
-pub(crate) fn top_k_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn top_k_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     top_k(cx, DType::I64)
 }

@@ -14,26 +14,26 @@ use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, called_as, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
-use crate::infer::{Cx, Outcome, Stop};
-use crate::op::EvalCx;
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::op::EvalContext;
 use crate::operators::nn::infer::of;
 use crate::operators::output::allowed;
 use crate::operators::reduction::infer;
 use crate::operators::reduction::infer::{reduced, uniques};
 use crate::operators::{indices, reduction};
 
-pub(crate) fn unique(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = match (cx.has(1), cx.integer(1).and_then(Dim::known)) {
         (false, _) => None,
         (true, Some(axis)) => Some(axis),
-        (true, None) => return Err(Stop::Unknown(Some(1), "names an axis that is not known".into())),
+        (true, None) => return Err(InferError::Unknown(Some(1), "names an axis that is not known".into())),
     };
     let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I64);
     let counts = cx.attributes.dtype("count_element_type")?.unwrap_or(DType::I64);
     uniques(cx, axis, indices, counts)
 }
 
-pub(crate) fn multinomial(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let samples = match cx.integer(1) {
         Some(samples) => samples,
@@ -43,7 +43,7 @@ pub(crate) fn multinomial(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(cx.attributes.dtype("convert_type")?.or(cx.attributes.dtype("output_type")?), all)])
 }
 
-pub(crate) fn run_reduce(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let keep = i64::from(attributes.flag("keep_dims", false)?);
     let given = vec![("keepdims", Content::Int(keep))];
     // An axis that is named twice is one.
@@ -68,7 +68,7 @@ fn typed(value: &Value, attributes: &Attributes<'_>, name: &str, default: DType)
     Ok(cast(value.tensor()?, to, Casting::IEEE)?.into())
 }
 
-pub(crate) fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let axis = attributes.int("axis")?.unwrap_or(-1);
     let largest = i64::from(attributes.text("mode")? != Some("min"));
     let inputs = [input(cx, 0), integers(&[cx.integer(1)?])];
@@ -92,12 +92,12 @@ pub(crate) fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Res
     Ok(vec![values.into(), typed(&indices.into(), attributes, "index_element_type", DType::I32)?])
 }
 
-pub(crate) fn run_non_zero(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_non_zero(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let found = reduction::eval::non_zero(attributes, cx)?;
     found.iter().map(|value| typed(value, attributes, "output_type", DType::I64)).collect()
 }
 
-pub(crate) fn run_unique(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn run_unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let mut given = vec![("sorted", Content::Int(i64::from(attributes.flag("sorted", true)?)))];
     if cx.has(1) {
         given.push(("axis", Content::Int(cx.integer(1)?)));
@@ -113,25 +113,25 @@ pub(crate) fn run_unique(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Re
     ])
 }
 
-pub(crate) fn reduce_l1(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn reduce_l1(cx: &mut InferContext<'_, '_>) -> InferResult {
     let keep = cx.attributes.flag("keep_dims", false)?;
     reduced(cx, keep, true)
 }
 
-pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn top_k(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I32);
     infer::top_k(cx, indices)
 }
 
-pub(crate) fn bucketize(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn bucketize(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![of(cx.attributes.dtype("output_type")?.or(Some(DType::I64)), cx.dims(0)?)])
 }
 
-pub(crate) fn search_sorted(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![of(cx.attributes.dtype("output_type")?.or(Some(DType::I64)), cx.dims(1)?)])
 }
 
-pub(crate) fn non_max_suppression(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.dtype("output_type")?.or(Some(DType::I64));
     let count = cx.data("how many boxes are chosen", Bounds::EXTENT);
     let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };

@@ -3,21 +3,21 @@
 use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
-use crate::conversion::node::{Cx, cannot, not_known};
-use crate::conversion::open;
-use crate::conversion::target::V;
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, cannot, not_known};
 use crate::conversion::to_onnx::{flag, int, word};
+use crate::conversion::writer::NewValue;
 use crate::operators::indices::axis as axis_of;
 
 /// The axes of a reduction: no axes are none.
 pub(crate) enum Axes {
     None,
-    Some(V),
+    Some(NewValue),
     /// There may be none.
-    Computed(V),
+    Computed(NewValue),
 }
 
-pub(crate) fn axes(cx: &mut Cx<'_, '_>) -> Result<Axes> {
+pub(crate) fn axes(cx: &mut ConvertContext<'_, '_>) -> Result<Axes> {
     let Some(named) = cx.known_integers(1)? else {
         let list = cx.whole_list(1)?;
         return Ok(if cx.len(1).is_some_and(|len| len > 0) {
@@ -40,7 +40,7 @@ pub(crate) fn axes(cx: &mut Cx<'_, '_>) -> Result<Axes> {
     Ok(if once.is_empty() { Axes::None } else { Axes::Some(cx.list(&once)) })
 }
 
-fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+fn reduce(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let keep = flag("keepdims", cx.attributes.flag("keep_dims", false)?);
     let lengths = matches!(operator, "ReduceL1" | "ReduceL2");
@@ -54,19 +54,19 @@ fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     }])
 }
 
-pub(crate) fn greatest(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn greatest(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     if cx.may_be_empty(0) {
-        cx.edges(open::EMPTY);
+        cx.edges(caveats::EMPTY);
     }
     reduce(cx, operator)
 }
 
 /// For truth values, the least is whether all hold. ONNX takes them since operator set 20, before
 /// as numbers.
-pub(crate) fn of_truth(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+pub(crate) fn of_truth(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     if cx.may_be_empty(0) {
-        cx.edges(open::EMPTY);
+        cx.edges(caveats::EMPTY);
     }
     if cx.target.opset >= 20 {
         return reduce(cx, operator);
@@ -79,12 +79,12 @@ pub(crate) fn of_truth(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
     Ok(vec![cx.cast(found, DType::Bool)?])
 }
 
-pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn top_k(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     let sorted = match cx.attributes.text("sort")?.unwrap_or("value") {
         "value" => true,
         "none" => {
-            cx.edges(open::UNSORTED);
+            cx.edges(caveats::UNSORTED);
             false
         }
         other => return Err(cannot(format!("ONNX does not sort by \"{other}\""))),
@@ -104,45 +104,45 @@ pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     Ok(found)
 }
 
-pub(crate) fn reduce_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn reduce_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     reduce(cx, "ReduceSum")
 }
 
-pub(crate) fn reduce_prod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn reduce_prod(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     reduce(cx, "ReduceProd")
 }
 
-pub(crate) fn reduce_mean(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn reduce_mean(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.is_float(0) {
-        cx.rounding(open::ORDER);
+        cx.rounding(caveats::ORDER);
     } else {
-        cx.rounding(open::MEAN);
+        cx.rounding(caveats::MEAN);
     }
     reduce(cx, "ReduceMean")
 }
 
-pub(crate) fn reduce_l1(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn reduce_l1(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     reduce(cx, "ReduceL1")
 }
 
-pub(crate) fn reduce_l2(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding(open::ORDER);
+pub(crate) fn reduce_l2(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
     reduce(cx, "ReduceL2")
 }
 
-pub(crate) fn cum_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn cum_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     let (x, axis) = (cx.input(0)?, cx.whole_scalar(1)?);
     let exclusive = flag("exclusive", cx.attributes.flag("exclusive", false)?);
     let reverse = flag("reverse", cx.attributes.flag("reverse", false)?);
     Ok(vec![cx.put("CumSum", &[x, axis], &[exclusive, reverse])?])
 }
 
-pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn einsum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     let operands = cx.inputs()?;
     let equation = cx.attributes.text("equation")?.unwrap_or_default().to_owned();
     Ok(vec![cx.put("Einsum", &operands, &[word("equation", &equation)])?])

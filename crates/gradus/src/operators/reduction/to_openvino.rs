@@ -2,35 +2,39 @@
 
 use gradus_core::{DType, Result};
 
-use crate::conversion::node::{Cx, Given, cannot, not_known};
-use crate::conversion::open;
-use crate::conversion::target::V;
+use crate::conversion::caveats;
+use crate::conversion::node::{ConvertContext, GivenIntegers, cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
+use crate::conversion::writer::NewValue;
 
-pub(crate) fn greatest(cx: &mut Cx<'_, '_>, of_numbers: &str, of_truth: &str) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn greatest(
+    cx: &mut ConvertContext<'_, '_>,
+    of_numbers: &str,
+    of_truth: &str,
+) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     if cx.may_be_empty(0) {
-        cx.edges(open::EMPTY);
+        cx.edges(caveats::EMPTY);
     }
     let operator = if cx.dtype(0)? == DType::Bool { of_truth } else { of_numbers };
     reduce(cx, operator)
 }
 
-fn reduce(cx: &mut Cx<'_, '_>, operator: &str) -> Result<Vec<V>> {
+fn reduce(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     Ok(vec![reduced(cx, x, operator)?])
 }
 
 /// Reduces a value along the axes that the node names. No axes are all of them, unless the node
 /// says that they are none.
-fn reduced(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
+fn reduced(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> Result<NewValue> {
     let keep = cx.attributes.flag("keepdims", true)?;
     let keep_dims = [say("keep_dims", keep)];
     let known = cx.given_integers("axes", 1)?;
     let axes = match known {
-        Given::Known(axes) if !axes.is_empty() => cx.list(&axes),
-        Given::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
-        Given::Computed => return Err(not_known("whether there are axes")),
+        GivenIntegers::Known(axes) if !axes.is_empty() => cx.list(&axes),
+        GivenIntegers::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
+        GivenIntegers::Computed => return Err(not_known("whether there are axes")),
         _ if cx.attributes.flag("noop_with_empty_axes", false)? => {
             // The length of one element is its size; in OpenVINO, it would be the element.
             let length = matches!(operator, "ReduceL1" | "ReduceL2");
@@ -48,17 +52,17 @@ fn reduced(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
     cx.put(operator, &[value, axes], &keep_dims)
 }
 
-fn flat(cx: &mut Cx<'_, '_>, value: V, operator: &str) -> Result<V> {
+fn flat(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> Result<NewValue> {
     let (list, axis) = (cx.reshaped(value, &[-1])?, cx.list(&[0]));
     cx.put(operator, &[list, axis], &[say("keep_dims", false)])
 }
 
 /// The first of the places along an axis where the greatest or the least stands.
-pub(crate) fn arg(cx: &mut Cx<'_, '_>, mode: &str) -> Result<Vec<V>> {
+pub(crate) fn arg(cx: &mut ConvertContext<'_, '_>, mode: &str) -> Result<Vec<NewValue>> {
     if cx.attributes.flag("select_last_index", false)? {
         return Err(cannot("OpenVINO does not find the last of several places"));
     }
-    cx.edges_of_floats(open::NAN);
+    cx.edges_of_floats(caveats::NAN);
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     if cx.may_be_empty(0) {
         cx.edges("along an axis without elements, OpenVINO finds none");
@@ -82,11 +86,11 @@ fn ranked(axis: i64, mode: &str, sort: &str) -> [(&'static str, gradus_core::gra
     ]
 }
 
-pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.edges_of_floats(open::NAN);
+pub(crate) fn top_k(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
     let sorted = cx.attributes.flag("sorted", true)?;
     if !sorted {
-        cx.edges(open::UNSORTED);
+        cx.edges(caveats::UNSORTED);
     }
     let x = cx.input(0)?;
     let named = cx.attributes.int("k")?;
@@ -103,65 +107,65 @@ pub(crate) fn top_k(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
     cx.put_many("TopK", &[x, k], &ranked(axis, mode, if sorted { "value" } else { "none" }), 2)
 }
 
-pub(crate) fn reduce_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn reduce_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     reduce(cx, "ReduceSum")
 }
 
-pub(crate) fn reduce_prod(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn reduce_prod(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     reduce(cx, "ReduceProd")
 }
 
-pub(crate) fn reduce_mean(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
+pub(crate) fn reduce_mean(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.is_float(0) {
-        cx.rounding(open::ORDER);
+        cx.rounding(caveats::ORDER);
     } else {
-        cx.rounding(open::MEAN);
+        cx.rounding(caveats::MEAN);
     }
     reduce(cx, "ReduceMean")
 }
 
-pub(crate) fn reduce_l1(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn reduce_l1(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     reduce(cx, "ReduceL1")
 }
 
-pub(crate) fn reduce_l2(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding(open::ORDER);
+pub(crate) fn reduce_l2(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
     reduce(cx, "ReduceL2")
 }
 
-pub(crate) fn reduce_sum_square(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn reduce_sum_square(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     let x = cx.input(0)?;
     let squares = cx.put("Multiply", &[x, x], &[numpy()])?;
     Ok(vec![reduced(cx, squares, "ReduceSum")?])
 }
 
-pub(crate) fn reduce_log_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding(open::FUNCTION);
+pub(crate) fn reduce_log_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
     let x = cx.input(0)?;
     let sum = reduced(cx, x, "ReduceSum")?;
     Ok(vec![cx.put("Log", &[sum], &[])?])
 }
 
-pub(crate) fn cum_sum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn cum_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     let (x, axis) = (cx.input(0)?, cx.scalar_input(1)?);
     let exclusive = say("exclusive", cx.attributes.flag("exclusive", false)?);
     let reverse = say("reverse", cx.attributes.flag("reverse", false)?);
     Ok(vec![cx.put("CumSum", &[x, axis], &[exclusive, reverse])?])
 }
 
-pub(crate) fn mat_mul(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put("MatMul", &[a, b], &[say("transpose_a", false), say("transpose_b", false)])?])
 }
 
-pub(crate) fn einsum(cx: &mut Cx<'_, '_>) -> Result<Vec<V>> {
-    cx.rounding_of_floats(open::ORDER);
+pub(crate) fn einsum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
     let operands = cx.inputs()?;
     // OpenVINO takes no blanks.
     let equation = cx.attributes.text("equation")?.unwrap_or_default().replace(' ', "");

@@ -5,7 +5,7 @@ use gradus_core::element::Bool;
 use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::op::EvalCx;
+use crate::op::EvalContext;
 use crate::operators::indices;
 use crate::operators::layout::eval::joined;
 use crate::operators::output::allowed;
@@ -15,19 +15,19 @@ fn wrong(message: impl Into<String>) -> Error {
 }
 
 /// The first input, which is a list.
-fn list<'a>(cx: &EvalCx<'a>) -> Result<&'a [Value]> {
+fn list<'a>(cx: &EvalContext<'a>) -> Result<&'a [Value]> {
     match cx.value(0)? {
         Value::Sequence(values) => Ok(values),
         other => Err(cx.wrong(0, &Error::new(Kind::Type, format!("is {other}, but a sequence is wanted")))),
     }
 }
 
-pub(crate) fn construct(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn construct(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let values = (0..cx.inputs.len()).map(|input| cx.value(input).cloned());
     Ok(vec![Value::Sequence(values.collect::<Result<_>>()?)])
 }
 
-pub(crate) fn insert(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn insert(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let mut values = list(cx)?.to_vec();
     let count = i64_of(values.len());
     let place = if cx.has(2) { cx.integer(2)? } else { count };
@@ -40,19 +40,19 @@ pub(crate) fn insert(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Valu
     Ok(vec![Value::Sequence(values)])
 }
 
-pub(crate) fn erase(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn erase(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let mut values = list(cx)?.to_vec();
     let place = indices::index(if cx.has(1) { cx.integer(1)? } else { -1 }, values.len())?;
     values.remove(place);
     Ok(vec![Value::Sequence(values)])
 }
 
-pub(crate) fn at(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn at(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let values = list(cx)?;
     Ok(vec![values[indices::index(cx.integer(1)?, values.len())?].clone()])
 }
 
-pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
@@ -86,7 +86,7 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<
     Ok(vec![Value::Sequence(parts)])
 }
 
-pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let tensors = list(cx)?.iter().map(Value::tensor).collect::<Result<Vec<_>>>()?;
     let axis = attributes.int("axis")?.unwrap_or(0);
     if !attributes.flag("new_axis", false)? {
@@ -107,17 +107,17 @@ pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result
     Ok(vec![joined(cx, &parts, i64_of(axis))?.into()])
 }
 
-pub(crate) fn optional(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn optional(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let value = if cx.has(0) { Some(Box::new(cx.value(0)?.clone())) } else { None };
     Ok(vec![Value::Optional(value)])
 }
 
-pub(crate) fn has_element(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn has_element(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let present = cx.has(0) && !matches!(cx.value(0)?, Value::Optional(None));
     Ok(vec![Tensor::scalar(Bool::from(present)).into()])
 }
 
-pub(crate) fn get_element(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn get_element(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     match cx.value(0)? {
         Value::Optional(Some(value)) => Ok(vec![(**value).clone()]),
         Value::Optional(None) => Err(wrong("the optional is empty")),
@@ -125,10 +125,10 @@ pub(crate) fn get_element(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec
     }
 }
 
-pub(crate) fn sequence_empty(_: &Attributes<'_>, _: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn sequence_empty(_: &Attributes<'_>, _: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     Ok(vec![Value::Sequence(Vec::new())])
 }
 
-pub(crate) fn sequence_length(_: &Attributes<'_>, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+pub(crate) fn sequence_length(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     Ok(vec![Tensor::scalar(i64_of(list(cx)?.len())).into()])
 }

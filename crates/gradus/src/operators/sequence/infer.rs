@@ -10,11 +10,11 @@ use gradus_core::convert::usize_of_i64;
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
-use crate::infer::{Cx, Outcome, Stop};
+use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::nn::infer::of;
 
 /// The facts about all items.
-fn common(cx: &mut Cx<'_, '_>, items: &[Fact], dtype: Option<DType>) -> Fact {
+fn common(cx: &mut InferContext<'_, '_>, items: &[Fact], dtype: Option<DType>) -> Fact {
     let Some((first, rest)) = items.split_first() else { return Fact::tensor_type(dtype) };
     let first = first.clone().without_elements();
     rest.iter().fold(first, |all, item| {
@@ -26,12 +26,12 @@ fn common(cx: &mut Cx<'_, '_>, items: &[Fact], dtype: Option<DType>) -> Fact {
 }
 
 /// The facts that hold for both of two items.
-fn differing(cx: &mut Cx<'_, '_>, a: &Fact, b: &Fact) -> Fact {
+fn differing(cx: &mut InferContext<'_, '_>, a: &Fact, b: &Fact) -> Fact {
     cx.join(a, b, "the items of a list differ")
 }
 
 /// One of a list's items: where these may differ, so may two that are taken out.
-fn any_item(cx: &mut Cx<'_, '_>, each: &Fact) -> Fact {
+fn any_item(cx: &mut InferContext<'_, '_>, each: &Fact) -> Fact {
     let Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. }) = each else { return each.clone() };
     let own = |&dim: &Dim| match cx.symbols().rank(dim).0 {
         0 | 1 => dim,
@@ -41,27 +41,27 @@ fn any_item(cx: &mut Cx<'_, '_>, each: &Fact) -> Fact {
 }
 
 /// A list of these items.
-fn sequence(cx: &mut Cx<'_, '_>, items: Vec<Fact>, dtype: Option<DType>) -> Fact {
+fn sequence(cx: &mut InferContext<'_, '_>, items: Vec<Fact>, dtype: Option<DType>) -> Fact {
     let each = common(cx, &items, dtype);
     Fact::Sequence(Arc::new(SequenceFact { each, len: Dim::from(items.len()), items: Some(items) }))
 }
 
 /// The first input, which is a list.
-fn list(cx: &Cx<'_, '_>) -> Result<Arc<SequenceFact>, Stop> {
+fn list(cx: &InferContext<'_, '_>) -> Result<Arc<SequenceFact>, InferError> {
     match cx.fact(0) {
         Fact::Sequence(sequence) => Ok(sequence.clone()),
-        _ => Err(Stop::Unknown(Some(0), "is a list of which nothing is known".into())),
+        _ => Err(InferError::Unknown(Some(0), "is a list of which nothing is known".into())),
     }
 }
 
 /// An index of an item, counted from the first, if all is known.
-fn place(cx: &mut Cx<'_, '_>, input: usize, count: usize) -> Option<usize> {
+fn place(cx: &mut InferContext<'_, '_>, input: usize, count: usize) -> Option<usize> {
     let place = cx.integer(input)?.known()?;
     let count = i64::try_from(count).ok()?;
     usize_of_i64(if place < 0 { place + count } else { place })
 }
 
-pub(crate) fn insert(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn insert(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
     let item = cx.read_fact(1);
     let dtype = item.dtype();
@@ -78,7 +78,7 @@ pub(crate) fn insert(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))])
 }
 
-pub(crate) fn erase(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn erase(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
     if let Some(mut items) = list.items.clone() {
         let at = if cx.has(1) { place(cx, 1, items.len()) } else { items.len().checked_sub(1) };
@@ -92,18 +92,20 @@ pub(crate) fn erase(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: list.each.clone(), len, items: None }))])
 }
 
-pub(crate) fn at(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn at(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
     if let Some(items) = &list.items
         && let Some(at) = place(cx, 1, items.len())
     {
         let item = items.get(at).cloned();
-        return item.map(|item| vec![item]).ok_or_else(|| Stop::shape("there is no such item in the list"));
+        return item
+            .map(|item| vec![item])
+            .ok_or_else(|| InferError::shape("there is no such item in the list"));
     }
     Ok(vec![any_item(cx, &list.each)])
 }
 
-pub(crate) fn split_to_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     /// Most items that are known one by one.
     const MOST: i64 = 256;
     let dims = cx.dims(0)?;
@@ -161,11 +163,11 @@ pub(crate) fn split_to_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
     }
 }
 
-pub(crate) fn concat_from_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
     let new = cx.attributes.flag("new_axis", false)?;
     let Fact::Tensor(TensorFact { dims: Some(each), dtype, .. }) = &list.each else {
-        return Err(Stop::Unknown(Some(0), "has items of unknown rank".into()));
+        return Err(InferError::Unknown(Some(0), "has items of unknown rank".into()));
     };
     let rank = each.len() + usize::from(new);
     let axis = cx.axis(cx.attributes.int_or("axis", 0)?, rank)?;
@@ -194,7 +196,7 @@ pub(crate) fn concat_from_sequence(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![of(*dtype, all)])
 }
 
-pub(crate) fn optional(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn optional(cx: &mut InferContext<'_, '_>) -> InferResult {
     let value = if cx.has(0) {
         cx.read_fact(0)
     } else {
@@ -206,30 +208,30 @@ pub(crate) fn optional(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![Fact::Optional(Arc::new(OptionalFact { value, present: Some(cx.has(0)) }))])
 }
 
-pub(crate) fn sequence_empty(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn sequence_empty(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
     Ok(vec![sequence(cx, Vec::new(), Some(dtype))])
 }
 
-pub(crate) fn sequence_construct(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn sequence_construct(cx: &mut InferContext<'_, '_>) -> InferResult {
     let items = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
     let dtype = cx.dtype(0);
     Ok(vec![sequence(cx, items, dtype)])
 }
 
-pub(crate) fn sequence_length(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn sequence_length(cx: &mut InferContext<'_, '_>) -> InferResult {
     let len = list(cx)?.len;
     Ok(vec![cx.integers_fact(DType::I64, [], [len])])
 }
 
-pub(crate) fn optional_get_element(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn optional_get_element(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![match cx.read_fact(0) {
         Fact::Optional(optional) => optional.value.clone(),
         other => other,
     }])
 }
 
-pub(crate) fn optional_has_element(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn optional_has_element(cx: &mut InferContext<'_, '_>) -> InferResult {
     let present = match cx.fact(0) {
         _ if !cx.has(0) => Some(false),
         Fact::Optional(optional) => optional.present,

@@ -19,7 +19,7 @@ use gradus_core::convert::{self, Rules, i64_of};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape as Dims, Tensor, Value};
 
 use crate::attributes::required;
-use crate::op::{EvalCx, NodeCx, Op};
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::shape::infer::window;
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
 
@@ -44,16 +44,16 @@ pub(crate) const SHAPE_OF_3: Signature = Signature {
 };
 
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct ShapeOp {
     start: i64,
     end: Option<i64>,
     dtype: DType,
 }
 
-impl Shape {
+impl ShapeOp {
     /// Builds ONNX's Shape.
-    pub(crate) fn windowed(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
-        Ok(Box::new(Shape {
+    pub(crate) fn windowed(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+        Ok(Box::new(ShapeOp {
             start: cx.attributes.int("start")?.unwrap_or(0),
             end: cx.attributes.int("end")?,
             dtype: DType::I64,
@@ -61,7 +61,7 @@ impl Shape {
     }
 
     /// Builds OpenVINO's `ShapeOf`.
-    pub(crate) fn typed(cx: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(crate) fn typed(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let dtype = if cx.attributes.get("output_type").is_some() {
             required("output_type", cx.attributes.dtype("output_type")?)?
         } else {
@@ -71,7 +71,7 @@ impl Shape {
             let message = format!("attribute \"output_type\" is {dtype}, but int32 or int64 is wanted");
             return Err(Error::new(Kind::Type, message));
         }
-        Ok(Box::new(Shape { start: 0, end: None, dtype }))
+        Ok(Box::new(ShapeOp { start: 0, end: None, dtype }))
     }
 
     /// The axes selected on a tensor of that rank.
@@ -96,8 +96,8 @@ impl Shape {
     }
 }
 
-impl Op for Shape {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+impl Op for ShapeOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let dims = cx.tensor(0)?.shape().dims();
         Ok(vec![self.tensor(&dims[self.window(dims.len())])?.into()])
     }
@@ -108,13 +108,13 @@ pub(crate) struct Size;
 
 impl Size {
     /// Builds the operator of a node.
-    pub(crate) fn build(_: &NodeCx<'_>) -> Result<Box<dyn Op>> {
+    pub(crate) fn build(_: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         Ok(Box::new(Size))
     }
 }
 
 impl Op for Size {
-    fn eval(&self, cx: &mut EvalCx<'_>) -> Result<Vec<Value>> {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         Ok(vec![Tensor::scalar(i64_of(cx.tensor(0)?.len())).into()])
     }
 }

@@ -5,7 +5,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
-use crate::infer::{Cx, Outcome};
+use crate::infer::{InferContext, InferResult};
 
 /// The axes from one bound to the other on a tensor of that rank. Inference and evaluation both ask
 /// here.
@@ -24,7 +24,7 @@ pub(crate) fn rank_of(dims: &[Dim]) -> i64 {
     i64_of(dims.len())
 }
 
-pub(crate) fn shape_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn shape_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let count = cx.unknown("the shape of an input of unknown rank", Bounds::EXTENT);
@@ -37,7 +37,7 @@ pub(crate) fn shape_rule(cx: &mut Cx<'_, '_>) -> Outcome {
     Ok(vec![cx.integers_fact(dtype, [Dim::from(window.len())], window)])
 }
 
-pub(crate) fn size_rule(cx: &mut Cx<'_, '_>) -> Outcome {
+pub(crate) fn size_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(dims) = cx.known_dims(0) else { return Ok(vec![Fact::typed(DType::I64, [])]) };
     let count = cx.product(&dims);
     Ok(vec![cx.integers_fact(DType::I64, [], [count])])

@@ -100,7 +100,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("BlackmanWindow").infer(generate::infer::window),
     onnx("Cast")
         .infer(elementwise::infer::cast_rule)
-        .build(elementwise::cast::Cast::build)
+        .build(elementwise::cast::CastOp::build)
         .converts(
             "Convert",
             "from floats to integers: numbers that do not fit",
@@ -143,7 +143,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("ConcatFromSequence").infer(sequence::infer::concat_from_sequence).eval(sequence::eval::concat),
     onnx("Constant")
         .infer(generate::constant::rule)
-        .build(generate::constant::Constant::build)
+        .build(generate::constant::ConstantOp::build)
         .converts("a constant", "", layout::to_openvino::constant)
         .moves()
         .role(Role::Constant),
@@ -273,7 +273,7 @@ pub(super) const ONNX: &[Row] = &[
         .role(Role::Copy),
     onnx("If")
         .infer(control_flow::infer::branch)
-        .build(control_flow::eval::If::build)
+        .build(control_flow::eval::IfOp::build)
         .converts("If", "", control_flow::to_openvino::branch)
         .moves()
         .role(Role::If),
@@ -420,8 +420,8 @@ pub(super) const ONNX: &[Row] = &[
     onnx("RandomUniformLike").infer(generate::infer::random_like).random(),
     onnx("Range")
         .infer(range::infer::rule)
-        .build(range::eval::Range::build)
-        .body(range::eval::Body::build)
+        .build(range::eval::RangeOp::build)
+        .body(range::eval::RangeFunction::build)
         .converts(
             "Range",
             "floats: rounding, and with it perhaps the number of elements",
@@ -531,7 +531,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("SequenceMap").infer(control_flow::infer::sequence_map),
     onnx("Shape")
         .infer(shape::infer::shape_rule)
-        .build(shape::eval::Shape::windowed)
+        .build(shape::eval::ShapeOp::windowed)
         .converts("ShapeOf, Slice", "", layout::to_openvino::shape)
         .moves()
         .role(Role::Shape)

@@ -250,7 +250,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .role(Role::Copy),
     openvino("If")
         .infer(control_flow::openvino::branch)
-        .build(control_flow::openvino::If::build)
+        .build(control_flow::openvino::PortedIf::build)
         .converts("If", "", control_flow::to_onnx::branch)
         .moves()
         .role(Role::If),
@@ -415,7 +415,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("Range")
         .signatures_are(&[range::eval::RANGE_1, range::eval::RANGE_4])
         .infer(range::infer::rule)
-        .build(range::eval::Range::build)
+        .build(range::eval::RangeOp::build)
         .converts(
             "Range, Cast",
             "floats: rounding, and with it perhaps the number of elements; uint64: 2^63 or more",
@@ -519,7 +519,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ShapeOf")
         .signatures_are(&[shape::eval::SHAPE_OF_1, shape::eval::SHAPE_OF_3])
         .infer(shape::infer::shape_rule)
-        .build(shape::eval::Shape::typed)
+        .build(shape::eval::ShapeOp::typed)
         .converts("Shape, Cast", "as int32: extents of 2^31 or more", layout::to_onnx::shape_of)
         .moves()
         .role(Role::Shape)

@@ -106,7 +106,7 @@ pub(super) const PADDLE: &[Row] = &[
     paddle(sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
     paddle(const { &[signature("if", const { &[one("cond")] })] })
         .infer(control_flow::infer::branch)
-        .build(control_flow::eval::If::build)
+        .build(control_flow::eval::IfOp::build)
         .converts("If", "", convert::branch),
     paddle(sequences::LINSPACE).infer(sequences::rule).build(sequences::linspace).converts(
         "a constant; of computed ends: Range, Mul, Add, Where",

@@ -7,25 +7,25 @@ use gradus_core::Result;
 use gradus_core::graph::Node;
 use gradus_core::graph::edit::Kept;
 
-use super::super::super::model::{Xml, child};
+use super::super::super::model::{XmlNode, child};
 use super::super::super::names::list_of_names;
-use super::super::Out;
+use super::super::IrParts;
 use super::super::layer::{Head, Output, constant, data, ports};
-use super::super::net::{Layer, Sort, not_the_file, space_before, value_of, whole};
+use super::super::net::{Layer, LayerSort, not_the_file, space_before, value_of, whole};
 use super::super::patch::{named, retyped, retyped_parameter};
 use super::super::pieces::{Patch, Piece, patched};
-use super::super::text::{Xml as Text, escaped, names as names_of};
-use super::{Content, Editing, Item, Source, body, edit_graph};
+use super::super::text::{XmlWriter as Text, escaped, names as names_of};
+use super::{EditSource, EditedContent, EditedItem, Editing, body, edit_graph};
 
 impl<'a, 'e> Editing<'_, 'a, 'e> {
     /// The patches.
-    pub(super) fn write(mut self, out: &mut Out) -> Result<Vec<Patch>> {
+    pub(super) fn write(mut self, out: &mut IrParts) -> Result<Vec<Patch>> {
         let indent = self.net.layers.first().map_or("", |layer| space_before(layer.xml));
         let mut pending = Vec::new();
         let mut staying = HashSet::new();
         for item in std::mem::take(&mut self.items) {
             match &item.content {
-                Content::Layer { layer, stays, of } => {
+                EditedContent::Layer { layer, stays, of } => {
                     let mut patches = self.changed(&item, layer, *stays)?;
                     if let Some((node, kept)) = of {
                         patches.extend(inner(out, layer.xml, node, kept)?);
@@ -41,7 +41,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
                         pending.extend(patched(layer.xml.range(), patches));
                     }
                 }
-                Content::Made(_) | Content::Constant(_) => {
+                EditedContent::Made(_) | EditedContent::Constant(_) => {
                     out.xml = Text::new(indent);
                     self.text(out, &item)?;
                     pending.push(Piece::Fresh(std::mem::take(&mut out.xml.text)));
@@ -60,12 +60,12 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
         Ok(self.patches)
     }
 
-    fn source(&self, name: &Arc<str>) -> Result<&Source> {
+    fn source(&self, name: &Arc<str>) -> Result<&EditSource> {
         self.sources.get(name).ok_or_else(not_the_file)
     }
 
     /// Other types at the ports of a layer; other edges that lead to it.
-    fn changed(&mut self, item: &Item<'a, 'e>, layer: &Layer<'a>, stays: bool) -> Result<Vec<Patch>> {
+    fn changed(&mut self, item: &EditedItem<'a, 'e>, layer: &Layer<'a>, stays: bool) -> Result<Vec<Patch>> {
         let mut patches = Vec::new();
         for (port, name) in layer.inputs.iter().zip(&item.inputs) {
             let source = self.source(name)?;
@@ -90,7 +90,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
             let Some(source) = name.as_ref().map(|name| self.source(name)).transpose()? else { continue };
             if source.new && source.layer == item.id {
                 patches.extend(retyped(port.xml, source.of.as_ref())?);
-                if layer.sort == Sort::Parameter {
+                if layer.sort == LayerSort::Parameter {
                     patches.extend(retyped_parameter(layer.xml, source.of.as_ref())?);
                 }
             }
@@ -99,7 +99,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
     }
 
     /// The number and the names of a layer that comes from an inner graph.
-    fn renamed(&self, item: &Item<'_, '_>, layer: &Layer<'a>) -> Result<Vec<Patch>> {
+    fn renamed(&self, item: &EditedItem<'_, '_>, layer: &Layer<'a>) -> Result<Vec<Patch>> {
         let mut patches = Vec::new();
         patches.extend(value_of(layer.xml, "id")?.map(|range| Patch::new(range, item.id.to_string())));
         for (port, name) in layer.outputs.iter().zip(&item.outputs) {
@@ -127,7 +127,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
 
     /// A layer that the file does not have. In place of one that the file has, its tensors have the
     /// same names.
-    fn text(&mut self, out: &mut Out, item: &Item<'_, '_>) -> Result<()> {
+    fn text(&mut self, out: &mut IrParts, item: &EditedItem<'_, '_>) -> Result<()> {
         let first = item.outputs.first().and_then(Option::as_ref).ok_or_else(not_the_file)?;
         let old = |name: &Arc<str>| self.old.get(&**name);
         let layer_name = old(first).filter(|(layer, _)| layer.outputs.len() == 1);
@@ -136,9 +136,11 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
             old(name).and_then(|(_, port)| port.attribute("names")).unwrap_or_default().to_owned()
         };
         let made = match item.content {
-            Content::Constant(tensor) => return constant(out, item.id, layer_name, tensor, names(first)),
-            Content::Made(made) => made,
-            Content::Layer { .. } => return Ok(()),
+            EditedContent::Constant(tensor) => {
+                return constant(out, item.id, layer_name, tensor, names(first));
+            }
+            EditedContent::Made(made) => made,
+            EditedContent::Layer { .. } => return Ok(()),
         };
         let version = format!("opset{}", made.version);
         let head = Head { id: item.id, name: layer_name, operator: made.operator, version: &version };
@@ -163,7 +165,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
             return;
         }
         let list = child(self.net.xml, "edges");
-        let last = list.and_then(|list| list.children().rfind(Xml::is_element));
+        let last = list.and_then(|list| list.children().rfind(XmlNode::is_element));
         let layers = child(self.net.xml, "layers");
         let indent = list.or(layers).map_or("", space_before);
         let mut xml = Text::new(last.map_or(indent, space_before));
@@ -185,7 +187,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
 }
 
 /// Changes of the graphs of a node.
-fn inner(out: &mut Out, layer: Xml<'_>, node: &Node, kept: &Kept) -> Result<Vec<Patch>> {
+fn inner(out: &mut IrParts, layer: XmlNode<'_>, node: &Node, kept: &Kept) -> Result<Vec<Patch>> {
     let mut patches = Vec::new();
     for (number, edit) in &kept.graphs {
         let graph = node.graphs().nth(*number).ok_or_else(not_the_file)?;

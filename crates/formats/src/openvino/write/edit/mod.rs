@@ -13,14 +13,14 @@ use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
 use gradus_core::graph::{Graph, Node, Type, ValueId};
 use gradus_core::{Error, Kind, Result, Tensor, graph};
 
-use super::super::model::{Xml, child};
-use super::Out;
-use super::net::{Layer, Net, Sort, not_the_file};
+use super::super::model::{XmlNode, child};
+use super::IrParts;
+use super::net::{Layer, LayerSort, Net, not_the_file};
 use super::pieces::Patch;
 
 /// Where a value comes from.
 #[derive(Clone)]
-struct Source {
+struct EditSource {
     layer: i64,
     port: i64,
     of: Option<Type>,
@@ -29,15 +29,15 @@ struct Source {
 }
 
 /// A layer as it will be, with the names of its values.
-struct Item<'a, 'e> {
+struct EditedItem<'a, 'e> {
     id: i64,
     inputs: Vec<Arc<str>>,
     /// By port: the name of the value; nothing if nobody reads it.
     outputs: Vec<Option<Arc<str>>>,
-    content: Content<'a, 'e>,
+    content: EditedContent<'a, 'e>,
 }
 
-enum Content<'a, 'e> {
+enum EditedContent<'a, 'e> {
     /// A layer of the file: in its place, or one of an inner graph that replaces the layer around
     /// it.
     Layer {
@@ -53,9 +53,9 @@ enum Content<'a, 'e> {
 struct Editing<'g, 'a, 'e> {
     net: &'g Net<'a>,
     /// Ports of the file, by the names of values.
-    old: HashMap<&'g str, (&'g Layer<'a>, Xml<'a>)>,
-    sources: HashMap<Arc<str>, Source>,
-    items: Vec<Item<'a, 'e>>,
+    old: HashMap<&'g str, (&'g Layer<'a>, XmlNode<'a>)>,
+    sources: HashMap<Arc<str>, EditSource>,
+    items: Vec<EditedItem<'a, 'e>>,
     next: i64,
     patches: Vec<Patch>,
     edges: Vec<((i64, i64), (i64, i64))>,
@@ -66,7 +66,12 @@ struct Editing<'g, 'a, 'e> {
 /// # Errors
 /// [`Kind::Graph`] if the edit is none of that graph, [`Kind::Unsupported`] if there are no numbers
 /// for new layers.
-pub(super) fn edit_graph(out: &mut Out, xml: Xml<'_>, graph: &Graph, edit: &Edit) -> Result<Vec<Patch>> {
+pub(super) fn edit_graph(
+    out: &mut IrParts,
+    xml: XmlNode<'_>,
+    graph: &Graph,
+    edit: &Edit,
+) -> Result<Vec<Patch>> {
     let net = Net::of(xml, graph)?;
     let mut old = HashMap::new();
     for layer in &net.layers {
@@ -88,25 +93,25 @@ pub(super) fn edit_graph(out: &mut Out, xml: Xml<'_>, graph: &Graph, edit: &Edit
         patches: Vec::new(),
         edges: Vec::new(),
     };
-    let scope = Scope { net: &net, graph, types: types(edit), names: &Renames::new(), stays: true };
+    let scope = LayerScope { net: &net, graph, types: types(edit), names: &Renames::new(), stays: true };
     editing.constants(edit, scope.names);
     for layer in &net.layers {
         let dropped = |id: ValueId| edit.dropped.contains(&graph.value(id).name);
-        let goes =
-            layer.sort == Sort::Constant && layer.outputs.iter().filter_map(|port| port.value).any(dropped);
-        if matches!(layer.sort, Sort::Parameter | Sort::Constant) && !goes {
+        let goes = layer.sort == LayerSort::Constant
+            && layer.outputs.iter().filter_map(|port| port.value).any(dropped);
+        if matches!(layer.sort, LayerSort::Parameter | LayerSort::Constant) && !goes {
             editing.layer(&scope, layer, None)?;
         }
     }
     editing.steps(&scope, &edit.nodes)?;
-    for layer in net.layers.iter().filter(|layer| layer.sort == Sort::Result) {
+    for layer in net.layers.iter().filter(|layer| layer.sort == LayerSort::Result) {
         editing.layer(&scope, layer, None)?;
     }
     editing.write(out)
 }
 
 /// A graph whose layers are placed.
-struct Scope<'s, 'a, 'e> {
+struct LayerScope<'s, 'a, 'e> {
     net: &'s Net<'a>,
     graph: &'e Graph,
     types: HashMap<&'e str, &'e Type>,
@@ -119,7 +124,7 @@ fn types(edit: &Edit) -> HashMap<&str, &Type> {
     edit.types.iter().map(|(name, of)| (&**name, of)).collect()
 }
 
-impl Scope<'_, '_, '_> {
+impl LayerScope<'_, '_, '_> {
     fn name(&self, name: &Arc<str>) -> Arc<str> {
         self.names.get(name).unwrap_or(name).clone()
     }
@@ -142,28 +147,28 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
 
     fn new_layer(
         &mut self,
-        content: Content<'a, 'e>,
+        content: EditedContent<'a, 'e>,
         inputs: Vec<Arc<str>>,
         outputs: Vec<(Arc<str>, Option<Type>)>,
     ) {
         let id = self.number();
         let first = i64_of(inputs.len());
         for (port, (name, of)) in (first..).zip(&outputs) {
-            self.sources.insert(name.clone(), Source { layer: id, port, of: of.clone(), new: true });
+            self.sources.insert(name.clone(), EditSource { layer: id, port, of: of.clone(), new: true });
         }
         let outputs = outputs.into_iter().map(|(name, _)| Some(name)).collect();
-        self.items.push(Item { id, inputs, outputs, content });
+        self.items.push(EditedItem { id, inputs, outputs, content });
     }
 
     fn constants(&mut self, edit: &'e Edit, names: &Renames) {
         for (name, tensor) in &edit.constants {
             let name = names.get(name).unwrap_or(name).clone();
             let of = Some(Type::tensor(tensor.dtype(), tensor.shape()));
-            self.new_layer(Content::Constant(tensor), Vec::new(), vec![(name, of)]);
+            self.new_layer(EditedContent::Constant(tensor), Vec::new(), vec![(name, of)]);
         }
     }
 
-    fn steps(&mut self, scope: &Scope<'_, 'a, 'e>, steps: &'e [Step]) -> Result<()> {
+    fn steps(&mut self, scope: &LayerScope<'_, 'a, 'e>, steps: &'e [Step]) -> Result<()> {
         for step in steps {
             match step {
                 Step::Kept(kept) => self.layer(scope, scope.net.node(kept.node)?, Some(kept))?,
@@ -175,7 +180,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
                     };
                     let outputs = made.outputs.iter().map(of).collect();
                     let inputs = made.inputs.iter().map(|name| scope.name(name)).collect();
-                    self.new_layer(Content::Made(made), inputs, outputs);
+                    self.new_layer(EditedContent::Made(made), inputs, outputs);
                 }
             }
         }
@@ -183,7 +188,12 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
     }
 
     /// A layer of the file.
-    fn layer(&mut self, scope: &Scope<'_, 'a, 'e>, layer: &Layer<'a>, kept: Option<&'e Kept>) -> Result<()> {
+    fn layer(
+        &mut self,
+        scope: &LayerScope<'_, 'a, 'e>,
+        layer: &Layer<'a>,
+        kept: Option<&'e Kept>,
+    ) -> Result<()> {
         let id = if scope.stays { layer.id } else { self.number() };
         let mut outputs = Vec::with_capacity(layer.outputs.len());
         for port in &layer.outputs {
@@ -191,7 +201,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
                 let name = &scope.graph.value(value).name;
                 let (of, new) = scope.type_of(name, Some(value));
                 let name = scope.name(name);
-                self.sources.insert(name.clone(), Source { layer: id, port: port.id, of, new });
+                self.sources.insert(name.clone(), EditSource { layer: id, port: port.id, of, new });
                 name
             }));
         }
@@ -206,13 +216,13 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
             inputs.push(scope.name(name));
         }
         let node = kept.and_then(|kept| Some((scope.graph.nodes().get(kept.node)?, kept)));
-        let content = Content::Layer { layer: layer.clone(), stays: scope.stays, of: node };
-        self.items.push(Item { id, inputs, outputs, content });
+        let content = EditedContent::Layer { layer: layer.clone(), stays: scope.stays, of: node };
+        self.items.push(EditedItem { id, inputs, outputs, content });
         Ok(())
     }
 
     /// The layers of an inner graph. What is passed to it has the names of its inputs.
-    fn inlined(&mut self, around: &Scope<'_, 'a, 'e>, inlined: &'e Inlined) -> Result<()> {
+    fn inlined(&mut self, around: &LayerScope<'_, 'a, 'e>, inlined: &'e Inlined) -> Result<()> {
         let node = around.graph.nodes().get(inlined.node).ok_or_else(not_the_file)?;
         let graph = node.graphs().nth(inlined.graph).ok_or_else(not_the_file)?;
         let xml = body(around.net.node(inlined.node)?.xml, node, inlined.graph).ok_or_else(not_the_file)?;
@@ -220,9 +230,9 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
         let mut names = around.names.clone();
         names.extend(inlined.names.iter().map(|(old, new)| (old.clone(), around.name(new))));
         let edit = &inlined.edit;
-        let scope = Scope { net: &net, graph, types: types(edit), names: &names, stays: false };
+        let scope = LayerScope { net: &net, graph, types: types(edit), names: &names, stays: false };
         self.constants(edit, &names);
-        for layer in net.layers.iter().filter(|layer| layer.sort == Sort::Constant) {
+        for layer in net.layers.iter().filter(|layer| layer.sort == LayerSort::Constant) {
             let value = layer.outputs.first().and_then(|port| port.value);
             if value.is_some_and(|id| !edit.dropped.contains(&graph.value(id).name)) {
                 self.layer(&scope, layer, None)?;
@@ -233,7 +243,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
 }
 
 /// The element of a graph of a node.
-fn body<'a>(layer: Xml<'a>, node: &Node, number: usize) -> Option<Xml<'a>> {
+fn body<'a>(layer: XmlNode<'a>, node: &Node, number: usize) -> Option<XmlNode<'a>> {
     let is_graph = |attribute: &&graph::Attribute| matches!(attribute.content, graph::Content::Graph(_));
     let attribute = node.attributes.iter().filter(is_graph).nth(number)?;
     child(layer, &attribute.name)

@@ -9,19 +9,19 @@ use gradus_core::graph::{
 };
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
-use super::older;
+use super::downgrade;
 use crate::schema::openvino_versions;
 
 /// A value of the graph that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct V(usize);
+pub(crate) struct NewValue(usize);
 
 /// No value, where an input in the middle is missing.
-pub(crate) const NONE: V = V(usize::MAX);
+pub(crate) const NONE: NewValue = NewValue(usize::MAX);
 
 /// How a value comes about.
 #[derive(Clone, Debug)]
-enum Made {
+enum ValueSource {
     Input(Option<Type>),
     Constant(Constant),
     /// It is a value of the graph around.
@@ -30,26 +30,26 @@ enum Made {
 }
 
 #[derive(Clone, Debug)]
-struct Slot {
+struct TargetValue {
     name: Option<Arc<str>>,
-    made: Made,
+    made: ValueSource,
 }
 
 #[derive(Clone, Debug)]
-struct Written {
+struct NewNode {
     name: Option<Arc<str>>,
     operator: String,
     version: i64,
-    inputs: Vec<V>,
-    outputs: Vec<V>,
+    inputs: Vec<NewValue>,
+    outputs: Vec<NewValue>,
     attributes: Vec<Attribute>,
 }
 
 /// Names that are taken, in all graphs of the model.
 #[derive(Debug, Default)]
-pub(crate) struct Names(HashMap<Arc<str>, usize>);
+pub(crate) struct NamePool(HashMap<Arc<str>, usize>);
 
-impl Names {
+impl NamePool {
     /// A name like that which nothing has, from now on taken.
     pub(crate) fn fresh(&mut self, like: &str) -> Arc<str> {
         let mut name: Arc<str> = like.into();
@@ -72,24 +72,24 @@ pub(crate) struct Mark {
 
 /// A graph while it is written.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
+pub(crate) struct GraphWriter {
     pub(crate) standard: Standard,
     /// ONNX: the version of the operator set.
     pub(crate) opset: i64,
-    values: Vec<Slot>,
-    nodes: Vec<Written>,
-    inputs: Vec<V>,
-    outputs: Vec<V>,
+    values: Vec<TargetValue>,
+    nodes: Vec<NewNode>,
+    inputs: Vec<NewValue>,
+    outputs: Vec<NewValue>,
     /// Constants that helpers made, each once.
-    small: HashMap<(DType, Vec<usize>, Bytes), V>,
+    small: HashMap<(DType, Vec<usize>, Bytes), NewValue>,
 }
 
 /// Constants up to this many bytes are looked for before they are made again.
 const SMALL: usize = 64;
 
-impl Target {
-    pub(crate) fn new(standard: Standard, opset: i64) -> Target {
-        Target {
+impl GraphWriter {
+    pub(crate) fn new(standard: Standard, opset: i64) -> GraphWriter {
+        GraphWriter {
             standard,
             opset,
             values: Vec::new(),
@@ -100,39 +100,39 @@ impl Target {
         }
     }
 
-    fn value(&mut self, name: Option<Arc<str>>, made: Made) -> V {
-        self.values.push(Slot { name, made });
-        V(self.values.len() - 1)
+    fn value(&mut self, name: Option<Arc<str>>, made: ValueSource) -> NewValue {
+        self.values.push(TargetValue { name, made });
+        NewValue(self.values.len() - 1)
     }
 
-    pub(crate) fn input(&mut self, name: Arc<str>, declared: Option<Type>) -> V {
-        let value = self.value(Some(name), Made::Input(declared));
+    pub(crate) fn input(&mut self, name: Arc<str>, declared: Option<Type>) -> NewValue {
+        let value = self.value(Some(name), ValueSource::Input(declared));
         self.inputs.push(value);
         value
     }
 
     /// A value of the graph around, by its name there.
-    pub(crate) fn captured(&mut self, name: Arc<str>) -> V {
+    pub(crate) fn captured(&mut self, name: Arc<str>) -> NewValue {
         let known = self
             .values
             .iter()
-            .position(|slot| matches!(slot.made, Made::Captured) && slot.name.as_ref() == Some(&name));
-        known.map_or_else(|| self.value(Some(name), Made::Captured), V)
+            .position(|slot| matches!(slot.made, ValueSource::Captured) && slot.name.as_ref() == Some(&name));
+        known.map_or_else(|| self.value(Some(name), ValueSource::Captured), NewValue)
     }
 
     /// A constant of the source.
-    pub(crate) fn constant(&mut self, name: Option<Arc<str>>, constant: Constant) -> V {
-        self.value(name, Made::Constant(constant))
+    pub(crate) fn constant(&mut self, name: Option<Arc<str>>, constant: Constant) -> NewValue {
+        self.value(name, ValueSource::Constant(constant))
     }
 
     /// A constant that the conversion needs; the same one for the same elements.
-    pub(crate) fn tensor(&mut self, tensor: Tensor) -> V {
+    pub(crate) fn tensor(&mut self, tensor: Tensor) -> NewValue {
         let key = tensor.bytes().filter(|bytes| bytes.len() <= SMALL);
         let key = key.map(|bytes| (tensor.dtype(), tensor.shape().dims().to_vec(), bytes.clone()));
         if let Some(&known) = key.as_ref().and_then(|key| self.small.get(key)) {
             return known;
         }
-        let value = self.value(None, Made::Constant(tensor.into()));
+        let value = self.value(None, ValueSource::Constant(tensor.into()));
         if let Some(key) = key {
             self.small.insert(key, value);
         }
@@ -140,7 +140,7 @@ impl Target {
     }
 
     /// Adds an output.
-    pub(crate) fn output(&mut self, value: V) {
+    pub(crate) fn output(&mut self, value: NewValue) {
         self.outputs.push(value);
     }
 
@@ -151,10 +151,10 @@ impl Target {
     pub(crate) fn put(
         &mut self,
         operator: &str,
-        inputs: &[V],
+        inputs: &[NewValue],
         attributes: &[(&str, Content)],
         outputs: usize,
-    ) -> Result<Vec<V>> {
+    ) -> Result<Vec<NewValue>> {
         let mut inputs = inputs.to_vec();
         while inputs.last() == Some(&NONE) {
             inputs.pop();
@@ -164,14 +164,14 @@ impl Target {
             .map(|(name, content)| Attribute { name: (*name).into(), content: content.clone() })
             .collect();
         let version = if self.standard == Standard::Onnx {
-            older::in_form_of(self, operator, &mut inputs, &mut attributes)?;
+            downgrade::in_form_of(self, operator, &mut inputs, &mut attributes)?;
             self.opset
         } else {
             openvino_versions(operator).last().map_or(1, |newest| newest.since)
         };
-        let outputs: Vec<_> = (0..outputs).map(|_| self.value(None, Made::Node)).collect();
+        let outputs: Vec<_> = (0..outputs).map(|_| self.value(None, ValueSource::Node)).collect();
         let operator = operator.to_owned();
-        self.nodes.push(Written {
+        self.nodes.push(NewNode {
             name: None,
             operator,
             version,
@@ -183,9 +183,9 @@ impl Target {
     }
 
     /// The elements of a value that is a constant.
-    pub(crate) fn known(&self, value: V) -> Result<Option<Tensor>> {
+    pub(crate) fn known(&self, value: NewValue) -> Result<Option<Tensor>> {
         match self.values.get(value.0).map(|slot| &slot.made) {
-            Some(Made::Constant(constant)) => constant.tensor().map(Some),
+            Some(ValueSource::Constant(constant)) => constant.tensor().map(Some),
             _ => Ok(None),
         }
     }
@@ -196,25 +196,25 @@ impl Target {
     }
 
     /// Returns true if a value has no name yet, and so may get one.
-    pub(crate) fn is_nameless(&self, value: V) -> bool {
+    pub(crate) fn is_nameless(&self, value: NewValue) -> bool {
         self.values[value.0].name.is_none()
     }
 
     /// Returns true if a node of the graph makes a value.
-    pub(crate) fn is_computed(&self, value: V) -> bool {
-        matches!(self.values[value.0].made, Made::Node)
+    pub(crate) fn is_computed(&self, value: NewValue) -> bool {
+        matches!(self.values[value.0].made, ValueSource::Node)
     }
 
-    pub(crate) fn name(&mut self, value: V, name: Arc<str>) {
+    pub(crate) fn name(&mut self, value: NewValue, name: Arc<str>) {
         self.values[value.0].name = Some(name);
     }
 
-    pub(crate) fn name_of(&self, value: V) -> Option<&Arc<str>> {
+    pub(crate) fn name_of(&self, value: NewValue) -> Option<&Arc<str>> {
         self.values[value.0].name.as_ref()
     }
 
     /// Names what was written since then and has no name, after a node of the source.
-    pub(crate) fn name_since(&mut self, since: Mark, like: &str, names: &mut Names) {
+    pub(crate) fn name_since(&mut self, since: Mark, like: &str, names: &mut NamePool) {
         let count = self.nodes.len();
         for (index, node) in self.nodes.iter_mut().enumerate().skip(since.nodes) {
             // The last one is the node itself, what is before it helps.
@@ -226,7 +226,7 @@ impl Target {
             node.name = Some(own.into());
         }
         for slot in self.values.iter_mut().skip(since.values) {
-            if matches!(slot.made, Made::Constant(_)) {
+            if matches!(slot.made, ValueSource::Constant(_)) {
                 slot.name.get_or_insert_with(|| names.fresh(&format!("{like}/constant")));
             }
         }
@@ -234,14 +234,15 @@ impl Target {
 
     /// The graph. Names of nodes are made unique.
     pub(crate) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
-        let read: HashSet<V> = self.nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
+        let read: HashSet<NewValue> =
+            self.nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
         // ONNX wants graphs to have a name.
         let name = if name.is_empty() { "graph" } else { name };
         let mut builder = if nested { Builder::nested(name) } else { Builder::new(name) };
-        let nameless = |value: V| {
+        let nameless = |value: NewValue| {
             Error::new(Kind::Graph, format!("value {} of the converted graph has no name", value.0))
         };
-        let key = |value: V| -> Result<&str> {
+        let key = |value: NewValue| -> Result<&str> {
             if value == NONE {
                 return Ok("");
             }
@@ -249,19 +250,19 @@ impl Target {
         };
         for &input in &self.inputs {
             let id = builder.define(key(input)?, Origin::Input)?;
-            if let Made::Input(declared) = &self.values[input.0].made {
+            if let ValueSource::Input(declared) = &self.values[input.0].made {
                 builder.info(id).declared.clone_from(declared);
             }
         }
         for (index, slot) in self.values.iter().enumerate() {
-            let value = V(index);
-            if let Made::Constant(constant) = &slot.made
+            let value = NewValue(index);
+            if let ValueSource::Constant(constant) = &slot.made
                 && (read.contains(&value) || self.outputs.contains(&value))
             {
                 builder.constant(key(value)?, constant.clone())?;
             }
         }
-        let mut taken = Names::default();
+        let mut taken = NamePool::default();
         for node in &self.nodes {
             let inputs: Vec<_> = node.inputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
             let outputs: Vec<_> = node.outputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;

@@ -9,8 +9,8 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Function, Graph, Node, Ports};
 use gradus_core::{DType, Error, Kind, Tensor};
 
-use super::pass::{Frame, Inner, Pass, Visit, label};
-use super::rules::Outcome;
+use super::pass::{GraphFacts, Inner, Pass, Visit, label};
+use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
@@ -18,34 +18,34 @@ use crate::operators::{self, Row};
 
 /// Why a rule says nothing.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum InferError {
     /// Something that it needs is not known: which input, and what of it.
     Unknown(Option<usize>, Cow<'static, str>),
     /// The node cannot be right.
-    Wrong(Error),
+    Invalid(Error),
 }
 
-impl Stop {
-    pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> Stop {
-        Stop::Unknown(None, why.into())
+impl InferError {
+    pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> InferError {
+        InferError::Unknown(None, why.into())
     }
 
     /// The node cannot be right: shapes do not go together.
-    pub(crate) fn shape(message: impl Into<String>) -> Stop {
-        Stop::Wrong(Error::new(Kind::Shape, message))
+    pub(crate) fn shape(message: impl Into<String>) -> InferError {
+        InferError::Invalid(Error::new(Kind::Shape, message))
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for InferError {
     fn from(error: Error) -> Self {
-        Stop::Wrong(error)
+        InferError::Invalid(error)
     }
 }
 
 /// A node, the facts of its inputs, and what rules work with.
-pub(crate) struct Cx<'p, 'm> {
+pub(crate) struct InferContext<'p, 'm> {
     pub(super) pass: &'p mut Pass<'m>,
-    pub(super) frame: &'p mut Frame<'m>,
+    pub(super) frame: &'p mut GraphFacts<'m>,
     pub(crate) node: &'m Node,
     pub(super) index: usize,
     /// The row of the operator; nothing of a function of the model.
@@ -62,7 +62,7 @@ pub(crate) struct Cx<'p, 'm> {
 }
 
 /// Inputs.
-impl Cx<'_, '_> {
+impl InferContext<'_, '_> {
     /// How many inputs there are, missing ones included.
     pub(crate) fn count(&self) -> usize {
         self.node.inputs.len()
@@ -109,25 +109,25 @@ impl Cx<'_, '_> {
     }
 
     /// The dimensions of an input that the rule cannot do without.
-    pub(crate) fn dims(&self, input: usize) -> Result<Dims, Stop> {
+    pub(crate) fn dims(&self, input: usize) -> Result<Dims, InferError> {
         if !self.has(input) {
-            return Err(Stop::Wrong(Error::new(Kind::Graph, format!("input {input} is missing"))));
+            return Err(InferError::Invalid(Error::new(Kind::Graph, format!("input {input} is missing"))));
         }
-        self.known_dims(input).ok_or_else(|| Stop::Unknown(Some(input), "has unknown rank".into()))
+        self.known_dims(input).ok_or_else(|| InferError::Unknown(Some(input), "has unknown rank".into()))
     }
 
     /// The dimensions of an input that must have that many.
-    pub(crate) fn dims_of_rank(&self, input: usize, rank: usize) -> Result<Dims, Stop> {
+    pub(crate) fn dims_of_rank(&self, input: usize, rank: usize) -> Result<Dims, InferError> {
         let dims = self.dims(input)?;
         if dims.len() == rank {
             return Ok(dims);
         }
         let got = dims.len();
-        Err(Stop::shape(format!("input {input} has rank {got}, but rank {rank} is wanted")))
+        Err(InferError::shape(format!("input {input} has rank {got}, but rank {rank} is wanted")))
     }
 
     /// Checks that an input has one element, as far as its dimensions are known.
-    pub(crate) fn one_element(&mut self, input: usize) -> Result<(), Stop> {
+    pub(crate) fn one_element(&mut self, input: usize) -> Result<(), InferError> {
         let Some(dims) = self.known_dims(input) else { return Ok(()) };
         match self.product(&dims) {
             Dim::Known(count) if count != 1 => {
@@ -211,31 +211,32 @@ impl Cx<'_, '_> {
 }
 
 /// Attributes that must be given, and axes.
-impl<'m> Cx<'_, 'm> {
+impl<'m> InferContext<'_, 'm> {
     /// How the values of the node are those of its graph, as the attribute says.
-    pub(crate) fn ports(&self, name: &str) -> Result<&'m Ports, Stop> {
+    pub(crate) fn ports(&self, name: &str) -> Result<&'m Ports, InferError> {
         Ok(required(name, self.attributes.ports(name)?)?)
     }
 
     /// A graph.
-    pub(crate) fn graph(&self, name: &str) -> Result<&'m Graph, Stop> {
+    pub(crate) fn graph(&self, name: &str) -> Result<&'m Graph, InferError> {
         Ok(required(name, self.attributes.graph(name)?)?)
     }
 
     /// An axis counted from the first, of that many.
-    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, Stop> {
+    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, InferError> {
         let from_first = if axis < 0 { axis.saturating_add(i64_of(rank)) } else { axis };
-        let wrong = || Stop::shape(format!("{}: axis {axis} is not one of {rank}", self.node.operator.name));
+        let wrong =
+            || InferError::shape(format!("{}: axis {axis} is not one of {rank}", self.node.operator.name));
         usize_of_i64(from_first).filter(|&axis| axis < rank).ok_or_else(wrong)
     }
 
     /// Axes counted from the first, each once.
-    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, Stop> {
+    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, InferError> {
         let mut found = Vec::with_capacity(axes.len());
         for &axis in axes {
             let axis = self.axis(axis, rank)?;
             if found.contains(&axis) {
-                return Err(Stop::shape(format!("axis {axis} is named twice")));
+                return Err(InferError::shape(format!("axis {axis} is named twice")));
             }
             found.push(axis);
         }
@@ -244,7 +245,7 @@ impl<'m> Cx<'_, 'm> {
 }
 
 /// Symbols and arithmetic. What has no canonical form becomes a fresh symbol.
-impl Cx<'_, '_> {
+impl InferContext<'_, '_> {
     /// All symbols and expressions.
     pub(crate) fn symbols(&mut self) -> &mut Symbols {
         &mut self.pass.symbols
@@ -327,7 +328,7 @@ impl Cx<'_, '_> {
     }
 
     /// The dimension that two equal dimensions are, proved or assumed.
-    pub(crate) fn equal(&mut self, a: Dim, b: Dim, what: &str) -> Result<Dim, Stop> {
+    pub(crate) fn equal(&mut self, a: Dim, b: Dim, what: &str) -> Result<Dim, InferError> {
         if a == b {
             return Ok(a);
         }
@@ -340,18 +341,18 @@ impl Cx<'_, '_> {
     }
 
     /// Refuses two that must be equal, and never are.
-    pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: &str) -> Result<(), Stop> {
+    pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: &str) -> Result<(), InferError> {
         let symbols = &mut self.pass.symbols;
         let apart = symbols.subtract(a, b);
         if apart.is_none_or(|apart| !symbols.never_zero(apart)) {
             return Ok(());
         }
         let (a, b) = (symbols.print(a), symbols.print(b));
-        Err(Stop::shape(format!("{what}: {a} and {b} must be equal")))
+        Err(InferError::shape(format!("{what}: {a} and {b} must be equal")))
     }
 
     /// The dimensions that several broadcast to.
-    pub(crate) fn broadcast(&mut self, all: &[Dims]) -> Result<Vec<Dim>, Stop> {
+    pub(crate) fn broadcast(&mut self, all: &[Dims]) -> Result<Vec<Dim>, InferError> {
         let rank = all.iter().map(|dims| dims.len()).max().unwrap_or(0);
         let mut result = Vec::with_capacity(rank);
         for axis in 0..rank {
@@ -366,7 +367,7 @@ impl Cx<'_, '_> {
         Ok(result)
     }
 
-    fn broadcast_dim(&mut self, a: Dim, b: Dim) -> Result<Dim, Stop> {
+    fn broadcast_dim(&mut self, a: Dim, b: Dim) -> Result<Dim, InferError> {
         // Dimensions that are equal already need no expression.
         let (a, b) = (self.pass.representative(a), self.pass.representative(b));
         if a == b {
@@ -376,7 +377,7 @@ impl Cx<'_, '_> {
             && x != 1
             && y != 1
         {
-            return Err(Stop::shape(format!("extents {x} and {y} do not broadcast")));
+            return Err(InferError::shape(format!("extents {x} and {y} do not broadcast")));
         }
         let symbols = &mut self.pass.symbols;
         let result = symbols.broadcast(a, b);
@@ -434,7 +435,7 @@ impl Cx<'_, '_> {
 }
 
 /// Results.
-impl<'m> Cx<'_, 'm> {
+impl<'m> InferContext<'_, 'm> {
     /// A tensor of integers.
     pub(crate) fn integers_fact(
         &mut self,
@@ -488,7 +489,12 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// Infers a subgraph of the node.
-    pub(crate) fn inner(&mut self, name: &str, inputs: Vec<Fact>, how: Visit) -> Result<Vec<Fact>, Stop> {
+    pub(crate) fn inner(
+        &mut self,
+        name: &str,
+        inputs: Vec<Fact>,
+        how: Visit,
+    ) -> Result<Vec<Fact>, InferError> {
         let graph = self.graph(name)?;
         let name = format!("{}.{name}", self.node.label(self.index));
         let number = self.node.graph_number(graph);
@@ -505,7 +511,7 @@ impl<'m> Cx<'_, 'm> {
     }
 
     /// Infers a function of the model through its body.
-    pub(super) fn call(&mut self, function: &'m Function) -> Outcome {
+    pub(super) fn call(&mut self, function: &'m Function) -> InferResult {
         let mut parameters = HashMap::new();
         for (name, default) in &function.attributes {
             let content = self.attributes.get(name).or(default.as_ref().map(|default| &default.content));

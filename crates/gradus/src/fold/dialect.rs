@@ -30,7 +30,7 @@ pub(super) fn role(standard: Standard, node: &Node) -> Role {
 }
 
 /// Where the bounds of a slice are among the inputs.
-pub(super) struct Bounds {
+pub(super) struct SliceBounds {
     pub(super) starts: usize,
     pub(super) ends: usize,
     pub(super) steps: usize,
@@ -39,18 +39,18 @@ pub(super) struct Bounds {
 }
 
 /// Where the bounds of a slice are, if they are inputs, and each is of an axis.
-pub(super) fn bounds(standard: Standard, node: &Node) -> Option<Bounds> {
+pub(super) fn bounds(standard: Standard, node: &Node) -> Option<SliceBounds> {
     let (starts, ends) = (1, 2);
     match (standard, &*node.operator.name) {
-        (Standard::Onnx, _) => Some(Bounds { starts, ends, axes: Some(3), steps: 4 }),
-        (_, "Slice") => Some(Bounds { starts, ends, steps: 3, axes: Some(4) }),
+        (Standard::Onnx, _) => Some(SliceBounds { starts, ends, axes: Some(3), steps: 4 }),
+        (_, "Slice") => Some(SliceBounds { starts, ends, steps: 3, axes: Some(4) }),
         _ => {
             let moves = |name: &str| match node.attribute(name) {
                 Some(Content::Text(mask)) => mask.split(',').any(|bit| !matches!(bit.trim(), "" | "0")),
                 _ => false,
             };
             let plain = !moves("ellipsis_mask") && !moves("new_axis_mask");
-            plain.then_some(Bounds { starts, ends, steps: 3, axes: None })
+            plain.then_some(SliceBounds { starts, ends, steps: 3, axes: None })
         }
     }
 }

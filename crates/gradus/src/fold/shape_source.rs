@@ -7,9 +7,9 @@ use gradus_core::DType;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{Node, ValueId};
 
-use super::Folder;
-use super::roles::{Role, extents_are, role};
-use super::scope::{Read, Scope};
+use super::GraphFolder;
+use super::dialect::{Role, extents_are, role};
+use super::scope::{FoldState, Read};
 use super::write::dims_of;
 use crate::dim::Dim;
 use crate::fact::{Dims, Elements};
@@ -19,14 +19,14 @@ use crate::fact::{Dims, Elements};
 pub(super) struct Extents {
     pub(super) input: ValueId,
     pub(super) dtype: DType,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<InputPart>,
     /// True if it is one dimension that is not in a list.
     pub(super) scalar: bool,
 }
 
 /// A part of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part {
+pub(super) enum InputPart {
     /// The dimensions at these axes.
     Axes(Vec<i64>),
     /// These numbers.
@@ -37,13 +37,13 @@ impl Extents {
     /// Returns true if these are all dimensions of the input in order.
     pub(super) fn is_whole(&self, rank: usize) -> bool {
         let whole = |axes: &[i64]| axes.len() == rank && axes.iter().zip(0..).all(|(&axis, i)| axis == i);
-        !self.scalar && matches!(&self.parts[..], [Part::Axes(axes)] if whole(axes))
+        !self.scalar && matches!(&self.parts[..], [InputPart::Axes(axes)] if whole(axes))
     }
 }
 
 /// Lets values be dimensions of inputs, if fewer nodes ask for shapes then. To be called when what
 /// is needed is known.
-pub(super) fn choose<'m>(scope: &mut Scope<'m>, folder: &mut Folder<'m>) {
+pub(super) fn choose<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>) {
     let before = asking(scope).count();
     if before < 2 {
         return;
@@ -65,18 +65,18 @@ pub(super) fn choose<'m>(scope: &mut Scope<'m>, folder: &mut Folder<'m>) {
 }
 
 /// Nodes that stay and ask for a shape.
-fn asking<'s>(scope: &'s Scope<'_>) -> impl Iterator<Item = &'s Node> {
+fn asking<'s>(scope: &'s FoldState<'_>) -> impl Iterator<Item = &'s Node> {
     let stays = |(index, node): (usize, &'s Node)| (scope.stays[index] && asks(scope, node)).then_some(node);
     scope.graph.nodes().iter().enumerate().filter_map(stays)
 }
 
-fn asks(scope: &Scope<'_>, node: &Node) -> bool {
+fn asks(scope: &FoldState<'_>, node: &Node) -> bool {
     role(scope.standard, node) == Role::Shape
 }
 
 /// Needed values that are dimensions of one input each, and those dimensions. In place of nodes
 /// that ask for a shape, there may be numbers between the dimensions.
-fn candidates(scope: &Scope<'_>) -> Vec<(ValueId, Extents)> {
+fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, Extents)> {
     let graph = scope.graph;
     let source = |id: &ValueId| {
         let fixed = graph.constant(*id).is_none();
@@ -115,27 +115,27 @@ fn candidates(scope: &Scope<'_>) -> Vec<(ValueId, Extents)> {
 }
 
 /// A list as dimensions, where they are among these, and numbers.
-fn parts(dims: &Dims, all: &Dims) -> Vec<Part> {
+fn parts(dims: &Dims, all: &Dims) -> Vec<InputPart> {
     if dims == all {
-        return vec![Part::Axes((0..i64_of(all.len())).collect())];
+        return vec![InputPart::Axes((0..i64_of(all.len())).collect())];
     }
     let open = |dim: &Dim| dim.known().is_none();
     let known = all.iter().any(|dim| !open(dim) && !dims.contains(dim));
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<InputPart> = Vec::new();
     for dim in all.iter() {
         let axis = dims.iter().position(|other| other == dim).map(i64_of).filter(|_| open(dim) || !known);
         match (parts.last_mut(), axis, dim.known()) {
-            (Some(Part::Axes(axes)), Some(axis), _) => axes.push(axis),
-            (Some(Part::Known(numbers)), None, Some(number)) => numbers.push(number),
-            (_, Some(axis), _) => parts.push(Part::Axes(vec![axis])),
-            (_, None, number) => parts.push(Part::Known(vec![number.unwrap_or_default()])),
+            (Some(InputPart::Axes(axes)), Some(axis), _) => axes.push(axis),
+            (Some(InputPart::Known(numbers)), None, Some(number)) => numbers.push(number),
+            (_, Some(axis), _) => parts.push(InputPart::Axes(vec![axis])),
+            (_, None, number) => parts.push(InputPart::Known(vec![number.unwrap_or_default()])),
         }
     }
     parts
 }
 
 /// The elements of a list of dimensions, or of one, that are not all known.
-fn extents(scope: &Scope<'_>, id: ValueId) -> Option<Dims> {
+fn extents(scope: &FoldState<'_>, id: ValueId) -> Option<Dims> {
     let fact = scope.facts[id.index()].as_tensor()?;
     let Elements::Integers(all) = &fact.elements else { return None };
     let open = all.iter().any(|dim| dim.known().is_none());
@@ -144,7 +144,7 @@ fn extents(scope: &Scope<'_>, id: ValueId) -> Option<Dims> {
 }
 
 /// Needed values that are dimensions, in order.
-pub(super) fn needed<'s>(scope: &'s Scope<'_>) -> Vec<(ValueId, &'s Extents)> {
+pub(super) fn needed<'s>(scope: &'s FoldState<'_>) -> Vec<(ValueId, &'s Extents)> {
     let read = |id: ValueId| match &scope.reads[id.index()] {
         Read::Extents(extents) if scope.needed[id.index()] => Some((id, extents)),
         _ => None,
@@ -153,7 +153,7 @@ pub(super) fn needed<'s>(scope: &'s Scope<'_>) -> Vec<(ValueId, &'s Extents)> {
 }
 
 /// The inputs that needed values are dimensions of, in order, and the types of these.
-pub(super) fn asked(scope: &Scope<'_>) -> Vec<(ValueId, DType)> {
+pub(super) fn asked(scope: &FoldState<'_>) -> Vec<(ValueId, DType)> {
     let read: HashSet<_> = needed(scope).iter().map(|(_, extents)| (extents.input, extents.dtype)).collect();
     let all = scope.graph.inputs().iter().flat_map(|&input| [DType::I64, DType::I32].map(|of| (input, of)));
     all.filter(|asked| read.contains(asked)).collect()

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use gradus_core::DType;
 use gradus_core::graph::{Content, Node, Origin, Standard, ValueId};
 
-use super::Folder;
-use super::roles::{Role, bounds, role};
-use super::scope::Scope;
+use super::GraphFolder;
+use super::dialect::{Role, bounds, role};
+use super::scope::FoldState;
 use super::write::dims_of;
 use crate::dim::Dim;
 use crate::fact::{Dims, Elements, Fact, TensorFact};
@@ -26,7 +26,7 @@ pub(super) struct Seen {
 }
 
 /// Notes a value, so that later ones are found to be the same.
-pub(super) fn note(scope: &mut Scope<'_>, id: ValueId) {
+pub(super) fn note(scope: &mut FoldState<'_>, id: ValueId) {
     if let Some(key) = whole(&scope.facts[id.index()]) {
         scope.seen.whole.entry(key).or_insert(id);
     }
@@ -40,7 +40,12 @@ pub(super) fn note(scope: &mut Scope<'_>, id: ValueId) {
 }
 
 /// The value that an output of a node is the same as, which is defined before it.
-pub(super) fn find(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node, id: ValueId) -> Option<ValueId> {
+pub(super) fn find(
+    scope: &FoldState<'_>,
+    folder: &mut GraphFolder<'_>,
+    node: &Node,
+    id: ValueId,
+) -> Option<ValueId> {
     let fact = &scope.facts[id.index()];
     // An output keeps its node, unless a copy costs less; OpenVINO has none.
     let output = scope.output[id.index()];
@@ -72,13 +77,13 @@ fn whole(fact: &Fact) -> Option<(DType, Dims, Dims, bool)> {
 }
 
 /// The value whose elements, in their order, a node only gives another shape.
-fn root(scope: &Scope<'_>, node: &Node) -> Option<ValueId> {
+fn root(scope: &FoldState<'_>, node: &Node) -> Option<ValueId> {
     let view = matches!(role(scope.standard, node), Role::Reshape | Role::View);
     let input = scope.resolved(node.inputs.first().copied().flatten()?);
     view.then(|| scope.seen.roots.get(&input).copied().unwrap_or(input))
 }
 
-fn view(scope: &Scope<'_>, node: &Node, fact: &Fact) -> Option<ValueId> {
+fn view(scope: &FoldState<'_>, node: &Node, fact: &Fact) -> Option<ValueId> {
     let (root, dims) = (root(scope, node)?, dims_of(fact)?);
     if dims_of(&scope.facts[root.index()]) == Some(dims) {
         return Some(root);
@@ -87,7 +92,7 @@ fn view(scope: &Scope<'_>, node: &Node, fact: &Fact) -> Option<ValueId> {
 }
 
 /// The input that an output is, if the node changes nothing.
-fn unchanged(scope: &Scope<'_>, node: &Node, id: ValueId) -> Option<ValueId> {
+fn unchanged(scope: &FoldState<'_>, node: &Node, id: ValueId) -> Option<ValueId> {
     let role = role(scope.standard, node);
     let input = node.inputs.first().copied().flatten()?;
     let (from, to) = (scope.facts[input.index()].as_tensor(), scope.facts[id.index()].as_tensor());

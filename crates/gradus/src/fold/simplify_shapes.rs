@@ -14,15 +14,15 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Node;
 use gradus_core::{DType, Tensor};
 
-use super::Folder;
-use super::roles::{self, Bounds, Role, one_keeps, role, zero_is_zero};
-use super::scope::Scope;
+use super::GraphFolder;
+use super::dialect::{self, Role, SliceBounds, one_keeps, role, zero_is_zero};
+use super::scope::FoldState;
 use super::write::{dims_of, list};
 use crate::dim::Dim;
 use crate::fact::{Dims, Elements, Fact};
 
 /// Finds constants that a node can read in place of what it reads.
-pub(super) fn study(scope: &mut Scope<'_>, folder: &mut Folder<'_>, node: &Node, index: usize) {
+pub(super) fn study(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, node: &Node, index: usize) {
     match role(scope.standard, node) {
         Role::Reshape => {
             let target = reshape(scope, folder, node);
@@ -33,7 +33,7 @@ pub(super) fn study(scope: &mut Scope<'_>, folder: &mut Folder<'_>, node: &Node,
             put(scope, index, 1, target);
         }
         Role::Slice => {
-            let Some(places) = roles::bounds(scope.standard, node) else { return };
+            let Some(places) = dialect::bounds(scope.standard, node) else { return };
             for input in [places.starts, places.ends] {
                 let target = bounds(scope, folder, node, &places, input);
                 put(scope, index, input, target);
@@ -43,14 +43,14 @@ pub(super) fn study(scope: &mut Scope<'_>, folder: &mut Folder<'_>, node: &Node,
     }
 }
 
-fn put(scope: &mut Scope<'_>, node: usize, input: usize, target: Option<Tensor>) {
+fn put(scope: &mut FoldState<'_>, node: usize, input: usize, target: Option<Tensor>) {
     if let Some(target) = target {
         scope.targets.insert((node, input), target);
     }
 }
 
 /// The elements of an input of integers that are not all known.
-fn open(scope: &Scope<'_>, node: &Node, input: usize) -> Option<(DType, Dims)> {
+fn open(scope: &FoldState<'_>, node: &Node, input: usize) -> Option<(DType, Dims)> {
     let fact = scope.fact(node, input)?.as_tensor()?;
     match &fact.elements {
         Elements::Integers(all) if all.iter().any(|dim| dim.known().is_none()) => {
@@ -60,7 +60,7 @@ fn open(scope: &Scope<'_>, node: &Node, input: usize) -> Option<(DType, Dims)> {
     }
 }
 
-fn reshape(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node) -> Option<Tensor> {
+fn reshape(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, node: &Node) -> Option<Tensor> {
     let (dtype, _) = open(scope, node, 1)?;
     let data = dims_of(scope.fact(node, 0)?)?;
     let result = dims_of(&scope.facts[node.outputs.first().copied().flatten()?.index()])?;
@@ -92,7 +92,7 @@ fn reshape(scope: &Scope<'_>, folder: &mut Folder<'_>, node: &Node) -> Option<Te
     list(dtype, &target)
 }
 
-fn expand(scope: &Scope<'_>, node: &Node) -> Option<Tensor> {
+fn expand(scope: &FoldState<'_>, node: &Node) -> Option<Tensor> {
     let (dtype, wanted) = open(scope, node, 1)?;
     let data = dims_of(scope.fact(node, 0)?)?;
     let behind = wanted.len().checked_sub(data.len());
@@ -104,10 +104,10 @@ fn expand(scope: &Scope<'_>, node: &Node) -> Option<Tensor> {
 }
 
 fn bounds(
-    scope: &Scope<'_>,
-    folder: &mut Folder<'_>,
+    scope: &FoldState<'_>,
+    folder: &mut GraphFolder<'_>,
     node: &Node,
-    places: &Bounds,
+    places: &SliceBounds,
     input: usize,
 ) -> Option<Tensor> {
     let (dtype, wanted) = open(scope, node, input)?;
@@ -136,7 +136,7 @@ fn bounds(
 }
 
 /// A bound of a slice, without the dimension of its axis.
-fn bound(folder: &mut Folder<'_>, dim: Dim, extent: Dim, is_end: bool, dtype: DType) -> Option<i64> {
+fn bound(folder: &mut GraphFolder<'_>, dim: Dim, extent: Dim, is_end: bool, dtype: DType) -> Option<i64> {
     if let Dim::Known(value) = dim {
         return Some(value);
     }

@@ -9,7 +9,7 @@
 use gradus_core::graph::{Graph, Node, Standard};
 use gradus_core::{Class, DType, Number, Tensor};
 
-use super::roles::{Role, role};
+use super::dialect::{Role, role};
 use crate::fact::range_of;
 use crate::operators::{self, Bits, Chance};
 

@@ -7,8 +7,8 @@ use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{DType, Error, Kind, Result};
 
-use super::target::{NONE, Target, V};
 use super::types::exactly;
+use super::writer::{GraphWriter, NONE, NewValue};
 use crate::schema::{Arity, onnx_versions};
 
 /// Inputs that were attributes once: operator, input, attribute, and the first operator set that
@@ -67,9 +67,9 @@ const FROM_THE_FIRST: &[&str] = &[
 /// # Errors
 /// [`Kind::Unsupported`] if there is none.
 pub(crate) fn in_form_of(
-    target: &Target,
+    target: &GraphWriter,
     operator: &str,
-    inputs: &mut Vec<V>,
+    inputs: &mut Vec<NewValue>,
     attributes: &mut Vec<Attribute>,
 ) -> Result<()> {
     let set = target.opset;
