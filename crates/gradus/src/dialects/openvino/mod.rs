@@ -9,6 +9,7 @@ use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Result, Tensor, Value};
 
 use crate::attributes::Attributes;
+use crate::normalize::Form;
 use crate::op::{Compute, EvalContext};
 
 /// Calls a function that standards share with these attributes and inputs.
@@ -34,7 +35,7 @@ pub(crate) fn called_as(
     let attributes: Vec<_> = attributes.into_iter().map(owned).collect();
     let (outputs, frame) = (cx.outputs, cx.frame);
     compute(
-        &Attributes::new(&attributes),
+        &Attributes::new(&attributes, Form::NEWEST),
         &mut EvalContext { inputs: &inputs, operator, outputs, signature: None, frame, run: cx.run },
     )
 }

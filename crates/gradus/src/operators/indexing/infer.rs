@@ -115,22 +115,12 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     sliced(cx, 3, 4)
 }
 
-/// Slices by the bounds that attributes or inputs name; which inputs name axes and steps, standards
+/// Slices by the bounds that inputs name; which inputs name axes and steps, standards
 /// say differently.
 pub(crate) fn sliced(cx: &mut InferContext<'_, '_>, axes_input: usize, steps_input: usize) -> InferResult {
     let dims = cx.dims(0)?;
-    let list =
-        |cx: &mut InferContext<'_, '_>, name: &str, input: usize| -> Result<Option<Dims>, InferError> {
-            Ok(match cx.attributes.ints(name)? {
-                Some(values) => Some(values.iter().map(|&value| Dim::Known(value)).collect()),
-                None => cx.integers(input),
-            })
-        };
-    let (starts, ends) = (list(cx, "starts", 1)?, list(cx, "ends", 2)?);
-    let given = cx.has(axes_input) || cx.attributes.ints("axes")?.is_some();
-    let axes = if given { list(cx, "axes", axes_input)? } else { None };
-    let known = |dims: &Dims| dims.iter().map(|dim| dim.known()).collect::<Option<Vec<_>>>();
-    let axes: Option<Vec<usize>> = match (given, axes.as_ref().and_then(known)) {
+    let (starts, ends) = (cx.integers(1), cx.integers(2));
+    let axes: Option<Vec<usize>> = match (cx.has(axes_input), cx.known_integers(axes_input)) {
         (true, Some(axes)) => Some(cx.axes(&axes, dims.len())?),
         (true, None) => None,
         (false, _) => {
@@ -188,8 +178,7 @@ pub(crate) fn sliced(cx: &mut InferContext<'_, '_>, axes_input: usize, steps_inp
         };
     }
     if elements == Elements::Unknown
-        && let (Some(starts), Some(ends), Some(steps)) =
-            (starts.as_ref().and_then(known), ends.as_ref().and_then(known), steps)
+        && let (Some(starts), Some(ends), Some(steps)) = (cx.known_integers(1), cx.known_integers(2), steps)
     {
         elements = chosen(cx, |dims| {
             let mut indices = indices::all(dims);

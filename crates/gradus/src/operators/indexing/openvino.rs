@@ -17,6 +17,7 @@ use crate::dialects::openvino::{called, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::indexing::infer::{
     chosen, cut, gather_nd, gathered, like_first, sliced, with_elements,
@@ -49,7 +50,7 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = cx.axis(axis, rank)?;
     let mut facts = gathered(cx, axis, batch)?;
     if let [Fact::Tensor(fact)] = &mut facts[..]
-        && cx.node.version.is_some_and(|version| version >= 8)
+        && !cx.attributes.form().is(Older::CheckedIndices)
         && !all_within(cx, axis)?
     {
         fact.elements = Elements::Unknown;
@@ -57,7 +58,7 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
-/// Returns true if all indices are known to be within the axis: since version 8, others give zeros.
+/// Returns true if all indices are known to be within the axis.
 fn all_within(cx: &mut InferContext<'_, '_>, axis: usize) -> Result<bool, InferError> {
     let extent = cx.dims(0)?[axis];
     let Some(indices) = cx.known_integers(1) else { return Ok(false) };
@@ -69,7 +70,7 @@ fn all_within(cx: &mut InferContext<'_, '_>, axis: usize) -> Result<bool, InferE
 pub(crate) fn gather_nd_merged(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut facts = gather_nd(cx)?;
     let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
-    if cx.node.version == Some(5)
+    if cx.attributes.form().is(Older::MergedBatch)
         && batch > 1
         && let [Fact::Tensor(TensorFact { dims: Some(dims), .. })] = &mut facts[..]
         && dims.len() >= batch
@@ -421,7 +422,7 @@ pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
         let chosen = [&position[..batch], &position[axis..behind]].concat();
         let index = match indices::index(numbers[indexing::eval::place_of(&chosen, index_dims)], dims[axis]) {
             Ok(index) => index,
-            Err(_) if cx.since() >= 8 => return Ok((1, 0)),
+            Err(_) if !attributes.form().is(Older::CheckedIndices) => return Ok((1, 0)),
             Err(error) => return Err(error),
         };
         let place = [&position[..axis], &[index], &position[behind..]].concat();
@@ -436,7 +437,7 @@ pub(crate) fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
     let found = indexing::eval::gather_nd(attributes, cx)?;
     let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
     let [Value::Tensor(tensor)] = &found[..] else { return Ok(found) };
-    if cx.since() != 5 || batch < 2 {
+    if !attributes.form().is(Older::MergedBatch) || batch < 2 {
         return Ok(found);
     }
     let (merged, rest) = tensor.shape().dims().split_at(batch);

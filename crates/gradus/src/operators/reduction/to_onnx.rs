@@ -62,13 +62,12 @@ pub(crate) fn greatest(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Resul
     reduce(cx, operator)
 }
 
-/// For truth values, the least is whether all hold. ONNX takes them since operator set 20, before
-/// as numbers.
+/// For truth values, the least is whether all hold. Older operator sets take them as numbers only.
 pub(crate) fn of_truth(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     if cx.may_be_empty(0) {
         cx.edges(caveats::EMPTY);
     }
-    if cx.target.opset >= 20 {
+    if cx.target.admits(operator, DType::Bool) {
         return reduce(cx, operator);
     }
     let Axes::Some(axes) = axes(cx)? else { return Err(not_known("along which axes is reduced")) };
