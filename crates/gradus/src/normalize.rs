@@ -1,8 +1,8 @@
-//! Older versions of operators, read as the newest one.
+//! Operators of any version and spelling, read as ONNX's newest one.
 //!
-//! A row of the table says how older nodes write something that newer ones write differently: an
-//! input that was an attribute, another name, another default, a meaning that is gone. [`Form`]
-//! picks the rows that hold for a version. [`Attributes`] and the contexts apply them, so that
+//! A row of the table says how some nodes write something that the newest ones of ONNX write
+//! differently: an input that was an attribute, another name, another default, a meaning that is
+//! gone. [`Form`] picks the rows that hold for a version. [`Attributes`] and the contexts apply them, so that
 //! inference, evaluation and conversion see the newest form alone; writing an older operator set
 //! reads the same rows the other way round.
 
@@ -14,6 +14,7 @@ use gradus_core::{Result, Tensor};
 use smallvec::SmallVec;
 
 use crate::attributes::Attributes;
+use crate::dialects::openvino::spelling;
 
 /// A difference between some versions of an operator and the newest one.
 #[derive(Debug)]
@@ -53,12 +54,19 @@ pub(crate) enum Older {
 
 /// The versions from `since` up to, but not including, `before` that differ from the newest one.
 #[derive(Debug)]
-struct Row {
+pub(crate) struct Row {
     standard: Standard,
     operators: &'static [&'static str],
     since: i64,
     before: i64,
     change: Change,
+}
+
+impl Row {
+    /// A row that holds for all versions: another standard's spelling.
+    pub(crate) fn always(standard: Standard, operators: &'static [&'static str], change: Change) -> Row {
+        Row { standard, operators, since: 0, before: i64::MAX, change }
+    }
 }
 
 fn onnx(operators: &'static [&'static str], since: i64, before: i64, change: Change) -> Row {
@@ -70,7 +78,8 @@ fn openvino(operators: &'static [&'static str], since: i64, before: i64, change:
 }
 
 #[rustfmt::skip]
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| vec![
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let mut rows = vec![
     onnx(&["ArgMax", "ArgMin"], 1, 12, Change::Default("select_last_index", Content::Int(0))),
     onnx(&["Cast"], 1, 19, Change::Default("saturate", Content::Int(1))),
     onnx(&["Clip"], 1, 11, Change::Input(1, "min")),
@@ -134,7 +143,10 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| vec![
     openvino(&["Gather"], 1, 8, Change::Meaning(Older::CheckedIndices)),
     openvino(&["GatherND"], 1, 8, Change::Meaning(Older::MergedBatch)),
     openvino(&["Interpolate"], 4, 11, Change::Meaning(Older::SizesAndScales)),
-]);
+    ];
+    rows.extend(spelling::rows());
+    rows
+});
 
 /// The rows that hold for one version of an operator.
 #[derive(Clone, Copy, Debug)]
@@ -165,12 +177,10 @@ impl Form {
 
     /// The form that a node has; the newest if its version is not known.
     pub(crate) fn of_node(standard: Standard, node: &Node) -> Form {
-        match node.version {
-            Some(version) if node.operator.domain.is_empty() => {
-                Form::of(standard, &node.operator.name, version)
-            }
-            _ => Form::NEWEST,
+        if !node.operator.domain.is_empty() {
+            return Form::NEWEST;
         }
+        Form::of(standard, &node.operator.name, node.version.unwrap_or(i64::MAX - 1))
     }
 
     /// The differences, each with the first version that does not have it.
@@ -206,6 +216,20 @@ impl Form {
             Change::Default(name, content) if *name == attribute => Some(content),
             _ => None,
         })
+    }
+
+    /// Returns true if an input stands at another index than in the newest form.
+    pub(crate) fn moves_inputs(self) -> bool {
+        self.changes().any(|(change, _)| matches!(change, Change::Index(..)))
+    }
+
+    /// The number of inputs of the newest form, of a node that has so many.
+    pub(crate) fn count_of(self, inputs: usize) -> usize {
+        let moved = self.changes().filter_map(|(change, _)| match change {
+            Change::Index(newest, Some(own)) if *own < inputs => Some(newest + 1),
+            _ => None,
+        });
+        moved.fold(inputs, usize::max)
     }
 
     /// The index at which a node has the input that the newest form has there.

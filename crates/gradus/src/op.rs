@@ -61,16 +61,19 @@ struct FunctionOp {
     compute: Compute,
 }
 
-/// An operator of a node that has some inputs as attributes.
+/// An operator of a node whose inputs stand elsewhere than in the newest form.
 #[derive(Debug)]
-struct WithFormerInputs {
+struct WithInputs {
     op: Box<dyn Op>,
+    form: Form,
+    /// Inputs that the node has as attributes.
     former: Vec<(usize, Value)>,
 }
 
-impl Op for WithFormerInputs {
+impl Op for WithInputs {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-        let mut inputs = cx.inputs.to_vec();
+        let given = |input| cx.inputs.get(self.form.index_of(input)?).copied().flatten();
+        let mut inputs: Vec<_> = (0..self.form.count_of(cx.inputs.len())).map(given).collect();
         for (index, value) in &self.former {
             inputs.resize(inputs.len().max(index + 1), None);
             inputs[*index] = Some(value);
@@ -82,12 +85,12 @@ impl Op for WithFormerInputs {
 /// The operator of a node in its newest form, by the row of its operator.
 pub(crate) fn build(cx: &BuildContext<'_>, eval: Eval) -> Result<Box<dyn Op>> {
     let op = build_newest(cx, eval)?;
-    let former = former_inputs(&cx.attributes)?;
-    if former.is_empty() {
+    let (form, former) = (cx.attributes.form(), former_inputs(&cx.attributes)?);
+    if former.is_empty() && !form.moves_inputs() {
         return Ok(op);
     }
     let former = former.into_iter().map(|(index, tensor)| (index, tensor.into())).collect();
-    Ok(Box::new(WithFormerInputs { op, former }))
+    Ok(Box::new(WithInputs { op, form, former }))
 }
 
 fn build_newest(cx: &BuildContext<'_>, eval: Eval) -> Result<Box<dyn Op>> {

@@ -93,7 +93,8 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
 
     fn id(&self, input: usize) -> Result<ValueId> {
         let missing = || Error::new(Kind::Graph, format!("input {input} is missing"));
-        self.node.inputs.get(input).copied().flatten().ok_or_else(missing)
+        let index = self.attributes.form().index_of(input);
+        index.and_then(|index| self.node.inputs.get(index).copied().flatten()).ok_or_else(missing)
     }
 
     /// An input.

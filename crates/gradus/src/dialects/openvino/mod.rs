@@ -5,6 +5,8 @@
 //! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where
 //! they are silent.
 
+pub(crate) mod spelling;
+
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Result, Tensor, Value};
 

@@ -112,15 +112,11 @@ pub(crate) fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim,
 }
 
 pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
-    sliced(cx, 3, 4)
-}
-
-/// Slices by the bounds that inputs name; which inputs name axes and steps, standards
-/// say differently.
-pub(crate) fn sliced(cx: &mut InferContext<'_, '_>, axes_input: usize, steps_input: usize) -> InferResult {
+    const AXES: usize = 3;
+    const STEPS: usize = 4;
     let dims = cx.dims(0)?;
     let (starts, ends) = (cx.integers(1), cx.integers(2));
-    let axes: Option<Vec<usize>> = match (cx.has(axes_input), cx.known_integers(axes_input)) {
+    let axes: Option<Vec<usize>> = match (cx.has(AXES), cx.known_integers(AXES)) {
         (true, Some(axes)) => Some(cx.axes(&axes, dims.len())?),
         (true, None) => None,
         (false, _) => {
@@ -134,7 +130,7 @@ pub(crate) fn sliced(cx: &mut InferContext<'_, '_>, axes_input: usize, steps_inp
             dims.iter().map(|&dim| shorter(cx, dim, "the axes are not known before the run")).collect();
         return like_first(cx, all);
     };
-    let steps = if cx.has(steps_input) { cx.known_integers(steps_input) } else { Some(vec![1; axes.len()]) };
+    let steps = if cx.has(STEPS) { cx.known_integers(STEPS) } else { Some(vec![1; axes.len()]) };
     let counts = [starts.as_ref().map(|all| all.len()), ends.as_ref().map(|all| all.len())];
     let mut counts = counts.into_iter().chain([steps.as_ref().map(Vec::len)]).flatten();
     if let Some(count) = counts.find(|&count| count != axes.len()) {

@@ -4,7 +4,6 @@
 //! |---|---|---|
 //! | `Gather` | `Gather` | the axis is an input; `batch_dims`; since version 8, an index out of range gives zeros |
 //! | `GatherND` | `GatherND` | version 5 makes one axis of those of the batch |
-//! | `Slice` | `Slice` | steps come before axes |
 //! | `StridedSlice` | `Slice` | masks: bounds to ignore, axes that are new, go, or stand for all that are left |
 //! | `Split`, `VariadicSplit` | `Split` | the axis is an input; one length may be -1 |
 
@@ -19,9 +18,7 @@ use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::op::EvalContext;
-use crate::operators::indexing::infer::{
-    chosen, cut, gather_nd, gathered, like_first, sliced, with_elements,
-};
+use crate::operators::indexing::infer::{chosen, cut, gather_nd, gathered, like_first, with_elements};
 use crate::operators::layout::infer::parts_of;
 use crate::operators::layout::openvino::rank_of;
 use crate::operators::nn::infer::of;
@@ -445,11 +442,6 @@ pub(crate) fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
     Ok(vec![tensor.reshaped(Shape::new(dims)?)?.into()])
 }
 
-pub(crate) fn run_slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let inputs = [0, 1, 2, 4, 3].map(|index| input(cx, index));
-    called(cx, indexing::eval::slice, Vec::new(), &inputs)
-}
-
 pub(crate) fn run_strided_slice(
     attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
@@ -640,10 +632,6 @@ pub(crate) fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(1)?;
     like_first(cx, dims)
-}
-
-pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
-    sliced(cx, 4, 3)
 }
 
 pub(crate) fn embedding_bag_offsets(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -277,13 +277,13 @@ pub(crate) fn gather_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<New
 
 pub(crate) fn slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    let [starts, ends, steps] = [1, 2, 3].map(|input| cx.whole_list(input));
-    let axes = match cx.known_integers(4)? {
+    let [starts, ends, steps] = [1, 2, 4].map(|input| cx.whole_list(input));
+    let axes = match cx.known_integers(3)? {
         Some(axes) => {
             let axes = cx.axes_in_set("Slice", axes, cx.rank_if_known(0))?;
             cx.list(&axes)
         }
-        None if cx.has(4) => cx.whole_list(4)?,
+        None if cx.has(3) => cx.whole_list(3)?,
         None => NONE,
     };
     Ok(vec![cx.put("Slice", &[x, starts?, ends?, axes, steps?], &[])?])

@@ -16,13 +16,11 @@ use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::layout::infer::named_axes;
 
-pub(crate) fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
-    reduced(cx, cx.attributes.flag("keepdims", true)?, cx.attributes.flag("noop_with_empty_axes", false)?)
-}
-
 /// Along the axes that the second input names; if none is named, along all or none
 /// of them.
-pub(crate) fn reduced(cx: &mut InferContext<'_, '_>, keep: bool, empty_is_none: bool) -> InferResult {
+pub(crate) fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let keep = cx.attributes.flag("keepdims", true)?;
+    let empty_is_none = cx.attributes.flag("noop_with_empty_axes", false)?;
     let dims = cx.dims(0)?;
     let axes = match named_axes(cx) {
         Ok(axes) => axes,
