@@ -212,7 +212,7 @@ impl InferContext<'_, '_> {
         match self.elements(input) {
             Elements::Fractions(all) => Some(all),
             Elements::Known(tensor) if tensor.len() <= 64 => {
-                tensor.numbers().ok()?.map(operators::elementwise::infer::fraction_of).collect()
+                tensor.numbers().ok()?.map(operators::elementwise::symbolic::fraction_of).collect()
             }
             _ => None,
         }
