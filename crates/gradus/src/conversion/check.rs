@@ -4,7 +4,7 @@
 use gradus_core::graph::{self, Graph, Standard};
 use gradus_core::{Error, Kind, Result};
 
-use super::types::told;
+use super::types::declared;
 use crate::fact::Fact;
 use crate::infer::{InferOptions, SubgraphFacts};
 use crate::model::Model;
@@ -27,7 +27,7 @@ pub(crate) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
         let mut source = model.source().clone();
         source.graph.declare(&mut |place, id| {
             let facts = if place.is_empty() { Some(facts.as_slice()) } else { bodies.get(place) };
-            told(facts?.get(id.index())?)
+            declared(facts?.get(id.index())?)
         });
         model = Model::from_source(source);
     }

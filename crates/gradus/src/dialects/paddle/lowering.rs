@@ -299,7 +299,7 @@ pub(crate) fn infer(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// An axis counted from the first.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
-    crate::operators::indices::axis(axis, rank)
+    operators::indices::axis(axis, rank)
 }
 
 /// An attribute of ONNX.

@@ -289,11 +289,9 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::log)
         .build(elementwise::openvino::floats)
         .converts("Log", "rounding", |cx| cx.function("Log")),
-    openvino("LogSoftmax").infer(elementwise::infer::same).eval(nn::eval::log_softmax).converts(
-        "LogSoftmax",
-        "rounding",
-        |cx| nn::to_onnx::softmax(cx, "LogSoftmax"),
-    ),
+    openvino("LogSoftmax")
+        .infer(elementwise::infer::same)
+        .converts("LogSoftmax", "rounding", |cx| nn::to_onnx::softmax(cx, "LogSoftmax")),
     openvino("LogicalAnd")
         .meaning("And")
         .infer(elementwise::openvino::compare)
@@ -555,11 +553,9 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .role(Role::Slice),
     openvino("SliceScatter").infer(elementwise::infer::same),
-    openvino("SoftMax").infer(elementwise::infer::same).eval(nn::eval::softmax).converts(
-        "Softmax",
-        "rounding",
-        |cx| nn::to_onnx::softmax(cx, "Softmax"),
-    ),
+    openvino("SoftMax")
+        .infer(elementwise::infer::same)
+        .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax")),
     openvino("SoftPlus")
         .infer(elementwise::infer::same)
         .converts("Softplus", "rounding", |cx| cx.function("Softplus")),
