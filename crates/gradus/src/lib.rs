@@ -28,9 +28,11 @@ pub mod files;
 pub mod fold;
 pub mod infer;
 mod model;
-pub mod op;
+mod op;
+mod operator;
 pub mod operators;
 mod program;
+mod run;
 mod save;
 pub mod schema;
 
@@ -49,8 +51,10 @@ pub use gradus_kernels::{
 };
 pub use gradus_profiles as profiles;
 pub use gradus_sequences as seq;
-pub use model::Model;
+pub use model::{Model, OpenOptions};
+pub use operator::{Call, Operator};
 pub use program::RunOptions;
+pub use run::{Outputs, Program};
 
 /// The example of the README must compile.
 #[cfg(doctest)]

@@ -145,12 +145,10 @@ enum DimJson {
 }
 
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
-    let options = InferOptions {
-        dims: given::dims(&args.dims)?,
-        inputs: given::shapes(&args.input_shapes)?,
-        ignore_declared: args.ignore_declared,
-        ..InferOptions::default()
-    };
+    let mut options = InferOptions::default();
+    options.dims = given::dims(&args.dims)?;
+    options.inputs = given::shapes(&args.input_shapes)?;
+    options.ignore_declared = args.ignore_declared;
     if args.why.is_some() && args.models.len() > 1 {
         return Err(
             Error::new(Kind::Usage, "--why explains a value of one model, but there are several").into()
@@ -164,7 +162,7 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
 
 /// Infers one model and prints the result.
 fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let model = Model::open(path, &options.limits)?;
+    let model = Model::open(path)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
     if let Some(to) = &args.output {
         let edit = model.declared(&inference, options).map_err(|error| error.in_file(path.display()))?;

@@ -18,6 +18,7 @@ use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
 use crate::op::EvalContext;
+use crate::operator::Operator;
 use crate::operators::{Chance, Row};
 use crate::program::{Compiler, RunOptions, RunState};
 use crate::schema::{Arity, Signature};
@@ -131,6 +132,7 @@ pub(crate) struct Pass<'m> {
     pub(crate) symbols: Symbols,
     pub(super) standard: Standard,
     functions: &'m [Function],
+    pub(super) operators: &'m [Arc<dyn Operator>],
     use_declared: bool,
     pub(super) cautious: bool,
     /// True if inputs that have a default have that.
@@ -173,11 +175,12 @@ impl<'m> Pass<'m> {
             symbols: Symbols::default(),
             standard,
             functions,
+            operators: &[],
             use_declared: !options.ignore_declared,
             cautious: options.cautious,
             fixed_defaults: true,
             most_bytes: options.most_bytes,
-            limits: options.limits,
+            limits: options.limits.unwrap_or_default(),
             resolved: HashMap::new(),
             lists: HashSet::new(),
             assumptions: Vec::new(),
@@ -265,6 +268,7 @@ impl<'m> Pass<'m> {
             InferContext { pass: self, frame, node, index, row, operator, attributes, version, depends };
         let result = match resolved {
             Resolved::Function(function) => cx.call(function),
+            Resolved::Registered(operator) => cx.registered(operator),
             Resolved::Rule { rule, .. } => checked.and_then(|()| rule(&mut cx)),
             Resolved::None(reason) => Err(InferError::Unknown(None, reason.into())),
         };
@@ -352,7 +356,7 @@ impl<'m> Pass<'m> {
         if plain && let Some(resolved) = self.resolved.get(&key) {
             return *resolved;
         }
-        let resolved = resolve(self.standard, self.functions, node);
+        let resolved = resolve(self.standard, self.functions, self.operators, node);
         // Names of a model are kept as long as the model is, so their addresses stand for them.
         if plain {
             self.resolved.insert(key, resolved);
@@ -429,8 +433,10 @@ impl<'m> Pass<'m> {
 
     /// Evaluates a node of which all inputs are constants.
     fn evaluated(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, resolved: &Resolved<'m>) {
-        let &Resolved::Rule { row, signature: Some(signature), evaluates: true, .. } = resolved else {
-            return;
+        let signature = match resolved {
+            Resolved::Rule { signature: Some(signature), evaluates: true, .. } => Some(*signature),
+            Resolved::Registered(_) => None,
+            _ => return,
         };
         if node.graphs().next().is_some() {
             return;
@@ -464,18 +470,25 @@ impl<'m> Pass<'m> {
             inputs.push(value);
         }
         // Results may take a few times the bytes while they are made.
-        let limits = Limits { max_bytes: self.most_bytes.saturating_mul(2), max_steps: 1, ..self.limits };
-        let options = RunOptions { limits, ..RunOptions::default() };
+        let mut limits = self.limits;
+        (limits.max_bytes, limits.max_steps) = (self.most_bytes.saturating_mul(2), 1);
+        let options = RunOptions { limits: Some(limits), ..RunOptions::default() };
         let compiler = Compiler::plain(self.standard, options).with_parameters(frame.parameters.clone());
         let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
         let evaluate = || {
-            let op = compiler.build(node, signature, row)?;
-            signature.check_inputs(&inputs)?;
+            let op = match (resolved, signature) {
+                (Resolved::Rule { row, .. }, Some(signature)) => {
+                    signature.check_inputs(&inputs)?;
+                    compiler.build(node, signature, row)?
+                }
+                (Resolved::Registered(operator), _) => compiler.registered(operator, node),
+                _ => return Ok(Vec::new()),
+            };
             op.eval(&mut EvalContext {
                 inputs: &inputs,
                 operator: "",
                 outputs: node.outputs.len(),
-                signature: Some(signature),
+                signature,
                 frame: &[],
                 run: &mut RunState::new(&options),
             })
