@@ -28,6 +28,7 @@ pub mod files;
 pub mod fold;
 pub mod infer;
 mod model;
+mod normalize;
 mod op;
 mod operator;
 pub mod operators;

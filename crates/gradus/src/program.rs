@@ -18,6 +18,7 @@ use gradus_core::{Error, Kind, Limits, Result, Value};
 use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
+use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operator::{self, Call, Operator};
 use crate::operators::{self, Row};
@@ -110,7 +111,8 @@ impl<'a> Compiler<'a> {
         signature: &'static Signature,
         row: &'static Row,
     ) -> Result<Box<dyn Op>> {
-        let attributes = Attributes::with_parameters(&node.attributes, self.parameters.clone());
+        let form = Form::of_node(self.standard, node);
+        let attributes = Attributes::new(&node.attributes, form).with_parameters(self.parameters.clone());
         attributes.check(signature.name, signature.attributes, self.standard)?;
         let cx = BuildContext { node, row, signature, attributes, compiler: self };
         if let Some(build) = row.body.filter(|_| self.options.expand_functions) {
@@ -231,7 +233,8 @@ impl<'a> Compiler<'a> {
 
     fn call(&self, number: usize, node: &Node) -> Result<FunctionCall> {
         let function = &self.functions[number];
-        let attributes = Attributes::with_parameters(&node.attributes, self.parameters.clone());
+        let attributes =
+            Attributes::new(&node.attributes, Form::NEWEST).with_parameters(self.parameters.clone());
         let mut parameters = HashMap::new();
         for (name, default) in &function.attributes {
             let given = attributes.get(name);
@@ -273,7 +276,8 @@ impl<'a> Compiler<'a> {
 
     /// The operator of a node that an [`Operator`] evaluates.
     pub(crate) fn registered(&self, operator: &Arc<dyn Operator>, node: &Node) -> Box<dyn Op> {
-        let attributes = Attributes::with_parameters(&node.attributes, self.parameters.clone());
+        let attributes =
+            Attributes::new(&node.attributes, Form::NEWEST).with_parameters(self.parameters.clone());
         Box::new(RegisteredOp { operator: operator.clone(), attributes: attributes.owned() })
     }
 }
@@ -477,7 +481,7 @@ struct RegisteredOp {
 
 impl Op for RegisteredOp {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-        let call = Call { attributes: Attributes::new(&self.attributes), outputs: cx.outputs };
+        let call = Call { attributes: Attributes::new(&self.attributes, Form::NEWEST), outputs: cx.outputs };
         self.operator.eval(&call, cx.inputs)
     }
 }

@@ -8,7 +8,7 @@ use super::types::told;
 use crate::fact::Fact;
 use crate::infer::{InferOptions, SubgraphFacts};
 use crate::model::{Model, OpenOptions};
-use crate::schema::{Signature, onnx_versions};
+use crate::schema::{Signature, in_set, onnx_versions};
 
 /// Checks a converted model; `lenient` says that its source was wrong already. Of OpenVINO's, whose
 /// format has no other place for them, types of all values are declared.
@@ -42,7 +42,7 @@ fn types(
     for (index, node) in graph.nodes().iter().enumerate() {
         let version = node.version.unwrap_or(0);
         let versions = onnx_versions("", &node.operator.name);
-        let Some(signature) = versions.iter().rfind(|signature| signature.since <= version) else { continue };
+        let Some(signature) = in_set(versions, version) else { continue };
         for (input, id) in node.inputs.iter().enumerate() {
             let dtype = id.and_then(|id| facts[id.index()].as_tensor()?.dtype);
             let param = Signature::param(signature.inputs, input);

@@ -14,6 +14,7 @@ use super::shape_source::{Extents, InputPart};
 use super::{GraphFolder, dialect, inline, shape_source};
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
+use crate::normalize::has_default_inputs;
 
 /// An edit while it is made.
 pub(super) struct FoldWriter<'s, 'm> {
@@ -287,7 +288,7 @@ impl FoldWriter<'_, '_> {
         folder.report.constants += 1;
         folder.report.constant_bytes += gradus_core::convert::u64_of(tensor.byte_len());
         // For old files of ONNX, initializers must be inputs.
-        if folder.model.has_defaults() || self.scope.standard == Standard::OpenVino {
+        if has_default_inputs(folder.model.source()) || self.scope.standard == Standard::OpenVino {
             self.edit.constants.push((name.clone(), tensor.clone()));
         } else {
             if folder.declare {

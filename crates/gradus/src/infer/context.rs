@@ -6,8 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::{Function, Graph, Node, Ports};
+use gradus_core::graph::{Function, Graph, Node, Ports, ValueId};
 use gradus_core::{DType, Error, Kind, Tensor};
+use smallvec::SmallVec;
 
 use super::pass::{GraphFacts, Inner, Pass, Visit, label};
 use super::rules::InferResult;
@@ -55,9 +56,8 @@ pub(crate) struct InferContext<'p, 'm> {
     pub(crate) operator: &'m str,
     /// The attributes of the node.
     pub(crate) attributes: Attributes<'m>,
-    /// The first version of the operator set that has the operator in this form; 0 if that is not
-    /// known.
-    pub(crate) version: i64,
+    /// Facts about inputs that the node has as attributes.
+    pub(super) former: SmallVec<[(usize, Fact); 1]>,
     /// True if what the node computes depends on what inputs hold.
     pub(super) depends: bool,
 }
@@ -69,16 +69,25 @@ impl InferContext<'_, '_> {
         self.node.inputs.len()
     }
 
+    /// The value that is an input in the newest form of the operator.
+    fn id(&self, input: usize) -> Option<ValueId> {
+        self.node.inputs.get(self.attributes.form().index_of(input)?).copied().flatten()
+    }
+
+    fn former(&self, input: usize) -> Option<&Fact> {
+        self.former.iter().find(|(index, _)| *index == input).map(|(_, fact)| fact)
+    }
+
     /// Returns true if an input is given.
     pub(crate) fn has(&self, input: usize) -> bool {
-        self.node.inputs.get(input).is_some_and(Option::is_some)
+        self.id(input).is_some() || self.former(input).is_some()
     }
 
     /// Facts about an input; nothing of one that is missing.
     pub(crate) fn fact(&self, input: usize) -> &Fact {
-        match self.node.inputs.get(input).copied().flatten() {
+        match self.id(input) {
             Some(id) => &self.frame.facts[id.index()],
-            None => &Fact::Unknown,
+            None => self.former(input).unwrap_or(&Fact::Unknown),
         }
     }
 
@@ -89,7 +98,7 @@ impl InferContext<'_, '_> {
     }
 
     fn read(&mut self, input: usize) {
-        if let Some(id) = self.node.inputs.get(input).copied().flatten() {
+        if let Some(id) = self.id(input) {
             self.pass.read(self.frame, id);
         }
     }

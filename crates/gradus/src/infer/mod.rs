@@ -34,6 +34,7 @@ pub(crate) use rules::{InferResult, Rule};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
+use crate::normalize::has_default_inputs;
 use pass::Pass;
 
 /// The facts that are given before inference.
@@ -178,7 +179,7 @@ impl Model {
             pass.symbols.fix(name, *value);
         }
         fix_symbols(&mut pass, graph, options)?;
-        let overridable = self.has_defaults();
+        let overridable = has_default_inputs(source);
         pass.fixed_defaults = !(options.cautious && overridable);
         let facts = graph.inputs().iter().map(|&id| input_fact(&mut pass, graph, id, options, overridable));
         let facts = facts.collect::<Vec<_>>();
@@ -200,14 +201,6 @@ impl Model {
             problems: pass.problems,
             bodies: pass.bodies,
         })
-    }
-}
-
-impl Model {
-    /// Returns true if inputs that are constants as well may be given other values. Old ONNX models
-    /// list all constants as inputs.
-    pub(crate) fn has_defaults(&self) -> bool {
-        self.source().standard == Standard::Onnx && self.source().format_version >= 4
     }
 }
 

@@ -48,16 +48,14 @@ pub(crate) fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
 }
 
-/// The dimensions that all inputs from one on broadcast to; of versions before 7, those of the
-/// first.
+/// The dimensions that all inputs from one on broadcast to; those of the first where the
+/// attribute `broadcast` says how the second is brought to its shape.
 pub(crate) fn broadcast_inputs(cx: &mut InferContext<'_, '_>, first: usize) -> Result<Vec<Dim>, InferError> {
     // OpenVINO says it by node.
     if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
         return Ok(cx.dims(first)?.to_vec());
     }
-    let variadic = matches!(cx.operator, "Min" | "Max" | "Mean" | "Sum");
-    let legacy = if variadic { 8 } else { 7 };
-    if (1..legacy).contains(&cx.version) {
+    if cx.attributes.int("broadcast")?.is_some() {
         return Ok(cx.dims(first)?.to_vec());
     }
     let all = (first..cx.count()).map(|input| cx.dims(input)).collect::<Result<Vec<_>, _>>()?;
@@ -384,7 +382,7 @@ pub(crate) fn binary(cx: &mut InferContext<'_, '_>) -> InferResult {
 fn binary_elements(cx: &mut InferContext<'_, '_>, dims: &[Dim]) -> Option<Elements> {
     let dtype = cx.dtype(0)?;
     let name = cx.operator;
-    if (1..7).contains(&cx.version) {
+    if cx.attributes.get("broadcast").is_some() {
         return None;
     }
     if dtype.is_float() {
