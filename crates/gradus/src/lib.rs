@@ -39,11 +39,15 @@ pub mod schema;
 
 pub use dim::Dim;
 pub use fact::{Fact, TensorFact};
+pub use gradus_core::convert::Rules;
 pub use gradus_core::tensor::byte_len as tensor_bytes;
 pub use gradus_core::{
-    Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, convert,
-    dispatch, display, element, error, graph, text,
+    Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, element,
+    error, graph,
 };
+// The command line and the Python package use these; they may change in any version.
+#[doc(hidden)]
+pub use gradus_core::{convert, dispatch, display, text};
 pub use gradus_formats as formats;
 pub use gradus_gpu as gpu;
 pub use gradus_kernels::{

@@ -182,7 +182,7 @@ impl Model {
         options.declare = declare;
         let folded = py.detach(|| {
             let model = self.read()?;
-            let Folded { edit, report } = model.fold(&options)?;
+            let Folded { edit, report, .. } = model.fold(&options)?;
             let after = model.edited(&edit)?;
             let mut given = InferOptions::default();
             given.dims = options.dims.clone();
@@ -202,7 +202,7 @@ impl Model {
         told.set_item("kept", kept.collect::<Vec<_>>())?;
         let problems: Vec<_> = report.problems.iter().map(|p| (&p.place, &p.message)).collect();
         told.set_item("problems", problems)?;
-        told.set_item("verified", verified.map(|Verified { bindings, values }| (bindings, values)))?;
+        told.set_item("verified", verified.map(|Verified { bindings, values, .. }| (bindings, values)))?;
         Ok((Model::of(after), told))
     }
 
@@ -228,7 +228,7 @@ impl Model {
         options.opset = opset;
         options.dims = numbers(Some(dims))?;
         let converted = py.detach(|| self.read()?.convert(standard, &options));
-        let Converted { model, report } = converted.map_err(|error| self.in_file(error)).or_raise()?;
+        let Converted { model, report, .. } = converted.map_err(|error| self.in_file(error)).or_raise()?;
         let told = PyDict::new(py);
         told.set_item("nodes", report.nodes)?;
         let notes =

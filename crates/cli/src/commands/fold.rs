@@ -147,7 +147,7 @@ fn json<'a>(
         problems: problems
             .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
             .collect(),
-        verified: verified.map(|Verified { bindings, values }| VerifiedJson { bindings, values }),
+        verified: verified.map(|Verified { bindings, values, .. }| VerifiedJson { bindings, values }),
     }
 }
 
@@ -193,7 +193,7 @@ fn text(
     for problem in &report.problems {
         let _ = writeln!(out, "problem: {}", escaped(&format!("{}: {}", problem.place, problem.message)));
     }
-    if let Some(Verified { bindings, values }) = verified {
+    if let Some(Verified { bindings, values, .. }) = verified {
         let _ = writeln!(
             out,
             "\nverified: {values} values are the same before and after, under {bindings} random bindings"

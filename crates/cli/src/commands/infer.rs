@@ -227,7 +227,7 @@ fn type_name(fact: &Fact) -> Option<Cow<'static, str>> {
             Some(format!("sequence of {}", list.each.dtype().map_or("?", DType::name)).into())
         }
         Fact::Optional(optional) => Some(format!("optional {}", type_name(&optional.value)?).into()),
-        Fact::Unknown => None,
+        _ => None,
     }
 }
 
@@ -320,7 +320,7 @@ fn row(inference: &Inference, name: &str, fact: &Fact, bytes: Option<Dim>) -> [S
             None => "[...]".to_owned(),
         },
         Fact::Sequence(_) | Fact::Optional(_) => inference.describe(fact),
-        Fact::Unknown => "?".to_owned(),
+        _ => "?".to_owned(),
     };
     let bytes = bytes.map_or_else(String::new, |bytes| inference.symbols().print(bytes).to_string());
     [name.to_owned(), type_name(fact).map_or_else(|| "?".to_owned(), Cow::into_owned), shape, bytes]

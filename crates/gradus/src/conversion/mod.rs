@@ -60,6 +60,7 @@ pub struct ConvertOptions {
 
 /// A converted model.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Converted {
     /// The model, made in memory.
     pub model: Model,

@@ -75,6 +75,7 @@ impl Default for FoldOptions {
 
 /// A folded model: what changes, and what is to be said of it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Folded {
     /// The main graph as it is to be written.
     pub edit: Edit,

@@ -27,6 +27,7 @@ use crate::schema::{Arity, Signature};
 /// A condition under which the facts hold: the sentence says it, the node is where it was
 /// assumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Assumption {
     /// `seq_a == seq_b`.
     pub text: String,
@@ -36,6 +37,7 @@ pub struct Assumption {
 
 /// Errors in the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The kind of the problem.
     pub kind: Kind,
@@ -58,6 +60,7 @@ pub type SubgraphPath = Arc<[(usize, usize)]>;
 
 /// The facts about a subgraph.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Subgraph {
     /// The nodes around it and the attribute that holds it.
     pub path: String,
