@@ -47,6 +47,7 @@ const USUAL_OPSET: i64 = 21;
 
 /// How a model is converted.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ConvertOptions {
     /// To ONNX: the version of the operator set. If nothing is said, one that most runtimes have,
     /// or the newest where that keeps the meaning of more nodes.
@@ -57,6 +58,7 @@ pub struct ConvertOptions {
 
 /// A converted model.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Converted {
     /// The model, made in memory.
     pub model: Model,
@@ -76,7 +78,7 @@ impl Model {
     /// ```
     /// use gradus::conversion::ConvertOptions;
     /// use gradus::graph::Standard;
-    /// let model = gradus::Model::open("../../examples/positions.onnx", &Default::default())?;
+    /// let model = gradus::Model::open("../../examples/positions.onnx")?;
     /// let converted = model.convert(Standard::OpenVino, &ConvertOptions::default())?;
     /// let operators: Vec<_> = converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
     /// assert!(operators.contains(&"ShapeOf") && operators.contains(&"Range"));
@@ -150,7 +152,7 @@ impl Model {
             model.format_version = IR_VERSION;
         }
         model.graph = target.finish(source.graph.name(), false)?;
-        let model = check::checked(model, !problems.is_empty())?;
+        let model = check::checked(model, self.options(), !problems.is_empty())?;
         Ok(Converted { model: model.converted_from(self), report: conversion.report })
     }
 }

@@ -6,6 +6,7 @@ use gradus_core::{Error, Kind};
 
 /// How a converted node is to the one that it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Exactness {
     /// The same bits, by the texts of both standards, for all that the source gives a meaning to.
     Exact,
@@ -35,6 +36,7 @@ impl fmt::Display for Exactness {
 
 /// Where the meaning of a node is not kept bit for bit.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Note {
     /// The node, after those around it: `node "pos"`.
     pub place: String,
@@ -48,6 +50,7 @@ pub struct Note {
 
 /// The outcome for a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConversionReport {
     /// Nodes that were converted, those of subgraphs included.
     pub nodes: usize,

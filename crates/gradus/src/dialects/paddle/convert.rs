@@ -18,7 +18,6 @@ use crate::dialects::paddle::lowered;
 use crate::fact::Fact;
 use crate::model::Model;
 use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
-use crate::program::RunOptions;
 
 fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
     (0..cx.count()).map(|input| cx.has(input).then(|| cx.fact(input).clone())).collect()
@@ -211,9 +210,8 @@ fn computed(cx: &ConvertContext<'_, '_>, dtype: DType) -> Result<Option<Tensor>>
     builder.output("output");
     let mut alone = graph::Model::new(Standard::Paddle);
     alone.graph = builder.finish()?;
-    let results = Model::from_source(alone).run(&HashMap::new(), &[], &RunOptions::default())?;
-    let (_, value) = results.first().ok_or_else(|| cannot("the sequence has no output"))?;
-    value.tensor().cloned().map(Some)
+    let outputs = Model::from_source(alone).run::<&str, Tensor>([])?;
+    outputs["output"].tensor().cloned().map(Some)
 }
 
 /// A sequence. What is known becomes the constant that it is, bit for bit; otherwise it is computed

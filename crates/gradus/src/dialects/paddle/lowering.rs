@@ -13,7 +13,7 @@ use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::{self, Row};
-use crate::program::{Compiler, Program, RunOptions};
+use crate::program::{Compiler, GraphProgram, RunOptions};
 
 /// Writes the graph of a node; gives the values that are the node's outputs.
 pub(crate) type Lower = fn(&mut Lowering<'_>) -> Result<Vec<LoweredValue>>;
@@ -252,7 +252,7 @@ struct Lowered {
     lower: Lower,
     options: RunOptions,
     /// The last graph, and what was known of the inputs that it was written for.
-    last: Mutex<Option<(Inputs, Arc<Program>)>>,
+    last: Mutex<Option<(Inputs, Arc<GraphProgram>)>>,
 }
 
 /// Builds the operator that runs the graph.
@@ -263,7 +263,7 @@ pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
 }
 
 impl Lowered {
-    fn program(&self, inputs: Inputs) -> Result<Arc<Program>> {
+    fn program(&self, inputs: Inputs) -> Result<Arc<GraphProgram>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, program)) = &*last
             && *of == inputs
