@@ -5,7 +5,7 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::op::EvalContext;
-use crate::operators::indices;
+use crate::operators::indices::{self, Along};
 
 pub(crate) fn wrong(kind: Kind, message: impl Into<String>) -> Error {
     Error::new(kind, message)
@@ -24,8 +24,8 @@ pub(crate) fn one(tensor: Tensor) -> Result<Vec<Value>> {
 }
 
 /// The first input's elements at places along each axis.
-pub(crate) fn chosen(cx: &EvalContext<'_>, data: &Tensor, indices: &[Vec<usize>]) -> Result<Tensor> {
-    let dims: Vec<_> = indices.iter().map(Vec::len).collect();
+pub(crate) fn chosen(cx: &EvalContext<'_>, data: &Tensor, indices: &[Along]) -> Result<Tensor> {
+    let dims: Vec<_> = indices.iter().map(Along::len).collect();
     let shape = allowed(cx, data.dtype(), &dims)?;
     data.picked(shape, &indices::chosen(data.shape().dims(), indices))
 }

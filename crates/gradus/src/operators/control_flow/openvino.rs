@@ -17,6 +17,7 @@ use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{self, InferContext, InferError, InferResult, Visit};
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::control_flow::infer::{all_runs, last, outside};
+use crate::operators::indices::Along;
 use crate::operators::layout::eval::joined as put_together;
 use crate::operators::{indices, output};
 use crate::program::GraphProgram;
@@ -32,7 +33,9 @@ fn one_branch(cx: &mut InferContext<'_, '_>, which: &str, how: Visit) -> InferRe
     let values = cx.inner(&body, inputs, how)?;
     let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
     for port in &ports.outputs {
-        facts[port.outer] = values[port.inner].clone();
+        if let (Some(fact), Some(value)) = (facts.get_mut(port.outer), values.get(port.inner)) {
+            fact.clone_from(value);
+        }
     }
     Ok(facts)
 }
@@ -174,7 +177,9 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
                 slices.map_or(Ok(one.clone()), |slices| joined(cx, &one, shown, slices.axis))?
             }
         };
-        facts[port.outer] = fact;
+        if let Some(slot) = facts.get_mut(port.outer) {
+            *slot = fact;
+        }
     }
     Ok(facts)
 }
@@ -244,10 +249,11 @@ fn unrolled(
     let last = rows.last()?;
     let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
     for port in &ports.outputs {
-        facts[port.outer] = match port.slices {
+        let fact = match port.slices {
             None => last.get(port.inner)?.clone(),
             Some(slices) => stretched(cx, &rows, port.inner, slices.axis)?,
         };
+        *facts.get_mut(port.outer)? = fact;
     }
     Some(facts)
 }
@@ -375,6 +381,7 @@ impl Repeat {
         each.map(|(port, slices)| {
             let tensor = cx.tensor(port.outer)?;
             let axis = indices::axis(slices.axis, tensor.shape().rank())?;
+            cx.reserve(convert::product(tensor.shape()[axis], 4 * size_of::<usize>()))?;
             let parts = parts(tensor.shape()[axis], &slices)?;
             Ok(Sliced { input: port.inner, tensor, axis, parts })
         })
@@ -486,7 +493,7 @@ impl Op for Repeat {
                 let part =
                     part.ok_or_else(|| Error::new(Kind::Shape, format!("there is no slice for run {run}")))?;
                 let mut indices = indices::all(tensor.shape().dims());
-                indices[*axis].clone_from(part);
+                indices[*axis] = Along::List(part.clone());
                 inputs[*input] = Some(output::chosen(cx, tensor, &indices)?.into());
             }
             if let Some(input) = ports.iteration {
