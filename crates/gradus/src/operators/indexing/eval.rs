@@ -32,7 +32,10 @@ pub(crate) fn gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
     let chosen_indices = cx.integers(1)?.into_iter().map(|index| indices::index(index, dims[axis]));
-    let mut all = indices::all(dims);
+    // The axis of the indices needs no list of all its own: it may be long.
+    let mut others = dims.to_vec();
+    others[axis] = 0;
+    let mut all = indices::all(&others);
     all[axis] = chosen_indices.collect::<Result<_>>()?;
     let result = [&dims[..axis], indices.shape().dims(), &dims[axis + 1..]].concat();
     one(chosen(cx, data, &all)?.reshaped(Shape::new(result)?)?)
