@@ -4,7 +4,7 @@
 use gradus_core::graph::{self, Graph, Standard};
 use gradus_core::{Error, Kind, Result};
 
-use super::types::told;
+use super::types::declared;
 use crate::fact::Fact;
 use crate::infer::{InferOptions, SubgraphFacts};
 use crate::model::{Model, OpenOptions};
@@ -26,7 +26,7 @@ pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool)
         let mut source = model.source().clone();
         source.graph.declare(&mut |place, id| {
             let facts = if place.is_empty() { Some(facts.as_slice()) } else { bodies.get(place) };
-            told(facts?.get(id.index())?)
+            declared(facts?.get(id.index())?)
         });
         model = options.from_source(source);
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use gradus_core::{Error, Kind};
+
 /// How a converted node is to the one that it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -79,4 +81,14 @@ impl ConversionReport {
             self.lost.push(what);
         }
     }
+}
+
+/// An error about something that inference does not know but the other standard states.
+pub(crate) fn not_known(what: &str) -> Error {
+    Error::new(Kind::Unsupported, format!("{what} is not known before a run, but is needed to convert it"))
+}
+
+/// An error about something that the other standard cannot express.
+pub(crate) fn cannot(why: impl Into<String>) -> Error {
+    Error::new(Kind::Unsupported, why)
 }

@@ -10,7 +10,7 @@ use gradus_core::graph::{Function, Graph, Node, Ports, ValueId};
 use gradus_core::{DType, Error, Kind, Tensor};
 use smallvec::SmallVec;
 
-use super::pass::{GraphFacts, Inner, Pass, Visit, label};
+use super::pass::{GraphFacts, Inner, MOST_UNROLLED, Pass, Visit, label};
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
@@ -186,8 +186,8 @@ impl InferContext<'_, '_> {
                 let count = fact.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?.len();
                 let (first, step) = **both;
                 let element = |i: usize| {
-                    let far = self.pass.symbols.multiply(step, Dim::Known(i64_of(i)))?;
-                    self.pass.symbols.add(first, far)
+                    let far = self.pass.shared.symbols.multiply(step, Dim::Known(i64_of(i)))?;
+                    self.pass.shared.symbols.add(first, far)
                 };
                 (0..count).map(element).collect()
             }
@@ -213,7 +213,7 @@ impl InferContext<'_, '_> {
         match self.elements(input) {
             Elements::Fractions(all) => Some(all),
             Elements::Known(tensor) if tensor.len() <= 64 => {
-                tensor.numbers().ok()?.map(operators::elementwise::infer::fraction_of).collect()
+                tensor.numbers().ok()?.map(operators::elementwise::symbolic::fraction_of).collect()
             }
             _ => None,
         }
@@ -258,7 +258,7 @@ impl<'m> InferContext<'_, 'm> {
 impl InferContext<'_, '_> {
     /// All symbols and expressions.
     pub(crate) fn symbols(&mut self) -> &mut Symbols {
-        &mut self.pass.symbols
+        &mut self.pass.shared.symbols
     }
 
     /// The node in words.
@@ -272,13 +272,13 @@ impl InferContext<'_, '_> {
         let what = format!("{}: {what}", self.label()).into();
         // Values that depend only on shapes could be expressed by them.
         let origin = if self.depends { Origin::Data(what) } else { Origin::Unknown(what) };
-        self.pass.symbols.fresh(&self.node.operator.name, origin, bounds)
+        self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
     /// A dimension that is not known, for that reason.
     pub(crate) fn unknown(&mut self, why: &str, bounds: Bounds) -> Dim {
         let origin = Origin::Unknown(format!("{}: {why}", self.label()).into());
-        self.pass.symbols.fresh(&self.node.operator.name, origin, bounds)
+        self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
     /// That many dimensions of which nothing is known but that the data decide them.
@@ -292,42 +292,42 @@ impl InferContext<'_, '_> {
     }
 
     pub(crate) fn add(&mut self, a: Dim, b: Dim) -> Dim {
-        let sum = self.pass.symbols.add(a, b);
+        let sum = self.pass.shared.symbols.add(a, b);
         self.or_fresh(sum)
     }
 
     pub(crate) fn subtract(&mut self, a: Dim, b: Dim) -> Dim {
-        let difference = self.pass.symbols.subtract(a, b);
+        let difference = self.pass.shared.symbols.subtract(a, b);
         self.or_fresh(difference)
     }
 
     pub(crate) fn multiply(&mut self, a: Dim, b: Dim) -> Dim {
-        let product = self.pass.symbols.multiply(a, b);
+        let product = self.pass.shared.symbols.multiply(a, b);
         self.or_fresh(product)
     }
 
     pub(crate) fn floor_divide(&mut self, a: Dim, b: Dim) -> Dim {
-        let quotient = self.pass.symbols.floor_divide(a, b);
+        let quotient = self.pass.shared.symbols.floor_divide(a, b);
         self.or_fresh(quotient)
     }
 
     pub(crate) fn ceil_divide(&mut self, a: Dim, b: Dim) -> Dim {
-        let quotient = self.pass.symbols.ceil_divide(a, b);
+        let quotient = self.pass.shared.symbols.ceil_divide(a, b);
         self.or_fresh(quotient)
     }
 
     pub(crate) fn least(&mut self, a: Dim, b: Dim) -> Dim {
-        let least = self.pass.symbols.least(a, b);
+        let least = self.pass.shared.symbols.least(a, b);
         self.or_fresh(least)
     }
 
     pub(crate) fn greatest(&mut self, a: Dim, b: Dim) -> Dim {
-        let greatest = self.pass.symbols.greatest(a, b);
+        let greatest = self.pass.shared.symbols.greatest(a, b);
         self.or_fresh(greatest)
     }
 
     pub(crate) fn product(&mut self, dims: &[Dim]) -> Dim {
-        let product = self.pass.symbols.product(dims.iter().copied());
+        let product = self.pass.shared.symbols.product(dims.iter().copied());
         self.or_fresh(product)
     }
 
@@ -344,7 +344,7 @@ impl InferContext<'_, '_> {
         }
         self.not_apart(a, b, what)?;
         self.assume(a, "==", b);
-        let rank = |dim: Dim| self.pass.symbols.rank(dim);
+        let rank = |dim: Dim| self.pass.shared.symbols.rank(dim);
         let (kept, other) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
         self.pass.note_equal(kept, other);
         Ok(kept)
@@ -352,7 +352,7 @@ impl InferContext<'_, '_> {
 
     /// Refuses two that must be equal, and never are.
     pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: &str) -> Result<(), InferError> {
-        let symbols = &mut self.pass.symbols;
+        let symbols = &mut self.pass.shared.symbols;
         let apart = symbols.subtract(a, b);
         if apart.is_none_or(|apart| !symbols.never_zero(apart)) {
             return Ok(());
@@ -389,18 +389,19 @@ impl InferContext<'_, '_> {
         {
             return Err(InferError::shape(format!("extents {x} and {y} do not broadcast")));
         }
-        let symbols = &mut self.pass.symbols;
+        let symbols = &mut self.pass.shared.symbols;
         let result = symbols.broadcast(a, b);
         if a != Dim::ONE && b != Dim::ONE {
             // seq broadcasts with min(seq, 64) only if it is at most 64.
             if let Some(whole) = result.filter(|_| self.pass.is_unconditional()) {
                 let other = if whole == a { b } else { a };
-                let most = self.pass.symbols.bounds(other).greatest();
-                let symbolic = whole.known().is_none() && self.pass.symbols.at_least(whole, 2);
-                if let Some(most) = most.filter(|_| !symbolic && self.pass.symbols.is_least_of(other, whole))
+                let most = self.pass.shared.symbols.bounds(other).greatest();
+                let symbolic = whole.known().is_none() && self.pass.shared.symbols.at_least(whole, 2);
+                if let Some(most) =
+                    most.filter(|_| !symbolic && self.pass.shared.symbols.is_least_of(other, whole))
                 {
                     self.assume(whole, "<=", Dim::Known(most));
-                    self.pass.symbols.bound(whole, Bounds::between(None, Some(most)));
+                    self.pass.shared.symbols.bound(whole, Bounds::between(None, Some(most)));
                 } else if whole == a || whole == b {
                     self.assume(a, "broadcasts with", b);
                 }
@@ -421,7 +422,7 @@ impl InferContext<'_, '_> {
     /// open, or not.
     pub(crate) fn fits(&mut self, dim: Dim, dtype: DType) -> bool {
         let Some((low, high)) = range_of(dtype) else { return false };
-        let bounds = self.pass.symbols.bounds(dim);
+        let bounds = self.pass.shared.symbols.bounds(dim);
         match dim {
             Dim::Known(value) => (low..=high).contains(&value),
             _ if dtype.bits() == 64 && low < 0 => true,
@@ -430,7 +431,7 @@ impl InferContext<'_, '_> {
                 let below = bounds.greatest().is_some_and(|most| most <= high);
                 // No axis has 2^31 elements, which is what 32 bits are used for.
                 if self.pass.cautious && !(above && below) {
-                    return dtype.bits() >= 32 && self.pass.symbols.rank(dim).0 <= 1;
+                    return dtype.bits() >= 32 && self.pass.shared.symbols.rank(dim).0 <= 1;
                 }
                 if !above {
                     self.assume(dim, ">=", Dim::Known(low));
@@ -475,7 +476,8 @@ impl<'m> InferContext<'_, 'm> {
                         if a == b {
                             return a;
                         }
-                        let bounds = self.pass.symbols.bounds(a).either(self.pass.symbols.bounds(b));
+                        let bounds =
+                            self.pass.shared.symbols.bounds(a).either(self.pass.shared.symbols.bounds(b));
                         self.data(what, bounds)
                     };
                     a.iter().zip(b.iter()).map(both).collect::<Dims>()
@@ -515,9 +517,12 @@ impl<'m> InferContext<'_, 'm> {
 
     /// Takes nodes from the budget of unrolled loops; false if it is spent.
     pub(crate) fn spend(&mut self, nodes: usize) -> bool {
-        let left = self.pass.budget.checked_sub(nodes);
-        self.pass.budget = left.unwrap_or(self.pass.budget);
-        left.is_some()
+        let unrolled = self.pass.shared.unrolled.saturating_add(nodes);
+        let allowed = unrolled <= MOST_UNROLLED;
+        if allowed {
+            self.pass.shared.unrolled = unrolled;
+        }
+        allowed
     }
 
     /// Infers a node of a registered operator.
@@ -525,7 +530,7 @@ impl<'m> InferContext<'_, 'm> {
         let facts: Vec<_> = (0..self.count()).map(|i| self.has(i).then(|| self.read_fact(i))).collect();
         let facts: Vec<_> = facts.iter().map(Option::as_ref).collect();
         let call = Call { attributes: self.attributes.clone(), outputs: self.node.outputs.len() };
-        Ok(operator.infer(&call, &facts, &mut self.pass.symbols)?)
+        Ok(operator.infer(&call, &facts, &mut self.pass.shared.symbols)?)
     }
 
     /// Infers a function of the model through its body.

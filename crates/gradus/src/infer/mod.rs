@@ -176,7 +176,7 @@ impl Model {
                     format!("dimension \"{name}\" is {value}, but must not be negative"),
                 ));
             }
-            pass.symbols.fix(name, *value);
+            pass.shared.symbols.fix(name, *value);
         }
         fix_symbols(&mut pass, graph, options)?;
         let overridable = has_default_inputs(source);
@@ -196,7 +196,7 @@ impl Model {
         Ok(Inference {
             facts: frame.facts,
             reasons: frame.reasons,
-            symbols: pass.symbols,
+            symbols: pass.shared.symbols,
             assumptions: pass.assumptions,
             problems: pass.problems,
             bodies: pass.bodies,
@@ -291,7 +291,7 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
                 }
                 _ if plain => {
                     fixed.insert(name.to_string(), (len, format!("input \"{}\"", info.name)));
-                    pass.symbols.fix(name, len);
+                    pass.shared.symbols.fix(name, len);
                 }
                 _ => {}
             }
@@ -354,7 +354,7 @@ fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
     let symbols = (0..count).map(|i| {
         let hint = if scalar { name.to_owned() } else { format!("{name}_{i}") };
         let origin = Origin::Data(format!("element {i} of input \"{name}\"").into());
-        pass.symbols.fresh(&hint, origin, Bounds::ANY)
+        pass.shared.symbols.fresh(&hint, origin, Bounds::ANY)
     });
     let elements = Elements::Integers(symbols.collect());
     Fact::Tensor(TensorFact { elements, ..tensor.clone() })

@@ -10,8 +10,9 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot};
-use crate::conversion::types::{numbered, same, told};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::cannot;
+use crate::conversion::types::{declared, numbered};
 use crate::conversion::writer::{GraphWriter, NONE, NewValue};
 use crate::dialects::paddle::lowered;
 use crate::fact::Fact;
@@ -134,7 +135,7 @@ fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)]) -
     for (place, &id) in inner.inputs().iter().enumerate() {
         let declared = match lead.get(place) {
             Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
-            None => told(scope.fact(id)),
+            None => declared(scope.fact(id)),
         };
         let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
         let name = cx.conversion.names.fresh(like);
@@ -156,7 +157,7 @@ fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)]) -
         let mut value = scope.value(&mut target, cx.conversion, id)?;
         if given.contains(&value) || !target.is_computed(value) {
             let since = target.mark();
-            value = same(&mut target, value, scope.fact(id).dtype())?;
+            value = target.copy(value, scope.fact(id).dtype())?;
             target.name_since(since, "copy", &mut cx.conversion.names);
         }
         given.push(value);

@@ -12,6 +12,7 @@ use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::{self, Row};
 use crate::program::{Compiler, GraphProgram, RunOptions};
 
 /// Writes the graph of a node; gives the values that are the node's outputs.
@@ -170,6 +171,11 @@ impl Lowering<'_> {
         outputs: &[LoweredValue],
         attributes: &[(&str, Content)],
     ) -> Result<()> {
+        let row = operators::row(Standard::Onnx, "", name);
+        debug_assert!(
+            row.is_some_and(Row::is_evaluated),
+            "{name} is not evaluated, so its row claims too much"
+        );
         let keys = |values: &[LoweredValue]| values.iter().copied().map(key).collect::<Vec<_>>();
         let (inputs, outputs) = (keys(inputs), keys(outputs));
         let inputs: Vec<_> = inputs.iter().map(String::as_str).collect();
@@ -293,7 +299,7 @@ pub(crate) fn infer(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// An axis counted from the first.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
-    crate::operators::indices::axis(axis, rank)
+    operators::indices::axis(axis, rank)
 }
 
 /// An attribute of ONNX.

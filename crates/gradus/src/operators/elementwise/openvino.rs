@@ -135,10 +135,8 @@ pub(crate) fn is_finite_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn divide_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    if !cx.attributes.flag("m_pythondiv", true)? {
-        cx.operator = "Div";
-    }
-    binary(cx)
+    let down = cx.attributes.flag("m_pythondiv", true)?;
+    infer::binary_of(cx, if down { Operation::FloorDiv } else { Operation::Div })
 }
 
 pub(crate) fn bitwise_and(cx: &mut InferContext<'_, '_>) -> InferResult {

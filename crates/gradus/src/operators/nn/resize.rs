@@ -134,7 +134,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
             whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::EXTENT), Dim::Known)
         }
         (Some(scale), dim) => {
-            match crate::operators::elementwise::infer::fraction_of(Number::Float(scale.into())) {
+            match crate::operators::elementwise::symbolic::fraction_of(Number::Float(scale.into())) {
                 Some(Fraction { over: Dim::Known(over), under, .. })
                     if (0..=MOST_NUMERATOR).contains(&over) =>
                 {

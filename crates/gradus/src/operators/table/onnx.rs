@@ -9,7 +9,7 @@ use super::super::{
 
 pub(super) const ONNX: &[Row] = &[
     onnx("Abs")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::abs)
         .map(elementwise::unary::abs)
         .build(elementwise::unary::build)
         .converts("Abs", "", |cx| cx.unary("Abs"))
@@ -127,7 +127,7 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("Celu").infer(elementwise::infer::same),
     onnx("CenterCropPad").infer(layout::infer::center_crop_pad),
-    onnx("Clip").infer(elementwise::infer::unary).eval(elementwise::unary::clip).converts(
+    onnx("Clip").infer(elementwise::infer::clip).eval(elementwise::unary::clip).converts(
         "Maximum, Minimum",
         "floats: NaN",
         elementwise::to_openvino::clip,
@@ -196,7 +196,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Equal", "", |cx| elementwise::to_openvino::binary(cx, "Equal"))
         .rounded(),
-    onnx("Erf").infer(elementwise::infer::same).converts("Erf", "rounding", |cx| cx.function("Erf")),
+    onnx("Erf")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::erf)
+        .build(elementwise::unary::build)
+        .converts("Erf", "rounding", |cx| cx.function("Erf")),
     onnx("Exp")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::exp)
@@ -264,7 +268,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("HannWindow").infer(generate::infer::window),
     onnx("HardSigmoid").infer(elementwise::infer::same),
     onnx("HardSwish").infer(elementwise::infer::same),
-    onnx("Hardmax").infer(elementwise::infer::same),
+    onnx("Hardmax").infer(elementwise::infer::same).eval(nn::eval::hardmax),
     onnx("Identity")
         .infer(layout::infer::identity)
         .build(layout::identity::Identity::build)
@@ -315,9 +319,11 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::log)
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
-    onnx("LogSoftmax")
-        .infer(elementwise::infer::same)
-        .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
+    onnx("LogSoftmax").infer(elementwise::infer::same).eval(nn::eval::log_softmax).converts(
+        "LogSoftmax",
+        "rounding",
+        |cx| nn::to_openvino::softmax(cx, "LogSoftmax"),
+    ),
     onnx("Loop")
         .infer(control_flow::infer::repeat)
         .build(control_flow::loops::Loop::build)
@@ -349,7 +355,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish").infer(elementwise::infer::same),
     onnx("Mod")
-        .infer(elementwise::infer::binary)
+        .infer(elementwise::infer::modulo)
         .operation(Operation::Mod)
         .build(elementwise::binary::mod_build)
         .converts("FloorMod, Mod", "floats: rounding", elementwise::to_openvino::modulo),
@@ -361,7 +367,7 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("Multinomial").infer(generate::infer::multinomial).random(),
     onnx("Neg")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
         .build(elementwise::unary::build)
         .converts("Negative", "", |cx| cx.unary("Negative"))
@@ -374,7 +380,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("NonZero", "of a scalar", layout::to_openvino::non_zero)
         .rounded(),
     onnx("Not")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::not)
         .map(elementwise::unary::logical_not)
         .build(elementwise::unary::build)
         .converts("LogicalNot", "", |cx| cx.unary("LogicalNot"))
@@ -480,7 +486,7 @@ pub(super) const ONNX: &[Row] = &[
     ),
     onnx("RegexFullMatch").infer(elementwise::infer::same),
     onnx("Relu")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::relu)
         .map(elementwise::unary::relu)
         .build(elementwise::unary::build)
         .converts("ReLU", "floats: NaN", elementwise::to_openvino::relu),
@@ -543,7 +549,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
     onnx("Sign")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::sign)
         .map(elementwise::unary::sign)
         .build(elementwise::unary::build)
         .converts("Sign", "floats: NaN", elementwise::to_openvino::sign)
@@ -571,9 +577,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Slice", "", indexing::to_openvino::slice)
         .moves()
         .role(Role::Slice),
-    onnx("Softmax")
-        .infer(elementwise::infer::same)
-        .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
+    onnx("Softmax").infer(elementwise::infer::same).eval(nn::eval::softmax).converts(
+        "SoftMax",
+        "rounding",
+        |cx| nn::to_openvino::softmax(cx, "SoftMax"),
+    ),
     onnx("SoftmaxCrossEntropyLoss").infer(nn::infer::loss),
     onnx("Softplus")
         .infer(elementwise::infer::same)

@@ -7,7 +7,7 @@ use super::super::{control_flow, elementwise, indexing, layout, matmul, nn, rang
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::abs)
         .map(elementwise::unary::abs)
         .build(elementwise::unary::build)
         .converts("Abs", "", |cx| cx.unary("Abs"))
@@ -291,7 +291,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Log", "rounding", |cx| cx.function("Log")),
     openvino("LogSoftmax")
         .infer(elementwise::infer::same)
-        .converts("LogSoftmax", "rounding", |cx| nn::to_onnx::softmax(cx, "LogSoftmax", 1)),
+        .converts("LogSoftmax", "rounding", |cx| nn::to_onnx::softmax(cx, "LogSoftmax")),
     openvino("LogicalAnd")
         .meaning("And")
         .infer(elementwise::openvino::compare)
@@ -301,7 +301,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .rounded(),
     openvino("LogicalNot")
         .meaning("Not")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::not)
         .map(elementwise::unary::logical_not)
         .build(elementwise::unary::build)
         .converts("Not", "", |cx| cx.unary("Not"))
@@ -367,7 +367,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .rounded(),
     openvino("Negative")
         .meaning("Neg")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
         .build(elementwise::unary::build)
         .converts("Neg", "", |cx| cx.unary("Neg"))
@@ -420,7 +420,7 @@ pub(super) const OPENVINO: &[Row] = &[
         ),
     openvino("ReLU")
         .meaning("Relu")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::relu)
         .map(elementwise::unary::relu)
         .build(elementwise::unary::build)
         .converts("Relu", "floats: NaN", elementwise::to_onnx::re_lu),
@@ -531,7 +531,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::floats)
         .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
     openvino("Sign")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::sign)
         .map(elementwise::unary::sign)
         .build(elementwise::unary::build)
         .converts("Sign", "floats: NaN", elementwise::to_onnx::sign)
@@ -555,7 +555,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("SliceScatter").infer(elementwise::infer::same),
     openvino("SoftMax")
         .infer(elementwise::infer::same)
-        .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax", 1)),
+        .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax")),
     openvino("SoftPlus")
         .infer(elementwise::infer::same)
         .converts("Softplus", "rounding", |cx| cx.function("Softplus")),
