@@ -62,7 +62,7 @@ fn default_type(
     for each in arguments {
         match each {
             NumberArgument::Weak(number) if rank(widest(*number)) > rank(widest_of) => {
-                widest_of = widest(*number)
+                widest_of = widest(*number);
             }
             NumberArgument::Weak(_) => {}
             _ => return result_type(py, objects, inexact),

@@ -185,8 +185,8 @@ impl Model {
             let Folded { edit, report, .. } = model.fold(&options)?;
             let after = model.edited(&edit)?;
             let mut given = InferOptions::default();
-            given.dims = options.dims.clone();
-            given.inputs = options.inputs.clone();
+            given.dims.clone_from(&options.dims);
+            given.inputs.clone_from(&options.inputs);
             let verified = verify.then(|| model.verify(&after, &given, BINDINGS, SEED)).transpose()?;
             Ok::<_, gradus::Error>((after, report, verified))
         });

@@ -95,8 +95,8 @@ fn one(
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
     let verified = if args.verify {
         let mut given = InferOptions::default();
-        given.dims = options.dims.clone();
-        given.inputs = options.inputs.clone();
+        given.dims.clone_from(&options.dims);
+        given.inputs.clone_from(&options.inputs);
         let after = model.edited(&folded.edit)?;
         let verified = model.verify(&after, &given, BINDINGS, SEED);
         Some(verified.map_err(|error| error.in_file(path.display()))?)
