@@ -12,33 +12,44 @@ use gradus_core::graph::{Attribute, Content, Graph, Ports, Standard};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
 
+use crate::normalize::Form;
 use crate::schema::{AttributeRule, Sort};
 
 /// The values of a function's parameters, by name, as the call of the function gives them.
 pub(crate) type Parameters<'a> = Rc<HashMap<&'a str, &'a Content>>;
 
-/// The attributes of a node, with a function's parameters replaced by what the call says.
+/// The attributes of a node in the newest form of its operator, with a function's parameters
+/// replaced by what the call says.
 #[derive(Clone, Debug)]
 pub(crate) struct Attributes<'a> {
     given: &'a [Attribute],
+    form: Form,
     parameters: Parameters<'a>,
 }
 
 impl<'a> Attributes<'a> {
     /// The attributes of a node of a graph that is not a function's body.
-    pub(crate) fn new(given: &'a [Attribute]) -> Attributes<'a> {
-        Attributes { given, parameters: Parameters::default() }
+    pub(crate) fn new(given: &'a [Attribute], form: Form) -> Attributes<'a> {
+        Attributes { given, form, parameters: Parameters::default() }
     }
 
     /// The attributes of a node of a function's body.
-    pub(crate) fn with_parameters(given: &'a [Attribute], parameters: Parameters<'a>) -> Attributes<'a> {
-        Attributes { given, parameters }
+    #[must_use]
+    pub(crate) fn with_parameters(self, parameters: Parameters<'a>) -> Attributes<'a> {
+        Attributes { parameters, ..self }
     }
 
-    /// The content of an attribute, if it is given.
+    /// The form of the node's operator.
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The content of an attribute, if it is given or older versions have a default of their own.
     pub(crate) fn get(&self, name: &str) -> Option<&'a Content> {
-        let attribute = self.given.iter().find(|attribute| &*attribute.name == name)?;
-        self.resolved(&attribute.content)
+        let own = self.form.name_of(name);
+        let attribute = self.given.iter().find(|attribute| &*attribute.name == own);
+        let given = attribute.and_then(|attribute| self.resolved(&attribute.content));
+        given.or_else(|| self.form.default_of(name))
     }
 
     /// All attributes that are given.
@@ -250,7 +261,7 @@ mod tests {
 
     fn read<T>(content: Content, read: impl FnOnce(&Attributes<'_>) -> Result<T>) -> Result<T> {
         let given = [Attribute { name: "a".into(), content }];
-        read(&Attributes::new(&given))
+        read(&Attributes::new(&given, Form::NEWEST))
     }
 
     #[test]
@@ -283,8 +294,9 @@ mod tests {
         let given = [Attribute { name: "axis".into(), content: Content::Parameter("p".into()) }];
         let five = Content::Int(5);
         let parameters = Parameters::new(HashMap::from([("p", &five)]));
-        assert_eq!(Attributes::with_parameters(&given, parameters).int("axis").unwrap(), Some(5));
-        assert_eq!(Attributes::new(&given).int("axis").unwrap(), None);
+        let attributes = Attributes::new(&given, Form::NEWEST);
+        assert_eq!(attributes.clone().with_parameters(parameters).int("axis").unwrap(), Some(5));
+        assert_eq!(attributes.int("axis").unwrap(), None);
     }
 
     #[test]
@@ -294,7 +306,8 @@ mod tests {
         assert_eq!(check(Content::Int(1)).unwrap_err().message(), "attribute \"axis\" is missing");
         let given = [("axis", 1), ("aksis", 2)];
         let given = given.map(|(name, value)| Attribute { name: name.into(), content: Content::Int(value) });
-        let error = Attributes::new(&given).check("Concat", &rules, Standard::Onnx).unwrap_err();
+        let error =
+            Attributes::new(&given, Form::NEWEST).check("Concat", &rules, Standard::Onnx).unwrap_err();
         assert_eq!(error.message(), "unknown attribute \"aksis\"; Concat has axis");
     }
 }

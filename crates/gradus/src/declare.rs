@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gradus_core::Result;
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{self, Extent, Graph, Standard, Type, ValueId};
+use gradus_core::graph::{self, Extent, Standard, Type, ValueId, ValueInfo};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
@@ -24,7 +24,7 @@ impl Model {
         let telling = Telling::new(self.source(), inference.symbols(), given);
         let told = |id: ValueId| {
             let info = graph.value(id);
-            let of = merged(graph, inference.facts(), id, |dim| telling.extent(dim))?;
+            let of = merged(graph.value(id), inference.fact(id), |dim| telling.extent(dim))?;
             telling.is_new(info.declared.as_ref(), &of).then(|| (info.name.clone(), of))
         };
         let mut seen = HashSet::new();
@@ -80,15 +80,10 @@ impl<'a> Telling<'a> {
 }
 
 /// The type of a value, with its dimensions as they are said or, where nothing is said, declared.
-pub(crate) fn merged(
-    graph: &Graph,
-    facts: &[Fact],
-    id: ValueId,
-    say: impl Fn(Dim) -> Option<Extent>,
-) -> Option<Type> {
-    let fact = facts[id.index()].as_tensor()?;
+pub(crate) fn merged(info: &ValueInfo, fact: &Fact, say: impl Fn(Dim) -> Option<Extent>) -> Option<Type> {
+    let fact = fact.as_tensor()?;
     let (dtype, dims) = (fact.dtype?, fact.dims.as_ref()?);
-    let declared = match &graph.value(id).declared {
+    let declared = match &info.declared {
         Some(Type::Tensor(_, Some(extents))) if extents.len() == dims.len() => Some(extents),
         _ => None,
     };

@@ -85,7 +85,7 @@ impl Model {
         let inference = self.infer(&options)?;
         let telling = Telling::new(self.source(), inference.symbols(), &options);
         let typed = |id: ValueId| {
-            let tensor = merged(graph, inference.facts(), id, |dim| telling.extent(dim));
+            let tensor = merged(graph.value(id), inference.fact(id), |dim| telling.extent(dim));
             tensor.or_else(|| container(inference.fact(id))).or_else(|| graph.value(id).declared.clone())
         };
         let (order, constants) = self.needed(&inference)?;

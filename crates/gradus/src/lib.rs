@@ -28,6 +28,7 @@ pub mod files;
 pub mod fold;
 pub mod infer;
 mod model;
+mod normalize;
 pub mod op;
 pub mod operators;
 mod program;

@@ -17,11 +17,11 @@ use crate::program::{Compiler, RunOptions, RunState};
 /// A model, ready to be looked at and run.
 ///
 /// ```
-/// use gradus::{Model, Options, Tensor};
+/// use gradus::{Model, RunOptions, Tensor};
 /// let model = Model::open("examples/range.onnx", &Default::default())?;
 /// let inputs = [("start", Tensor::scalar(1f32)), ("limit", Tensor::scalar(2.5f32)), ("delta", Tensor::scalar(0.5f32))];
 /// let inputs = inputs.into_iter().map(|(name, tensor)| (name.to_owned(), tensor.into())).collect();
-/// let outputs = model.run(&inputs, &[], &Options::default())?;
+/// let outputs = model.run(&inputs, &[], &RunOptions::default())?;
 /// assert_eq!(outputs[0].0, "positions");
 /// assert_eq!(outputs[0].1.tensor()?.elements::<f32>()?[..], [1.0, 1.5, 2.0]);
 /// # Ok::<(), gradus::Error>(())

@@ -7,6 +7,7 @@ use gradus_core::graph::{Attribute, Content, Graph, Node};
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
+use crate::normalize::{Form, former_inputs};
 use crate::operators::{Eval, Row};
 use crate::program::{Compiler, Frame, Program, RunState};
 use crate::schema::Signature;
@@ -55,25 +56,62 @@ pub(crate) type Compute = fn(&Attributes<'_>, &mut EvalContext<'_>) -> Result<Ve
 #[derive(Debug)]
 struct FunctionOp {
     attributes: Vec<Attribute>,
+    form: Form,
     operator: &'static str,
     compute: Compute,
 }
 
-/// The operator of a node, by the row of its operator.
+/// An operator of a node whose inputs stand elsewhere than in the newest form.
+#[derive(Debug)]
+struct WithInputs {
+    op: Box<dyn Op>,
+    form: Form,
+    /// Inputs that the node has as attributes.
+    former: Vec<(usize, Value)>,
+}
+
+impl Op for WithInputs {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let given = |input| cx.inputs.get(self.form.index_of(input)?).copied().flatten();
+        let mut inputs: Vec<_> = (0..self.form.count_of(cx.inputs.len())).map(given).collect();
+        for (index, value) in &self.former {
+            inputs.resize(inputs.len().max(index + 1), None);
+            inputs[*index] = Some(value);
+        }
+        self.op.eval(&mut EvalContext { inputs: &inputs, run: cx.run, ..*cx })
+    }
+}
+
+/// The operator of a node in its newest form, by the row of its operator.
 pub(crate) fn build(cx: &BuildContext<'_>, eval: Eval) -> Result<Box<dyn Op>> {
+    let op = build_newest(cx, eval)?;
+    let (form, former) = (cx.attributes.form(), former_inputs(&cx.attributes)?);
+    if former.is_empty() && !form.moves_inputs() {
+        return Ok(op);
+    }
+    let former = former.into_iter().map(|(index, tensor)| (index, tensor.into())).collect();
+    Ok(Box::new(WithInputs { op, form, former }))
+}
+
+fn build_newest(cx: &BuildContext<'_>, eval: Eval) -> Result<Box<dyn Op>> {
     let compute = match eval {
         Eval::Build(build) => return build(cx),
         Eval::Function(compute) => compute,
     };
     let given = cx.attributes.all();
     let owned = |(name, content): (&str, &Content)| Attribute { name: name.into(), content: content.clone() };
-    Ok(Box::new(FunctionOp { attributes: given.map(owned).collect(), operator: cx.row.known_as(), compute }))
+    Ok(Box::new(FunctionOp {
+        attributes: given.map(owned).collect(),
+        form: cx.attributes.form(),
+        operator: cx.row.known_as(),
+        compute,
+    }))
 }
 
 impl Op for FunctionOp {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         cx.operator = self.operator;
-        (self.compute)(&Attributes::new(&self.attributes), cx)
+        (self.compute)(&Attributes::new(&self.attributes, self.form), cx)
     }
 }
 
@@ -131,6 +169,14 @@ impl<'a> EvalContext<'a> {
         self.tensor(index)?.to_i64().map_err(|error| self.wrong(index, &error))
     }
 
+    /// The integers that an input holds, if it is given.
+    ///
+    /// # Errors
+    /// As [`EvalContext::integers`].
+    pub(crate) fn maybe_integers(&self, index: usize) -> Result<Option<Vec<i64>>> {
+        if self.has(index) { self.integers(index).map(Some) } else { Ok(None) }
+    }
+
     /// The one integer that an input holds.
     ///
     /// # Errors
@@ -143,12 +189,6 @@ impl<'a> EvalContext<'a> {
                 Err(self.wrong(index, &error))
             }
         }
-    }
-
-    /// The version of the operator set that has the operator in this form; the newest if the
-    /// function is called for another operator.
-    pub(crate) fn since(&self) -> i64 {
-        self.signature.map_or(i64::MAX, |signature| signature.since)
     }
 
     /// The limits of the run.

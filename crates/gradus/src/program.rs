@@ -14,6 +14,7 @@ use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
+use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operators::{self, Row};
 use crate::schema::Signature;
@@ -67,7 +68,8 @@ impl<'a> Compiler<'a> {
         signature: &'static Signature,
         row: &'static Row,
     ) -> Result<Box<dyn Op>> {
-        let attributes = Attributes::with_parameters(&node.attributes, self.parameters.clone());
+        let form = Form::of_node(self.standard, node);
+        let attributes = Attributes::new(&node.attributes, form).with_parameters(self.parameters.clone());
         attributes.check(signature.name, signature.attributes, self.standard)?;
         let cx = BuildContext { node, row, signature, attributes, compiler: self };
         if let Some(build) = row.body.filter(|_| self.options.expand_functions) {
@@ -176,7 +178,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn call(&self, function: &Function, node: &Node) -> Result<FunctionCall> {
-        let attributes = Attributes::with_parameters(&node.attributes, self.parameters.clone());
+        let attributes =
+            Attributes::new(&node.attributes, Form::NEWEST).with_parameters(self.parameters.clone());
         let mut parameters = HashMap::new();
         for (name, default) in &function.attributes {
             let given = attributes.get(name);

@@ -8,6 +8,7 @@ use super::types::told;
 use crate::fact::Fact;
 use crate::infer::{InferOptions, SubgraphFacts};
 use crate::model::Model;
+use crate::schema::in_set;
 use crate::schema::{Signature, onnx_versions};
 
 /// Checks a converted model; `lenient` says that its source was wrong already. Of OpenVINO's, whose
@@ -42,7 +43,7 @@ fn types(
     for (index, node) in graph.nodes().iter().enumerate() {
         let version = node.version.unwrap_or(0);
         let versions = onnx_versions("", &node.operator.name);
-        let Some(signature) = versions.iter().rfind(|signature| signature.since <= version) else { continue };
+        let Some(signature) = in_set(versions, version) else { continue };
         for (input, id) in node.inputs.iter().enumerate() {
             let dtype = id.and_then(|id| facts[id.index()].as_tensor()?.dtype);
             let param = Signature::param(signature.inputs, input);

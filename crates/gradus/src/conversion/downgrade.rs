@@ -9,58 +9,8 @@ use gradus_core::{DType, Error, Kind, Result};
 
 use super::types::exactly;
 use super::writer::{GraphWriter, NONE, NewValue};
+use crate::normalize::Change;
 use crate::schema::{Arity, onnx_versions};
-
-/// Inputs that were attributes once: operator, input, attribute, and the first operator set that
-/// has the input.
-const FORMER: &[(&str, usize, &str, i64)] = &[
-    ("Clip", 1, "min", 11),
-    ("Clip", 2, "max", 11),
-    ("Pad", 1, "pads", 11),
-    ("Pad", 2, "value", 11),
-    ("ReduceL1", 1, "axes", 18),
-    ("ReduceL2", 1, "axes", 18),
-    ("ReduceMax", 1, "axes", 18),
-    ("ReduceMean", 1, "axes", 18),
-    ("ReduceMin", 1, "axes", 18),
-    ("ReduceProd", 1, "axes", 18),
-    ("ReduceSum", 1, "axes", 13),
-    ("Slice", 1, "starts", 10),
-    ("Slice", 2, "ends", 10),
-    ("Slice", 3, "axes", 10),
-    ("Split", 1, "split", 13),
-    ("Squeeze", 1, "axes", 13),
-    ("TopK", 1, "k", 10),
-    ("Unsqueeze", 1, "axes", 13),
-];
-
-/// Attributes whose default says what an older version always does: they may be left out there.
-const DEFAULTS: &[(&str, &str, i64)] = &[
-    ("Cast", "saturate", 1),
-    ("GatherND", "batch_dims", 0),
-    ("Range", "stash_type", 1),
-    ("Reshape", "allowzero", 0),
-    ("ArgMax", "select_last_index", 0),
-    ("ArgMin", "select_last_index", 0),
-    ("TopK", "largest", 1),
-    ("TopK", "sorted", 1),
-];
-
-/// Operators that count axes only from the first before operator set 11.
-const FROM_THE_FIRST: &[&str] = &[
-    "Concat",
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "Slice",
-    "Split",
-    "Squeeze",
-    "Unsqueeze",
-];
 
 /// Brings inputs and attributes into the form of the operator set.
 ///
@@ -75,7 +25,7 @@ pub(crate) fn in_form_of(
     let set = target.opset;
     let versions = onnx_versions("", operator);
     let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
-    let Some(signature) = versions.iter().rfind(|signature| signature.since <= set) else {
+    let Some(signature) = target.signature(operator) else {
         return match versions.first() {
             Some(first) => refuse(format!(
                 "it needs {operator}, which ONNX has since operator set {}, but set {set} is wanted",
@@ -84,8 +34,10 @@ pub(crate) fn in_form_of(
             None => refuse(format!("it needs {operator}, which ONNX has not")),
         };
     };
-    for &(name, input, attribute, since) in FORMER {
-        if name != operator || set >= since || inputs.get(input).is_none_or(|&value| value == NONE) {
+    let form = target.form(operator);
+    for (change, since) in form.changes() {
+        let Change::Input(input, attribute) = *change else { continue };
+        if inputs.get(input).is_none_or(|&value| value == NONE) {
             continue;
         }
         let Some(tensor) = target.known(inputs[input])? else {
@@ -94,7 +46,7 @@ pub(crate) fn in_form_of(
             ));
         };
         let content = match attribute {
-            "min" | "max" | "value" => match exactly(&tensor, DType::F32)? {
+            "min" | "max" | "ratio" | "value" => match exactly(&tensor, DType::F32)? {
                 Some(value) => Content::Float(nearest_f32(value.only_number()?)),
                 None => {
                     return refuse(format!(
@@ -102,10 +54,10 @@ pub(crate) fn in_form_of(
                     ));
                 }
             },
-            "k" => Content::Int(tensor.to_i64()?.first().copied().unwrap_or_default()),
+            "axis" | "k" => Content::Int(tensor.to_i64()?.first().copied().unwrap_or_default()),
             _ => Content::Ints(tensor.to_i64()?),
         };
-        attributes.push(Attribute { name: attribute.into(), content });
+        attributes.push(Attribute { name: form.name_of(attribute).into(), content });
         inputs[input] = NONE;
     }
     let from_the_last = attributes.iter().any(|given| match &given.content {
@@ -113,28 +65,24 @@ pub(crate) fn in_form_of(
         Content::Ints(axes) => &*given.name == "axes" && axes.iter().any(|&axis| axis < 0),
         _ => false,
     });
-    if set < 11 && from_the_last && FROM_THE_FIRST.contains(&operator) {
+    if from_the_last && form.counts_axes_from_first() {
         return refuse(format!(
-            "it needs {operator} with an axis that is counted from the last, which ONNX has since operator set 11, but set {set} is wanted"
+            "it needs {operator} with an axis that is counted from the last, but operator set {set} counts from the first"
         ));
     }
     while inputs.last() == Some(&NONE) {
         inputs.pop();
     }
+    // An older version without the attribute does what newer ones do with the default.
     attributes.retain(|given| {
-        let known = signature.attributes.iter().any(|rule| rule.name == &*given.name);
-        let default = DEFAULTS.iter().any(|(name, attribute, value)| {
-            *name == operator
-                && *attribute == &*given.name
-                && matches!(given.content, Content::Int(given) if given == *value)
-        });
-        known || !default
+        let default = form.default_of(&given.name);
+        let is_default =
+            matches!((default, &given.content), (Some(Content::Int(a)), Content::Int(b)) if a == b);
+        signature.has_attribute(&given.name) || !is_default
     });
-    let unknown =
-        attributes.iter().find(|given| signature.attributes.iter().all(|rule| rule.name != &*given.name));
+    let unknown = attributes.iter().find(|given| !signature.has_attribute(&given.name));
     if let Some(unknown) = unknown {
-        let first =
-            versions.iter().find(|version| version.attributes.iter().any(|rule| rule.name == &*unknown.name));
+        let first = versions.iter().find(|version| version.has_attribute(&unknown.name));
         let since = first
             .map_or(String::new(), |first| format!(", which ONNX has since operator set {}", first.since));
         return refuse(format!(

@@ -9,6 +9,7 @@ use super::writer::GraphWriter;
 use crate::conversion::node::cannot;
 use crate::fact::TensorFact;
 use crate::model::Model;
+use crate::normalize::has_default_inputs;
 
 /// Makes the inputs of the graph.
 pub(crate) fn inputs(
@@ -33,7 +34,7 @@ pub(crate) fn inputs(
         let info = graph.value(id);
         if let Some(constant) = graph.constant(id) {
             scope.fix(id, constant.clone());
-            if model.has_defaults() {
+            if has_default_inputs(model.source()) {
                 conversion.report.lose(format!(
                     "input \"{}\" has a default: it is a constant, and no input any more",
                     info.name

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Graph, Node, Origin, ValueId};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
+use smallvec::SmallVec;
 
 use super::caveats;
 use super::report::{Exactness, Note};
@@ -12,6 +13,7 @@ use super::scope::{ConversionState, SourceGraph};
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::attributes::Attributes;
 use crate::fact::{Fact, TensorFact};
+use crate::normalize::{Form, former_inputs};
 
 /// Writes what a node becomes; gives the values that are its outputs.
 pub(crate) type ConvertRule = fn(&mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>;
@@ -39,13 +41,44 @@ pub(crate) struct ConvertContext<'c, 'm> {
     pub(crate) node: &'m Node,
     pub(crate) index: usize,
     pub(crate) attributes: Attributes<'m>,
+    /// Inputs that the node has as attributes, and facts about them.
+    former: SmallVec<[(usize, Tensor, Fact); 1]>,
 }
 
 /// Facts about the node.
-impl<'m> ConvertContext<'_, 'm> {
+impl<'c, 'm> ConvertContext<'c, 'm> {
+    /// The context of a node in its newest form.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if an attribute is of another type.
+    pub(crate) fn new(
+        conversion: &'c mut ConversionState<'m>,
+        scope: &'c mut SourceGraph<'m>,
+        target: &'c mut GraphWriter,
+        node: &'m Node,
+        index: usize,
+    ) -> Result<ConvertContext<'c, 'm>> {
+        let attributes = Attributes::new(&node.attributes, Form::of_node(conversion.source.standard, node));
+        let first = node.inputs.first().copied().flatten().and_then(|id| scope.fact(id).dtype());
+        let mut former = SmallVec::new();
+        for (input, tensor) in former_inputs(&attributes)? {
+            // Floats are of the type of the first input.
+            let tensor = match first {
+                Some(dtype) if tensor.dtype().is_float() => convert::cast(&tensor, dtype, Rules::IEEE)?,
+                _ => tensor,
+            };
+            former.push((input, tensor.clone(), Fact::Tensor(TensorFact::of(tensor))));
+        }
+        Ok(ConvertContext { conversion, scope, target, node, index, attributes, former })
+    }
+
+    fn former(&self, input: usize) -> Option<&(usize, Tensor, Fact)> {
+        self.former.iter().find(|(index, ..)| *index == input)
+    }
+
     /// Returns true if an input is given.
     pub(crate) fn has(&self, input: usize) -> bool {
-        self.node.inputs.get(input).is_some_and(Option::is_some)
+        self.id(input).is_ok() || self.former(input).is_some()
     }
 
     /// The number of inputs, missing ones included.
@@ -60,11 +93,16 @@ impl<'m> ConvertContext<'_, 'm> {
 
     fn id(&self, input: usize) -> Result<ValueId> {
         let missing = || Error::new(Kind::Graph, format!("input {input} is missing"));
-        self.node.inputs.get(input).copied().flatten().ok_or_else(missing)
+        let index = self.attributes.form().index_of(input);
+        index.and_then(|index| self.node.inputs.get(index).copied().flatten()).ok_or_else(missing)
     }
 
     /// An input.
     pub(crate) fn input(&mut self, input: usize) -> Result<NewValue> {
+        if let Some((_, tensor, _)) = self.former(input) {
+            let tensor = tensor.clone();
+            return Ok(self.constant(tensor));
+        }
         let id = self.id(input)?;
         self.scope.value(self.target, self.conversion, id)
     }
@@ -81,7 +119,10 @@ impl<'m> ConvertContext<'_, 'm> {
 
     /// Facts about an input.
     pub(crate) fn fact(&self, input: usize) -> &Fact {
-        self.id(input).map_or(&Fact::Unknown, |id| self.scope.fact(id))
+        match self.id(input) {
+            Ok(id) => self.scope.fact(id),
+            Err(_) => self.former(input).map_or(&Fact::Unknown, |(.., fact)| fact),
+        }
     }
 
     /// The element type of an input.
@@ -125,7 +166,9 @@ impl<'m> ConvertContext<'_, 'm> {
 
     /// The elements of an input, if they are known before a run.
     pub(crate) fn known(&self, input: usize) -> Result<Option<Tensor>> {
-        let Ok(id) = self.id(input) else { return Ok(None) };
+        let Ok(id) = self.id(input) else {
+            return Ok(self.former(input).map(|(_, tensor, _)| tensor.clone()));
+        };
         match self.scope.constant(id) {
             Some(constant) => constant.tensor().map(Some),
             None => Ok(self.scope.fact(id).as_tensor().and_then(TensorFact::tensor)),
@@ -167,20 +210,8 @@ impl<'m> ConvertContext<'_, 'm> {
         }
     }
 
-    /// The integers that an attribute of older versions or an input of newer ones holds, if they
-    /// are given.
-    pub(crate) fn given(&mut self, name: &str, input: usize) -> Result<Option<NewValue>> {
-        if let Some(values) = self.attributes.list(name)? {
-            return Ok(Some(self.list(&values)));
-        }
-        if self.has(input) { self.input(input).map(Some) } else { Ok(None) }
-    }
-
-    /// The same, as far as they are known before a run.
-    pub(crate) fn given_integers(&self, name: &str, input: usize) -> Result<GivenIntegers> {
-        if let Some(list) = self.attributes.list(name)? {
-            return Ok(GivenIntegers::Known(list));
-        }
+    /// The integers that an input holds, as far as they are known before a run.
+    pub(crate) fn given_integers(&self, input: usize) -> Result<GivenIntegers> {
         if !self.has(input) {
             return Ok(GivenIntegers::No);
         }
@@ -261,11 +292,7 @@ impl ConvertContext<'_, '_> {
 
     /// A number of some element type.
     pub(crate) fn number(&mut self, value: f64, dtype: DType) -> Result<NewValue> {
-        let tensor = gradus_core::convert::cast(
-            &Tensor::scalar(value),
-            dtype,
-            gradus_core::convert::Rules::SATURATING,
-        )?;
+        let tensor = convert::cast(&Tensor::scalar(value), dtype, Rules::SATURATING)?;
         Ok(self.constant(tensor))
     }
 

@@ -10,10 +10,10 @@ use super::node::{ConvertContext, cannot};
 use super::report::ConversionReport;
 use super::types;
 use super::writer::{GraphWriter, NamePool, NewValue};
-use crate::attributes::Attributes;
 use crate::dim::Symbols;
 use crate::fact::Fact;
 use crate::infer::SubgraphFacts;
+use crate::schema::in_set;
 
 /// State that all graphs of a model share while it is converted.
 pub(crate) struct ConversionState<'m> {
@@ -37,8 +37,7 @@ impl ConversionState<'_> {
             Standard::OpenVino => crate::schema::openvino_versions(&name.name),
             Standard::Paddle => &[],
         };
-        let since = |version| versions.iter().rfind(|signature| signature.since <= version);
-        match node.version.and_then(since) {
+        match node.version.and_then(|version| in_set(versions, version)) {
             Some(signature) => format!("{standard} {name}-{}", signature.since),
             None => format!("{standard} {name}"),
         }
@@ -191,9 +190,7 @@ impl<'m> SourceGraph<'m> {
         let write = super::writer_of(conversion.source, conversion.to, node)?;
         conversion.report.nodes += 1;
         let before = target.mark();
-        let attributes = Attributes::new(&node.attributes);
-        let mut cx = ConvertContext { conversion, scope: self, target, node, index, attributes };
-        let outputs = write(&mut cx)?;
+        let outputs = write(&mut ConvertContext::new(conversion, self, target, node, index)?)?;
         let first = node.outputs.iter().flatten().next().map(|id| self.graph.value(*id).name.clone());
         for (slot, id) in node.outputs.iter().enumerate() {
             let Some(id) = *id else { continue };

@@ -115,18 +115,23 @@ impl ConvertContext<'_, '_> {
         self.axis(self.integer(input)?, of)
     }
 
-    /// An axis as the operator set takes it: before set 11, most operators count axes only from the
-    /// first.
-    pub(crate) fn axis_in_set(&self, axis: i64, rank: Option<usize>) -> Result<i64> {
+    /// An axis as the operator takes it in the operator set that is written.
+    pub(crate) fn axis_in_set(&self, operator: &str, axis: i64, rank: Option<usize>) -> Result<i64> {
+        let from_first = || self.target.form(operator).counts_axes_from_first();
         match rank {
-            Some(rank) if axis < 0 && self.target.opset < 11 => axis_of(axis, rank).map(i64_of),
+            Some(rank) if axis < 0 && from_first() => axis_of(axis, rank).map(i64_of),
             _ => Ok(axis),
         }
     }
 
     /// The same of several axes.
-    pub(crate) fn axes_in_set(&self, axes: Vec<i64>, rank: Option<usize>) -> Result<Vec<i64>> {
-        axes.into_iter().map(|axis| self.axis_in_set(axis, rank)).collect()
+    pub(crate) fn axes_in_set(
+        &self,
+        operator: &str,
+        axes: Vec<i64>,
+        rank: Option<usize>,
+    ) -> Result<Vec<i64>> {
+        axes.into_iter().map(|axis| self.axis_in_set(operator, axis, rank)).collect()
     }
 
     /// The second operand with the axes that the attribute says that it has among those of the

@@ -23,7 +23,7 @@ pub(crate) fn numpy() -> (&'static str, Content) {
 impl ConvertContext<'_, '_> {
     /// A value in another element type.
     pub(crate) fn converted(&mut self, value: NewValue, to: DType) -> Result<NewValue> {
-        self.put("ConvertRule", &[value], &[named("destination_type", to)?])
+        self.put("Convert", &[value], &[named("destination_type", to)?])
     }
 
     /// The dimensions of a value, as int64.

@@ -46,7 +46,7 @@ pub(crate) fn same(target: &mut GraphWriter, value: NewValue, dtype: Option<DTyp
     }
     // Conversion to the own type, as not every program that reads the format has its Identity.
     let dtype = dtype.ok_or_else(|| cannot("the element type of a value that is passed on is not known"))?;
-    Ok(target.put("ConvertRule", &[value], &[named("destination_type", dtype)?], 1)?[0])
+    Ok(target.put("Convert", &[value], &[named("destination_type", dtype)?], 1)?[0])
 }
 
 /// The type of a tensor, with those of its dimensions that are known.

@@ -10,7 +10,8 @@ use gradus_core::graph::{
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::downgrade;
-use crate::schema::openvino_versions;
+use crate::normalize::Form;
+use crate::schema::{Signature, in_set, onnx_versions, openvino_versions};
 
 /// A value of the graph that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -180,6 +181,22 @@ impl GraphWriter {
             attributes,
         });
         Ok(outputs)
+    }
+
+    /// The form that an operator of ONNX has in the operator set that is written.
+    pub(crate) fn form(&self, operator: &str) -> Form {
+        Form::of(self.standard, operator, self.opset)
+    }
+
+    /// The signature that an operator of ONNX has in the operator set that is written.
+    pub(crate) fn signature(&self, operator: &str) -> Option<&'static Signature> {
+        in_set(onnx_versions("", operator), self.opset)
+    }
+
+    /// Returns true if the first input of an operator may be of a type.
+    pub(crate) fn admits(&self, operator: &str, dtype: DType) -> bool {
+        let first = self.signature(operator).and_then(|signature| signature.inputs.first());
+        first.is_some_and(|input| input.types.tensor.contains(dtype))
     }
 
     /// The elements of a value that is a constant.

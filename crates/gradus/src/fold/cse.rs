@@ -27,12 +27,12 @@ pub(super) struct Seen {
 
 /// Notes a value, so that later ones are found to be the same.
 pub(super) fn note(scope: &mut FoldState<'_>, id: ValueId) {
-    if let Some(key) = whole(&scope.facts[id.index()]) {
+    if let Some(key) = whole(&scope.values[id.index()].fact) {
         scope.seen.whole.entry(key).or_insert(id);
     }
     let Origin::Node(index, _) = scope.graph.value(id).origin else { return };
     let node = &scope.graph.nodes()[index];
-    if let (Some(root), Some(dims)) = (root(scope, node), dims_of(&scope.facts[id.index()])) {
+    if let (Some(root), Some(dims)) = (root(scope, node), dims_of(&scope.values[id.index()].fact)) {
         let dims = dims.clone();
         scope.seen.views.entry((root, dims)).or_insert(id);
         scope.seen.roots.insert(id, root);
@@ -46,9 +46,9 @@ pub(super) fn find(
     node: &Node,
     id: ValueId,
 ) -> Option<ValueId> {
-    let fact = &scope.facts[id.index()];
+    let fact = &scope.values[id.index()].fact;
     // An output keeps its node, unless a copy costs less; OpenVINO has none.
-    let output = scope.output[id.index()];
+    let output = scope.values[id.index()].output;
     let found = (!output).then(|| unchanged(scope, node, id).or_else(|| view(scope, node, fact))).flatten();
     let number = || whole(fact).and_then(|key| scope.seen.whole.get(&key).copied());
     let copied = scope.standard != Standard::OpenVino && role(scope.standard, node) != Role::Copy;
@@ -85,7 +85,7 @@ fn root(scope: &FoldState<'_>, node: &Node) -> Option<ValueId> {
 
 fn view(scope: &FoldState<'_>, node: &Node, fact: &Fact) -> Option<ValueId> {
     let (root, dims) = (root(scope, node)?, dims_of(fact)?);
-    if dims_of(&scope.facts[root.index()]) == Some(dims) {
+    if dims_of(&scope.values[root.index()].fact) == Some(dims) {
         return Some(root);
     }
     scope.seen.views.get(&(root, dims.clone())).copied()
@@ -95,7 +95,8 @@ fn view(scope: &FoldState<'_>, node: &Node, fact: &Fact) -> Option<ValueId> {
 fn unchanged(scope: &FoldState<'_>, node: &Node, id: ValueId) -> Option<ValueId> {
     let role = role(scope.standard, node);
     let input = node.inputs.first().copied().flatten()?;
-    let (from, to) = (scope.facts[input.index()].as_tensor(), scope.facts[id.index()].as_tensor());
+    let (from, to) =
+        (scope.values[input.index()].fact.as_tensor(), scope.values[id.index()].fact.as_tensor());
     if role == Role::Copy {
         return Some(input);
     }

@@ -16,8 +16,9 @@ pub(super) fn interface(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &
     let graph = scope.graph;
     for &id in graph.inputs().iter().chain(graph.outputs()) {
         let info = graph.value(id);
-        let fixed =
-            merged(graph, &scope.facts, id, |dim| dim.known().and_then(usize_of_i64).map(Extent::Known));
+        let fixed = merged(info, &scope.values[id.index()].fact, |dim| {
+            dim.known().and_then(usize_of_i64).map(Extent::Known)
+        });
         let Some(fixed) = fixed.filter(|fixed| info.declared.as_ref() != Some(fixed)) else { continue };
         if !edit.types.iter().any(|(name, _)| *name == info.name) {
             edit.types.push((info.name.clone(), fixed));
@@ -31,13 +32,14 @@ pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut
     let graph = scope.graph;
     let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
     for (index, node) in graph.nodes().iter().enumerate() {
-        let made =
-            |id: &ValueId| scope.needed[id.index()] && matches!(scope.reads[id.index()], Read::Extents(_));
-        let ends = |id: &ValueId| scope.output[id.index()] && !telling.of_ports();
-        let defined = |id: &ValueId| !ends(id) && (scope.stays[index] || made(id));
+        let made = |id: &ValueId| {
+            scope.values[id.index()].needed && matches!(scope.values[id.index()].read, Read::Extents(_))
+        };
+        let ends = |id: &ValueId| scope.values[id.index()].output && !telling.of_ports();
+        let defined = |id: &ValueId| !ends(id) && (scope.nodes[index].stays || made(id));
         for id in node.outputs.iter().copied().flatten().filter(defined) {
             let info = graph.value(id);
-            let of = merged(graph, &scope.facts, id, |dim| telling.extent(dim));
+            let of = merged(info, &scope.values[id.index()].fact, |dim| telling.extent(dim));
             if let Some(of) = of.filter(|of| telling.is_new(info.declared.as_ref(), of)) {
                 edit.types.push((info.name.clone(), of));
             }

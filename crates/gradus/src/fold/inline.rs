@@ -25,7 +25,7 @@ pub(super) fn branch<'m>(scope: &FoldState<'_>, node: &'m Node) -> Option<Branch
         return None;
     }
     let condition = node.inputs.first().copied().flatten()?;
-    let Fact::Tensor(fact) = &scope.facts[condition.index()] else { return None };
+    let Fact::Tensor(fact) = &scope.values[condition.index()].fact else { return None };
     let Elements::Integers(all) = &fact.elements else { return None };
     let [Dim::Known(value)] = **all else { return None };
     let (name, map) = match (scope.standard, value) {
@@ -36,11 +36,11 @@ pub(super) fn branch<'m>(scope: &FoldState<'_>, node: &'m Node) -> Option<Branch
     };
     let Some(Content::Graph(graph)) = node.attribute(name) else { return None };
     let ports = if let Some(Content::Ports(ports)) = node.attribute(map) { Some(&**ports) } else { None };
-    let number = node.graph_number(graph).filter(|_| scope.exact[condition.index()])?;
+    let number = node.graph_number(graph).filter(|_| scope.values[condition.index()].exact)?;
     let branch = Branch { number, graph, ports };
     // Without copies, an output of the graph around must come from a layer of its own.
     let apart = |(slot, id): (usize, &Option<ValueId>)| {
-        let bound = id.is_some_and(|id| scope.output[id.index()] || scope.fixed[id.index()]);
+        let bound = id.is_some_and(|id| scope.values[id.index()].output || scope.values[id.index()].fixed);
         !bound || (branch.around(scope.standard, node, slot).is_none() && branch.first(node, slot).is_none())
     };
     let whole = scope.standard != Standard::OpenVino
@@ -99,12 +99,15 @@ pub(super) fn study(scope: &mut FoldState<'_>, node: &Node) {
     let Some(branch) = branch(scope, node) else { return };
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
-        if scope.output[id.index()] || scope.fixed[id.index()] || scope.reads[id.index()] != Read::Own {
+        if scope.values[id.index()].output
+            || scope.values[id.index()].fixed
+            || scope.values[id.index()].read != Read::Own
+        {
             continue;
         }
         let twin = branch.first(node, slot).and_then(|first| node.outputs[first]);
         if let Some(other) = branch.around(scope.standard, node, slot).or(twin) {
-            scope.reads[id.index()] = scope.read_of(other);
+            scope.values[id.index()].read = scope.read_of(other);
         }
     }
 }
@@ -121,7 +124,7 @@ pub(super) fn need<'m>(
     let mut child = scope.child(folder, inner, (index, branch.number));
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
-        let needed = scope.needed[id.index()] && scope.reads[id.index()] == Read::Own;
+        let needed = scope.values[id.index()].needed && scope.values[id.index()].read == Read::Own;
         match (branch.around(scope.standard, node, slot), branch.output(slot)) {
             (Some(value), _) if needed => scope.need(value),
             (None, Some(output)) if needed => child.need(output),
@@ -131,7 +134,7 @@ pub(super) fn need<'m>(
     child.need_rest(folder);
     scope.need_captures(&child);
     for (id, outer) in passed(scope.standard, node, inner) {
-        if child.needed[id.index()] {
+        if child.values[id.index()].needed {
             scope.need(outer);
         }
     }
@@ -152,13 +155,14 @@ pub(super) fn write(
     let (edit, _) = edit(folder, child, &captured);
     let mut names = Renames::new();
     for (id, outer) in passed(scope.standard, node, child.graph) {
-        if child.needed[id.index()] {
+        if child.values[id.index()].needed {
             names.insert(child.graph.value(id).name.clone(), writing.name(folder, outer));
         }
     }
     let mut copies = Vec::new();
     for (slot, id) in node.outputs.iter().enumerate() {
-        let Some(id) = id.filter(|id| scope.needed[id.index()] && scope.reads[id.index()] == Read::Own)
+        let Some(id) =
+            id.filter(|id| scope.values[id.index()].needed && scope.values[id.index()].read == Read::Own)
         else {
             continue;
         };

@@ -103,7 +103,7 @@ const MOST_NAMED: usize = 3;
 fn kept(folder: &GraphFolder<'_>, scope: &FoldState<'_>) -> Vec<KeptNode> {
     let graph = scope.graph;
     let mut readers: HashMap<ValueId, Vec<usize>> = HashMap::new();
-    for (index, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.stays[*index]) {
+    for (index, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.nodes[*index].stays) {
         for (input, id) in node.inputs.iter().enumerate() {
             if let Some(id) = id.filter(|_| !scope.targets.contains_key(&(index, input))) {
                 readers.entry(scope.resolved(id)).or_default().push(index);
@@ -116,7 +116,7 @@ fn kept(folder: &GraphFolder<'_>, scope: &FoldState<'_>) -> Vec<KeptNode> {
     let mut kept = Vec::new();
     for &index in graph.order() {
         let node = &graph.nodes()[index];
-        if !scope.stays[index] || !asks(node) {
+        if !scope.nodes[index].stays || !asks(node) {
             continue;
         }
         let reason = reason(folder, scope, &readers, index);
@@ -128,7 +128,7 @@ fn kept(folder: &GraphFolder<'_>, scope: &FoldState<'_>) -> Vec<KeptNode> {
 /// Returns true if a node only computes integers that shapes are made of.
 fn computes_shapes(scope: &FoldState<'_>, node: &Node) -> bool {
     let symbolic = |id: &ValueId| {
-        let fact = scope.facts[id.index()].as_tensor();
+        let fact = scope.values[id.index()].fact.as_tensor();
         fact.is_some_and(|fact| matches!(fact.elements, Elements::Integers(_) | Elements::Fractions(_)))
     };
     node.outputs.iter().flatten().all(symbolic)
@@ -142,14 +142,18 @@ fn reason(
 ) -> String {
     let graph = scope.graph;
     let node = &graph.nodes()[index];
-    let says =
-        node.outputs.first().copied().flatten().and_then(|id| elements(folder, &scope.facts[id.index()]));
+    let says = node
+        .outputs
+        .first()
+        .copied()
+        .flatten()
+        .and_then(|id| elements(folder, &scope.values[id.index()].fact));
     let says = says.unwrap_or_else(|| "it".to_owned());
     let (mut open, mut seen, mut users, mut more) = (vec![index], HashSet::from([index]), Vec::new(), 0);
     let mut output = None;
     while let Some(index) = open.pop() {
         for id in graph.nodes()[index].outputs.iter().flatten() {
-            if scope.output[id.index()] {
+            if scope.values[id.index()].output {
                 output.get_or_insert_with(|| graph.value(*id).name.clone());
             }
             for &reader in readers.get(id).into_iter().flatten() {
@@ -157,7 +161,7 @@ fn reason(
                     continue;
                 }
                 let node = &graph.nodes()[reader];
-                if computes_shapes(scope, node) && !scope.opaque[reader] {
+                if computes_shapes(scope, node) && !scope.nodes[reader].opaque {
                     open.push(reader);
                 } else if users.len() < MOST_NAMED {
                     users.push(user(folder, scope, node, reader));
@@ -177,7 +181,7 @@ fn reason(
 /// A node that needs a shape, and what it makes of it.
 fn user(folder: &GraphFolder<'_>, scope: &FoldState<'_>, node: &Node, index: usize) -> String {
     let label = format!("{} ({})", node.label(index), node.operator);
-    if scope.opaque[index] {
+    if scope.nodes[index].opaque {
         return format!("{label}, which is left as it is");
     }
     let wanted = match role(scope.standard, node) {

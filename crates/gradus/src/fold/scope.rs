@@ -2,6 +2,7 @@
 //! from the end.
 
 use std::collections::{BTreeMap, HashSet};
+use std::mem::take;
 use std::sync::Arc;
 
 use gradus_core::Tensor;
@@ -26,27 +27,36 @@ pub(super) enum Read {
     Extents(Extents),
 }
 
+/// A value while its graph is folded.
+pub(super) struct ValueState {
+    pub(super) fact: Fact,
+    pub(super) read: Read,
+    /// It is the same bits in every implementation.
+    pub(super) exact: bool,
+    /// It must keep its name and come from where it does.
+    pub(super) fixed: bool,
+    /// It is an output of the graph.
+    pub(super) output: bool,
+    /// Something reads it.
+    pub(super) needed: bool,
+}
+
+/// A node while its graph is folded.
+pub(super) struct NodeState {
+    /// The node and all that it reads are left as they are: nobody knows what it does.
+    pub(super) opaque: bool,
+    /// The node is kept.
+    pub(super) stays: bool,
+}
+
 /// A graph while it is folded.
 pub(super) struct FoldState<'m> {
     pub(super) standard: Standard,
     pub(super) graph: &'m Graph,
-    pub(super) facts: Vec<Fact>,
-    /// The nodes around it, as in [`crate::infer::Body`].
+    /// The nodes around it, as in [`crate::infer::Subgraph`].
     pub(super) place: Vec<(usize, usize)>,
-    /// By value.
-    pub(super) reads: Vec<Read>,
-    /// By value: whether it is the same bits in every implementation.
-    pub(super) exact: Vec<bool>,
-    /// By value: whether it must keep its name and come from where it does.
-    pub(super) fixed: Vec<bool>,
-    /// By value: whether it is an output of the graph.
-    pub(super) output: Vec<bool>,
-    /// By value: whether something reads it.
-    pub(super) needed: Vec<bool>,
-    /// By node: whether it is left as it is, with all that it reads, as nobody knows what it does.
-    pub(super) opaque: Vec<bool>,
-    /// By node: whether it stays.
-    pub(super) stays: Vec<bool>,
+    pub(super) values: Vec<ValueState>,
+    pub(super) nodes: Vec<NodeState>,
     /// Constants that nodes read in place of what they read, by node and input.
     pub(super) targets: BTreeMap<(usize, usize), Tensor>,
     /// By node and number: its graphs.
@@ -63,33 +73,36 @@ impl<'m> FoldState<'m> {
         facts: Vec<Fact>,
         place: Vec<(usize, usize)>,
     ) -> FoldState<'m> {
-        let count = graph.values().len();
+        let value = |fact| ValueState {
+            fact,
+            read: Read::Own,
+            exact: true,
+            fixed: false,
+            output: false,
+            needed: false,
+        };
+        let node = |node| NodeState { opaque: folder.is_opaque(node), stays: false };
+        let nodes = graph.nodes().iter().map(node).collect();
         let mut scope = FoldState {
             standard: folder.model.source().standard,
             graph,
-            facts,
-            reads: vec![Read::Own; count],
-            exact: vec![true; count],
-            fixed: vec![false; count],
-            output: vec![false; count],
-            needed: vec![false; count],
-            opaque: graph.nodes().iter().map(|node| folder.is_opaque(node)).collect(),
-            stays: vec![false; graph.nodes().len()],
+            values: facts.into_iter().map(value).collect(),
+            nodes,
             targets: BTreeMap::new(),
             children: BTreeMap::new(),
             captured: HashSet::new(),
             seen: cse::Seen::default(),
             place,
         };
-        graph.outputs().iter().for_each(|id| scope.output[id.index()] = true);
+        graph.outputs().iter().for_each(|id| scope.values[id.index()].output = true);
         let main = scope.place.is_empty();
         if main && !folder.mentioned.is_empty() {
             let mentioned = |id: &ValueId| folder.mentioned.contains(&*graph.value(*id).name);
-            graph.ids().filter(mentioned).for_each(|id| scope.fixed[id.index()] = true);
+            graph.ids().filter(mentioned).for_each(|id| scope.values[id.index()].fixed = true);
         }
         for (index, node) in graph.nodes().iter().enumerate() {
-            if scope.opaque[index] {
-                node.needs().for_each(|id| scope.fixed[id.index()] = true);
+            if scope.nodes[index].opaque {
+                node.needs().for_each(|id| scope.values[id.index()].fixed = true);
             }
         }
         let inner = graph.nodes().iter().flat_map(Node::graphs);
@@ -104,18 +117,18 @@ impl<'m> FoldState<'m> {
 
     /// Facts about an input of a node.
     pub(super) fn fact(&self, node: &Node, input: usize) -> Option<&Fact> {
-        node.inputs.get(input).copied().flatten().map(|id| &self.facts[id.index()])
+        node.inputs.get(input).copied().flatten().map(|id| &self.values[id.index()].fact)
     }
 
     /// The value that is read in place of a value.
     pub(super) fn resolved(&self, id: ValueId) -> ValueId {
         // A replacement was resolved when it was found.
-        if let Read::Other(other) = self.reads[id.index()] { other } else { id }
+        if let Read::Other(other) = self.values[id.index()].read { other } else { id }
     }
 
     /// How a value is read that is the same as another.
     pub(super) fn read_of(&self, other: ValueId) -> Read {
-        match &self.reads[other.index()] {
+        match &self.values[other.index()].read {
             Read::Own => Read::Other(other),
             read => read.clone(),
         }
@@ -126,17 +139,17 @@ impl<'m> FoldState<'m> {
         let graph = self.graph;
         for &index in graph.order() {
             let node = &graph.nodes()[index];
-            if self.opaque[index] {
-                node.outputs.iter().flatten().for_each(|id| self.exact[id.index()] = false);
+            if self.nodes[index].opaque {
+                node.outputs.iter().flatten().for_each(|id| self.values[id.index()].exact = false);
                 continue;
             }
             self.constants(folder, node);
             inline::study(self, node);
             simplify_shapes::study(self, folder, node, index);
             for id in node.outputs.iter().copied().flatten() {
-                let free = self.reads[id.index()] == Read::Own && !self.fixed[id.index()];
+                let free = self.values[id.index()].read == Read::Own && !self.values[id.index()].fixed;
                 if free && let Some(other) = cse::find(self, folder, node, id) {
-                    self.reads[id.index()] = self.read_of(other);
+                    self.values[id.index()].read = self.read_of(other);
                 } else {
                     cse::note(self, id);
                 }
@@ -146,28 +159,28 @@ impl<'m> FoldState<'m> {
 
     /// Finds which outputs of a node are constants.
     fn constants(&mut self, folder: &GraphFolder<'_>, node: &Node) {
-        let whole = |id: ValueId| self.facts[id.index()].dtype().is_some_and(is_whole);
+        let whole = |id: ValueId| self.values[id.index()].fact.dtype().is_some_and(is_whole);
         let all_whole = node.inputs.iter().chain(&node.outputs).flatten().all(|id| whole(*id));
         let role = role(self.standard, node);
         let alone = matches!(role, Role::Shape | Role::Size);
-        let inputs = alone || node.needs().all(|id| self.exact[id.index()]);
-        let dtype = |id: Option<ValueId>| id.and_then(|id| self.facts[id.index()].dtype());
+        let inputs = alone || node.needs().all(|id| self.values[id.index()].exact);
+        let dtype = |id: Option<ValueId>| id.and_then(|id| self.values[id.index()].fact.dtype());
         let (from, to) = (node.inputs.first().copied(), node.outputs.first().copied());
         let widens = widens(self.standard, role, dtype(from.flatten()), dtype(to.flatten()));
         let exact = is_exact(self.standard, node, all_whole) && inputs && !widens;
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
-            self.exact[id.index()] = exact;
+            self.values[id.index()].exact = exact;
             // An output that must keep its name cannot be replaced if its node has others.
-            let movable = single || !(self.fixed[id.index()] || self.output[id.index()]);
+            let movable = single || !(self.values[id.index()].fixed || self.values[id.index()].output);
             if !exact || !movable || role == Role::Constant {
                 continue;
             }
-            let Fact::Tensor(fact) = &self.facts[id.index()] else { continue };
+            let Fact::Tensor(fact) = &self.values[id.index()].fact else { continue };
             let Some(tensor) = fact.tensor_within(folder.given.most_bytes) else { continue };
             let first = self.fact(node, 0).and_then(Fact::as_tensor).and_then(TensorFact::tensor);
             if is_settled(self.standard, node, &[first.as_ref()], &tensor) {
-                self.reads[id.index()] = Read::Constant(tensor);
+                self.values[id.index()].read = Read::Constant(tensor);
             }
         }
     }
@@ -182,39 +195,43 @@ impl<'m> FoldState<'m> {
 
     /// Forgets what is needed, and gives it back.
     pub(super) fn forget_needs(&mut self) -> Needs<'m> {
-        let needed = std::mem::replace(&mut self.needed, vec![false; self.graph.values().len()]);
-        let stays = std::mem::replace(&mut self.stays, vec![false; self.graph.nodes().len()]);
-        Needs { needed, stays, children: std::mem::take(&mut self.children) }
+        let needed = self.values.iter_mut().map(|value| take(&mut value.needed)).collect();
+        let stays = self.nodes.iter_mut().map(|node| take(&mut node.stays)).collect();
+        Needs { needed, stays, children: take(&mut self.children) }
     }
 
     /// Takes back what was needed before.
     pub(super) fn restore_needs(&mut self, needs: Needs<'m>) {
-        (self.needed, self.stays, self.children) = (needs.needed, needs.stays, needs.children);
+        self.values.iter_mut().zip(needs.needed).for_each(|(value, needed)| value.needed = needed);
+        self.nodes.iter_mut().zip(needs.stays).for_each(|(node, stays)| node.stays = stays);
+        self.children = needs.children;
     }
 
     /// Marks a value as read.
     pub(super) fn need(&mut self, id: ValueId) {
-        self.needed[id.index()] = true;
+        self.values[id.index()].needed = true;
         let other = self.resolved(id);
-        self.needed[other.index()] = true;
-        if let Read::Extents(extents) = &self.reads[other.index()] {
-            self.needed[extents.input.index()] = true;
+        self.values[other.index()].needed = true;
+        if let Read::Extents(extents) = &self.values[other.index()].read {
+            let input = extents.input.index();
+            self.values[input].needed = true;
         }
     }
 
     /// Marks what is needed by what is needed.
     pub(super) fn need_rest(&mut self, folder: &mut GraphFolder<'m>) {
         let graph = self.graph;
-        for id in graph.ids().filter(|id| self.fixed[id.index()]).collect::<Vec<_>>() {
+        for id in graph.ids().filter(|id| self.values[id.index()].fixed).collect::<Vec<_>>() {
             self.need(id);
         }
         for &index in graph.order().iter().rev() {
             let node = &graph.nodes()[index];
-            let own = |id: &ValueId| self.needed[id.index()] && self.reads[id.index()] == Read::Own;
-            if !self.opaque[index] && !node.outputs.iter().flatten().any(own) {
+            let own =
+                |id: &ValueId| self.values[id.index()].needed && self.values[id.index()].read == Read::Own;
+            if !self.nodes[index].opaque && !node.outputs.iter().flatten().any(own) {
                 continue;
             }
-            self.stays[index] = true;
+            self.nodes[index].stays = true;
             if let Some(branch) = inline::branch(self, node) {
                 inline::need(self, folder, node, index, &branch);
                 continue;
@@ -226,7 +243,7 @@ impl<'m> FoldState<'m> {
                     self.need(*id);
                 }
             }
-            if self.opaque[index] {
+            if self.nodes[index].opaque {
                 node.needs().for_each(|id| self.need(id));
                 continue;
             }
@@ -252,14 +269,14 @@ impl<'m> FoldState<'m> {
         // Values that are not exact outside are not exact within. Of the inputs, floats may
         // be anything.
         for capture in inner.captures() {
-            child.exact[capture.inner.index()] = self.exact[capture.outer.index()];
+            child.values[capture.inner.index()].exact = self.values[capture.outer.index()].exact;
         }
         for id in inner.inputs() {
-            child.exact[id.index()] = child.facts[id.index()].dtype().is_some_and(is_whole);
+            child.values[id.index()].exact = child.values[id.index()].fact.dtype().is_some_and(is_whole);
         }
         let node = &self.graph.nodes()[at.0];
         for (id, outer) in inline::passed(self.standard, node, inner) {
-            child.exact[id.index()] |= self.exact[outer.index()];
+            child.values[id.index()].exact |= self.values[outer.index()].exact;
         }
         child.study(folder);
         child
@@ -267,7 +284,7 @@ impl<'m> FoldState<'m> {
 
     pub(super) fn need_captures(&mut self, child: &FoldState<'_>) {
         for capture in child.graph.captures() {
-            if child.needed[capture.inner.index()] {
+            if child.values[capture.inner.index()].needed {
                 self.need(capture.outer);
             }
         }
@@ -279,7 +296,7 @@ impl<'m> FoldState<'m> {
         self.graph.nodes().iter().flat_map(Node::needs).for_each(|id| read[id.index()] = true);
         let idle = |id: ValueId| {
             let plain = self.graph.value(id).origin == Origin::Constant;
-            plain && read[id.index()] && !self.needed[id.index()] && !self.output[id.index()]
+            plain && read[id.index()] && !self.values[id.index()].needed && !self.values[id.index()].output
         };
         let idle = self.graph.constants().iter().map(|(id, _)| *id).filter(|&id| idle(id));
         idle.map(|id| self.graph.value(id).name.clone()).collect()

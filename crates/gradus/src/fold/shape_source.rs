@@ -52,21 +52,22 @@ pub(super) fn choose<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>
     if all.is_empty() {
         return;
     }
-    let mut old = scope.reads.clone();
+    let old: Vec<_> = scope.values.iter().map(|value| value.read.clone()).collect();
     for (id, extents) in all {
-        scope.reads[id.index()] = Read::Extents(extents);
+        scope.values[id.index()].read = Read::Extents(extents);
     }
     let found = scope.forget_needs();
     scope.need_outputs(folder);
     if asking(scope).count() + asked(scope).len() >= before {
-        std::mem::swap(&mut scope.reads, &mut old);
+        scope.values.iter_mut().zip(old).for_each(|(value, read)| value.read = read);
         scope.restore_needs(found);
     }
 }
 
 /// Nodes that stay and ask for a shape.
 fn asking<'s>(scope: &'s FoldState<'_>) -> impl Iterator<Item = &'s Node> {
-    let stays = |(index, node): (usize, &'s Node)| (scope.stays[index] && asks(scope, node)).then_some(node);
+    let stays =
+        |(index, node): (usize, &'s Node)| (scope.nodes[index].stays && asks(scope, node)).then_some(node);
     scope.graph.nodes().iter().enumerate().filter_map(stays)
 }
 
@@ -80,14 +81,14 @@ fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, Extents)> {
     let graph = scope.graph;
     let source = |id: &ValueId| {
         let fixed = graph.constant(*id).is_none();
-        dims_of(&scope.facts[id.index()]).filter(|_| fixed).map(|dims| (*id, dims.clone()))
+        dims_of(&scope.values[id.index()].fact).filter(|_| fixed).map(|dims| (*id, dims.clone()))
     };
     let inputs: Vec<(ValueId, Dims)> = graph.inputs().iter().filter_map(source).collect();
     let mut wanted = Vec::new();
-    for (_, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.stays[*index]) {
+    for (_, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.nodes[*index].stays) {
         let [Some(id)] = *node.outputs else { continue };
-        let free = !scope.fixed[id.index()] && !scope.output[id.index()];
-        if scope.reads[id.index()] == Read::Own
+        let free = !scope.values[id.index()].fixed && !scope.values[id.index()].output;
+        if scope.values[id.index()].read == Read::Own
             && free
             && let Some(all) = extents(scope, id)
         {
@@ -107,7 +108,7 @@ fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, Extents)> {
     ranked.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
     let found = |(id, all, mixed): (ValueId, Dims, bool)| {
         let (_, input, dims) = ranked.iter().find(|(_, _, dims)| has(dims, &all, mixed))?;
-        let fact = scope.facts[id.index()].as_tensor()?;
+        let fact = scope.values[id.index()].fact.as_tensor()?;
         let scalar = fact.rank() == Some(0);
         Some((id, Extents { input: *input, dtype: fact.dtype?, parts: parts(dims, &all), scalar }))
     };
@@ -136,7 +137,7 @@ fn parts(dims: &Dims, all: &Dims) -> Vec<InputPart> {
 
 /// The elements of a list of dimensions, or of one, that are not all known.
 fn extents(scope: &FoldState<'_>, id: ValueId) -> Option<Dims> {
-    let fact = scope.facts[id.index()].as_tensor()?;
+    let fact = scope.values[id.index()].fact.as_tensor()?;
     let Elements::Integers(all) = &fact.elements else { return None };
     let open = all.iter().any(|dim| dim.known().is_none());
     let fits = extents_are(scope.standard, fact.dtype?) && fact.rank()? <= 1;
@@ -145,8 +146,8 @@ fn extents(scope: &FoldState<'_>, id: ValueId) -> Option<Dims> {
 
 /// Needed values that are dimensions, in order.
 pub(super) fn needed<'s>(scope: &'s FoldState<'_>) -> Vec<(ValueId, &'s Extents)> {
-    let read = |id: ValueId| match &scope.reads[id.index()] {
-        Read::Extents(extents) if scope.needed[id.index()] => Some((id, extents)),
+    let read = |id: ValueId| match &scope.values[id.index()].read {
+        Read::Extents(extents) if scope.values[id.index()].needed => Some((id, extents)),
         _ => None,
     };
     scope.graph.ids().filter_map(read).collect()

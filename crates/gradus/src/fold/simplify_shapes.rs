@@ -63,7 +63,7 @@ fn open(scope: &FoldState<'_>, node: &Node, input: usize) -> Option<(DType, Dims
 fn reshape(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, node: &Node) -> Option<Tensor> {
     let (dtype, _) = open(scope, node, 1)?;
     let data = dims_of(scope.fact(node, 0)?)?;
-    let result = dims_of(&scope.facts[node.outputs.first().copied().flatten()?.index()])?;
+    let result = dims_of(&scope.values[node.outputs.first().copied().flatten()?.index()].fact)?;
     let zero_is_zero = zero_is_zero(scope.standard, node);
     let mut target = Vec::with_capacity(result.len());
     let mut left = false;

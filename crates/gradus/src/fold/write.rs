@@ -14,6 +14,7 @@ use super::shape_source::{Extents, InputPart};
 use super::{GraphFolder, dialect, inline, shape_source};
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
+use crate::normalize::has_default_inputs;
 
 /// An edit while it is made.
 pub(super) struct FoldWriter<'s, 'm> {
@@ -41,8 +42,8 @@ pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: 
     };
     let graph = scope.graph;
     for (id, constant) in graph.constants() {
-        let stays = scope.needed[id.index()] && graph.value(*id).origin == Origin::Constant;
-        let tensor = scope.facts[id.index()].as_tensor().filter(|_| stays).and_then(TensorFact::tensor);
+        let stays = scope.values[id.index()].needed && graph.value(*id).origin == Origin::Constant;
+        let tensor = scope.values[id.index()].fact.as_tensor().filter(|_| stays).and_then(TensorFact::tensor);
         if let Some(tensor) = tensor.filter(|tensor| tensor.dtype() == constant.dtype())
             && let Some(key) = key(&tensor)
         {
@@ -73,13 +74,13 @@ impl FoldWriter<'_, '_> {
         let node = &scope.graph.nodes()[index];
         let mut changed = false;
         for id in node.outputs.iter().copied().flatten() {
-            if scope.output[id.index()] && scope.needed[id.index()] {
+            if scope.values[id.index()].output && scope.values[id.index()].needed {
                 changed |= self.output(folder, id);
             }
         }
-        if !scope.stays[index] {
+        if !scope.nodes[index].stays {
             let ends = |id: &ValueId| {
-                !scope.output[id.index()] && !matches!(scope.reads[id.index()], Read::Extents(_))
+                !scope.values[id.index()].output && !matches!(scope.values[id.index()].read, Read::Extents(_))
             };
             let outputs = node.outputs.iter().copied().flatten().filter(ends);
             let declared = outputs.map(|id| scope.graph.value(id)).filter(|info| info.declared.is_some());
@@ -103,7 +104,7 @@ impl FoldWriter<'_, '_> {
         let mut shapes = HashMap::new();
         let mut taken = HashMap::new();
         for (input, dtype) in shape_source::asked(scope) {
-            let Some(dims) = dims_of(&scope.facts[input.index()]) else { continue };
+            let Some(dims) = dims_of(&scope.values[input.index()].fact) else { continue };
             let whole = |(_, extents): &&(ValueId, &Extents)| {
                 (extents.input, extents.dtype) == (input, dtype) && extents.is_whole(dims.len())
             };
@@ -214,7 +215,7 @@ impl FoldWriter<'_, '_> {
     /// Adds a node that gives an output its name, where that is read from elsewhere.
     fn output(&mut self, folder: &mut GraphFolder<'_>, id: ValueId) -> bool {
         let name = self.scope.graph.value(id).name.clone();
-        match &self.scope.reads[id.index()] {
+        match &self.scope.values[id.index()].read {
             Read::Own | Read::Extents(_) => return false,
             Read::Other(other) => {
                 let other = self.name(folder, *other);
@@ -242,7 +243,7 @@ impl FoldWriter<'_, '_> {
         let scope = self.scope;
         let id = scope.resolved(id);
         let info = scope.graph.value(id);
-        let Read::Constant(tensor) = &scope.reads[id.index()] else {
+        let Read::Constant(tensor) = &scope.values[id.index()].read else {
             return self
                 .around
                 .get(&info.name)
@@ -250,17 +251,17 @@ impl FoldWriter<'_, '_> {
                 .unwrap_or(&info.name)
                 .clone();
         };
-        if scope.output[id.index()] {
+        if scope.values[id.index()].output {
             return info.name.clone();
         }
         if let Some(name) = self.names.get(&id) {
             return name.clone();
         }
         let key = key(tensor);
-        let fixed = scope.fixed[id.index()];
+        let fixed = scope.values[id.index()].fixed;
         let known = key.as_ref().and_then(|key| self.known.get(key)).filter(|_| !fixed).cloned();
         let name = known.unwrap_or_else(|| {
-            let stays = matches!(info.origin, Origin::Node(node, _) if scope.stays[node]);
+            let stays = matches!(info.origin, Origin::Node(node, _) if scope.nodes[node].stays);
             let name = if stays { folder.fresh(&info.name) } else { info.name.clone() };
             self.add(folder, name, tensor)
         });
@@ -287,7 +288,7 @@ impl FoldWriter<'_, '_> {
         folder.report.constants += 1;
         folder.report.constant_bytes += gradus_core::convert::u64_of(tensor.byte_len());
         // For old files of ONNX, initializers must be inputs.
-        if folder.model.has_defaults() || self.scope.standard == Standard::OpenVino {
+        if has_default_inputs(folder.model.source()) || self.scope.standard == Standard::OpenVino {
             self.edit.constants.push((name.clone(), tensor.clone()));
         } else {
             if folder.declare {
@@ -302,7 +303,9 @@ impl FoldWriter<'_, '_> {
     /// New names of what a subgraph reads of this one.
     pub(super) fn captured(&mut self, folder: &mut GraphFolder<'_>, child: &FoldState<'_>) -> Renames {
         let mut names = Renames::new();
-        for capture in child.graph.captures().iter().filter(|capture| child.needed[capture.inner.index()]) {
+        for capture in
+            child.graph.captures().iter().filter(|capture| child.values[capture.inner.index()].needed)
+        {
             let (old, new) = (&child.graph.value(capture.inner).name, self.name(folder, capture.outer));
             if *old != new {
                 names.insert(old.clone(), new);

@@ -6,10 +6,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::{Function, Graph, Node, Ports};
+use gradus_core::graph::{Function, Graph, Node, Ports, ValueId};
 use gradus_core::{DType, Error, Kind, Tensor};
+use smallvec::SmallVec;
 
-use super::pass::{GraphFacts, Inner, Pass, Visit, label};
+use super::pass::{GraphFacts, Inner, MOST_UNROLLED, Pass, Visit, label};
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
@@ -54,9 +55,8 @@ pub(crate) struct InferContext<'p, 'm> {
     pub(crate) operator: &'m str,
     /// The attributes of the node.
     pub(crate) attributes: Attributes<'m>,
-    /// The first version of the operator set that has the operator in this form; 0 if that is not
-    /// known.
-    pub(crate) version: i64,
+    /// Facts about inputs that the node has as attributes.
+    pub(super) former: SmallVec<[(usize, Fact); 1]>,
     /// True if what the node computes depends on what inputs hold.
     pub(super) depends: bool,
 }
@@ -68,16 +68,25 @@ impl InferContext<'_, '_> {
         self.node.inputs.len()
     }
 
+    /// The value that is an input in the newest form of the operator.
+    fn id(&self, input: usize) -> Option<ValueId> {
+        self.node.inputs.get(self.attributes.form().index_of(input)?).copied().flatten()
+    }
+
+    fn former(&self, input: usize) -> Option<&Fact> {
+        self.former.iter().find(|(index, _)| *index == input).map(|(_, fact)| fact)
+    }
+
     /// Returns true if an input is given.
     pub(crate) fn has(&self, input: usize) -> bool {
-        self.node.inputs.get(input).is_some_and(Option::is_some)
+        self.id(input).is_some() || self.former(input).is_some()
     }
 
     /// Facts about an input; nothing of one that is missing.
     pub(crate) fn fact(&self, input: usize) -> &Fact {
-        match self.node.inputs.get(input).copied().flatten() {
+        match self.id(input) {
             Some(id) => &self.frame.facts[id.index()],
-            None => &Fact::Unknown,
+            None => self.former(input).unwrap_or(&Fact::Unknown),
         }
     }
 
@@ -88,7 +97,7 @@ impl InferContext<'_, '_> {
     }
 
     fn read(&mut self, input: usize) {
-        if let Some(id) = self.node.inputs.get(input).copied().flatten() {
+        if let Some(id) = self.id(input) {
             self.pass.read(self.frame, id);
         }
     }
@@ -176,8 +185,8 @@ impl InferContext<'_, '_> {
                 let count = fact.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?.len();
                 let (first, step) = **both;
                 let element = |i: usize| {
-                    let far = self.pass.symbols.multiply(step, Dim::Known(i64_of(i)))?;
-                    self.pass.symbols.add(first, far)
+                    let far = self.pass.shared.symbols.multiply(step, Dim::Known(i64_of(i)))?;
+                    self.pass.shared.symbols.add(first, far)
                 };
                 (0..count).map(element).collect()
             }
@@ -203,7 +212,7 @@ impl InferContext<'_, '_> {
         match self.elements(input) {
             Elements::Fractions(all) => Some(all),
             Elements::Known(tensor) if tensor.len() <= 64 => {
-                tensor.numbers().ok()?.map(operators::elementwise::infer::fraction_of).collect()
+                tensor.numbers().ok()?.map(operators::elementwise::symbolic::fraction_of).collect()
             }
             _ => None,
         }
@@ -248,7 +257,7 @@ impl<'m> InferContext<'_, 'm> {
 impl InferContext<'_, '_> {
     /// All symbols and expressions.
     pub(crate) fn symbols(&mut self) -> &mut Symbols {
-        &mut self.pass.symbols
+        &mut self.pass.shared.symbols
     }
 
     /// The node in words.
@@ -262,13 +271,13 @@ impl InferContext<'_, '_> {
         let what = format!("{}: {what}", self.label()).into();
         // Values that depend only on shapes could be expressed by them.
         let origin = if self.depends { Origin::Data(what) } else { Origin::Unknown(what) };
-        self.pass.symbols.fresh(&self.node.operator.name, origin, bounds)
+        self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
     /// A dimension that is not known, for that reason.
     pub(crate) fn unknown(&mut self, why: &str, bounds: Bounds) -> Dim {
         let origin = Origin::Unknown(format!("{}: {why}", self.label()).into());
-        self.pass.symbols.fresh(&self.node.operator.name, origin, bounds)
+        self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
     /// That many dimensions of which nothing is known but that the data decide them.
@@ -282,42 +291,42 @@ impl InferContext<'_, '_> {
     }
 
     pub(crate) fn add(&mut self, a: Dim, b: Dim) -> Dim {
-        let sum = self.pass.symbols.add(a, b);
+        let sum = self.pass.shared.symbols.add(a, b);
         self.or_fresh(sum)
     }
 
     pub(crate) fn subtract(&mut self, a: Dim, b: Dim) -> Dim {
-        let difference = self.pass.symbols.subtract(a, b);
+        let difference = self.pass.shared.symbols.subtract(a, b);
         self.or_fresh(difference)
     }
 
     pub(crate) fn multiply(&mut self, a: Dim, b: Dim) -> Dim {
-        let product = self.pass.symbols.multiply(a, b);
+        let product = self.pass.shared.symbols.multiply(a, b);
         self.or_fresh(product)
     }
 
     pub(crate) fn floor_divide(&mut self, a: Dim, b: Dim) -> Dim {
-        let quotient = self.pass.symbols.floor_divide(a, b);
+        let quotient = self.pass.shared.symbols.floor_divide(a, b);
         self.or_fresh(quotient)
     }
 
     pub(crate) fn ceil_divide(&mut self, a: Dim, b: Dim) -> Dim {
-        let quotient = self.pass.symbols.ceil_divide(a, b);
+        let quotient = self.pass.shared.symbols.ceil_divide(a, b);
         self.or_fresh(quotient)
     }
 
     pub(crate) fn least(&mut self, a: Dim, b: Dim) -> Dim {
-        let least = self.pass.symbols.least(a, b);
+        let least = self.pass.shared.symbols.least(a, b);
         self.or_fresh(least)
     }
 
     pub(crate) fn greatest(&mut self, a: Dim, b: Dim) -> Dim {
-        let greatest = self.pass.symbols.greatest(a, b);
+        let greatest = self.pass.shared.symbols.greatest(a, b);
         self.or_fresh(greatest)
     }
 
     pub(crate) fn product(&mut self, dims: &[Dim]) -> Dim {
-        let product = self.pass.symbols.product(dims.iter().copied());
+        let product = self.pass.shared.symbols.product(dims.iter().copied());
         self.or_fresh(product)
     }
 
@@ -334,7 +343,7 @@ impl InferContext<'_, '_> {
         }
         self.not_apart(a, b, what)?;
         self.assume(a, "==", b);
-        let rank = |dim: Dim| self.pass.symbols.rank(dim);
+        let rank = |dim: Dim| self.pass.shared.symbols.rank(dim);
         let (kept, other) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
         self.pass.note_equal(kept, other);
         Ok(kept)
@@ -342,7 +351,7 @@ impl InferContext<'_, '_> {
 
     /// Refuses two that must be equal, and never are.
     pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: &str) -> Result<(), InferError> {
-        let symbols = &mut self.pass.symbols;
+        let symbols = &mut self.pass.shared.symbols;
         let apart = symbols.subtract(a, b);
         if apart.is_none_or(|apart| !symbols.never_zero(apart)) {
             return Ok(());
@@ -379,18 +388,19 @@ impl InferContext<'_, '_> {
         {
             return Err(InferError::shape(format!("extents {x} and {y} do not broadcast")));
         }
-        let symbols = &mut self.pass.symbols;
+        let symbols = &mut self.pass.shared.symbols;
         let result = symbols.broadcast(a, b);
         if a != Dim::ONE && b != Dim::ONE {
             // seq broadcasts with min(seq, 64) only if it is at most 64.
             if let Some(whole) = result.filter(|_| self.pass.is_unconditional()) {
                 let other = if whole == a { b } else { a };
-                let most = self.pass.symbols.bounds(other).greatest();
-                let symbolic = whole.known().is_none() && self.pass.symbols.at_least(whole, 2);
-                if let Some(most) = most.filter(|_| !symbolic && self.pass.symbols.is_least_of(other, whole))
+                let most = self.pass.shared.symbols.bounds(other).greatest();
+                let symbolic = whole.known().is_none() && self.pass.shared.symbols.at_least(whole, 2);
+                if let Some(most) =
+                    most.filter(|_| !symbolic && self.pass.shared.symbols.is_least_of(other, whole))
                 {
                     self.assume(whole, "<=", Dim::Known(most));
-                    self.pass.symbols.bound(whole, Bounds::between(None, Some(most)));
+                    self.pass.shared.symbols.bound(whole, Bounds::between(None, Some(most)));
                 } else if whole == a || whole == b {
                     self.assume(a, "broadcasts with", b);
                 }
@@ -411,7 +421,7 @@ impl InferContext<'_, '_> {
     /// open, or not.
     pub(crate) fn fits(&mut self, dim: Dim, dtype: DType) -> bool {
         let Some((low, high)) = range_of(dtype) else { return false };
-        let bounds = self.pass.symbols.bounds(dim);
+        let bounds = self.pass.shared.symbols.bounds(dim);
         match dim {
             Dim::Known(value) => (low..=high).contains(&value),
             _ if dtype.bits() == 64 && low < 0 => true,
@@ -420,7 +430,7 @@ impl InferContext<'_, '_> {
                 let below = bounds.greatest().is_some_and(|most| most <= high);
                 // No axis has 2^31 elements, which is what 32 bits are used for.
                 if self.pass.cautious && !(above && below) {
-                    return dtype.bits() >= 32 && self.pass.symbols.rank(dim).0 <= 1;
+                    return dtype.bits() >= 32 && self.pass.shared.symbols.rank(dim).0 <= 1;
                 }
                 if !above {
                     self.assume(dim, ">=", Dim::Known(low));
@@ -465,7 +475,8 @@ impl<'m> InferContext<'_, 'm> {
                         if a == b {
                             return a;
                         }
-                        let bounds = self.pass.symbols.bounds(a).either(self.pass.symbols.bounds(b));
+                        let bounds =
+                            self.pass.shared.symbols.bounds(a).either(self.pass.shared.symbols.bounds(b));
                         self.data(what, bounds)
                     };
                     a.iter().zip(b.iter()).map(both).collect::<Dims>()
@@ -505,9 +516,12 @@ impl<'m> InferContext<'_, 'm> {
 
     /// Takes nodes from the budget of unrolled loops; false if it is spent.
     pub(crate) fn spend(&mut self, nodes: usize) -> bool {
-        let left = self.pass.budget.checked_sub(nodes);
-        self.pass.budget = left.unwrap_or(self.pass.budget);
-        left.is_some()
+        let unrolled = self.pass.shared.unrolled.saturating_add(nodes);
+        let allowed = unrolled <= MOST_UNROLLED;
+        if allowed {
+            self.pass.shared.unrolled = unrolled;
+        }
+        allowed
     }
 
     /// Infers a function of the model through its body.

@@ -27,7 +27,7 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
             // Values of one list may differ in their dimensions, so a symbol must not stand for
             // all.
             let each = Fact::tensor_type(each.dtype());
-            let len = pass.symbols.fresh(&format!("{name}_len"), origin, Bounds::EXTENT);
+            let len = pass.shared.symbols.fresh(&format!("{name}_len"), origin, Bounds::EXTENT);
             Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
         }
         Type::Optional(value) => {
@@ -42,12 +42,14 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
 pub(super) fn dim_of(pass: &mut Pass<'_>, name: &str, extent: &Extent) -> Dim {
     match extent {
         Extent::Known(len) => Dim::from(*len),
-        Extent::Symbol(text) => pass.symbols.parse(text).unwrap_or_else(|_| pass.symbols.named(text)),
+        Extent::Symbol(text) => {
+            pass.shared.symbols.parse(text).unwrap_or_else(|_| pass.shared.symbols.named(text))
+        }
         Extent::Between(least, most) => {
             let bounds = Bounds::between(Some(i64_of(*least)), most.map(i64_of));
-            pass.symbols.fresh(name, Origin::Input, bounds)
+            pass.shared.symbols.fresh(name, Origin::Input, bounds)
         }
-        Extent::Unknown => pass.symbols.fresh(name, Origin::Input, Bounds::EXTENT),
+        Extent::Unknown => pass.shared.symbols.fresh(name, Origin::Input, Bounds::EXTENT),
     }
 }
 
@@ -78,14 +80,14 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
             for (axis, (dim, extent)) in all.iter_mut().zip(extents).enumerate() {
                 let Extent::Known(len) = extent else { continue };
                 let declared = i64_of(*len);
-                let bounds = pass.symbols.bounds(*dim);
+                let bounds = pass.shared.symbols.bounds(*dim);
                 let outside = bounds.least().is_some_and(|least| declared < least)
                     || bounds.greatest().is_some_and(|most| declared > most);
                 if outside {
-                    let inferred = pass.symbols.print(*dim);
+                    let inferred = pass.shared.symbols.print(*dim);
                     contradictions
                         .push(format!("the model declares {declared} at axis {axis}, but it is {inferred}"));
-                } else if pass.symbols.is_unknown(*dim) {
+                } else if pass.shared.symbols.is_unknown(*dim) {
                     *dim = Dim::Known(declared);
                 }
             }
@@ -98,7 +100,11 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
                 }
                 // Names of inner values mean nothing outside the tool that wrote them.
                 let why = format!("declared, but not inferred: axis {axis} of \"{name}\"");
-                pass.symbols.fresh(&format!("{name}_{axis}"), Origin::Unknown(why.into()), Bounds::EXTENT)
+                pass.shared.symbols.fresh(
+                    &format!("{name}_{axis}"),
+                    Origin::Unknown(why.into()),
+                    Bounds::EXTENT,
+                )
             };
             tensor.dims = Some(extents.iter().enumerate().map(dim).collect());
         }

@@ -27,11 +27,7 @@ impl InferContext<'_, '_> {
             ..InferOptions::default()
         };
         let mut pass = Pass::new(Standard::Onnx, &[], &options);
-        pass.symbols = take(&mut outer.symbols);
-        pass.lists = take(&mut outer.lists);
-        pass.assumed = take(&mut outer.assumed);
-        pass.equal = take(&mut outer.equal);
-        pass.conditional = outer.conditional;
+        pass.shared = take(&mut outer.shared);
         let mut frame = pass.frame(graph, inputs, Rc::default(), label.as_str().into());
         for id in graph.inputs() {
             frame.depends[id.index()] = self.depends;
@@ -40,10 +36,7 @@ impl InferContext<'_, '_> {
         for &id in graph.outputs() {
             pass.read(&mut frame, id);
         }
-        outer.symbols = pass.symbols;
-        outer.lists = pass.lists;
-        outer.assumed = pass.assumed;
-        outer.equal = pass.equal;
+        outer.shared = pass.shared;
         let node = super::pass::label(self.node, self.index);
         outer.assumptions.extend(
             pass.assumptions

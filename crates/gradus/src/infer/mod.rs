@@ -34,6 +34,7 @@ pub(crate) use rules::{InferResult, Rule};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
+use crate::normalize::has_default_inputs;
 use pass::Pass;
 
 /// The facts that are given before inference.
@@ -170,10 +171,10 @@ impl Model {
                     format!("dimension \"{name}\" is {value}, but must not be negative"),
                 ));
             }
-            pass.symbols.fix(name, *value);
+            pass.shared.symbols.fix(name, *value);
         }
         fix_symbols(&mut pass, graph, options)?;
-        let overridable = self.has_defaults();
+        let overridable = has_default_inputs(source);
         pass.fixed_defaults = !(options.cautious && overridable);
         let facts = graph.inputs().iter().map(|&id| input_fact(&mut pass, graph, id, options, overridable));
         let facts = facts.collect::<Vec<_>>();
@@ -190,19 +191,11 @@ impl Model {
         Ok(Inference {
             facts: frame.facts,
             reasons: frame.reasons,
-            symbols: pass.symbols,
+            symbols: pass.shared.symbols,
             assumptions: pass.assumptions,
             problems: pass.problems,
             bodies: pass.bodies,
         })
-    }
-}
-
-impl Model {
-    /// Returns true if inputs that are constants as well may be given other values. Old ONNX models
-    /// list all constants as inputs.
-    pub(crate) fn has_defaults(&self) -> bool {
-        self.source().standard == Standard::Onnx && self.source().format_version >= 4
     }
 }
 
@@ -293,7 +286,7 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
                 }
                 _ if plain => {
                     fixed.insert(name.to_string(), (len, format!("input \"{}\"", info.name)));
-                    pass.symbols.fix(name, len);
+                    pass.shared.symbols.fix(name, len);
                 }
                 _ => {}
             }
@@ -356,7 +349,7 @@ fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
     let symbols = (0..count).map(|i| {
         let hint = if scalar { name.to_owned() } else { format!("{name}_{i}") };
         let origin = Origin::Data(format!("element {i} of input \"{name}\"").into());
-        pass.symbols.fresh(&hint, origin, Bounds::ANY)
+        pass.shared.symbols.fresh(&hint, origin, Bounds::ANY)
     });
     let elements = Elements::Integers(symbols.collect());
     Fact::Tensor(TensorFact { elements, ..tensor.clone() })

@@ -11,12 +11,13 @@ use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 
 use super::InferOptions;
 use super::context::{InferContext, InferError};
-use super::rules::{Resolved, resolve};
+use super::rules::{InferResult, Resolved, resolve};
 use smallvec::SmallVec;
 
 use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
+use crate::normalize::former_inputs;
 use crate::op::EvalContext;
 use crate::operators::{Chance, Row};
 use crate::program::{Compiler, RunOptions, RunState};
@@ -126,9 +127,27 @@ pub(crate) struct GraphFacts<'m> {
     pub(super) place: Option<SubgraphPath>,
 }
 
-/// State that all graphs of a model share.
-pub(crate) struct Pass<'m> {
+/// The symbols of a model, what is known about them, and what may still be spent: graphs that a
+/// node stands for share it with the graph around them.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
     pub(crate) symbols: Symbols,
+    pub(super) lists: HashSet<Dims>,
+    pub(super) assumed: HashSet<(Dim, Dim, &'static str)>,
+    /// Dimensions that are equal in every run under the assumptions: the one that is known by the
+    /// other's name from then on.
+    pub(super) equal: HashMap<Dim, Dim>,
+    /// How many graphs around the present one may not run: what holds in it need not hold outside.
+    pub(super) conditional: usize,
+    /// Nodes that unrolled loops visited again.
+    pub(super) unrolled: usize,
+    /// Nodes of subgraphs and functions that were visited.
+    pub(super) visited: usize,
+}
+
+/// The inference of a model, or of a graph that a node stands for.
+pub(crate) struct Pass<'m> {
+    pub(crate) shared: Shared,
     pub(super) standard: Standard,
     functions: &'m [Function],
     use_declared: bool,
@@ -138,22 +157,11 @@ pub(crate) struct Pass<'m> {
     pub(super) most_bytes: u64,
     pub(super) limits: Limits,
     resolved: HashMap<(*const u8, *const u8, Option<i64>), Resolved<'m>>,
-    pub(super) lists: HashSet<Dims>,
     pub(super) assumptions: Vec<Assumption>,
-    pub(super) assumed: HashSet<(Dim, Dim, &'static str)>,
-    /// Dimensions that are equal in every run under the assumptions: the one that is known by the
-    /// other's name from then on.
-    pub(super) equal: HashMap<Dim, Dim>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Subgraph>,
     recorded: HashMap<(String, Option<SubgraphPath>), usize>,
     pub(super) depth: usize,
-    /// How many graphs around the present one may not run: what holds in it need not hold outside.
-    pub(super) conditional: usize,
-    /// Nodes that may still be visited again, in loops that are unrolled.
-    pub(crate) budget: usize,
-    /// Nodes of subgraphs and functions that were visited.
-    pub(super) visited: usize,
 }
 
 /// Most nodes of subgraphs and functions that are visited: graphs that call each other can ask
@@ -162,15 +170,15 @@ const MOST_VISITED: usize = 1_000_000;
 /// Most subgraphs and calls of functions that are reported.
 const MOST_REPORTED: usize = 10_000;
 
-/// Nodes that unrolled loops may visit.
-const BUDGET: usize = 20_000;
+/// Most nodes that unrolled loops visit again.
+pub(super) const MOST_UNROLLED: usize = 20_000;
 /// Most elements of a small tensor of integers that get a symbol each.
 const MOST_SYMBOLS: usize = 8;
 
 impl<'m> Pass<'m> {
     pub(crate) fn new(standard: Standard, functions: &'m [Function], options: &InferOptions) -> Pass<'m> {
         Pass {
-            symbols: Symbols::default(),
+            shared: Shared::default(),
             standard,
             functions,
             use_declared: !options.ignore_declared,
@@ -179,27 +187,21 @@ impl<'m> Pass<'m> {
             most_bytes: options.most_bytes,
             limits: options.limits,
             resolved: HashMap::new(),
-            lists: HashSet::new(),
             assumptions: Vec::new(),
-            assumed: HashSet::new(),
-            equal: HashMap::new(),
             problems: Vec::new(),
             bodies: Vec::new(),
             recorded: HashMap::new(),
             depth: 0,
-            conditional: 0,
-            budget: BUDGET,
-            visited: 0,
         }
     }
 
     /// The list of dimensions, each list kept once.
     pub(crate) fn list(&mut self, dims: impl Into<Dims>) -> Dims {
         let dims = dims.into();
-        if let Some(known) = self.lists.get(&dims) {
+        if let Some(known) = self.shared.lists.get(&dims) {
             return known.clone();
         }
-        self.lists.insert(dims.clone());
+        self.shared.lists.insert(dims.clone());
         dims
     }
 
@@ -251,26 +253,9 @@ impl<'m> Pass<'m> {
         let resolved = self.resolve(node);
         let row = resolved.row();
         let depends = depends(frame, node, row);
-        let operator = match row {
-            Some(row) => row.known_as(),
-            None => &*node.operator.name,
-        };
-        let version = match resolved.signature() {
-            Some(signature) if self.standard == Standard::Onnx => signature.since,
-            _ => 0,
-        };
-        let attributes = Attributes::with_parameters(&node.attributes, frame.parameters.clone());
-        let checked = self.checked(frame, node, &resolved, &attributes);
-        let mut cx =
-            InferContext { pass: self, frame, node, index, row, operator, attributes, version, depends };
-        let result = match resolved {
-            Resolved::Function(function) => cx.call(function),
-            Resolved::Rule { rule, .. } => checked.and_then(|()| rule(&mut cx)),
-            Resolved::None(reason) => Err(InferError::Unknown(None, reason.into())),
-        };
-        let result = result.and_then(|facts| self.extents_checked(facts));
+        let result = self.ruled(frame, node, index, &resolved, depends);
         let signature = resolved.signature();
-        let (facts, reason) = match result {
+        let (facts, reason) = match result.and_then(|facts| self.extents_checked(facts)) {
             Ok(facts) => (facts, None),
             Err(InferError::Unknown(input, why)) => (Vec::new(), Some(frame.reason(node, input, &why))),
             Err(InferError::Invalid(error)) => {
@@ -299,8 +284,8 @@ impl<'m> Pass<'m> {
             }
             if let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = &mut fact {
                 *dims = self.list(dims.clone());
-                if self.conditional == 0 {
-                    dims.iter().for_each(|&dim| self.symbols.bound(dim, Bounds::EXTENT));
+                if self.shared.conditional == 0 {
+                    dims.iter().for_each(|&dim| self.shared.symbols.bound(dim, Bounds::EXTENT));
                 }
             } else if let Some(reason) = &reason {
                 frame.reasons.insert(id.index(), reason.clone());
@@ -310,6 +295,31 @@ impl<'m> Pass<'m> {
         if incomplete {
             self.evaluated(frame, node, &resolved);
             self.symbols_for_elements(frame, node, index);
+        }
+    }
+
+    /// Applies the rule of a node's operator, or infers the function that the node calls.
+    fn ruled(
+        &mut self,
+        frame: &mut GraphFacts<'m>,
+        node: &'m Node,
+        index: usize,
+        resolved: &Resolved<'m>,
+        depends: bool,
+    ) -> InferResult {
+        let attributes = Attributes::new(&node.attributes, resolved.form());
+        let attributes = attributes.with_parameters(frame.parameters.clone());
+        self.checked(frame, node, resolved, &attributes)?;
+        let row = resolved.row();
+        let operator = row.map_or(&*node.operator.name, |row| row.known_as());
+        let former = former_inputs(&attributes)?.into_iter();
+        let former = former.map(|(input, tensor)| (input, Fact::Tensor(TensorFact::of(tensor)))).collect();
+        let mut cx =
+            InferContext { pass: self, frame, node, index, row, operator, attributes, former, depends };
+        match *resolved {
+            Resolved::Function(function) => cx.call(function),
+            Resolved::Rule { rule, .. } => rule(&mut cx),
+            Resolved::None(reason) => Err(InferError::unknown(reason)),
         }
     }
 
@@ -335,9 +345,9 @@ impl<'m> Pass<'m> {
     fn extents_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, InferError> {
         for (output, fact) in facts.iter().enumerate() {
             let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_deref()).unwrap_or_default();
-            let below = |dim: &Dim| self.symbols.bounds(*dim).greatest().is_some_and(|most| most < 0);
+            let below = |dim: &Dim| self.shared.symbols.bounds(*dim).greatest().is_some_and(|most| most < 0);
             if let Some(axis) = dims.iter().position(below) {
-                let extent = self.symbols.print(dims[axis]);
+                let extent = self.shared.symbols.print(dims[axis]);
                 return Err(InferError::shape(format!(
                     "axis {axis} of output {output} has {extent} elements"
                 )));
@@ -427,6 +437,34 @@ impl<'m> Pass<'m> {
         }
     }
 
+    /// Returns true if no tensor of these values is known to be large.
+    fn may_be_small<'v>(
+        &self,
+        frame: &GraphFacts<'m>,
+        mut values: impl Iterator<Item = &'v ValueId>,
+    ) -> bool {
+        let small = |tensor: &TensorFact| tensor.shape().is_none_or(|s| self.is_small(tensor.dtype, &s));
+        values.all(|id| frame.facts[id.index()].as_tensor().is_none_or(small))
+    }
+
+    /// The inputs of a node, if all of them are small constants.
+    fn values(&mut self, frame: &mut GraphFacts<'m>, node: &Node) -> Option<Vec<Option<Value>>> {
+        let shaped =
+            |id: &ValueId| frame.facts[id.index()].as_tensor().is_none_or(|tensor| tensor.shape().is_some());
+        let inputs = node.inputs.iter().flatten();
+        if !inputs.clone().all(shaped) || !self.may_be_small(frame, inputs) {
+            return None;
+        }
+        let value = |id: &Option<ValueId>| match *id {
+            None => Some(None),
+            Some(id) => {
+                self.read(frame, id);
+                value_of(&frame.facts[id.index()], self.most_bytes).map(Some)
+            }
+        };
+        node.inputs.iter().map(value).collect()
+    }
+
     /// Evaluates a node of which all inputs are constants.
     fn evaluated(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, resolved: &Resolved<'m>) {
         let &Resolved::Rule { row, signature: Some(signature), evaluates: true, .. } = resolved else {
@@ -435,34 +473,10 @@ impl<'m> Pass<'m> {
         if node.graphs().next().is_some() {
             return;
         }
-        let small = |id: &ValueId| {
-            frame.facts[id.index()].as_tensor().map(|t| t.shape().is_some_and(|s| self.is_small(t.dtype, &s)))
-        };
-        // Tensors that are known to be large are not tried.
-        let large = |id: &ValueId| {
-            frame.facts[id.index()]
-                .as_tensor()
-                .is_some_and(|t| t.shape().is_some_and(|s| !self.is_small(t.dtype, &s)))
-        };
-        if !node.inputs.iter().flatten().all(|id| small(id).unwrap_or(true))
-            || node.outputs.iter().flatten().any(large)
-        {
+        let outputs = node.outputs.iter().flatten();
+        let Some(inputs) = self.values(frame, node).filter(|_| self.may_be_small(frame, outputs)) else {
             return;
-        }
-        let mut inputs = Vec::with_capacity(node.inputs.len());
-        for id in &node.inputs {
-            let value = match id {
-                None => None,
-                Some(id) => {
-                    self.read(frame, *id);
-                    match value_of(&frame.facts[id.index()], self.most_bytes) {
-                        Some(value) => Some(value),
-                        None => return,
-                    }
-                }
-            };
-            inputs.push(value);
-        }
+        };
         // Results may take a few times the bytes while they are made.
         let limits = Limits { max_bytes: self.most_bytes.saturating_mul(2), max_steps: 1, ..self.limits };
         let options = RunOptions { limits, ..RunOptions::default() };
@@ -509,8 +523,8 @@ impl<'m> Pass<'m> {
             let data = frame.depends[output.index()];
             let why: Arc<str> = format!("what {} computes", label(node, index)).into();
             let origin = if data { Origin::Data(why) } else { Origin::Unknown(why) };
-            let dims =
-                (0..count).map(|_| self.symbols.fresh(&node.operator.name, origin.clone(), Bounds::ANY));
+            let dims = (0..count)
+                .map(|_| self.shared.symbols.fresh(&node.operator.name, origin.clone(), Bounds::ANY));
             let dims: Vec<_> = dims.collect();
             let elements = Elements::Integers(self.list(dims));
             if let Fact::Tensor(fact) = &mut frame.facts[output.index()] {
@@ -557,8 +571,8 @@ impl<'m> Pass<'m> {
         if self.depth >= self.limits.max_depth {
             return Err(InferError::unknown("graphs and functions are nested too deep"));
         }
-        self.visited = self.visited.saturating_add(graph.nodes().len() + 1);
-        if self.visited > MOST_VISITED {
+        self.shared.visited = self.shared.visited.saturating_add(graph.nodes().len() + 1);
+        if self.shared.visited > MOST_VISITED {
             return Err(InferError::unknown("graphs and functions run each other too often"));
         }
         let path: Rc<str> =
@@ -576,10 +590,10 @@ impl<'m> Pass<'m> {
             frame.depends[capture.inner.index()] = around.depends[capture.outer.index()];
         }
         self.depth += 1;
-        self.conditional += usize::from(conditional);
+        self.shared.conditional += usize::from(conditional);
         let problems = self.problems.len();
         self.run(&mut frame);
-        self.conditional -= usize::from(conditional);
+        self.shared.conditional -= usize::from(conditional);
         self.depth -= 1;
         // Errors in a subgraph that may not run are not errors of the model.
         if conditional {
@@ -617,10 +631,10 @@ impl<'m> Pass<'m> {
 
     /// Assumes what a run cannot do without.
     pub(super) fn assume(&mut self, a: Dim, relation: &'static str, b: Dim, node: impl FnOnce() -> String) {
-        if !self.assumed.insert((a, b, relation)) {
+        if !self.shared.assumed.insert((a, b, relation)) {
             return;
         }
-        let text = format!("{} {relation} {}", self.symbols.print(a), self.symbols.print(b));
+        let text = format!("{} {relation} {}", self.shared.symbols.print(a), self.shared.symbols.print(b));
         self.assumptions.push(Assumption { text, node: node() });
     }
 
@@ -628,14 +642,14 @@ impl<'m> Pass<'m> {
     pub(super) fn note_equal(&mut self, kept: Dim, other: Dim) {
         let (kept, other) = (self.representative(kept), self.representative(other));
         if kept != other && self.is_unconditional() {
-            self.equal.insert(other, kept);
+            self.shared.equal.insert(other, kept);
         }
     }
 
     /// The one of all that are equal that stands for them.
     pub(super) fn representative(&self, dim: Dim) -> Dim {
         let mut dim = dim;
-        while let Some(&kept) = self.equal.get(&dim) {
+        while let Some(&kept) = self.shared.equal.get(&dim) {
             dim = kept;
         }
         dim
@@ -643,7 +657,7 @@ impl<'m> Pass<'m> {
 
     /// Returns true if what holds here holds in every run.
     pub(super) fn is_unconditional(&self) -> bool {
-        self.conditional == 0
+        self.shared.conditional == 0
     }
 
     /// The fact, with what the model declares where nothing is inferred. What contradicts it is a

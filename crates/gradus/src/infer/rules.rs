@@ -4,8 +4,9 @@ use gradus_core::graph::{Function, Model, Node, Standard};
 
 use super::context::{InferContext, InferError};
 use crate::fact::Fact;
+use crate::normalize::Form;
 use crate::operators::{self, Row};
-use crate::schema::Signature;
+use crate::schema::{Signature, in_set};
 
 /// Facts about a node's outputs.
 pub(crate) type InferResult = Result<Vec<Fact>, InferError>;
@@ -24,6 +25,8 @@ pub(super) enum Resolved<'m> {
         row: &'static Row,
         rule: Rule,
         signature: Option<&'static Signature>,
+        /// The form that the node's version has.
+        form: Form,
         /// True if a node of which all inputs are known is evaluated.
         evaluates: bool,
     },
@@ -34,6 +37,10 @@ pub(super) enum Resolved<'m> {
 impl Resolved<'_> {
     pub(super) fn signature(&self) -> Option<&'static Signature> {
         if let Resolved::Rule { signature, .. } = self { *signature } else { None }
+    }
+
+    pub(super) fn form(&self) -> Form {
+        if let Resolved::Rule { form, .. } = self { *form } else { Form::NEWEST }
     }
 
     pub(super) fn row(&self) -> Option<&'static Row> {
@@ -51,14 +58,14 @@ pub(super) fn resolve<'m>(standard: Standard, functions: &'m [Function], node: &
     };
     let version = node.version.unwrap_or(i64::MAX);
     let versions = row.signatures();
-    let signature = versions.iter().rfind(|signature| signature.since <= version);
+    let signature = in_set(versions, version);
     if standard == Standard::Onnx && signature.is_none() && !versions.is_empty() {
         return Resolved::None("the operator set of the model has no such operator");
     }
     // A node of a domain without a version is inferred in the newest form, and not evaluated.
     let evaluates = row.is_evaluated() && node.version.is_some();
     let signature = signature.filter(|_| standard == Standard::Onnx || evaluates);
-    Resolved::Rule { row, rule, signature, evaluates }
+    Resolved::Rule { row, rule, signature, form: Form::of_node(standard, node), evaluates }
 }
 
 /// Returns true if it is known what a node of a model does: by a rule, or by a function of the

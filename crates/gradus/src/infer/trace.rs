@@ -121,9 +121,9 @@ impl Trace {
     /// A pass over something small, with the symbols of all.
     fn pass<'m, T>(&mut self, work: impl FnOnce(&mut Pass<'m>) -> T) -> T {
         let mut pass = Pass::new(Standard::Onnx, &[], &InferOptions::default());
-        pass.symbols = std::mem::take(&mut self.symbols);
+        pass.shared.symbols = std::mem::take(&mut self.symbols);
         let result = work(&mut pass);
-        self.symbols = pass.symbols;
+        self.symbols = pass.shared.symbols;
         for assumption in pass.assumptions {
             if !self.assumptions.iter().any(|known| known.text == assumption.text) {
                 self.assumptions.push(assumption);

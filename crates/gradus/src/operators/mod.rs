@@ -33,7 +33,7 @@ pub(crate) use range::spaces::DOMAIN as OWN_DOMAIN;
 pub(crate) use row::{Bits, Chance, Eval, Role};
 pub use row::{Conversion, Row};
 
-use crate::schema::Signature;
+use crate::schema::{Signature, in_set};
 
 /// All rows.
 pub fn all() -> impl Iterator<Item = &'static Row> {
@@ -67,7 +67,7 @@ pub fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
         );
         return Err(Error::new(Kind::Graph, message));
     };
-    versions.iter().rfind(|signature| signature.since <= version).ok_or_else(|| {
+    in_set(versions, version).ok_or_else(|| {
         let message = match versions.first() {
             Some(first) => {
                 format!("operator {name} exists since operator set {}, but the set is {version}", first.since)

@@ -34,4 +34,9 @@ impl Operation {
         use Operation::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
         matches!(self, Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual)
     }
+
+    /// Returns true if the result is a truth value: comparisons and logical operations.
+    pub(crate) fn gives_truth(self) -> bool {
+        self.compares() || matches!(self, Operation::And | Operation::Or | Operation::Xor)
+    }
 }

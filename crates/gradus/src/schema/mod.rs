@@ -252,6 +252,11 @@ pub struct Signature {
 }
 
 impl Signature {
+    /// Returns true if there is an attribute of that name.
+    pub(crate) fn has_attribute(&self, name: &str) -> bool {
+        self.attributes.iter().any(|rule| rule.name == name)
+    }
+
     /// The types that tell versions apart: those of the first input with a type variable, or else
     /// of the output.
     fn main_types(&self) -> Types {
@@ -373,6 +378,11 @@ pub fn onnx_operators() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The signature of exactly that version of an ONNX operator.
 pub fn onnx_signature(domain: &str, name: &str, since: i64) -> Option<&'static Signature> {
     onnx_versions(domain, name).iter().find(|signature| signature.since == since)
+}
+
+/// The newest of some versions, the oldest first, that an operator set has.
+pub(crate) fn in_set(versions: &'static [Signature], set: i64) -> Option<&'static Signature> {
+    versions.iter().rfind(|signature| signature.since <= set)
 }
 
 #[cfg(test)]

@@ -5,10 +5,13 @@
 //! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where
 //! they are silent.
 
+pub(crate) mod spelling;
+
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Result, Tensor, Value};
 
 use crate::attributes::Attributes;
+use crate::normalize::Form;
 use crate::op::{Compute, EvalContext};
 
 /// Calls a function that standards share with these attributes and inputs.
@@ -34,7 +37,7 @@ pub(crate) fn called_as(
     let attributes: Vec<_> = attributes.into_iter().map(owned).collect();
     let (outputs, frame) = (cx.outputs, cx.frame);
     compute(
-        &Attributes::new(&attributes),
+        &Attributes::new(&attributes, Form::NEWEST),
         &mut EvalContext { inputs: &inputs, operator, outputs, signature: None, frame, run: cx.run },
     )
 }

@@ -10,6 +10,7 @@ use gradus_formats::onnx::{NEWEST_OPSET, number_of};
 use crate::attributes::Attributes;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::program::{Compiler, Program, RunOptions};
 
@@ -219,7 +220,7 @@ pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Resu
     }
     let mut lowering = Lowering {
         node,
-        attributes: Attributes::new(&node.attributes),
+        attributes: Attributes::new(&node.attributes, Form::NEWEST),
         inputs,
         builder,
         values: inputs.len(),

@@ -11,6 +11,7 @@ use gradus_core::graph::Content;
 use gradus_core::tensor::Stack;
 use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
+use crate::normalize::Older;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::indices;
 use crate::operators::output::allowed;
@@ -59,15 +60,14 @@ impl Scan {
             _ => Vec::new(),
         };
         let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
-        let batched = cx.signature.since == 8;
-        let backwards = if batched { "directions" } else { "scan_input_directions" };
+        let batched = cx.attributes.form().is(Older::Batch);
         Ok(Box::new(Scan {
             body,
             scanned,
             batched,
             input_axes: list("scan_input_axes"),
             output_axes: list("scan_output_axes"),
-            input_backwards: list(backwards),
+            input_backwards: list("scan_input_directions"),
             output_backwards: list("scan_output_directions"),
         }))
     }

@@ -21,6 +21,7 @@ use gradus_core::convert::{small_u32, usize_of_i64};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult, Visit};
+use crate::normalize::Older;
 
 /// Most runs of a loop that is unrolled.
 const MOST_RUNS: i64 = 256;
@@ -353,8 +354,7 @@ fn unrolled(
 }
 
 pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
-    // Version 8 has batches, and lengths before the carried values.
-    let batched = cx.version == 8;
+    let batched = cx.attributes.form().is(Older::Batch);
     let skipped = usize::from(batched);
     let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
     let carried = (cx.count().saturating_sub(skipped)).checked_sub(scanned);

@@ -130,107 +130,136 @@ pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 
 /// Outputs of the node: a carried value, or something that every run gives.
 #[derive(Clone, Copy)]
-enum BodyInput {
+enum BodyOutput {
     Carried(usize),
     /// The output of the last iteration.
     Last(usize),
     Parts(usize, Slices),
 }
 
+/// Converts Loop (counted) and `TensorIterator` to Loop of ONNX.
 pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>, counted: bool) -> Result<Vec<NewValue>> {
     let mut body = OnnxBody::new(cx, "body", "port_map")?;
-    let ports = body.ports.clone();
-    let (most, runs) = trip_count(cx, &ports, counted)?;
+    let (most, runs) = trip_count(cx, &body.ports, counted)?;
     let goes_on = if counted { cx.truth(1)? } else { NONE };
-    // Inputs of ONNX's body: the number of the run, the condition, what is carried.
-    let names = &mut cx.conversion.names;
+    // Inputs of ONNX's body: the number of the iteration, the condition, the carried values.
     let scalar = |dtype| Some(Type::Tensor(Some(dtype), Some(Vec::new())));
+    let names = &mut cx.conversion.names;
     let run = body.target.input(names.fresh("run"), scalar(DType::I64));
     let goes = body.target.input(names.fresh("goes_on"), scalar(DType::Bool));
-    let mut first = Vec::new();
-    for &(_, inner) in &ports.back_edges {
-        let port = ports.inputs.iter().find(|port| port.inner == inner && port.slices.is_none());
-        let port = port.ok_or_else(|| cannot("a carried value has no first value"))?;
-        first.push(cx.input(port.outer)?);
-        let id = body.graph.inputs()[inner];
-        let declared = told(body.scope.fact(id));
-        let name = cx.conversion.names.fresh(&body.graph.value(id).name);
-        let value = body.target.input(name, declared);
-        body.scope.set(id, value);
-    }
-    let since = body.target.mark();
-    if let Some(inner) = ports.iteration {
-        let number = number_of_run(&mut body, run, inner)?;
-        body.scope.set(body.graph.inputs()[inner], number);
-    }
-    for port in &ports.inputs {
-        match port.slices {
-            Some(slices) => {
-                let part = part(cx, &mut body, port, &slices, run)?;
-                body.scope.set(body.graph.inputs()[port.inner], part);
-            }
-            None if ports.back_edges.iter().any(|&(_, inner)| inner == port.inner) => {}
-            None => body.capture(cx, port)?,
-        }
-    }
-    body.named(cx, since, "run");
+    let first = body.carry(cx)?;
+    body.take(cx, run)?;
     body.scope.convert(cx.conversion, &mut body.target)?;
-    let since = body.target.mark();
-    let condition = match ports.condition {
-        Some(output) if counted => {
-            let rank = body.scope.fact(body.graph.outputs()[output]).as_tensor().and_then(TensorFact::rank);
-            let value = body.output(cx, output)?;
-            if rank == Some(0) { value } else { body.shaped(value, &[])? }
-        }
-        _ => same(&mut body.target, goes, Some(DType::Bool))?,
-    };
-    body.named(cx, since, "condition");
-    body.target.output(condition);
-    for &(output, _) in &ports.back_edges {
-        let value = body.output(cx, output)?;
-        body.target.output(value);
-    }
-    let carried = first.len();
-    let mut given = Vec::new();
-    let mut scans = Vec::new();
-    for slot in 0..cx.outputs() {
-        let port = ports.outputs.iter().find(|port| port.outer == slot);
-        let port = port.ok_or_else(|| cannot(format!("the body gives nothing for output {slot}")))?;
-        let edge = ports.back_edges.iter().position(|&(output, _)| output == port.inner);
-        given.push(match (port.slices, edge) {
-            (None, Some(edge)) => BodyInput::Carried(edge),
-            (slices, _) => {
-                let value = body.output(cx, port.inner)?;
-                body.target.output(value);
-                scans.push(port.inner);
-                let at = scans.len() - 1;
-                slices.map_or(BodyInput::Last(at), |slices| BodyInput::Parts(at, slices))
-            }
-        });
-    }
+    body.condition(cx, goes, counted)?;
+    let (given, scans) = body.outputs(cx)?;
     let starts = !counted || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
-    let runs = starts && runs.is_some_and(|runs| runs > 0);
-    if !scans.is_empty() && !runs {
+    if !scans.is_empty() && !(starts && runs.is_some_and(|runs| runs > 0)) {
         cx.edges(NO_RUNS);
     }
-    let shapes: Vec<Option<Vec<Option<i64>>>> = scans
-        .iter()
-        .map(|&output| {
-            let fact = body.scope.fact(body.graph.outputs()[output]).as_tensor()?;
-            Some(fact.dims.as_ref()?.iter().map(|dim| dim.known()).collect())
-        })
-        .collect();
+    let shapes: Vec<_> = scans.iter().map(|&output| body.known_dims(output)).collect();
     let inputs = [&[most, goes_on][..], &first].concat();
+    let carried = first.len();
     let found = cx.put_many("Loop", &inputs, &[("body", body.finish()?)], carried + scans.len())?;
     let each = given.into_iter().map(|given| match given {
-        BodyInput::Carried(at) => Ok(found[at]),
-        BodyInput::Last(at) => {
+        BodyOutput::Carried(at) => Ok(found[at]),
+        BodyOutput::Last(at) => {
             let last = cx.scalar(-1);
             cx.put("Gather", &[found[carried + at], last], &[int("axis", 0)])
         }
-        BodyInput::Parts(at, slices) => joined(cx, found[carried + at], shapes[at].as_deref(), &slices),
+        BodyOutput::Parts(at, slices) => joined(cx, found[carried + at], shapes[at].as_deref(), &slices),
     });
     each.collect()
+}
+
+/// The stages of a loop's body.
+impl OnnxBody<'_> {
+    /// Makes inputs of the carried values, and returns their first values.
+    fn carry(&mut self, cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+        let ports = self.ports.clone();
+        let mut first = Vec::new();
+        for &(_, inner) in &ports.back_edges {
+            let port = ports.inputs.iter().find(|port| port.inner == inner && port.slices.is_none());
+            let port = port.ok_or_else(|| cannot("a carried value has no first value"))?;
+            first.push(cx.input(port.outer)?);
+            let id = self.graph.inputs()[inner];
+            let name = cx.conversion.names.fresh(&self.graph.value(id).name);
+            let value = self.target.input(name, told(self.scope.fact(id)));
+            self.scope.set(id, value);
+        }
+        Ok(first)
+    }
+
+    /// Makes the other inputs of the body: the number of the iteration, slices, captured values.
+    fn take(&mut self, cx: &mut ConvertContext<'_, '_>, run: NewValue) -> Result<()> {
+        let since = self.target.mark();
+        let ports = self.ports.clone();
+        if let Some(inner) = ports.iteration {
+            let number = number_of_run(self, run, inner)?;
+            self.scope.set(self.graph.inputs()[inner], number);
+        }
+        for port in &ports.inputs {
+            match port.slices {
+                Some(slices) => {
+                    let part = part(cx, self, port, &slices, run)?;
+                    self.scope.set(self.graph.inputs()[port.inner], part);
+                }
+                None if ports.back_edges.iter().any(|&(_, inner)| inner == port.inner) => {}
+                None => self.capture(cx, port)?,
+            }
+        }
+        self.named(cx, since, "run");
+        Ok(())
+    }
+
+    /// Makes the first outputs: whether another iteration follows, and the carried values.
+    fn condition(&mut self, cx: &mut ConvertContext<'_, '_>, goes: NewValue, counted: bool) -> Result<()> {
+        let since = self.target.mark();
+        let ports = self.ports.clone();
+        let condition = match ports.condition {
+            Some(output) if counted => {
+                let fact = self.scope.fact(self.graph.outputs()[output]);
+                let rank = fact.as_tensor().and_then(TensorFact::rank);
+                let value = self.output(cx, output)?;
+                if rank == Some(0) { value } else { self.shaped(value, &[])? }
+            }
+            _ => same(&mut self.target, goes, Some(DType::Bool))?,
+        };
+        self.named(cx, since, "condition");
+        self.target.output(condition);
+        for &(output, _) in &ports.back_edges {
+            let value = self.output(cx, output)?;
+            self.target.output(value);
+        }
+        Ok(())
+    }
+
+    /// Makes an output of each scanned value, and says where each output of the node comes from.
+    fn outputs(&mut self, cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<BodyOutput>, Vec<usize>)> {
+        let ports = self.ports.clone();
+        let (mut given, mut scans) = (Vec::new(), Vec::new());
+        for slot in 0..cx.outputs() {
+            let port = ports.outputs.iter().find(|port| port.outer == slot);
+            let port = port.ok_or_else(|| cannot(format!("the body gives nothing for output {slot}")))?;
+            let edge = ports.back_edges.iter().position(|&(output, _)| output == port.inner);
+            given.push(match (port.slices, edge) {
+                (None, Some(edge)) => BodyOutput::Carried(edge),
+                (slices, _) => {
+                    let value = self.output(cx, port.inner)?;
+                    self.target.output(value);
+                    scans.push(port.inner);
+                    let at = scans.len() - 1;
+                    slices.map_or(BodyOutput::Last(at), |slices| BodyOutput::Parts(at, slices))
+                }
+            });
+        }
+        Ok((given, scans))
+    }
+
+    /// The dimensions of an output of the body, as far as they are known.
+    fn known_dims(&self, output: usize) -> Option<Vec<Option<i64>>> {
+        let fact = self.scope.fact(self.graph.outputs()[output]).as_tensor()?;
+        Some(fact.dims.as_ref()?.iter().map(|dim| dim.known()).collect())
+    }
 }
 
 /// The number of the run in the type and shape that the body wants.

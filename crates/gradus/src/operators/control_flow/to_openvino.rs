@@ -14,6 +14,7 @@ use crate::conversion::to_openvino::numpy;
 use crate::conversion::types::told;
 use crate::conversion::writer::{GraphWriter, NewValue};
 use crate::fact::{Fact, TensorFact};
+use crate::normalize::Older;
 
 /// The caveat for loops that run zero times.
 const NO_RUNS: &str =
@@ -236,7 +237,7 @@ fn trip_count(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, Option<i64>)
 }
 
 pub(crate) fn scan(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    if cx.node.version.is_some_and(|version| version < 9) {
+    if cx.attributes.form().is(Older::Batch) {
         return Err(cannot("scans of a batch, before version 9, are not converted"));
     }
     let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);

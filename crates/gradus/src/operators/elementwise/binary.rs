@@ -53,10 +53,10 @@ pub(crate) fn fold(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
 }
 
 fn build_as(operation: Operation, cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-    let broadcast = match cx.signature.since {
-        7.. => Broadcast::Both,
-        _ if cx.attributes.flag("broadcast", false)? => Broadcast::Onto(cx.attributes.int("axis")?),
-        _ => Broadcast::None,
+    let broadcast = match cx.attributes.int("broadcast")? {
+        None => Broadcast::Both,
+        Some(0) => Broadcast::None,
+        Some(_) => Broadcast::Onto(cx.attributes.int("axis")?),
     };
     Ok(Box::new(BinaryOp { operation, broadcast }))
 }

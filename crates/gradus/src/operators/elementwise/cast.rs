@@ -35,7 +35,7 @@ impl CastOp {
         let admitted = cx.signature.outputs[0].types.tensor;
         if !admitted.contains(to) {
             let message = format!(
-                "attribute \"to\" is {to}, which CastOp-{} does not give; it gives {admitted}",
+                "attribute \"to\" is {to}, which Cast-{} does not give; it gives {admitted}",
                 cx.signature.since
             );
             return Err(Error::new(Kind::Type, message));

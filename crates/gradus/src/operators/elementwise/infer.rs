@@ -8,15 +8,14 @@
 //! | integers | `Add`, `Sub`, `Mul`, `Div`, `Mod`, `Min`, `Max`, `Pow`, comparisons, logic, `Where`, `Neg`, `Abs`, `Sign`, `Clip`, `Cast` are computed on symbols |
 //! | fractions | `Cast` to a float, `Add`, `Sub`, `Mul`, `Div`, `Floor`, `Ceil`, `Cast` back: exactly, as long as the numbers fit the float's precision, which is an assumption where it is not known |
 
-use std::sync::Arc;
+use gradus_core::{DType, convert};
 
-use gradus_core::float::Parts;
-use gradus_core::{DType, Number, convert};
-
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::elementwise::symbolic::{combined, compare, exact, fractions, progression};
 use crate::operators::indices;
+use crate::operators::operation::Operation;
 
 /// As the first input.
 pub(crate) fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -48,16 +47,14 @@ pub(crate) fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
 }
 
-/// The dimensions that all inputs from one on broadcast to; of versions before 7, those of the
-/// first.
+/// The dimensions that all inputs from one on broadcast to; those of the first where the
+/// attribute `broadcast` says how the second is brought to its shape.
 pub(crate) fn broadcast_inputs(cx: &mut InferContext<'_, '_>, first: usize) -> Result<Vec<Dim>, InferError> {
     // OpenVINO says it by node.
     if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
         return Ok(cx.dims(first)?.to_vec());
     }
-    let variadic = matches!(cx.operator, "Min" | "Max" | "Mean" | "Sum");
-    let legacy = if variadic { 8 } else { 7 };
-    if (1..legacy).contains(&cx.version) {
+    if cx.attributes.int("broadcast")?.is_some() {
         return Ok(cx.dims(first)?.to_vec());
     }
     let all = (first..cx.count()).map(|input| cx.dims(input)).collect::<Result<Vec<_>, _>>()?;
@@ -85,53 +82,62 @@ fn mapped(
     Some(Elements::Integers(results.into()))
 }
 
-pub(crate) fn unary(cx: &mut InferContext<'_, '_>) -> InferResult {
+/// Integers made of those of the input one by one, as far as they fit its type.
+fn each(cx: &mut InferContext<'_, '_>, of: impl Fn(&mut Symbols, Dim) -> Option<Dim>) -> InferResult {
     let dims = cx.dims(0)?;
-    let dtype = cx.dtype(0);
-    let whole = dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
-    let mut elements = None;
-    if whole {
-        let dtype = dtype.unwrap_or(DType::I64);
-        let bounds = match cx.operator {
-            "Clip" => [1, 2].map(|input| cx.has(input).then(|| cx.integer(input))),
-            _ => [None, None],
-        };
-        let name = cx.operator;
-        elements = mapped(cx, &mut |cx, dim| {
-            let symbols = cx.symbols();
-            let result = match name {
-                "Neg" => symbols.negate(dim),
-                "Not" => symbols.subtract(Dim::ONE, dim),
-                "Relu" => symbols.greatest(dim, Dim::ZERO),
-                "Abs" => {
-                    let opposite = symbols.negate(dim)?;
-                    symbols.greatest(dim, opposite)
-                }
-                "Sign" => {
-                    let positive = symbols.least(dim, Dim::ONE)?;
-                    symbols.greatest(positive, Dim::Known(-1))
-                }
-                _ => {
-                    let [low, high] = bounds;
-                    // A bound that is given but not known leaves nothing known.
-                    let raised = match low {
-                        Some(low) => symbols.greatest(dim, low?)?,
-                        None => dim,
-                    };
-                    match high {
-                        Some(high) => symbols.least(raised, high?),
-                        None => Some(raised),
-                    }
-                }
-            }?;
+    let integers = |dtype: &DType| dtype.is_integer() || *dtype == DType::Bool;
+    let elements = cx.dtype(0).filter(integers).and_then(|dtype| {
+        mapped(cx, &mut |cx, dim| {
+            let result = of(cx.symbols(), dim)?;
             cx.fits(result, dtype).then_some(result)
-        });
-    }
+        })
+    });
     Ok(vec![Fact::Tensor(TensorFact {
         dtype: None,
         dims: Some(dims),
         elements: elements.unwrap_or_default(),
     })])
+}
+
+pub(crate) fn neg(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, Symbols::negate)
+}
+
+pub(crate) fn not(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, |symbols, dim| symbols.subtract(Dim::ONE, dim))
+}
+
+pub(crate) fn relu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, |symbols, dim| symbols.greatest(dim, Dim::ZERO))
+}
+
+pub(crate) fn abs(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, |symbols, dim| {
+        let opposite = symbols.negate(dim)?;
+        symbols.greatest(dim, opposite)
+    })
+}
+
+pub(crate) fn sign(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, |symbols, dim| {
+        let positive = symbols.least(dim, Dim::ONE)?;
+        symbols.greatest(positive, Dim::Known(-1))
+    })
+}
+
+pub(crate) fn clip(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let [low, high] = [1, 2].map(|input| cx.has(input).then(|| cx.integer(input)));
+    each(cx, |symbols, dim| {
+        // A bound that is given but not known leaves nothing known.
+        let raised = match low {
+            Some(low) => symbols.greatest(dim, low?)?,
+            None => dim,
+        };
+        match high {
+            Some(high) => symbols.least(raised, high?),
+            None => Some(raised),
+        }
+    })
 }
 
 pub(crate) fn rounding(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -154,58 +160,6 @@ pub(crate) fn rounding(cx: &mut InferContext<'_, '_>) -> InferResult {
             .map_or(Elements::Unknown, |all| Elements::Fractions(all.into()));
     }
     Ok(vec![Fact::Tensor(TensorFact { dtype: None, dims: Some(dims), elements })])
-}
-
-/// Bits of a float that is exact up to two to that power.
-fn precision(dtype: DType) -> Option<u32> {
-    match dtype {
-        DType::F64 => Some(53),
-        DType::F32 => Some(24),
-        DType::F16 => Some(11),
-        DType::BF16 => Some(8),
-        _ => None,
-    }
-}
-
-/// Returns true if an integer is exact in a float type: proved, or assumed where that
-/// is open.
-fn exact(cx: &mut InferContext<'_, '_>, dim: Dim, dtype: DType) -> bool {
-    let Some(bits) = precision(dtype) else { return false };
-    let most = 1i64 << bits;
-    let bounds = cx.symbols().bounds(dim);
-    if let Dim::Known(value) = dim {
-        return value.unsigned_abs() <= most.unsigned_abs();
-    }
-    let low = bounds.least().is_some_and(|least| least >= -most);
-    // No tensor has a dimension or a number of elements beyond the integers of float64.
-    let high = dtype == DType::F64 || bounds.greatest().is_some_and(|greatest| greatest <= most);
-    (low || cx.may_assume(dim, ">=", Dim::Known(-most)))
-        && (high || cx.may_assume(dim, "<=", Dim::Known(most)))
-}
-
-/// A finite float as a fraction, if both parts fit.
-pub(crate) fn fraction_of(number: Number) -> Option<Fraction> {
-    let value = match number {
-        Number::Int(value) => {
-            return i64::try_from(value).ok().map(|value| Fraction::whole(Dim::Known(value)));
-        }
-        Number::Float(value) if value.is_finite() => value,
-        _ => return None,
-    };
-    let Parts { negative, mantissa, exponent, .. } = Parts::of_float(value);
-    if mantissa == 0 {
-        return Some(Fraction::whole(Dim::ZERO));
-    }
-    let zeros = mantissa.trailing_zeros();
-    let (mantissa, exponent) =
-        (i64::try_from(mantissa >> zeros).ok()?, exponent + i32::try_from(zeros).ok()?);
-    let mantissa = if negative { -mantissa } else { mantissa };
-    let power = 1i64.checked_shl(exponent.unsigned_abs()).filter(|power| *power > 0)?;
-    if exponent >= 0 {
-        Some(Fraction::whole(Dim::Known(mantissa.checked_mul(power)?)))
-    } else {
-        Some(Fraction { over: Dim::Known(mantissa), under: power, rounded: false })
-    }
 }
 
 pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferResult {
@@ -240,9 +194,9 @@ pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferRes
                 each.filter(|_| symbolic).map_or(Elements::Unknown, |all| Elements::Fractions(all.into()))
             }
             Elements::Integers(all) if to == DType::Bool => {
-                let truth = all
-                    .iter()
-                    .map(|&dim| compare(cx, "Equal", dim, Dim::ZERO).map(|zero| Dim::Known(1 - zero)));
+                let truth = all.iter().map(|&dim| {
+                    compare(cx, Operation::Equal, dim, Dim::ZERO).map(|zero| Dim::Known(1 - zero))
+                });
                 truth
                     .collect::<Option<Vec<_>>>()
                     .map_or(Elements::Unknown, |all| Elements::Integers(all.into()))
@@ -275,84 +229,6 @@ pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferRes
     Ok(vec![Fact::Tensor(TensorFact { dtype: to, dims, elements })])
 }
 
-/// Returns true if a comparison holds, if that is decided: 0 or 1.
-fn compare(cx: &mut InferContext<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<i64> {
-    let apart = cx.symbols().subtract(a, b)?;
-    let bounds = cx.symbols().bounds(apart);
-    let (least, most) = (bounds.least(), bounds.greatest());
-    let above = |bound: Option<i64>, limit: i64| bound.is_some_and(|bound| bound >= limit);
-    let below = |bound: Option<i64>, limit: i64| bound.is_some_and(|bound| bound <= limit);
-    let decide = |yes: bool, no: bool| {
-        if yes {
-            Some(1)
-        } else if no {
-            Some(0)
-        } else {
-            None
-        }
-    };
-    match name {
-        "Equal" => decide(apart == Dim::ZERO, above(least, 1) || below(most, -1)),
-        "NotEqual" => decide(above(least, 1) || below(most, -1), apart == Dim::ZERO),
-        "Less" => decide(below(most, -1), above(least, 0)),
-        "LessOrEqual" => decide(below(most, 0), above(least, 1)),
-        "Greater" => decide(above(least, 1), below(most, 0)),
-        _ => decide(above(least, 0), below(most, -1)),
-    }
-}
-
-/// The element that an operator makes of two integers, if it has a canonical form.
-fn combined(cx: &mut InferContext<'_, '_>, name: &str, a: Dim, b: Dim) -> Option<Dim> {
-    let (name, fmod) = match name {
-        "Fmod" => ("Mod", true),
-        other => (other, false),
-    };
-    let symbols = cx.symbols();
-    match name {
-        "Add" => symbols.add(a, b),
-        "Sub" => symbols.subtract(a, b),
-        "Mul" => symbols.multiply(a, b),
-        "Min" => symbols.least(a, b),
-        "Max" => symbols.greatest(a, b),
-        "Mod" if !fmod => symbols.modulo(a, b),
-        "FloorDiv" => match b {
-            Dim::Known(by) if by < 0 => {
-                let (a, b) = (symbols.negate(a)?, symbols.negate(b)?);
-                symbols.floor_divide(a, b)
-            }
-            _ if symbols.at_least(b, 0) => symbols.floor_divide(a, b),
-            _ => None,
-        },
-        "Div" | "Mod" => {
-            let quotient = match b {
-                Dim::Known(by) if by < 0 => {
-                    let positive = symbols.truncated_divide(a, Dim::Known(by.checked_neg()?))?;
-                    symbols.negate(positive)
-                }
-                // A divisor that is not negative is above zero where there is a quotient.
-                _ if symbols.at_least(b, 0) => symbols.truncated_divide(a, b),
-                _ => None,
-            }?;
-            if name == "Div" {
-                return Some(quotient);
-            }
-            let whole = symbols.multiply(quotient, b)?;
-            symbols.subtract(a, whole)
-        }
-        "Pow" => {
-            let exponent = b.known().filter(|exponent| (0..=8).contains(exponent))?;
-            symbols.product((0..exponent).map(|_| a))
-        }
-        "And" | "Or" | "Xor" => match (name, a.min(b), a.max(b)) {
-            ("And", Dim::Known(0), _) | ("Xor", Dim::Known(1), Dim::Known(1)) => Some(Dim::ZERO),
-            ("And", Dim::Known(1), other) | ("Or" | "Xor", Dim::Known(0), other) => Some(other),
-            ("Or", Dim::Known(1), _) => Some(Dim::ONE),
-            _ => None,
-        },
-        _ => compare(cx, name, a, b).map(Dim::Known),
-    }
-}
-
 /// The elements of inputs of integers, brought to the shape of the result.
 fn aligned(cx: &mut InferContext<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<Vec<Dim>>> {
     let result = known_shape(result).filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
@@ -364,47 +240,48 @@ fn aligned(cx: &mut InferContext<'_, '_>, inputs: &[usize], result: &[Dim]) -> O
     each.collect()
 }
 
+/// The operation that the row names.
 pub(crate) fn binary(cx: &mut InferContext<'_, '_>) -> InferResult {
-    if cx.operator == "Mod" && cx.attributes.flag("fmod", false)? {
-        cx.operator = "Fmod";
-    }
+    let operation = cx.row.and_then(|row| row.operation);
+    binary_of(cx, operation.ok_or_else(|| InferError::unknown("the operation is not modelled"))?)
+}
+
+pub(crate) fn modulo(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let truncates = cx.attributes.flag("fmod", false)?;
+    binary_of(cx, if truncates { Operation::Fmod } else { Operation::Mod })
+}
+
+pub(crate) fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferResult {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
-    let elements = binary_elements(cx, &dims).unwrap_or_default();
+    let elements = binary_elements(cx, operation, &dims).unwrap_or_default();
     let dtype = match elements {
         Elements::Unknown => None,
-        _ => match cx.operator {
-            "Equal" | "NotEqual" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "And" | "Or"
-            | "Xor" => Some(DType::Bool),
-            _ => cx.dtype(0),
-        },
+        _ if operation.gives_truth() => Some(DType::Bool),
+        _ => cx.dtype(0),
     };
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements })])
 }
 
-fn binary_elements(cx: &mut InferContext<'_, '_>, dims: &[Dim]) -> Option<Elements> {
+fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[Dim]) -> Option<Elements> {
     let dtype = cx.dtype(0)?;
-    let name = cx.operator;
-    if (1..7).contains(&cx.version) {
+    if cx.attributes.get("broadcast").is_some() {
         return None;
     }
     if dtype.is_float() {
-        return fractions(cx, name, dtype, dims);
+        return fractions(cx, operation, dtype, dims);
     }
-    if let Some(progression) = progression(cx, name, dtype) {
+    if let Some(progression) = progression(cx, operation, dtype) {
         return Some(progression);
     }
     let inputs: Vec<_> = (0..cx.count()).collect();
     let all = aligned(cx, &inputs, dims)?;
     let count = all.first()?.len();
-    let logical = matches!(
-        name,
-        "Equal" | "NotEqual" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "And" | "Or" | "Xor"
-    );
+    let logical = operation.gives_truth();
     let mut results = Vec::with_capacity(count);
     for i in 0..count {
         let mut result = Some(all[0][i]);
         for operand in &all[1..] {
-            result = result.and_then(|result| combined(cx, name, result, operand[i]));
+            result = result.and_then(|result| combined(cx, operation, result, operand[i]));
         }
         let known = all.iter().all(|operand| operand[i].known().is_some());
         let result = match result {
@@ -419,114 +296,6 @@ fn binary_elements(cx: &mut InferContext<'_, '_>, dims: &[Dim]) -> Option<Elemen
         results.push(result);
     }
     Some(Elements::Integers(results.into()))
-}
-
-/// A progression and a single number make a progression.
-fn progression(cx: &mut InferContext<'_, '_>, name: &str, dtype: DType) -> Option<Elements> {
-    if !matches!(name, "Add" | "Sub" | "Mul") || dtype != DType::I64 {
-        return None;
-    }
-    let (first, step, other, flipped) = match (cx.elements(0), cx.elements(1)) {
-        (Elements::Progression(both), _) => (both.0, both.1, cx.integer(1)?, false),
-        (_, Elements::Progression(both)) => (both.0, both.1, cx.integer(0)?, true),
-        _ => return None,
-    };
-    // The single number must not broadcast the progression to more axes.
-    let (long, single) = if flipped { (1, 0) } else { (0, 1) };
-    if cx.dims(single).ok()?.len() > cx.dims(long).ok()?.len() {
-        return None;
-    }
-    let symbols = cx.symbols();
-    let both = match (name, flipped) {
-        ("Add", _) => (symbols.add(first, other)?, step),
-        ("Sub", false) => (symbols.subtract(first, other)?, step),
-        ("Sub", true) => (symbols.subtract(other, first)?, symbols.negate(step)?),
-        _ => (symbols.multiply(first, other)?, symbols.multiply(step, other)?),
-    };
-    Some(Elements::Progression(Arc::new(both)))
-}
-
-fn fractions(cx: &mut InferContext<'_, '_>, name: &str, dtype: DType, dims: &[Dim]) -> Option<Elements> {
-    // For floats, a floor division is a division.
-    let name = if name == "FloorDiv" { "Div" } else { name };
-    let is_fraction = |elements: &Elements| matches!(elements, Elements::Fractions(_));
-    if !matches!(name, "Add" | "Sub" | "Mul" | "Div" | "FloorDiv") {
-        return None;
-    }
-    if !(is_fraction(&cx.elements(0)) || is_fraction(&cx.elements(1))) {
-        return None;
-    }
-    let (a, b) = (cx.fractions(0)?, cx.fractions(1)?);
-    let result = known_shape(dims)?;
-    let shapes = [cx.tensor(0)?.shape()?, cx.tensor(1)?.shape()?];
-    let places = shapes.map(|shape| indices::broadcast(shape.dims(), result.dims()));
-    let each = places[0].iter().zip(&places[1]).map(|(&i, &j)| computed(cx, name, dtype, a[i], b[j]));
-    Some(Elements::Fractions(each.collect::<Option<Vec<_>>>()?.into()))
-}
-
-fn computed(
-    cx: &mut InferContext<'_, '_>,
-    name: &str,
-    dtype: DType,
-    a: Fraction,
-    b: Fraction,
-) -> Option<Fraction> {
-    if a.rounded || b.rounded {
-        return None;
-    }
-    let symbols = cx.symbols();
-    let (over, under) = match name {
-        "Mul" => (symbols.multiply(a.over, b.over)?, a.under.checked_mul(b.under)?),
-        "Div" => match b.over {
-            Dim::Known(0) => return None,
-            Dim::Known(by) => {
-                let under = a.under.checked_mul(by.checked_abs()?)?;
-                let over = symbols.multiply(a.over, Dim::Known(b.under.checked_mul(by.signum())?))?;
-                (over, under)
-            }
-            by @ Dim::Symbolic(_) => {
-                // Exact quotients only: whether another is rounded up to an integer is not
-                // known.
-                let over = symbols.multiply(a.over, Dim::Known(b.under))?;
-                if !symbols.divides(by, over) {
-                    return None;
-                }
-                (symbols.floor_divide(over, by)?, a.under)
-            }
-        },
-        _ => {
-            let (x, y) = (
-                symbols.multiply(a.over, Dim::Known(b.under))?,
-                symbols.multiply(b.over, Dim::Known(a.under))?,
-            );
-            let over = if name == "Add" { symbols.add(x, y) } else { symbols.subtract(x, y) };
-            (over?, a.under.checked_mul(b.under)?)
-        }
-    };
-    let (over, under) = lowest(cx, over, under)?;
-    let power_of_two = under & (under - 1) == 0;
-    // A quotient of integers within the precision is never rounded to an integer that it
-    // does not have.
-    if !power_of_two && name != "Div" {
-        return None;
-    }
-    exact(cx, over, dtype).then_some(Fraction { over, under, rounded: !power_of_two })
-}
-
-/// The fraction in lower terms.
-fn lowest(cx: &mut InferContext<'_, '_>, over: Dim, under: i64) -> Option<(Dim, i64)> {
-    let (mut over, mut under) = (over, under);
-    for factor in [2, 3, 5, 7] {
-        while under % factor == 0 && cx.symbols().divides(Dim::Known(factor), over) {
-            over = cx.symbols().floor_divide(over, Dim::Known(factor))?;
-            under /= factor;
-        }
-    }
-    if cx.symbols().divides(Dim::Known(under), over) {
-        over = cx.symbols().floor_divide(over, Dim::Known(under))?;
-        under = 1;
-    }
-    Some((over, under))
 }
 
 pub(crate) fn select(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -5,6 +5,7 @@ pub(crate) mod cast;
 pub(crate) mod infer;
 pub(crate) mod openvino;
 pub(crate) mod select;
+pub(crate) mod symbolic;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
 pub(crate) mod unary;

@@ -21,7 +21,7 @@ use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::elementwise::binary::{BinaryOp, Broadcast, operation};
 use crate::operators::elementwise::cast::{CastOp, rules};
-use crate::operators::elementwise::infer::{binary, broadcast_inputs, cast, rounding};
+use crate::operators::elementwise::infer::{binary, broadcast_inputs, rounding};
 use crate::operators::elementwise::unary::{build_as, clip, float, test};
 use crate::operators::elementwise::{infer, unary};
 use crate::operators::operation::Operation;
@@ -120,24 +120,9 @@ pub(crate) fn is_finite(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     test(cx, f64::is_finite)
 }
 
-pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    test(cx, f64::is_nan)
-}
-
-pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let positive = attributes.flag("detect_positive", true)?;
-    let negative = attributes.flag("detect_negative", true)?;
-    test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
-}
-
 pub(crate) fn convert(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-    let to = required("destination_type", cx.attributes.dtype("destination_type")?)?;
+    let to = required("to", cx.attributes.dtype("to")?)?;
     Ok(Box::new(CastOp { to, rules: rules(true, None)? }))
-}
-
-pub(crate) fn convert_like(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let to = cx.tensor(1)?.dtype();
-    CastOp { to, rules: rules(true, None)? }.eval(cx)
 }
 
 pub(crate) fn divide(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
@@ -149,25 +134,9 @@ pub(crate) fn is_finite_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::Bool, cx.dims(0)?)])
 }
 
-pub(crate) fn identity(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![cx.read_fact(0)])
-}
-
-pub(crate) fn convert_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let to = cx.attributes.dtype("destination_type")?;
-    cast(cx, to)
-}
-
-pub(crate) fn convert_like_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let to = cx.dtype(1);
-    cast(cx, to)
-}
-
 pub(crate) fn divide_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    if !cx.attributes.flag("m_pythondiv", true)? {
-        cx.operator = "Div";
-    }
-    binary(cx)
+    let down = cx.attributes.flag("m_pythondiv", true)?;
+    infer::binary_of(cx, if down { Operation::FloorDiv } else { Operation::Div })
 }
 
 pub(crate) fn bitwise_and(cx: &mut InferContext<'_, '_>) -> InferResult {

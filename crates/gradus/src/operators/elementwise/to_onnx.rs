@@ -235,7 +235,7 @@ pub(crate) fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
 }
 
 pub(crate) fn convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let to = cx.attributes.dtype("destination_type")?;
+    let to = cx.attributes.dtype("to")?;
     converted(cx, to.ok_or_else(|| cannot("attribute \"destination_type\" is no element type"))?)
 }
 

@@ -79,23 +79,17 @@ pub(crate) fn power(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![if base == DType::F64 { power } else { cx.converted(power, base)? }])
 }
 
-/// Bounds are inputs, or floats of older versions. Those that are missing are the ends of the type,
-/// which integers keep to anyway.
+/// Bounds that are missing are the ends of the type, which integers keep to anyway.
 pub(crate) fn clip(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     let mut value = cx.input(0)?;
-    for (input, name, operator) in [(1, "min", "Maximum"), (2, "max", "Minimum")] {
-        let bound = match cx.attributes.float(name)? {
-            Some(bound) => {
-                let dtype = cx.dtype(0)?;
-                cx.number(bound.into(), dtype)?
-            }
-            None if cx.has(input) => cx.scalar_input(input)?,
-            None => {
-                let dtype = cx.dtype(0)?;
-                let Some(most) = missing_bound(dtype, cx.node.version.unwrap_or(i64::MAX)) else { continue };
-                cx.number(if input == 1 { -most } else { most }, dtype)?
-            }
+    for (input, operator) in [(1, "Maximum"), (2, "Minimum")] {
+        let bound = if cx.has(input) {
+            cx.scalar_input(input)?
+        } else {
+            let dtype = cx.dtype(0)?;
+            let Some(most) = missing_bound(dtype) else { continue };
+            cx.number(if input == 1 { -most } else { most }, dtype)?
         };
         value = cx.put(operator, &[value, bound], &[numpy()])?;
     }

@@ -81,13 +81,13 @@ pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
 }
 
 /// The size of the bounds that Clip has where none is given: of floats, the greatest finite number,
-/// so that infinities become that. Version 6 says float32's for all types.
-pub(crate) fn missing_bound(dtype: DType, since: i64) -> Option<f64> {
-    let format = Format::of(if (6..11).contains(&since) { DType::F32 } else { dtype })?;
+/// so that infinities become that.
+pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
+    let format = Format::of(dtype)?;
     dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))
 }
 
-pub(crate) fn clip(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
         let least = |a: Number, b: Number, greater: bool| match (a, b) {
             (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
@@ -105,13 +105,14 @@ pub(crate) fn clip(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     }
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(data.dtype(), data.shape()))?;
-    let bound = |input: usize, name: &str| match attributes.float(name)? {
-        Some(value) => Ok(Some(Number::Float(value.into()))),
-        None if cx.has(input) => cx.tensor(input)?.only_number().map(Some),
-        None => Ok(missing_bound(data.dtype(), cx.since())
-            .map(|most| Number::Float(if input == 1 { -most } else { most }))),
+    let bound = |input: usize| {
+        if cx.has(input) {
+            return cx.tensor(input)?.only_number().map(Some);
+        }
+        let most = missing_bound(data.dtype());
+        Ok(most.map(|most| Number::Float(if input == 1 { -most } else { most })))
     };
-    let (low, high) = (bound(1, "min")?, bound(2, "max")?);
+    let (low, high) = (bound(1)?, bound(2)?);
     let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high),
         dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))));
     Ok(vec![result?.into()])

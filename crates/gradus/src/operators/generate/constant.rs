@@ -90,7 +90,7 @@ impl ConstantOp {
             let (dtype, since) = (tensor.dtype(), cx.signature.since);
             return Err(Error::new(
                 Kind::Type,
-                format!("the value is {dtype}, which ConstantOp-{since} does not give"),
+                format!("the value is {dtype}, which Constant-{since} does not give"),
             ));
         }
         Ok(Box::new(ConstantOp { tensor }))

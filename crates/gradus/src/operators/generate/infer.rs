@@ -135,11 +135,7 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let (one_sided, inverse) =
         (cx.attributes.flag("onesided", false)?, cx.attributes.flag("inverse", false)?);
-    let axis = match cx.attributes.int("axis")? {
-        Some(axis) => Some(axis),
-        None if cx.has(2) => cx.known_integers(2).and_then(|axis| axis.first().copied()),
-        None => Some(if cx.version >= 20 { -2 } else { 1 }),
-    };
+    let axis = if cx.has(2) { cx.known_integers(2).and_then(|axis| axis.first().copied()) } else { Some(-2) };
     let Some(axis) = axis else {
         let dims = cx.any_dims("the axis is not known before the run", rank);
         return Ok(vec![Fact::shaped(dims)]);

@@ -8,21 +8,15 @@ use crate::op::EvalContext;
 use crate::operators::indices;
 use crate::operators::output::{allowed, chosen, one, wrong};
 
-pub(crate) fn slice(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+pub(crate) fn slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let list = |name: &str, input: usize| match attributes.ints(name)? {
-        Some(values) => Ok(Some(values.to_vec())),
-        None if cx.has(input) => cx.integers(input).map(Some),
-        None => Ok(None),
-    };
-    let missing = || wrong(Kind::Graph, "the bounds are missing");
-    let (starts, ends) = (list("starts", 1)?.ok_or_else(missing)?, list("ends", 2)?.ok_or_else(missing)?);
-    let axes = match list("axes", 3)? {
+    let (starts, ends) = (cx.integers(1)?, cx.integers(2)?);
+    let axes = match cx.maybe_integers(3)? {
         Some(axes) => indices::axes(&axes, dims.len())?,
         None => (0..starts.len()).collect(),
     };
-    let steps = list("steps", 4)?.unwrap_or_else(|| vec![1; axes.len()]);
+    let steps = cx.maybe_integers(4)?.unwrap_or_else(|| vec![1; axes.len()]);
     if axes.len() > dims.len() || [starts.len(), ends.len(), steps.len()] != [axes.len(); 3] {
         return Err(wrong(Kind::Shape, "starts, ends, axes and steps differ in number"));
     }

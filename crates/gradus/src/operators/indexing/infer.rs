@@ -112,25 +112,11 @@ pub(crate) fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim,
 }
 
 pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
-    sliced(cx, 3, 4)
-}
-
-/// Slices by the bounds that attributes or inputs name; which inputs name axes and steps, standards
-/// say differently.
-pub(crate) fn sliced(cx: &mut InferContext<'_, '_>, axes_input: usize, steps_input: usize) -> InferResult {
+    const AXES: usize = 3;
+    const STEPS: usize = 4;
     let dims = cx.dims(0)?;
-    let list =
-        |cx: &mut InferContext<'_, '_>, name: &str, input: usize| -> Result<Option<Dims>, InferError> {
-            Ok(match cx.attributes.ints(name)? {
-                Some(values) => Some(values.iter().map(|&value| Dim::Known(value)).collect()),
-                None => cx.integers(input),
-            })
-        };
-    let (starts, ends) = (list(cx, "starts", 1)?, list(cx, "ends", 2)?);
-    let given = cx.has(axes_input) || cx.attributes.ints("axes")?.is_some();
-    let axes = if given { list(cx, "axes", axes_input)? } else { None };
-    let known = |dims: &Dims| dims.iter().map(|dim| dim.known()).collect::<Option<Vec<_>>>();
-    let axes: Option<Vec<usize>> = match (given, axes.as_ref().and_then(known)) {
+    let (starts, ends) = (cx.integers(1), cx.integers(2));
+    let axes: Option<Vec<usize>> = match (cx.has(AXES), cx.known_integers(AXES)) {
         (true, Some(axes)) => Some(cx.axes(&axes, dims.len())?),
         (true, None) => None,
         (false, _) => {
@@ -144,7 +130,7 @@ pub(crate) fn sliced(cx: &mut InferContext<'_, '_>, axes_input: usize, steps_inp
             dims.iter().map(|&dim| shorter(cx, dim, "the axes are not known before the run")).collect();
         return like_first(cx, all);
     };
-    let steps = if cx.has(steps_input) { cx.known_integers(steps_input) } else { Some(vec![1; axes.len()]) };
+    let steps = if cx.has(STEPS) { cx.known_integers(STEPS) } else { Some(vec![1; axes.len()]) };
     let counts = [starts.as_ref().map(|all| all.len()), ends.as_ref().map(|all| all.len())];
     let mut counts = counts.into_iter().chain([steps.as_ref().map(Vec::len)]).flatten();
     if let Some(count) = counts.find(|&count| count != axes.len()) {
@@ -188,8 +174,7 @@ pub(crate) fn sliced(cx: &mut InferContext<'_, '_>, axes_input: usize, steps_inp
         };
     }
     if elements == Elements::Unknown
-        && let (Some(starts), Some(ends), Some(steps)) =
-            (starts.as_ref().and_then(known), ends.as_ref().and_then(known), steps)
+        && let (Some(starts), Some(ends), Some(steps)) = (cx.known_integers(1), cx.known_integers(2), steps)
     {
         elements = chosen(cx, |dims| {
             let mut indices = indices::all(dims);

@@ -4,7 +4,6 @@
 //! |---|---|---|
 //! | `Gather` | `Gather` | the axis is an input; `batch_dims`; since version 8, an index out of range gives zeros |
 //! | `GatherND` | `GatherND` | version 5 makes one axis of those of the batch |
-//! | `Slice` | `Slice` | steps come before axes |
 //! | `StridedSlice` | `Slice` | masks: bounds to ignore, axes that are new, go, or stand for all that are left |
 //! | `Split`, `VariadicSplit` | `Split` | the axis is an input; one length may be -1 |
 
@@ -17,10 +16,9 @@ use crate::dialects::openvino::{called, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::normalize::Older;
 use crate::op::EvalContext;
-use crate::operators::indexing::infer::{
-    chosen, cut, gather_nd, gathered, like_first, sliced, with_elements,
-};
+use crate::operators::indexing::infer::{chosen, cut, gather_nd, gathered, like_first, with_elements};
 use crate::operators::layout::infer::parts_of;
 use crate::operators::layout::openvino::rank_of;
 use crate::operators::nn::infer::of;
@@ -49,7 +47,7 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = cx.axis(axis, rank)?;
     let mut facts = gathered(cx, axis, batch)?;
     if let [Fact::Tensor(fact)] = &mut facts[..]
-        && cx.node.version.is_some_and(|version| version >= 8)
+        && !cx.attributes.form().is(Older::CheckedIndices)
         && !all_within(cx, axis)?
     {
         fact.elements = Elements::Unknown;
@@ -57,7 +55,7 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
-/// Returns true if all indices are known to be within the axis: since version 8, others give zeros.
+/// Returns true if all indices are known to be within the axis.
 fn all_within(cx: &mut InferContext<'_, '_>, axis: usize) -> Result<bool, InferError> {
     let extent = cx.dims(0)?[axis];
     let Some(indices) = cx.known_integers(1) else { return Ok(false) };
@@ -69,7 +67,7 @@ fn all_within(cx: &mut InferContext<'_, '_>, axis: usize) -> Result<bool, InferE
 pub(crate) fn gather_nd_merged(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut facts = gather_nd(cx)?;
     let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
-    if cx.node.version == Some(5)
+    if cx.attributes.form().is(Older::MergedBatch)
         && batch > 1
         && let [Fact::Tensor(TensorFact { dims: Some(dims), .. })] = &mut facts[..]
         && dims.len() >= batch
@@ -421,7 +419,7 @@ pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
         let chosen = [&position[..batch], &position[axis..behind]].concat();
         let index = match indices::index(numbers[indexing::eval::place_of(&chosen, index_dims)], dims[axis]) {
             Ok(index) => index,
-            Err(_) if cx.since() >= 8 => return Ok((1, 0)),
+            Err(_) if !attributes.form().is(Older::CheckedIndices) => return Ok((1, 0)),
             Err(error) => return Err(error),
         };
         let place = [&position[..axis], &[index], &position[behind..]].concat();
@@ -436,17 +434,12 @@ pub(crate) fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
     let found = indexing::eval::gather_nd(attributes, cx)?;
     let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
     let [Value::Tensor(tensor)] = &found[..] else { return Ok(found) };
-    if cx.since() != 5 || batch < 2 {
+    if !attributes.form().is(Older::MergedBatch) || batch < 2 {
         return Ok(found);
     }
     let (merged, rest) = tensor.shape().dims().split_at(batch);
     let dims = [&[merged.iter().product()], rest].concat();
     Ok(vec![tensor.reshaped(Shape::new(dims)?)?.into()])
-}
-
-pub(crate) fn run_slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let inputs = [0, 1, 2, 4, 3].map(|index| input(cx, index));
-    called(cx, indexing::eval::slice, Vec::new(), &inputs)
 }
 
 pub(crate) fn run_strided_slice(
@@ -639,10 +632,6 @@ pub(crate) fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(1)?;
     like_first(cx, dims)
-}
-
-pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
-    sliced(cx, 4, 3)
 }
 
 pub(crate) fn embedding_bag_offsets(cx: &mut InferContext<'_, '_>) -> InferResult {

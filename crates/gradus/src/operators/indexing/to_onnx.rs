@@ -8,6 +8,7 @@ use crate::conversion::caveats;
 use crate::conversion::node::{ConvertContext, cannot, not_known};
 use crate::conversion::to_onnx::{int, word};
 use crate::conversion::writer::{NONE, NewValue};
+use crate::normalize::Older;
 use crate::operators::indexing::openvino::Masks;
 use crate::operators::indices::axis as axis_of;
 
@@ -33,7 +34,7 @@ pub(crate) fn gather(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let axis = cx.named_axis(2, 0)?;
     let batch = cx.attributes.int("batch_dims")?.unwrap_or(0);
     let mut x = cx.input(0)?;
-    if cx.node.version.is_some_and(|version| version >= 8) {
+    if !cx.attributes.form().is(Older::CheckedIndices) {
         out_of_range(cx, axis)?;
     }
     if batch == 0 {
@@ -65,12 +66,12 @@ pub(crate) fn gather(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Transpose", &[found], &[turned(order)])?])
 }
 
-/// Before version 8, the axes of the batch become one.
+/// Converts `GatherND`; in its older form, the axes of the batch become one.
 pub(crate) fn gather_nd(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, indices) = (cx.input(0)?, cx.whole(1)?);
     let batch = cx.attributes.int("batch_dims")?.unwrap_or(0);
     let found = cx.put("GatherND", &[x, indices], &[int("batch_dims", batch)])?;
-    if batch < 2 || cx.node.version.is_some_and(|version| version >= 8) {
+    if batch < 2 || !cx.attributes.form().is(Older::MergedBatch) {
         return Ok(vec![found]);
     }
     let dims = cx.extents(found)?;
@@ -263,7 +264,7 @@ pub(crate) fn reverse(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     }
     let all = |value: i64| vec![value; axes.len()];
     let (from, to, steps) = (cx.list(&all(i64::MAX)), cx.list(&all(i64::MIN)), cx.list(&all(-1)));
-    let axes = cx.axes_in_set(axes, cx.rank_if_known(0))?;
+    let axes = cx.axes_in_set("Slice", axes, cx.rank_if_known(0))?;
     let axes = cx.list(&axes);
     Ok(vec![cx.put("Slice", &[x, from, to, axes, steps], &[])?])
 }
@@ -276,13 +277,13 @@ pub(crate) fn gather_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<New
 
 pub(crate) fn slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    let [starts, ends, steps] = [1, 2, 3].map(|input| cx.whole_list(input));
-    let axes = match cx.known_integers(4)? {
+    let [starts, ends, steps] = [1, 2, 4].map(|input| cx.whole_list(input));
+    let axes = match cx.known_integers(3)? {
         Some(axes) => {
-            let axes = cx.axes_in_set(axes, cx.rank_if_known(0))?;
+            let axes = cx.axes_in_set("Slice", axes, cx.rank_if_known(0))?;
             cx.list(&axes)
         }
-        None if cx.has(4) => cx.whole_list(4)?,
+        None if cx.has(3) => cx.whole_list(3)?,
         None => NONE,
     };
     Ok(vec![cx.put("Slice", &[x, starts?, ends?, axes, steps?], &[])?])
@@ -290,12 +291,13 @@ pub(crate) fn slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 
 pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, outputs) = (cx.input(0)?, cx.outputs());
-    let axis = int("axis", cx.axis_in_set(cx.integer(1)?, cx.rank_if_known(0))?);
+    let axis = int("axis", cx.axis_in_set("Split", cx.integer(1)?, cx.rank_if_known(0))?);
     let count = cx.attributes.int("num_splits")?.unwrap_or(i64_of(outputs));
     if count != i64_of(outputs) {
         return Err(cannot(format!("{count} parts are asked for, but there are {outputs} outputs")));
     }
-    let named = (cx.target.opset >= 18).then(|| int("num_outputs", count));
+    let takes_count = cx.target.signature("Split").is_some_and(|split| split.has_attribute("num_outputs"));
+    let named = takes_count.then(|| int("num_outputs", count));
     let attributes: Vec<_> = [axis].into_iter().chain(named).collect();
     cx.put_many("Split", &[x], &attributes, outputs)
 }

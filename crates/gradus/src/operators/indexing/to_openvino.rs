@@ -1,7 +1,7 @@
 //! Operators that take parts of tensors, or put parts into them.
 
 use gradus_core::convert::{Rules, cast, i64_of};
-use gradus_core::{DType, Result, Tensor};
+use gradus_core::{Result, Tensor};
 
 use crate::conversion::caveats;
 use crate::conversion::node::{ConvertContext, cannot, not_known};
@@ -55,25 +55,20 @@ fn reduction(cx: &mut ConvertContext<'_, '_>) -> Result<&'static str> {
     Ok(how)
 }
 
-/// Bounds are inputs, or lists of older versions.
+/// Converts Slice.
 pub(crate) fn slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    let starts = cx.given("starts", 1)?.ok_or_else(|| cannot("there are no starts"))?;
-    let ends = cx.given("ends", 2)?.ok_or_else(|| cannot("there are no ends"))?;
+    let (starts, ends) = (cx.input(1)?, cx.input(2)?);
     let steps = if cx.has(4) {
         cx.input(4)?
     } else {
-        let listed = cx.attributes.list("starts")?.map(|list| list.len());
-        let count =
-            listed.or_else(|| cx.len(1)).ok_or_else(|| not_known("the number of axes that are sliced"))?;
+        let count = cx.len(1).ok_or_else(|| not_known("the number of axes that are sliced"))?;
         // All bounds are of one type.
-        let dtype = if listed.is_some() { DType::I64 } else { cx.dtype(1)? };
-        let ones = cast(&Tensor::vector(&vec![1i64; count]), dtype, Rules::IEEE)?;
+        let ones = cast(&Tensor::vector(&vec![1i64; count]), cx.dtype(1)?, Rules::IEEE)?;
         cx.constant(ones)
     };
-    let axes = cx.given("axes", 3)?;
-    let inputs: Vec<_> = [x, starts, ends, steps].into_iter().chain(axes).collect();
-    Ok(vec![cx.put("Slice", &inputs, &[])?])
+    let axes = cx.maybe(3)?;
+    Ok(vec![cx.put("Slice", &[x, starts, ends, steps, axes], &[])?])
 }
 
 /// Sizes are given, or parts are alike; since version 18, the last part may be shorter.
@@ -81,7 +76,8 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, outputs) = (cx.input(0)?, cx.outputs());
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     let at = cx.scalar(axis);
-    if let Some(sizes) = cx.given("split", 1)? {
+    if cx.has(1) {
+        let sizes = cx.input(1)?;
         return cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs);
     }
     let count = i64_of(outputs);

@@ -8,9 +8,10 @@
 //! | `ConstantOfShape`, `EyeLike`, `OneHot`, `Trilu`, `Dropout` (without training), `CastLike` | all |
 
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
-use gradus_core::{DType, Kind, Number, Result, Shape, Tensor, Value};
+use gradus_core::{Kind, Result, Shape, Tensor, Value};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, required};
+use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::indexing::eval::{place_of, positions};
 use crate::operators::indices;
@@ -18,10 +19,7 @@ use crate::operators::output::{allowed, chosen, one, wrong};
 
 pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
-    let target = match attributes.ints("shape")? {
-        Some(shape) => shape.to_vec(),
-        None => cx.integers(1)?,
-    };
+    let target = cx.integers(1)?;
     let mut dims = Vec::with_capacity(target.len());
     let mut open = None;
     for (axis, &dim) in target.iter().enumerate() {
@@ -62,19 +60,10 @@ pub(crate) fn flatten(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     one(data.reshaped(Shape::new([before.iter().product(), after.iter().product()])?)?)
 }
 
-/// The axes that the attribute or the second input names, if one is given.
-fn named_axes(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<Option<Vec<i64>>> {
-    match attributes.ints("axes")? {
-        Some(axes) => Ok(Some(axes.to_vec())),
-        None if cx.has(1) => cx.integers(1).map(Some),
-        None => Ok(None),
-    }
-}
-
-pub(crate) fn squeeze(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+pub(crate) fn squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axes = match named_axes(attributes, cx)? {
+    let axes = match cx.maybe_integers(1)? {
         Some(axes) => indices::axes(&axes, dims.len())?,
         None => (0..dims.len()).filter(|&axis| dims[axis] == 1).collect(),
     };
@@ -85,9 +74,9 @@ pub(crate) fn squeeze(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     one(data.reshaped(Shape::new(left)?)?)
 }
 
-pub(crate) fn unsqueeze(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+pub(crate) fn unsqueeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
-    let axes = named_axes(attributes, cx)?.unwrap_or_default();
+    let axes = cx.maybe_integers(1)?.unwrap_or_default();
     let rank = data.shape().rank() + axes.len();
     let axes = indices::axes(&axes, rank)?;
     let mut rest = data.shape().dims().iter().copied();
@@ -123,11 +112,11 @@ pub(crate) fn expand(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     one(data.picked(shape, &places)?)
 }
 
-pub(crate) fn tile(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+pub(crate) fn tile(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let mut repeats = vec![1; dims.len()];
-    if cx.since() == 1 {
+    if attributes.form().is(Older::OneAxis) {
         let number =
             |cx: &EvalContext<'_>, index: usize| cx.tensor(index)?.only_number().map(i64::from_number);
         repeats[indices::axis(number(cx, 2)?, dims.len())?] = number(cx, 1)?;
@@ -151,7 +140,7 @@ pub(crate) fn tile(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
 
 pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let parts = (0..cx.inputs.len()).map(|input| cx.tensor(input)).collect::<Result<Vec<_>>>()?;
-    let axis = attributes.int("axis")?.unwrap_or(1);
+    let axis = required("axis", attributes.int("axis")?)?;
     one(joined(cx, &parts, axis)?)
 }
 
@@ -183,9 +172,8 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
-    let sizes = match attributes.ints("split")? {
-        Some(split) => Shape::from_i64(split)?.dims().to_vec(),
-        None if cx.has(1) => Shape::from_i64(&cx.integers(1)?)?.dims().to_vec(),
+    let sizes = match cx.maybe_integers(1)? {
+        Some(sizes) => Shape::from_i64(&sizes)?.dims().to_vec(),
         None => {
             let count = attributes.int("num_outputs")?.and_then(usize_of_i64).unwrap_or(cx.outputs).max(1);
             let chunk = dims[axis].div_ceil(count);
@@ -209,12 +197,11 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
 pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let pads = match attributes.ints("pads")?.or(attributes.ints("paddings")?) {
-        Some(pads) => pads.to_vec(),
-        None => cx.integers(1)?,
+    let pads = cx.integers(1)?;
+    let axes = match cx.maybe_integers(3)? {
+        Some(axes) => indices::axes(&axes, dims.len())?,
+        None => (0..dims.len()).collect(),
     };
-    let axes =
-        if cx.has(3) { indices::axes(&cx.integers(3)?, dims.len())? } else { (0..dims.len()).collect() };
     if pads.len() != 2 * axes.len() {
         return Err(wrong(Kind::Shape, format!("there are {} pads for {} axes", pads.len(), axes.len())));
     }
@@ -247,16 +234,14 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         sources[axis] = (0..i64_of(extents[axis])).map(|at| from(at - before)).collect();
     }
     let fill = if cx.has(2) {
-        cx.tensor(2)?.reshaped(Shape::SCALAR)?
-    } else {
-        let value = attributes.float("value")?.unwrap_or(0.0);
-        match data.dtype() {
-            DType::String => Tensor::zeros(DType::String, Shape::SCALAR)?,
-            dtype => {
-                let number = Number::Float(value.into());
-                Tensor::from_numbers(dtype, Shape::SCALAR, [number], convert::Rules::IEEE)?
-            }
+        let value = cx.tensor(2)?.reshaped(Shape::SCALAR)?;
+        if value.dtype() == data.dtype() {
+            value
+        } else {
+            convert::cast(&value, data.dtype(), convert::Rules::IEEE)?
         }
+    } else {
+        Tensor::zeros(data.dtype(), Shape::SCALAR)?
     };
     let shape = allowed(cx, data.dtype(), &extents)?;
     let each = positions(&extents).map(|position| {

@@ -11,9 +11,11 @@ use std::sync::Arc;
 
 use gradus_core::convert::usize_of_i64;
 
+use crate::attributes::required;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::normalize::Older;
 use crate::operators::indexing::infer::{chosen, like_first, with_elements};
 use crate::operators::indices;
 
@@ -80,7 +82,7 @@ pub(crate) fn spread(cx: &mut InferContext<'_, '_>, all: &[Dim]) -> InferResult 
 pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     // Version 1 repeats one axis.
-    if cx.version == 1 {
+    if cx.attributes.form().is(Older::OneAxis) {
         let axis = cx.known_integers(2).and_then(|axis| axis.first().copied());
         let (Some(times), Some(axis)) = (cx.integer(1), axis) else {
             let dims = cx.any_dims("the axis is not known before the run", dims.len());
@@ -118,7 +120,7 @@ pub(crate) fn repeated(cx: &mut InferContext<'_, '_>, dims: &[Dim], repeats: &[D
 }
 
 pub(crate) fn concat(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let axis = cx.attributes.int_or("axis", i64::from(cx.version == 1))?;
+    let axis = required("axis", cx.attributes.int("axis")?)?;
     let inputs: Vec<_> = (0..cx.count()).collect();
     joined(cx, &inputs, axis)
 }
@@ -190,9 +192,7 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let whole = dims[axis];
     let count = cx.node.outputs.len();
-    let sizes: Vec<Dim> = if let Some(split) = cx.attributes.ints("split")? {
-        split.iter().map(|&size| Dim::Known(size)).collect()
-    } else if cx.has(1) {
+    let sizes: Vec<Dim> = if cx.has(1) {
         match cx.integers(1) {
             Some(sizes) => sizes.to_vec(),
             None => (0..count)
@@ -200,13 +200,13 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
                 .collect(),
         }
     } else {
-        let parts = cx.attributes.int("num_outputs")?.and_then(usize_of_i64).unwrap_or(count).max(1);
-        even_parts(cx, whole, parts)?
+        let parts = cx.attributes.int("num_outputs")?;
+        even_parts(cx, whole, parts.and_then(usize_of_i64).unwrap_or(count).max(1), parts.is_none())?
     };
     if sizes.len() < count {
         return Err(InferError::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
     }
-    if cx.attributes.ints("split")?.is_some() || cx.has(1) {
+    if cx.has(1) {
         let total = cx.symbols().total(sizes.iter().copied());
         let total = cx.or_fresh(total);
         cx.equal(total, whole, "the parts of an axis together")?;
@@ -214,13 +214,18 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     parts_of(cx, &dims, axis, &sizes[..count])
 }
 
-/// That many equal parts of an axis; the last may be shorter in new versions.
-fn even_parts(cx: &mut InferContext<'_, '_>, whole: Dim, parts: usize) -> Result<Vec<Dim>, InferError> {
+/// That many equal parts of an axis; the last may be shorter unless the axis must divide.
+fn even_parts(
+    cx: &mut InferContext<'_, '_>,
+    whole: Dim,
+    parts: usize,
+    must_divide: bool,
+) -> Result<Vec<Dim>, InferError> {
     let count = cx.node.outputs.len();
     let chunk = cx.ceil_divide(whole, Dim::from(parts));
     let even = cx.symbols().divides(Dim::from(parts), whole);
     let chunk = if even { cx.floor_divide(whole, Dim::from(parts)) } else { chunk };
-    if !even && cx.version < 18 {
+    if !even && must_divide {
         let equal = cx.multiply(chunk, Dim::from(parts));
         cx.equal(equal, whole, "an axis that is split evenly")?;
     }
@@ -269,11 +274,7 @@ pub(crate) fn parts_of(
 
 pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let given = cx.attributes.ints("pads")?.or(cx.attributes.ints("paddings")?);
-    let pads: Option<Dims> = match given {
-        Some(pads) => Some(pads.iter().map(|&pad| Dim::Known(pad)).collect()),
-        None => cx.integers(1),
-    };
+    let pads = cx.integers(1);
     let axes = if cx.has(3) {
         match cx.known_integers(3) {
             Some(axes) => Some(cx.axes(&axes, dims.len())?),
@@ -392,22 +393,14 @@ pub(crate) fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]
 
 pub(crate) fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let given = cx.known_dims(0);
-    let target: Dims = match cx.attributes.ints("shape")? {
-        Some(shape) => shape.iter().map(|&dim| Dim::Known(dim)).collect(),
-        None => {
-            if let Some(target) = cx.integers(1) {
-                target
-            } else {
-                let rank = cx
-                    .len(1)
-                    .ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
-                let dims = match (&given, rank) {
-                    (Some(given), 1) => vec![cx.product(&given.clone())],
-                    _ => cx.any_dims("the shape is not known before the run", rank),
-                };
-                return reshaped(cx, dims);
-            }
-        }
+    let Some(target) = cx.integers(1) else {
+        let rank =
+            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let dims = match (&given, rank) {
+            (Some(given), 1) => vec![cx.product(&given.clone())],
+            _ => cx.any_dims("the shape is not known before the run", rank),
+        };
+        return reshaped(cx, dims);
     };
     let allow_zero = cx.attributes.flag("allowzero", false)?;
     reshape_to(cx, &target, allow_zero)
@@ -483,12 +476,8 @@ pub(crate) fn flatten(cx: &mut InferContext<'_, '_>) -> InferResult {
     reshaped(cx, [before, after])
 }
 
-/// The axes that an attribute or an input names, or why they are not known. Nothing if neither is
-/// given.
+/// The axes that the second input names, or why they are not known. Nothing if it is not given.
 pub(crate) fn named_axes(cx: &mut InferContext<'_, '_>) -> Result<Option<Vec<i64>>, InferError> {
-    if let Some(axes) = cx.attributes.ints("axes")? {
-        return Ok(Some(axes.to_vec()));
-    }
     if !cx.has(1) {
         return Ok(None);
     }

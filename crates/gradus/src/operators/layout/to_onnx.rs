@@ -74,7 +74,7 @@ impl ConvertContext<'_, '_> {
         }
         let between = match from {
             DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64 => from,
-            DType::F16 | DType::BF16 if self.target.opset >= 27 => from,
+            DType::F16 | DType::BF16 if self.target.admits("Range", from) => from,
             _ if from.is_integer() => DType::I64,
             _ => DType::F32,
         };
@@ -122,7 +122,7 @@ pub(crate) fn squeeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
             if gone.is_empty() {
                 return Ok(vec![cx.put("Identity", &[x], &[])?]);
             }
-            let gone = cx.axes_in_set(gone, cx.rank_if_known(0))?;
+            let gone = cx.axes_in_set("Squeeze", gone, cx.rank_if_known(0))?;
             cx.list(&gone)
         }
     };
@@ -214,7 +214,7 @@ pub(crate) fn unsqueeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     let axes = match cx.known_integers(1)? {
         Some(axes) => {
             let rank = cx.rank_if_known(0).map(|rank| rank + axes.len());
-            let axes = cx.axes_in_set(axes, rank)?;
+            let axes = cx.axes_in_set("Unsqueeze", axes, rank)?;
             cx.list(&axes)
         }
         None => cx.whole_list(1)?,
@@ -231,7 +231,7 @@ pub(crate) fn transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 pub(crate) fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let parts = cx.inputs()?;
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
-    let axis = cx.axis_in_set(axis, cx.rank_if_known(0))?;
+    let axis = cx.axis_in_set("Concat", axis, cx.rank_if_known(0))?;
     Ok(vec![cx.put("Concat", &parts, &[int("axis", axis)])?])
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn constant_of_shape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<N
 
 pub(crate) fn reshape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    let shape = cx.given("shape", 1)?.ok_or_else(|| cannot("there is no shape"))?;
+    let shape = cx.input(1)?;
     let zero = !cx.attributes.flag("allowzero", false)?;
     Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", zero)])?])
 }
@@ -86,7 +86,7 @@ pub(crate) fn flatten(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
 /// A list without axes changes nothing; to OpenVINO's Squeeze, it would name all of one element.
 pub(crate) fn on_axes(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    let axes = match cx.given_integers("axes", 1)? {
+    let axes = match cx.given_integers(1)? {
         GivenIntegers::No => NONE,
         GivenIntegers::Known(axes) if axes.is_empty() => return Ok(vec![x]),
         GivenIntegers::Known(axes) => cx.list(&axes),
@@ -104,10 +104,7 @@ pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let (before, behind) = pads(cx)?;
     let mut inputs = vec![x, before, behind];
-    if let Some(value) = cx.attributes.float("value")? {
-        let dtype = cx.dtype(0)?;
-        inputs.push(cx.number(value.into(), dtype)?);
-    } else if cx.has(2) {
+    if cx.has(2) {
         inputs.push(cx.scalar_input(2)?);
     }
     Ok(vec![cx.put("Pad", &inputs, &[say("pad_mode", mode)])?])
@@ -116,7 +113,7 @@ pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 /// The pads before and behind each axis.
 fn pads(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, NewValue)> {
     let axes = if cx.has(3) { Some(cx.integers(3)?) } else { None };
-    let known = cx.given_integers("pads", 1)?.known();
+    let known = cx.given_integers(1)?.known();
     let count = known.as_ref().map(Vec::len).or_else(|| cx.len(1)).map(|count| count / 2);
     let count = count.ok_or_else(|| not_known("the number of pads"))?;
     // Where the pads of each axis are; behind all stands a zero.

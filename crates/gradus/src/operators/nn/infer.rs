@@ -6,14 +6,15 @@ use gradus_core::graph::Content;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::normalize::Older;
 
 pub(crate) fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    // Version 12 made training an input; without it, elements stay as they are.
-    let mask = if cx.version >= 10 { Some(DType::Bool) } else { cx.dtype(0) };
-    let training = cx.has(2) || (cx.version < 7 && !cx.attributes.flag("is_test", false)?);
+    // Without training, elements stay as they are. The signature says the mask's type.
+    let older = cx.attributes.form().is(Older::Training);
+    let training = cx.has(2) || (older && !cx.attributes.flag("is_test", false)?);
     let first = if training { Fact::shaped(dims.clone()) } else { cx.read_fact(0) };
-    Ok(vec![first, Fact::Tensor(TensorFact::new(mask, Some(dims)))])
+    Ok(vec![first, Fact::shaped(dims)])
 }
 
 /// A tensor of that type and those dimensions.

@@ -16,6 +16,7 @@ use crate::attributes::Attributes;
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::nn::conv_pool::{Windows, image};
 use crate::operators::nn::infer::of;
@@ -249,9 +250,7 @@ pub(crate) fn interpolate(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();
     let by_scales = cx.attributes.text("shape_calculation_mode")? == Some("scales");
-    // Version 4 has sizes and scales and takes one of them; versions 1 and 11 have one input of
-    // either.
-    let both = cx.node.version == Some(4);
+    let both = cx.attributes.form().is(Older::SizesAndScales);
     let Some(axes) = interpolated_axes(cx, if both { 3 } else { 2 }, rank)? else {
         let dims = cx.any_dims("the axes are not known before the run", rank);
         return Ok(vec![Fact::shaped(dims)]);

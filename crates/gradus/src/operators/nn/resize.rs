@@ -21,10 +21,6 @@ const EXACT: i64 = 1 << 24;
 
 pub(crate) fn upsample(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    if let Some(gradus_core::graph::Content::Floats(scales)) = cx.attributes.get("scales") {
-        let scales: Vec<_> = scales.iter().map(|&scale| Some(scale)).collect();
-        return scaled(cx, &dims, &scales);
-    }
     if let (Some(gradus_core::graph::Content::Float(h)), Some(gradus_core::graph::Content::Float(w))) =
         (cx.attributes.get("height_scale"), cx.attributes.get("width_scale"))
     {
@@ -35,9 +31,6 @@ pub(crate) fn upsample(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    if cx.version == 10 {
-        return by_scales(cx, &dims, 1);
-    }
     if !cx.has(3) {
         return by_scales(cx, &dims, 2);
     }
@@ -141,7 +134,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
             whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::EXTENT), Dim::Known)
         }
         (Some(scale), dim) => {
-            match crate::operators::elementwise::infer::fraction_of(Number::Float(scale.into())) {
+            match crate::operators::elementwise::symbolic::fraction_of(Number::Float(scale.into())) {
                 Some(Fraction { over: Dim::Known(over), under, .. })
                     if (0..=MOST_NUMERATOR).contains(&over) =>
                 {

@@ -7,6 +7,7 @@ use crate::conversion::caveats;
 use crate::conversion::node::{ConvertContext, cannot};
 use crate::conversion::to_onnx::{flag, int};
 use crate::conversion::writer::NewValue;
+use crate::normalize::Older;
 use crate::operators::indices::axis as axis_of;
 
 /// Before operator set 13, all axes from one on are one.
@@ -17,7 +18,7 @@ pub(crate) fn softmax(
 ) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let mut axis = cx.attributes.int("axis")?.unwrap_or(default);
-    if cx.target.opset < 13 {
+    if cx.target.form(operator).is(Older::Flattened) {
         let first = axis_of(axis, cx.rank(0)?)?;
         if first + 1 != cx.rank(0)? {
             return Err(cannot("before operator set 13, ONNX has this only for the last axis"));

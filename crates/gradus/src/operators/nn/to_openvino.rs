@@ -7,13 +7,13 @@ use crate::conversion::caveats;
 use crate::conversion::node::{ConvertContext, cannot};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
+use crate::normalize::Older;
 
 /// Before version 13, all axes from one on are one.
 pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
-    let old = cx.node.version.is_some_and(|version| version < 13);
-    let axis = cx.attributes.int("axis")?.unwrap_or(if old { 1 } else { -1 });
-    if old && axis != -1 && cx.axis(axis, 0)? + 1 != cx.rank(0)? {
+    let axis = cx.attributes.int("axis")?.unwrap_or(-1);
+    if cx.attributes.form().is(Older::Flattened) && axis != -1 && cx.axis(axis, 0)? + 1 != cx.rank(0)? {
         return Err(cannot(
             "before version 13, all axes from one on are one, which OpenVINO has only for the last",
         ));

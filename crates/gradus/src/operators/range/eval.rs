@@ -39,7 +39,7 @@ const NUMERIC: Types = Types::tensors(&[
 
 pub(crate) const RANGE_1: Signature = Signature {
     domain: "",
-    name: "RangeOp",
+    name: "Range",
     since: 1,
     deprecated: false,
     inputs: &[
@@ -214,14 +214,15 @@ impl RangeFunction {
 /// # Errors
 /// [`Kind::Value`] if `stash` is neither float32 nor float64.
 pub(crate) fn body(since: i64, dtype: DType, stash: DType) -> Result<Graph> {
-    let stashed = since >= 27 && matches!(dtype, DType::F16 | DType::BF16);
+    // Only versions with a stash take these types.
+    let stashed = matches!(dtype, DType::F16 | DType::BF16);
     if stashed && !matches!(stash, DType::F32 | DType::F64) {
         let message = format!("attribute \"stash_type\" is {stash}, but float32 or float64 is wanted");
         return Err(Error::new(Kind::Value, message));
     }
     let to = |dtype: DType| vec![("to", Content::Int(format::number_of(dtype).unwrap_or(0)))];
     let words = ["start", "limit", "delta"];
-    let mut body = Builder::new("RangeOp");
+    let mut body = Builder::new("Range");
     for input in words {
         body.define(input, Origin::Input)?;
     }

@@ -114,11 +114,7 @@ fn left(dims: &[usize], axes: &[usize], keep: bool) -> Vec<usize> {
 pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axes = match attributes.ints("axes")? {
-        Some(axes) => axes.to_vec(),
-        None if cx.has(1) => cx.integers(1)?,
-        None => Vec::new(),
-    };
+    let axes = cx.maybe_integers(1)?.unwrap_or_default();
     let axes = match axes.is_empty() {
         false => indices::axes(&axes, dims.len())?,
         true if !attributes.flag("noop_with_empty_axes", false)? => (0..dims.len()).collect(),
@@ -176,11 +172,7 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
-    let k = match attributes.int("k")? {
-        Some(k) => k,
-        None => cx.integer(1)?,
-    };
-    let k = usize_of_i64(k).filter(|&k| k <= dims[axis]);
+    let k = usize_of_i64(cx.integer(1)?).filter(|&k| k <= dims[axis]);
     let k = k.ok_or_else(|| Error::new(Kind::Value, format!("k is not one of 0 to {}", dims[axis])))?;
     allowed(cx, data.dtype(), dims)?;
     let numbers: Vec<_> = data.numbers()?.collect();

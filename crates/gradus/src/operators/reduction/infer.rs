@@ -14,26 +14,21 @@ use gradus_core::DType;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::layout::infer::named_axes;
 
-pub(crate) fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
-    reduced(cx, cx.attributes.flag("keepdims", true)?, cx.attributes.flag("noop_with_empty_axes", false)?)
-}
-
-/// Along the axes that the attribute or the second input names; if none is named, along all or none
+/// Along the axes that the second input names; if none is named, along all or none
 /// of them.
-pub(crate) fn reduced(cx: &mut InferContext<'_, '_>, keep: bool, empty_is_none: bool) -> InferResult {
+pub(crate) fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let keep = cx.attributes.flag("keepdims", true)?;
+    let empty_is_none = cx.attributes.flag("noop_with_empty_axes", false)?;
     let dims = cx.dims(0)?;
-    let axes = match cx.attributes.ints("axes")? {
-        Some(axes) => Some(axes.to_vec()),
-        None if cx.has(1) => match cx.known_integers(1) {
-            Some(axes) => Some(axes),
-            None if keep => {
-                let dims = cx.any_dims("the axes are not known before the run", dims.len());
-                return Ok(vec![Fact::shaped(dims)]);
-            }
-            None => return Err(InferError::Unknown(Some(1), "names axes that are not known".into())),
-        },
-        None => None,
+    let axes = match named_axes(cx) {
+        Ok(axes) => axes,
+        Err(InferError::Unknown(..)) if keep => {
+            let dims = cx.any_dims("the axes are not known before the run", dims.len());
+            return Ok(vec![Fact::shaped(dims)]);
+        }
+        Err(error) => return Err(error),
     };
     let axes = match axes {
         Some(axes) if !axes.is_empty() => cx.axes(&axes, dims.len())?,
@@ -104,15 +99,11 @@ pub(crate) fn arg(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
-    let k = match cx.attributes.int("k")? {
-        Some(k) => Dim::Known(k),
+    let k = match cx.integer(1) {
+        Some(k) => k,
         None => {
-            if let Some(k) = cx.integer(1) {
-                k
-            } else {
-                let most = cx.symbols().bounds(dims[axis]).greatest();
-                cx.data("k is not known before the run", Bounds::between(Some(0), most))
-            }
+            let most = cx.symbols().bounds(dims[axis]).greatest();
+            cx.data("k is not known before the run", Bounds::between(Some(0), most))
         }
     };
     if let Some(fewer) = cx.symbols().subtract(k, dims[axis])

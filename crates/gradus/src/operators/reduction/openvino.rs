@@ -2,7 +2,7 @@
 //!
 //! | OpenVINO | elsewhere | what differs |
 //! |---|---|---|
-//! | `Reduce…` | `Reduce…` | no axes are none; `keep_dims` is false |
+//! | `Reduce…` | `Reduce…` | an axis may be named twice; no axes are none |
 //! | `TopK` | `TopK` | indices are int32 unless `index_element_type` says otherwise |
 //! | `NonZero`, `Unique` | the same | the type of indices is an attribute |
 
@@ -19,7 +19,7 @@ use crate::op::EvalContext;
 use crate::operators::nn::infer::of;
 use crate::operators::output::allowed;
 use crate::operators::reduction::infer;
-use crate::operators::reduction::infer::{reduced, uniques};
+use crate::operators::reduction::infer::uniques;
 use crate::operators::{indices, reduction};
 
 pub(crate) fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -44,7 +44,7 @@ pub(crate) fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn run_reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let keep = i64::from(attributes.flag("keep_dims", false)?);
+    let keep = i64::from(attributes.flag("keepdims", true)?);
     let given = vec![("keepdims", Content::Int(keep))];
     // An axis that is named twice is one.
     let rank = cx.tensor(0)?.shape().rank();
@@ -111,11 +111,6 @@ pub(crate) fn run_unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
         typed(inverse, attributes, "index_element_type", DType::I64)?,
         typed(counts, attributes, "count_element_type", DType::I64)?,
     ])
-}
-
-pub(crate) fn reduce_l1(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let keep = cx.attributes.flag("keep_dims", false)?;
-    reduced(cx, keep, true)
 }
 
 pub(crate) fn top_k(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -42,7 +42,7 @@ pub(crate) fn axes(cx: &mut ConvertContext<'_, '_>) -> Result<Axes> {
 
 fn reduce(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    let keep = flag("keepdims", cx.attributes.flag("keep_dims", false)?);
+    let keep = flag("keepdims", cx.attributes.flag("keepdims", true)?);
     let lengths = matches!(operator, "ReduceL1" | "ReduceL2");
     Ok(vec![match axes(cx)? {
         Axes::Some(axes) => cx.put(operator, &[x, axes], &[keep])?,
@@ -62,17 +62,16 @@ pub(crate) fn greatest(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Resul
     reduce(cx, operator)
 }
 
-/// For truth values, the least is whether all hold. ONNX takes them since operator set 20, before
-/// as numbers.
+/// For truth values, the least is whether all hold. Older operator sets take them as numbers only.
 pub(crate) fn of_truth(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     if cx.may_be_empty(0) {
         cx.edges(caveats::EMPTY);
     }
-    if cx.target.opset >= 20 {
+    if cx.target.admits(operator, DType::Bool) {
         return reduce(cx, operator);
     }
     let Axes::Some(axes) = axes(cx)? else { return Err(not_known("along which axes is reduced")) };
-    let keep = flag("keepdims", cx.attributes.flag("keep_dims", false)?);
+    let keep = flag("keepdims", cx.attributes.flag("keepdims", true)?);
     let x = cx.input(0)?;
     let numbers = cx.cast(x, DType::I32)?;
     let found = cx.put(operator, &[numbers, axes], &[keep])?;

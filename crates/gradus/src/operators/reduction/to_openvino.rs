@@ -30,7 +30,7 @@ fn reduce(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValu
 fn reduced(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> Result<NewValue> {
     let keep = cx.attributes.flag("keepdims", true)?;
     let keep_dims = [say("keep_dims", keep)];
-    let known = cx.given_integers("axes", 1)?;
+    let known = cx.given_integers(1)?;
     let axes = match known {
         GivenIntegers::Known(axes) if !axes.is_empty() => cx.list(&axes),
         GivenIntegers::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
@@ -93,15 +93,11 @@ pub(crate) fn top_k(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         cx.edges(caveats::UNSORTED);
     }
     let x = cx.input(0)?;
-    let named = cx.attributes.int("k")?;
-    let known = named.or(cx.known_integers(1)?.and_then(|known| known.first().copied()));
+    let known = cx.known_integers(1)?.and_then(|known| known.first().copied());
     if known.is_none_or(|k| k < 1) {
         cx.edges("OpenVINO wants at least one element");
     }
-    let k = match named {
-        Some(k) => cx.scalar(k),
-        None => cx.scalar_input(1)?,
-    };
+    let k = cx.scalar_input(1)?;
     let mode = if cx.attributes.flag("largest", true)? { "max" } else { "min" };
     let axis = cx.attributes.int("axis")?.unwrap_or(-1);
     cx.put_many("TopK", &[x, k], &ranked(axis, mode, if sorted { "value" } else { "none" }), 2)

@@ -9,7 +9,7 @@ use super::super::{
 
 pub(super) const ONNX: &[Row] = &[
     onnx("Abs")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::abs)
         .map(elementwise::unary::abs)
         .build(elementwise::unary::build)
         .converts("Abs", "", |cx| cx.unary("Abs"))
@@ -127,7 +127,7 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("Celu").infer(elementwise::infer::same),
     onnx("CenterCropPad").infer(layout::infer::center_crop_pad),
-    onnx("Clip").infer(elementwise::infer::unary).eval(elementwise::unary::clip).converts(
+    onnx("Clip").infer(elementwise::infer::clip).eval(elementwise::unary::clip).converts(
         "Maximum, Minimum",
         "floats: NaN",
         elementwise::to_openvino::clip,
@@ -349,7 +349,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish").infer(elementwise::infer::same),
     onnx("Mod")
-        .infer(elementwise::infer::binary)
+        .infer(elementwise::infer::modulo)
         .operation(Operation::Mod)
         .build(elementwise::binary::mod_build)
         .converts("FloorMod, Mod", "floats: rounding", elementwise::to_openvino::modulo),
@@ -361,7 +361,7 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("Multinomial").infer(generate::infer::multinomial).random(),
     onnx("Neg")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
         .build(elementwise::unary::build)
         .converts("Negative", "", |cx| cx.unary("Negative"))
@@ -374,7 +374,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("NonZero", "of a scalar", layout::to_openvino::non_zero)
         .rounded(),
     onnx("Not")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::not)
         .map(elementwise::unary::logical_not)
         .build(elementwise::unary::build)
         .converts("LogicalNot", "", |cx| cx.unary("LogicalNot"))
@@ -480,7 +480,7 @@ pub(super) const ONNX: &[Row] = &[
     ),
     onnx("RegexFullMatch").infer(elementwise::infer::same),
     onnx("Relu")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::relu)
         .map(elementwise::unary::relu)
         .build(elementwise::unary::build)
         .converts("ReLU", "floats: NaN", elementwise::to_openvino::relu),
@@ -543,7 +543,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
     onnx("Sign")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::sign)
         .map(elementwise::unary::sign)
         .build(elementwise::unary::build)
         .converts("Sign", "floats: NaN", elementwise::to_openvino::sign)

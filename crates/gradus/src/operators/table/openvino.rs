@@ -7,7 +7,7 @@ use super::super::{control_flow, elementwise, indexing, layout, matmul, nn, rang
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::abs)
         .map(elementwise::unary::abs)
         .build(elementwise::unary::build)
         .converts("Abs", "", |cx| cx.unary("Abs"))
@@ -40,10 +40,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::asinh)
         .build(elementwise::openvino::floats)
         .converts("Asinh", "rounding", |cx| cx.function("Asinh")),
-    openvino("Assign")
-        .infer(elementwise::openvino::identity)
-        .build(layout::identity::Identity::build)
-        .stateful(),
+    openvino("Assign").infer(layout::infer::identity).build(layout::identity::Identity::build).stateful(),
     openvino("Atan")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::atan)
@@ -114,14 +111,14 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .role(Role::Join),
     openvino("Convert")
-        .infer(elementwise::openvino::convert_rule)
+        .infer(elementwise::infer::cast_rule)
         .build(elementwise::openvino::convert)
         .converts("Cast", "from floats to integers: numbers that do not fit", elementwise::to_onnx::convert)
         .rounded()
         .role(Role::Cast),
     openvino("ConvertLike")
-        .infer(elementwise::openvino::convert_like_rule)
-        .eval(elementwise::openvino::convert_like)
+        .infer(elementwise::infer::cast_like)
+        .eval(elementwise::cast::cast_like)
         .converts(
             "Cast",
             "from floats to integers: numbers that do not fit",
@@ -243,7 +240,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("HardSigmoid").infer(elementwise::infer::same),
     openvino("IDFT").infer(indexing::openvino::transformed),
     openvino("Identity")
-        .infer(elementwise::openvino::identity)
+        .infer(layout::infer::identity)
         .build(layout::identity::Identity::build)
         .converts("Identity", "", elementwise::to_onnx::identity)
         .moves()
@@ -263,12 +260,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .rounded(),
     openvino("IsInf")
         .infer(elementwise::openvino::is_finite_rule)
-        .eval(elementwise::openvino::is_inf)
+        .eval(elementwise::unary::is_inf)
         .converts("IsInf", "", elementwise::to_onnx::is_inf)
         .rounded(),
     openvino("IsNaN")
         .infer(elementwise::openvino::is_finite_rule)
-        .eval(elementwise::openvino::is_na_n)
+        .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
     openvino("LRN").infer(elementwise::infer::same),
@@ -304,7 +301,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .rounded(),
     openvino("LogicalNot")
         .meaning("Not")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::not)
         .map(elementwise::unary::logical_not)
         .build(elementwise::unary::build)
         .converts("Not", "", |cx| cx.unary("Not"))
@@ -370,7 +367,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .rounded(),
     openvino("Negative")
         .meaning("Neg")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
         .build(elementwise::unary::build)
         .converts("Neg", "", |cx| cx.unary("Neg"))
@@ -423,53 +420,56 @@ pub(super) const OPENVINO: &[Row] = &[
         ),
     openvino("ReLU")
         .meaning("Relu")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::relu)
         .map(elementwise::unary::relu)
         .build(elementwise::unary::build)
         .converts("Relu", "floats: NaN", elementwise::to_onnx::re_lu),
     openvino("ReadValue").infer(nn::openvino::read_value).eval(nn::openvino::read_value_eval).stateful(),
-    openvino("ReduceL1")
-        .infer(reduction::openvino::reduce_l1)
-        .eval(reduction::openvino::run_reduce)
-        .converts("ReduceL1", "floats: rounding", reduction::to_onnx::reduce_l1),
-    openvino("ReduceL2")
-        .infer(reduction::openvino::reduce_l1)
-        .eval(reduction::openvino::run_reduce)
-        .converts("ReduceL2", "rounding", reduction::to_onnx::reduce_l2),
+    openvino("ReduceL1").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
+        "ReduceL1",
+        "floats: rounding",
+        reduction::to_onnx::reduce_l1,
+    ),
+    openvino("ReduceL2").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
+        "ReduceL2",
+        "rounding",
+        reduction::to_onnx::reduce_l2,
+    ),
     openvino("ReduceLogicalAnd")
         .meaning("ReduceMin")
-        .infer(reduction::openvino::reduce_l1)
+        .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
         .converts("ReduceMin, Cast", "no elements", |cx| reduction::to_onnx::of_truth(cx, "ReduceMin")),
     openvino("ReduceLogicalOr")
         .meaning("ReduceMax")
-        .infer(reduction::openvino::reduce_l1)
+        .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
         .converts("ReduceMax, Cast", "no elements", |cx| reduction::to_onnx::of_truth(cx, "ReduceMax")),
-    openvino("ReduceMax")
-        .infer(reduction::openvino::reduce_l1)
-        .eval(reduction::openvino::run_reduce)
-        .converts("ReduceMax", "floats: NaN; no elements", |cx| {
-            reduction::to_onnx::greatest(cx, "ReduceMax")
-        }),
-    openvino("ReduceMean")
-        .infer(reduction::openvino::reduce_l1)
-        .eval(reduction::openvino::run_reduce)
-        .converts("ReduceMean", "rounding", reduction::to_onnx::reduce_mean),
-    openvino("ReduceMin")
-        .infer(reduction::openvino::reduce_l1)
-        .eval(reduction::openvino::run_reduce)
-        .converts("ReduceMin", "floats: NaN; no elements", |cx| {
-            reduction::to_onnx::greatest(cx, "ReduceMin")
-        }),
-    openvino("ReduceProd")
-        .infer(reduction::openvino::reduce_l1)
-        .eval(reduction::openvino::run_reduce)
-        .converts("ReduceProd", "floats: rounding", reduction::to_onnx::reduce_prod),
-    openvino("ReduceSum")
-        .infer(reduction::openvino::reduce_l1)
-        .eval(reduction::openvino::run_reduce)
-        .converts("ReduceSum", "floats: rounding", reduction::to_onnx::reduce_sum),
+    openvino("ReduceMax").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
+        "ReduceMax",
+        "floats: NaN; no elements",
+        |cx| reduction::to_onnx::greatest(cx, "ReduceMax"),
+    ),
+    openvino("ReduceMean").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
+        "ReduceMean",
+        "rounding",
+        reduction::to_onnx::reduce_mean,
+    ),
+    openvino("ReduceMin").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
+        "ReduceMin",
+        "floats: NaN; no elements",
+        |cx| reduction::to_onnx::greatest(cx, "ReduceMin"),
+    ),
+    openvino("ReduceProd").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
+        "ReduceProd",
+        "floats: rounding",
+        reduction::to_onnx::reduce_prod,
+    ),
+    openvino("ReduceSum").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
+        "ReduceSum",
+        "floats: rounding",
+        reduction::to_onnx::reduce_sum,
+    ),
     openvino("Reshape")
         .infer(layout::openvino::reshape)
         .eval(layout::openvino::run_reshape)
@@ -531,7 +531,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::floats)
         .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
     openvino("Sign")
-        .infer(elementwise::infer::unary)
+        .infer(elementwise::infer::sign)
         .map(elementwise::unary::sign)
         .build(elementwise::unary::build)
         .converts("Sign", "floats: NaN", elementwise::to_onnx::sign)
@@ -547,8 +547,8 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::floats)
         .converts("Sinh", "rounding", |cx| cx.function("Sinh")),
     openvino("Slice")
-        .infer(indexing::openvino::slice)
-        .eval(indexing::openvino::run_slice)
+        .infer(indexing::infer::slice)
+        .eval(indexing::eval::slice)
         .converts("Slice", "", indexing::to_onnx::slice)
         .moves()
         .role(Role::Slice),

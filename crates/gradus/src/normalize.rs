@@ -1,0 +1,332 @@
+//! Operators of any version and spelling, read as ONNX's newest one.
+//!
+//! A row of the table says how some nodes write something that the newest ones of ONNX write
+//! differently: an input that was an attribute, another name, another default, a meaning that is
+//! gone. [`Form`] picks the rows that hold for a version. [`Attributes`] and the contexts apply them, so that
+//! inference, evaluation and conversion see the newest form alone; writing an older operator set
+//! reads the same rows the other way round.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use gradus_core::graph::{Content, Model, Node, Standard};
+use gradus_core::{Result, Tensor};
+use smallvec::SmallVec;
+
+use crate::attributes::Attributes;
+use crate::dialects::openvino::spelling;
+
+/// A difference between some versions of an operator and the newest one.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// The input is this attribute.
+    Input(usize, &'static str),
+    /// The input stands at another index; `None` if it cannot be given.
+    Index(usize, Option<usize>),
+    /// The attribute has another name: the newest one, and the one it has.
+    Name(&'static str, &'static str),
+    /// The attribute is this where it is not given.
+    Default(&'static str, Content),
+    /// Axes are counted from the first one only.
+    AxesFromFirst,
+    /// The operator means something else.
+    Meaning(Older),
+}
+
+/// A meaning that the newest version of an operator does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Older {
+    /// Softmax and its like: the axes from the named one on are one axis.
+    Flattened,
+    /// Tile: the inputs are the number of tiles and the one axis that is tiled.
+    OneAxis,
+    /// Scan: the first axis of all inputs is a batch, and the first input has the lengths.
+    Batch,
+    /// Dropout: elements are dropped unless the attribute `is_test` is set.
+    Training,
+    /// Gather of OpenVINO: indices that are out of range are errors, and not zeros.
+    CheckedIndices,
+    /// `GatherND` of OpenVINO: the axes of the batch become one.
+    MergedBatch,
+    /// Interpolate of OpenVINO: sizes and scales are two inputs.
+    SizesAndScales,
+}
+
+/// The versions from `since` up to, but not including, `before` that differ from the newest one.
+#[derive(Debug)]
+pub(crate) struct Row {
+    standard: Standard,
+    operators: &'static [&'static str],
+    since: i64,
+    before: i64,
+    change: Change,
+}
+
+impl Row {
+    /// A row that holds for all versions: another standard's spelling.
+    pub(crate) fn always(standard: Standard, operators: &'static [&'static str], change: Change) -> Row {
+        Row { standard, operators, since: 0, before: i64::MAX, change }
+    }
+}
+
+fn onnx(operators: &'static [&'static str], since: i64, before: i64, change: Change) -> Row {
+    Row { standard: Standard::Onnx, operators, since, before, change }
+}
+
+fn openvino(operators: &'static [&'static str], since: i64, before: i64, change: Change) -> Row {
+    Row { standard: Standard::OpenVino, operators, since, before, change }
+}
+
+#[rustfmt::skip]
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let mut rows = vec![
+    onnx(&["ArgMax", "ArgMin"], 1, 12, Change::Default("select_last_index", Content::Int(0))),
+    onnx(&["Cast"], 1, 19, Change::Default("saturate", Content::Int(1))),
+    onnx(&["Clip"], 1, 11, Change::Input(1, "min")),
+    onnx(&["Clip"], 1, 11, Change::Input(2, "max")),
+    onnx(&["Clip"], 6, 11, Change::Default("min", Content::Float(f32::MIN))),
+    onnx(&["Clip"], 6, 11, Change::Default("max", Content::Float(f32::MAX))),
+    onnx(&["Concat"], 1, 4, Change::Default("axis", Content::Int(1))),
+    onnx(&["DFT"], 17, 20, Change::Input(2, "axis")),
+    onnx(&["DFT"], 17, 20, Change::Default("axis", Content::Int(1))),
+    onnx(&["Dropout"], 1, 7, Change::Meaning(Older::Training)),
+    onnx(&["Dropout"], 1, 12, Change::Input(1, "ratio")),
+    onnx(&["GatherND"], 11, 12, Change::Default("batch_dims", Content::Int(0))),
+    onnx(&["Pad"], 1, 2, Change::Name("pads", "paddings")),
+    onnx(&["Pad"], 1, 11, Change::Input(1, "pads")),
+    onnx(&["Pad"], 1, 11, Change::Input(2, "value")),
+    onnx(&["Range"], 11, 27, Change::Default("stash_type", Content::Int(1))),
+    onnx(
+        &[
+            "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+            "ReduceProd", "ReduceSumSquare",
+        ],
+        1,
+        18,
+        Change::Input(1, "axes"),
+    ),
+    onnx(&["ReduceSum", "Squeeze", "Unsqueeze"], 1, 13, Change::Input(1, "axes")),
+    onnx(&["Reshape"], 1, 5, Change::Input(1, "shape")),
+    onnx(&["Reshape"], 1, 14, Change::Default("allowzero", Content::Int(0))),
+    onnx(&["Resize"], 10, 11, Change::Index(2, Some(1))),
+    onnx(&["Resize"], 10, 11, Change::Index(1, None)),
+    onnx(&["Scan"], 8, 9, Change::Meaning(Older::Batch)),
+    onnx(&["Scan"], 8, 9, Change::Name("scan_input_directions", "directions")),
+    onnx(&["Slice"], 1, 10, Change::Input(1, "starts")),
+    onnx(&["Slice"], 1, 10, Change::Input(2, "ends")),
+    onnx(&["Slice"], 1, 10, Change::Input(3, "axes")),
+    onnx(&["Hardmax", "LogSoftmax", "Softmax"], 1, 13, Change::Meaning(Older::Flattened)),
+    onnx(&["Hardmax", "LogSoftmax", "Softmax"], 1, 13, Change::Default("axis", Content::Int(1))),
+    onnx(&["Split"], 1, 13, Change::Input(1, "split")),
+    onnx(&["Tile"], 1, 6, Change::Meaning(Older::OneAxis)),
+    onnx(&["TopK"], 1, 10, Change::Input(1, "k")),
+    onnx(&["TopK"], 1, 11, Change::Default("largest", Content::Int(1))),
+    onnx(&["TopK"], 1, 11, Change::Default("sorted", Content::Int(1))),
+    onnx(&["Upsample"], 1, 9, Change::Input(1, "scales")),
+    // Without the attribute, shapes must be equal; newer versions broadcast as NumPy does.
+    onnx(
+        &["Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor"],
+        1,
+        7,
+        Change::Default("broadcast", Content::Int(0)),
+    ),
+    onnx(&["Max", "Mean", "Min", "Sum"], 1, 8, Change::Default("broadcast", Content::Int(0))),
+    onnx(
+        &[
+            "Concat", "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum",
+            "Slice", "Split", "Squeeze", "Unsqueeze",
+        ],
+        1,
+        11,
+        Change::AxesFromFirst,
+    ),
+    openvino(&["Gather"], 1, 8, Change::Meaning(Older::CheckedIndices)),
+    openvino(&["GatherND"], 1, 8, Change::Meaning(Older::MergedBatch)),
+    openvino(&["Interpolate"], 4, 11, Change::Meaning(Older::SizesAndScales)),
+    ];
+    rows.extend(spelling::rows());
+    rows
+});
+
+/// The rows that hold for one version of an operator.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    rows: &'static [&'static Row],
+    standard: Standard,
+    version: i64,
+}
+
+impl Form {
+    /// The newest form, which differs from itself in nothing.
+    pub(crate) const NEWEST: Form = Form { rows: &[], standard: Standard::Onnx, version: i64::MAX };
+
+    /// The form that an operator has in an operator set.
+    pub(crate) fn of(standard: Standard, operator: &str, version: i64) -> Form {
+        static INDEX: LazyLock<HashMap<&str, Vec<&Row>>> = LazyLock::new(|| {
+            let mut index: HashMap<_, Vec<_>> = HashMap::new();
+            for row in TABLE.iter() {
+                for operator in row.operators {
+                    index.entry(*operator).or_default().push(row);
+                }
+            }
+            index
+        });
+        let rows = INDEX.get(operator).map_or(&[][..], Vec::as_slice);
+        Form { rows, standard, version }
+    }
+
+    /// The form that a node has; the newest if its version is not known.
+    pub(crate) fn of_node(standard: Standard, node: &Node) -> Form {
+        if !node.operator.domain.is_empty() {
+            return Form::NEWEST;
+        }
+        Form::of(standard, &node.operator.name, node.version.unwrap_or(i64::MAX - 1))
+    }
+
+    /// The differences, each with the first version that does not have it.
+    pub(crate) fn changes(self) -> impl Iterator<Item = (&'static Change, i64)> {
+        let holds = move |row: &&&Row| {
+            row.standard == self.standard && (row.since..row.before).contains(&self.version)
+        };
+        self.rows.iter().filter(holds).map(|row| (&row.change, row.before))
+    }
+
+    /// Returns true if the operator has a meaning that newer versions do not have.
+    pub(crate) fn is(self, older: Older) -> bool {
+        self.changes().any(|(change, _)| matches!(change, Change::Meaning(own) if *own == older))
+    }
+
+    /// Returns true if axes may not be counted from the last one.
+    pub(crate) fn counts_axes_from_first(self) -> bool {
+        self.changes().any(|(change, _)| matches!(change, Change::AxesFromFirst))
+    }
+
+    /// The name that an attribute has in this form.
+    pub(crate) fn name_of<'n>(self, attribute: &'n str) -> &'n str {
+        let named = self.changes().find_map(|(change, _)| match change {
+            Change::Name(newest, own) if *newest == attribute => Some(*own),
+            _ => None,
+        });
+        named.unwrap_or(attribute)
+    }
+
+    /// The value of an attribute that is not given, where it is not the newest version's.
+    pub(crate) fn default_of(self, attribute: &str) -> Option<&'static Content> {
+        self.changes().find_map(|(change, _)| match change {
+            Change::Default(name, content) if *name == attribute => Some(content),
+            _ => None,
+        })
+    }
+
+    /// Returns true if an input stands at another index than in the newest form.
+    pub(crate) fn moves_inputs(self) -> bool {
+        self.changes().any(|(change, _)| matches!(change, Change::Index(..)))
+    }
+
+    /// The number of inputs of the newest form, of a node that has so many.
+    pub(crate) fn count_of(self, inputs: usize) -> usize {
+        let moved = self.changes().filter_map(|(change, _)| match change {
+            Change::Index(newest, Some(own)) if *own < inputs => Some(newest + 1),
+            _ => None,
+        });
+        moved.fold(inputs, usize::max)
+    }
+
+    /// The index at which a node has the input that the newest form has there.
+    pub(crate) fn index_of(self, input: usize) -> Option<usize> {
+        let moved = self.changes().find_map(|(change, _)| match change {
+            Change::Index(newest, own) if *newest == input => Some(*own),
+            _ => None,
+        });
+        moved.unwrap_or(Some(input))
+    }
+}
+
+/// Inputs that are attributes of the node, by the index of the input.
+pub(crate) type FormerInputs = SmallVec<[(usize, Tensor); 1]>;
+
+/// The inputs of the newest form that a node has as attributes: floats and single axes as scalars,
+/// integers as lists.
+///
+/// # Errors
+/// [`gradus_core::Kind::Type`] if an attribute is something else.
+pub(crate) fn former_inputs(attributes: &Attributes<'_>) -> Result<FormerInputs> {
+    let mut inputs = FormerInputs::new();
+    for (change, _) in attributes.form().changes() {
+        let Change::Input(input, name) = *change else { continue };
+        let tensor = match attributes.get(name) {
+            None => continue,
+            Some(Content::Float(value)) => Tensor::scalar(*value),
+            Some(Content::Floats(values)) => Tensor::vector(values),
+            Some(Content::Int(value)) if name == "axis" => Tensor::scalar(*value),
+            Some(_) => Tensor::vector(attributes.ints(name)?.unwrap_or_default()),
+        };
+        inputs.push((input, tensor));
+    }
+    Ok(inputs)
+}
+
+/// Returns true if inputs that are constants as well may be given other values. Older ONNX files
+/// list all constants as inputs.
+pub(crate) fn has_default_inputs(model: &Model) -> bool {
+    model.standard == Standard::Onnx && model.format_version >= 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{in_set, onnx_operators, onnx_versions};
+
+    /// The rows agree with the generated table of versions.
+    #[test]
+    fn rows_say_what_the_signatures_say() {
+        for row in TABLE.iter().filter(|row| row.standard == Standard::Onnx) {
+            for operator in row.operators {
+                let versions = onnx_versions("", operator);
+                let (Some(old), newer) = (in_set(versions, row.before - 1), in_set(versions, row.before))
+                else {
+                    panic!("{operator} has no version before {}", row.before)
+                };
+                match &row.change {
+                    Change::Input(input, name) => {
+                        assert!(old.has_attribute(name), "{operator} {name}");
+                        let newer = newer.expect("a newer version");
+                        assert!(!newer.has_attribute(name), "{operator} {name}");
+                        assert!(newer.inputs.len() > *input, "{operator} {input}");
+                    }
+                    Change::Name(newest, own) => {
+                        assert!(old.has_attribute(own) && !old.has_attribute(newest), "{operator} {own}");
+                    }
+                    _ => assert!(newer.is_some(), "{operator} ends before {}", row.before),
+                }
+            }
+        }
+    }
+
+    /// An attribute that became an input of the same name has a row.
+    #[test]
+    fn no_attribute_that_became_an_input_is_missing() {
+        for (domain, operator) in onnx_operators().filter(|(domain, _)| domain.is_empty()) {
+            for pair in onnx_versions(domain, operator).windows(2) {
+                for (input, param) in pair[1].inputs.iter().enumerate() {
+                    let became = pair[0].has_attribute(param.name) && !pair[1].has_attribute(param.name);
+                    let known = Form::of(Standard::Onnx, operator, pair[0].since)
+                        .changes()
+                        .any(|(change, _)| matches!(change, Change::Input(own, _) if *own == input));
+                    assert!(!became || known, "{operator}-{} {}", pair[1].since, param.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_form_is_that_of_its_version() {
+        let form = |version| Form::of(Standard::Onnx, "Softmax", version);
+        assert!(form(12).is(Older::Flattened) && !form(13).is(Older::Flattened));
+        assert!(matches!(form(1).default_of("axis"), Some(Content::Int(1))));
+        assert!(form(13).default_of("axis").is_none());
+        assert_eq!(Form::of(Standard::Onnx, "Pad", 1).name_of("pads"), "paddings");
+        assert_eq!(Form::of(Standard::Onnx, "Resize", 10).index_of(2), Some(1));
+        assert_eq!(Form::NEWEST.index_of(2), Some(2));
+    }
+}
