@@ -8,7 +8,7 @@ mod common;
 mod scratch;
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -104,13 +104,17 @@ fn an_output_keeps_its_mode_links_and_kind() {
     let write = |out: &str| succeeds(&folder, &range(out).each_ref().map(String::as_str));
     write("x.npy");
     fs::set_permissions(path("x.npy"), fs::Permissions::from_mode(0o600)).unwrap();
+    // Only root can give files away.
+    let _ = chown(path("x.npy"), Some(12345), None);
+    let owner = fs::metadata(path("x.npy")).unwrap().uid();
     fs::create_dir(path("deep")).unwrap();
     for (link, to) in [("link.npy", "x.npy"), ("new.npy", "deep/made.npy"), ("null.npy", "/dev/null")] {
         symlink(to, path(link)).unwrap();
         write(link);
         assert!(path(link).is_symlink(), "{link}");
     }
-    assert_eq!(fs::metadata(path("x.npy")).unwrap().permissions().mode() & 0o777, 0o600);
+    let kept = fs::metadata(path("x.npy")).unwrap();
+    assert_eq!((kept.permissions().mode() & 0o777, kept.uid()), (0o600, owner));
     assert_eq!(fs::read(path("deep/made.npy")).unwrap(), fs::read(path("x.npy")).unwrap());
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
     pipe(path("pipe.csv"));
@@ -428,4 +432,37 @@ fn the_last_of_many_writers_wins_with_a_whole_file() {
         }
     });
     assert_eq!(leftovers(folder.path()), [] as [PathBuf; 0]);
+    // Two files of one output are of one writer.
+    let converted = ["a", "b"].map(|name| {
+        let model = folder.path().join(name).with_extension("onnx");
+        save_external(&model, &format!("{name}.bin"));
+        // The outputs have different names.
+        let renamed = fs::read(&model)
+            .unwrap()
+            .iter()
+            .map(|&c| if c == b'y' { name.as_bytes()[0] } else { c })
+            .collect::<Vec<_>>();
+        fs::write(&model, renamed).unwrap();
+        fs::write(model.with_extension("bin"), name.repeat(4)).unwrap();
+        let command = || {
+            let mut command = Command::new(cargo_bin!("gradus"));
+            command.arg("convert").arg(&model).arg("pair.xml").current_dir(folder.path());
+            command.stdout(std::process::Stdio::null());
+            command
+        };
+        assert!(command().status().unwrap().success());
+        (command(), pair(folder.path()))
+    });
+    let [(mut a, of_a), (mut b, of_b)] = converted;
+    assert!(of_a[0] != of_b[0] && of_a[1] != of_b[1]);
+    for _ in 0..10 {
+        let mut writers = [a.spawn().unwrap(), b.spawn().unwrap(), a.spawn().unwrap(), b.spawn().unwrap()];
+        assert!(writers.iter_mut().all(|writer| writer.wait().unwrap().success()));
+        let found = pair(folder.path());
+        assert!(found == of_a || found == of_b);
+    }
+}
+
+fn pair(folder: &Path) -> [Vec<u8>; 2] {
+    ["pair.xml", "pair.bin"].map(|name| fs::read(folder.join(name)).unwrap())
 }

@@ -58,15 +58,15 @@ impl DeviceArray {
         find_compiler(py)?;
         let (dtype, len) = (sequence.dtype(), sequence.len());
         let (memory, device) = engine(py, || {
-                let device = opened(device)?;
-                let array: Arc<dyn Array> = with_plan!(sequence, plan => device.fill(plan))?.into();
-                let memory = match array.cuda_ordinal() {
-                    Some(ordinal) => ExportedMemory::Cuda(array, ordinal),
-                    None => ExportedMemory::Host(read(&*array)?),
-                };
-                Ok::<_, gradus::Error>((memory, device.info().name.clone()))
-            })
-            .or_raise()?;
+            let device = opened(device)?;
+            let array: Arc<dyn Array> = with_plan!(sequence, plan => device.fill(plan))?.into();
+            let memory = match array.cuda_ordinal() {
+                Some(ordinal) => ExportedMemory::Cuda(array, ordinal),
+                None => ExportedMemory::Host(read(&*array)?),
+            };
+            Ok::<_, gradus::Error>((memory, device.info().name.clone()))
+        })
+        .or_raise()?;
         Ok(DeviceArray { dtype, len, device, memory })
     }
 
@@ -178,7 +178,8 @@ impl DeviceArray {
         }
         let versioned = max_version.is_some_and(|(major, _)| major >= 1);
         if copy == Some(false) && !versioned && device.0 == dlpack::CPU {
-            let message = "cannot export read-only memory: DLPack is of a version before 1, expected 1 or later";
+            let message =
+                "cannot export read-only memory: DLPack is of a version before 1, expected 1 or later";
             return Err(pyo3::exceptions::PyBufferError::new_err(message));
         }
         let (address, owner): (u64, Box<dyn Send>) = match &self.memory {
@@ -213,7 +214,9 @@ impl DeviceArray {
 pub(crate) fn devices(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     find_compiler(py)?;
     let list = PyList::empty(py);
-    for gpu::Info { name, backend, device, kind, driver, max_bytes } in engine(py, || Ok(gpu::devices())).or_raise()?.devices {
+    for gpu::Info { name, backend, device, kind, driver, max_bytes } in
+        engine(py, || Ok(gpu::devices())).or_raise()?.devices
+    {
         let entry = PyDict::new(py);
         entry.set_item("name", name)?;
         entry.set_item("backend", backend.name())?;

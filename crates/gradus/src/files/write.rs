@@ -103,16 +103,20 @@ impl NewFiles {
     }
 
     /// Gives all files their names, one directly after the other, in the order in which they were
-    /// written.
+    /// written. No signal that [`abandon_unfinished`] handles and no other writer there comes between.
     ///
     /// # Errors
     /// [`Kind::Io`] if one cannot be renamed.
     pub fn commit(self) -> Result<()> {
+        let folder = self.folders.first().filter(|_| self.written.len() > 1);
         let lock = unfinished();
+        // Not every system can lock folders.
+        let folder = folder.and_then(|folder| File::open(&folder.beside).ok());
+        let _ = folder.as_ref().map(File::lock);
         for (unfinished, name) in &self.written {
             fs::rename(unfinished, name).map_err(|error| cannot_write(name, error))?;
         }
-        drop(lock);
+        drop((lock, folder));
         if syncs() {
             for folder in &self.folders {
                 // The files are whole with or without this; not every system can do it.
