@@ -35,7 +35,7 @@ fn fails(folder: &Scratch, arguments: &[&str], why: &str) {
     assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {message}");
     assert!(message.contains(why), "{arguments:?}: {message}");
     assert!(before.elapsed() < Duration::from_secs(10), "{arguments:?} waits");
-    assert_eq!(leftovers(folder.path()), [] as [PathBuf; 0], "{arguments:?}");
+    assert!(leftovers(folder.path()).is_empty(), "{arguments:?}");
 }
 
 fn leftovers(folder: &Path) -> Vec<PathBuf> {
@@ -379,7 +379,7 @@ fn killed_commands_leave_old_or_new_files_and_the_next_one_cleans_up() {
             }
         }
         succeeds(&folder, &command);
-        assert_eq!(leftovers(&folder.path().join("out")), [] as [PathBuf; 0], "{command:?}");
+        assert!(leftovers(&folder.path().join("out")).is_empty(), "{command:?}");
     }
     assert!(killed > 0);
 }
@@ -431,7 +431,7 @@ fn the_last_of_many_writers_wins_with_a_whole_file() {
             assert!(saved.contains(&found), "{} bytes", found.len());
         }
     });
-    assert_eq!(leftovers(folder.path()), [] as [PathBuf; 0]);
+    assert!(leftovers(folder.path()).is_empty());
     // Two files of one output are of one writer.
     let converted = ["a", "b"].map(|name| {
         let model = folder.path().join(name).with_extension("onnx");

@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_that_asks_to_report_it() {
         assert_eq!(guarded(|| Ok::<_, Error>(1)), Ok(1));
-        let panic = |work: fn()| guarded(|| Ok::<_, Error>(work())).unwrap_err();
+        let panic = |work: fn() -> Result<()>| guarded(work).unwrap_err();
         let error = panic(|| panic!("index {} is wrong", 1));
         assert_eq!(error.kind(), Kind::Internal);
         assert!(error.message().contains("index 1 is wrong; this is a bug: please report it"), "{error}");

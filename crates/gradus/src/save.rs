@@ -7,15 +7,16 @@
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::convert::u64_of;
 use gradus_core::graph::Standard;
 use gradus_core::graph::edit::Edit;
-use gradus_core::{Error, Kind, Result};
-use gradus_formats::{Part, Splice, onnx, openvino};
+use gradus_core::{Error, Kind, Limits, Result};
+use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
-use crate::files::{Folder, NewFiles, cannot_read, cannot_write, folder_of, open_regular};
+use crate::files::{Folder, NewFiles, Spliced, cannot_read, cannot_write, folder_of, map, open_regular};
 use crate::model::Model;
 
 /// Parts from this length on are copied by the system.
@@ -31,17 +32,13 @@ impl Model {
     /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of constants;
     /// [`Kind::Unsupported`] if models like it are not written, or a file of constants has a name that begins with a dot;
     /// [`Kind::Usage`] if `path` has not the ending of its format, or is a file of the model's own constants.
-    /// Any error of reading the written model, which is read before anything is written.
+    /// Any error of reading the written model, which is read before it gets its name.
     pub fn save_edited(&self, edit: &Edit, path: impl AsRef<Path>) -> Result<u64> {
         let path = path.as_ref();
         let (bytes, _) = self.file_of()?;
-        // Readers are lenient about what no output needs; the edit may need it.
-        self.edited(edit).map_err(|error| {
-            let message = format!("cannot write the model: it could not be read again: {error}");
-            Error::new(error.kind(), message)
-        })?;
         if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(edit)?;
+            read_again(&written.xml.to_bytes(bytes).into(), Arc::new(Spliced::new(&written.bin, &bin)))?;
             return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
         let splice = onnx::edit_model(bytes, self.source(), edit)?;
@@ -164,6 +161,9 @@ impl Model {
         files.create(path, |out| {
             write(out, splice, bytes, source.as_ref()).map_err(|error| cannot_write(path, error))
         })?;
+        if let (Some(written), (_, beside)) = (files.last(), self.file_of()?) {
+            read_again(&map(written)?, beside.clone())?;
+        }
         files.commit()?;
         Ok(u64_of(splice.len()))
     }
@@ -174,6 +174,16 @@ enum ConstantFiles<'a> {
     /// Parts of that one, and new ones.
     Spliced(&'a Splice, &'a Bytes),
     Parts(&'a [Bytes]),
+}
+
+/// Reads a model that was written: readers are lenient about what no output needs, but the edit may
+/// need it.
+fn read_again(bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
+    // It is as large as the model that was read within the limits.
+    let limits = Limits { max_bytes: u64::MAX, ..Limits::DEFAULT };
+    Model::with_files(bytes, "", files, &limits).map(drop).map_err(|error| {
+        Error::new(error.kind(), format!("cannot write the model: it could not be read again: {error}"))
+    })
 }
 
 /// The file that was mapped, if it still is as long.

@@ -323,7 +323,11 @@ fn write_into<T: numpy::Element + Copy + Send>(
     let py = out.py();
     let mut borrowed = writable(out)?;
     if let Ok(all) = borrowed.as_slice_mut() {
-        return engine(py, || Ok(fill(0, all))).or_raise();
+        let done = engine(py, || {
+            fill(0, all);
+            Ok(())
+        });
+        return done.or_raise();
     }
     let mut all = borrowed.as_array_mut();
     let done = engine(py, || {

@@ -84,14 +84,12 @@ impl NewFiles {
             return Err(error.in_file(path.display()).into());
         }
         let beside = folder_of(&name);
-        let folder = match self.folders.iter().position(|folder| folder.beside == beside) {
-            Some(index) => index,
-            None => {
-                self.folders.push(PrivateFolder::new(beside).map_err(fail)?);
-                self.folders.len() - 1
-            }
-        };
-        let unfinished = self.folders[folder].path.join(self.written.len().to_string());
+        let known = self.folders.iter().position(|folder| folder.beside == beside);
+        if known.is_none() {
+            self.folders.push(PrivateFolder::new(beside).map_err(fail)?);
+        }
+        let folder = &self.folders[known.unwrap_or(self.folders.len() - 1)];
+        let unfinished = folder.path.join(self.written.len().to_string());
         let mut out = BufWriter::new(create_like(&unfinished, old.as_ref()).map_err(fail)?);
         write(&mut out)?;
         let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
@@ -100,6 +98,11 @@ impl NewFiles {
         }
         self.written.push((unfinished, name));
         Ok(())
+    }
+
+    /// The file that was written last, as long as it has no name.
+    pub(crate) fn last(&self) -> Option<&Path> {
+        self.written.last().map(|(unfinished, _)| &**unfinished)
     }
 
     /// Gives all files their names, one directly after the other, in the order in which they were
