@@ -15,7 +15,8 @@ use Number::Int;
 /// Prints the seconds that each sequence of each size takes, its plan included, as JSON:
 /// `{"range int64": {"10": …}}`.
 pub fn run(sizes: &[usize], threads: usize, rounds: usize) {
-    let options = Options { threads, ..Options::default() };
+    let mut options = Options::default();
+    options.threads = threads;
     let sequences: [(&str, Time); 6] = [
         ("range int64", range::<i64>),
         ("range float32", range::<f32>),

@@ -59,7 +59,8 @@ const NAMES: [&str; 7] = [
 
 /// The times of a constant fill and of the sequences.
 fn column<T: Write>(buffer: &mut [f64], threads: usize, rounds: usize) -> Vec<f64> {
-    let options = Options { threads, ..Options::default() };
+    let mut options = Options::default();
+    options.threads = threads;
     let dtype = T::DTYPE;
     let len = u64_of(size_of_val(buffer) / size_of::<T>());
     let range = RangePlan::new(Int(0), Int(len.into()), Int(1), dtype).expect("a plan");

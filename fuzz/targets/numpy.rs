@@ -7,7 +7,8 @@ use gradus::{DType, Limits};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let limits = Limits { max_bytes: 1 << 20, ..Limits::DEFAULT };
+    let mut limits = Limits::DEFAULT;
+    limits.max_bytes = 1 << 20;
     let bytes = Bytes::copy_from_slice(data);
     let _ = numpy::read_npz(&bytes, None, |_| Some(DType::BF16), &limits);
     for hint in [None, Some(DType::BF16), Some(DType::I4)] {
@@ -15,7 +16,8 @@ fuzz_target!(|data: &[u8]| {
         let mut written = Vec::new();
         numpy::write_npy(&tensor, &mut written).expect("what was read can be written");
         // Written out, short texts take the room of the longest.
-        let roomy = Limits { max_bytes: 1 << 30, ..limits };
+        let mut roomy = limits;
+        roomy.max_bytes = 1 << 30;
         let again = numpy::read_npy(&written.into(), Some(tensor.dtype()), &roomy).expect("what was written can be read");
         assert!(again == tensor, "{tensor:?} became {again:?}");
     }

@@ -7,7 +7,8 @@ use gradus::{Limits, display};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let limits = Limits { max_bytes: 1 << 24, ..Limits::DEFAULT };
+    let mut limits = Limits::DEFAULT;
+    limits.max_bytes = 1 << 24;
     if let Ok(tensor) = onnx::read_tensor(&Bytes::copy_from_slice(data), limits) {
         let _ = display::elided(&tensor, 3);
     }

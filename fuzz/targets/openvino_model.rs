@@ -9,21 +9,23 @@ use gradus::formats::{Files, InMemory, openvino};
 use gradus::fold::FoldOptions;
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
-use gradus::{Kind, Limits, Model, Options};
+use gradus::{Kind, Limits, OpenOptions, Tensor};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let limits = Limits { max_bytes: 1 << 24, max_steps: 1000, ..Limits::DEFAULT };
+    let mut limits = Limits::DEFAULT;
+    (limits.max_bytes, limits.max_steps) = (1 << 24, 1000);
     let constants = Bytes::from_static(&[2, 0, 0, 0, 23, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
     let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("model.bin".to_owned(), constants)])));
     let bytes = Bytes::copy_from_slice(data);
-    let Ok(model) = Model::with_files(&bytes, "model", files, &limits) else { return };
+    let Ok(model) = OpenOptions::new().limits(limits).with_files(&bytes, "model", files) else { return };
     if model.source().standard != Standard::OpenVino {
         return;
     }
-    let options = Options { limits, ..Options::default() };
-    let _ = model.infer(&InferOptions { limits, ..InferOptions::default() });
-    if let Ok(folded) = model.fold(&FoldOptions { limits, max_constant: 1 << 12, ..FoldOptions::default() }) {
+    let _ = model.infer(&InferOptions::default());
+    let mut options = FoldOptions::default();
+    options.max_constant = 1 << 12;
+    if let Ok(folded) = model.fold(&options) {
         // What lies outside the file of constants is found when it is moved.
         if let Err(error) = model.edited(&folded.edit) {
             assert!(matches!(error.kind(), Kind::Syntax | Kind::Unsupported), "what is folded can be read: {error}");
@@ -34,5 +36,5 @@ fuzz_target!(|data: &[u8]| {
         let files: Arc<dyn Files> = Arc::new(InMemory(files));
         openvino::read_model(&written.xml.to_bytes(&[]), "model.bin", &files, &limits).expect("what is written can be read");
     }
-    let _ = model.run(&Default::default(), &[], &options);
+    let _ = model.run::<&str, Tensor>([]);
 });

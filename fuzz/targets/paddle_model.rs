@@ -8,11 +8,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus::formats::{Files, InMemory, paddle};
 use gradus::infer::InferOptions;
-use gradus::{Limits, Model, Options};
+use gradus::{Limits, OpenOptions, Tensor};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let limits = Limits { max_bytes: 1 << 24, max_steps: 1000, ..Limits::DEFAULT };
+    let mut limits = Limits::DEFAULT;
+    (limits.max_bytes, limits.max_steps) = (1 << 24, 1000);
     // A program begins with a brace or with the tag of its first block; anything else is a number of bytes.
     let (parameters, program) = match data {
         [b'{' | 0x0a, ..] | [] => (&[][..], data),
@@ -26,8 +27,7 @@ fuzz_target!(|data: &[u8]| {
         paddle::read_desc(&Bytes::copy_from_slice(program), "model.pdiparams", &files, &limits)
     };
     let Ok(source) = source else { return };
-    let model = Model::from_source(source);
-    let options = Options { limits, ..Options::default() };
-    let _ = model.infer(&InferOptions { limits, ..InferOptions::default() });
-    let _ = model.run(&Default::default(), &[], &options);
+    let model = OpenOptions::new().limits(limits).from_source(source);
+    let _ = model.infer(&InferOptions::default());
+    let _ = model.run::<&str, Tensor>([]);
 });

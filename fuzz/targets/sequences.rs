@@ -61,7 +61,9 @@ fn check_as<T: Write>(plan: &impl Fill, from: u64) {
     let lo = from % plan.len().max(1);
     let len = usize::try_from((plan.len() - lo).min(40)).expect("at most 40");
     let mut out = vec![T::default(); len];
-    Writer::new(plan, FillOptions { threads: 1, stores: Stores::Streaming, level: None }).write(lo, &mut out);
+    let mut options = FillOptions::ONE_THREAD;
+    options.stores = Stores::Streaming;
+    Writer::new(plan, options).write(lo, &mut out);
     for (i, got) in (lo..).zip(out) {
         let want = plan.at(i);
         let same = got.number() == want || matches!((got.number(), want), (Number::Float(a), Number::Float(b)) if a.is_nan() && b.is_nan());

@@ -116,7 +116,9 @@ impl RunArgs {
             Profile::Paddle => profiles::Profile::Paddle,
             _ => profiles::Profile::Exact,
         };
-        RunOptions { limits: self.limits.limits(), expand_functions, profile, steps: None }
+        let mut options = RunOptions::default();
+        (options.expand_functions, options.profile) = (expand_functions, profile);
+        options
     }
 }
 
@@ -134,7 +136,9 @@ pub(crate) struct LimitArgs {
 
 impl LimitArgs {
     pub(crate) fn limits(&self) -> Limits {
-        Limits { max_bytes: self.max_bytes, max_steps: self.max_steps, ..Limits::DEFAULT }
+        let mut limits = Limits::DEFAULT;
+        (limits.max_bytes, limits.max_steps) = (self.max_bytes, self.max_steps);
+        limits
     }
 }
 

@@ -5,6 +5,7 @@ use crate::error::{Error, Kind, Result};
 
 /// Limits on the memory and time that untrusted input may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes that the values of a run may occupy at one time; mapped files do not count.
     pub max_bytes: u64,

@@ -54,6 +54,18 @@ impl From<Tensor> for Value {
     }
 }
 
+impl From<&Tensor> for Value {
+    fn from(tensor: &Tensor) -> Self {
+        Value::Tensor(tensor.clone())
+    }
+}
+
+impl From<&Value> for Value {
+    fn from(value: &Value) -> Self {
+        value.clone()
+    }
+}
+
 /// Writes the type of the value, without its elements: `float32[2, 3]`, `a sequence of 2`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -486,7 +486,8 @@ mod tests {
 
     #[test]
     fn small_arrays_and_empty_texts_count() {
-        let limits = Limits { max_bytes: 1 << 20, ..Limits::DEFAULT };
+        let mut limits = Limits::DEFAULT;
+        limits.max_bytes = 1 << 20;
         let texts =
             |len| file(&format!("{{'descr': '<U0', 'fortran_order': False, 'shape': ({len},), }}"), &[]);
         assert_eq!(read_npy(&texts(1 << 15), None, &limits).unwrap().shape().len(), 1 << 15);

@@ -10,6 +10,7 @@ use crate::plan::AnyPlan;
 
 /// GPU API in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Backend {
     /// NVIDIA's driver.
     Cuda,
@@ -44,6 +45,7 @@ impl fmt::Display for Backend {
 
 /// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum DeviceKind {
     /// A processor of its own, with memory of its own.
     Discrete,

@@ -52,7 +52,8 @@ impl<P: Fill> AnyPlan for P {
     }
 
     fn part(&self, lo: u64, hi: u64) -> Result<Tensor> {
-        let limits = Limits { max_bytes: u64::MAX, ..Limits::DEFAULT };
+        let mut limits = Limits::DEFAULT;
+        limits.max_bytes = u64::MAX;
         gradus_kernels::tensor(&self.slice(lo..hi), &limits, 0)
     }
 }

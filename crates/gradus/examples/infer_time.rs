@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
+use gradus::Model;
 use gradus::infer::InferOptions;
-use gradus::{Limits, Model};
 
 /// Runs of which the fastest counts.
 const RUNS: usize = 20;
@@ -16,10 +16,11 @@ fn main() {
     let empty = gradus::graph::Model::new(gradus::graph::Standard::Onnx);
     Model::from_source(empty).infer(&InferOptions::default()).unwrap();
     println!("start\t{:.3}", started.elapsed().as_secs_f64() * 1e3);
-    let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
+    let mut options = InferOptions::default();
+    options.ignore_declared = true;
     for path in std::env::args().skip(1) {
         let start = Instant::now();
-        let model = Model::open(&path, &Limits::DEFAULT).unwrap();
+        let model = Model::open(&path).unwrap();
         let load = start.elapsed().as_secs_f64() * 1e3;
         let run = || {
             let start = Instant::now();

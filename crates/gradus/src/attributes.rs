@@ -57,6 +57,13 @@ impl<'a> Attributes<'a> {
         self.given.iter().filter_map(|attribute| Some((&*attribute.name, self.resolved(&attribute.content)?)))
     }
 
+    /// All attributes that are given, apart from the graph.
+    pub(crate) fn owned(&self) -> Vec<Attribute> {
+        let owned =
+            |(name, content): (&str, &Content)| Attribute { name: name.into(), content: content.clone() };
+        self.all().map(owned).collect()
+    }
+
     /// Returns nothing for a parameter that the call leaves out.
     fn resolved(&self, content: &'a Content) -> Option<&'a Content> {
         match content {

@@ -15,7 +15,6 @@ use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferOptions, Inference, Problem};
 use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
-use crate::program::RunOptions;
 
 /// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.
 const MOST_BYTES: usize = 0x7fff_ffff;
@@ -44,8 +43,8 @@ impl Model {
     /// model.opsets = vec![("".into(), 21)];
     /// model.graph = builder.finish()?;
     /// let bytes = Model::from_source(model).to_onnx()?;
-    /// let read = Model::from_bytes(&bytes, &Default::default())?;
-    /// assert_eq!(read.run(&Default::default(), &[], &Default::default())?[0].1.tensor()?.elements::<i64>()?[..], [2]);
+    /// let outputs = Model::from_bytes(&bytes)?.run::<&str, Tensor>([])?;
+    /// assert_eq!(outputs["y"].tensor()?.elements::<i64>()?[..], [2]);
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn to_onnx(&self) -> Result<Bytes> {
@@ -181,9 +180,8 @@ impl Model {
         builder.output("output");
         let mut alone = graph::Model::new(Standard::Onnx);
         alone.graph = builder.finish()?;
-        let results = Model::from_source(alone).run(&HashMap::new(), &[], &RunOptions::default())?;
-        let (_, value) = results.first().expect("the model has one output");
-        value.tensor().cloned()
+        let outputs = self.options().from_source(alone).run::<&str, Tensor>([])?;
+        outputs["output"].tensor().cloned()
     }
 }
 
@@ -242,8 +240,8 @@ fn refuse_own(graph: &Graph) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use gradus_core::DType;
     use gradus_core::graph::Extent;
-    use gradus_core::{DType, Limits};
 
     use super::*;
 
@@ -284,16 +282,15 @@ mod tests {
     #[test]
     fn what_onnx_lacks_becomes_a_constant_and_what_nobody_needs_goes() {
         let bytes = spaced(Extent::Known(4), DType::I64).to_onnx().unwrap();
-        let model = Model::from_bytes(&bytes, &Limits::DEFAULT).unwrap();
+        let model = Model::from_bytes(&bytes).unwrap();
         let graph = model.graph();
         let operators: Vec<_> = graph.nodes().iter().map(|node| node.operator.to_string()).collect();
         assert_eq!(operators, ["Constant", "Add"]);
         assert!(graph.constants().is_empty() && model.source().format_version == 10);
         let z = graph.value(graph.outputs()[0]).declared.clone();
         assert_eq!(z.unwrap().to_string(), "int64[4]");
-        let inputs = [("x".to_owned(), Tensor::vector(&[0f32; 4]).into())].into();
-        let results = model.run(&inputs, &[], &RunOptions::default()).unwrap();
-        assert_eq!(results[0].1.tensor().unwrap().elements::<i64>().unwrap()[..], [2, 20, 200, 2000]);
+        let results = model.run([("x", Tensor::vector(&[0f32; 4]))]).unwrap();
+        assert_eq!(results["z"].tensor().unwrap().elements::<i64>().unwrap()[..], [2, 20, 200, 2000]);
         assert_eq!(model.to_onnx().unwrap(), bytes);
     }
 

@@ -18,6 +18,7 @@ pub type Dims = Arc<[Dim]>;
 
 /// Facts about a value.
 #[derive(Clone, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Fact {
     /// A tensor.
     Tensor(TensorFact),
@@ -63,6 +64,7 @@ pub struct OptionalFact {
 
 /// Facts about a tensor's elements.
 #[derive(Clone, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Elements {
     /// Nothing.
     #[default]

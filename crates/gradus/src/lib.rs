@@ -29,19 +29,25 @@ pub mod fold;
 pub mod infer;
 mod model;
 mod normalize;
-pub mod op;
+mod op;
+mod operator;
 pub mod operators;
 mod program;
+mod run;
 mod save;
 pub mod schema;
 
 pub use dim::Dim;
 pub use fact::{Fact, TensorFact};
+pub use gradus_core::convert::Rules;
 pub use gradus_core::tensor::byte_len as tensor_bytes;
 pub use gradus_core::{
-    Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, convert,
-    dispatch, display, element, error, graph, text,
+    Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, element,
+    error, graph,
 };
+// The command line and the Python package use these; they may change in any version.
+#[doc(hidden)]
+pub use gradus_core::{convert, dispatch, display, text};
 pub use gradus_formats as formats;
 pub use gradus_gpu as gpu;
 pub use gradus_kernels::{
@@ -50,8 +56,10 @@ pub use gradus_kernels::{
 };
 pub use gradus_profiles as profiles;
 pub use gradus_sequences as seq;
-pub use model::Model;
+pub use model::{Model, OpenOptions};
+pub use operator::{Call, Operator};
 pub use program::RunOptions;
+pub use run::{Outputs, Program};
 
 /// The example of the README must compile.
 #[cfg(doctest)]

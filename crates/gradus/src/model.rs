@@ -1,34 +1,35 @@
-//! Models: opened, looked at, run.
+//! Models: opened, looked at, compiled, run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{Extent, Graph, Standard, Type, ValueId};
+use gradus_core::graph::{Graph, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
 use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, Spliced, map};
-use crate::program::{Compiler, RunOptions, RunState};
+use crate::operator::Operator;
+use crate::program::RunOptions;
+use crate::run::{Outputs, Program};
 
-/// A model, ready to be looked at and run.
+/// A model, ready to be looked at and run. Clones share the graph and the constants.
 ///
 /// ```
-/// use gradus::{Model, RunOptions, Tensor};
-/// let model = Model::open("examples/range.onnx", &Default::default())?;
-/// let inputs = [("start", Tensor::scalar(1f32)), ("limit", Tensor::scalar(2.5f32)), ("delta", Tensor::scalar(0.5f32))];
-/// let inputs = inputs.into_iter().map(|(name, tensor)| (name.to_owned(), tensor.into())).collect();
-/// let outputs = model.run(&inputs, &[], &RunOptions::default())?;
-/// assert_eq!(outputs[0].0, "positions");
-/// assert_eq!(outputs[0].1.tensor()?.elements::<f32>()?[..], [1.0, 1.5, 2.0]);
+/// use gradus::{Model, Tensor};
+/// let model = Model::open("examples/range.onnx")?;
+/// let inputs = [("start", 1f32), ("limit", 2.5), ("delta", 0.5)];
+/// let outputs = model.run(inputs.map(|(name, x)| (name, Tensor::scalar(x))))?;
+/// assert_eq!(outputs["positions"].tensor()?.elements::<f32>()?[..], [1.0, 1.5, 2.0]);
 /// # Ok::<(), gradus::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Model {
-    source: graph::Model,
+    source: Arc<graph::Model>,
+    options: OpenOptions,
     file: Option<PathBuf>,
     /// The file itself, if there is one.
     bytes: Option<Bytes>,
@@ -42,21 +43,54 @@ pub struct Model {
     spared: Vec<PathBuf>,
 }
 
-impl Model {
-    /// Opens a model: ONNX, OpenVINO IR with its `.bin` beside it, or a Paddle program with its
-    /// `.pdiparams`.
-    ///
-    /// The file is mapped, not read, and elements of constants are only looked at when they are
-    /// needed.
+/// Opens models with limits and operators of your own. Both stay with the model: runs, inference,
+/// folding, edits and conversion use them.
+///
+/// ```
+/// use gradus::{Limits, OpenOptions};
+/// let mut limits = Limits::DEFAULT;
+/// limits.max_steps = 1;
+/// let model = OpenOptions::new().limits(limits).open("examples/positions.onnx")?;
+/// let error = model.run([("tokens", gradus::Tensor::from_vec(gradus::Shape::new([1, 1])?, vec![7i64])?)]);
+/// assert_eq!(error.unwrap_err().kind(), gradus::Kind::Limit);
+/// # Ok::<(), gradus::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    limits: Limits,
+    operators: Vec<Arc<dyn Operator>>,
+}
+
+impl OpenOptions {
+    /// Returns the default limits and no operators.
+    pub fn new() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    /// Sets the limits on what reading, running and inferring the model may cost.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> OpenOptions {
+        self.limits = limits;
+        self
+    }
+
+    /// Registers an operator.
+    #[must_use]
+    pub fn operator(mut self, operator: impl Operator + 'static) -> OpenOptions {
+        self.operators.push(Arc::new(operator));
+        self
+    }
+
+    /// Opens a model, as [`Model::open`] does.
     ///
     /// # Errors
-    /// [`Kind::Io`] if the file cannot be read; whatever is wrong with what it says, with the place in the file.
-    pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Model> {
+    /// As [`Model::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
         let files: Arc<dyn Files> = Arc::new(Folder::of(path));
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let model =
-            Model::read(&map(path)?, &stem, files, limits).map_err(|error| error.in_file(path.display()))?;
+            self.with_files(&map(path)?, &stem, files).map_err(|error| error.in_file(path.display()))?;
         Ok(Model { file: Some(path.to_owned()), ..model })
     }
 
@@ -64,22 +98,37 @@ impl Model {
     ///
     /// # Errors
     /// Whatever is wrong with the bytes.
-    pub fn from_bytes(bytes: &Bytes, limits: &Limits) -> Result<Model> {
-        Model::read(bytes, "", Arc::new(InMemory::default()), limits)
+    pub fn from_bytes(&self, bytes: &Bytes) -> Result<Model> {
+        self.with_files(bytes, "", Arc::new(InMemory::default()))
     }
 
     /// Reads a model from bytes; other files have the name `stem` and an ending of their own.
     ///
     /// # Errors
     /// Whatever is wrong with the bytes.
-    pub fn with_files(bytes: &Bytes, stem: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
-        Model::read(bytes, stem, files, limits)
+    pub fn with_files(&self, bytes: &Bytes, stem: &str, files: Arc<dyn Files>) -> Result<Model> {
+        let limits = &self.limits;
+        let parameters = format!("{stem}.pdiparams");
+        let beside = format!("{stem}.bin");
+        let source = match sniff(bytes) {
+            Sniffed::Xml => openvino::read_model(bytes, &beside, &files, limits)?,
+            Sniffed::Blocks => paddle::read_desc(bytes, &parameters, &files, limits)?,
+            Sniffed::Json => paddle::read_program(bytes, &parameters, &files, limits)?,
+            Sniffed::Npy | Sniffed::Zip => {
+                return Err(Error::new(Kind::Syntax, "this is a file of arrays, not a model"));
+            }
+            Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
+            Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
+        };
+        let (bytes, files) = (Some(bytes.clone()), Some(files));
+        Ok(Model { bytes, files, beside, ..self.from_source(source) })
     }
 
-    /// A model that was made in memory.
-    pub fn from_source(model: graph::Model) -> Model {
+    /// Returns a model that was made in memory.
+    pub fn from_source(&self, model: graph::Model) -> Model {
         Model {
-            source: model,
+            source: Arc::new(model),
+            options: self.clone(),
             file: None,
             bytes: None,
             edited: false,
@@ -87,6 +136,48 @@ impl Model {
             beside: String::new(),
             spared: Vec::new(),
         }
+    }
+}
+
+impl Model {
+    /// Opens a model: ONNX, OpenVINO IR with its `.bin` beside it, or a Paddle program with its
+    /// `.pdiparams`. [`OpenOptions`] sets limits.
+    ///
+    /// The file is mapped, not read, and elements of constants are only looked at when they are
+    /// needed.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if the file cannot be read; whatever is wrong with what it says, with the place in the file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Model> {
+        OpenOptions::new().open(path)
+    }
+
+    /// Reads a model that stands alone from bytes.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the bytes.
+    pub fn from_bytes(bytes: &Bytes) -> Result<Model> {
+        OpenOptions::new().from_bytes(bytes)
+    }
+
+    /// A model that was made in memory.
+    pub fn from_source(model: graph::Model) -> Model {
+        OpenOptions::new().from_source(model)
+    }
+
+    /// The options that it was opened with.
+    pub fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    /// The limits that it was opened with.
+    pub fn limits(&self) -> Limits {
+        self.options.limits
+    }
+
+    /// The operators that it was opened with.
+    pub(crate) fn operators(&self) -> &[Arc<dyn Operator>] {
+        &self.options.operators
     }
 
     /// The same, converted from another model: saving it leaves that one's files of constants
@@ -99,24 +190,6 @@ impl Model {
     pub(crate) fn spares(&self, path: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().ok();
         real(path).is_some_and(|path| self.spared.iter().any(|spared| real(spared).as_ref() == Some(&path)))
-    }
-
-    /// Reads a model; other files have the name of its own, but for the ending.
-    fn read(bytes: &Bytes, stem: &str, files: Arc<dyn Files>, limits: &Limits) -> Result<Model> {
-        let parameters = format!("{stem}.pdiparams");
-        let beside = format!("{stem}.bin");
-        let model = match sniff(bytes) {
-            Sniffed::Xml => openvino::read_model(bytes, &beside, &files, limits)?,
-            Sniffed::Blocks => paddle::read_desc(bytes, &parameters, &files, limits)?,
-            Sniffed::Json => paddle::read_program(bytes, &parameters, &files, limits)?,
-            Sniffed::Npy | Sniffed::Zip => {
-                return Err(Error::new(Kind::Syntax, "this is a file of arrays, not a model"));
-            }
-            Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
-            Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
-        };
-        let (bytes, files) = (Some(bytes.clone()), Some(files));
-        Ok(Model { source: model, file: None, bytes, edited: false, files, beside, spared: Vec::new() })
     }
 
     /// The model that an edit makes of it, in memory; elements of constants stay in the files that
@@ -133,7 +206,7 @@ impl Model {
         } else {
             (onnx::edit_model(bytes, &self.source, edit)?.to_bytes(bytes), files.clone())
         };
-        let model = Model::read(&edited.into(), "", files, &Limits::DEFAULT)?;
+        let model = self.options.with_files(&edited.into(), "", files)?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
@@ -220,77 +293,45 @@ impl Model {
         found.ok_or_else(|| Error::unknown("input", name, names))
     }
 
-    /// Runs the main graph as far as the wanted values need, and gives them by name: the outputs if
-    /// none are named.
+    /// Compiles the main graph as far as the outputs of those names need it: values of the graph,
+    /// or the model's outputs if no names are given.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if an input that is needed is missing, or a name is not known; [`Kind::Type`] or
-    /// [`Kind::Shape`] if an input is not what the model declares; whatever goes wrong in a node, with its name.
-    pub fn run(
+    /// [`Kind::Usage`] if a name is not known; [`Kind::Unsupported`] if an operator does not run; what is wrong in a
+    /// node, with its name.
+    ///
+    /// ```
+    /// use gradus::{Model, RunOptions, Shape, Tensor};
+    /// let model = Model::open("examples/positions.onnx")?;
+    /// let program = model.compile(&["phase"], &RunOptions::default())?;
+    /// for len in 1..4 {
+    ///     let tokens = Tensor::from_vec(Shape::new([1, len])?, vec![0i64; len])?;
+    ///     let outputs = program.run([("tokens", tokens)])?;
+    ///     assert_eq!(outputs["phase"].tensor()?.len(), len);
+    /// }
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn compile(&self, outputs: &[&str], options: &RunOptions) -> Result<Program> {
+        Program::new(self, outputs, options)
+    }
+
+    /// Compiles the model and runs it once: [`Model::compile`] says how to run it many times, and
+    /// with options.
+    ///
+    /// # Errors
+    /// As [`Model::compile`] and [`Program::run`].
+    pub fn run<N: AsRef<str>, V: Into<Value>>(
         &self,
-        inputs: &HashMap<String, Value>,
-        wanted: &[String],
-        options: &RunOptions,
-    ) -> Result<Vec<(String, Value)>> {
-        let run = || {
-            let graph = self.graph();
-            let mut given = HashMap::new();
-            for (name, value) in inputs {
-                given.insert(self.input(name)?, value.clone());
-            }
-            check_inputs(graph, &given)?;
-            let wanted = match wanted {
-                [] => graph.outputs().to_vec(),
-                names => names.iter().map(|name| self.value(name)).collect::<Result<_>>()?,
-            };
-            let program = Compiler::new(&self.source, *options).compile(graph, &wanted)?;
-            if let Some(missing) = program.missing_inputs(|id| given.contains_key(&id)).next() {
-                let info = graph.value(missing);
-                let declared =
-                    info.declared.as_ref().map_or_else(String::new, |declared| format!(" ({declared})"));
-                return Err(Error::new(
-                    Kind::Usage,
-                    format!("input \"{}\"{declared} is needed, but not given", info.name),
-                ));
-            }
-            let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
-            let values = program.run(values, &[], &mut RunState::new(options))?;
-            Ok(wanted.iter().map(|&id| graph.value(id).name.to_string()).zip(values).collect())
-        };
-        run().map_err(|error: Error| match &self.file {
+        inputs: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Outputs> {
+        self.compile(&[], &RunOptions::default())?.run(inputs)
+    }
+
+    /// The error with the model's file, if it has one.
+    pub(crate) fn in_file(&self, error: Error) -> Error {
+        match &self.file {
             Some(file) => error.in_file(file.display()),
             None => error,
-        })
-    }
-}
-
-/// Checks inputs against what the model declares: types, ranks, dimensions, and that a symbol is
-/// one dimension everywhere.
-fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
-    let mut bound: HashMap<&str, (usize, &str)> = HashMap::new();
-    for &id in graph.inputs() {
-        let info = graph.value(id);
-        let (Some(value), Some(declared)) = (given.get(&id), &info.declared) else { continue };
-        let name = &*info.name;
-        if !declared.admits(value) {
-            let dtypes_differ = declared.dtype().zip(value.dtype()).is_some_and(|(a, b)| a != b);
-            let kind = if dtypes_differ { Kind::Type } else { Kind::Shape };
-            return Err(Error::new(
-                kind,
-                format!("input \"{name}\" is {value}, but the model declares {declared}"),
-            ));
-        }
-        let (Type::Tensor(_, Some(extents)), Value::Tensor(tensor)) = (declared, value) else { continue };
-        for (axis, (extent, &len)) in extents.iter().zip(tensor.shape().dims()).enumerate() {
-            let Extent::Symbol(symbol) = extent else { continue };
-            let (first, by) = *bound.entry(symbol).or_insert((len, name));
-            if first != len {
-                let message = format!(
-                    "axis {axis} of input \"{name}\" is {len}, but \"{symbol}\" is {first} by input \"{by}\""
-                );
-                return Err(Error::new(Kind::Shape, message));
-            }
         }
     }
-    Ok(())
 }

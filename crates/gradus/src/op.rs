@@ -3,13 +3,13 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use gradus_core::graph::{Attribute, Content, Graph, Node};
+use gradus_core::graph::{Attribute, Graph, Node};
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::normalize::{Form, former_inputs};
 use crate::operators::{Eval, Row};
-use crate::program::{Compiler, Frame, Program, RunState};
+use crate::program::{Compiler, Frame, GraphProgram, RunState};
 use crate::schema::Signature;
 
 /// An operator with its attributes: what one node does.
@@ -43,7 +43,7 @@ impl BuildContext<'_> {
     /// # Errors
     /// [`gradus_core::Kind::Graph`] if it is missing, [`gradus_core::Kind::Type`] if it is something else; whatever is wrong
     /// within.
-    pub(crate) fn program(&self, name: &str) -> Result<(Arc<Graph>, Program)> {
+    pub(crate) fn program(&self, name: &str) -> Result<(Arc<Graph>, GraphProgram)> {
         let graph = required(name, self.attributes.graph(name)?)?;
         Ok((graph.clone(), self.compiler.inner(graph)?))
     }
@@ -98,10 +98,8 @@ fn build_newest(cx: &BuildContext<'_>, eval: Eval) -> Result<Box<dyn Op>> {
         Eval::Build(build) => return build(cx),
         Eval::Function(compute) => compute,
     };
-    let given = cx.attributes.all();
-    let owned = |(name, content): (&str, &Content)| Attribute { name: name.into(), content: content.clone() };
     Ok(Box::new(FunctionOp {
-        attributes: given.map(owned).collect(),
+        attributes: cx.attributes.owned(),
         form: cx.attributes.form(),
         operator: cx.row.known_as(),
         compute,

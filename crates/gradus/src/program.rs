@@ -4,26 +4,32 @@
 //! frame of slots and drops each after its last use. Graphs within nodes become programs too, and
 //! see the frame around them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::ptr::from_ref;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gradus_core::graph::{Constant, Function, Graph, Model, Node, Origin, Standard, ValueId};
-use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
+use gradus_core::graph::{
+    Attribute, Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId,
+};
+use gradus_core::{Error, Kind, Limits, Result, Value};
 use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
 use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
+use crate::operator::{self, Call, Operator};
 use crate::operators::{self, Row};
 use crate::schema::Signature;
 
 /// How graphs are compiled and run.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct RunOptions {
-    /// The limits of a run.
-    pub limits: Limits,
+    /// The limits of each run; if none are given, those of the model.
+    pub limits: Option<Limits>,
     /// Run operators that their standard defines as functions by the bodies of these functions.
     pub expand_functions: bool,
     /// Whose sequences those of Paddle's operators are: the exact ones, or what PaddlePaddle itself
@@ -33,26 +39,63 @@ pub struct RunOptions {
     pub steps: Option<&'static AtomicU64>,
 }
 
+impl RunOptions {
+    fn limits(&self) -> Limits {
+        self.limits.unwrap_or_default()
+    }
+}
+
+/// Most nodes of subgraphs and functions that are compiled. A function is compiled once for each
+/// list of arguments for its attributes, and a small model can make any number of lists.
+const MOST_COMPILED: usize = 1_000_000;
+
 /// Makes programs from graphs of one model or function.
 pub(crate) struct Compiler<'a> {
     standard: Standard,
     functions: &'a [Function],
+    operators: &'a [Arc<dyn Operator>],
     options: RunOptions,
     /// The attributes of a function as its call gives them.
     parameters: Parameters<'a>,
+    state: Rc<CompileState>,
+}
+
+/// State that all graphs of a model share while it is compiled.
+#[derive(Default)]
+struct CompileState {
     depth: Cell<usize>,
+    /// The greatest depth since it was last set.
+    deepest: Cell<usize>,
+    /// Nodes of subgraphs and functions that were compiled.
+    nodes: Cell<usize>,
+    functions: RefCell<HashMap<CallKey, CompiledFunction>>,
+}
+
+/// The number of a function, and the arguments for its attributes by their addresses: the model,
+/// which holds them, outlives the compiler.
+type CallKey = (usize, Vec<Option<*const Content>>);
+
+#[derive(Clone)]
+struct CompiledFunction {
+    program: Arc<GraphProgram>,
+    /// Levels of graphs and functions, with its own.
+    height: usize,
 }
 
 impl<'a> Compiler<'a> {
     /// A compiler of a model's main graph.
-    pub(crate) fn new(model: &'a Model, options: RunOptions) -> Compiler<'a> {
-        let (standard, functions) = (model.standard, model.functions.as_slice());
-        Compiler { standard, functions, options, parameters: Parameters::default(), depth: Cell::new(0) }
+    pub(crate) fn new(
+        model: &'a Model,
+        operators: &'a [Arc<dyn Operator>],
+        options: RunOptions,
+    ) -> Compiler<'a> {
+        Compiler { functions: &model.functions, operators, ..Compiler::plain(model.standard, options) }
     }
 
     /// A compiler of graphs that only use operators of the standard.
     pub(crate) fn plain(standard: Standard, options: RunOptions) -> Compiler<'a> {
-        Compiler { standard, functions: &[], options, parameters: Parameters::default(), depth: Cell::new(0) }
+        let (parameters, state) = (Parameters::default(), Rc::default());
+        Compiler { standard, functions: &[], operators: &[], options, parameters, state }
     }
 
     /// The same, with what a call says of a function's attributes.
@@ -87,7 +130,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// The program that computes some values of a graph.
-    pub(crate) fn compile(&self, graph: &Graph, wanted: &[ValueId]) -> Result<Program> {
+    pub(crate) fn compile(&self, graph: &Graph, wanted: &[ValueId]) -> Result<GraphProgram> {
         let needed = needed(graph, wanted);
         let order: Vec<_> = graph.order().iter().copied().filter(|&index| needed.nodes[index]).collect();
         let mut last_use = vec![None; graph.values().len()];
@@ -116,13 +159,9 @@ impl<'a> Compiler<'a> {
             steps.push(ProgramStep { label, signature, op, inputs, outputs, drops });
         }
         let held = |(id, constant): &(ValueId, Constant)| {
-            needed.values[id.index()].then(|| Held {
-                slot: id.index(),
-                constant: constant.clone(),
-                tensor: OnceLock::new(),
-            })
+            needed.values[id.index()].then(|| (id.index(), constant.clone()))
         };
-        Ok(Program {
+        Ok(GraphProgram {
             steps,
             slots: graph.values().len(),
             inputs: graph.inputs().iter().map(|id| id.index()).collect(),
@@ -140,22 +179,34 @@ impl<'a> Compiler<'a> {
     }
 
     /// The program of a subgraph.
-    pub(crate) fn inner(&self, graph: &Graph) -> Result<Program> {
-        self.deeper(|| self.compile(graph, graph.outputs()))
+    pub(crate) fn inner(&self, graph: &Graph) -> Result<GraphProgram> {
+        let CompileState { depth, deepest, nodes, .. } = &*self.state;
+        self.allow_depth(1)?;
+        nodes.set(nodes.get() + graph.nodes().len());
+        if nodes.get() > MOST_COMPILED {
+            let message = format!(
+                "cannot compile the model: its functions and subgraphs have more than {MOST_COMPILED} nodes, \
+                 counted for each list of attributes"
+            );
+            return Err(Error::new(Kind::Limit, message));
+        }
+        depth.set(depth.get() + 1);
+        deepest.set(deepest.get().max(depth.get()));
+        let result = self.compile(graph, graph.outputs());
+        depth.set(depth.get() - 1);
+        result
     }
 
-    fn deeper<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let most = self.options.limits.max_depth;
-        if self.depth.get() >= most {
+    /// Checks that graphs of so many levels may be nested here.
+    fn allow_depth(&self, levels: usize) -> Result<()> {
+        let most = self.options.limits().max_depth;
+        if self.state.depth.get() + levels > most {
             return Err(Error::new(
                 Kind::Limit,
                 format!("graphs and functions are nested more than {most} deep"),
             ));
         }
-        self.depth.set(self.depth.get() + 1);
-        let result = work();
-        self.depth.set(self.depth.get() - 1);
-        result
+        Ok(())
     }
 
     fn operator(
@@ -163,12 +214,15 @@ impl<'a> Compiler<'a> {
         node: &Node,
         index: usize,
     ) -> Result<(String, Option<&'static Signature>, Box<dyn Op>)> {
-        if let Some(function) = self.functions.iter().find(|function| function.id == node.operator) {
+        if let Some(number) = self.functions.iter().position(|function| function.id == node.operator) {
             let label = format!("{} (function {})", node.label(index), node.operator);
-            let call = self.call(function, node).map_err(|error| placed(error, node, &label))?;
+            let call = self.call(number, node).map_err(|error| placed(error, node, &label))?;
             return Ok((label, None, Box::new(call)));
         }
         let plain = format!("{} ({} {})", node.label(index), self.standard, node.operator);
+        if let Some(operator) = operator::find(self.operators, node) {
+            return Ok((plain, None, self.registered(operator, node)));
+        }
         let (row, signature) =
             operators::evaluated(self.standard, node).map_err(|error| placed(error, node, &plain))?;
         let label =
@@ -177,7 +231,8 @@ impl<'a> Compiler<'a> {
         Ok((label.clone(), Some(signature), op.map_err(|error| placed(error, node, &label))?))
     }
 
-    fn call(&self, function: &Function, node: &Node) -> Result<FunctionCall> {
+    fn call(&self, number: usize, node: &Node) -> Result<FunctionCall> {
+        let function = &self.functions[number];
         let attributes =
             Attributes::new(&node.attributes, Form::NEWEST).with_parameters(self.parameters.clone());
         let mut parameters = HashMap::new();
@@ -196,11 +251,34 @@ impl<'a> Compiler<'a> {
                 format!("there are {count} inputs, but the function takes {most}"),
             ));
         }
-        let depth = Cell::new(self.depth.get());
-        let (standard, functions, options) = (self.standard, self.functions, self.options);
-        let parameters = parameters.into();
-        let compiler = Compiler { standard, functions, options, parameters, depth };
-        Ok(FunctionCall { program: compiler.inner(body)? })
+        let arguments = function.attributes.iter();
+        let arguments = arguments.map(|(name, _)| parameters.get(&**name).map(|&content| from_ref(content)));
+        let key = (number, arguments.collect());
+        let known = self.state.functions.borrow().get(&key).cloned();
+        let CompiledFunction { program, height } = match known {
+            Some(known) => known,
+            None => {
+                let CompileState { depth, deepest, functions, .. } = &*self.state;
+                let before = deepest.replace(depth.get());
+                let (parameters, state) = (parameters.into(), self.state.clone());
+                let program = Arc::new(Compiler { parameters, state, ..*self }.inner(body)?);
+                let compiled = CompiledFunction { program, height: deepest.get() - depth.get() };
+                deepest.set(deepest.get().max(before));
+                functions.borrow_mut().insert(key, compiled.clone());
+                compiled
+            }
+        };
+        self.allow_depth(height)?;
+        let CompileState { depth, deepest, .. } = &*self.state;
+        deepest.set(deepest.get().max(depth.get() + height));
+        Ok(FunctionCall { program })
+    }
+
+    /// The operator of a node that an [`Operator`] evaluates.
+    pub(crate) fn registered(&self, operator: &Arc<dyn Operator>, node: &Node) -> Box<dyn Op> {
+        let attributes =
+            Attributes::new(&node.attributes, Form::NEWEST).with_parameters(self.parameters.clone());
+        Box::new(RegisteredOp { operator: operator.clone(), attributes: attributes.owned() })
     }
 }
 
@@ -237,15 +315,16 @@ fn needed(graph: &Graph, wanted: &[ValueId]) -> Needed {
 
 /// A graph, ready to run.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct GraphProgram {
     steps: Vec<ProgramStep>,
     slots: usize,
     inputs: Vec<usize>,
     outputs: Vec<usize>,
     /// Slots in the frame around, and the slots here that they fill.
     captures: Vec<(usize, usize)>,
-    constants: Vec<Held>,
-    names: Vec<std::sync::Arc<str>>,
+    /// Constants and their slots.
+    constants: Vec<(usize, Constant)>,
+    names: Vec<Arc<str>>,
     /// Inputs that are needed and have no default.
     required: Vec<ValueId>,
 }
@@ -258,24 +337,6 @@ struct ProgramStep {
     inputs: Vec<Option<usize>>,
     outputs: Vec<Option<usize>>,
     drops: Vec<usize>,
-}
-
-/// A constant that is read when it is first needed.
-#[derive(Debug)]
-struct Held {
-    slot: usize,
-    constant: Constant,
-    tensor: OnceLock<Tensor>,
-}
-
-impl Held {
-    fn tensor(&self) -> Result<Tensor> {
-        if let Some(tensor) = self.tensor.get() {
-            return Ok(tensor.clone());
-        }
-        let tensor = self.constant.tensor()?;
-        Ok(self.tensor.get_or_init(|| tensor).clone())
-    }
 }
 
 /// The values of a running program, by slot.
@@ -293,7 +354,7 @@ pub(crate) struct RunState {
 
 impl RunState {
     pub(crate) fn new(options: &RunOptions) -> RunState {
-        RunState { limits: options.limits, live_bytes: 0, steps: 0, shown: options.steps }
+        RunState { limits: options.limits(), live_bytes: 0, steps: 0, shown: options.steps }
     }
 
     /// Counts a node, or an iteration.
@@ -325,7 +386,7 @@ impl RunState {
     }
 }
 
-impl Program {
+impl GraphProgram {
     /// Inputs that are needed, have no default, and are not given.
     pub(crate) fn missing_inputs(&self, given: impl Fn(ValueId) -> bool) -> impl Iterator<Item = ValueId> {
         self.required.iter().copied().filter(move |&id| !given(id))
@@ -347,8 +408,8 @@ impl Program {
     ) -> Result<Vec<Value>> {
         let before = run.live_bytes;
         let mut frame: Vec<Option<Value>> = vec![None; self.slots];
-        for held in &self.constants {
-            frame[held.slot] = Some(held.tensor()?.into());
+        for (slot, constant) in &self.constants {
+            frame[*slot] = Some(constant.kept()?.into());
         }
         for (&slot, value) in self.inputs.iter().zip(inputs) {
             if value.is_some() {
@@ -401,12 +462,26 @@ impl ProgramStep {
 /// The call of a function that the model defines.
 #[derive(Debug)]
 struct FunctionCall {
-    program: Program,
+    program: Arc<GraphProgram>,
 }
 
 impl Op for FunctionCall {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let inputs = cx.inputs.iter().map(|value| value.cloned()).collect();
         self.program.run(inputs, &[], cx.run)
+    }
+}
+
+/// An operator that the user registered, with the attributes of a node.
+#[derive(Debug)]
+struct RegisteredOp {
+    operator: Arc<dyn Operator>,
+    attributes: Vec<Attribute>,
+}
+
+impl Op for RegisteredOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let call = Call { attributes: Attributes::new(&self.attributes, Form::NEWEST), outputs: cx.outputs };
+        self.operator.eval(&call, cx.inputs)
     }
 }

@@ -17,7 +17,7 @@ use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
 use crate::files::{Folder, NewFiles, Spliced, cannot_read, cannot_write, folder_of, map, open_regular};
-use crate::model::Model;
+use crate::model::{Model, OpenOptions};
 
 /// Parts from this length on are copied by the system.
 const LONG: usize = 1 << 16;
@@ -180,8 +180,9 @@ enum ConstantFiles<'a> {
 /// need it.
 fn read_again(bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
     // It is as large as the model that was read within the limits.
-    let limits = Limits { max_bytes: u64::MAX, ..Limits::DEFAULT };
-    Model::with_files(bytes, "", files, &limits).map(drop).map_err(|error| {
+    let mut limits = Limits::DEFAULT;
+    limits.max_bytes = u64::MAX;
+    OpenOptions::new().limits(limits).with_files(bytes, "", files).map(drop).map_err(|error| {
         Error::new(error.kind(), format!("cannot write the model: it could not be read again: {error}"))
     })
 }

@@ -10,7 +10,7 @@ use gradus::conversion::ConvertOptions;
 use gradus::formats::{Files, InMemory, openvino};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
-use gradus::{Error, Kind, Limits, Model, RunOptions, Tensor};
+use gradus::{Error, Kind, Limits, Model, OpenOptions, Tensor};
 
 /// Protobuf, as far as making damaged models takes it.
 mod proto {
@@ -74,12 +74,12 @@ fn model(graph: &[Vec<u8>]) -> Vec<u8> {
 }
 
 fn open(bytes: &[u8]) -> Result<Model, Error> {
-    Model::from_bytes(&bytes.to_vec().into(), &Limits::DEFAULT)
+    Model::from_bytes(&bytes.to_vec().into())
 }
 
 /// Opens and runs; whichever fails first.
 fn attempt(bytes: &[u8]) -> Result<(), Error> {
-    open(bytes)?.run(&HashMap::new(), &[], &RunOptions::default()).map(|_| ())
+    open(bytes)?.run::<&str, Tensor>([]).map(|_| ())
 }
 
 fn check(bytes: &[u8], kind: Kind, message: &str) {
@@ -148,13 +148,13 @@ fn every_truncation_of_a_model_is_an_error_or_a_model() {
 fn every_changed_byte_of_a_model_is_survived() {
     for name in ["positions.onnx", "loop.onnx", "function.onnx", "range_const.xml"] {
         let mut bytes = std::fs::read(examples().join(name)).unwrap();
-        let limits = Limits { max_bytes: 1 << 20, max_steps: 1000, ..Limits::DEFAULT };
+        let mut limits = Limits::DEFAULT;
+        (limits.max_bytes, limits.max_steps) = (1 << 20, 1000);
         for at in 0..bytes.len() {
             for change in [0x01, 0x80, 0xff] {
                 bytes[at] ^= change;
-                if let Ok(model) = Model::from_bytes(&bytes.clone().into(), &limits) {
-                    let inputs = HashMap::from([("tokens".to_owned(), Tensor::scalar(1i64).into())]);
-                    let _ = model.run(&inputs, &[], &RunOptions { limits, ..RunOptions::default() });
+                if let Ok(model) = OpenOptions::new().limits(limits).from_bytes(&bytes.clone().into()) {
+                    let _ = model.run([("tokens", Tensor::scalar(1i64))]);
                 }
                 bytes[at] ^= change;
             }
@@ -267,8 +267,9 @@ fn sizes_are_checked_before_they_are_believed() {
 fn a_small_file_cannot_ask_for_much_memory() {
     // Nodes of five bytes each would become a hundred times as many.
     let nodes: Vec<u8> = std::iter::repeat_n(node("A", &[], &[], &[]), 100_000).flatten().collect();
-    let limits = Limits { max_bytes: 1 << 20, ..Limits::DEFAULT };
-    let error = Model::from_bytes(&model(&[nodes]).into(), &limits).unwrap_err();
+    let mut limits = Limits::DEFAULT;
+    limits.max_bytes = 1 << 20;
+    let error = OpenOptions::new().limits(limits).from_bytes(&model(&[nodes]).into()).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
 }
 
@@ -305,7 +306,7 @@ fn external_data_on_disk_is_checked_against_the_file() {
     let run = |initializer: Vec<u8>| {
         let path = folder.join("m.onnx");
         std::fs::write(&path, model(&[initializer, output("w")])).unwrap();
-        Model::open(path, &Limits::DEFAULT)?.run(&HashMap::new(), &[], &RunOptions::default())
+        Model::open(path)?.run::<&str, Tensor>([])
     };
     std::fs::write(folder.join("w.bin"), [0; 12]).unwrap();
     assert!(run(external("w.bin", "4", "8")).is_ok());
@@ -326,7 +327,7 @@ fn a_converted_model_does_not_replace_the_constants_of_its_source() {
     let path = folder.join("w.onnx");
     std::fs::write(&path, model(&[external("w.bin", "4", "8"), output("w")])).unwrap();
     std::fs::write(folder.join("w.bin"), [1; 12]).unwrap();
-    let source = Model::open(&path, &Limits::DEFAULT).unwrap();
+    let source = Model::open(&path).unwrap();
     let converted = source.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap().model;
     // Also where a model of that name was written before.
     std::fs::write(folder.join("w.xml"), "").unwrap();
@@ -399,14 +400,8 @@ fn damaged_ir_is_refused_with_line_and_column() {
         message("id=\"0\"", "id=\"zero\""),
         "line 4, column 5: attribute \"id\" is \"zero\", not a number"
     );
-    let missing = Model::open(examples().join("range.xml"), &Limits::DEFAULT).unwrap();
-    assert!(
-        missing
-            .run(&HashMap::new(), &[], &RunOptions::default())
-            .unwrap_err()
-            .to_string()
-            .contains("is needed, but not given")
-    );
+    let missing = Model::open(examples().join("range.xml")).unwrap();
+    assert!(missing.run::<&str, Tensor>([]).unwrap_err().to_string().contains("is needed, but not given"));
 }
 
 #[test]
@@ -415,12 +410,12 @@ fn a_missing_bin_is_an_error_when_a_constant_is_needed() {
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("range.xml");
     std::fs::write(&path, ir("version=\"11\"", "version=\"11\"")).unwrap();
-    let model = Model::open(&path, &Limits::DEFAULT).unwrap();
-    let message = model.run(&HashMap::new(), &[], &RunOptions::default()).unwrap_err().to_string();
+    let model = Model::open(&path).unwrap();
+    let message = model.run::<&str, Tensor>([]).unwrap_err().to_string();
     assert!(message.ends_with("range.bin: constant \"start\": there is no such file"), "{message}");
     std::fs::write(folder.join("range.bin"), [0; 5]).unwrap();
-    let model = Model::open(&path, &Limits::DEFAULT).unwrap();
-    let message = model.run(&HashMap::new(), &[], &RunOptions::default()).unwrap_err().to_string();
+    let model = Model::open(&path).unwrap();
+    let message = model.run::<&str, Tensor>([]).unwrap_err().to_string();
     assert!(
         message.ends_with("constant \"stop\": the length of the file is 5, expected at least 8"),
         "{message}"
@@ -471,9 +466,10 @@ fn runs_without_bounds_are_stopped() {
         node("Loop", &["m", "", "x"], &["y"], &[body]),
         output("y"),
     ]);
-    let limits = Limits { max_steps: 1000, ..Limits::DEFAULT };
-    let options = RunOptions { limits, ..RunOptions::default() };
-    let error = open(&forever).unwrap().run(&HashMap::new(), &[], &options).unwrap_err();
+    let mut limits = Limits::DEFAULT;
+    limits.max_steps = 1000;
+    let limited = OpenOptions::new().limits(limits).from_bytes(&forever.into()).unwrap();
+    let error = limited.run::<&str, Tensor>([]).unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
         (Kind::Limit, "the run takes more than 1000 steps (--max-steps)")
@@ -500,9 +496,10 @@ fn scans_that_grow_without_bounds_are_stopped() {
     let large = initializer("large", 1, &[1 << 10], &[bytes(9, &[0; 4096])]);
     let bytes =
         model(&[scalar("m", i64::MAX), large, node("Loop", &["m", ""], &["y"], &[body]), output("y")]);
-    let options =
-        RunOptions { limits: Limits { max_bytes: 1 << 20, ..Limits::DEFAULT }, ..RunOptions::default() };
-    let error = open(&bytes).unwrap().run(&HashMap::new(), &[], &options).unwrap_err();
+    let mut limits = Limits::DEFAULT;
+    limits.max_bytes = 1 << 20;
+    let limited = OpenOptions::new().limits(limits).from_bytes(&bytes.into()).unwrap();
+    let error = limited.run::<&str, Tensor>([]).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
     assert!(error.message().ends_with("the limit is 1048576 (--max-bytes)"), "{error}");
 }
@@ -550,15 +547,14 @@ fn looped(from: &str, to: &str, bin: &[u8], trips: i64, limits: Limits) -> Resul
     let files = InMemory(HashMap::from([("m.bin".to_owned(), bin.to_vec().into())]));
     let files: Arc<dyn Files> = Arc::new(files);
     let source = openvino::read_model(LOOP.replacen(from, to, 1).as_bytes(), "m.bin", &files, &limits)?;
-    let model = Model::from_source(source);
-    let _ = model.infer(&InferOptions { limits, ..InferOptions::default() });
+    let model = OpenOptions::new().limits(limits).from_source(source);
+    let _ = model.infer(&InferOptions::default());
     let inputs = [
         ("x", Tensor::vector(&[10i64, 20])),
         ("trips", Tensor::scalar(trips)),
         ("enters", Tensor::scalar(gradus::element::Bool::from(true))),
     ];
-    let inputs = inputs.into_iter().map(|(name, tensor)| (name.to_owned(), tensor.into())).collect();
-    let outputs = model.run(&inputs, &[], &RunOptions { limits, ..RunOptions::default() })?;
+    let outputs = model.run(inputs)?;
     outputs.iter().map(|(_, value)| value.tensor()?.to_i64()).collect()
 }
 
@@ -604,14 +600,16 @@ fn damaged_bodies_of_openvino_are_refused_by_place() {
     }
     let truncated = looped("", "", &four[..3], 3, Limits::DEFAULT).unwrap_err().to_string();
     assert!(truncated.contains("the length of the file is 3, expected at least 8"), "{truncated}");
-    let limits = Limits { max_steps: 100, ..Limits::DEFAULT };
+    let mut limits = Limits::DEFAULT;
+    limits.max_steps = 100;
     let forever = i64::MAX.to_le_bytes();
     let error = looped("", "", &forever, -1, limits).unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
         (Kind::Limit, "the run takes more than 100 steps (--max-steps)")
     );
-    let deep = Limits { max_depth: 0, ..Limits::DEFAULT };
+    let mut deep = Limits::DEFAULT;
+    deep.max_depth = 0;
     let error = looped("", "", &four, 3, deep).unwrap_err().to_string();
     assert!(error.contains("graphs are nested too deep"), "{error}");
 }

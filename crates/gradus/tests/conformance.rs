@@ -19,7 +19,7 @@ use gradus::fact::Elements;
 use gradus::formats::{Files, InMemory, numpy, onnx, openvino};
 use gradus::graph::{Standard, Type};
 use gradus::infer::{InferOptions, Inference, InputFact};
-use gradus::{DType, Dim, Fact, Limits, Model, Number, RunOptions, Shape, Tensor, Value, files, operators};
+use gradus::{DType, Dim, Fact, Limits, Model, Number, Shape, Tensor, Value, files, operators};
 use gradus_testkit::{self as testkit, Real};
 use serde_json::Value as Json;
 
@@ -351,8 +351,7 @@ struct OnnxCase {
 
 fn read_onnx(folder: &Path) -> Result<OnnxCase, String> {
     let case = json(&folder.join("case.json"));
-    let model =
-        Model::open(folder.join("model.onnx"), &Limits::DEFAULT).map_err(|error| error.to_string())?;
+    let model = Model::open(folder.join("model.onnx")).map_err(|error| error.to_string())?;
     let declared =
         |name: &str| model.graph().find(name).and_then(|id| model.graph().value(id).declared.clone());
     let values = |side: &str| -> HashMap<String, Value> {
@@ -368,11 +367,10 @@ fn read_onnx(folder: &Path) -> Result<OnnxCase, String> {
 
 fn run_onnx(folder: &Path) -> Outcome {
     let case = read_onnx(folder)?;
-    let outputs =
-        case.model.run(&case.inputs, &[], &RunOptions::default()).map_err(|error| error.to_string())?;
+    let outputs = case.model.run(&case.inputs).map_err(|error| error.to_string())?;
     outputs.iter().try_fold(Difference::NONE, |all, (name, value)| {
         let one =
-            difference(value, &case.outputs[name]).map_err(|error| format!("output {name}: {error}"))?;
+            difference(value, &case.outputs[&**name]).map_err(|error| format!("output {name}: {error}"))?;
         Ok(all.max(one))
     })
 }
@@ -451,8 +449,8 @@ fn functions_of_upstreams_inputs_are_rounded_correctly() {
     for folder in run_onnx_folders() {
         let case = read_onnx(&folder).unwrap();
         let Some(exact) = exact_values(&case) else { continue };
-        let outputs = case.model.run(&case.inputs, &[], &RunOptions::default()).unwrap();
-        let output = outputs[0].1.tensor().unwrap();
+        let outputs = case.model.run(&case.inputs).unwrap();
+        let output = outputs[0].tensor().unwrap();
         let dtype = output.dtype();
         if !dtype.is_float() {
             continue;
@@ -536,8 +534,9 @@ fn infer_onnx(folder: &Path) -> Result<(), String> {
             };
             (name.clone(), given)
         });
-        let options =
-            InferOptions { inputs: given.collect(), ignore_declared: true, ..InferOptions::default() };
+        let mut options = InferOptions::default();
+        options.inputs = given.collect();
+        options.ignore_declared = true;
         let inference = model.infer(&options).map_err(|error| error.to_string())?;
         if let Some(problem) = inference.problems().first() {
             return Err(format!("{}: {}", problem.place, problem.message));
@@ -561,14 +560,14 @@ fn onnx_node_tests_are_inferred() {
 }
 
 fn run_openvino(folder: &Path, case: &Json, runner: &str) -> Outcome {
-    let model = Model::open(folder.join("model.xml"), &Limits::DEFAULT).map_err(|error| error.to_string())?;
+    let model = Model::open(folder.join("model.xml")).map_err(|error| error.to_string())?;
     let input = |name: &Json| {
         let name = name.as_str().unwrap();
         let bytes = std::fs::read(folder.join(format!("{name}.npy"))).unwrap();
-        (name.to_owned(), numpy::read_npy(&bytes.into(), None, &Limits::DEFAULT).unwrap().into())
+        (name.to_owned(), numpy::read_npy(&bytes.into(), None, &Limits::DEFAULT).unwrap())
     };
-    let inputs = case["inputs"].as_array().unwrap().iter().map(input).collect();
-    let ours = model.run(&inputs, &[], &RunOptions::default()).map_err(|error| error.message().to_owned());
+    let inputs = case["inputs"].as_array().unwrap().iter().map(input);
+    let ours = model.run(inputs).map_err(|error| error.message().to_owned());
     let theirs = &case["results"][runner];
     match (ours, theirs["failure"].as_str()) {
         (Err(_), Some(failure)) if failure.starts_with("error") => Ok(Difference::NONE),
@@ -585,7 +584,7 @@ fn run_openvino(folder: &Path, case: &Json, runner: &str) -> Outcome {
             let bytes = Bytes::from(std::fs::read(folder.join(theirs["file"].as_str().unwrap())).unwrap());
             let want =
                 Tensor::from_bytes(dtype, Shape::new(dims.collect::<Vec<_>>()).unwrap(), bytes).unwrap();
-            difference(&outputs[0].1, &want.into())
+            difference(&outputs[0], &want.into())
         }
         (ours, Some(failure)) => Err(format!("OpenVINO fails ({failure}), Gradus gives {ours:?}")),
     }
@@ -651,8 +650,9 @@ fn shape_family(case: &Json) -> Result<(), String> {
             };
             (name.clone(), given)
         });
-        let options =
-            InferOptions { inputs: given.collect(), ignore_declared: true, ..InferOptions::default() };
+        let mut options = InferOptions::default();
+        options.inputs = given.collect();
+        options.ignore_declared = true;
         let inference = model.infer(&options).map_err(|error| error.to_string())?;
         if let Some(problem) = inference.problems().first() {
             return Err(format!("{}: {}", problem.place, problem.message));
@@ -664,7 +664,7 @@ fn shape_family(case: &Json) -> Result<(), String> {
         }
     }
     symbolic(&model, &inputs, &wanted)?;
-    let outputs = model.run(&inputs, &[], &RunOptions::default());
+    let outputs = model.run(&inputs);
     let outputs = match outputs {
         Ok(outputs) => outputs,
         // Some operators are inferred and not run.
@@ -679,7 +679,8 @@ fn shape_family(case: &Json) -> Result<(), String> {
 /// Checks the facts that are inferred from the declared inputs alone, with dimensions and elements
 /// put in for the symbols.
 fn symbolic(model: &Model, inputs: &HashMap<String, Value>, wanted: &[Tensor]) -> Result<(), String> {
-    let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
+    let mut options = InferOptions::default();
+    options.ignore_declared = true;
     let inference = model.infer(&options).map_err(|error| error.to_string())?;
     let mut bindings = HashMap::new();
     for &id in model.graph().inputs() {

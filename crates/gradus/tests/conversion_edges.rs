@@ -16,7 +16,7 @@ use common::one::One;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
-use gradus::{DType, Kind, Model, RunOptions, Shape, Tensor, Value};
+use gradus::{DType, Kind, Model, Shape, Tensor, Value};
 
 use Standard::{Onnx, OpenVino};
 
@@ -39,7 +39,7 @@ fn convert(model: &Model) -> gradus::Result<Converted> {
 }
 
 fn run(model: &Model, given: &HashMap<String, Value>) -> Vec<Tensor> {
-    let results = model.run(given, &[], &RunOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let results = model.run(given).unwrap_or_else(|error| panic!("{error}"));
     results.into_iter().map(|(_, value)| value.tensor().unwrap().clone()).collect()
 }
 
@@ -145,7 +145,7 @@ fn indices_out_of_range_give_zeros_since_version_8() {
     let (model, given) = gather(8).constants(&[far.clone(), Tensor::scalar(0i64)]).model();
     assert!(difference(&list(&[0, 0, 7, 5, 0]), &run(&model, &given)[0], true).is_none());
     let (model, given) = gather(7).constants(&[far, Tensor::scalar(0i64)]).model();
-    assert!(model.run(&given, &[], &RunOptions::default()).is_err());
+    assert!(model.run(&given).is_err());
     let near = [list(&[2, -3]), Tensor::scalar(0i64)];
     let noted = gives("extent not known", gather(8).constants(&near), &[list(&[7, 5])]);
     assert!(whys(&noted).contains("out of range"), "{}", whys(&noted));
@@ -262,7 +262,8 @@ fn loops_that_may_not_start_are_named() {
 fn older_sets_have_only_bounds_of_float32_and_axes_from_the_first() {
     let into = |one: One<'_>, opset| {
         let (model, given) = one.model();
-        let options = ConvertOptions { opset: Some(opset), ..ConvertOptions::default() };
+        let mut options = ConvertOptions::default();
+        options.opset = Some(opset);
         model.convert(Onnx, &options).map(|converted| (converted, run(&model, &given), given))
     };
     let clamp = |min: &str| {
@@ -277,7 +278,9 @@ fn older_sets_have_only_bounds_of_float32_and_axes_from_the_first() {
     assert!(difference(&want[0], &run(&converted.model, &given)[0], true).is_none());
     let soft =
         One::of(OpenVino, "SoftMax", 8).inputs(&[Tensor::vector(&[1f32])]).text("axis", "-1").model().0;
-    let soft = soft.convert(Onnx, &ConvertOptions { opset: Some(9), ..ConvertOptions::default() }).unwrap();
+    let mut options = ConvertOptions::default();
+    options.opset = Some(9);
+    let soft = soft.convert(Onnx, &options).unwrap();
     let axis = soft.model.graph().nodes()[0].attribute("axis").cloned();
     assert!(matches!(axis, Some(Content::Int(0))), "{axis:?}");
     let x = counted(&[1, 6, 1]);
@@ -340,7 +343,8 @@ fn older_sets_take_what_has_their_defaults() {
     ];
     for (operator, opset, one) in cases {
         let (model, given) = one.model();
-        let options = ConvertOptions { opset: Some(opset), ..ConvertOptions::default() };
+        let mut options = ConvertOptions::default();
+        options.opset = Some(opset);
         let converted = model.convert(Onnx, &options).unwrap_or_else(|error| panic!("{operator}: {error}"));
         for (got, want) in run(&converted.model, &given).iter().zip(run(&model, &given)) {
             assert!(difference(&want, got, true).is_none(), "{operator}");

@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use gradus::Model;
 use gradus::graph::Origin;
-use gradus::{Limits, Model};
 
 /// The models in a folder and the folders within.
 fn models(folder: &Path) -> Vec<PathBuf> {
@@ -36,7 +36,7 @@ fn every_model_opens() {
     assert!(!models.is_empty(), "there are models in {}", Path::new(&corpus).display());
     for path in &models {
         let start = Instant::now();
-        let model = Model::open(path, &Limits::DEFAULT).unwrap();
+        let model = Model::open(path).unwrap();
         let graph = model.graph();
         assert!(!graph.outputs().is_empty(), "{}", path.display());
         assert_eq!(graph.order().len(), graph.nodes().len(), "{}", path.display());

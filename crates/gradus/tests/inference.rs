@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use gradus::fact::TensorFact;
 use gradus::graph::{self, Builder, Extent, Function, OperatorId, Origin, Standard, Type};
 use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
-use gradus::{Dim, Fact, Limits, Model};
+use gradus::{Dim, Fact, Limits, Model, OpenOptions};
 use serde_json::Value as Json;
 
 /// What became of the outputs of all nodes.
@@ -149,8 +149,9 @@ fn every_shape_of_the_corpus_is_right() {
     let (mut symbolic, mut fixed) = (Tally::default(), Tally::default());
     for path in models(corpus) {
         let name = path.strip_prefix(corpus).unwrap().display().to_string();
-        let model = Model::open(&path, &Limits::DEFAULT).unwrap();
-        let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
+        let model = Model::open(&path).unwrap();
+        let mut options = InferOptions::default();
+        options.ignore_declared = true;
         let inference = model.infer(&options).unwrap();
         for problem in inference.problems() {
             symbolic.wrong.push(format!("{name}: {}: {}", problem.place, problem.message));
@@ -163,7 +164,8 @@ fn every_shape_of_the_corpus_is_right() {
                 continue;
             };
             check(&mut symbolic, &format!("{name} at {which}"), &model, &inference, shapes, &bindings);
-            let options = InferOptions { inputs: given(&model, &bindings), ..options.clone() };
+            let mut options = options.clone();
+            options.inputs = given(&model, &bindings);
             let inference = model.infer(&options).unwrap();
             if which == "A" {
                 count(&mut fixed, &name, &model, &inference);
@@ -248,13 +250,18 @@ fn damaged_models_are_inferred_without_a_panic() {
         paths.extend(models(&Path::new(&corpus).join("handmade")));
         paths.extend(models(&Path::new(&corpus).join("custom")));
     }
-    let limits = Limits { max_bytes: 1 << 26, max_steps: 1000, ..Limits::DEFAULT };
+    let mut limits = Limits::DEFAULT;
+    (limits.max_bytes, limits.max_steps) = (1 << 26, 1000);
     let mut inferred = 0;
     for path in paths {
         let bytes = std::fs::read(&path).unwrap();
         for seed in 0..1000 {
-            let Ok(model) = Model::from_bytes(&damaged(&bytes, seed).into(), &limits) else { continue };
-            let options = InferOptions { limits, ..InferOptions::default() };
+            let Ok(model) = OpenOptions::new().limits(limits).from_bytes(&damaged(&bytes, seed).into())
+            else {
+                continue;
+            };
+            let mut options = InferOptions::default();
+            options.limits = Some(limits);
             let _ = model.infer(&options);
             inferred += 1;
         }
@@ -277,8 +284,7 @@ fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
         let model = Model::from_source(model);
         let inference = model.infer(&InferOptions::default()).unwrap();
         assert_eq!(inference.problems().len(), 1, "{:?}", inference.problems());
-        let inputs = [("x".to_owned(), gradus::Tensor::vector(&[1i64, 2, 3, 4]).into())].into();
-        assert!(model.run(&inputs, &[], &gradus::RunOptions::default()).is_err());
+        assert!(model.run([("x", gradus::Tensor::vector(&[1i64, 2, 3, 4]))]).is_err());
     }
 }
 
@@ -295,7 +301,9 @@ fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
     let model = Model::from_source(model);
     let infer = |dims: &[(&str, i64)]| {
         let dims = dims.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-        model.infer(&InferOptions { dims, ..InferOptions::default() })
+        let mut options = InferOptions::default();
+        options.dims = dims;
+        model.infer(&options)
     };
     let shown = |dims: &[(&str, i64)]| {
         let inference = infer(dims).unwrap();

@@ -11,7 +11,7 @@ use std::path::Path;
 use gradus::fact::{Elements, TensorFact};
 use gradus::graph::{Extent, Type, ValueId};
 use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
-use gradus::{Dim, Fact, Limits, Model};
+use gradus::{Dim, Fact, Model};
 use serde_json::Value as Json;
 
 /// What became of the values of all models.
@@ -130,8 +130,9 @@ fn every_shape_of_openvinos_models_is_right() {
         let recorded: Json = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         let path = Path::new(recorded["model"].as_str().unwrap());
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let model = Model::open(path, &Limits::DEFAULT).unwrap();
-        let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
+        let model = Model::open(path).unwrap();
+        let mut options = InferOptions::default();
+        options.ignore_declared = true;
         let inference = model.infer(&options).unwrap();
         for problem in inference.problems() {
             symbolic.wrong.push(format!("{name}: {}: {}", problem.place, problem.message));
@@ -152,7 +153,9 @@ fn every_shape_of_openvinos_models_is_right() {
                 let given = InputFact::Type(Type::Tensor(dtype, Some(extents.collect())));
                 inputs.insert(info.name.to_string(), given);
             }
-            let inference = model.infer(&InferOptions { inputs, ..options.clone() }).unwrap();
+            let mut given = options.clone();
+            given.inputs = inputs;
+            let inference = model.infer(&given).unwrap();
             if which == 0 {
                 count(&mut fixed, &name, &model, &inference);
             }

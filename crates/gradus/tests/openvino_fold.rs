@@ -12,12 +12,12 @@ use gradus::formats::openvino::encode_model;
 use gradus::formats::{Files, InMemory};
 use gradus::graph::{self, Builder, Content, Extent, Origin, Port, Ports, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
-use gradus::{DType, Kind, Limits, Model, Number, RunOptions, Shape, Tensor, Value};
+use gradus::{DType, Kind, Limits, Model, Number, OpenOptions, Shape, Tensor, Value};
 use serde_json::Value as Json;
 
 fn open(xml: &[u8], bin: Vec<u8>) -> Model {
     let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("m.bin".to_owned(), bin.into())])));
-    Model::with_files(&Bytes::copy_from_slice(xml), "m", files, &Limits::DEFAULT).unwrap()
+    OpenOptions::new().with_files(&Bytes::copy_from_slice(xml), "m", files).unwrap()
 }
 
 /// The model, written and read.
@@ -81,7 +81,7 @@ fn floats(dims: &[usize]) -> Value {
 fn same(before: &Model, after: &Model, inputs: &[(&str, Value)]) {
     let inputs: HashMap<_, _> =
         inputs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let [one, other] = [before, after].map(|model| model.run(&inputs, &[], &RunOptions::default()).unwrap());
+    let [one, other] = [before, after].map(|model| model.run(&inputs).unwrap());
     assert_eq!(one, other);
 }
 
@@ -248,8 +248,7 @@ fn a_branch_that_always_runs_takes_the_place_of_its_node() {
         let after = folded(&before);
         assert_eq!(operators(&after), [operator, "ReLU"]);
         let dims: Vec<_> = extents.iter().map(|&len| usize::try_from(len).unwrap_or(2)).collect();
-        let run =
-            |model: &Model| model.run(&[("x".to_owned(), floats(&dims))].into(), &[], &RunOptions::default());
+        let run = |model: &Model| model.run([("x".to_owned(), floats(&dims))]);
         if let (Ok(one), Ok(other)) = (run(&before), run(&after)) {
             assert_eq!(one, other);
         }
@@ -275,7 +274,7 @@ fn functions_of_whole_numbers_stay() {
         let id = before.value("y").unwrap();
         assert_eq!(inference.describe(inference.fact(id)), "int64[2]");
         assert_eq!(operators(&folded(&before)), [operator]);
-        let error = before.run(&[("x".to_owned(), floats(&[9, 4]))].into(), &[], &RunOptions::default());
+        let error = before.run([("x".to_owned(), floats(&[9, 4]))]);
         assert_eq!(error.unwrap_err().kind(), Kind::Unsupported);
     }
 }
@@ -323,8 +322,8 @@ fn a_branch_without_ports_extents_keeps_the_name_of_its_tensor() {
     let before = open(bare.as_bytes(), std::fs::read(folder.join("m.bin")).unwrap());
     std::fs::remove_dir_all(folder).unwrap();
     let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
-    let options =
-        FoldOptions { inputs: [("x".to_owned(), InputFact::Type(given))].into(), ..FoldOptions::default() };
+    let mut options = FoldOptions::default();
+    options.inputs = [("x".to_owned(), InputFact::Type(given))].into();
     let after = folded_with(&before, &options);
     assert_eq!(operators(&after), ["Add", "ReLU"]);
     assert_eq!(after.value("y").unwrap(), after.graph().outputs()[0]);
@@ -334,8 +333,8 @@ fn a_branch_without_ports_extents_keeps_the_name_of_its_tensor() {
 fn fixed_inputs_are_fixed_in_the_file() {
     let before = by_rank(&[-1, -1]);
     let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
-    let options =
-        FoldOptions { inputs: [("x".to_owned(), InputFact::Type(given))].into(), ..FoldOptions::default() };
+    let mut options = FoldOptions::default();
+    options.inputs = [("x".to_owned(), InputFact::Type(given))].into();
     let after = folded_with(&before, &options);
     let of =
         |name: &str| after.graph().value(after.value(name).unwrap()).declared.clone().unwrap().to_string();
@@ -379,7 +378,7 @@ fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
     let len = memory.save(&path).unwrap();
     let size = |path: &Path| std::fs::metadata(path).unwrap().len();
     assert_eq!(len, size(&path) + size(&path.with_extension("bin")));
-    let before = Model::open(&path, &Limits::DEFAULT).unwrap();
+    let before = Model::open(&path).unwrap();
     let edit = before.fold(&FoldOptions::default()).unwrap().edit;
     before.save_edited(&edit, &other).unwrap();
     before.edited(&edit).unwrap().save(folder.join("e.xml")).unwrap();
@@ -390,7 +389,7 @@ fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
         assert_eq!(bytes("e.xml"), bytes("o.xml"), "{ending}");
     }
     // What was read before still has its constants.
-    same(&before, &Model::open(&path, &Limits::DEFAULT).unwrap(), &[("x", floats(&[2, 3]))]);
+    same(&before, &Model::open(&path).unwrap(), &[("x", floats(&[2, 3]))]);
     let error = before.save(folder.join("m.onnx")).unwrap_err().to_string();
     assert!(
         error.ends_with(
@@ -411,7 +410,7 @@ fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
     assert_eq!(std::fs::read(lone.with_extension("bin")).unwrap(), b"weights");
     assert!(!folded.with_extension("bin").exists());
     std::fs::remove_file(path.with_extension("bin")).unwrap();
-    let lost = Model::open(&path, &Limits::DEFAULT).unwrap();
+    let lost = Model::open(&path).unwrap();
     assert!(lost.save(&other).unwrap_err().to_string().ends_with("m.bin: there is no such file"));
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -454,7 +453,7 @@ fn recorded() -> Vec<(String, Model, HashMap<String, Value>)> {
 
 /// Returns true if both ran, and gave the same; a node that is not run may have gone.
 fn agree(name: &str, before: &Model, after: &Model, inputs: &HashMap<String, Value>) -> bool {
-    match [before, after].map(|model| model.run(inputs, &[], &RunOptions::default())) {
+    match [before, after].map(|model| model.run(inputs)) {
         [Ok(one), Ok(other)] => {
             // NaN is not itself, but is printed as it is.
             assert_eq!(format!("{one:?}"), format!("{other:?}"), "{name}");
@@ -498,17 +497,23 @@ fn damaged(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
 #[test]
 fn damaged_models_are_refused_or_folded_and_read_again() {
     let mut random = fastrand::Rng::with_seed(7);
-    let limits = Limits { max_bytes: 1 << 24, max_steps: 1000, ..Limits::DEFAULT };
+    let mut limits = Limits::DEFAULT;
+    (limits.max_bytes, limits.max_steps) = (1 << 24, 1000);
     let (mut read, mut folded) = (0, 0);
     for (name, model, _) in recorded() {
         for _ in 0..40 {
             let text = damaged(model.bytes().unwrap(), &mut random);
             let bin = vec![1; random.usize(..200)];
             let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("m.bin".to_owned(), bin.into())])));
-            let Ok(model) = Model::with_files(&text.clone().into(), "m", files, &limits) else { continue };
+            let Ok(model) = OpenOptions::new().limits(limits).with_files(&text.clone().into(), "m", files)
+            else {
+                continue;
+            };
             read += 1;
             let shown = || format!("{name}: {}", String::from_utf8_lossy(&text));
-            let options = FoldOptions { limits, max_constant: 1 << 12, ..FoldOptions::default() };
+            let mut options = FoldOptions::default();
+            options.limits = Some(limits);
+            options.max_constant = 1 << 12;
             let Ok(edit) = model.fold(&options) else { continue };
             match model.edited(&edit.edit) {
                 Ok(_) => folded += 1,
@@ -531,7 +536,7 @@ fn recorded_models_give_the_same_when_written_anew() {
     for (name, model, inputs) in recorded() {
         let path = folder.join(format!("{name}.xml"));
         Model::from_source(model.source().clone()).save(&path).unwrap();
-        agree(&name, &model, &Model::open(&path, &Limits::DEFAULT).unwrap(), &inputs);
+        agree(&name, &model, &Model::open(&path).unwrap(), &inputs);
     }
     if kept.is_none() {
         std::fs::remove_dir_all(folder).unwrap();

@@ -46,8 +46,7 @@ fn case(folder: &Path) -> Case {
     let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
     let file =
         ["model.json", "model.pdmodel"].map(|file| folder.join(file)).into_iter().find(|file| file.exists());
-    let model =
-        Model::open(file.unwrap(), &Limits::DEFAULT).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let model = Model::open(file.unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let arrays = std::fs::read(folder.join("arrays.npz")).unwrap();
     let arrays: HashMap<_, _> =
         numpy::read_npz(&arrays.into(), None, |_| None, &Limits::DEFAULT).unwrap().into_iter().collect();
@@ -121,14 +120,15 @@ fn check(case: &Case) -> BTreeMap<String, String> {
     let mut wrong = BTreeMap::new();
     let name = &case.name;
     let given = case.inputs.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone())));
-    let with_inputs = InferOptions { inputs: given.collect(), ..InferOptions::default() };
+    let mut with_inputs = InferOptions::default();
+    with_inputs.inputs = given.collect();
     for (options, complete) in [(InferOptions::default(), false), (with_inputs, true)] {
         let inference = case.model.infer(&options).unwrap_or_else(|error| panic!("{name}: {error}"));
         if let Some(how) = inferred(&inference, case, complete) {
             wrong.insert(format!("{name}: inference"), how);
         }
     }
-    match case.model.run(&case.inputs, &[], &RunOptions::default()) {
+    match case.model.run(&case.inputs) {
         Ok(values) => {
             assert_eq!(values.len(), case.outputs.len(), "{name}");
             for (i, ((_, got), (want, ulps))) in values.iter().zip(&case.outputs).enumerate() {
@@ -175,11 +175,15 @@ fn recorded_programs_give_what_paddle_gives() {
 #[test]
 fn the_profile_gives_what_paddle_gives_for_sequences() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/paddle");
-    let options = RunOptions { profile: Profile::Paddle, ..RunOptions::default() };
+    let mut options = RunOptions::default();
+    options.profile = Profile::Paddle;
     for name in ["deviating.pir", "sequences.pir", "sequences.old"] {
         let case = case(&root.join(name));
-        let values =
-            case.model.run(&case.inputs, &[], &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let values = case
+            .model
+            .compile(&[], &options)
+            .and_then(|program| program.run(&case.inputs))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         for (i, ((_, got), (want, _))) in values.iter().zip(&case.outputs).enumerate() {
             // Powers differ between libraries in the last place.
             if let Some(how) = difference(got.tensor().unwrap(), want, 1.0) {

@@ -1,17 +1,16 @@
 //! Damaged Paddle programs: each a clear error with its place, in bounded time and memory.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gradus::infer::InferOptions;
-use gradus::{Error, Kind, Limits, Model, RunOptions};
+use gradus::{Error, Kind, Model, RunOptions, Tensor};
 
 fn attempt(bytes: &[u8]) -> Result<(), Error> {
-    let model = Model::from_bytes(&bytes.to_vec().into(), &Limits::DEFAULT)?;
+    let model = Model::from_bytes(&bytes.to_vec().into())?;
     model.infer(&InferOptions::default())?;
-    model.run(&HashMap::new(), &[], &RunOptions::default()).map(|_| ())
+    model.run::<&str, Tensor>([]).map(|_| ())
 }
 
 /// A program of one block.
@@ -201,7 +200,7 @@ fn every_truncation_is_an_error_or_a_program() {
     let started = Instant::now();
     for name in ["loops.pir/model.json", "parameters.pir/model.json", "loops.old/model.pdmodel"] {
         let whole = std::fs::read(recorded(name)).unwrap();
-        let open = |bytes: &[u8]| Model::from_bytes(&bytes.to_vec().into(), &Limits::DEFAULT);
+        let open = |bytes: &[u8]| Model::from_bytes(&bytes.to_vec().into());
         assert!(open(&whole).is_ok(), "{name}");
         let opened = (0..whole.len()).filter(|&len| open(&whole[..len]).is_ok()).count();
         // Of protobuf, whole fields behind the blocks may be missing.
@@ -250,10 +249,10 @@ fn damaged_parameters_are_refused_when_they_are_needed() {
             Some(bytes) => std::fs::write(file, bytes).unwrap(),
             None => std::fs::remove_file(file).unwrap_or(()),
         }
-        let model = Model::open(&path, &Limits::DEFAULT)?;
+        let model = Model::open(&path)?;
         // Shapes are known without the parameters.
         model.infer(&InferOptions::default()).unwrap();
-        model.run(&HashMap::new(), &["fetch_name_2".to_owned()], &RunOptions::default())
+        model.compile(&["fetch_name_2"], &RunOptions::default())?.run::<&str, Tensor>([])
     };
     assert!(attempt(Some(whole.clone())).is_ok());
     let changed = |at: usize, to: u8| {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
-use gradus::{DType, Model, RunOptions, Shape, Tensor, Value};
+use gradus::{DType, Model, Shape, Tensor, Value};
 
 /// An input of a node: data of which only the dimensions are known, or numbers that are.
 #[derive(Clone, Copy)]
@@ -104,10 +104,12 @@ impl Wrong {
         }
         let model = self.model();
         let what = format!("{} {} {:?}", self.standard, self.operator, self.attributes);
-        if model.run(&values, &[], &RunOptions::default()).is_ok() {
+        if model.run(&values).is_ok() {
             return Some(format!("{what} runs"));
         }
-        let inference = model.infer(&InferOptions { inputs: given, ..InferOptions::default() }).unwrap();
+        let mut options = InferOptions::default();
+        options.inputs = given;
+        let inference = model.infer(&options).unwrap();
         let fact = inference.fact(model.graph().outputs()[0]);
         inference.problems().is_empty().then(|| format!("{what} is inferred: {fact:?}"))
     }

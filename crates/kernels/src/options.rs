@@ -4,6 +4,7 @@ use fearless_simd::{Fallback, Level as Token};
 
 /// A set of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Level {
     /// Those that every processor of the kind has; fused multiplications in software where they are
     /// not among them.
@@ -86,6 +87,7 @@ pub(crate) use at_level;
 
 /// How elements go to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stores {
     /// Past the caches if there are many.
     #[default]
@@ -100,9 +102,11 @@ pub enum Stores {
 ///
 /// ```
 /// use gradus_kernels::{Level, Options};
-/// let options = Options { level: Some(Level::Portable), threads: 1, ..Options::default() };
+/// let mut options = Options::ONE_THREAD;
+/// options.level = Some(Level::Portable);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// The instructions; by default the widest that there are. A level that the processor lacks is
     /// taken as portable.

@@ -28,7 +28,8 @@ fn check_as<T: Write>(plan: &impl Fill) {
         let wanted: Vec<T> = (lo..).take(len).map(|i| T::from_number(plan.at(i))).collect();
         for level in Level::available() {
             for stores in [Stores::Cached, Stores::Streaming] {
-                let options = Options { level: Some(level), threads: 1, stores };
+                let mut options = Options::ONE_THREAD;
+                (options.level, options.stores) = (Some(level), stores);
                 let mut out = vec![T::default(); len];
                 Writer::new(plan, options).write(lo, &mut out);
                 same(&wanted, &out, &format!("{level:?}, {stores:?}, from {lo}"));
@@ -101,7 +102,9 @@ fn threads_change_nothing() {
         .unwrap();
     let fill = |threads| {
         let mut out = vec![0f64; 300_001];
-        gradus_kernels::fill_with(&plan, &mut out, Options { threads, ..Options::default() });
+        let mut options = Options::default();
+        options.threads = threads;
+        gradus_kernels::fill_with(&plan, &mut out, options);
         out
     };
     let one = fill(1);

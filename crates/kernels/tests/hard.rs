@@ -20,7 +20,9 @@ fn check<T: Write + Rounded>(plan: &(impl Fill + std::fmt::Debug), lo: u64, want
     let wanted: Vec<T> = wanted.iter().map(T::rounded).collect();
     for level in Level::available() {
         let mut out = vec![T::default(); wanted.len()];
-        Writer::new(plan, Options { level: Some(level), ..Options::default() }).write(lo, &mut out);
+        let mut options = Options::default();
+        options.level = Some(level);
+        Writer::new(plan, options).write(lo, &mut out);
         assert!(
             bytemuck::cast_slice::<T, u8>(&out) == bytemuck::cast_slice::<T, u8>(&wanted),
             "{level:?}, from {lo}: {out:?}, not {wanted:?}: {plan:?}"

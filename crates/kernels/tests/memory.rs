@@ -31,7 +31,9 @@ fn check_as<T: Write>(plan: &impl Fill) {
     let offsets = LINE / size_of::<T>();
     for level in Level::available() {
         for stores in [Stores::Cached, Stores::Streaming] {
-            let writer = Writer::new(plan, Options { level: Some(level), threads: 1, stores });
+            let mut options = Options::ONE_THREAD;
+            (options.level, options.stores) = (Some(level), stores);
+            let writer = Writer::new(plan, options);
             let check = |len: usize, offset: usize| {
                 let lo = (len + 3 * offset) % (all.len() - len);
                 let behind = if level == Level::Avx512 { offsets } else { 0 };

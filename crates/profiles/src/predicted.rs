@@ -96,6 +96,7 @@ impl fmt::Debug for Predicted {
 
 /// The kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FailureKind {
     /// The program has no such function, or not for these types.
     Unsupported,

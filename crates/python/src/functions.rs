@@ -287,7 +287,8 @@ impl SpaceCall<'_, '_> {
             return Err(mismatch(Kind::Unsupported, "device", got, "None for sequences between arrays"));
         }
         let Many { form, tensors: [start, stop, base], samples } = *many;
-        let limits = Limits { max_bytes: u64::MAX, ..Limits::DEFAULT };
+        let mut limits = Limits::DEFAULT;
+        limits.max_bytes = u64::MAX;
         let made = engine(py, || match form {
             ResultForm::Logspace => arrays::logspace(&start, &stop, &base, samples, &limits),
             ResultForm::Geomspace => arrays::geomspace(&start, &stop, samples, &limits),

@@ -282,9 +282,8 @@ pub(crate) fn _evaluate<'py>(
     let mut model = graph::Model::new(standard);
     model.graph = builder.finish().or_raise()?;
     let model = gradus::Model::from_source(model);
-    let results =
-        engine(py, || model.run(&HashMap::new(), &[], &gradus::RunOptions::default())).or_raise()?;
-    match results.first() {
+    let results = engine(py, || model.run::<&str, Tensor>([])).or_raise()?;
+    match results.iter().next() {
         Some((_, value)) => tensor::value_to_python(py, value),
         None => Err(error(Kind::Graph, "cannot return a value: the operator has no outputs")),
     }

@@ -29,7 +29,9 @@ pub(crate) struct Model {
 }
 
 fn limits(max_bytes: Option<u64>) -> Limits {
-    max_bytes.map_or(Limits::DEFAULT, |max_bytes| Limits { max_bytes, ..Limits::DEFAULT })
+    let mut limits = Limits::DEFAULT;
+    limits.max_bytes = max_bytes.unwrap_or(limits.max_bytes);
+    limits
 }
 
 /// Opens a model: a file of ONNX or OpenVINO IR, bytes of one, or an `onnx.ModelProto`.
@@ -45,11 +47,11 @@ pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Model
     let model = match bytes {
         Some(bytes) => {
             let bytes = Bytes::copy_from_slice(bytes.as_bytes());
-            engine(py, || gradus::Model::from_bytes(&bytes, &Limits::DEFAULT))
+            engine(py, || gradus::Model::from_bytes(&bytes))
         }
         None => {
             let path: PathBuf = source.extract()?;
-            engine(py, || gradus::Model::open(path, &Limits::DEFAULT))
+            engine(py, || gradus::Model::open(path))
         }
     };
     Ok(Model::of(model.or_raise()?))
@@ -66,7 +68,7 @@ impl Model {
         if self.model.bytes().is_some() {
             return Ok(self.model.clone());
         }
-        gradus::Model::from_bytes(&self.model.to_onnx()?, &Limits::DEFAULT).map(Arc::new)
+        gradus::Model::from_bytes(&self.model.to_onnx()?).map(Arc::new)
     }
 
     /// An error of the model, with its file.
@@ -129,8 +131,10 @@ impl Model {
             let value = self.given(&name, &value)?;
             given.insert(name, InputFact::Value(value));
         }
-        let options =
-            InferOptions { dims: numbers(dims)?, inputs: given, ignore_declared, ..InferOptions::default() };
+        let mut options = InferOptions::default();
+        options.dims = numbers(dims)?;
+        options.inputs = given;
+        options.ignore_declared = ignore_declared;
         let graph = self.model.graph();
         let found = engine(py, || {
             let mut inference = self.model.infer(&options)?;
@@ -171,22 +175,18 @@ impl Model {
         declare: bool,
         verify: bool,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
-        let options = FoldOptions {
-            dims: numbers(Some(dims))?,
-            inputs: given_shapes(Some(shapes))?,
-            max_constant,
-            declare,
-            ..FoldOptions::default()
-        };
+        let mut options = FoldOptions::default();
+        options.dims = numbers(Some(dims))?;
+        options.inputs = given_shapes(Some(shapes))?;
+        options.max_constant = max_constant;
+        options.declare = declare;
         let folded = engine(py, || {
             let model = self.read()?;
-            let Folded { edit, report } = model.fold(&options)?;
+            let Folded { edit, report, .. } = model.fold(&options)?;
             let after = model.edited(&edit)?;
-            let given = InferOptions {
-                dims: options.dims.clone(),
-                inputs: options.inputs.clone(),
-                ..InferOptions::default()
-            };
+            let mut given = InferOptions::default();
+            given.dims = options.dims.clone();
+            given.inputs = options.inputs.clone();
             let verified = verify.then(|| model.verify(&after, &given, BINDINGS, SEED)).transpose()?;
             Ok::<_, gradus::Error>((after, report, verified))
         });
@@ -202,7 +202,7 @@ impl Model {
         told.set_item("kept", kept.collect::<Vec<_>>())?;
         let problems: Vec<_> = report.problems.iter().map(|p| (&p.place, &p.message)).collect();
         told.set_item("problems", problems)?;
-        told.set_item("verified", verified.map(|Verified { bindings, values }| (bindings, values)))?;
+        told.set_item("verified", verified.map(|Verified { bindings, values, .. }| (bindings, values)))?;
         Ok((Model::of(after), told))
     }
 
@@ -224,9 +224,11 @@ impl Model {
                 None => raised(&gradus::Error::unknown("standard to write", to, known.map(Standard::name))),
             });
         };
-        let options = ConvertOptions { opset, dims: numbers(Some(dims))? };
+        let mut options = ConvertOptions::default();
+        options.opset = opset;
+        options.dims = numbers(Some(dims))?;
         let converted = engine(py, || self.read()?.convert(standard, &options));
-        let Converted { model, report } = converted.map_err(|error| self.in_file(error)).or_raise()?;
+        let Converted { model, report, .. } = converted.map_err(|error| self.in_file(error)).or_raise()?;
         let told = PyDict::new(py);
         told.set_item("nodes", report.nodes)?;
         let notes =
@@ -275,11 +277,14 @@ impl Model {
             given.insert(name, value);
         }
         let wanted = outputs.unwrap_or_default();
-        let options = RunOptions { limits: limits(max_bytes), expand_functions, ..RunOptions::default() };
-        let results = engine(py, || self.model.run(&given, &wanted, &options)).or_raise()?;
+        let mut options = RunOptions::default();
+        options.limits = Some(limits(max_bytes));
+        options.expand_functions = expand_functions;
+        let wanted: Vec<_> = wanted.iter().map(String::as_str).collect();
+        let results = engine(py, || self.model.compile(&wanted, &options)?.run(&given)).or_raise()?;
         let all = PyDict::new(py);
         for (name, value) in &results {
-            all.set_item(name, value_to_python(py, value)?)?;
+            all.set_item(&**name, value_to_python(py, value)?)?;
         }
         Ok(all)
     }

@@ -196,7 +196,9 @@ pub(crate) fn _forked() {
 /// Into memory that is new to the process: its pages are cleared when they are first touched and so
 /// lie in the caches; stores past these would write it twice.
 fn fresh() -> FillOptions {
-    FillOptions { stores: Stores::Cached, ..options() }
+    let mut options = options();
+    options.stores = Stores::Cached;
+    options
 }
 
 fn options() -> FillOptions {

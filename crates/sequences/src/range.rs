@@ -36,6 +36,7 @@ pub enum Argument {
 
 /// Why the arguments of a range are invalid.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum RangeError {
     /// The step is zero.
     ZeroStep,

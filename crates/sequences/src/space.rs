@@ -10,6 +10,7 @@ use crate::points::{End, LONGEST};
 
 /// Why the arguments of linspace, logspace or geomspace are invalid.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum SpaceError {
     /// An end is NaN, or it is infinite and differs from the other end.
     NotFinite(End, f64),

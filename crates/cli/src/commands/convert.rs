@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gradus::conversion::{ConversionReport, ConvertOptions};
 use gradus::graph::Standard;
-use gradus::{Error, Kind, Limits, Model};
+use gradus::{Error, Kind, Model};
 use serde::Serialize;
 
 use super::given;
@@ -47,11 +47,13 @@ fn standard_of(path: &Path) -> Result<Standard, Error> {
 
 pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     let to = standard_of(&args.output)?;
-    let options = ConvertOptions { opset: args.opset, dims: given::dims(&args.dims)? };
+    let mut options = ConvertOptions::default();
+    options.opset = args.opset;
+    options.dims = given::dims(&args.dims)?;
     if args.opset.is_some() && to != Standard::Onnx {
         return Err(Error::new(Kind::Usage, "--opset is for models of ONNX").into());
     }
-    let model = Model::open(&args.model, &Limits::DEFAULT)?;
+    let model = Model::open(&args.model)?;
     let from = model.source().standard;
     let converted = model.convert(to, &options).map_err(|error| error.in_file(args.model.display()))?;
     let refused = args.strict && !converted.report.is_exact();

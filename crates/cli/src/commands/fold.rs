@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
+use gradus::Model;
 use gradus::fold::{FoldOptions, FoldReport, Verified};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
-use gradus::{Limits, Model};
 use serde::Serialize;
 
 use super::{given, many};
@@ -75,13 +75,11 @@ struct VerifiedJson {
 }
 
 pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
-    let options = FoldOptions {
-        dims: given::dims(&args.dims)?,
-        inputs: given::shapes(&args.input_shapes)?,
-        max_constant: args.max_constant,
-        declare: !args.no_declare,
-        limits: Limits::DEFAULT,
-    };
+    let mut options = FoldOptions::default();
+    options.dims = given::dims(&args.dims)?;
+    options.inputs = given::shapes(&args.input_shapes)?;
+    options.max_constant = args.max_constant;
+    options.declare = !args.no_declare;
     given::check_destination(&args.output, &args.models)?;
     many::each(&args.models, args.json, |model, out| one(args, model, &options, out))
 }
@@ -92,15 +90,13 @@ fn one(
     options: &FoldOptions,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let model = Model::open(path, &options.limits)?;
+    let model = Model::open(path)?;
     let to = &given::destination(&args.output, path, model.source().standard)?;
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
     let verified = if args.verify {
-        let given = InferOptions {
-            dims: options.dims.clone(),
-            inputs: options.inputs.clone(),
-            ..InferOptions::default()
-        };
+        let mut given = InferOptions::default();
+        given.dims = options.dims.clone();
+        given.inputs = options.inputs.clone();
         let after = model.edited(&folded.edit)?;
         let verified = model.verify(&after, &given, BINDINGS, SEED);
         Some(verified.map_err(|error| error.in_file(path.display()))?)
@@ -151,7 +147,7 @@ fn json<'a>(
         problems: problems
             .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
             .collect(),
-        verified: verified.map(|Verified { bindings, values }| VerifiedJson { bindings, values }),
+        verified: verified.map(|Verified { bindings, values, .. }| VerifiedJson { bindings, values }),
     }
 }
 
@@ -197,7 +193,7 @@ fn text(
     for problem in &report.problems {
         let _ = writeln!(out, "problem: {}", escaped(&format!("{}: {}", problem.place, problem.message)));
     }
-    if let Some(Verified { bindings, values }) = verified {
+    if let Some(Verified { bindings, values, .. }) = verified {
         let _ = writeln!(
             out,
             "\nverified: {values} values are the same before and after, under {bindings} random bindings"

@@ -145,12 +145,10 @@ enum DimJson {
 }
 
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
-    let options = InferOptions {
-        dims: given::dims(&args.dims)?,
-        inputs: given::shapes(&args.input_shapes)?,
-        ignore_declared: args.ignore_declared,
-        ..InferOptions::default()
-    };
+    let mut options = InferOptions::default();
+    options.dims = given::dims(&args.dims)?;
+    options.inputs = given::shapes(&args.input_shapes)?;
+    options.ignore_declared = args.ignore_declared;
     if args.why.is_some() && args.models.len() > 1 {
         return Err(
             Error::new(Kind::Usage, "--why explains a value of one model, but there are several").into()
@@ -164,7 +162,7 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
 
 /// Infers one model and prints the result.
 fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let model = Model::open(path, &options.limits)?;
+    let model = Model::open(path)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
     if let Some(to) = &args.output {
         let edit = model.declared(&inference, options).map_err(|error| error.in_file(path.display()))?;
@@ -229,7 +227,7 @@ fn type_name(fact: &Fact) -> Option<Cow<'static, str>> {
             Some(format!("sequence of {}", list.each.dtype().map_or("?", DType::name)).into())
         }
         Fact::Optional(optional) => Some(format!("optional {}", type_name(&optional.value)?).into()),
-        Fact::Unknown => None,
+        _ => None,
     }
 }
 
@@ -322,7 +320,7 @@ fn row(inference: &Inference, name: &str, fact: &Fact, bytes: Option<Dim>) -> [S
             None => "[...]".to_owned(),
         },
         Fact::Sequence(_) | Fact::Optional(_) => inference.describe(fact),
-        Fact::Unknown => "?".to_owned(),
+        _ => "?".to_owned(),
     };
     let bytes = bytes.map_or_else(String::new, |bytes| inference.symbols().print(bytes).to_string());
     [name.to_owned(), type_name(fact).map_or_else(|| "?".to_owned(), Cow::into_owned), shape, bytes]

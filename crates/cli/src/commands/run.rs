@@ -9,7 +9,9 @@ use std::time::Duration;
 use gradus::files::NewFiles;
 use gradus::formats::{Sniffed, numpy, onnx, sniff};
 use gradus::graph::{Type, ValueId};
-use gradus::{DType, Error, Kind, Limits, Model, Result, RunOptions, Tensor, Value, files};
+use gradus::{
+    DType, Error, Kind, Limits, Model, OpenOptions, Outputs, Result, RunOptions, Tensor, Value, files,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args;
@@ -18,12 +20,14 @@ use crate::{json, literal, output};
 
 pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let options = args.options();
-    let model = Model::open(&args.model, &options.limits)?;
+    let limits = args.limits.limits();
+    let model = OpenOptions::new().limits(limits).open(&args.model)?;
     let mut inputs = HashMap::new();
     for input in &args.inputs {
-        read_input(&model, input, &options.limits, &mut inputs)?;
+        read_input(&model, input, &limits, &mut inputs)?;
     }
-    let outputs = with_progress(options, |options| model.run(&inputs, &args.outputs, options))?;
+    let wanted: Vec<_> = args.outputs.iter().map(String::as_str).collect();
+    let outputs = with_progress(options, |options| model.compile(&wanted, options)?.run(&inputs))?;
     if let Some(folder) = &args.out {
         let saved = save(&model, folder, &outputs)?;
         if args.json {
@@ -42,7 +46,7 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
 }
 
 /// Runs with a count of steps on the terminal, if it takes long and there is a terminal.
-fn with_progress<T>(options: RunOptions, work: impl FnOnce(&RunOptions) -> Result<T>) -> Result<T> {
+fn with_progress<T>(mut options: RunOptions, work: impl FnOnce(&RunOptions) -> Result<T>) -> Result<T> {
     static STEPS: AtomicU64 = AtomicU64::new(0);
     if !std::io::stderr().is_terminal() {
         return work(&options);
@@ -64,7 +68,8 @@ fn with_progress<T>(options: RunOptions, work: impl FnOnce(&RunOptions) -> Resul
             bar.finish_and_clear();
         }
     });
-    let result = work(&RunOptions { steps: Some(&STEPS), ..options });
+    options.steps = Some(&STEPS);
+    let result = work(&options);
     drop(done);
     // A panic while showing progress is no reason to lose the result.
     let _ = shower.join();
@@ -153,7 +158,7 @@ fn read_tensor(path: &Path, declared: Option<DType>, limits: &Limits) -> Result<
 }
 
 /// Saves outputs as `.npy` files: all of them, or none.
-fn save(model: &Model, folder: &Path, outputs: &[(String, Value)]) -> Result<Vec<(String, PathBuf)>> {
+fn save(model: &Model, folder: &Path, outputs: &Outputs) -> Result<Vec<(String, PathBuf)>> {
     let io = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(folder.display());
     std::fs::create_dir_all(folder).map_err(io)?;
     let mut files = NewFiles::default();
@@ -169,7 +174,7 @@ fn save(model: &Model, folder: &Path, outputs: &[(String, Value)]) -> Result<Vec
             numpy::write_npy(tensor, file).map_err(|error| error.in_file(path.display()))
         });
         write.map_err(|error| error.in_node(format!("output \"{name}\"")))?;
-        saved.push((name.clone(), path));
+        saved.push((name.to_string(), path));
     }
     files.commit()?;
     Ok(saved)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use gradus::graph::{Graph, Type, ValueId};
-use gradus::{Limits, Model, convert};
+use gradus::{Model, convert};
 use serde::Serialize;
 
 use crate::args;
@@ -50,7 +50,7 @@ struct ConstantJson {
 }
 
 pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
-    let model = Model::open(&args.model, &Limits::DEFAULT)?;
+    let model = Model::open(&args.model)?;
     let shown = shown(args, &model);
     if args.json { output::print_json(&shown) } else { output::print_line(text(&shown).trim_end()) }
 }

@@ -15,7 +15,7 @@ mod types;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 
@@ -374,7 +374,7 @@ pub struct Constant {
 #[derive(Clone, Debug)]
 enum Elements {
     Here(Tensor),
-    Stored(Arc<dyn Stored>),
+    Stored(Arc<dyn Stored>, Arc<OnceLock<Tensor>>),
 }
 
 /// Elements that are still in a file.
@@ -389,7 +389,7 @@ pub trait Stored: Send + Sync + fmt::Debug {
 impl Constant {
     /// A constant whose elements will be read later, and be of that type and shape.
     pub fn stored(dtype: DType, shape: Shape, elements: Arc<dyn Stored>) -> Constant {
-        Constant { dtype, shape, elements: Elements::Stored(elements) }
+        Constant { dtype, shape, elements: Elements::Stored(elements, Arc::default()) }
     }
 
     /// The element type.
@@ -414,8 +414,22 @@ impl Constant {
     pub fn tensor(&self) -> Result<Tensor> {
         match &self.elements {
             Elements::Here(tensor) => Ok(tensor.clone()),
-            Elements::Stored(stored) => stored.load(),
+            Elements::Stored(stored, kept) => {
+                kept.get().map_or_else(|| stored.load(), |kept| Ok(kept.clone()))
+            }
         }
+    }
+
+    /// The tensor, read once: clones of the constant share it from then on.
+    ///
+    /// # Errors
+    /// As [`Constant::tensor`].
+    pub fn kept(&self) -> Result<Tensor> {
+        let tensor = self.tensor()?;
+        Ok(match &self.elements {
+            Elements::Here(_) => tensor,
+            Elements::Stored(_, kept) => kept.get_or_init(|| tensor).clone(),
+        })
     }
 }
 

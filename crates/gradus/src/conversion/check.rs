@@ -4,17 +4,16 @@
 use gradus_core::graph::{self, Graph, Standard};
 use gradus_core::{Error, Kind, Result};
 
-use super::types::told;
+use super::types::declared;
 use crate::fact::Fact;
 use crate::infer::{InferOptions, SubgraphFacts};
-use crate::model::Model;
-use crate::schema::in_set;
-use crate::schema::{Signature, onnx_versions};
+use crate::model::{Model, OpenOptions};
+use crate::schema::{Signature, in_set, onnx_versions};
 
 /// Checks a converted model; `lenient` says that its source was wrong already. Of OpenVINO's, whose
 /// format has no other place for them, types of all values are declared.
-pub(crate) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
-    let mut model = Model::from_source(model);
+pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool) -> Result<Model> {
+    let mut model = options.from_source(model);
     let inference = model.infer(&InferOptions { cautious: true, ..InferOptions::default() })?;
     let (facts, _, bodies, problems) = inference.into_parts();
     if let Some(problem) = problems.first().filter(|_| !lenient) {
@@ -27,9 +26,9 @@ pub(crate) fn checked(model: graph::Model, lenient: bool) -> Result<Model> {
         let mut source = model.source().clone();
         source.graph.declare(&mut |place, id| {
             let facts = if place.is_empty() { Some(facts.as_slice()) } else { bodies.get(place) };
-            told(facts?.get(id.index())?)
+            declared(facts?.get(id.index())?)
         });
-        model = Model::from_source(source);
+        model = options.from_source(source);
     }
     Ok(model)
 }

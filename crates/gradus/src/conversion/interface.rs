@@ -6,7 +6,7 @@ use gradus_core::{Error, Kind, Result};
 use super::scope::{ConversionState, SourceGraph};
 use super::types;
 use super::writer::GraphWriter;
-use crate::conversion::node::cannot;
+use crate::conversion::report::cannot;
 use crate::fact::TensorFact;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
@@ -110,7 +110,7 @@ pub(crate) fn outputs(
         let mut value = scope.value(target, conversion, id)?;
         if seen.contains(&value) {
             let before = target.mark();
-            value = types::same(target, value, scope.fact(id).dtype())?;
+            value = target.copy(value, scope.fact(id).dtype())?;
             let name = conversion.names.fresh(&scope.graph.value(id).name);
             conversion.report.lose(format!(
                 "output \"{}\" is there twice; the second is \"{name}\"",

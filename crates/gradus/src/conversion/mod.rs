@@ -14,10 +14,10 @@
 
 pub(crate) mod caveats;
 mod check;
-mod downgrade;
+pub(crate) mod driver;
 mod interface;
 pub(crate) mod node;
-mod report;
+pub(crate) mod report;
 pub(crate) mod scope;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
@@ -26,17 +26,15 @@ pub(crate) mod writer;
 
 use std::collections::HashMap;
 
-use gradus_core::graph::{self, Node, Standard};
+use gradus_core::graph::{self, Standard};
 use gradus_core::{Error, Kind, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
 
 pub(crate) use node::ConvertRule;
 pub use report::{ConversionReport, Exactness, Note};
 
-use crate::dialects::paddle::convert::graph_of;
 use crate::infer::InferOptions;
 use crate::model::Model;
-use crate::operators;
 use scope::{ConversionState, SourceGraph};
 use writer::{GraphWriter, NamePool};
 
@@ -49,6 +47,7 @@ const USUAL_OPSET: i64 = 21;
 
 /// How a model is converted.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ConvertOptions {
     /// To ONNX: the version of the operator set. If nothing is said, one that most runtimes have,
     /// or the newest where that keeps the meaning of more nodes.
@@ -59,6 +58,7 @@ pub struct ConvertOptions {
 
 /// A converted model.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Converted {
     /// The model, made in memory.
     pub model: Model,
@@ -78,7 +78,7 @@ impl Model {
     /// ```
     /// use gradus::conversion::ConvertOptions;
     /// use gradus::graph::Standard;
-    /// let model = gradus::Model::open("../../examples/positions.onnx", &Default::default())?;
+    /// let model = gradus::Model::open("../../examples/positions.onnx")?;
     /// let converted = model.convert(Standard::OpenVino, &ConvertOptions::default())?;
     /// let operators: Vec<_> = converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
     /// assert!(operators.contains(&"ShapeOf") && operators.contains(&"Range"));
@@ -136,11 +136,12 @@ impl Model {
             names: NamePool::default(),
             kept: HashMap::new(),
             report: ConversionReport::default(),
+            convert: driver::convert,
         };
         let mut target = GraphWriter::new(to, opset);
         let mut scope = SourceGraph::main(&source.graph, facts);
         interface::inputs(self, &mut conversion, &mut scope, &mut target)?;
-        scope.convert(&mut conversion, &mut target)?;
+        driver::convert(&mut scope, &mut conversion, &mut target)?;
         interface::outputs(&mut conversion, &mut scope, &mut target)?;
         interface::lost(self, &mut conversion);
         let mut model = graph::Model::new(to);
@@ -151,29 +152,8 @@ impl Model {
             model.format_version = IR_VERSION;
         }
         model.graph = target.finish(source.graph.name(), false)?;
-        let model = check::checked(model, !problems.is_empty())?;
+        let model = check::checked(model, self.options(), !problems.is_empty())?;
         Ok(Converted { model: model.converted_from(self), report: conversion.report })
-    }
-}
-
-/// The function that writes the operators that a node becomes.
-fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<ConvertRule> {
-    let from = source.standard;
-    let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
-    if source.functions.iter().any(|function| function.id == node.operator) {
-        return refuse("calls of functions of the model are not converted".to_owned());
-    }
-    if from == Standard::Onnx && node.version.is_some_and(|version| version < OLDEST_OPSET) {
-        return refuse(format!("operators of sets before {OLDEST_OPSET} are not converted"));
-    }
-    let row = operators::row_of(from, node);
-    let write = row.and_then(|row| match &row.conversion {
-        Some(conversion) => Some(conversion.write),
-        None => row.lower.map(|_| -> ConvertRule { graph_of }),
-    });
-    match write {
-        Some(write) => Ok(write),
-        None => refuse(format!("operator {} of {from} is not converted to {to}", node.operator)),
     }
 }
 

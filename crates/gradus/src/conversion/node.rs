@@ -8,7 +8,7 @@ use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
 use smallvec::SmallVec;
 
 use super::caveats;
-use super::report::{Exactness, Note};
+use super::report::{Exactness, Note, not_known};
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::attributes::Attributes;
@@ -228,16 +228,6 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
             _ => Err(Error::new(Kind::Graph, format!("attribute \"{name}\" is missing, or no graph"))),
         }
     }
-}
-
-/// An error of what inference does not know, but the other standard wants to be said.
-pub(crate) fn not_known(what: &str) -> Error {
-    Error::new(Kind::Unsupported, format!("{what} is not known before a run, but is needed to convert it"))
-}
-
-/// An error of what the other standard cannot say.
-pub(crate) fn cannot(why: impl Into<String>) -> Error {
-    Error::new(Kind::Unsupported, why)
 }
 
 /// Writing.

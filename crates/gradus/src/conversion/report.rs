@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use gradus_core::{Error, Kind};
+
 /// How a converted node is to the one that it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Exactness {
     /// The same bits, by the texts of both standards, for all that the source gives a meaning to.
     Exact,
@@ -33,6 +36,7 @@ impl fmt::Display for Exactness {
 
 /// Where the meaning of a node is not kept bit for bit.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Note {
     /// The node, after those around it: `node "pos"`.
     pub place: String,
@@ -46,6 +50,7 @@ pub struct Note {
 
 /// The outcome for a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConversionReport {
     /// Nodes that were converted, those of subgraphs included.
     pub nodes: usize,
@@ -76,4 +81,14 @@ impl ConversionReport {
             self.lost.push(what);
         }
     }
+}
+
+/// An error about something that inference does not know but the other standard states.
+pub(crate) fn not_known(what: &str) -> Error {
+    Error::new(Kind::Unsupported, format!("{what} is not known before a run, but is needed to convert it"))
+}
+
+/// An error about something that the other standard cannot express.
+pub(crate) fn cannot(why: impl Into<String>) -> Error {
+    Error::new(Kind::Unsupported, why)
 }

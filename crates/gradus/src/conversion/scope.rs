@@ -1,12 +1,11 @@
 //! A graph of the source while it is converted, and what all its graphs share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Result};
 
-use super::node::{ConvertContext, cannot};
 use super::report::ConversionReport;
 use super::types;
 use super::writer::{GraphWriter, NamePool, NewValue};
@@ -26,7 +25,13 @@ pub(crate) struct ConversionState<'m> {
     /// Names of the main graph's inputs and outputs.
     pub(crate) kept: HashMap<ValueId, Arc<str>>,
     pub(crate) report: ConversionReport,
+    /// Converts a graph: operators that have graphs are handed the driver.
+    pub(super) convert: ConvertGraph,
 }
+
+/// Converts all nodes of a graph that something needs.
+type ConvertGraph =
+    for<'m> fn(&mut SourceGraph<'m>, &mut ConversionState<'m>, &mut GraphWriter) -> Result<()>;
 
 impl ConversionState<'_> {
     /// The operator of a node as its standard names it: `onnx Range-11`.
@@ -94,6 +99,15 @@ impl<'m> SourceGraph<'m> {
         scope
     }
 
+    /// Converts all nodes that something needs.
+    pub(crate) fn convert(
+        &mut self,
+        conversion: &mut ConversionState<'m>,
+        target: &mut GraphWriter,
+    ) -> Result<()> {
+        (conversion.convert)(self, conversion, target)
+    }
+
     pub(crate) fn fact(&self, id: ValueId) -> &Fact {
         &self.facts[id.index()]
     }
@@ -147,64 +161,5 @@ impl<'m> SourceGraph<'m> {
             Some(name) => name.clone(),
             None => conversion.names.fresh(&self.graph.value(id).name),
         }
-    }
-
-    /// Converts all nodes that something needs.
-    pub(crate) fn convert(
-        &mut self,
-        conversion: &mut ConversionState<'m>,
-        target: &mut GraphWriter,
-    ) -> Result<()> {
-        let graph = self.graph;
-        let mut needed: HashSet<ValueId> = graph.outputs().iter().copied().collect();
-        let mut order = Vec::new();
-        for &index in graph.order().iter().rev() {
-            let node = &graph.nodes()[index];
-            if node.outputs.iter().flatten().any(|id| needed.contains(id)) {
-                needed.extend(node.needs());
-                order.push(index);
-            }
-        }
-        let main = self.place.is_empty();
-        for &index in order.iter().rev() {
-            let node = &graph.nodes()[index];
-            self.node(conversion, target, node, index).map_err(|error| {
-                let label = format!("{} ({})", node.label(index), conversion.operator_of(node));
-                let error = error.in_node(label);
-                match node.position {
-                    Some(position) if main => error.at(position),
-                    _ => error,
-                }
-            })?;
-        }
-        Ok(())
-    }
-
-    fn node(
-        &mut self,
-        conversion: &mut ConversionState<'m>,
-        target: &mut GraphWriter,
-        node: &'m Node,
-        index: usize,
-    ) -> Result<()> {
-        let write = super::writer_of(conversion.source, conversion.to, node)?;
-        conversion.report.nodes += 1;
-        let before = target.mark();
-        let outputs = write(&mut ConvertContext::new(conversion, self, target, node, index)?)?;
-        let first = node.outputs.iter().flatten().next().map(|id| self.graph.value(*id).name.clone());
-        for (slot, id) in node.outputs.iter().enumerate() {
-            let Some(id) = *id else { continue };
-            let Some(&output) = outputs.get(slot) else {
-                return Err(cannot(format!("output {slot} has no counterpart in {}", conversion.to)));
-            };
-            let fresh = target.is_nameless(output);
-            let output =
-                if fresh { output } else { types::same(target, output, self.facts[id.index()].dtype())? };
-            target.name(output, self.name_for(conversion, id));
-            self.set(id, output);
-        }
-        let like = if node.name.is_empty() { first.as_deref().unwrap_or_default() } else { &node.name };
-        target.name_since(before, like, &mut conversion.names);
-        Ok(())
     }
 }

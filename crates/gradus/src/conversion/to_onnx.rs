@@ -5,7 +5,8 @@ use gradus_core::element::Bool;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::conversion::node::{ConvertContext, not_known};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::not_known;
 use crate::conversion::types::numbered;
 use crate::conversion::writer::{GraphWriter, NewValue};
 use crate::operators::indices::axis as axis_of;

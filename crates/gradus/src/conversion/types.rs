@@ -6,8 +6,6 @@ use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::number_of;
 use gradus_formats::openvino::element_type;
 
-use super::node::cannot;
-use super::writer::{GraphWriter, NewValue};
 use crate::fact::Fact;
 
 /// Checks that a standard has an element type.
@@ -39,18 +37,8 @@ pub(crate) fn exactly(tensor: &Tensor, to: DType) -> Result<Option<Tensor>> {
     Ok(same.then_some(other))
 }
 
-/// A value with the elements of another.
-pub(crate) fn same(target: &mut GraphWriter, value: NewValue, dtype: Option<DType>) -> Result<NewValue> {
-    if target.standard == Standard::Onnx {
-        return Ok(target.put("Identity", &[value], &[], 1)?[0]);
-    }
-    // Conversion to the own type, as not every program that reads the format has its Identity.
-    let dtype = dtype.ok_or_else(|| cannot("the element type of a value that is passed on is not known"))?;
-    Ok(target.put("Convert", &[value], &[named("destination_type", dtype)?], 1)?[0])
-}
-
 /// The type of a tensor, with those of its dimensions that are known.
-pub(crate) fn told(fact: &Fact) -> Option<Type> {
+pub(crate) fn declared(fact: &Fact) -> Option<Type> {
     let fact = fact.as_tensor()?;
     let extent = |dim: &crate::Dim| dim.known().and_then(usize_of_i64).map_or(Extent::Unknown, Extent::Known);
     Some(Type::Tensor(fact.dtype, fact.dims.as_ref().map(|dims| dims.iter().map(extent).collect())))

@@ -75,7 +75,7 @@ impl Diff {
     /// ```
     /// use gradus::{Model, diff::Diff};
     /// let [a, b] = ["range", "positions"].map(|name| format!("examples/{name}.onnx"));
-    /// let (a, b) = (Model::open(a, &Default::default())?, Model::open(b, &Default::default())?);
+    /// let (a, b) = (Model::open(a)?, Model::open(b)?);
     /// assert!(Diff::of(&a, &a)?.is_empty());
     /// assert_eq!(Diff::of(&a, &b)?.operators["Shape"], [0, 1]);
     /// # Ok::<(), gradus::Error>(())

@@ -68,6 +68,7 @@ impl From<usize> for Dim {
 
 /// Where a symbol comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// The model names it, or it is the dimension of an input.
     Input,

@@ -46,6 +46,7 @@ use scope::FoldState;
 
 /// How a model is folded.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FoldOptions {
     /// Symbols and the numbers that they are fixed to, in the folded model too.
     pub dims: HashMap<String, i64>,
@@ -55,8 +56,9 @@ pub struct FoldOptions {
     pub max_constant: u64,
     /// True if the types of values that nodes compute are written into the model.
     pub declare: bool,
-    /// Limits of what constant nodes may spend, and of nesting.
-    pub limits: Limits,
+    /// Limits of what constant nodes may spend, and of nesting; if none are given, those of the
+    /// model.
+    pub limits: Option<Limits>,
 }
 
 impl Default for FoldOptions {
@@ -66,13 +68,14 @@ impl Default for FoldOptions {
             inputs: HashMap::new(),
             max_constant: 1 << 20,
             declare: true,
-            limits: Limits::DEFAULT,
+            limits: None,
         }
     }
 }
 
 /// A folded model: what changes, and what is to be said of it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Folded {
     /// The main graph as it is to be written.
     pub edit: Edit,
@@ -89,7 +92,7 @@ impl Model {
     ///
     /// ```
     /// use gradus::fold::FoldOptions;
-    /// let model = gradus::Model::open("../../examples/heads.onnx", &Default::default())?;
+    /// let model = gradus::Model::open("../../examples/heads.onnx")?;
     /// let folded = model.fold(&FoldOptions::default())?;
     /// let small = model.edited(&folded.edit)?;
     /// assert!(small.graph().nodes().len() < model.graph().nodes().len());
@@ -160,7 +163,7 @@ impl GraphFolder<'_> {
             let row = operators::row_of(self.model.source().standard, node);
             // A variable that is assigned is not among the outputs.
             let opaque = |row: &Row| row.chance == Chance::Yes || row.stateful;
-            row.is_some_and(opaque) || !crate::infer::is_understood(self.model.source(), node)
+            row.is_some_and(opaque) || !crate::infer::is_understood(self.model, node)
         })
     }
 

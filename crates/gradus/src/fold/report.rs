@@ -13,6 +13,7 @@ use crate::infer::Problem;
 
 /// The report of folding.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct FoldReport {
     /// Nodes by operator, in all graphs but functions: before and after.
     pub operators: BTreeMap<String, (usize, usize)>,
@@ -41,6 +42,7 @@ impl FoldReport {
 
 /// A node that computes shapes and stayed.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KeptNode {
     /// The node in words.
     pub node: String,

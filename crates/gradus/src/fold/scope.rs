@@ -13,6 +13,7 @@ use super::reproducible::{is_exact, is_settled, is_whole, widens};
 use super::shape_source::Extents;
 use super::{GraphFolder, cse, inline, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
+use crate::operator;
 
 /// Where a value comes from in the folded graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,7 +168,11 @@ impl<'m> FoldState<'m> {
         let dtype = |id: Option<ValueId>| id.and_then(|id| self.values[id.index()].fact.dtype());
         let (from, to) = (node.inputs.first().copied(), node.outputs.first().copied());
         let widens = widens(self.standard, role, dtype(from.flatten()), dtype(to.flatten()));
-        let exact = is_exact(self.standard, node, all_whole) && inputs && !widens;
+        let exact = match operator::find(folder.model.operators(), node) {
+            Some(_) => all_whole,
+            None => is_exact(self.standard, node, all_whole) && !widens,
+        };
+        let exact = exact && inputs;
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
             self.values[id.index()].exact = exact;

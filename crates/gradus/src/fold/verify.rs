@@ -14,6 +14,7 @@ use crate::model::Model;
 
 /// The compared models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Verified {
     /// Bindings of symbols under which the model before has no problem.
     pub bindings: usize,

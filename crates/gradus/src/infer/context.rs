@@ -15,6 +15,7 @@ use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
+use crate::operator::{Call, Operator};
 use crate::operators::{self, Row};
 
 /// Why a rule says nothing.
@@ -522,6 +523,14 @@ impl<'m> InferContext<'_, 'm> {
             self.pass.shared.unrolled = unrolled;
         }
         allowed
+    }
+
+    /// Infers a node of a registered operator.
+    pub(super) fn registered(&mut self, operator: &Arc<dyn Operator>) -> InferResult {
+        let facts: Vec<_> = (0..self.count()).map(|i| self.has(i).then(|| self.read_fact(i))).collect();
+        let facts: Vec<_> = facts.iter().map(Option::as_ref).collect();
+        let call = Call { attributes: self.attributes.clone(), outputs: self.node.outputs.len() };
+        Ok(operator.infer(&call, &facts, &mut self.pass.shared.symbols)?)
     }
 
     /// Infers a function of the model through its body.

@@ -23,7 +23,7 @@ impl InferContext<'_, '_> {
             ignore_declared: true,
             cautious: outer.cautious,
             most_bytes: outer.most_bytes,
-            limits: outer.limits,
+            limits: Some(outer.limits),
             ..InferOptions::default()
         };
         let mut pass = Pass::new(Standard::Onnx, &[], &options);

@@ -39,6 +39,7 @@ use pass::Pass;
 
 /// The facts that are given before inference.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct InferOptions {
     /// Symbols and the numbers that they stand for.
     pub dims: HashMap<String, i64>,
@@ -52,8 +53,9 @@ pub struct InferOptions {
     pub cautious: bool,
     /// Most bytes of a constant that is computed.
     pub most_bytes: u64,
-    /// Limits of what constant nodes may spend, and of nesting.
-    pub limits: Limits,
+    /// Limits of what constant nodes may spend, and of nesting; if none are given, those of the
+    /// model.
+    pub limits: Option<Limits>,
 }
 
 impl Default for InferOptions {
@@ -64,13 +66,14 @@ impl Default for InferOptions {
             ignore_declared: false,
             cautious: false,
             most_bytes: 1 << 19,
-            limits: Limits::DEFAULT,
+            limits: None,
         }
     }
 }
 
 /// Facts about an input.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum InputFact {
     /// Its type.
     Type(Type),
@@ -142,7 +145,7 @@ impl Model {
     ///
     /// ```
     /// use gradus::infer::InferOptions;
-    /// let model = gradus::Model::open("../../examples/positions.onnx", &Default::default())?;
+    /// let model = gradus::Model::open("../../examples/positions.onnx")?;
     /// let inference = model.infer(&InferOptions::default())?;
     /// let phase = inference.fact(model.value("phase")?);
     /// assert_eq!(inference.describe(phase), "float32[seq]");
@@ -152,6 +155,8 @@ impl Model {
         let source = self.source();
         let graph = self.graph();
         let mut pass = Pass::new(source.standard, &source.functions, options);
+        pass.operators = self.operators();
+        pass.limits = options.limits.unwrap_or(self.limits());
         for name in options.inputs.keys() {
             self.input(name)?;
         }

@@ -19,6 +19,7 @@ use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
 use crate::normalize::former_inputs;
 use crate::op::EvalContext;
+use crate::operator::Operator;
 use crate::operators::{Chance, Row};
 use crate::program::{Compiler, RunOptions, RunState};
 use crate::schema::{Arity, Signature};
@@ -26,6 +27,7 @@ use crate::schema::{Arity, Signature};
 /// A condition under which the facts hold: the sentence says it, the node is where it was
 /// assumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Assumption {
     /// `seq_a == seq_b`.
     pub text: String,
@@ -35,6 +37,7 @@ pub struct Assumption {
 
 /// Errors in the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The kind of the problem.
     pub kind: Kind,
@@ -57,6 +60,7 @@ pub type SubgraphPath = Arc<[(usize, usize)]>;
 
 /// The facts about a subgraph.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Subgraph {
     /// The nodes around it and the attribute that holds it.
     pub path: String,
@@ -150,6 +154,7 @@ pub(crate) struct Pass<'m> {
     pub(crate) shared: Shared,
     pub(super) standard: Standard,
     functions: &'m [Function],
+    pub(super) operators: &'m [Arc<dyn Operator>],
     use_declared: bool,
     pub(super) cautious: bool,
     /// True if inputs that have a default have that.
@@ -181,11 +186,12 @@ impl<'m> Pass<'m> {
             shared: Shared::default(),
             standard,
             functions,
+            operators: &[],
             use_declared: !options.ignore_declared,
             cautious: options.cautious,
             fixed_defaults: true,
             most_bytes: options.most_bytes,
-            limits: options.limits,
+            limits: options.limits.unwrap_or_default(),
             resolved: HashMap::new(),
             assumptions: Vec::new(),
             problems: Vec::new(),
@@ -318,6 +324,7 @@ impl<'m> Pass<'m> {
             InferContext { pass: self, frame, node, index, row, operator, attributes, former, depends };
         match *resolved {
             Resolved::Function(function) => cx.call(function),
+            Resolved::Registered(operator) => cx.registered(operator),
             Resolved::Rule { rule, .. } => rule(&mut cx),
             Resolved::None(reason) => Err(InferError::unknown(reason)),
         }
@@ -362,7 +369,7 @@ impl<'m> Pass<'m> {
         if plain && let Some(resolved) = self.resolved.get(&key) {
             return *resolved;
         }
-        let resolved = resolve(self.standard, self.functions, node);
+        let resolved = resolve(self.standard, self.functions, self.operators, node);
         // Names of a model are kept as long as the model is, so their addresses stand for them.
         if plain {
             self.resolved.insert(key, resolved);
@@ -467,8 +474,10 @@ impl<'m> Pass<'m> {
 
     /// Evaluates a node of which all inputs are constants.
     fn evaluated(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, resolved: &Resolved<'m>) {
-        let &Resolved::Rule { row, signature: Some(signature), evaluates: true, .. } = resolved else {
-            return;
+        let signature = match resolved {
+            Resolved::Rule { signature: Some(signature), evaluates: true, .. } => Some(*signature),
+            Resolved::Registered(_) => None,
+            _ => return,
         };
         if node.graphs().next().is_some() {
             return;
@@ -478,18 +487,25 @@ impl<'m> Pass<'m> {
             return;
         };
         // Results may take a few times the bytes while they are made.
-        let limits = Limits { max_bytes: self.most_bytes.saturating_mul(2), max_steps: 1, ..self.limits };
-        let options = RunOptions { limits, ..RunOptions::default() };
+        let mut limits = self.limits;
+        (limits.max_bytes, limits.max_steps) = (self.most_bytes.saturating_mul(2), 1);
+        let options = RunOptions { limits: Some(limits), ..RunOptions::default() };
         let compiler = Compiler::plain(self.standard, options).with_parameters(frame.parameters.clone());
         let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
         let evaluate = || {
-            let op = compiler.build(node, signature, row)?;
-            signature.check_inputs(&inputs)?;
+            let op = match (resolved, signature) {
+                (Resolved::Rule { row, .. }, Some(signature)) => {
+                    signature.check_inputs(&inputs)?;
+                    compiler.build(node, signature, row)?
+                }
+                (Resolved::Registered(operator), _) => compiler.registered(operator, node),
+                _ => return Ok(Vec::new()),
+            };
             op.eval(&mut EvalContext {
                 inputs: &inputs,
                 operator: "",
                 outputs: node.outputs.len(),
-                signature: Some(signature),
+                signature,
                 frame: &[],
                 run: &mut RunState::new(&options),
             })
@@ -503,7 +519,11 @@ impl<'m> Pass<'m> {
                 let after = Fact::of(&value);
                 let agrees =
                     before.is_none_or(|before| after.as_tensor().and_then(TensorFact::shape) == Some(before));
-                debug_assert!(agrees, "{}: the rule says {fact:?}, the evaluation {after:?}", node.operator);
+                debug_assert!(
+                    agrees || signature.is_none(),
+                    "{}: the rule says {fact:?}, the evaluation {after:?}",
+                    node.operator
+                );
                 *fact = after;
             }
         }

@@ -247,6 +247,7 @@ pub enum Completeness {
 
 /// The most bytes that values occupy at one time.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Peak {
     /// How many.
     pub bytes: Dim,

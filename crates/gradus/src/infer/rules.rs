@@ -1,10 +1,14 @@
 //! Rules: how an operator's outputs follow from its inputs, looked up by standard, domain and name.
 
-use gradus_core::graph::{Function, Model, Node, Standard};
+use std::sync::Arc;
+
+use gradus_core::graph::{Function, Node, Standard};
 
 use super::context::{InferContext, InferError};
 use crate::fact::Fact;
+use crate::model::Model;
 use crate::normalize::Form;
+use crate::operator::{self, Operator};
 use crate::operators::{self, Row};
 use crate::schema::{Signature, in_set};
 
@@ -20,6 +24,8 @@ pub(crate) type Rule = fn(&mut InferContext<'_, '_>) -> InferResult;
 pub(super) enum Resolved<'m> {
     /// The model defines the operator.
     Function(&'m Function),
+    /// The user registered the operator.
+    Registered(&'m Arc<dyn Operator>),
     /// There is a rule.
     Rule {
         row: &'static Row,
@@ -48,9 +54,17 @@ impl Resolved<'_> {
     }
 }
 
-pub(super) fn resolve<'m>(standard: Standard, functions: &'m [Function], node: &Node) -> Resolved<'m> {
+pub(super) fn resolve<'m>(
+    standard: Standard,
+    functions: &'m [Function],
+    operators: &'m [Arc<dyn Operator>],
+    node: &Node,
+) -> Resolved<'m> {
     if let Some(function) = functions.iter().find(|function| function.id == node.operator) {
         return Resolved::Function(function);
+    }
+    if let Some(operator) = operator::find(operators, node) {
+        return Resolved::Registered(operator);
     }
     let row = operators::row_of(standard, node);
     let Some((row, rule)) = row.and_then(|row| Some((row, row.infer?))) else {
@@ -68,8 +82,9 @@ pub(super) fn resolve<'m>(standard: Standard, functions: &'m [Function], node: &
     Resolved::Rule { row, rule, signature, form: Form::of_node(standard, node), evaluates }
 }
 
-/// Returns true if it is known what a node of a model does: by a rule, or by a function of the
-/// model.
+/// Returns true if it is known what a node of a model does: by a rule, a function of the model or
+/// an operator of the user.
 pub(crate) fn is_understood(model: &Model, node: &Node) -> bool {
-    !matches!(resolve(model.standard, &model.functions, node), Resolved::None(_))
+    let source = model.source();
+    !matches!(resolve(source.standard, &source.functions, model.operators(), node), Resolved::None(_))
 }

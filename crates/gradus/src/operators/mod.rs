@@ -49,7 +49,7 @@ pub fn row(standard: Standard, domain: &str, name: &str) -> Option<&'static Row>
 }
 
 /// The row of a node's operator, if there is one.
-pub fn row_of(standard: Standard, node: &Node) -> Option<&'static Row> {
+pub(crate) fn row_of(standard: Standard, node: &Node) -> Option<&'static Row> {
     row(standard, &node.operator.domain, &node.operator.name)
 }
 
@@ -58,7 +58,7 @@ pub fn row_of(standard: Standard, node: &Node) -> Option<&'static Row> {
 /// # Errors
 /// [`Kind::Graph`] if the model imports no operator set of the domain, or one that is older than
 /// the operator.
-pub fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
+pub(crate) fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
     let Row { domain, name, .. } = row;
     let versions = row.signatures();
     let Some(version) = node.version else {
@@ -82,7 +82,7 @@ pub fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
 ///
 /// # Errors
 /// [`Kind::Unsupported`] if Gradus does not evaluate the operator; as [`signature`].
-pub fn evaluated(standard: Standard, node: &Node) -> Result<(&'static Row, &'static Signature)> {
+pub(crate) fn evaluated(standard: Standard, node: &Node) -> Result<(&'static Row, &'static Signature)> {
     let unsupported =
         |what| Error::new(Kind::Unsupported, format!("operator {} of {standard} {what}", node.operator));
     let row = row_of(standard, node);

@@ -55,6 +55,7 @@ pub(crate) enum Eval {
 
 /// How an operator is converted to the other standard.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Conversion {
     /// The operators that are written for it.
     pub becomes: &'static str,

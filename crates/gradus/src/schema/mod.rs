@@ -12,6 +12,7 @@ use gradus_core::{DType, DTypeSet, Error, Kind, Result, Value};
 
 /// Types of values that a parameter admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Types {
     /// Element types of tensors.
     pub tensor: DTypeSet,
@@ -168,6 +169,7 @@ pub(crate) const ANY: Types = Types::tensors(DType::ALL);
 
 /// How often a parameter occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Arity {
     /// Once.
     One,
@@ -184,6 +186,7 @@ pub enum Arity {
 
 /// An input or output of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Param {
     /// Its name in the text.
     pub name: &'static str,
@@ -203,6 +206,7 @@ pub(crate) const fn param(name: &'static str, variable: &'static str, types: Typ
 /// Describes what an attribute holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
+#[non_exhaustive]
 pub enum Sort {
     Float,
     Int,
@@ -218,6 +222,7 @@ pub enum Sort {
 
 /// An attribute of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AttributeRule {
     /// Its name in the text.
     pub name: &'static str,
@@ -234,6 +239,7 @@ pub(crate) const fn attribute(name: &'static str, sort: Sort, required: bool) ->
 
 /// The inputs, outputs and attributes of one version of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Signature {
     /// The domain; empty for the standard's own.
     pub domain: &'static str,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fastrand::Rng;
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
-use gradus::{DType, Model, Number, RunOptions, Shape, Tensor, Value, convert};
+use gradus::{DType, Model, Number, Shape, Tensor, Value, convert};
 
 /// The operator set of the graphs.
 const OPSET: i64 = 20;
@@ -140,7 +140,7 @@ impl Growing {
         step.outputs.iter().for_each(|name| {
             builder.output(name);
         });
-        let results = model(builder).run(&HashMap::new(), &[], &RunOptions::default()).ok()?;
+        let results = model(builder).run::<&str, Tensor>([]).ok()?;
         results.into_iter().map(|(_, value)| value.tensor().cloned().ok()).collect()
     }
 

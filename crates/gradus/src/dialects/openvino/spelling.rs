@@ -18,13 +18,14 @@ const REDUCTIONS: &[&str] = &[
 ];
 
 /// The rows, which hold for all versions.
-pub(crate) fn rows() -> [Row; 6] {
+pub(crate) fn rows() -> [Row; 7] {
     let row = |operators, change| Row::always(Standard::OpenVino, operators, change);
     [
         row(&["Convert"], Change::Name("to", "destination_type")),
         row(REDUCTIONS, Change::Name("keepdims", "keep_dims")),
         row(REDUCTIONS, Change::Default("keepdims", Content::Int(0))),
         row(REDUCTIONS, Change::Default("noop_with_empty_axes", Content::Int(1))),
+        row(&["LogSoftmax", "SoftMax"], Change::Default("axis", Content::Int(1))),
         row(&["Slice"], Change::Index(3, Some(4))),
         row(&["Slice"], Change::Index(4, Some(3))),
     ]

@@ -10,14 +10,14 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot};
-use crate::conversion::types::{numbered, same, told};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::cannot;
+use crate::conversion::types::{declared, numbered};
 use crate::conversion::writer::{GraphWriter, NONE, NewValue};
 use crate::dialects::paddle::lowered;
 use crate::fact::Fact;
 use crate::model::Model;
 use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
-use crate::program::RunOptions;
 
 fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
     (0..cx.count()).map(|input| cx.has(input).then(|| cx.fact(input).clone())).collect()
@@ -135,7 +135,7 @@ fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)]) -
     for (place, &id) in inner.inputs().iter().enumerate() {
         let declared = match lead.get(place) {
             Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
-            None => told(scope.fact(id)),
+            None => declared(scope.fact(id)),
         };
         let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
         let name = cx.conversion.names.fresh(like);
@@ -157,7 +157,7 @@ fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)]) -
         let mut value = scope.value(&mut target, cx.conversion, id)?;
         if given.contains(&value) || !target.is_computed(value) {
             let since = target.mark();
-            value = same(&mut target, value, scope.fact(id).dtype())?;
+            value = target.copy(value, scope.fact(id).dtype())?;
             target.name_since(since, "copy", &mut cx.conversion.names);
         }
         given.push(value);
@@ -210,9 +210,8 @@ fn computed(cx: &ConvertContext<'_, '_>, dtype: DType) -> Result<Option<Tensor>>
     builder.output("output");
     let mut alone = graph::Model::new(Standard::Paddle);
     alone.graph = builder.finish()?;
-    let results = Model::from_source(alone).run(&HashMap::new(), &[], &RunOptions::default())?;
-    let (_, value) = results.first().ok_or_else(|| cannot("the sequence has no output"))?;
-    value.tensor().cloned().map(Some)
+    let outputs = Model::from_source(alone).run::<&str, Tensor>([])?;
+    outputs["output"].tensor().cloned().map(Some)
 }
 
 /// A sequence. What is known becomes the constant that it is, bit for bit; otherwise it is computed

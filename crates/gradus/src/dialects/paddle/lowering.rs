@@ -12,7 +12,8 @@ use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
-use crate::program::{Compiler, Program, RunOptions};
+use crate::operators::{self, Row};
+use crate::program::{Compiler, GraphProgram, RunOptions};
 
 /// Writes the graph of a node; gives the values that are the node's outputs.
 pub(crate) type Lower = fn(&mut Lowering<'_>) -> Result<Vec<LoweredValue>>;
@@ -170,6 +171,11 @@ impl Lowering<'_> {
         outputs: &[LoweredValue],
         attributes: &[(&str, Content)],
     ) -> Result<()> {
+        let row = operators::row(Standard::Onnx, "", name);
+        debug_assert!(
+            row.is_some_and(Row::is_evaluated),
+            "{name} is not evaluated, so its row claims too much"
+        );
         let keys = |values: &[LoweredValue]| values.iter().copied().map(key).collect::<Vec<_>>();
         let (inputs, outputs) = (keys(inputs), keys(outputs));
         let inputs: Vec<_> = inputs.iter().map(String::as_str).collect();
@@ -246,7 +252,7 @@ struct Lowered {
     lower: Lower,
     options: RunOptions,
     /// The last graph, and what was known of the inputs that it was written for.
-    last: Mutex<Option<(Inputs, Arc<Program>)>>,
+    last: Mutex<Option<(Inputs, Arc<GraphProgram>)>>,
 }
 
 /// Builds the operator that runs the graph.
@@ -257,7 +263,7 @@ pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
 }
 
 impl Lowered {
-    fn program(&self, inputs: Inputs) -> Result<Arc<Program>> {
+    fn program(&self, inputs: Inputs) -> Result<Arc<GraphProgram>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, program)) = &*last
             && *of == inputs
@@ -293,7 +299,7 @@ pub(crate) fn infer(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// An axis counted from the first.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
-    crate::operators::indices::axis(axis, rank)
+    operators::indices::axis(axis, rank)
 }
 
 /// An attribute of ONNX.

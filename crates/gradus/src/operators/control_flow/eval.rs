@@ -15,12 +15,12 @@ use crate::normalize::Older;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::indices;
 use crate::operators::output::allowed;
-use crate::program::Program;
+use crate::program::GraphProgram;
 
 #[derive(Debug)]
 pub(crate) struct IfOp {
-    yes: Program,
-    no: Program,
+    yes: GraphProgram,
+    no: GraphProgram,
 }
 
 impl IfOp {
@@ -41,7 +41,7 @@ impl Op for IfOp {
 
 #[derive(Debug)]
 pub(crate) struct Scan {
-    body: Program,
+    body: GraphProgram,
     /// How many inputs are scanned; the others are carried.
     scanned: usize,
     batched: bool,

@@ -22,11 +22,11 @@ use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 use crate::fact::Fact;
 use crate::infer;
 use crate::op::{BuildContext, EvalContext, Op};
-use crate::program::Program;
+use crate::program::GraphProgram;
 
 #[derive(Debug)]
 pub(crate) struct Loop {
-    body: Program,
+    body: GraphProgram,
     /// N: how many values are carried from one iteration to the next.
     carried: usize,
     /// The types that the file declares for the body's outputs.

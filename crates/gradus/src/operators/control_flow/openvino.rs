@@ -19,7 +19,7 @@ use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::control_flow::infer::{all_runs, last, outside};
 use crate::operators::layout::eval::joined as put_together;
 use crate::operators::{indices, output};
-use crate::program::Program;
+use crate::program::GraphProgram;
 
 /// Facts about the outputs, from one of the branches.
 fn one_branch(cx: &mut InferContext<'_, '_>, which: &str, how: Visit) -> InferResult {
@@ -285,7 +285,7 @@ fn stretched(cx: &mut InferContext<'_, '_>, rows: &[Vec<Fact>], output: usize, a
 /// A body, and how its values are those of the node.
 #[derive(Debug)]
 struct CompiledBody {
-    program: Program,
+    program: GraphProgram,
     graph: Arc<Graph>,
     ports: Arc<Ports>,
 }

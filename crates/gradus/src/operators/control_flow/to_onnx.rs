@@ -8,10 +8,11 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Type};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
-use crate::conversion::node::{ConvertContext, cannot, not_known};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::scope::SourceGraph;
 use crate::conversion::to_onnx::{int, shaped};
-use crate::conversion::types::{numbered, same, told};
+use crate::conversion::types::{declared, numbered};
 use crate::conversion::writer::{GraphWriter, Mark, NONE, NewValue};
 use crate::fact::TensorFact;
 use crate::operators::indices::axis as axis_of;
@@ -93,7 +94,7 @@ impl<'m> OnnxBody<'m> {
             return Ok(value);
         }
         let since = self.target.mark();
-        let copy = same(&mut self.target, value, self.scope.fact(id).dtype())?;
+        let copy = self.target.copy(value, self.scope.fact(id).dtype())?;
         self.named(cx, since, "copy");
         self.given.insert(copy);
         Ok(copy)
@@ -183,7 +184,7 @@ impl OnnxBody<'_> {
             first.push(cx.input(port.outer)?);
             let id = self.graph.inputs()[inner];
             let name = cx.conversion.names.fresh(&self.graph.value(id).name);
-            let value = self.target.input(name, told(self.scope.fact(id)));
+            let value = self.target.input(name, declared(self.scope.fact(id)));
             self.scope.set(id, value);
         }
         Ok(first)
@@ -222,7 +223,7 @@ impl OnnxBody<'_> {
                 let value = self.output(cx, output)?;
                 if rank == Some(0) { value } else { self.shaped(value, &[])? }
             }
-            _ => same(&mut self.target, goes, Some(DType::Bool))?,
+            _ => self.target.copy(goes, Some(DType::Bool))?,
         };
         self.named(cx, since, "condition");
         self.target.output(condition);

@@ -8,10 +8,11 @@ use gradus_core::element::Bool;
 use gradus_core::graph::{Content, Extent, Graph, Port, Ports, Slices, Type, ValueId};
 use gradus_core::{Result, Tensor};
 
-use crate::conversion::node::{ConvertContext, cannot, not_known};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::scope::SourceGraph;
 use crate::conversion::to_openvino::numpy;
-use crate::conversion::types::told;
+use crate::conversion::types::declared;
 use crate::conversion::writer::{GraphWriter, NewValue};
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::Older;
@@ -45,7 +46,7 @@ impl<'m> OpenVinoBody<'m> {
 
     /// An input that a value of the source's body becomes; its number among the inputs.
     fn input(&mut self, cx: &mut ConvertContext<'_, '_>, id: ValueId) -> Result<usize> {
-        let declared = declared(self.scope.fact(id), None)?;
+        let declared = input_type(self.scope.fact(id), None)?;
         self.input_as(cx, id, declared).map(|(number, value)| {
             self.scope.set(id, value);
             number
@@ -131,8 +132,8 @@ fn place_of(inputs: &mut Vec<NewValue>, value: NewValue) -> usize {
 }
 
 /// The type of an input of a body, perhaps with another axis of one element.
-fn declared(fact: &Fact, axis: Option<i64>) -> Result<Type> {
-    let Some(Type::Tensor(Some(dtype), mut extents)) = told(fact) else {
+fn input_type(fact: &Fact, axis: Option<i64>) -> Result<Type> {
+    let Some(Type::Tensor(Some(dtype), mut extents)) = declared(fact) else {
         return Err(not_known("the element type of what the body takes"));
     };
     if let (Some(extents), Some(axis)) = (&mut extents, axis) {
@@ -259,7 +260,7 @@ pub(crate) fn scan(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             continue;
         }
         let axis = i64_of(cx.axis(at(&in_axes, number - carried), number)?);
-        let declared = declared(body.scope.fact(id), Some(axis))?;
+        let declared = input_type(body.scope.fact(id), Some(axis))?;
         let (inner, part) = body.input_as(cx, id, declared)?;
         let part = body.squeezed(cx, part, axis)?;
         body.scope.set(id, part);

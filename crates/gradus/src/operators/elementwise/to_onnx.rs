@@ -4,9 +4,10 @@ use gradus_core::graph::Standard;
 use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::cannot;
 use crate::conversion::to_onnx::{flag, int, word};
-use crate::conversion::types::{expect, same};
+use crate::conversion::types::expect;
 use crate::conversion::writer::NewValue;
 use crate::operators::elementwise::openvino::clamp_bound;
 
@@ -231,7 +232,7 @@ pub(crate) fn is_finite(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 
 pub(crate) fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    Ok(vec![same(cx.target, x, None)?])
+    Ok(vec![cx.target.copy(x, None)?])
 }
 
 pub(crate) fn convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

@@ -6,9 +6,10 @@ use gradus_core::graph::Standard;
 use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
-use crate::conversion::types::{exactly, expect, same};
+use crate::conversion::types::{exactly, expect};
 use crate::conversion::writer::NewValue;
 use crate::operators::elementwise::unary::missing_bound;
 
@@ -188,7 +189,7 @@ pub(crate) fn cast_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 pub(crate) fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let dtype = cx.dtype(0)?;
-    Ok(vec![same(cx.target, x, Some(dtype))?])
+    Ok(vec![cx.target.copy(x, Some(dtype))?])
 }
 
 pub(crate) fn where_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

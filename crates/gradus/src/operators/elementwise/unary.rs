@@ -6,7 +6,7 @@
 //! | ONNX | `Relu`, `Abs`, `Neg`, `Sign`, `Clip` | exact; integers wrap |
 //! | ONNX | `Not`, `BitwiseNot`, `IsNaN`, `IsInf` | truth values, bits |
 //! | ONNX | `Sqrt`, `Reciprocal` | rounded once |
-//! | ONNX | `Exp`, `Log`, `Sin`, `Cos`, `Tan`, `Asin`, `Acos`, `Atan`, `Sinh`, `Cosh`, `Tanh`, `Asinh`, `Acosh`, `Atanh`, `Sigmoid`, `Softplus` | computed in float64, then rounded |
+//! | ONNX | `Exp`, `Log`, `Sin`, `Cos`, `Tan`, `Asin`, `Acos`, `Atan`, `Sinh`, `Cosh`, `Tanh`, `Asinh`, `Acosh`, `Atanh`, `Sigmoid`, `Softplus`, `Erf` | computed in float64, then rounded |
 //!
 //! Ceil keeps integers, zeros of either sign, infinities and NaN as they are. Relu keeps NaN; -0.0
 //! becomes 0.0. The attribute `consumed_inputs` of the first versions says nothing about values.
@@ -231,6 +231,10 @@ pub(crate) fn reciprocal(x: Number) -> Number {
 
 pub(crate) fn softplus(x: Number) -> Number {
     float(x, |x| x.max(0.0) + (-x.abs()).exp().ln_1p())
+}
+
+pub(crate) fn erf(x: Number) -> Number {
+    float(x, libm::erf)
 }
 
 pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

@@ -4,7 +4,8 @@ use gradus_core::convert::{Rules, cast, i64_of};
 use gradus_core::{Result, Tensor};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot, not_known};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 

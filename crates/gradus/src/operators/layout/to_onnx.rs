@@ -5,7 +5,8 @@ use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot, not_known};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_onnx::{int, len_of, word};
 use crate::conversion::writer::{NONE, NewValue};
 use crate::operators::indices::axis as axis_of;

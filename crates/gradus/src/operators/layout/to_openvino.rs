@@ -5,7 +5,8 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, GivenIntegers, cannot, not_known};
+use crate::conversion::node::{ConvertContext, GivenIntegers};
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::say;
 use crate::conversion::types::named;
 use crate::conversion::writer::{NONE, NewValue};

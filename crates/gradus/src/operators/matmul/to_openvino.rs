@@ -3,7 +3,8 @@
 use gradus_core::{Result, Tensor};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::exactly;
 use crate::conversion::writer::NewValue;

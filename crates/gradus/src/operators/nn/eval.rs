@@ -1,4 +1,4 @@
-//! Evaluation of Dropout.
+//! Evaluation of Dropout, and of Softmax and its like in float64.
 
 use gradus_core::convert::{self};
 use gradus_core::{DType, DTypeSet, Kind, Number, Result, Tensor, Value};
@@ -6,7 +6,9 @@ use gradus_core::{DType, DTypeSet, Kind, Number, Result, Tensor, Value};
 use crate::attributes::Attributes;
 use crate::normalize::Older;
 use crate::op::EvalContext;
+use crate::operators::indices;
 use crate::operators::output::{allowed, wrong};
+use crate::operators::reduction::eval::groups;
 
 pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
@@ -26,4 +28,59 @@ pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let ones = vec![Number::Int(1); shape.len()];
     let mask = Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?;
     Ok(vec![data.clone().into(), mask.into()])
+}
+
+/// Applies a function to all elements along the axes that Softmax and its like name.
+fn along(
+    attributes: &Attributes<'_>,
+    cx: &mut EvalContext<'_>,
+    function: impl Fn(&mut [f64]),
+) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
+    let last = if attributes.form().is(Older::Flattened) { dims.len() } else { axis + 1 };
+    let shape = allowed(cx, data.dtype(), dims)?;
+    let mut numbers: Vec<f64> = data.numbers()?.map(convert::nearest_f64).collect();
+    for places in groups(dims, &(axis..last).collect::<Vec<_>>()) {
+        let mut group: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
+        function(&mut group);
+        places.into_iter().zip(group).for_each(|(place, number)| numbers[place] = number);
+    }
+    let numbers = numbers.into_iter().map(Number::Float);
+    Ok(vec![Tensor::from_numbers(data.dtype(), shape, numbers, convert::Rules::IEEE)?.into()])
+}
+
+/// The largest number, or NaN if there is one.
+fn largest(group: &[f64]) -> f64 {
+    group
+        .iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) })
+}
+
+pub(crate) fn softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    along(attributes, cx, |group| {
+        let most = largest(group);
+        group.iter_mut().for_each(|x| *x = (*x - most).exp());
+        let sum: f64 = group.iter().sum();
+        group.iter_mut().for_each(|x| *x /= sum);
+    })
+}
+
+pub(crate) fn log_softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    along(attributes, cx, |group| {
+        let most = largest(group);
+        let sum: f64 = group.iter().map(|x| (x - most).exp()).sum();
+        group.iter_mut().for_each(|x| *x = (*x - most) - sum.ln());
+    })
+}
+
+/// The first of the largest elements becomes 1, all others 0.
+pub(crate) fn hardmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    along(attributes, cx, |group| {
+        let most = largest(group);
+        let first = group.iter().position(|&x| x == most);
+        group.iter_mut().enumerate().for_each(|(at, x)| *x = f64::from(u8::from(Some(at) == first)));
+    })
 }

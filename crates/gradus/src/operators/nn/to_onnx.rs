@@ -4,20 +4,17 @@ use gradus_core::Result;
 use gradus_core::convert::i64_of;
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::cannot;
 use crate::conversion::to_onnx::{flag, int};
 use crate::conversion::writer::NewValue;
 use crate::normalize::Older;
 use crate::operators::indices::axis as axis_of;
 
 /// Before operator set 13, all axes from one on are one.
-pub(crate) fn softmax(
-    cx: &mut ConvertContext<'_, '_>,
-    operator: &str,
-    default: i64,
-) -> Result<Vec<NewValue>> {
+pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
-    let mut axis = cx.attributes.int("axis")?.unwrap_or(default);
+    let mut axis = cx.attributes.int("axis")?.unwrap_or(-1);
     if cx.target.form(operator).is(Older::Flattened) {
         let first = axis_of(axis, cx.rank(0)?)?;
         if first + 1 != cx.rank(0)? {

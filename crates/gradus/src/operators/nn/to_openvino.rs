@@ -4,7 +4,8 @@ use gradus_core::Result;
 use gradus_core::convert::i64_of;
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::normalize::Older;

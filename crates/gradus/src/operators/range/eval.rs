@@ -25,7 +25,7 @@ use gradus_sequences::{Argument, RangeError, RangePlan};
 
 use crate::attributes::{Attributes, required};
 use crate::op::{BuildContext, EvalContext, Op};
-use crate::program::{Compiler, Program, RunOptions};
+use crate::program::{Compiler, GraphProgram, RunOptions};
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
 
 /// The types that OpenVINO's texts call numeric.
@@ -176,7 +176,7 @@ pub(crate) struct RangeFunction {
     since: i64,
     stash: DType,
     options: RunOptions,
-    programs: Mutex<HashMap<DType, Arc<Program>>>,
+    programs: Mutex<HashMap<DType, Arc<GraphProgram>>>,
 }
 
 impl RangeFunction {
@@ -191,7 +191,7 @@ impl RangeFunction {
         Ok(Box::new(RangeFunction { since: cx.signature.since, stash, options, programs: Mutex::default() }))
     }
 
-    fn program(&self, dtype: DType) -> Result<Arc<Program>> {
+    fn program(&self, dtype: DType) -> Result<Arc<GraphProgram>> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&dtype) {
             return Ok(program.clone());

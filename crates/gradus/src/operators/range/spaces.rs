@@ -149,13 +149,12 @@ pub(crate) fn geom_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
 
     use bytes::Bytes;
     use gradus_core::Tensor;
     use gradus_core::graph::{self, Attribute, Builder, Content, Node, OperatorId, Standard};
 
-    use crate::{Model, RunOptions};
+    use crate::Model;
 
     /// Runs `10 ^ 0, …` of three, and gives the elements as text, or the error; and the inferred
     /// type.
@@ -188,8 +187,8 @@ mod tests {
         let model = Model::from_source(model);
         let inference = model.infer(&crate::infer::InferOptions::default()).unwrap();
         let found = inference.describe(inference.fact(model.value("y").unwrap()));
-        let result = match model.run(&HashMap::new(), &[], &RunOptions::default()) {
-            Ok(results) => gradus_core::display::elided(results[0].1.tensor().unwrap(), 8),
+        let result = match model.run::<&str, Tensor>([]) {
+            Ok(results) => gradus_core::display::elided(results[0].tensor().unwrap(), 8),
             Err(error) => error.to_string(),
         };
         (result, found)

@@ -4,7 +4,8 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, cannot, not_known};
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_onnx::{flag, int, word};
 use crate::conversion::writer::NewValue;
 use crate::operators::indices::axis as axis_of;

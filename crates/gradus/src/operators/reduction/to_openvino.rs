@@ -3,7 +3,8 @@
 use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, GivenIntegers, cannot, not_known};
+use crate::conversion::node::{ConvertContext, GivenIntegers};
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 

@@ -196,7 +196,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Equal", "", |cx| elementwise::to_openvino::binary(cx, "Equal"))
         .rounded(),
-    onnx("Erf").infer(elementwise::infer::same).converts("Erf", "rounding", |cx| cx.function("Erf")),
+    onnx("Erf")
+        .infer(elementwise::infer::same)
+        .map(elementwise::unary::erf)
+        .build(elementwise::unary::build)
+        .converts("Erf", "rounding", |cx| cx.function("Erf")),
     onnx("Exp")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::exp)
@@ -264,7 +268,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("HannWindow").infer(generate::infer::window),
     onnx("HardSigmoid").infer(elementwise::infer::same),
     onnx("HardSwish").infer(elementwise::infer::same),
-    onnx("Hardmax").infer(elementwise::infer::same),
+    onnx("Hardmax").infer(elementwise::infer::same).eval(nn::eval::hardmax),
     onnx("Identity")
         .infer(layout::infer::identity)
         .build(layout::identity::Identity::build)
@@ -315,9 +319,11 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::log)
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
-    onnx("LogSoftmax")
-        .infer(elementwise::infer::same)
-        .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
+    onnx("LogSoftmax").infer(elementwise::infer::same).eval(nn::eval::log_softmax).converts(
+        "LogSoftmax",
+        "rounding",
+        |cx| nn::to_openvino::softmax(cx, "LogSoftmax"),
+    ),
     onnx("Loop")
         .infer(control_flow::infer::repeat)
         .build(control_flow::loops::Loop::build)
@@ -571,9 +577,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Slice", "", indexing::to_openvino::slice)
         .moves()
         .role(Role::Slice),
-    onnx("Softmax")
-        .infer(elementwise::infer::same)
-        .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
+    onnx("Softmax").infer(elementwise::infer::same).eval(nn::eval::softmax).converts(
+        "SoftMax",
+        "rounding",
+        |cx| nn::to_openvino::softmax(cx, "SoftMax"),
+    ),
     onnx("SoftmaxCrossEntropyLoss").infer(nn::infer::loss),
     onnx("Softplus")
         .infer(elementwise::infer::same)

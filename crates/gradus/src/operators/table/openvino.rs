@@ -291,7 +291,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Log", "rounding", |cx| cx.function("Log")),
     openvino("LogSoftmax")
         .infer(elementwise::infer::same)
-        .converts("LogSoftmax", "rounding", |cx| nn::to_onnx::softmax(cx, "LogSoftmax", 1)),
+        .converts("LogSoftmax", "rounding", |cx| nn::to_onnx::softmax(cx, "LogSoftmax")),
     openvino("LogicalAnd")
         .meaning("And")
         .infer(elementwise::openvino::compare)
@@ -555,7 +555,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("SliceScatter").infer(elementwise::infer::same),
     openvino("SoftMax")
         .infer(elementwise::infer::same)
-        .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax", 1)),
+        .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax")),
     openvino("SoftPlus")
         .infer(elementwise::infer::same)
         .converts("Softplus", "rounding", |cx| cx.function("Softplus")),

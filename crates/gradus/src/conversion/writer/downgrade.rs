@@ -7,8 +7,8 @@ use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{DType, Error, Kind, Result};
 
-use super::types::exactly;
-use super::writer::{GraphWriter, NONE, NewValue};
+use super::{GraphWriter, NONE, NewValue};
+use crate::conversion::types::exactly;
 use crate::normalize::Change;
 use crate::schema::{Arity, onnx_versions};
 

@@ -1,5 +1,7 @@
 //! The graph that is written: values are numbers until it is finished.
 
+mod downgrade;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -9,7 +11,7 @@ use gradus_core::graph::{
 };
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
-use super::downgrade;
+use super::types::named;
 use crate::normalize::Form;
 use crate::schema::{Signature, in_set, onnx_versions, openvino_versions};
 
@@ -197,6 +199,21 @@ impl GraphWriter {
     pub(crate) fn admits(&self, operator: &str, dtype: DType) -> bool {
         let first = self.signature(operator).and_then(|signature| signature.inputs.first());
         first.is_some_and(|input| input.types.tensor.contains(dtype))
+    }
+
+    /// A value with the elements of another.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if OpenVINO is written and the element type is not known.
+    pub(crate) fn copy(&mut self, value: NewValue, dtype: Option<DType>) -> Result<NewValue> {
+        if self.standard == Standard::Onnx {
+            return Ok(self.put("Identity", &[value], &[], 1)?[0]);
+        }
+        // Conversion to the own type, as not every program that reads the format has its Identity.
+        let dtype = dtype.ok_or_else(|| {
+            Error::new(Kind::Unsupported, "the element type of a value that is passed on is not known")
+        })?;
+        Ok(self.put("Convert", &[value], &[named("destination_type", dtype)?], 1)?[0])
     }
 
     /// The elements of a value that is a constant.

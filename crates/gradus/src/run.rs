@@ -1,0 +1,175 @@
+//! Compiled models and the outputs of their runs.
+
+use std::collections::HashMap;
+use std::ops::Index;
+use std::sync::Arc;
+
+use gradus_core::graph::{Extent, Graph, Type, ValueId};
+use gradus_core::{Error, Kind, Result, Value};
+
+use crate::model::Model;
+use crate::program::{Compiler, GraphProgram, RunOptions, RunState};
+
+/// A compiled model: compile it once by [`Model::compile`] and run it many times, from any thread.
+///
+/// Constants are read in the first run that needs them, and then shared by all programs of the
+/// model. Elements that lie in the file as they do in memory are never copied.
+#[derive(Debug)]
+pub struct Program {
+    model: Model,
+    options: RunOptions,
+    program: GraphProgram,
+    outputs: Vec<ValueId>,
+}
+
+const _: () = {
+    const fn is_shared_by_threads<T: Send + Sync>() {}
+    is_shared_by_threads::<Model>();
+    is_shared_by_threads::<Program>();
+    is_shared_by_threads::<Outputs>();
+    is_shared_by_threads::<crate::infer::Inference>();
+};
+
+impl Program {
+    pub(crate) fn new(model: &Model, outputs: &[&str], options: &RunOptions) -> Result<Program> {
+        let options = RunOptions { limits: Some(options.limits.unwrap_or(model.limits())), ..*options };
+        let compile = || {
+            let outputs = match outputs {
+                [] => model.graph().outputs().to_vec(),
+                names => names.iter().map(|name| model.value(name)).collect::<Result<_>>()?,
+            };
+            let compiler = Compiler::new(model.source(), model.operators(), options);
+            let program = compiler.compile(model.graph(), &outputs)?;
+            Ok(Program { model: model.clone(), options, program, outputs })
+        };
+        compile().map_err(|error| model.in_file(error))
+    }
+
+    /// Runs on inputs by name: tensors, values, or references to them.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if an input that is needed is missing, or a name is not known; [`Kind::Type`] or
+    /// [`Kind::Shape`] if an input is not what the model declares; what goes wrong in a node, with its name.
+    pub fn run<N: AsRef<str>, V: Into<Value>>(
+        &self,
+        inputs: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Outputs> {
+        let graph = self.model.graph();
+        let run = || {
+            let mut given = HashMap::new();
+            for (name, value) in inputs {
+                given.insert(self.model.input(name.as_ref())?, value.into());
+            }
+            check_inputs(graph, &given)?;
+            if let Some(missing) = self.program.missing_inputs(|id| given.contains_key(&id)).next() {
+                let info = graph.value(missing);
+                let declared =
+                    info.declared.as_ref().map_or_else(String::new, |declared| format!(" ({declared})"));
+                return Err(Error::new(
+                    Kind::Usage,
+                    format!("input \"{}\"{declared} is needed, but not given", info.name),
+                ));
+            }
+            let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
+            let values = self.program.run(values, &[], &mut RunState::new(&self.options))?;
+            let names = self.outputs.iter().map(|&id| graph.value(id).name.clone());
+            Ok(Outputs(names.zip(values).collect()))
+        };
+        run().map_err(|error| self.model.in_file(error))
+    }
+}
+
+/// The outputs of a run, in the order of the model or of the names that it was compiled for.
+///
+/// Index them by name or by number: `outputs["y"]`, `outputs[0]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outputs(Vec<(Arc<str>, Value)>);
+
+impl Outputs {
+    /// The number of outputs.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns true if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The output of that name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
+    }
+
+    /// Names and values, in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, (Arc<str>, Value)> {
+        self.0.iter()
+    }
+}
+
+/// Panics if there is no output of that name.
+impl Index<&str> for Outputs {
+    type Output = Value;
+
+    fn index(&self, name: &str) -> &Value {
+        self.get(name).unwrap_or_else(|| panic!("there is no output \"{name}\""))
+    }
+}
+
+/// Panics if there are not as many outputs.
+impl Index<usize> for Outputs {
+    type Output = Value;
+
+    fn index(&self, number: usize) -> &Value {
+        &self.0[number].1
+    }
+}
+
+impl IntoIterator for Outputs {
+    type Item = (Arc<str>, Value);
+    type IntoIter = std::vec::IntoIter<(Arc<str>, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Outputs {
+    type Item = &'a (Arc<str>, Value);
+    type IntoIter = std::slice::Iter<'a, (Arc<str>, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Checks inputs against what the model declares: types, ranks, dimensions, and that a symbol is
+/// one dimension everywhere.
+fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
+    let mut bound: HashMap<&str, (usize, &str)> = HashMap::new();
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let (Some(value), Some(declared)) = (given.get(&id), &info.declared) else { continue };
+        let name = &*info.name;
+        if !declared.admits(value) {
+            let dtypes_differ = declared.dtype().zip(value.dtype()).is_some_and(|(a, b)| a != b);
+            let kind = if dtypes_differ { Kind::Type } else { Kind::Shape };
+            return Err(Error::new(
+                kind,
+                format!("input \"{name}\" is {value}, but the model declares {declared}"),
+            ));
+        }
+        let (Type::Tensor(_, Some(extents)), Value::Tensor(tensor)) = (declared, value) else { continue };
+        for (axis, (extent, &len)) in extents.iter().zip(tensor.shape().dims()).enumerate() {
+            let Extent::Symbol(symbol) = extent else { continue };
+            let (first, by) = *bound.entry(symbol).or_insert((len, name));
+            if first != len {
+                let message = format!(
+                    "axis {axis} of input \"{name}\" is {len}, but \"{symbol}\" is {first} by input \"{by}\""
+                );
+                return Err(Error::new(Kind::Shape, message));
+            }
+        }
+    }
+    Ok(())
+}
