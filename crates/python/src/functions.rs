@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
 use crate::device::DeviceArray;
-use crate::error::{OrRaise, mismatch, type_name};
+use crate::error::{OrRaise, engine, mismatch, type_name};
 use crate::number::{NumberArgument, argument, samples, widest};
 use crate::plan::Plan;
 use crate::sequence::{Recipe, ResultForm, output_type};
@@ -289,7 +289,7 @@ impl SpaceCall<'_, '_> {
         let Many { form, tensors: [start, stop, base], samples } = *many;
         let mut limits = Limits::DEFAULT;
         limits.max_bytes = u64::MAX;
-        let made = py.detach(|| match form {
+        let made = engine(py, || match form {
             ResultForm::Logspace => arrays::logspace(&start, &stop, &base, samples, &limits),
             ResultForm::Geomspace => arrays::geomspace(&start, &stop, samples, &limits),
             ResultForm::Range | ResultForm::Linspace => arrays::linspace(&start, &stop, samples, &limits),

@@ -162,7 +162,7 @@ fn text(
     use std::fmt::Write;
     let mut out = String::new();
     let (before, after) = report.nodes();
-    let _ = writeln!(out, "{} -> {}", path.display(), to.display());
+    let _ = writeln!(out, "{} -> {}", output::path(path), output::path(to));
     let _ = writeln!(out, "nodes {before} -> {after}, bytes {} -> {}", bytes.before, bytes.after);
     let _ = writeln!(
         out,
