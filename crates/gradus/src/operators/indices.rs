@@ -201,7 +201,8 @@ mod tests {
             (0, -1, -9, -1, &[]),
         ];
         for (extent, start, end, step, want) in cases {
-            assert_eq!(sliced(extent, start, end, step).unwrap(), want, "[{start}:{end}:{step}] of {extent}");
+            let found: Vec<_> = sliced(extent, start, end, step).unwrap().iter().collect();
+            assert_eq!(found, want, "[{start}:{end}:{step}] of {extent}");
         }
         assert!(sliced(5, 0, 5, 0).is_err());
     }
@@ -211,6 +212,6 @@ mod tests {
         assert_eq!(turned(&[2, 3], &[1, 0]), [0, 3, 1, 4, 2, 5]);
         assert_eq!(broadcast(&[2, 1], &[2, 3]), [0, 0, 0, 1, 1, 1]);
         assert_eq!(broadcast(&[], &[2]), [0, 0]);
-        assert_eq!(chosen(&[2, 3], &[vec![1], vec![2, 0]]), [5, 3]);
+        assert_eq!(chosen(&[2, 3], &[Along::range(1..2), Along::List(vec![2, 0])]), [5, 3]);
     }
 }
