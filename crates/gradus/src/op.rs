@@ -76,7 +76,7 @@ impl Op for WithInputs {
         let mut inputs: Vec<_> = (0..self.form.count_of(cx.inputs.len())).map(given).collect();
         for (index, value) in &self.former {
             inputs.resize(inputs.len().max(index + 1), None);
-            inputs[*index] = Some(value);
+            inputs[*index].get_or_insert(value);
         }
         self.op.eval(&mut EvalContext { inputs: &inputs, run: cx.run, ..*cx })
     }

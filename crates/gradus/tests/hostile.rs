@@ -146,7 +146,7 @@ impl RandomNode {
 
 /// Kinds of errors that do not depend on the values of inputs.
 fn is_static(kind: Kind) -> bool {
-    matches!(kind, Kind::Type | Kind::Graph)
+    matches!(kind, Kind::Type | Kind::Graph | Kind::Shape)
 }
 
 /// Runs so many random nodes of every evaluated operator of ONNX. A run that is refused because of
@@ -162,7 +162,7 @@ fn run_random_nodes(seed: u64, each: usize) {
                 let node = RandomNode::new(&mut random, row, signature);
                 let given = node.values.iter().map(|(name, value)| {
                     let of = node.model.graph().value(node.model.value(name).unwrap()).declared.clone();
-                    let known = value.tensor().is_ok_and(|tensor| tensor.dtype() == DType::I64);
+                    let known = value.tensor().is_ok_and(|tensor| tensor.dtype().is_integer());
                     let fact =
                         if known { InputFact::Value(value.clone()) } else { InputFact::Type(of.unwrap()) };
                     (name.clone(), fact)

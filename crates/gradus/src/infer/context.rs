@@ -14,7 +14,7 @@ use super::pass::{GraphFacts, Inner, MOST_UNROLLED, Pass, Visit, label};
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
-use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
+use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape, range_of};
 use crate::operator::{Call, Operator};
 use crate::operators::{self, Row};
 
@@ -126,6 +126,19 @@ impl InferContext<'_, '_> {
         self.known_dims(input).ok_or_else(|| InferError::Unknown(Some(input), "has unknown rank".into()))
     }
 
+    /// Checks that an input is given and may hold integers.
+    pub(crate) fn integer_input(&self, input: usize) -> Result<(), InferError> {
+        if !self.has(input) {
+            return Err(Error::new(Kind::Graph, format!("input {input} is missing")).into());
+        }
+        match self.dtype(input) {
+            Some(dtype) if !dtype.is_integer() => {
+                Err(Error::mismatch(Kind::Type, format!("input {input}"), dtype, "an integer type").into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The dimensions of an input that must have that many.
     pub(crate) fn dims_of_rank(&self, input: usize, rank: usize) -> Result<Dims, InferError> {
         let dims = self.dims(input)?;
@@ -136,27 +149,46 @@ impl InferContext<'_, '_> {
         Err(InferError::shape(format!("input {input} has rank {got}, but rank {rank} is wanted")))
     }
 
+    /// Checks the rank of an input, if it is known.
+    pub(crate) fn dims_of_known_rank(&self, input: usize, rank: usize) -> Result<(), InferError> {
+        if self.known_dims(input).is_some() {
+            self.dims_of_rank(input, rank)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that an input has these dimensions, as far as they are known.
+    pub(crate) fn same_shape(&mut self, input: usize, dims: &[Dim]) -> Result<(), InferError> {
+        self.dims_of_known_rank(input, dims.len())?;
+        let own = self.known_dims(input).unwrap_or_else(|| dims.into());
+        for (&own, &dim) in own.iter().zip(dims) {
+            self.not_apart(own, dim, &format!("dimensions of input {input}"))?;
+        }
+        Ok(())
+    }
+
     /// Checks that an input has one element, as far as its dimensions are known.
     pub(crate) fn one_element(&mut self, input: usize) -> Result<(), InferError> {
+        self.elements_of(input, 1)
+    }
+
+    /// Checks that an input has so many elements, as far as its dimensions are known.
+    pub(crate) fn elements_of(&mut self, input: usize, wanted: i64) -> Result<(), InferError> {
         let Some(dims) = self.known_dims(input) else { return Ok(()) };
         match self.product(&dims) {
-            Dim::Known(count) if count != 1 => {
+            Dim::Known(count) if count != wanted => {
                 let what = format!("the number of elements of input {input}");
-                Err(Error::mismatch(Kind::Shape, what, count, 1).into())
+                Err(Error::mismatch(Kind::Shape, what, count, wanted).into())
             }
             _ => Ok(()),
         }
     }
 
-    /// The number of elements of an input of one axis that decides a rank, if it is known and no
-    /// tensor has more axes.
+    /// The number of elements of an input that decides a rank, if it is known and no tensor has more
+    /// axes.
     pub(crate) fn len(&self, input: usize) -> Option<usize> {
         const MOST_AXES: usize = 256;
-        match &*self.known_dims(input)? {
-            [dim] => dim.known().and_then(usize_of_i64).filter(|&len| len <= MOST_AXES),
-            [] => Some(1),
-            _ => None,
-        }
+        known_shape(&self.known_dims(input)?).map(|shape| shape.len()).filter(|&len| len <= MOST_AXES)
     }
 
     /// The elements of an input, as far as they are known.

@@ -8,7 +8,8 @@
 //! | integers | `Add`, `Sub`, `Mul`, `Div`, `Mod`, `Min`, `Max`, `Pow`, comparisons, logic, `Where`, `Neg`, `Abs`, `Sign`, `Clip`, `Cast` are computed on symbols |
 //! | fractions | `Cast` to a float, `Add`, `Sub`, `Mul`, `Div`, `Floor`, `Ceil`, `Cast` back: exactly, as long as the numbers fit the float's precision, which is an assumption where it is not known |
 
-use gradus_core::{DType, convert};
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::{DType, Error, Kind, convert};
 
 use crate::dim::{Bounds, Dim, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
@@ -25,6 +26,7 @@ pub(crate) fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// As the first input, which has the axis.
 pub(crate) fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = cx.dims(0)?.len();
+    cx.one_element(1)?;
     if let Some(axes) = cx.known_integers(1) {
         cx.axes(&axes, rank)?;
     }
@@ -54,11 +56,42 @@ pub(crate) fn broadcast_inputs(cx: &mut InferContext<'_, '_>, first: usize) -> R
     if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
         return Ok(cx.dims(first)?.to_vec());
     }
-    if cx.attributes.int("broadcast")?.is_some() {
-        return Ok(cx.dims(first)?.to_vec());
+    if let Some(broadcast) = cx.attributes.int("broadcast")? {
+        return onto_first(cx, first, broadcast != 0);
     }
     let all = (first..cx.count()).map(|input| cx.dims(input)).collect::<Result<Vec<_>, _>>()?;
     cx.broadcast(&all)
+}
+
+/// The dimensions of the first operand, as whose axes the older form of an operator sees those of
+/// the others: all of them or, where it broadcasts, some that follow one another.
+fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> Result<Vec<Dim>, InferError> {
+    let dims = cx.dims(first)?.to_vec();
+    for input in first + 1..cx.count() {
+        let Some(own) = cx.known_dims(input) else { continue };
+        // One element is broadcast whatever its rank is.
+        if broadcast && own.iter().all(|&dim| dim == Dim::ONE) {
+            continue;
+        }
+        let last = dims.len().checked_sub(own.len());
+        let start = match cx.attributes.int("axis")?.filter(|_| broadcast) {
+            Some(axis) => usize_of_i64(if axis < 0 { axis.saturating_add(i64_of(dims.len())) } else { axis }),
+            None => last,
+        };
+        let fits =
+            |start: &usize| last.is_some_and(|last| if broadcast { *start <= last } else { last == 0 });
+        let Some(start) = start.filter(fits) else {
+            let (rank, wanted) = (own.len(), dims.len());
+            let what = format!("the rank of input {input}");
+            return Err(
+                Error::mismatch(Kind::Shape, what, rank, format_args!("one for {wanted} axes")).into()
+            );
+        };
+        for (axis, &dim) in own.iter().enumerate() {
+            cx.not_apart(dims[start + axis], dim, "operands that do not broadcast")?;
+        }
+    }
+    Ok(dims)
 }
 
 pub(crate) fn qlinear(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -126,6 +159,8 @@ pub(crate) fn sign(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn clip(cx: &mut InferContext<'_, '_>) -> InferResult {
+    cx.one_element(1)?;
+    cx.one_element(2)?;
     let [low, high] = [1, 2].map(|input| cx.has(input).then(|| cx.integer(input)));
     each(cx, |symbols, dim| {
         // A bound that is given but not known leaves nothing known.
@@ -322,6 +357,7 @@ pub(crate) fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn trilu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    cx.one_element(1)?;
     match cx.dims(0)?.len() {
         0 | 1 => Err(InferError::shape("the input has no two axes")),
         _ => same(cx),

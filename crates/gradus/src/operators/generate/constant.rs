@@ -10,9 +10,10 @@ use bytes::Bytes;
 use gradus_core::graph::Content;
 use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
+use crate::attributes::Attributes;
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferContext, InferError, InferResult};
+use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::schema::Typed as _;
 
@@ -21,16 +22,23 @@ const MOST_READ: usize = 1 << 16;
 
 /// A large constant is not read.
 pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    if let Some(Content::Tensor(constant)) = cx.attributes.get("value")
+    let content = only_value(&cx.attributes)?;
+    if let Content::Tensor(constant) = content
         && constant.shape().len() > MOST_READ
     {
         let dims: Vec<_> = constant.shape().dims().iter().map(|&len| Dim::from(len)).collect();
         return Ok(vec![Fact::typed(constant.dtype(), dims)]);
     }
-    let given = VALUES.iter().find_map(|name| cx.attributes.get(name));
-    let tensor = given.map(tensor_of).transpose()?;
-    let tensor = tensor.ok_or_else(|| InferError::shape("no attribute gives a value"))?;
-    Ok(vec![Fact::Tensor(TensorFact::of(tensor))])
+    Ok(vec![Fact::Tensor(TensorFact::of(tensor_of(content)?))])
+}
+
+/// The one attribute that gives the value.
+fn only_value<'a>(attributes: &Attributes<'a>) -> Result<&'a Content> {
+    let given: Vec<_> = VALUES.iter().filter_map(|name| attributes.get(name)).collect();
+    match given[..] {
+        [content] => Ok(content),
+        _ => Err(Error::mismatch(Kind::Graph, "the number of attributes that give a value", given.len(), 1)),
+    }
 }
 
 /// The attributes that give a value.
@@ -74,17 +82,7 @@ pub(crate) struct ConstantOp {
 impl ConstantOp {
     /// Builds the operator of a node.
     pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-        let given = cx
-            .signature
-            .attributes
-            .iter()
-            .filter_map(|rule| cx.attributes.get(rule.name))
-            .collect::<Vec<_>>();
-        let [content] = given[..] else {
-            let message = format!("{} attributes give a value, but exactly one must", given.len());
-            return Err(Error::new(Kind::Graph, message));
-        };
-        let tensor = tensor_of(content)?;
+        let tensor = tensor_of(only_value(&cx.attributes)?)?;
         let value = Value::from(tensor.clone());
         if !cx.signature.outputs[0].types.admits(&value.value_type()) {
             let (dtype, since) = (tensor.dtype(), cx.signature.since);

@@ -77,6 +77,8 @@ pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len() + 1;
     let axis = cx.axis(cx.attributes.int_or("axis", -1)?, rank)?;
+    cx.one_element(1)?;
+    cx.elements_of(2, 2)?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
         // The depth may be a float.
@@ -205,7 +207,7 @@ pub(crate) fn tf_idf(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("dtype")?.or(cx.dtype(0));
-    Ok(vec![of(to, cx.dims(0)?)])
+    Ok(vec![of(to, cx.dims_of_rank(0, 2)?)])
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {

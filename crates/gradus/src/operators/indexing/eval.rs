@@ -1,7 +1,7 @@
 //! Evaluation of slices, gathers and scatters.
 
 use gradus_core::convert::{self, FromNumber, usize_of_i64};
-use gradus_core::{DType, Kind, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
@@ -177,13 +177,22 @@ pub(crate) fn scattered(
     }
 }
 
+/// Checks that the updates have the shape that the indices say.
+fn updates_of_shape(cx: &EvalContext<'_>, dims: &[usize]) -> Result<()> {
+    let (own, wanted) = (cx.tensor(2)?.shape(), Shape::new(dims)?);
+    if *own == wanted { Ok(()) } else { Err(Error::mismatch(Kind::Shape, cx.label(2), own, wanted)) }
+}
+
 pub(crate) fn scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let places = pointed(cx.tensor(0)?, cx.tensor(1)?, attributes.int("axis")?.unwrap_or(0))?;
+    let indices = cx.tensor(1)?;
+    let places = pointed(cx.tensor(0)?, indices, attributes.int("axis")?.unwrap_or(0))?;
+    updates_of_shape(cx, indices.shape().dims())?;
     scattered(attributes, cx, &places)
 }
 
 pub(crate) fn scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (starts, size, _) = blocks(cx, cx.tensor(0)?, cx.tensor(1)?, 0)?;
+    let (starts, size, dims) = blocks(cx, cx.tensor(0)?, cx.tensor(1)?, 0)?;
+    updates_of_shape(cx, &dims)?;
     let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
     scattered(attributes, cx, &places)
 }

@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use gradus_core::convert::usize_of_i64;
+use gradus_core::{Error, Kind};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
@@ -116,13 +117,24 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     const STEPS: usize = 4;
     let dims = cx.dims(0)?;
     let (starts, ends) = (cx.integers(1), cx.integers(2));
+    let given = [1, 2, AXES, STEPS].into_iter().filter(|&input| cx.has(input));
+    let mut counts = given.filter_map(|input| cx.len(input));
+    if let Some(count) = counts.next()
+        && let Some(other) = counts.find(|&other| other != count)
+    {
+        return Err(InferError::shape(format!("{other} bounds or steps are given for {count} axes")));
+    }
     let axes: Option<Vec<usize>> = match (cx.has(AXES), cx.known_integers(AXES)) {
         (true, Some(axes)) => Some(cx.axes(&axes, dims.len())?),
         (true, None) => None,
         (false, _) => {
             let count =
                 starts.as_ref().map(|starts| starts.len()).or_else(|| cx.len(1)).unwrap_or(dims.len());
-            Some((0..count.min(dims.len())).collect())
+            if count > dims.len() {
+                let rank = dims.len();
+                return Err(InferError::shape(format!("there are bounds for {count} axes, but rank {rank}")));
+            }
+            Some((0..count).collect())
         }
     };
     let Some(axes) = axes else {
@@ -131,11 +143,6 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, all);
     };
     let steps = if cx.has(STEPS) { cx.known_integers(STEPS) } else { Some(vec![1; axes.len()]) };
-    let counts = [starts.as_ref().map(|all| all.len()), ends.as_ref().map(|all| all.len())];
-    let mut counts = counts.into_iter().chain([steps.as_ref().map(Vec::len)]).flatten();
-    if let Some(count) = counts.find(|&count| count != axes.len()) {
-        return Err(InferError::shape(format!("{count} bounds or steps are given for {} axes", axes.len())));
-    }
     let mut all = dims.to_vec();
     let mut first = None;
     for (i, &axis) in axes.iter().enumerate() {
@@ -256,7 +263,7 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
             "has an unknown last extent, which decides the rank".into(),
         ));
     };
-    let Some(rest) = dims.get(batch + depth..) else {
+    let Some(rest) = dims.get(batch.saturating_add(depth)..).filter(|_| batch <= before.len()) else {
         let rank = dims.len();
         return Err(InferError::shape(format!(
             "indices of {depth} axes after {batch} do not fit rank {rank}"
@@ -278,8 +285,35 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     with_elements(cx, all, elements)
 }
 
+/// Elements of the data, some of which are replaced: the updates have the shape of the indices.
+pub(crate) fn scatter_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    if cx.has(1) {
+        let indices = cx.known_dims(1).unwrap_or_else(|| dims.clone());
+        cx.dims_of_known_rank(1, dims.len())?;
+        cx.same_shape(2, &indices)?;
+    }
+    Ok(vec![Fact::shaped(dims)])
+}
+
 pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
+    if let Some(indices) = cx.known_dims(1) {
+        let (depth, before) = indices
+            .split_last()
+            .ok_or_else(|| Error::mismatch(Kind::Shape, "the rank of input 1", 0, "at least 1"))?;
+        if let Some(depth) = depth.known().and_then(usize_of_i64) {
+            let rest = dims.get(depth..).ok_or_else(|| {
+                Error::mismatch(
+                    Kind::Shape,
+                    "the last dimension of input 1",
+                    depth,
+                    format_args!("at most {}", dims.len()),
+                )
+            })?;
+            cx.same_shape(2, &[before, rest].concat())?;
+        }
+    }
     let plain = cx.attributes.text("reduction")?.is_none_or(|reduction| reduction == "none");
     let put = |cx: &mut InferContext<'_, '_>| {
         let [Dim::Known(len)] = *dims else { return None };
@@ -319,10 +353,21 @@ pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.dims(1)?;
     match cx.known_dims(0) {
         Some(data) if data.len() != indices.len() => {
-            Err(InferError::shape("data and indices differ in rank"))
+            return Err(InferError::shape("data and indices differ in rank"));
         }
-        _ => Ok(vec![Fact::shaped(indices)]),
+        Some(data) => {
+            let axis = cx.axis(cx.attributes.int_or("axis", 0)?, data.len())?;
+            let empty = indices.contains(&Dim::ZERO);
+            let larger = |(at, (data, own)): (usize, (&Dim, &Dim))| {
+                at != axis && matches!((data, own), (Dim::Known(data), Dim::Known(own)) if own > data)
+            };
+            if !empty && data.iter().zip(indices.iter()).enumerate().any(larger) {
+                return Err(InferError::shape("the indices are larger than the data"));
+            }
+        }
+        None => {}
     }
+    Ok(vec![Fact::shaped(indices)])
 }
 
 pub(crate) fn crop_and_resize(_: &mut InferContext<'_, '_>) -> InferResult {

@@ -184,7 +184,7 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
             (0..count).map(|i| dims[axis].saturating_sub(i * chunk).min(chunk)).collect()
         }
     };
-    if sizes.iter().sum::<usize>() != dims[axis] {
+    if sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) != Some(dims[axis]) {
         let extent = dims[axis];
         return Err(wrong(Kind::Shape, format!("parts of {sizes:?} are not {extent} together")));
     }
@@ -232,8 +232,8 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     let mode = attributes.text("mode")?.unwrap_or("constant");
     let (mut extents, mut before) = (dims.to_vec(), vec![0; dims.len()]);
     for (i, &axis) in axes.iter().enumerate() {
-        let len = pads[i].checked_add(i64_of(dims[axis]));
-        let len = len.and_then(|len| len.checked_add(pads[i + axes.len()])).and_then(usize_of_i64);
+        let len = [pads[i], i64_of(dims[axis]), pads[i + axes.len()]].map(i128::from).iter().sum::<i128>();
+        let len = i64::try_from(len).ok().and_then(usize_of_i64);
         extents[axis] =
             len.ok_or_else(|| wrong(Kind::Shape, format!("pads leave axis {axis} without an extent")))?;
         before[axis] = pads[i];

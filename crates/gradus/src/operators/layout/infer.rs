@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use gradus_core::convert::usize_of_i64;
+use gradus_core::{Error, Kind};
 
 use crate::attributes::required;
 use crate::dim::{Bounds, Dim};
@@ -83,6 +84,8 @@ pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     // Version 1 repeats one axis.
     if cx.attributes.form().is(Older::OneAxis) {
+        cx.one_element(1)?;
+        cx.one_element(2)?;
         let axis = cx.known_integers(2).and_then(|axis| axis.first().copied());
         let (Some(times), Some(axis)) = (cx.integer(1), axis) else {
             let dims = cx.any_dims("the axis is not known before the run", dims.len());
@@ -106,6 +109,9 @@ pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// The first input with these dimensions, each axis so many times.
 pub(crate) fn repeated(cx: &mut InferContext<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> InferResult {
+    if let Some(times) = repeats.iter().filter_map(|times| times.known()).find(|&times| times < 0) {
+        return Err(Error::mismatch(Kind::Value, "a number of repeats", times, "at least 0").into());
+    }
     let all: Vec<_> = dims.iter().zip(repeats.iter()).map(|(&dim, &times)| cx.multiply(dim, times)).collect();
     let elements = match (cx.integers(0), repeats) {
         (Some(elements), [Dim::Known(times)]) => match usize_of_i64(*times) {
@@ -193,6 +199,7 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let whole = dims[axis];
     let count = cx.node.outputs.len();
     let sizes: Vec<Dim> = if cx.has(1) {
+        cx.integer_input(1)?;
         match cx.integers(1) {
             Some(sizes) => sizes.to_vec(),
             None => (0..count)
@@ -203,6 +210,13 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
         let parts = cx.attributes.int("num_outputs")?;
         even_parts(cx, whole, parts.and_then(usize_of_i64).unwrap_or(count).max(1), parts.is_none())?
     };
+    if let Some(size) = sizes.iter().filter_map(|size| size.known()).find(|&size| size < 0) {
+        return Err(Error::mismatch(Kind::Shape, "a size of a part", size, "at least 0").into());
+    }
+    let known = sizes.iter().map(|size| size.known());
+    if known.flatten().try_fold(0i64, i64::checked_add).is_none() {
+        return Err(InferError::shape("the sizes of the parts together are 2^63 or more"));
+    }
     if sizes.len() < count {
         return Err(InferError::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
     }
@@ -259,8 +273,10 @@ pub(crate) fn parts_of(
     for &size in sizes {
         let mut part = dims.to_vec();
         part[axis] = size;
-        let end =
-            start.zip(size.known().and_then(usize_of_i64)).map(|(start, len): (usize, usize)| start + len);
+        let len = size.known().and_then(usize_of_i64);
+        let end = start.zip(len).and_then(|(start, len): (usize, usize)| start.checked_add(len));
+        // Longer tensors have no elements that are known one by one.
+        let end = end.filter(|&end| end <= crate::fact::MOST_INTEGERS);
         let range = start.zip(end).filter(|_| dims.len() == 1);
         let elements = match range {
             Some((start, end)) => chosen(cx, |_| Some((start..end).collect())),
@@ -274,6 +290,7 @@ pub(crate) fn parts_of(
 
 pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
+    cx.one_element(2)?;
     let pads = cx.integers(1);
     let axes = if cx.has(3) {
         match cx.known_integers(3) {
@@ -283,14 +300,17 @@ pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     } else {
         Some((0..dims.len()).collect())
     };
+    let named = axes.as_ref().map(Vec::len).or_else(|| cx.len(3));
+    let count = pads.as_ref().map(|pads| pads.len()).or_else(|| cx.len(1));
+    if let (Some(pads), Some(axes)) = (count, named)
+        && pads != 2 * axes
+    {
+        return Err(InferError::shape(format!("there are {pads} pads for {axes} axes")));
+    }
     let (Some(pads), Some(axes)) = (pads, axes) else {
         let dims = cx.any_dims("the pads are not known before the run", dims.len());
         return like_first(cx, dims);
     };
-    if pads.len() != 2 * axes.len() {
-        let (count, axes) = (pads.len(), axes.len());
-        return Err(InferError::shape(format!("there are {count} pads for {axes} axes")));
-    }
     let (begins, ends) = pads.split_at(axes.len());
     padded(cx, &axes, begins, ends)
 }
@@ -304,6 +324,15 @@ pub(crate) fn padded(
 ) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
     for (&axis, (&begin, &end)) in axes.iter().zip(begins.iter().zip(ends)) {
+        if let [Some(size), Some(before), Some(after)] = [all[axis], begin, end].map(Dim::known) {
+            let len: i128 = [size, before, after].map(i128::from).iter().sum();
+            let Ok(len @ 0..) = i64::try_from(len) else {
+                let what = format!("axis {axis} with its pads");
+                return Err(Error::mismatch(Kind::Shape, what, len, "0 to 2^63 - 1").into());
+            };
+            all[axis] = Dim::Known(len);
+            continue;
+        }
         let both = cx.add(begin, end);
         all[axis] = cx.add(all[axis], both);
     }
@@ -393,6 +422,7 @@ pub(crate) fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]
 
 pub(crate) fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let given = cx.known_dims(0);
+    cx.integer_input(1)?;
     let Some(target) = cx.integers(1) else {
         let rank =
             cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;

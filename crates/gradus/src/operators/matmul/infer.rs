@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use gradus_core::DType;
+use gradus_core::{DType, Error, Kind};
 
 use crate::dim::Dim;
 use crate::fact::{Dims, Fact, TensorFact};
@@ -178,6 +178,14 @@ pub(crate) fn q_linear_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 1)?;
+    if let Some(added) = cx.known_dims(2) {
+        if added.len() > dims.len() {
+            return Err(Error::mismatch(Kind::Shape, "the rank of input 2", added.len(), "at most 2").into());
+        }
+        for (&own, &dim) in added.iter().rev().zip(dims.iter().rev()).filter(|(own, _)| **own != Dim::ONE) {
+            cx.not_apart(own, dim, "input 2 and the product")?;
+        }
+    }
     Ok(vec![Fact::shaped(dims)])
 }
 

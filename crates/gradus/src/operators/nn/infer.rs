@@ -11,6 +11,7 @@ use crate::normalize::Older;
 pub(crate) fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     // Without training, elements stay as they are. The signature says the mask's type.
+    cx.one_element(2)?;
     let older = cx.attributes.form().is(Older::Training);
     let training = cx.has(2) || (older && !cx.attributes.flag("is_test", false)?);
     let first = if training { Fact::shaped(dims.clone()) } else { cx.read_fact(0) };

@@ -99,6 +99,7 @@ pub(crate) fn arg(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    cx.one_element(1)?;
     let k = match cx.integer(1) {
         Some(k) => k,
         None => {

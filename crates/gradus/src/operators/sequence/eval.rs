@@ -68,7 +68,7 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         }
         false => Shape::from_i64(&cx.integers(1)?)?.dims().to_vec(),
     };
-    if sizes.iter().sum::<usize>() != whole {
+    if sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) != Some(whole) {
         return Err(wrong(format!("parts of {sizes:?} are not {whole} together")));
     }
     let mut start = 0;
@@ -126,7 +126,8 @@ pub(crate) fn get_element(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     }
 }
 
-pub(crate) fn sequence_empty(_: &Attributes<'_>, _: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+pub(crate) fn sequence_empty(attributes: &Attributes<'_>, _: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    attributes.dtype("dtype")?;
     Ok(vec![Value::Sequence(Vec::new())])
 }
 

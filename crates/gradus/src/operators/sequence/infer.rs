@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use gradus_core::DType;
 use gradus_core::convert::usize_of_i64;
+use gradus_core::{DType, Error, Kind};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
@@ -132,6 +132,9 @@ pub(crate) fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     let scalar = cx.known_dims(1).is_some_and(|dims| dims.is_empty());
     match (cx.integers(1), scalar) {
         (Some(sizes), false) => {
+            if let Some(size) = sizes.iter().filter_map(|size| size.known()).find(|&size| size < 0) {
+                return Err(Error::mismatch(Kind::Shape, "a size of a part", size, "at least 0").into());
+            }
             let items: Vec<_> = sizes.iter().map(|&size| part(Some(size))).collect();
             Ok(vec![sequence(cx, items, dtype)])
         }

@@ -512,9 +512,9 @@ pub(super) const ONNX: &[Row] = &[
         .build(control_flow::eval::Scan::build)
         .converts("TensorIterator", "a scan over no elements", control_flow::to_openvino::scan)
         .moves(),
-    onnx("Scatter").infer(elementwise::infer::same).eval(indexing::eval::scatter_elements),
+    onnx("Scatter").infer(indexing::infer::scatter_elements).eval(indexing::eval::scatter_elements),
     onnx("ScatterElements")
-        .infer(elementwise::infer::same)
+        .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
         .converts(
             "ScatterElementsUpdate",
