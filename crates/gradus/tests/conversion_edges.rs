@@ -477,7 +477,7 @@ fn what_is_left_open_is_said_and_nothing_else() {
 fn what_is_wrong_is_told_instead_of_what_is_not_known_for_it() {
     let one = One::of(OpenVino, "Squeeze", 1).inputs(&[counted(&[1, 3])]).constants(&[list(&[0, 0])]).known();
     let error = convert(&one.model().0).unwrap().model.to_onnx().unwrap_err().to_string();
-    assert_eq!(error, "node \"node\" (Squeeze): axis 0 is named twice");
+    assert_eq!(error, "node \"node\" (Squeeze): axes is [0, 0], expected each axis at most once");
 }
 
 #[test]

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Graph, Node, Origin, ValueId};
-use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
+use gradus_core::{DType, Number, Result, Tensor};
 use smallvec::SmallVec;
 
 use super::caveats;
 use super::report::{Exactness, Note, not_known};
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::{GraphWriter, NONE, NewValue};
-use crate::attributes::Attributes;
+use crate::attributes::{self, Attributes};
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::{Form, former_inputs};
+use crate::operators::errors;
 
 /// Writes what a node becomes; gives the values that are its outputs.
 pub(crate) type ConvertRule = fn(&mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>;
@@ -92,7 +93,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
     }
 
     fn id(&self, input: usize) -> Result<ValueId> {
-        let missing = || Error::new(Kind::Graph, format!("input {input} is missing"));
+        let missing = || errors::missing(format_args!("input {input}"));
         let index = self.attributes.form().index_of(input);
         index.and_then(|index| self.node.inputs.get(index).copied().flatten()).ok_or_else(missing)
     }
@@ -195,10 +196,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
     pub(crate) fn integer(&self, input: usize) -> Result<i64> {
         match self.integers(input)?[..] {
             [only] => Ok(only),
-            ref all => Err(Error::new(
-                Kind::Shape,
-                format!("input {input} has {} elements, but one is wanted", all.len()),
-            )),
+            ref all => Err(errors::count(&format!("elements of input {input}"), all.len(), 1)),
         }
     }
 
@@ -225,7 +223,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
                 let number = self.node.graph_number(graph).unwrap_or(0);
                 Ok((graph.clone(), graph, number))
             }
-            _ => Err(Error::new(Kind::Graph, format!("attribute \"{name}\" is missing, or no graph"))),
+            _ => Err(attributes::missing(name)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
 use crate::operator::{Call, Operator};
-use crate::operators::{self, Row};
+use crate::operators::{self, Row, errors, indices};
 
 /// Why a rule says nothing.
 #[derive(Debug)]
@@ -32,9 +33,9 @@ impl InferError {
         InferError::Unknown(None, why.into())
     }
 
-    /// The node cannot be right: shapes do not go together.
-    pub(crate) fn shape(message: impl Into<String>) -> InferError {
-        InferError::Invalid(Error::new(Kind::Shape, message))
+    /// A property of an input is not known: `has unknown rank`.
+    pub(crate) fn input(input: usize, why: &'static str) -> InferError {
+        InferError::Unknown(Some(input), why.into())
     }
 }
 
@@ -121,9 +122,9 @@ impl InferContext<'_, '_> {
     /// The dimensions of an input that the rule cannot do without.
     pub(crate) fn dims(&self, input: usize) -> Result<Dims, InferError> {
         if !self.has(input) {
-            return Err(InferError::Invalid(Error::new(Kind::Graph, format!("input {input} is missing"))));
+            return Err(errors::missing(format_args!("input {input}")).into());
         }
-        self.known_dims(input).ok_or_else(|| InferError::Unknown(Some(input), "has unknown rank".into()))
+        self.known_dims(input).ok_or(InferError::input(input, "has unknown rank"))
     }
 
     /// The dimensions of an input that must have that many.
@@ -132,8 +133,7 @@ impl InferContext<'_, '_> {
         if dims.len() == rank {
             return Ok(dims);
         }
-        let got = dims.len();
-        Err(InferError::shape(format!("input {input} has rank {got}, but rank {rank} is wanted")))
+        Err(errors::rank(format_args!("input {input}"), dims.len(), rank).into())
     }
 
     /// Checks that an input has one element, as far as its dimensions are known.
@@ -157,6 +157,11 @@ impl InferContext<'_, '_> {
             [] => Some(1),
             _ => None,
         }
+    }
+
+    /// The number of elements of an input that decides a rank.
+    pub(crate) fn needed_len(&self, input: usize) -> Result<usize, InferError> {
+        self.len(input).ok_or(InferError::input(input, "has an unknown number of elements"))
     }
 
     /// The elements of an input, as far as they are known.
@@ -234,23 +239,12 @@ impl<'m> InferContext<'_, 'm> {
 
     /// An axis counted from the first, of that many.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, InferError> {
-        let from_first = if axis < 0 { axis.saturating_add(i64_of(rank)) } else { axis };
-        let wrong =
-            || InferError::shape(format!("{}: axis {axis} is not one of {rank}", self.node.operator.name));
-        usize_of_i64(from_first).filter(|&axis| axis < rank).ok_or_else(wrong)
+        Ok(indices::axis(axis, rank)?)
     }
 
     /// Axes counted from the first, each once.
     pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, InferError> {
-        let mut found = Vec::with_capacity(axes.len());
-        for &axis in axes {
-            let axis = self.axis(axis, rank)?;
-            if found.contains(&axis) {
-                return Err(InferError::shape(format!("axis {axis} is named twice")));
-            }
-            found.push(axis);
-        }
-        Ok(found)
+        Ok(indices::axes(axes, rank)?)
     }
 }
 
@@ -338,7 +332,7 @@ impl InferContext<'_, '_> {
     }
 
     /// The dimension that two equal dimensions are, proved or assumed.
-    pub(crate) fn equal(&mut self, a: Dim, b: Dim, what: &str) -> Result<Dim, InferError> {
+    pub(crate) fn equal(&mut self, a: Dim, b: Dim, what: impl fmt::Display) -> Result<Dim, InferError> {
         if a == b {
             return Ok(a);
         }
@@ -351,14 +345,14 @@ impl InferContext<'_, '_> {
     }
 
     /// Refuses two that must be equal, and never are.
-    pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: &str) -> Result<(), InferError> {
+    pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: impl fmt::Display) -> Result<(), InferError> {
         let symbols = &mut self.pass.shared.symbols;
         let apart = symbols.subtract(a, b);
         if apart.is_none_or(|apart| !symbols.never_zero(apart)) {
             return Ok(());
         }
         let (a, b) = (symbols.print(a), symbols.print(b));
-        Err(InferError::shape(format!("{what}: {a} and {b} must be equal")))
+        Err(errors::shape(what, a, b).into())
     }
 
     /// The dimensions that several broadcast to.
@@ -387,7 +381,7 @@ impl InferContext<'_, '_> {
             && x != 1
             && y != 1
         {
-            return Err(InferError::shape(format!("extents {x} and {y} do not broadcast")));
+            return Err(errors::broadcast(x, y).into());
         }
         let symbols = &mut self.pass.shared.symbols;
         let result = symbols.broadcast(a, b);

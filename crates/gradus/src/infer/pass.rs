@@ -20,6 +20,7 @@ use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
 use crate::normalize::former_inputs;
 use crate::op::EvalContext;
 use crate::operator::Operator;
+use crate::operators::errors;
 use crate::operators::{Chance, Row};
 use crate::program::{Compiler, RunOptions, RunState};
 use crate::schema::{Arity, Signature};
@@ -355,9 +356,8 @@ impl<'m> Pass<'m> {
             let below = |dim: &Dim| self.shared.symbols.bounds(*dim).greatest().is_some_and(|most| most < 0);
             if let Some(axis) = dims.iter().position(below) {
                 let extent = self.shared.symbols.print(dims[axis]);
-                return Err(InferError::shape(format!(
-                    "axis {axis} of output {output} has {extent} elements"
-                )));
+                let what = format!("size of axis {axis} of output {output}");
+                return Err(errors::shape(what, extent, "at least 0").into());
             }
         }
         Ok(facts)
@@ -589,11 +589,11 @@ impl<'m> Pass<'m> {
         let Inner { graph, parameters, place, name, depends, how } = inner;
         let conditional = how == Visit::Perhaps;
         if self.depth >= self.limits.max_depth {
-            return Err(InferError::unknown("graphs and functions are nested too deep"));
+            return Err(InferError::unknown("graphs and functions are nested too deeply"));
         }
         self.shared.visited = self.shared.visited.saturating_add(graph.nodes().len() + 1);
         if self.shared.visited > MOST_VISITED {
-            return Err(InferError::unknown("graphs and functions run each other too often"));
+            return Err(InferError::unknown("inference budget exhausted (nested graphs and functions)"));
         }
         let path: Rc<str> =
             if around.path.is_empty() { name.into() } else { format!("{}/{name}", around.path).into() };

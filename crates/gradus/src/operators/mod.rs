@@ -8,6 +8,7 @@
 pub(crate) mod contrib;
 pub(crate) mod control_flow;
 pub(crate) mod elementwise;
+pub(crate) mod errors;
 pub(crate) mod generate;
 pub(crate) mod indexing;
 pub(crate) mod indices;
@@ -62,19 +63,14 @@ pub(crate) fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
     let Row { domain, name, .. } = row;
     let versions = row.signatures();
     let Some(version) = node.version else {
-        let message = format!(
-            "no operator set of domain \"{domain}\" is imported, so the version of {name} is not known"
-        );
+        let message =
+            format!("cannot tell the version of {name}: the import of domain \"{domain}\" is missing");
         return Err(Error::new(Kind::Graph, message));
     };
     in_set(versions, version).ok_or_else(|| {
-        let message = match versions.first() {
-            Some(first) => {
-                format!("operator {name} exists since operator set {}, but the set is {version}", first.since)
-            }
-            None => format!("operator {name} has no signature"),
-        };
-        Error::new(Kind::Graph, message)
+        let since = versions.first().map_or(1, |first| first.since);
+        let what = format_args!("cannot use {name}: operator set");
+        Error::mismatch(Kind::Graph, what, version, format_args!("at least {since}"))
     })
 }
 

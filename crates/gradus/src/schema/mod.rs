@@ -8,6 +8,7 @@ mod openvino;
 
 use std::fmt;
 
+use crate::operators::errors;
 use gradus_core::{DType, DTypeSet, Error, Kind, Result, Value};
 
 /// Types of values that a parameter admits.
@@ -308,7 +309,7 @@ impl Signature {
             let missing =
                 inputs.iter().skip(index).take(least).filter(|input| input.is_some()).count() < least;
             if missing && param.arity != Arity::Optional {
-                return Err(Error::new(Kind::Graph, format!("{} is missing", self.input_label(index))));
+                return Err(errors::missing(self.input_label(index)));
             }
         }
         for (index, value) in inputs.iter().enumerate() {
@@ -339,10 +340,8 @@ impl Signature {
         let open = self.inputs.last().is_some_and(|last| matches!(last.arity, Arity::Many { .. }));
         if count > self.inputs.len() && !open {
             let most = self.inputs.len();
-            return Err(Error::new(
-                Kind::Graph,
-                format!("there are {count} inputs, but the operator takes at most {most}"),
-            ));
+            let wanted = format_args!("at most {most}");
+            return Err(Error::mismatch(Kind::Graph, "number of inputs", count, wanted));
         }
         Ok(())
     }
@@ -427,7 +426,7 @@ mod tests {
         );
         assert_eq!(message(&[Some(&int), Some(&int)]), "input 2 \"delta\" is missing");
         assert_eq!(message(&[Some(&int), None, Some(&int)]), "input 1 \"limit\" is missing");
-        assert_eq!(message(&[Some(&int); 4]), "there are 4 inputs, but the operator takes at most 3");
+        assert_eq!(message(&[Some(&int); 4]), "number of inputs is 4, expected at most 3");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::operators::{self, Row};
 use crate::program::{Compiler, GraphProgram, RunOptions};
 
@@ -93,7 +94,7 @@ impl Lowering<'_> {
 
     /// An input.
     pub(crate) fn input(&self, index: usize) -> Result<LoweredValue> {
-        let missing = || Error::new(Kind::Graph, format!("input {index} is missing"));
+        let missing = || errors::missing(format_args!("input {index}"));
         self.has(index).then_some(LoweredValue(index)).ok_or_else(missing)
     }
 
@@ -197,8 +198,7 @@ impl Lowering<'_> {
 
     /// A value in another element type.
     pub(crate) fn cast(&mut self, value: LoweredValue, to: DType) -> Result<LoweredValue> {
-        let number =
-            number_of(to).ok_or_else(|| Error::new(Kind::Type, format!("{to} is not a type of ONNX")))?;
+        let number = number_of(to).ok_or_else(|| errors::dtype(to, "a type of ONNX"))?;
         self.apply("Cast", &[value], &[("to", Content::Int(number))])
     }
 
@@ -233,11 +233,8 @@ pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Resu
     };
     let outputs = lower(&mut lowering)?;
     if outputs.len() < node.outputs.len() {
-        let (count, wanted) = (outputs.len(), node.outputs.len());
-        return Err(Error::new(
-            Kind::Graph,
-            format!("the node names {wanted} outputs, but the operator has {count}"),
-        ));
+        let wanted = format_args!("at most {}", outputs.len());
+        return Err(Error::mismatch(Kind::Graph, "number of outputs", node.outputs.len(), wanted));
     }
     for &output in outputs.iter().take(node.outputs.len()) {
         lowering.builder.output(&key(output));

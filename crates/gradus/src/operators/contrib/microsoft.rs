@@ -9,6 +9,7 @@ use gradus_core::DType;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 use crate::operators::nn::infer::of;
 
 /// The first input's dimensions; statistics of all but the last axis; and the sum with the skipped
@@ -73,7 +74,7 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Ok(vec![of(dtype, [batch, len, hidden]), present.clone(), present]);
     }
     let [batch, len, width] = *query else {
-        return Err(InferError::shape("the query must have rank 3 or 5"));
+        return Err(errors::rank("the query", query.len(), "3 or 5").into());
     };
     let (size_k, kv_len, hidden) = match (cx.known_dims(1).as_deref(), cx.known_dims(2).as_deref()) {
         (Some([_, _, kv_len, size]), Some([_, _, _, size_v])) => {
@@ -87,7 +88,7 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
     let size_v = cx.floor_divide(hidden, heads);
     let total = match (cx.has(6), cx.known_dims(6).as_deref()) {
         (true, Some([_, _, past, _])) => cx.add(*past, kv_len),
-        (true, _) => cx.unknown("the extent of the past is not known", Bounds::EXTENT),
+        (true, _) => cx.unknown("the length of the past is not known", Bounds::EXTENT),
         (false, _) => kv_len,
     };
     Ok(vec![

@@ -6,6 +6,7 @@ use gradus_core::graph::Content;
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 use crate::operators::nn::infer::of;
 
 /// How many entries an attribute's list has, if it has any.
@@ -31,7 +32,7 @@ pub(crate) fn extract(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, chosen) = (cx.dims(0)?, cx.dims(1)?);
     let chosen = cx.product(&chosen);
     let all = match &*dims {
-        [] => return Err(InferError::shape("a scalar has no features")),
+        [] => return Err(errors::rank("input 0", 0, "at least 1").into()),
         [_] => vec![Dim::ONE, chosen],
         [before @ .., _] => before.iter().copied().chain([chosen]).collect(),
     };
@@ -145,5 +146,5 @@ pub(crate) fn svm_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn zip_map(_: &mut InferContext<'_, '_>) -> InferResult {
-    Err(InferError::unknown("maps are not modelled"))
+    Err(InferError::unknown("maps are not supported"))
 }

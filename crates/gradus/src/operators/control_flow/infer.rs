@@ -22,6 +22,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult, Visit};
 use crate::normalize::Older;
+use crate::operators::errors;
 
 /// Most runs of a loop that is unrolled.
 const MOST_RUNS: i64 = 256;
@@ -81,7 +82,7 @@ pub(crate) fn all_runs(
         let next = carried.iter().map(|&output| outputs.get(output).cloned()).collect::<Option<Vec<_>>>();
         let next = next.ok_or_else(|| {
             let (count, wanted) = (outputs.len(), carried.iter().max().map_or(0, |most| most + 1));
-            InferError::shape(format!("the body gives {count} values, but {wanted} are wanted"))
+            errors::count("outputs of the body", count, format_args!("at least {wanted}"))
         })?;
         let mut changed = false;
         for (fact, next) in every.iter_mut().zip(&next) {
@@ -95,7 +96,7 @@ pub(crate) fn all_runs(
             return Ok(Runs { carried, outputs });
         }
     }
-    Err(InferError::unknown("what the body changes is not settled"))
+    Err(InferError::unknown("loop-carried shapes did not reach a fixed point"))
 }
 
 /// The facts about a carried value before and after an iteration; symbols from the mark on are this
@@ -357,9 +358,8 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     let batched = cx.attributes.form().is(Older::Batch);
     let skipped = usize::from(batched);
     let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
-    let carried = (cx.count().saturating_sub(skipped)).checked_sub(scanned);
-    let carried =
-        carried.ok_or_else(|| InferError::shape(format!("there are fewer than {scanned} inputs to scan")))?;
+    let given = cx.count().saturating_sub(skipped);
+    let carried = given.checked_sub(scanned).ok_or_else(|| errors::scanned(given, scanned))?;
     let axis_of = |cx: &InferContext<'_, '_>, name: &str, index: usize| -> Result<i64, InferError> {
         Ok(cx.attributes.ints(name)?.and_then(|axes| axes.get(index).copied()).unwrap_or(0))
     };
@@ -372,7 +372,7 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
         let fact = cx.read_fact(input + skipped);
         let Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. }) = &fact else {
             if input >= carried {
-                return Err(InferError::Unknown(Some(input + skipped), "has unknown rank".into()));
+                return Err(InferError::input(input + skipped, "has unknown rank"));
             }
             first.push(fact.without_elements());
             continue;
@@ -389,7 +389,7 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
         let axis = cx.axis(axis_of(cx, "scan_input_axes", input - carried)?, left.len())?;
         let len = left.remove(axis);
         runs = Some(match runs {
-            Some(before) => cx.equal(before, len, "the scanned axes")?,
+            Some(before) => cx.equal(before, len, errors::SCANNED)?,
             None => len,
         });
         tail.push(Fact::Tensor(TensorFact::new(*dtype, Some(left.into()))));
@@ -421,7 +421,7 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn sequence_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Fact::Sequence(list) = cx.fact(0).clone() else {
-        return Err(InferError::Unknown(Some(0), "is a list of which nothing is known".into()));
+        return Err(InferError::input(0, "is an unknown sequence"));
     };
     let mark = small_u32(cx.symbols().symbols().len());
     let inputs: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();

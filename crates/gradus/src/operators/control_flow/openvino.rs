@@ -10,13 +10,15 @@ use std::sync::Arc;
 
 use gradus_core::convert::{self, i64_of, small_u32, usize_of_i64};
 use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Standard, Type};
-use gradus_core::{DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
+use gradus_core::{DType, Number, Result as Computed, Shape, Tensor, Value};
 
+use crate::attributes::missing;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{self, InferContext, InferError, InferResult, Visit};
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::control_flow::infer::{all_runs, last, outside};
+use crate::operators::errors;
 use crate::operators::layout::eval::joined as put_together;
 use crate::operators::{indices, output};
 use crate::program::GraphProgram;
@@ -294,7 +296,7 @@ impl CompiledBody {
     fn of(cx: &BuildContext<'_>, body: &str, map: &str) -> Computed<CompiledBody> {
         let (graph, program) = cx.program(body)?;
         let Some(Content::Ports(ports)) = cx.attributes.get(map) else {
-            return Err(Error::new(Kind::Graph, format!("attribute \"{map}\" is missing")));
+            return Err(missing(map));
         };
         Ok(CompiledBody { program, graph, ports: ports.clone() })
     }
@@ -310,10 +312,7 @@ impl CompiledBody {
 
     fn run(&self, inputs: Vec<Option<Value>>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
         if let Some(missing) = inputs.iter().position(Option::is_none) {
-            return Err(Error::new(
-                Kind::Graph,
-                format!("nothing is connected to input {missing} of the body"),
-            ));
+            return Err(errors::missing(format_args!("input {missing} of the body")));
         }
         cx.run.step()?;
         self.program.run(inputs, cx.frame, cx.run)
@@ -350,7 +349,7 @@ fn outputs(count: usize, given: impl Iterator<Item = (usize, Value)>) -> Compute
     for (output, value) in given {
         outputs[output] = Some(value);
     }
-    let missing = |i: usize| Error::new(Kind::Graph, format!("the body gives nothing for output {i}"));
+    let missing = |i: usize| errors::missing(format_args!("output {i} of the body"));
     outputs.into_iter().enumerate().map(|(i, value)| value.ok_or_else(|| missing(i))).collect()
 }
 
@@ -402,10 +401,7 @@ impl Repeat {
             infer::outputs_of_body(Standard::OpenVino, &self.body.graph, facts.collect(), |_| Fact::Unknown);
         let fact = inferred.get(port.inner).and_then(Fact::as_tensor).cloned().unwrap_or_default();
         let (Some(dtype), Some(dims)) = (fact.dtype, fact.dims) else {
-            return Err(Error::new(
-                Kind::Unsupported,
-                "no runs do not tell the shape of what they would give",
-            ));
+            return Err(errors::no_iterations());
         };
         let mut dims: Vec<_> =
             dims.iter().map(|dim| dim.known().and_then(usize_of_i64).unwrap_or(0)).collect();
@@ -424,7 +420,8 @@ impl Repeat {
         };
         let value = results.get(port.inner).cloned().or_else(carried);
         value.ok_or_else(|| {
-            Error::new(Kind::Value, format!("without a run, there is no output {}", port.outer))
+            let what = format_args!("cannot compute output {}: number of iterations", port.outer);
+            errors::value(what, 0, "at least 1")
         })
     }
 }
@@ -447,10 +444,8 @@ fn parts(extent: usize, slices: &Slices) -> Computed<Vec<Vec<usize>>> {
     let covered = start.abs_diff(end).saturating_add(1);
     let count = covered / slices.part_size.unsigned_abs();
     let outside = || {
-        Error::new(
-            Kind::Shape,
-            format!("slices from {start} to {end} are not within an axis of {extent} elements"),
-        )
+        let got = format!("{start} to {end}");
+        errors::shape("range of the slices", got, format_args!("a range within size {extent}"))
     };
     let count = usize::try_from(count).ok().filter(|&count| count <= extent).ok_or_else(outside)?;
     let each = (0..i64_of(count)).map(|part| {
@@ -483,8 +478,7 @@ impl Op for Repeat {
         while goes_on && most.is_none_or(|most| run < most) {
             for Sliced { input, tensor, axis, parts } in &sliced {
                 let part = usize_of_i64(run).and_then(|run| parts.get(run));
-                let part =
-                    part.ok_or_else(|| Error::new(Kind::Shape, format!("there is no slice for run {run}")))?;
+                let part = part.ok_or_else(|| errors::count("iterations", run + 1, parts.len()))?;
                 let mut indices = indices::all(tensor.shape().dims());
                 indices[*axis].clone_from(part);
                 inputs[*input] = Some(output::chosen(cx, tensor, &indices)?.into());
@@ -492,8 +486,10 @@ impl Op for Repeat {
             if let Some(input) = ports.iteration {
                 inputs[input] = Some(self.number(input, run)?);
             }
-            results =
-                self.body.run(inputs.clone(), cx).map_err(|error| error.in_node(format!("run {run}")))?;
+            results = self
+                .body
+                .run(inputs.clone(), cx)
+                .map_err(|error| error.in_node(format!("iteration {run}")))?;
             if let Some(output) = ports.condition {
                 goes_on = !results[output].tensor()?.only_number()?.is_zero();
             }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Type};
-use gradus_core::{DType, Error, Kind, Result, Tensor};
+use gradus_core::{DType, Result, Tensor};
 
+use crate::attributes::missing;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::scope::SourceGraph;
@@ -36,7 +37,7 @@ impl<'m> OnnxBody<'m> {
     fn new(cx: &mut ConvertContext<'_, 'm>, body: &str, map: &str) -> Result<OnnxBody<'m>> {
         let (_, graph, number) = cx.graph(body)?;
         let Some(Content::Ports(ports)) = cx.node.attribute(map) else {
-            return Err(Error::new(Kind::Graph, format!("attribute \"{map}\" is missing")));
+            return Err(missing(map));
         };
         let scope = cx.scope.inner(cx.conversion, graph, cx.node, cx.index, number);
         let target = GraphWriter::new(cx.target.standard, cx.target.opset);

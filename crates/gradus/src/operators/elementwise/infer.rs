@@ -14,6 +14,7 @@ use crate::dim::{Bounds, Dim, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::elementwise::symbolic::{combined, compare, exact, fractions, progression};
+use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::operation::Operation;
 
@@ -42,7 +43,7 @@ pub(crate) fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
         dims = rest.iter().copied().chain([half]).collect();
     }
     if cx.operator == "Rfft" {
-        return Err(InferError::unknown("the shape is not modelled"));
+        return Err(InferError::unknown("shape inference does not support the operator"));
     }
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
 }
@@ -167,7 +168,7 @@ pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferRes
     if dims.is_none() {
         return match to {
             Some(to) => Ok(vec![Fact::tensor_type(Some(to))]),
-            None => Err(InferError::Unknown(Some(0), "has unknown rank".into())),
+            None => Err(InferError::input(0, "has unknown rank")),
         };
     }
     let from = cx.dtype(0);
@@ -243,7 +244,10 @@ fn aligned(cx: &mut InferContext<'_, '_>, inputs: &[usize], result: &[Dim]) -> O
 /// The operation that the row names.
 pub(crate) fn binary(cx: &mut InferContext<'_, '_>) -> InferResult {
     let operation = cx.row.and_then(|row| row.operation);
-    binary_of(cx, operation.ok_or_else(|| InferError::unknown("the operation is not modelled"))?)
+    binary_of(
+        cx,
+        operation.ok_or_else(|| InferError::unknown("shape inference does not support the operator"))?,
+    )
 }
 
 pub(crate) fn modulo(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -288,9 +292,7 @@ fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[
             Some(result) if logical || cx.fits(result, dtype) => result,
             // Known elements are evaluated, with the wrap of their type.
             _ if known => return None,
-            _ if logical => {
-                cx.data("a comparison that the extents decide", Bounds::between(Some(0), Some(1)))
-            }
+            _ if logical => cx.data("a comparison of dimensions", Bounds::between(Some(0), Some(1))),
             _ => cx.data("an element that has no canonical form", Bounds::ANY),
         };
         results.push(result);
@@ -323,7 +325,7 @@ pub(crate) fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn trilu(cx: &mut InferContext<'_, '_>) -> InferResult {
     match cx.dims(0)?.len() {
-        0 | 1 => Err(InferError::shape("the input has no two axes")),
+        rank @ 0..2 => Err(errors::rank("input 0", rank, "at least 2").into()),
         _ => same(cx),
     }
 }

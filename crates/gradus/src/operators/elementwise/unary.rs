@@ -15,10 +15,11 @@ use gradus_core::convert::{self, FromNumber};
 use gradus_core::element::Bool;
 use gradus_core::float::{Format, Overflow};
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
+use gradus_core::{DType, Number, Result, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 
 /// An operator that maps each element on its own.
 #[derive(Debug)]
@@ -114,7 +115,7 @@ pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
     };
     let (low, high) = (bound(1)?, bound(2)?);
     let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high),
-        dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))));
+        dtype => Err(errors::dtype(dtype, "a real numeric type")));
     Ok(vec![result?.into()])
 }
 
@@ -133,7 +134,7 @@ impl Unary {
             Tensor::from_vec(tensor.shape().clone(), elements)
         }
         dispatch!(tensor.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(tensor, self.map),
-            dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))))
+            dtype => Err(errors::dtype(dtype, "bool or a real numeric type")))
     }
 }
 

@@ -12,8 +12,9 @@ use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferContext, InferError, InferResult};
+use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::schema::Typed as _;
 
 /// Most elements that are read before a run: shapes and scalars are small.
@@ -29,7 +30,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let given = VALUES.iter().find_map(|name| cx.attributes.get(name));
     let tensor = given.map(tensor_of).transpose()?;
-    let tensor = tensor.ok_or_else(|| InferError::shape("no attribute gives a value"))?;
+    let tensor = tensor.ok_or_else(|| one_value(0))?;
     Ok(vec![Fact::Tensor(TensorFact::of(tensor))])
 }
 
@@ -58,10 +59,7 @@ fn tensor_of(content: &Content) -> Result<Tensor> {
             Tensor::from_text(Shape::vector(all.len()), all.iter().map(text).collect::<Result<_>>()?)?
         }
         other => {
-            return Err(Error::new(
-                Kind::Type,
-                format!("the value is {}, but a tensor is wanted", other.sort()),
-            ));
+            return Err(Error::mismatch(Kind::Type, "value", other.sort(), "a tensor"));
         }
     })
 }
@@ -81,17 +79,13 @@ impl ConstantOp {
             .filter_map(|rule| cx.attributes.get(rule.name))
             .collect::<Vec<_>>();
         let [content] = given[..] else {
-            let message = format!("{} attributes give a value, but exactly one must", given.len());
-            return Err(Error::new(Kind::Graph, message));
+            return Err(one_value(given.len()));
         };
         let tensor = tensor_of(content)?;
         let value = Value::from(tensor.clone());
         if !cx.signature.outputs[0].types.admits(&value.value_type()) {
-            let (dtype, since) = (tensor.dtype(), cx.signature.since);
-            return Err(Error::new(
-                Kind::Type,
-                format!("the value is {dtype}, which Constant-{since} does not give"),
-            ));
+            let wanted = format!("an output type of Constant-{}", cx.signature.since);
+            return Err(errors::dtype(tensor.dtype(), &wanted));
         }
         Ok(Box::new(ConstantOp { tensor }))
     }
@@ -99,7 +93,11 @@ impl ConstantOp {
 
 fn text(bytes: &Bytes) -> Result<Box<str>> {
     let text = std::str::from_utf8(bytes);
-    text.map(Into::into).map_err(|_| Error::new(Kind::Syntax, "the value is text, but not UTF-8"))
+    text.map(Into::into).map_err(|_| Error::mismatch(Kind::Syntax, "value", "a string of bytes", "UTF-8"))
+}
+
+fn one_value(got: usize) -> Error {
+    Error::mismatch(Kind::Graph, "number of attributes that give a value", got, 1)
 }
 
 impl Op for ConstantOp {

@@ -16,7 +16,8 @@ use gradus_core::{DType, Number};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact, known_shape};
-use crate::infer::{InferContext, InferError, InferResult};
+use crate::infer::{InferContext, InferResult};
+use crate::operators::errors;
 use crate::operators::nn::infer::of;
 
 /// Random elements in the shape of the first input, of the element type that the attribute names
@@ -33,14 +34,13 @@ pub(crate) fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let dtype = value.as_ref().map_or(DType::F32, gradus_core::Tensor::dtype);
     let Some(shape) = cx.integers(0) else {
-        let rank =
-            cx.len(0).ok_or(InferError::Unknown(Some(0), "has an unknown number of elements".into()))?;
+        let rank = cx.needed_len(0)?;
         let dims = cx.any_dims("the shape is not known before the run", rank);
         return Ok(vec![Fact::typed(dtype, dims)]);
     };
     for (axis, dim) in shape.iter().enumerate() {
-        if let Dim::Known(extent @ ..0) = dim {
-            return Err(InferError::shape(format!("element {axis} of the shape is {extent}")));
+        if let Dim::Known(size @ ..0) = dim {
+            return Err(errors::element(axis, *size, "at least 0").into());
         }
     }
     let whole = dtype.is_integer() || dtype == DType::Bool;
@@ -131,7 +131,7 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();
     if rank < 2 {
-        return Err(InferError::shape("the input has no axis for the real and the imaginary part"));
+        return Err(errors::rank("input 0", rank, "at least 2").into());
     }
     let (one_sided, inverse) =
         (cx.attributes.flag("onesided", false)?, cx.attributes.flag("inverse", false)?);
@@ -162,7 +162,9 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let [batch, signal, ..] = *dims else { return Err(InferError::shape("the signal has no batch")) };
+    let [batch, signal, ..] = *dims else {
+        return Err(errors::rank("the signal", dims.len(), "at least 2").into());
+    };
     let step = cx.integer(1);
     let frame = match (cx.has(3), cx.integer(3), cx.has(2)) {
         (true, Some(len), _) => Some(len),

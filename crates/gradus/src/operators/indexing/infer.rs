@@ -16,6 +16,7 @@ use gradus_core::convert::usize_of_i64;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 use crate::operators::indices;
 
 /// A tensor of the first input's element type.
@@ -134,7 +135,7 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     let counts = [starts.as_ref().map(|all| all.len()), ends.as_ref().map(|all| all.len())];
     let mut counts = counts.into_iter().chain([steps.as_ref().map(Vec::len)]).flatten();
     if let Some(count) = counts.find(|&count| count != axes.len()) {
-        return Err(InferError::shape(format!("{count} bounds or steps are given for {} axes", axes.len())));
+        return Err(errors::count("starts, ends or steps", count, axes.len()).into());
     }
     let mut all = dims.to_vec();
     let mut first = None;
@@ -142,7 +143,7 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
         let bound = |all: &Option<Dims>| all.as_ref().and_then(|all| all.get(i).copied());
         let step = steps.as_ref().and_then(|steps| steps.get(i).copied()).filter(|&step| step != i64::MIN);
         if step == Some(0) {
-            return Err(InferError::shape("a step is 0"));
+            return Err(errors::zero_step().into());
         }
         let cut = match (bound(&starts), bound(&ends), step) {
             (Some(start), Some(end), Some(step)) => cut(cx, dims[axis], start, end, step),
@@ -154,7 +155,7 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
             Some(cut) => (cut.len, cut.start),
             None if determined && step.is_some() && starts.is_some() && ends.is_some() => {
                 let bounds = Bounds::between(Some(0), cx.symbols().bounds(dims[axis]).greatest());
-                (cx.unknown("whether a bound of the slice counts from the end is not known", bounds), None)
+                (cx.unknown("the sign of a slice bound is not known", bounds), None)
             }
             None => (shorter(cx, dims[axis], "the bounds are not known before the run"), None),
         };
@@ -208,9 +209,7 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     if batch > axis || batch > indices.len() {
-        return Err(InferError::shape(format!(
-            "the batch has {batch} axes, but the indices choose along axis {axis}"
-        )));
+        return Err(errors::batch(batch, axis, indices.len()).into());
     }
     let chosen_dims = indices[batch..].iter();
     let all: Vec<_> = dims[..axis].iter().chain(chosen_dims).chain(&dims[axis + 1..]).copied().collect();
@@ -248,19 +247,13 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
     let Some((last, before)) = indices.split_last() else {
-        return Err(InferError::shape("the indices are a scalar"));
+        return Err(errors::rank("the indices", 0, "at least 1").into());
     };
     let Some(depth) = last.known().and_then(usize_of_i64) else {
-        return Err(InferError::Unknown(
-            Some(1),
-            "has an unknown last extent, which decides the rank".into(),
-        ));
+        return Err(InferError::input(1, "has an unknown last dimension, which decides the rank"));
     };
     let Some(rest) = dims.get(batch + depth..) else {
-        let rank = dims.len();
-        return Err(InferError::shape(format!(
-            "indices of {depth} axes after {batch} do not fit rank {rank}"
-        )));
+        return Err(errors::tuples(batch, depth, dims.len()).into());
     };
     let all: Vec<_> = before.iter().chain(rest).copied().collect();
     let mut elements = Elements::Unknown;
@@ -319,12 +312,12 @@ pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.dims(1)?;
     match cx.known_dims(0) {
         Some(data) if data.len() != indices.len() => {
-            Err(InferError::shape("data and indices differ in rank"))
+            Err(errors::rank("the indices", indices.len(), data.len()).into())
         }
         _ => Ok(vec![Fact::shaped(indices)]),
     }
 }
 
 pub(crate) fn crop_and_resize(_: &mut InferContext<'_, '_>) -> InferResult {
-    Err(InferError::unknown("the shape is not modelled"))
+    Err(InferError::unknown("shape inference does not support the operator"))
 }

@@ -16,6 +16,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
+use crate::operators::errors;
 use crate::operators::indexing::infer::{chosen, like_first, with_elements};
 use crate::operators::indices;
 
@@ -30,10 +31,7 @@ pub(crate) fn turned(cx: &mut InferContext<'_, '_>, perm: Option<&[i64]>) -> Inf
     let perm = match perm {
         Some(perm) if perm.len() == dims.len() => cx.axes(perm, dims.len())?,
         Some(perm) => {
-            let (count, rank) = (perm.len(), dims.len());
-            return Err(InferError::shape(format!(
-                "{count} axes are put in order, but the input has {rank}"
-            )));
+            return Err(errors::count("axes in the permutation", perm.len(), dims.len()).into());
         }
         None => (0..dims.len()).rev().collect(),
     };
@@ -49,8 +47,7 @@ pub(crate) fn turned(cx: &mut InferContext<'_, '_>, perm: Option<&[i64]>) -> Inf
 pub(crate) fn expand(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(target) = cx.integers(1) else {
-        let len =
-            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let len = cx.needed_len(1)?;
         let rank = len.max(dims.len());
         let all: Vec<_> = (0..rank)
             .map(|axis| match (axis + dims.len()).checked_sub(rank).map(|axis| dims[axis]) {
@@ -98,8 +95,7 @@ pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, dims);
     };
     if repeats.len() != dims.len() {
-        let (count, rank) = (repeats.len(), dims.len());
-        return Err(InferError::shape(format!("there are {count} repeats, but the input has rank {rank}")));
+        return Err(errors::count("repeats", repeats.len(), dims.len()).into());
     }
     repeated(cx, &dims, &repeats)
 }
@@ -139,7 +135,7 @@ pub(crate) fn qlinear_concat(cx: &mut InferContext<'_, '_>) -> InferResult {
 fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferResult {
     let known = inputs.iter().find_map(|&input| cx.known_dims(input));
     let first = inputs.first().copied().unwrap_or(0);
-    let Some(known) = known else { return Err(InferError::Unknown(Some(first), "has unknown rank".into())) };
+    let known = known.ok_or(InferError::input(first, "has unknown rank"))?;
     let rank = known.len();
     let axis = cx.axis(axis, rank)?;
     let mut dims: Vec<Option<Dim>> = vec![None; rank];
@@ -150,17 +146,14 @@ fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferRe
             continue;
         };
         if own.len() != rank {
-            let got = own.len();
-            return Err(InferError::shape(format!(
-                "input {input} has rank {got}, but another has rank {rank}"
-            )));
+            return Err(errors::rank("a tensor to concatenate", own.len(), rank).into());
         }
         for (at, &dim) in own.iter().enumerate() {
             if at == axis {
                 total = total.map(|total| cx.add(total, dim));
             } else {
                 dims[at] = Some(match dims[at] {
-                    Some(before) => cx.equal(before, dim, "an axis beside the one of the concatenation")?,
+                    Some(before) => cx.equal(before, dim, errors::beside(at))?,
                     None => dim,
                 });
             }
@@ -204,12 +197,12 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
         even_parts(cx, whole, parts.and_then(usize_of_i64).unwrap_or(count).max(1), parts.is_none())?
     };
     if sizes.len() < count {
-        return Err(InferError::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
+        return Err(errors::count("split sizes", sizes.len(), format_args!("at least {count}")).into());
     }
     if cx.has(1) {
         let total = cx.symbols().total(sizes.iter().copied());
         let total = cx.or_fresh(total);
-        cx.equal(total, whole, "the parts of an axis together")?;
+        cx.equal(total, whole, errors::SPLIT_SIZES)?;
     }
     parts_of(cx, &dims, axis, &sizes[..count])
 }
@@ -227,7 +220,7 @@ fn even_parts(
     let chunk = if even { cx.floor_divide(whole, Dim::from(parts)) } else { chunk };
     if !even && must_divide {
         let equal = cx.multiply(chunk, Dim::from(parts));
-        cx.equal(equal, whole, "an axis that is split evenly")?;
+        cx.equal(equal, whole, errors::SPLIT_SIZES)?;
     }
     let size = |part: usize| {
         // Short axes leave nothing for the last parts.
@@ -252,7 +245,7 @@ pub(crate) fn parts_of(
     if let Some((part, size)) =
         sizes.iter().enumerate().find_map(|(part, size)| Some((part, size.known().filter(|&size| size < 0)?)))
     {
-        return Err(InferError::shape(format!("part {part} has {size} elements")));
+        return Err(errors::shape(format_args!("split size {part}"), size, "at least 0").into());
     }
     let mut start = Some(0);
     let mut facts = Vec::with_capacity(sizes.len());
@@ -288,8 +281,7 @@ pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, dims);
     };
     if pads.len() != 2 * axes.len() {
-        let (count, axes) = (pads.len(), axes.len());
-        return Err(InferError::shape(format!("there are {count} pads for {axes} axes")));
+        return Err(errors::count("pads", pads.len(), 2 * axes.len()).into());
     }
     let (begins, ends) = pads.split_at(axes.len());
     padded(cx, &axes, begins, ends)
@@ -328,10 +320,8 @@ pub(crate) fn center_crop_pad(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 fn block(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
-    match cx.attributes.int("blocksize")? {
-        Some(size) if size > 0 => Ok(Dim::Known(size)),
-        _ => Err(InferError::shape("attribute \"blocksize\" is missing or not above 0")),
-    }
+    let size = required("blocksize", cx.attributes.int("blocksize")?)?;
+    Ok(Dim::Known(errors::at_least_1("blocksize", size)?))
 }
 
 pub(crate) fn depth_to_space(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -386,7 +376,7 @@ pub(crate) fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]
     }
     let (above, below) = (cx.product(&left), cx.product(&below));
     if below == Dim::ZERO {
-        return Err(InferError::shape("-1 stands beside an extent of 0"));
+        return Err(errors::open_axis(0, "at least 1").into());
     }
     Ok(cx.floor_divide(above, below))
 }
@@ -394,8 +384,7 @@ pub(crate) fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]
 pub(crate) fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let given = cx.known_dims(0);
     let Some(target) = cx.integers(1) else {
-        let rank =
-            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let rank = cx.needed_len(1)?;
         let dims = match (&given, rank) {
             (Some(given), 1) => vec![cx.product(&given.clone())],
             _ => cx.any_dims("the shape is not known before the run", rank),
@@ -415,19 +404,14 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
         let resolved = match dim {
             Dim::Known(0) if !allow_zero => match (same, &given) {
                 (Some(same), _) => Some(same),
-                (None, Some(_)) => {
-                    return Err(InferError::shape(format!("axis {axis} is copied, but the input has none")));
-                }
+                (None, Some(given)) => return Err(errors::copied(axis, given.len()).into()),
                 (None, None) => {
-                    Some(cx.unknown("the extent is the input's, which is not known", Bounds::EXTENT))
+                    Some(cx.unknown("the dimension is the input's, which is not known", Bounds::EXTENT))
                 }
             },
-            Dim::Known(-1) if target[..axis].contains(&dim) => {
-                return Err(InferError::shape(format!("element {axis} of the shape is a second -1")));
-            }
-            Dim::Known(-1) => None,
-            Dim::Known(value) if value < -1 => {
-                return Err(InferError::shape(format!("element {axis} of the shape is {value}")));
+            Dim::Known(-1) if !target[..axis].contains(&dim) => None,
+            Dim::Known(value) if value < 0 => {
+                return Err(errors::element(axis, value, errors::RESHAPED).into());
             }
             Dim::Known(_) => Some(dim),
             // 0 would mean the input's dimension, which is the same.
@@ -452,7 +436,7 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
         let all: Vec<_> = rest.iter().copied().chain(left).collect();
         if all.len() == target.len() {
             let (before, after) = (cx.product(given), cx.product(&all));
-            cx.not_apart(before, after, "the numbers of elements")?;
+            cx.not_apart(before, after, "number of elements")?;
         }
     }
     let filled = dims.into_iter().map(|dim| match (dim, left) {
@@ -483,7 +467,7 @@ pub(crate) fn named_axes(cx: &mut InferContext<'_, '_>) -> Result<Option<Vec<i64
     }
     match cx.known_integers(1) {
         Some(axes) => Ok(Some(axes)),
-        None => Err(InferError::Unknown(Some(1), "names axes that are not known".into())),
+        None => Err(InferError::input(1, "names axes that are not known")),
     }
 }
 
@@ -507,9 +491,7 @@ pub(crate) fn squeezed(
                     Dim::ONE => axes.push(axis),
                     dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
                     _ => {
-                        return Err(InferError::unknown(
-                            "whether an extent is 1 is not known, and all that are 1 go",
-                        ));
+                        return Err(InferError::unknown("a size that may be 1 decides the rank"));
                     }
                 }
             }
@@ -523,7 +505,7 @@ pub(crate) fn squeezed(
         }
     };
     for &axis in &axes {
-        cx.equal(dims[axis], Dim::ONE, "an axis that is squeezed")?;
+        cx.equal(dims[axis], Dim::ONE, errors::squeezed(axis))?;
     }
     let left: Vec<_> =
         dims.iter().enumerate().filter(|(axis, _)| !axes.contains(axis)).map(|(_, dim)| *dim).collect();

@@ -12,27 +12,27 @@ use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::graph::{Extent, Type};
 use gradus_core::{DType, Value};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::op::EvalContext;
-use crate::operators::nn::conv_pool::{Windows, image};
+use crate::operators::errors;
+use crate::operators::nn::conv_pool::{Windows, image, positive};
 use crate::operators::nn::infer::of;
 
 /// How windows lie, from the attributes.
 fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferError> {
     let spatial = kernel.len();
-    let list = |name: &str, default: i64| match cx.attributes.list(name)? {
-        Some(list) if list.len() == spatial => Ok(list),
-        None => Ok(vec![default; spatial]),
-        Some(list) if list.is_empty() => Ok(vec![default; spatial]),
-        Some(list) => {
-            let got = list.len();
-            Err(InferError::shape(format!(
-                "attribute \"{name}\" has {got} numbers, but {spatial} are wanted"
-            )))
+    let list = |name: &str, default: i64| -> Result<_, InferError> {
+        match cx.attributes.list(name)? {
+            Some(list) if list.len() == spatial => Ok(list),
+            None => Ok(vec![default; spatial]),
+            Some(list) if list.is_empty() => Ok(vec![default; spatial]),
+            Some(list) => {
+                Err(errors::count(&format!("elements of attribute \"{name}\""), list.len(), spatial).into())
+            }
         }
     };
     let auto = cx.attributes.text("auto_pad")?.unwrap_or("explicit");
@@ -40,9 +40,7 @@ fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferEr
     let pads =
         if explicit { [list("pads_begin", 0)?, list("pads_end", 0)?].concat() } else { vec![0; 2 * spatial] };
     let (strides, dilations) = (list("strides", 1)?, list("dilations", 1)?);
-    if strides.iter().chain(&dilations).any(|&value| value <= 0) {
-        return Err(InferError::shape("a stride or dilation is not above 0"));
-    }
+    positive(&strides, &dilations)?;
     Ok(Windows { kernel: kernel.to_vec(), strides, dilations, pads, same: auto.starts_with("same") })
 }
 
@@ -54,7 +52,7 @@ fn weights(cx: &mut InferContext<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2
             let group = if groups == 1 { dims[0] } else { Dim::ONE };
             Ok((group, [*first, *second], kernel.to_vec()))
         }
-        _ => Err(InferError::shape("the weights have too few axes")),
+        _ => Err(errors::rank("the weights", dims.len(), format_args!("at least {}", groups + 2)).into()),
     }
 }
 
@@ -62,14 +60,10 @@ fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (group, [out, inner], kernel) = weights(cx, groups)?;
     if kernel.len() != spatial.len() {
-        return Err(InferError::shape(format!(
-            "the input has {} spatial axes, but the kernel {}",
-            spatial.len(),
-            kernel.len()
-        )));
+        return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
     let inner = cx.multiply(group, inner);
-    cx.equal(channels, inner, "the channels")?;
+    cx.equal(channels, inner, "number of input channels")?;
     let windows = windows(cx, &kernel)?;
     let mut all = vec![batch, cx.multiply(group, out)];
     for (axis, &extent) in spatial.iter().enumerate() {
@@ -82,14 +76,10 @@ fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (group, [inner, out], kernel) = weights(cx, groups)?;
     if kernel.len() != spatial.len() {
-        return Err(InferError::shape(format!(
-            "the input has {} spatial axes, but the kernel {}",
-            spatial.len(),
-            kernel.len()
-        )));
+        return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
     let inner = cx.multiply(group, inner);
-    cx.equal(channels, inner, "the channels")?;
+    cx.equal(channels, inner, "number of input channels")?;
     let windows = windows(cx, &kernel)?;
     let more = cx.attributes.list("output_padding")?.unwrap_or_default();
     let mut all = vec![batch, cx.multiply(group, out)];
@@ -119,11 +109,7 @@ pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let kernel: Vec<_> =
         cx.attributes.list("kernel")?.unwrap_or_default().into_iter().map(Dim::Known).collect();
     if kernel.len() != spatial.len() {
-        return Err(InferError::shape(format!(
-            "the input has {} spatial axes, but the kernel {}",
-            spatial.len(),
-            kernel.len()
-        )));
+        return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
     let windows = windows(cx, &kernel)?;
     let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");
@@ -170,7 +156,8 @@ pub(crate) fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
     let ([q_batch @ .., len, _], [k_batch @ .., _, _], [v_batch @ .., _, size]) = (&*q, &*k, &*v) else {
-        return Err(InferError::shape("query, key and value must have two axes at least"));
+        let rank = q.len().min(k.len()).min(v.len());
+        return Err(errors::rank("query, key or value", rank, "at least 2").into());
     };
     let mut all = cx.broadcast(&[q_batch.into(), k_batch.into(), v_batch.into()])?;
     all.extend([*len, *size]);
@@ -178,10 +165,7 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 fn hidden(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
-    cx.attributes
-        .int("hidden_size")?
-        .map(Dim::Known)
-        .ok_or_else(|| InferError::shape("attribute \"hidden_size\" is missing"))
+    Ok(Dim::Known(required("hidden_size", cx.attributes.int("hidden_size")?)?))
 }
 
 pub(crate) fn sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -201,7 +185,7 @@ pub(crate) fn roi(cx: &mut InferContext<'_, '_>) -> InferResult {
     let extents = match (own, &listed[..]) {
         ([Some(height), Some(width)], _) => [height, width],
         (_, &[height, width]) => [Dim::Known(height), Dim::Known(width)],
-        _ => return Err(InferError::unknown("no attribute says the extents")),
+        _ => return Err(InferError::unknown("the output size is missing from the attributes")),
     };
     Ok(vec![Fact::shaped([boxes[0], dims[1], extents[0], extents[1]])])
 }

@@ -12,6 +12,7 @@ use gradus_core::{Number, Tensor, convert};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, Fraction};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 
 /// Numerators of scales beyond this are rounded with the product.
 const MOST_NUMERATOR: i64 = 1 << 12;
@@ -50,7 +51,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
         return by_scales(cx, &dims, 2);
     }
     if sizes.len() != axes.len() {
-        return Err(InferError::shape(format!("there are {} sizes for {} axes", sizes.len(), axes.len())));
+        return Err(errors::count("sizes", sizes.len(), axes.len()).into());
     }
     let mut all = dims.to_vec();
     let policy = cx.attributes.text("keep_aspect_ratio_policy")?.unwrap_or("stretch");
@@ -59,7 +60,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
             "stretch" => sizes[i],
             _ => match proportional(&dims, &sizes, &axes, policy, axis) {
                 Some(extent) => Dim::Known(extent),
-                None => cx.unknown("the aspect ratio is kept, and the extents are not known", Bounds::EXTENT),
+                None => cx.unknown("the aspect ratio is kept, and the sizes are not known", Bounds::EXTENT),
             },
         };
     }
@@ -108,7 +109,7 @@ fn by_scales(cx: &mut InferContext<'_, '_>, dims: &Dims, input: usize) -> InferR
         return Ok(vec![Fact::shaped(all)]);
     };
     if scales.len() != axes.len() {
-        return Err(InferError::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
+        return Err(errors::count("scales", scales.len(), axes.len()).into());
     }
     let mut each = vec![None; dims.len()];
     for (axis, scale) in axes.into_iter().zip(scales) {
@@ -123,7 +124,7 @@ fn numbers(tensor: &Tensor) -> Option<Vec<f32>> {
 
 fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -> InferResult {
     if scales.len() != dims.len() {
-        return Err(InferError::shape(format!("there are {} scales for {} axes", scales.len(), dims.len())));
+        return Err(errors::count("scales", scales.len(), dims.len()).into());
     }
     let all = dims.iter().zip(scales).map(|(&dim, scale)| match (*scale, dim) {
         (None | Some(1.0), dim) => dim,
@@ -141,7 +142,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
                     let product = cx.multiply(dim, Dim::Known(over));
                     floor_of(cx, product, under)
                 }
-                _ => cx.unknown("how the product with the scale is rounded is not known", Bounds::EXTENT),
+                _ => cx.unknown("the rounding of the product with the scale is not known", Bounds::EXTENT),
             }
         }
     });
@@ -155,7 +156,7 @@ fn floor_of(cx: &mut InferContext<'_, '_>, over: Dim, under: i64) -> Dim {
     if exact || cx.may_assume(over, "<=", Dim::Known(EXACT)) {
         cx.floor_divide(over, Dim::Known(under))
     } else {
-        cx.unknown("how the product with the scale is rounded is not known", Bounds::EXTENT)
+        cx.unknown("the rounding of the product with the scale is not known", Bounds::EXTENT)
     }
 }
 
@@ -167,12 +168,12 @@ fn by_fractions(
     scales: &[Fraction],
 ) -> InferResult {
     if scales.len() != axes.len() {
-        return Err(InferError::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
+        return Err(errors::count("scales", scales.len(), axes.len()).into());
     }
     let mut all = dims.to_vec();
     for (&axis, fraction) in axes.iter().zip(scales) {
         all[axis] = if fraction.rounded {
-            cx.unknown("the scale is a quotient of extents that is rounded", Bounds::EXTENT)
+            cx.unknown("the scale is a rounded quotient of dimensions", Bounds::EXTENT)
         } else {
             let product = cx.multiply(dims[axis], fraction.over);
             floor_of(cx, product, fraction.under)

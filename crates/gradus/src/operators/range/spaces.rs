@@ -18,6 +18,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::schema::{Arity, Param, Signature, Sort, Types, attribute, param};
 
 /// The domain of operators that Gradus adds to those of ONNX.
@@ -76,8 +77,8 @@ impl SpaceOp {
     fn build(cx: &BuildContext<'_>, form: SpaceKind) -> Result<Box<dyn Op>> {
         let dtype = required("dtype", cx.attributes.dtype("dtype")?)?;
         if !NUMBERS.tensor.contains(dtype) {
-            let message = format!("attribute \"dtype\" is {dtype}, but one of {NUMBERS} is wanted");
-            return Err(Error::new(Kind::Type, message));
+            let wanted = format_args!("one of {NUMBERS}");
+            return Err(Error::mismatch(Kind::Type, "attribute \"dtype\"", dtype, wanted));
         }
         Ok(Box::new(SpaceOp { form, dtype, endpoint: cx.attributes.flag("endpoint", true)? }))
     }
@@ -121,12 +122,10 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("dtype")?;
     let num = match cx.integer(2) {
         Some(Dim::Known(num)) if num < 0 => {
-            let message =
-                format!("input 2 \"num\" is {num}, but a number of samples is an integer, 0 or more");
-            return Err(Error::new(Kind::Value, message).into());
+            return Err(errors::value("input 2 \"num\"", num, "at least 0").into());
         }
         Some(num) => num,
-        None => cx.data("the number of samples", Bounds::EXTENT),
+        None => cx.data("number of samples", Bounds::EXTENT),
     };
     let dims = [num];
     Ok(vec![match dtype {
@@ -212,6 +211,6 @@ mod tests {
             assert_eq!(run(operator, num, dtype), (result.to_owned(), found.to_owned()), "{operator}");
         }
         assert!(run("LinSpace", -1, "float32").0.ends_with("a number of samples is an integer, 0 or more"));
-        assert!(run("LinSpace", 3, "bool").0.contains("attribute \"dtype\" is bool, but one of"));
+        assert!(run("LinSpace", 3, "bool").0.contains("attribute \"dtype\" is bool, expected one of"));
     }
 }

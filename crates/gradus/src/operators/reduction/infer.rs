@@ -14,6 +14,7 @@ use gradus_core::DType;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 use crate::operators::layout::infer::named_axes;
 
 /// Along the axes that the second input names; if none is named, along all or none
@@ -110,7 +111,7 @@ pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResul
         && cx.symbols().at_least(fewer, 1)
     {
         let (k, len) = (cx.symbols().print(k).to_string(), cx.symbols().print(dims[axis]).to_string());
-        return Err(InferError::shape(format!("k is {k}, but axis {axis} has {len} elements")));
+        return Err(errors::value("k", k, format_args!("0 to {len}")).into());
     }
     let mut all = dims.to_vec();
     all[axis] = k;

@@ -26,7 +26,7 @@ pub(crate) fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = match (cx.has(1), cx.integer(1).and_then(Dim::known)) {
         (false, _) => None,
         (true, Some(axis)) => Some(axis),
-        (true, None) => return Err(InferError::Unknown(Some(1), "names an axis that is not known".into())),
+        (true, None) => return Err(InferError::input(1, "names an axis that is not known")),
     };
     let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I64);
     let counts = cx.attributes.dtype("count_element_type")?.unwrap_or(DType::I64);

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use gradus_core::DType;
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{i64_of, usize_of_i64};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 use crate::operators::nn::infer::of;
 
 /// The facts about all items.
@@ -50,7 +51,7 @@ fn sequence(cx: &mut InferContext<'_, '_>, items: Vec<Fact>, dtype: Option<DType
 fn list(cx: &InferContext<'_, '_>) -> Result<Arc<SequenceFact>, InferError> {
     match cx.fact(0) {
         Fact::Sequence(sequence) => Ok(sequence.clone()),
-        _ => Err(InferError::Unknown(Some(0), "is a list of which nothing is known".into())),
+        _ => Err(InferError::input(0, "is an unknown sequence")),
     }
 }
 
@@ -100,7 +101,7 @@ pub(crate) fn at(cx: &mut InferContext<'_, '_>) -> InferResult {
         let item = items.get(at).cloned();
         return item
             .map(|item| vec![item])
-            .ok_or_else(|| InferError::shape("there is no such item in the list"));
+            .ok_or_else(|| errors::out_of_range("index", i64_of(at), items.len()).into());
     }
     Ok(vec![any_item(cx, &list.each)])
 }
@@ -167,7 +168,7 @@ pub(crate) fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult
     let list = list(cx)?;
     let new = cx.attributes.flag("new_axis", false)?;
     let Fact::Tensor(TensorFact { dims: Some(each), dtype, .. }) = &list.each else {
-        return Err(InferError::Unknown(Some(0), "has items of unknown rank".into()));
+        return Err(InferError::input(0, "has items of unknown rank"));
     };
     let rank = each.len() + usize::from(new);
     let axis = cx.axis(cx.attributes.int_or("axis", 0)?, rank)?;
