@@ -494,16 +494,19 @@ fn openvino_range_casts_to_the_output_type_first() {
     );
     assert_eq!(
         message(floats([0.0, 1.0, 1e-8]), "f16"),
-        "input 2 \"step\" is 1e-08, which is zero after the cast to float16"
+        "input 2 \"step\" is 1e-08, expected a step that is not 0 after the cast to float16"
     );
-    assert_eq!(message(floats([0.0, 5.0, 0.0]), "f32"), "input 2 \"step\" is zero, but a range needs a step");
+    assert_eq!(
+        message(floats([0.0, 5.0, 0.0]), "f32"),
+        "input 2 \"step\" is zero, expected a nonzero number"
+    );
     assert_eq!(
         message(floats([f32::NAN, 5.0, 1.0]), "i32"),
-        "input 0 \"start\" is nan, but a range needs finite numbers"
+        "input 0 \"start\" is nan, expected a finite number"
     );
     assert_eq!(
         message(floats([1e30, 2e30, 1.0]), "i32"),
-        "input 0 \"start\" is 1.0000000150474662e+30, which no integer type holds"
+        "input 0 \"start\" is 1.0000000150474662e+30, expected a number in the range of an integer type"
     );
     assert_eq!(
         message(floats([0.0, 5.0, 1.0]), "string"),
@@ -781,18 +784,14 @@ fn inputs_are_checked_against_what_the_model_declares() {
     wrong(
         &[("a", tensor(DType::I32, &[2, 3], 0))],
         Kind::Type,
-        "input \"a\" is int32[2, 3], but the model declares float32[n, m]",
+        "input \"a\" is int32[2, 3], expected float32[n, m]",
     );
-    wrong(
-        &[("a", f32s(&[2]))],
-        Kind::Shape,
-        "input \"a\" is float32[2], but the model declares float32[n, m]",
-    );
+    wrong(&[("a", f32s(&[2]))], Kind::Shape, "input \"a\" is float32[2], expected float32[n, m]");
     wrong(
         &[("a", f32s(&[2, 3])), ("b", f32s(&[3]))],
         Kind::Shape,
-        "axis 0 of input \"b\" is 3, but \"n\" is 2 by input \"a\"",
+        "size of axis 0 of input \"b\" is 3, expected 2, the size of \"n\" by input \"a\"",
     );
     wrong(&[("c", f32s(&[2]))], Kind::Usage, "unknown input \"c\"; known: \"a\", \"b\"");
-    wrong(&[("b", f32s(&[2]))], Kind::Usage, "input \"a\" (float32[n, m]) is needed, but not given");
+    wrong(&[("b", f32s(&[2]))], Kind::Usage, "input \"a\" (float32[n, m]) is missing");
 }

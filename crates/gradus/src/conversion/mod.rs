@@ -87,12 +87,12 @@ impl Model {
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
         let from = self.source().standard;
         if from == to || to == Standard::Paddle {
-            let why = if from == to {
-                "the model is of that standard already"
-            } else {
-                "such models are not written"
+            let wanted = match from {
+                Standard::Onnx => "openvino",
+                Standard::OpenVino => "onnx",
+                Standard::Paddle => "onnx or openvino",
             };
-            return Err(Error::new(Kind::Unsupported, format!("{from} is not converted to {to}: {why}")));
+            return Err(Error::mismatch(Kind::Unsupported, "cannot convert: target", to, wanted));
         }
         if from == Standard::Paddle && to == Standard::OpenVino {
             let first = self
@@ -116,10 +116,8 @@ impl Model {
             });
         };
         if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
-            return Err(Error::new(
-                Kind::Usage,
-                format!("operator set {opset} is not one of {OLDEST_OPSET} to {NEWEST_OPSET}"),
-            ));
+            let wanted = format_args!("{OLDEST_OPSET} to {NEWEST_OPSET}");
+            return Err(Error::mismatch(Kind::Usage, "operator set", opset, wanted));
         }
         self.converted(to, opset, options)
     }

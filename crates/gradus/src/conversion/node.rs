@@ -128,7 +128,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
 
     /// The element type of an input.
     pub(crate) fn dtype(&self, input: usize) -> Result<DType> {
-        self.fact(input).dtype().ok_or_else(|| not_known(&format!("the element type of input {input}")))
+        self.fact(input).dtype().ok_or_else(|| not_known(&format!("element type of input {input}")))
     }
 
     /// Returns true if an input may hold floats.
@@ -149,7 +149,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
 
     /// The number of axes of an input.
     pub(crate) fn rank(&self, input: usize) -> Result<usize> {
-        self.rank_if_known(input).ok_or_else(|| not_known(&format!("the number of axes of input {input}")))
+        self.rank_if_known(input).ok_or_else(|| not_known(&format!("rank of input {input}")))
     }
 
     /// How many elements a list has.
@@ -189,7 +189,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
     /// The integers that an input holds: they must be known, as the other standard has no input for
     /// them.
     pub(crate) fn integers(&self, input: usize) -> Result<Vec<i64>> {
-        self.known_integers(input)?.ok_or_else(|| not_known(&format!("what input {input} holds")))
+        self.known_integers(input)?.ok_or_else(|| not_known(&format!("value of input {input}")))
     }
 
     /// The one integer that an input holds.

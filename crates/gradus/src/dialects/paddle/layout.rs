@@ -37,7 +37,7 @@ pub(crate) fn with_list(l: &mut Lowering<'_>, operator: &str, name: &str) -> Res
 /// The axis that an attribute names: an input that stands for it is one, if it is constant.
 fn constant_axis(l: &Lowering<'_>, rank: usize, default: Option<i64>) -> Result<usize> {
     let named = l.attributes.int("axis")?.or(default);
-    axis(named.ok_or_else(|| not_known("the axis is computed".to_owned()))?, rank)
+    axis(named.ok_or_else(|| not_known("axis".to_owned()))?, rank)
 }
 
 fn inputs(l: &Lowering<'_>) -> Result<Vec<LoweredValue>> {

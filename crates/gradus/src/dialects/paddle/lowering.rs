@@ -105,13 +105,13 @@ impl Lowering<'_> {
     /// The element type of an input.
     pub(crate) fn dtype_of(&self, index: usize) -> Result<DType> {
         let dtype = self.known(index).and_then(|known| known.dtype);
-        dtype.ok_or_else(|| not_known(format!("the element type of input {index} is not known")))
+        dtype.ok_or_else(|| not_known(format!("element type of input {index}")))
     }
 
     /// The dimensions of an input, as far as they are known.
     pub(crate) fn dims_of(&self, index: usize) -> Result<&[Option<usize>]> {
         let dims = self.known(index).and_then(|known| known.dims.as_deref());
-        dims.ok_or_else(|| not_known(format!("the rank of input {index} is not known")))
+        dims.ok_or_else(|| not_known(format!("rank of input {index}")))
     }
 
     /// The number of axes of an input.
@@ -123,14 +123,14 @@ impl Lowering<'_> {
     pub(crate) fn len_of(&self, index: usize) -> Result<usize> {
         match *self.dims_of(index)? {
             [Some(len)] => Ok(len),
-            _ => Err(not_known(format!("the number of elements of input {index} is not known"))),
+            _ => Err(not_known(format!("number of elements of input {index}"))),
         }
     }
 }
 
-/// Facts that inference lacks and a run has.
-pub(crate) fn not_known(message: String) -> Error {
-    Error::new(Kind::Unsupported, message)
+/// Returns the error of a fact that inference lacks and a run has.
+pub(crate) fn not_known(what: String) -> Error {
+    Error::mismatch(Kind::Unsupported, what, "unknown", "known before the run")
 }
 
 /// The graph.

@@ -352,7 +352,7 @@ mod tests {
         );
         assert_eq!(
             add(Broadcast::Onto(Some(1)), &[2, 3], &[2]).unwrap_err().message(),
-            "shapes [2, 3] and [2] do not go together from axis 1 on",
+            "cannot broadcast: shape of input 1 is [2], expected sizes of [2, 3] from axis 1 on",
         );
         assert!(add(Broadcast::Onto(Some(7)), &[2, 3], &[3]).is_err());
         assert!(add(Broadcast::Onto(None), &[3], &[2, 3]).is_err());

@@ -10,6 +10,7 @@
 //! Inputs are scalars. Elements are those of the plans, so a graph gives the bits that a fill
 //! gives.
 
+use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, Error, Kind, Number, Result, Value};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError, samples};
 
@@ -18,7 +19,6 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
-use crate::operators::errors;
 use crate::schema::{Arity, Param, Signature, Sort, Types, attribute, param};
 
 /// The domain of operators that Gradus adds to those of ONNX.
@@ -66,6 +66,9 @@ enum SpaceKind {
     Geomspace,
 }
 
+/// The names of start, stop, base and number of samples in errors.
+const LABELS: [&str; 4] = ["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "input 2 \"num\""];
+
 #[derive(Debug)]
 struct SpaceOp {
     form: SpaceKind,
@@ -92,9 +95,7 @@ impl Op for SpaceOp {
         }
         let [start, stop, num, base] = numbers;
         let SpaceOp { form, dtype, endpoint } = *self;
-        let described = |error: SpaceError| {
-            error.describe(["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "input 2 \"num\""])
-        };
+        let described = |error: SpaceError| error.describe(LABELS);
         let num = samples(num).map_err(described)?;
         let (limits, in_use) = (cx.limits(), cx.in_use());
         let tensor = match form {
@@ -122,7 +123,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("dtype")?;
     let num = match cx.integer(2) {
         Some(Dim::Known(num)) if num < 0 => {
-            return Err(errors::value("input 2 \"num\"", num, "at least 0").into());
+            return Err(SpaceError::Samples(nearest_f64(Number::Int(num.into()))).describe(LABELS).into());
         }
         Some(num) => num,
         None => cx.data("number of samples", Bounds::EXTENT),
@@ -204,13 +205,13 @@ mod tests {
                 "LogSpace",
                 3,
                 "int8",
-                "node \"it\" (onnx LogSpace-1): element 2 is 1000.0, which int8 cannot hold",
+                "node \"it\" (onnx LogSpace-1): element 2 is 1000.0, expected a number in the range of int8",
                 "int8[3]",
             ),
         ] {
             assert_eq!(run(operator, num, dtype), (result.to_owned(), found.to_owned()), "{operator}");
         }
-        assert!(run("LinSpace", -1, "float32").0.ends_with("a number of samples is an integer, 0 or more"));
+        assert!(run("LinSpace", -1, "float32").0.ends_with("expected an integer of at least 0"));
         assert!(run("LinSpace", 3, "bool").0.contains("attribute \"dtype\" is bool, expected one of"));
     }
 }
