@@ -41,7 +41,11 @@ impl Shape {
         });
         match countable {
             Some(_) => Ok(shape),
-            None => Err(Error::new(Kind::Limit, format!("shape {shape} has more than {limit} elements"))),
+            None => {
+                let what = format_args!("number of elements of shape {shape}");
+                let (got, wanted) = (format!("more than {limit}"), format!("at most {limit}"));
+                Err(Error::mismatch(Kind::Limit, what, got, wanted))
+            }
         }
     }
 
@@ -84,8 +88,8 @@ impl Shape {
         strides
     }
 
-    /// The shape that both broadcast to by the rule of NumPy and ONNX: aligned at the last axis, an
-    /// extent of 1 stretches.
+    /// The shape that both broadcast to by the rule of NumPy and ONNX: aligned at the last axis, a
+    /// size of 1 stretches.
     ///
     /// # Errors
     /// [`Kind::Shape`] names the axis, counted from the end, that does not fit.
@@ -99,10 +103,8 @@ impl Shape {
                 (1, b) => b,
                 (a, 1) => a,
                 (a, b) => {
-                    return Err(Error::new(
-                        Kind::Shape,
-                        format!("shapes {self} and {other} do not broadcast: {a} and {b} at axis -{back}"),
-                    ));
+                    let what = format_args!("cannot broadcast {other} to {self}: size of axis -{back}");
+                    return Err(Error::mismatch(Kind::Shape, what, b, format_args!("1 or {a}")));
                 }
             };
         }

@@ -251,7 +251,7 @@ fn recorded_spaces_are_predicted() {
     println!("predicted: {predicted:?}");
 }
 
-/// What OpenVINO's CPU plugin returns for a range of float32 numbers, as observed with AVX-512, with AVX2 (also by
+/// Returns the range of float32 numbers of OpenVINO's CPU plugin, as observed with AVX-512, with AVX2 (also by
 /// `ONEDNN_MAX_CPU_ISA=AVX2`) and with SSE4.1.
 fn openvino_cpu(profile: Profile, arguments: [f64; 3], dtype: DType) -> Vec<Number> {
     let call = RangeCall::new(arguments.map(Number::Float), DType::F32, dtype).unwrap();

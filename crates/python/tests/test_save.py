@@ -100,7 +100,7 @@ def test_what_onnx_cannot_express_is_refused_with_its_node(tmp_path):
     with pytest.raises(UnsupportedError) as caught:
         g.save(tmp_path / "m.onnx", [value])
     assert caught.value.location.nodes[0].startswith('node "LogSpace_')
-    assert 'input 2 "n" is known only in a run' in caught.value.message and "no operators of ONNX compute LogSpace" in caught.value.message
+    assert 'input 2 "n" is known only in a run' in caught.value.message and "LogSpace has no equivalent in ONNX" in caught.value.message
     assert not list(tmp_path.iterdir())
     # Outputs that do not need the node can be saved.
     holds(g, tmp_path / "m.onnx", [g.add(n, 1)], {"n": np.array(3)})
@@ -109,7 +109,7 @@ def test_what_onnx_cannot_express_is_refused_with_its_node(tmp_path):
 def test_elements_that_do_not_fit_are_said(tmp_path):
     g = gradus.Graph()
     g.logspace(0, 3, 4, dtype="int8")
-    with pytest.raises(ArgumentError, match="element 3 is 1000.0, which int8 cannot hold"):
+    with pytest.raises(ArgumentError, match="element 3 is 1000.0, expected a number in the range of int8"):
         g.save(tmp_path / "m.onnx")
 
 

@@ -136,7 +136,7 @@ impl Device for CudaDevice {
 
     fn fill(&self, plan: &dyn AnyPlan) -> Result<Box<dyn Array>> {
         let _current = self.0.current()?;
-        // What is written as a whole need not be cleared.
+        // Memory that is written as a whole need not be cleared.
         let mut array = self.array(plan.element_type(), plan.count())?;
         array.fill(plan)?;
         Ok(Box::new(array))

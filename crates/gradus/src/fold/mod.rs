@@ -101,8 +101,8 @@ impl Model {
     pub fn fold(&self, options: &FoldOptions) -> Result<Folded> {
         let source = self.source();
         if source.standard == Standard::Paddle {
-            let message = format!("models of {} are not folded", source.standard);
-            return Err(Error::new(Kind::Unsupported, message));
+            let what = "cannot fold: the standard of the model";
+            return Err(Error::mismatch(Kind::Unsupported, what, source.standard, "onnx or openvino"));
         }
         let given = InferOptions {
             dims: options.dims.clone(),

@@ -66,14 +66,14 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
     let mut contradictions = Vec::new();
     match (tensor.dtype, dtype) {
         (Some(inferred), Some(declared)) if inferred != *declared => {
-            contradictions.push(format!("the model declares {declared}, but it is {inferred}"));
+            contradictions.push(format!("element type is {inferred}, expected {declared} as declared"));
         }
         (inferred, declared) => tensor.dtype = inferred.or(*declared),
     }
     match (&tensor.dims, extents) {
         (Some(dims), Some(extents)) if dims.len() != extents.len() => {
             let (declared, inferred) = (extents.len(), dims.len());
-            contradictions.push(format!("the model declares rank {declared}, but it has rank {inferred}"));
+            contradictions.push(format!("rank is {inferred}, expected {declared} as declared"));
         }
         (Some(dims), Some(extents)) => {
             let mut all = dims.to_vec();
@@ -86,7 +86,7 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
                 if outside {
                     let inferred = pass.shared.symbols.print(*dim);
                     contradictions
-                        .push(format!("the model declares {declared} at axis {axis}, but it is {inferred}"));
+                        .push(format!("size of axis {axis} is {inferred}, expected {declared} as declared"));
                 } else if pass.shared.symbols.is_unknown(*dim) {
                     *dim = Dim::Known(declared);
                 }
@@ -110,10 +110,9 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
         }
         (_, None) => {}
     }
-    let place = || format!("value \"{name}\"");
     pass.problems.extend(contradictions.into_iter().map(|message| Problem {
         kind: Kind::Shape,
-        place: place(),
+        place: format!("value \"{name}\""),
         message,
     }));
     if tensor == TensorFact::default() { Fact::Unknown } else { Fact::Tensor(tensor) }

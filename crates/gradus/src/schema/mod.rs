@@ -316,7 +316,7 @@ impl Signature {
             let (Some(value), Some(param)) = (value, Signature::param(self.inputs, index)) else { continue };
             let given = value.value_type();
             if !param.types.admits(&given) {
-                return Err(self.not_admitted(index, param, &given));
+                return Err(self.not_admitted(index, param, &given, Kind::Type));
             }
             if param.variable.is_empty() || matches!(param.arity, Arity::Many { alike: false, .. }) {
                 continue;
@@ -347,11 +347,17 @@ impl Signature {
     }
 
     #[cold]
-    fn not_admitted(&self, index: usize, param: &Param, given: &ValueType) -> Error {
+    pub(crate) fn not_admitted(
+        &self,
+        index: usize,
+        param: &Param,
+        given: impl fmt::Display,
+        kind: Kind,
+    ) -> Error {
         let label = self.input_label(index);
         let admitted = param.types.tensor;
         let wanted = format!("one of the types of {}-{}: {admitted}", self.name, self.since);
-        Error::mismatch(Kind::Type, label, given, wanted)
+        Error::mismatch(kind, label, given, wanted)
     }
 }
 
