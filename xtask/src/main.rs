@@ -83,7 +83,7 @@ enum Chore {
     },
 }
 
-/// What is measured.
+/// The benchmark to run.
 #[derive(Debug, Subcommand)]
 enum Bench {
     /// Shape inference, beside that of the `onnx` package.

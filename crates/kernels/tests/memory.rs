@@ -78,7 +78,7 @@ fn logspace(base: Number, stop: Number, dtype: DType) {
 
 #[test]
 fn levels() {
-    // What valgrind emulates decides which there are.
+    // The levels depend on what valgrind emulates.
     println!("levels: {:?}; the longest slice: {LONGEST}", Level::available());
     assert!(usize_of(NUM) > 2 * LONGEST);
 }
