@@ -1,4 +1,5 @@
-//! How long the inference of models takes within a process: `infer_time MODEL…` prints milliseconds, a line a model.
+//! How long the inference of models takes within a process: `infer_time MODEL…` prints
+//! milliseconds, a line a model.
 #![allow(clippy::unwrap_used, reason = "a measurement may fail by a panic")]
 
 use std::time::Instant;

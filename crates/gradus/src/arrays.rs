@@ -37,8 +37,8 @@ pub struct Samples {
 /// ```
 ///
 /// # Errors
-/// [`Kind::Shape`] if the shapes cannot be broadcast or the axis does not exist, [`Kind::Limit`] if the result is too
-/// large; of each sequence, those of [`LinspacePlan::new`].
+/// [`Kind::Shape`] if the shapes cannot be broadcast or the axis does not exist, [`Kind::Limit`] if
+/// the result is too large; of each sequence, those of [`LinspacePlan::new`].
 pub fn linspace(start: &Tensor, stop: &Tensor, samples: Samples, limits: &Limits) -> Result<Tensor> {
     let Samples { num, endpoint, dtype, .. } = samples;
     each([start, stop], samples, limits, |[start, stop]| LinspacePlan::new(start, stop, num, endpoint, dtype))

@@ -28,9 +28,9 @@ impl Model {
     /// need is known, they become the constants that they compute, bit for bit.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard are not written;
-    /// [`Kind::Graph`] if the type or the number of axes of an input or output is not known, which ONNX wants said;
-    /// [`Kind::Limit`] if the file would have 2^31 bytes or more.
+    /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard
+    /// are not written; [`Kind::Graph`] if the type or the number of axes of an input or output is
+    /// not known, which ONNX wants said; [`Kind::Limit`] if the file would have 2^31 bytes or more.
     ///
     /// ```
     /// use gradus::graph::{self, Builder, Standard};

@@ -48,8 +48,9 @@ impl Program {
     /// Runs on inputs by name: tensors, values, or references to them.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if an input that is needed is missing, or a name is not known; [`Kind::Type`] or
-    /// [`Kind::Shape`] if an input is not what the model declares; what goes wrong in a node, with its name.
+    /// [`Kind::Usage`] if an input that is needed is missing, or a name is not known;
+    /// [`Kind::Type`] or [`Kind::Shape`] if an input is not what the model declares; what goes
+    /// wrong in a node, with its name.
     pub fn run<N: AsRef<str>, V: Into<Value>>(
         &self,
         inputs: impl IntoIterator<Item = (N, V)>,

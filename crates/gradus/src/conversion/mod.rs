@@ -9,8 +9,8 @@
 //!
 //! A row is an operator and the function that writes what it becomes; what the other standard
 //! cannot say is an error that names the node. Where the meaning is not kept bit for bit, the
-//! [`ConversionReport`] says so, node by node; what it does not name is exact. What the source refuses, or
-//! gives no meaning, may get one: the converted model need not refuse it.
+//! [`ConversionReport`] says so, node by node; what it does not name is exact. What the source
+//! refuses, or gives no meaning, may get one: the converted model need not refuse it.
 
 pub(crate) mod caveats;
 mod check;
@@ -72,8 +72,8 @@ impl Model {
     /// Names of inputs and outputs are kept. Nodes that no output needs go.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if the other standard has no operator for what a node does, or what it must be told is not
-    /// known before a run; [`Kind::Usage`] if what is asked for does not exist.
+    /// [`Kind::Unsupported`] if the other standard has no operator for what a node does, or what it
+    /// must be told is not known before a run; [`Kind::Usage`] if what is asked for does not exist.
     ///
     /// ```
     /// use gradus::conversion::ConvertOptions;

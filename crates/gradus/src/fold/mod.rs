@@ -87,8 +87,8 @@ impl Model {
     /// Folds what can be computed before a run.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if what is given is not the model's; [`Kind::Unsupported`] if models of its standard are not
-    /// written; what is wrong with the model's file.
+    /// [`Kind::Usage`] if what is given is not the model's; [`Kind::Unsupported`] if models of its
+    /// standard are not written; what is wrong with the model's file.
     ///
     /// ```
     /// use gradus::fold::FoldOptions;

@@ -141,8 +141,8 @@ impl Model {
     /// Facts about every value, from what is given and from what the model declares.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if an input's name is not known, or what is given contradicts itself. What is wrong in the graph
-    /// is no error: it is among the [problems](Inference::problems).
+    /// [`Kind::Usage`] if an input's name is not known, or what is given contradicts itself. What
+    /// is wrong in the graph is no error: it is among the [problems](Inference::problems).
     ///
     /// ```
     /// use gradus::infer::InferOptions;

@@ -299,8 +299,8 @@ impl Signature {
     /// Checks number and types of inputs.
     ///
     /// # Errors
-    /// [`Kind::Graph`] if there are too many or too few, [`Kind::Type`] if one is of a type that is not admitted
-    /// or that differs from another that must be of the same.
+    /// [`Kind::Graph`] if there are too many or too few, [`Kind::Type`] if one is of a type that is
+    /// not admitted or that differs from another that must be of the same.
     pub(crate) fn check_inputs<T: Typed>(&self, inputs: &[Option<&T>]) -> Result<()> {
         self.check_count(inputs.len())?;
         let mut bound: Vec<(&str, usize, ValueType)> = Vec::new();
