@@ -107,7 +107,7 @@ impl ConvertContext<'_, '_> {
     }
 
     /// The known dimension of an axis of an input.
-    pub(crate) fn known_extent(&self, input: usize, axis: usize) -> Option<i64> {
+    pub(crate) fn known_size(&self, input: usize, axis: usize) -> Option<i64> {
         self.dims(input)?.get(axis).copied().flatten()
     }
 

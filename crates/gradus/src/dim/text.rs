@@ -106,8 +106,8 @@ impl Printed<'_> {
                 of(*b).operand(f)?;
                 f.write_str(close)
             }
-            Atom::Least(all) => list(f, "min", all),
-            Atom::Greatest(all) => list(f, "max", all),
+            Atom::Min(all) => list(f, "min", all),
+            Atom::Max(all) => list(f, "max", all),
             Atom::Broadcast(a, b) => list(f, "broadcast", &[*a, *b]),
         }
     }
@@ -293,8 +293,8 @@ impl Parser<'_> {
         while self.takes(",") {
             let next = self.sum()?;
             let result = match name {
-                "min" => self.symbols.least(total, next),
-                "max" => self.symbols.greatest(total, next),
+                "min" => self.symbols.min(total, next),
+                "max" => self.symbols.max(total, next),
                 _ => self.symbols.broadcast(total, next),
             };
             total = self.fits(result)?;

@@ -277,7 +277,7 @@ impl InferContext<'_, '_> {
 
     /// That many dimensions of which nothing is known but that the data decide them.
     pub(crate) fn any_dims(&mut self, what: &str, rank: usize) -> Vec<Dim> {
-        (0..rank).map(|_| self.data(what, Bounds::EXTENT)).collect()
+        (0..rank).map(|_| self.data(what, Bounds::SIZE)).collect()
     }
 
     /// The result of an operation, or a fresh symbol.
@@ -310,14 +310,14 @@ impl InferContext<'_, '_> {
         self.or_fresh(quotient)
     }
 
-    pub(crate) fn least(&mut self, a: Dim, b: Dim) -> Dim {
-        let least = self.pass.shared.symbols.least(a, b);
-        self.or_fresh(least)
+    pub(crate) fn min(&mut self, a: Dim, b: Dim) -> Dim {
+        let min = self.pass.shared.symbols.min(a, b);
+        self.or_fresh(min)
     }
 
-    pub(crate) fn greatest(&mut self, a: Dim, b: Dim) -> Dim {
-        let greatest = self.pass.shared.symbols.greatest(a, b);
-        self.or_fresh(greatest)
+    pub(crate) fn max(&mut self, a: Dim, b: Dim) -> Dim {
+        let max = self.pass.shared.symbols.max(a, b);
+        self.or_fresh(max)
     }
 
     pub(crate) fn product(&mut self, dims: &[Dim]) -> Dim {
@@ -389,10 +389,10 @@ impl InferContext<'_, '_> {
             // seq broadcasts with min(seq, 64) only if it is at most 64.
             if let Some(whole) = result.filter(|_| self.pass.is_unconditional()) {
                 let other = if whole == a { b } else { a };
-                let most = self.pass.shared.symbols.bounds(other).greatest();
+                let most = self.pass.shared.symbols.bounds(other).upper();
                 let symbolic = whole.known().is_none() && self.pass.shared.symbols.at_least(whole, 2);
                 if let Some(most) =
-                    most.filter(|_| !symbolic && self.pass.shared.symbols.is_least_of(other, whole))
+                    most.filter(|_| !symbolic && self.pass.shared.symbols.is_min_of(other, whole))
                 {
                     self.assume(whole, "<=", Dim::Known(most));
                     self.pass.shared.symbols.bound(whole, Bounds::between(None, Some(most)));
@@ -421,8 +421,8 @@ impl InferContext<'_, '_> {
             Dim::Known(value) => (low..=high).contains(&value),
             _ if dtype.bits() == 64 && low < 0 => true,
             Dim::Symbolic(_) => {
-                let above = bounds.least().is_some_and(|least| least >= low);
-                let below = bounds.greatest().is_some_and(|most| most <= high);
+                let above = bounds.lower().is_some_and(|min| min >= low);
+                let below = bounds.upper().is_some_and(|most| most <= high);
                 // No axis has 2^31 elements, which is what 32 bits are used for.
                 if self.pass.cautious && !(above && below) {
                     return dtype.bits() >= 32 && self.pass.shared.symbols.rank(dim).0 <= 1;
@@ -481,7 +481,7 @@ impl<'m> InferContext<'_, 'm> {
             }
             (Fact::Sequence(a), Fact::Sequence(b)) => {
                 let each = self.join(&a.each, &b.each, what);
-                let len = if a.len == b.len { a.len } else { self.data(what, Bounds::EXTENT) };
+                let len = if a.len == b.len { a.len } else { self.data(what, Bounds::SIZE) };
                 let items = a.items.clone().filter(|items| Some(items) == b.items.as_ref());
                 Fact::Sequence(Arc::new(crate::fact::SequenceFact { each, len, items }))
             }

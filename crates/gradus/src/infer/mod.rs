@@ -236,7 +236,7 @@ fn nameless_axes(graph: &Graph) -> HashSet<String> {
         let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
         for (axis, extent) in extents.iter().enumerate() {
             if matches!(extent, Extent::Unknown | Extent::Between(..)) {
-                scratch.fresh(&format!("{}_{axis}", info.name), Origin::Input, Bounds::EXTENT);
+                scratch.fresh(&format!("{}_{axis}", info.name), Origin::Input, Bounds::SIZE);
             }
         }
     }

@@ -262,7 +262,7 @@ impl<'m> Pass<'m> {
         let depends = depends(frame, node, row);
         let result = self.ruled(frame, node, index, &resolved, depends);
         let signature = resolved.signature();
-        let (facts, reason) = match result.and_then(|facts| self.extents_checked(facts)) {
+        let (facts, reason) = match result.and_then(|facts| self.sizes_checked(facts)) {
             Ok(facts) => (facts, None),
             Err(InferError::Unknown(input, why)) => (Vec::new(), Some(frame.reason(node, input, &why))),
             Err(InferError::Invalid(error)) => {
@@ -292,7 +292,7 @@ impl<'m> Pass<'m> {
             if let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = &mut fact {
                 *dims = self.list(dims.clone());
                 if self.shared.conditional == 0 {
-                    dims.iter().for_each(|&dim| self.shared.symbols.bound(dim, Bounds::EXTENT));
+                    dims.iter().for_each(|&dim| self.shared.symbols.bound(dim, Bounds::SIZE));
                 }
             } else if let Some(reason) = &reason {
                 frame.reasons.insert(id.index(), reason.clone());
@@ -350,10 +350,10 @@ impl<'m> Pass<'m> {
     }
 
     /// The facts, if no dimension is below zero.
-    fn extents_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, InferError> {
+    fn sizes_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, InferError> {
         for (output, fact) in facts.iter().enumerate() {
             let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_deref()).unwrap_or_default();
-            let below = |dim: &Dim| self.shared.symbols.bounds(*dim).greatest().is_some_and(|most| most < 0);
+            let below = |dim: &Dim| self.shared.symbols.bounds(*dim).upper().is_some_and(|most| most < 0);
             if let Some(axis) = dims.iter().position(below) {
                 let extent = self.shared.symbols.print(dims[axis]);
                 let what = format!("size of axis {axis} of output {output}");

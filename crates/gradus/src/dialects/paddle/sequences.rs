@@ -161,7 +161,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
             }
             len
         }
-        None => cx.data("the number of elements", Bounds::EXTENT),
+        None => cx.data("the number of elements", Bounds::SIZE),
     };
     let dtype = cx.attributes.dtype("dtype")?;
     Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some([len].into())))])

@@ -88,7 +88,7 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
     let size_v = cx.floor_divide(hidden, heads);
     let total = match (cx.has(6), cx.known_dims(6).as_deref()) {
         (true, Some([_, _, past, _])) => cx.add(*past, kv_len),
-        (true, _) => cx.unknown("the length of the past is not known", Bounds::EXTENT),
+        (true, _) => cx.unknown("the length of the past is not known", Bounds::SIZE),
         (false, _) => kv_len,
     };
     Ok(vec![
@@ -115,8 +115,8 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
         (false, _) => Some(Dim::ZERO),
     };
     let total = match (past, cx.integer(6)) {
-        (Some(past), Some(total)) => cx.greatest(past, total),
-        _ => cx.data("the total length is not known before the run", Bounds::EXTENT),
+        (Some(past), Some(total)) => cx.max(past, total),
+        _ => cx.data("the total length is not known before the run", Bounds::SIZE),
     };
     let present = of(cx.dtype(3).or(dtype), [query[0], Dim::Known(kv_heads), total, size]);
     Ok(vec![of(dtype, [query[0], query[1], hidden]), present.clone(), present])
@@ -164,7 +164,7 @@ pub(crate) fn relative_position_bias(cx: &mut InferContext<'_, '_>) -> InferResu
     let table = cx.dims_of_rank(0, 2)?;
     let [q, k] = [1, 2].map(|input| match cx.integer(input) {
         Some(len) => len,
-        None => cx.data("the length is not known before the run", Bounds::EXTENT),
+        None => cx.data("the length is not known before the run", Bounds::SIZE),
     });
     Ok(vec![of(cx.dtype(0), [Dim::ONE, table[1], q, k])])
 }
@@ -225,14 +225,14 @@ pub(crate) fn beam_search(cx: &mut InferContext<'_, '_>) -> InferResult {
     let batch = cx.dims(0)?.first().copied().unwrap_or(Dim::ONE);
     let len = match cx.integer(1) {
         Some(len) => len,
-        None => cx.data("the length is not known before the run", Bounds::EXTENT),
+        None => cx.data("the length is not known before the run", Bounds::SIZE),
     };
     if &*cx.node.operator.name != "BeamSearch" {
         return Ok(vec![Fact::typed(DType::I32, [batch, len])]);
     }
     let count = match cx.integer(4) {
         Some(count) => count,
-        None => cx.data("how many sequences are returned", Bounds::EXTENT),
+        None => cx.data("how many sequences are returned", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(DType::I32, [batch, count, len])])
 }

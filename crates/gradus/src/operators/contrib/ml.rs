@@ -69,7 +69,7 @@ pub(crate) fn classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     let texts = count(cx, "classlabels_strings").is_some();
     let width = match classes {
         Some(classes) => Dim::from(classes),
-        None => cx.unknown("the classes are not named", Bounds::EXTENT),
+        None => cx.unknown("the classes are not named", Bounds::SIZE),
     };
     // A machine of vectors without probabilities scores each pair of classes.
     let pairs = &*cx.node.operator.name == "SVMClassifier" && count(cx, "prob_a").is_none();
@@ -101,7 +101,7 @@ pub(crate) fn cast_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let width = match (keys, cx.attributes.int("max_map")?) {
         (Some(width), _) => Dim::from(width),
         (None, Some(width)) if cx.attributes.text("map_form")? == Some("SPARSE") => Dim::Known(width),
-        _ => cx.data("how many keys the map has", Bounds::EXTENT),
+        _ => cx.data("how many keys the map has", Bounds::SIZE),
     };
     let to = match cx.attributes.text("cast_to")? {
         Some("TO_STRING") => Some(DType::String),
@@ -120,7 +120,7 @@ pub(crate) fn feature_vectorizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rows = rows(cx)?;
     let width = match widths {
         Some(width) => Dim::Known(width),
-        None => cx.unknown("attribute \"inputdimensions\" is missing", Bounds::EXTENT),
+        None => cx.unknown("attribute \"inputdimensions\" is missing", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(DType::F32, [rows, width])])
 }

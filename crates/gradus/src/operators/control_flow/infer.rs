@@ -110,9 +110,8 @@ pub(crate) fn widened(cx: &mut InferContext<'_, '_>, fact: &Fact, next: &Fact, m
         (before, after) if before == after => before.clone(),
         (Fact::Tensor(before), Fact::Tensor(after)) => {
             let dims = before.dims.as_ref().zip(after.dims.as_ref()).filter(|(a, b)| a.len() == b.len());
-            let dims: Option<Dims> = dims.map(|(a, b)| {
-                a.iter().zip(b.iter()).map(|(&a, &b)| kept(cx, a, b, Bounds::EXTENT)).collect()
-            });
+            let dims: Option<Dims> = dims
+                .map(|(a, b)| a.iter().zip(b.iter()).map(|(&a, &b)| kept(cx, a, b, Bounds::SIZE)).collect());
             let elements = match (&before.elements, &after.elements) {
                 (a, b) if a == b => a.clone(),
                 (Elements::Integers(a), Elements::Integers(b)) if a.len() == b.len() && a.len() <= 8 => {
@@ -136,7 +135,7 @@ pub(crate) fn widened(cx: &mut InferContext<'_, '_>, fact: &Fact, next: &Fact, m
             } else {
                 widened(cx, &before.each, &after.each, mark)
             };
-            let len = kept(cx, before.len, after.len, Bounds::EXTENT);
+            let len = kept(cx, before.len, after.len, Bounds::SIZE);
             Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
         }
         (Fact::Optional(before), Fact::Optional(after)) => {
@@ -172,7 +171,7 @@ pub(crate) fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Optio
                 |dims: &Option<Dims>, axis: usize| dims.as_ref().and_then(|dims| dims.get(axis).copied());
             let dims = every.dims.as_ref().map(|dims| {
                 let dim = |(axis, &every): (usize, &Dim)| {
-                    settled(cx, at(&first.dims, axis), every, at(&next.dims, axis), Bounds::EXTENT)
+                    settled(cx, at(&first.dims, axis), every, at(&next.dims, axis), Bounds::SIZE)
                 };
                 dims.iter().enumerate().map(dim).collect()
             });
@@ -196,7 +195,7 @@ pub(crate) fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Optio
         }
         (Fact::Sequence(first), Fact::Sequence(every), Fact::Sequence(next)) => {
             let each = outside(cx, &every.each, mark);
-            let len = settled(cx, Some(first.len), every.len, Some(next.len), Bounds::EXTENT);
+            let len = settled(cx, Some(first.len), every.len, Some(next.len), Bounds::SIZE);
             let items = every.items.clone().filter(|_| carried.every == carried.first);
             Fact::Sequence(Arc::new(SequenceFact { each, len, items }))
         }
@@ -211,7 +210,7 @@ pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> 
             let dims = fact.dims.as_ref().map(|dims| {
                 let dim = |&dim: &Dim| {
                     let newer = cx.symbols().is_newer(dim, mark);
-                    if newer { cx.data("what the runs of a loop make", Bounds::EXTENT) } else { dim }
+                    if newer { cx.data("what the runs of a loop make", Bounds::SIZE) } else { dim }
                 };
                 dims.iter().map(dim).collect()
             });
@@ -220,7 +219,7 @@ pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> 
         Fact::Sequence(fact) => {
             let each = outside(cx, &fact.each, mark);
             let newer = cx.symbols().is_newer(fact.len, mark);
-            let len = if newer { cx.data("what the runs of a loop make", Bounds::EXTENT) } else { fact.len };
+            let len = if newer { cx.data("what the runs of a loop make", Bounds::SIZE) } else { fact.len };
             Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
         }
         Fact::Optional(fact) => {
@@ -257,7 +256,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mark = small_u32(cx.symbols().symbols().len());
     let number = Bounds::between(
         Some(0),
-        most.and_then(|most| cx.symbols().bounds(most).greatest()).map(|most| most.max(1) - 1),
+        most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
     );
     let iteration = cx.data("the number of the run", number);
     let lead = [
@@ -281,15 +280,15 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         _ => None,
     };
-    let most = most.map(|most| cx.greatest(most, Dim::ZERO));
+    let most = most.map(|most| cx.max(most, Dim::ZERO));
     let count = match (enters, goes_on, most) {
         (Some(0), ..) => Some(Dim::ZERO),
-        (Some(_), Some(0), Some(most)) => Some(cx.least(most, Dim::ONE)),
+        (Some(_), Some(0), Some(most)) => Some(cx.min(most, Dim::ONE)),
         (Some(_), Some(0), None) if !cx.has(0) => Some(Dim::ONE),
         (Some(_), Some(_), most) => most,
         _ => None,
     };
-    let most = most.and_then(|most| cx.symbols().bounds(most).greatest());
+    let most = most.and_then(|most| cx.symbols().bounds(most).upper());
     let shown = count.unwrap_or_else(|| cx.data("how often the loop runs", Bounds::between(Some(0), most)));
     let mut facts: Vec<_> = runs.carried.iter().map(|carried| last(cx, carried, count, mark)).collect();
     for fact in &runs.outputs[1 + carried..] {

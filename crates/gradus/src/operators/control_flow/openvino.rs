@@ -130,7 +130,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut most = if unlimited { slices } else { given.filter(|&most| cx.symbols().at_least(most, 0)) };
     let bounds = Bounds::between(
         Some(0),
-        most.and_then(|most| cx.symbols().bounds(most).greatest()).map(|most| most.max(1) - 1),
+        most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
     );
     if let Some(input) = ports.iteration {
         let number = cx.data("the number of the run", bounds);
@@ -161,10 +161,10 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let count = match (enters, goes_on, most) {
         (Some(false), ..) => Some(Dim::ZERO),
         (Some(true), Some(true), Some(most)) => Some(most),
-        (Some(true), Some(false), Some(most)) => Some(cx.least(most, Dim::ONE)),
+        (Some(true), Some(false), Some(most)) => Some(cx.min(most, Dim::ONE)),
         _ => None,
     };
-    let most = most.and_then(|most| cx.symbols().bounds(most).greatest());
+    let most = most.and_then(|most| cx.symbols().bounds(most).upper());
     let shown = count.unwrap_or_else(|| cx.data("how often the loop runs", Bounds::between(Some(0), most)));
     let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
     for port in &ports.outputs {
@@ -192,7 +192,7 @@ fn joined(cx: &mut InferContext<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> R
     // Runs whose parts differ make a dimension that only the data tell.
     all[axis] = match dims[axis] {
         Dim::Known(part) => cx.multiply(runs, Dim::Known(part)),
-        Dim::Symbolic(_) => cx.data("what the runs of a loop make", Bounds::EXTENT),
+        Dim::Symbolic(_) => cx.data("what the runs of a loop make", Bounds::SIZE),
     };
     Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
 }

@@ -344,7 +344,7 @@ fn count_of_slices(
     slices: &Slices,
 ) -> Result<(NewValue, Option<i64>)> {
     let axis = axis_of(slices.axis, cx.rank(outer)?)?;
-    let extent = cx.known_extent(outer, axis);
+    let extent = cx.known_size(outer, axis);
     let known = |bound: i64| if bound < 0 { Some(bound + extent?) } else { Some(bound) };
     if let (Some(start), Some(end)) = (known(slices.start), known(slices.end)) {
         let count = ((start - end).abs() + 1) / slices.part_size;

@@ -109,20 +109,20 @@ pub(crate) fn not(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn relu(cx: &mut InferContext<'_, '_>) -> InferResult {
-    each(cx, |symbols, dim| symbols.greatest(dim, Dim::ZERO))
+    each(cx, |symbols, dim| symbols.max(dim, Dim::ZERO))
 }
 
 pub(crate) fn abs(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| {
         let opposite = symbols.negate(dim)?;
-        symbols.greatest(dim, opposite)
+        symbols.max(dim, opposite)
     })
 }
 
 pub(crate) fn sign(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| {
-        let positive = symbols.least(dim, Dim::ONE)?;
-        symbols.greatest(positive, Dim::Known(-1))
+        let positive = symbols.min(dim, Dim::ONE)?;
+        symbols.max(positive, Dim::Known(-1))
     })
 }
 
@@ -131,11 +131,11 @@ pub(crate) fn clip(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| {
         // A bound that is given but not known leaves nothing known.
         let raised = match low {
-            Some(low) => symbols.greatest(dim, low?)?,
+            Some(low) => symbols.max(dim, low?)?,
             None => dim,
         };
         match high {
-            Some(high) => symbols.least(raised, high?),
+            Some(high) => symbols.min(raised, high?),
             None => Some(raised),
         }
     })

@@ -67,8 +67,8 @@ fn both_as(cx: &BuildContext<'_>, operation: Operation) -> Result<Box<dyn Op>> {
     Ok(Box::new(BinaryOp { operation, broadcast }))
 }
 
-/// A bound of Clamp in the type of the elements. Of integers, it is the least one above or the
-/// greatest one below, as far as the type goes.
+/// A bound of Clamp in the type of the elements. For integers, it is the smallest one above or the
+/// largest one below, as far as the type goes.
 pub(crate) fn clamp_bound(bound: f64, up: bool, dtype: DType) -> Result<Tensor> {
     fn whole<T: FromNumber>(bound: f64) -> Tensor {
         Tensor::scalar(T::from_f64(bound))

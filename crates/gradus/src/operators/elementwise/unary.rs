@@ -81,7 +81,7 @@ pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
-/// The size of the bounds that Clip has where none is given: of floats, the greatest finite number,
+/// The size of the bounds that Clip has where none is given: for floats, the largest finite number,
 /// so that infinities become that.
 pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
     let format = Format::of(dtype)?;
@@ -90,7 +90,7 @@ pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
 
 pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
-        let least = |a: Number, b: Number, greater: bool| match (a, b) {
+        let min = |a: Number, b: Number, greater: bool| match (a, b) {
             (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
             (a, b) => {
                 let (x, y) = (convert::nearest_f64(a), convert::nearest_f64(b));
@@ -99,8 +99,8 @@ pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
             }
         };
         let clipped = |x: &T| {
-            let raised = low.map_or(x.number(), |low| least(x.number(), low, true));
-            T::from_number(high.map_or(raised, |high| least(raised, high, false)))
+            let raised = low.map_or(x.number(), |low| min(x.number(), low, true));
+            T::from_number(high.map_or(raised, |high| min(raised, high, false)))
         };
         Tensor::from_vec(data.shape().clone(), data.elements::<T>()?.iter().map(clipped).collect())
     }

@@ -6,7 +6,7 @@ use gradus_core::{Number, Result, Shape, Tensor, Value};
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::indexing::eval::{place_of, positions};
+use crate::operators::indexing::eval::{flat_index, positions};
 use crate::operators::indices;
 use crate::operators::output::{allowed, one};
 
@@ -53,7 +53,7 @@ pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
     let each = positions(&dims).map(|mut position| {
         let at = position.remove(axis);
-        let index = numbers[place_of(&position, indices.shape().dims())];
+        let index = numbers[flat_index(&position, indices.shape().dims())];
         let index = if index < 0 { index.saturating_add(i64_of(depth)) } else { index };
         usize::from(index == i64_of(at))
     });

@@ -85,7 +85,7 @@ pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
                 let whole = gradus_core::convert::truncated(gradus_core::convert::nearest_f64(number));
                 Dim::Known(whole.and_then(|whole| i64::try_from(whole).ok()).unwrap_or(0))
             }
-            _ => cx.data("the depth is not known before the run", Bounds::EXTENT),
+            _ => cx.data("the depth is not known before the run", Bounds::SIZE),
         },
     };
     let mut all = dims.to_vec();
@@ -103,7 +103,7 @@ pub(crate) fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     let size = match cx.integer(0) {
         Some(size) => size,
-        None => cx.data("the size is not known before the run", Bounds::EXTENT),
+        None => cx.data("the size is not known before the run", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(dtype, [size])])
 }
@@ -112,11 +112,11 @@ pub(crate) fn mel_weights(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     let bins = match cx.integer(0) {
         Some(bins) => bins,
-        None => cx.data("the number of bins is not known before the run", Bounds::EXTENT),
+        None => cx.data("the number of bins is not known before the run", Bounds::SIZE),
     };
     let spectrum = match cx.integer(1) {
         Some(len) => half(cx, len),
-        None => cx.data("the length is not known before the run", Bounds::EXTENT),
+        None => cx.data("the length is not known before the run", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(dtype, [spectrum, bins])])
 }
@@ -152,7 +152,7 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
             }
         }
         (true, Some(len)) => len,
-        (true, None) => cx.data("the length is not known before the run", Bounds::EXTENT),
+        (true, None) => cx.data("the length is not known before the run", Bounds::SIZE),
     };
     let mut all = dims.to_vec();
     all[axis] = if one_sided && !inverse { half(cx, len) } else { len };
@@ -173,7 +173,7 @@ pub(crate) fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
         (false, _, false) => Some(signal),
     };
     let (Some(step), Some(frame)) = (step, frame) else {
-        let [frames, bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::EXTENT));
+        let [frames, bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::SIZE));
         return Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])]);
     };
     let room = cx.subtract(signal, frame);
@@ -189,7 +189,7 @@ pub(crate) fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
         matches!(cx.attributes.get("stopwords"), Some(Content::Strings(words)) if !words.is_empty());
     let mut all = dims.to_vec();
     if let Some(last) = all.last_mut().filter(|_| stopwords) {
-        *last = cx.data("how many texts are no stopwords", Bounds::EXTENT);
+        *last = cx.data("how many texts are no stopwords", Bounds::SIZE);
     }
     Ok(vec![Fact::typed(DType::String, all)])
 }
@@ -211,20 +211,19 @@ pub(crate) fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let count = cx.data("how many boxes are chosen", Bounds::EXTENT);
+    let count = cx.data("how many boxes are chosen", Bounds::SIZE);
     Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
 }
 
 pub(crate) fn string_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let most = cx.data("how many parts the longest text has", Bounds::EXTENT);
+    let most = cx.data("how many parts the longest text has", Bounds::SIZE);
     let parts: Vec<_> = dims.iter().copied().chain([most]).collect();
     Ok(vec![Fact::typed(DType::String, parts), Fact::typed(DType::I64, dims)])
 }
 
 pub(crate) fn image_decoder(cx: &mut InferContext<'_, '_>) -> InferResult {
     let channels = if cx.attributes.text("pixel_format")? == Some("Grayscale") { 1 } else { 3 };
-    let [height, width] =
-        ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::EXTENT));
+    let [height, width] = ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::SIZE));
     Ok(vec![Fact::typed(DType::U8, [height, width, Dim::Known(channels)])])
 }

@@ -58,7 +58,7 @@ pub(crate) fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-pub(crate) fn place_of(index: &[usize], dims: &[usize]) -> usize {
+pub(crate) fn flat_index(index: &[usize], dims: &[usize]) -> usize {
     index.iter().zip(dims).fold(0, |place, (index, extent)| place * extent + index)
 }
 
@@ -75,7 +75,7 @@ fn pointed(data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
             let wanted = format!("at most {} beside axis {axis}", data.shape());
             return Err(errors::shape("shape of the indices", indices.shape(), wanted));
         }
-        Ok(place_of(&position, dims))
+        Ok(flat_index(&position, dims))
     });
     each.collect()
 }

@@ -62,7 +62,7 @@ fn from_first(cx: &mut InferContext<'_, '_>, bound: Dim, len: Dim) -> Option<Dim
     if cx.symbols().at_least(bound, 0) {
         return Some(bound);
     }
-    let negative = cx.symbols().bounds(bound).greatest().is_some_and(|most| most < 0);
+    let negative = cx.symbols().bounds(bound).upper().is_some_and(|most| most < 0);
     negative.then(|| cx.add(bound, len))
 }
 
@@ -83,33 +83,33 @@ pub(crate) fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim,
         let clamp = |cx: &mut InferContext<'_, '_>, bound: Option<Dim>| match bound {
             None => Dim::ZERO,
             Some(bound) => {
-                let raised = cx.greatest(bound, Dim::ZERO);
-                cx.least(raised, len)
+                let raised = cx.max(bound, Dim::ZERO);
+                cx.min(raised, len)
             }
         };
         let (from, to) = (clamp(cx, from), clamp(cx, to));
         let span = cx.subtract(to, from);
         let count = cx.ceil_divide(span, Dim::Known(step));
-        return Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) });
+        return Some(Cut { len: cx.max(count, Dim::ZERO), start: Some(from) });
     }
     let last = cx.subtract(len, Dim::ONE);
     // A start before the first element is that, as `indices::sliced` says; there is none of no
     // elements.
     let from = match from {
         None => Dim::ZERO,
-        Some(bound) => cx.greatest(bound, Dim::ZERO),
+        Some(bound) => cx.max(bound, Dim::ZERO),
     };
-    let from = cx.least(from, last);
+    let from = cx.min(from, last);
     let to = match to {
         None => Dim::Known(-1),
         Some(bound) => {
-            let raised = cx.greatest(bound, Dim::Known(-1));
-            cx.least(raised, last)
+            let raised = cx.max(bound, Dim::Known(-1));
+            cx.min(raised, last)
         }
     };
     let span = cx.subtract(from, to);
     let count = cx.ceil_divide(span, Dim::Known(step.checked_neg()?));
-    Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) })
+    Some(Cut { len: cx.max(count, Dim::ZERO), start: Some(from) })
 }
 
 pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -154,7 +154,7 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
         (all[axis], first) = match cut {
             Some(cut) => (cut.len, cut.start),
             None if determined && step.is_some() && starts.is_some() && ends.is_some() => {
-                let bounds = Bounds::between(Some(0), cx.symbols().bounds(dims[axis]).greatest());
+                let bounds = Bounds::between(Some(0), cx.symbols().bounds(dims[axis]).upper());
                 (cx.unknown("the sign of a slice bound is not known", bounds), None)
             }
             None => (shorter(cx, dims[axis], "the bounds are not known before the run"), None),
@@ -191,7 +191,7 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// A dimension that is at most another.
 fn shorter(cx: &mut InferContext<'_, '_>, dim: Dim, why: &str) -> Dim {
-    let most = cx.symbols().bounds(dim).greatest();
+    let most = cx.symbols().bounds(dim).upper();
     cx.data(why, Bounds::between(Some(0), most))
 }
 
@@ -294,7 +294,7 @@ pub(crate) fn compress(cx: &mut InferContext<'_, '_>) -> InferResult {
         let most = match dims {
             Ok(dims) => {
                 let count = cx.product(&dims.clone());
-                cx.symbols().bounds(count).greatest()
+                cx.symbols().bounds(count).upper()
             }
             Err(_) => None,
         };

@@ -207,7 +207,7 @@ pub(crate) fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
                     }
                     _ => None,
                 };
-                let most = cx.symbols().bounds(dims[axis]).greatest();
+                let most = cx.symbols().bounds(dims[axis]).upper();
                 Some(match found {
                     Some(cut) => cut.len,
                     None => {
@@ -260,7 +260,7 @@ pub(crate) fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let count = cx.node.outputs.len();
     let Some(lengths) = cx.integers(2) else {
         let sizes: Vec<_> =
-            (0..count).map(|_| cx.data("the parts are not known before the run", Bounds::EXTENT)).collect();
+            (0..count).map(|_| cx.data("the parts are not known before the run", Bounds::SIZE)).collect();
         return parts_of(cx, &dims, axis, &sizes);
     };
     if lengths.len() != count {
@@ -285,7 +285,7 @@ pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = cx.axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
-        None => cx.data("the depth is not known before the run", Bounds::EXTENT),
+        None => cx.data("the depth is not known before the run", Bounds::SIZE),
     };
     all.insert(axis, depth);
     Ok(vec![of(cx.dtype(2), all)])
@@ -351,7 +351,7 @@ pub(crate) fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims(0)?;
     let count = match cx.integer(3) {
         Some(count) => count,
-        None => cx.data("how many segments there are", Bounds::EXTENT),
+        None => cx.data("how many segments there are", Bounds::SIZE),
     };
     let row = table.get(1..).ok_or_else(|| errors::rank("the table", 0, "at least 1"))?;
     let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
@@ -373,7 +373,7 @@ pub(crate) fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
                 Dim::Known(-1) => {}
                 Dim::Known(_) => all[axis] = size,
                 Dim::Symbolic(_) => {
-                    all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::EXTENT);
+                    all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::SIZE);
                 }
             }
         }
@@ -388,7 +388,7 @@ pub(crate) fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
     for input in [0, 1] {
         all.push(match cx.integer(input) {
             Some(extent) => extent,
-            None => cx.data("the extents are not known before the run", Bounds::EXTENT),
+            None => cx.data("the extents are not known before the run", Bounds::SIZE),
         });
     }
     Ok(vec![of(dtype, all)])
@@ -414,13 +414,14 @@ pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     let behind = axis + index_dims.len() - batch;
     let each = indexing::eval::positions(&result).map(|position| {
         let chosen = [&position[..batch], &position[axis..behind]].concat();
-        let index = match indices::index(numbers[indexing::eval::place_of(&chosen, index_dims)], dims[axis]) {
+        let index = match indices::index(numbers[indexing::eval::flat_index(&chosen, index_dims)], dims[axis])
+        {
             Ok(index) => index,
             Err(_) if !attributes.form().is(Older::CheckedIndices) => return Ok((1, 0)),
             Err(error) => return Err(error),
         };
         let place = [&position[..axis], &[index], &position[behind..]].concat();
-        Ok((0, indexing::eval::place_of(&place, dims)))
+        Ok((0, indexing::eval::flat_index(&place, dims)))
     });
     let each = each.collect::<Computed<Vec<_>>>()?;
     let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;
@@ -511,10 +512,10 @@ pub(crate) fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     allowed(cx, data.dtype(), dims)?;
     let mut all: Vec<_> = (0..data.len()).map(|place| (0, place)).collect();
     for (update, position) in indexing::eval::positions(&wanted).enumerate() {
-        let at = indexing::eval::place_of(&position[axis..behind], indices.shape().dims());
+        let at = indexing::eval::flat_index(&position[axis..behind], indices.shape().dims());
         let index = indices::index(numbers[at], dims[axis])?;
         let place = [&position[..axis], &[index], &position[behind..]].concat();
-        all[indexing::eval::place_of(&place, dims)] = (1, update);
+        all[indexing::eval::flat_index(&place, dims)] = (1, update);
     }
     Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), &all)?.into()])
 }
@@ -568,7 +569,7 @@ pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     let normalized = attributes.text("negative_indices_mode")? == Some("normalize");
     let each = indexing::eval::positions(&dims).map(|mut position| {
         let at = position.remove(axis);
-        let index = numbers[indexing::eval::place_of(&position, indices.shape().dims())];
+        let index = numbers[indexing::eval::flat_index(&position, indices.shape().dims())];
         let index = if normalized && index < 0 { index.saturating_add(i64_of(depth)) } else { index };
         (usize::from(index == i64_of(at)), 0)
     });

@@ -23,7 +23,7 @@ fn indices(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
 /// axis.
 fn out_of_range(cx: &mut ConvertContext<'_, '_>, axis: usize) -> Result<()> {
     const WHY: &str = "an index out of range gives zeros in OpenVINO, and is an error in ONNX";
-    match (cx.known_integers(1)?, cx.known_extent(0, axis)) {
+    match (cx.known_integers(1)?, cx.known_size(0, axis)) {
         (Some(chosen), Some(extent)) if chosen.iter().all(|index| (-extent..extent).contains(index)) => {}
         (Some(_), Some(_)) => return Err(cannot(WHY)),
         _ => cx.edges(WHY),
@@ -213,7 +213,7 @@ pub(crate) fn variadic_split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
     let open = known.as_ref().is_none_or(|sizes| sizes.contains(&-1));
     let mut sizes = cx.whole_list(2)?;
     if open {
-        sizes = if let (Some(sizes), Some(extent)) = (known, cx.known_extent(0, axis)) {
+        sizes = if let (Some(sizes), Some(extent)) = (known, cx.known_size(0, axis)) {
             let others: i64 = sizes.iter().filter(|&&size| size != -1).sum();
             let whole = |&size: &i64| if size == -1 { extent - others } else { size };
             cx.list(&sizes.iter().map(whole).collect::<Vec<_>>())

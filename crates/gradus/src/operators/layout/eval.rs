@@ -14,7 +14,7 @@ use crate::attributes::{Attributes, required};
 use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::indexing::eval::{place_of, positions};
+use crate::operators::indexing::eval::{flat_index, positions};
 use crate::operators::indices;
 use crate::operators::output::{allowed, chosen, one};
 
@@ -234,7 +234,7 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     let shape = allowed(cx, data.dtype(), &extents)?;
     let each = positions(&extents).map(|position| {
         let index = position.iter().zip(&sources).map(|(&at, source)| source[at]).collect::<Option<Vec<_>>>();
-        index.map_or((1, 0), |index| (0, place_of(&index, dims)))
+        index.map_or((1, 0), |index| (0, flat_index(&index, dims)))
     });
     one(Tensor::woven(&[data, &fill], shape, &each.collect::<Vec<_>>())?)
 }

@@ -52,7 +52,7 @@ pub(crate) fn expand(cx: &mut InferContext<'_, '_>) -> InferResult {
         let all: Vec<_> = (0..rank)
             .map(|axis| match (axis + dims.len()).checked_sub(rank).map(|axis| dims[axis]) {
                 Some(dim) if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => dim,
-                _ => cx.data("the shape is not known before the run", Bounds::EXTENT),
+                _ => cx.data("the shape is not known before the run", Bounds::SIZE),
             })
             .collect();
         return like_first(cx, all);
@@ -161,7 +161,7 @@ fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferRe
     }
     dims[axis] = Some(match total {
         Some(total) => total,
-        None => cx.unknown("an input has unknown rank", Bounds::EXTENT),
+        None => cx.unknown("an input has unknown rank", Bounds::SIZE),
     });
     let dims: Vec<_> = dims.into_iter().flatten().collect();
     let elements = joined_elements(cx, inputs, axis).unwrap_or_default();
@@ -188,9 +188,9 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let sizes: Vec<Dim> = if cx.has(1) {
         match cx.integers(1) {
             Some(sizes) => sizes.to_vec(),
-            None => (0..count)
-                .map(|_| cx.data("the parts are not known before the run", Bounds::EXTENT))
-                .collect(),
+            None => {
+                (0..count).map(|_| cx.data("the parts are not known before the run", Bounds::SIZE)).collect()
+            }
         }
     } else {
         let parts = cx.attributes.int("num_outputs")?;
@@ -226,8 +226,8 @@ fn even_parts(
         // Short axes leave nothing for the last parts.
         let before = cx.multiply(chunk, Dim::from(part));
         let rest = cx.subtract(whole, before);
-        let size = cx.least(chunk, rest);
-        cx.greatest(size, Dim::ZERO)
+        let size = cx.min(chunk, rest);
+        cx.max(size, Dim::ZERO)
     };
     // Values that no output takes are not listed: an attribute may name any number.
     let named = parts.min(count);
@@ -313,7 +313,7 @@ pub(crate) fn center_crop_pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     for (i, &axis) in axes.iter().enumerate() {
         all[axis] = match target.as_ref().and_then(|target| target.get(i)) {
             Some(&dim) => dim,
-            None => cx.data("the shape is not known before the run", Bounds::EXTENT),
+            None => cx.data("the shape is not known before the run", Bounds::SIZE),
         };
     }
     like_first(cx, all)
@@ -406,7 +406,7 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
                 (Some(same), _) => Some(same),
                 (None, Some(given)) => return Err(errors::copied(axis, given.len()).into()),
                 (None, None) => {
-                    Some(cx.unknown("the dimension is the input's, which is not known", Bounds::EXTENT))
+                    Some(cx.unknown("the dimension is the input's, which is not known", Bounds::SIZE))
                 }
             },
             Dim::Known(-1) if !target[..axis].contains(&dim) => None,
@@ -441,8 +441,8 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
     }
     let filled = dims.into_iter().map(|dim| match (dim, left) {
         (Some(dim), _) | (None, Some(dim)) => dim,
-        (None, None) if given.is_none() => cx.unknown("the number of elements is not known", Bounds::EXTENT),
-        (None, None) => cx.data("the shape is not known before the run", Bounds::EXTENT),
+        (None, None) if given.is_none() => cx.unknown("the number of elements is not known", Bounds::SIZE),
+        (None, None) => cx.data("the shape is not known before the run", Bounds::SIZE),
     });
     let filled: Vec<_> = filled.collect();
     reshaped(cx, filled)

@@ -97,7 +97,7 @@ pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (begins, ends) = (cx.integers(1), cx.integers(2));
     let (Some(begins), Some(ends)) = (begins, ends) else {
         let dims: Vec<_> =
-            (0..rank).map(|_| cx.data("the pads are not known before the run", Bounds::EXTENT)).collect();
+            (0..rank).map(|_| cx.data("the pads are not known before the run", Bounds::SIZE)).collect();
         return like_first(cx, dims);
     };
     if begins.len() != rank || ends.len() != rank {

@@ -107,7 +107,7 @@ pub(crate) fn squeeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
             let mut gone = Vec::new();
             for axis in axes {
                 let extent = match cx.rank_if_known(0) {
-                    Some(rank) => cx.known_extent(0, axis_of(axis, rank)?),
+                    Some(rank) => cx.known_size(0, axis_of(axis, rank)?),
                     None => None,
                 };
                 if extent.is_none() {

@@ -85,7 +85,7 @@ impl Windows {
         let all = cx.add(steps, Dim::ONE);
         let inside = cx.add(extent, Dim::Known(self.pads[axis]));
         let starts = cx.ceil_divide(inside, stride);
-        cx.least(all, starts)
+        cx.min(all, starts)
     }
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn causal_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let state = match cx.dims_of_rank(1, 3) {
         Ok(weights) => cx.subtract(weights[2], Dim::ONE),
-        Err(_) => cx.unknown("the size of the kernel is not known", Bounds::EXTENT),
+        Err(_) => cx.unknown("the size of the kernel is not known", Bounds::SIZE),
     };
     Ok(vec![Fact::shaped(dims.clone()), Fact::shaped([dims[0], dims[1], state])])
 }
@@ -269,7 +269,7 @@ pub(crate) fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
             let size = cx.product(&block);
             cx.floor_divide(dims[1], size)
         }
-        None => cx.data("the block is not known before the run", Bounds::EXTENT),
+        None => cx.data("the block is not known before the run", Bounds::SIZE),
     };
     let spatial = if let Some(image) = image {
         image.to_vec()

@@ -96,7 +96,7 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let total = match past(cx, 4) {
         Some(past) => cx.add(past, k_len),
-        None => cx.unknown("the length of the past is not known", Bounds::EXTENT),
+        None => cx.unknown("the length of the past is not known", Bounds::SIZE),
     };
     let dtype = cx.dtype(0);
     let y = if flat {

@@ -87,7 +87,7 @@ fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     for (axis, &extent) in spatial.iter().enumerate() {
         let size = match &given {
             Some(Some(shape)) => shape.get(axis).copied(),
-            Some(None) => Some(cx.data("the shape is not known before the run", Bounds::EXTENT)),
+            Some(None) => Some(cx.data("the shape is not known before the run", Bounds::SIZE)),
             None => None,
         };
         if let Some(size) = size {
@@ -125,7 +125,7 @@ pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
                 // Pads that make the dimensions the same are at least 0: short windows are not
                 // padded.
                 let least = if windows.same { windows.count(cx, axis, extent, false) } else { all };
-                cx.greatest(all, least)
+                cx.max(all, least)
             }
             _ => windows.count(cx, axis, extent, rounding == "ceil_torch"),
         };
@@ -204,7 +204,7 @@ pub(crate) fn read_value(cx: &mut InferContext<'_, '_>) -> InferResult {
         Extent::Between(least, most) => {
             cx.data("what a variable holds", Bounds::between(Some(i64_of(*least)), most.map(i64_of)))
         }
-        Extent::Symbol(_) | Extent::Unknown => cx.data("what a variable holds", Bounds::EXTENT),
+        Extent::Symbol(_) | Extent::Unknown => cx.data("what a variable holds", Bounds::SIZE),
     });
     let dims: Vec<_> = each.collect();
     Ok(vec![of(dtype, dims)])
@@ -260,7 +260,7 @@ pub(crate) fn interpolate(cx: &mut InferContext<'_, '_>) -> InferResult {
     for (i, &axis) in axes.iter().enumerate() {
         all[axis] = match sizes.as_ref().and_then(|sizes| sizes.get(i).copied()) {
             Some(size) => size,
-            None => cx.data("the sizes are not known before the run", Bounds::EXTENT),
+            None => cx.data("the sizes are not known before the run", Bounds::SIZE),
         };
     }
     Ok(vec![Fact::shaped(all)])
@@ -280,7 +280,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim
             let extent = nearest_f64(gradus_core::Number::Int(extent.into()));
             let cut = gradus_core::convert::truncated((extent * scale + EPSILON).floor());
             cut.and_then(|cut| i64::try_from(cut).ok())
-                .map_or_else(|| cx.unknown("a scale is too large", Bounds::EXTENT), Dim::Known)
+                .map_or_else(|| cx.unknown("a scale is too large", Bounds::SIZE), Dim::Known)
         }
         (_, Some(scale), _) if scale > 0.0 && scale.recip().fract() == 0.0 => {
             let by = gradus_core::convert::truncated(scale.recip())
@@ -288,8 +288,8 @@ fn scaled(cx: &mut InferContext<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim
                 .unwrap_or(1);
             cx.floor_divide(extent, Dim::Known(by))
         }
-        (_, Some(_), _) => cx.unknown("a product with a scale is rounded", Bounds::EXTENT),
-        (_, None, _) => cx.data("the scales are not known before the run", Bounds::EXTENT),
+        (_, Some(_), _) => cx.unknown("a product with a scale is rounded", Bounds::SIZE),
+        (_, None, _) => cx.data("the scales are not known before the run", Bounds::SIZE),
     }
 }
 

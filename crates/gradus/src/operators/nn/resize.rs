@@ -43,7 +43,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         let mut all = dims.to_vec();
         for axis in axes {
-            all[axis] = cx.data("the sizes are not known before the run", Bounds::EXTENT);
+            all[axis] = cx.data("the sizes are not known before the run", Bounds::SIZE);
         }
         return Ok(vec![Fact::shaped(all)]);
     };
@@ -60,7 +60,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
             "stretch" => sizes[i],
             _ => match proportional(&dims, &sizes, &axes, policy, axis) {
                 Some(extent) => Dim::Known(extent),
-                None => cx.unknown("the aspect ratio is kept, and the sizes are not known", Bounds::EXTENT),
+                None => cx.unknown("the aspect ratio is kept, and the sizes are not known", Bounds::SIZE),
             },
         };
     }
@@ -104,7 +104,7 @@ fn by_scales(cx: &mut InferContext<'_, '_>, dims: &Dims, input: usize) -> InferR
     let Some(scales) = scales else {
         let mut all = dims.to_vec();
         for axis in axes {
-            all[axis] = cx.data("the scales are not known before the run", Bounds::EXTENT);
+            all[axis] = cx.data("the scales are not known before the run", Bounds::SIZE);
         }
         return Ok(vec![Fact::shaped(all)]);
     };
@@ -132,7 +132,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
             let product = convert::nearest_f32(Number::Int(extent.into())) * scale;
             let whole =
                 convert::truncated(f64::from(product.floor())).and_then(|whole| i64::try_from(whole).ok());
-            whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::EXTENT), Dim::Known)
+            whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::SIZE), Dim::Known)
         }
         (Some(scale), dim) => {
             match crate::operators::elementwise::symbolic::fraction_of(Number::Float(scale.into())) {
@@ -142,7 +142,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
                     let product = cx.multiply(dim, Dim::Known(over));
                     floor_of(cx, product, under)
                 }
-                _ => cx.unknown("the rounding of the product with the scale is not known", Bounds::EXTENT),
+                _ => cx.unknown("the rounding of the product with the scale is not known", Bounds::SIZE),
             }
         }
     });
@@ -152,11 +152,11 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
 
 /// The floor of a fraction, which floats find if its numerator is exact.
 fn floor_of(cx: &mut InferContext<'_, '_>, over: Dim, under: i64) -> Dim {
-    let exact = cx.symbols().bounds(over).greatest().is_some_and(|most| most <= EXACT);
+    let exact = cx.symbols().bounds(over).upper().is_some_and(|most| most <= EXACT);
     if exact || cx.may_assume(over, "<=", Dim::Known(EXACT)) {
         cx.floor_divide(over, Dim::Known(under))
     } else {
-        cx.unknown("the rounding of the product with the scale is not known", Bounds::EXTENT)
+        cx.unknown("the rounding of the product with the scale is not known", Bounds::SIZE)
     }
 }
 
@@ -173,7 +173,7 @@ fn by_fractions(
     let mut all = dims.to_vec();
     for (&axis, fraction) in axes.iter().zip(scales) {
         all[axis] = if fraction.rounded {
-            cx.unknown("the scale is a rounded quotient of dimensions", Bounds::EXTENT)
+            cx.unknown("the scale is a rounded quotient of dimensions", Bounds::SIZE)
         } else {
             let product = cx.multiply(dims[axis], fraction.over);
             floor_of(cx, product, fraction.under)

@@ -155,8 +155,8 @@ fn numbers_cast(numbers: [Number; 3], dtype: DType) -> Result<[Number; 3], Range
         }
     }
     let step = numbers[2];
-    let least = Format::of(dtype).map(Format::least_exponent);
-    if !step.is_zero() && least.is_some_and(|least| step.parts().leading() < least) {
+    let min = Format::of(dtype).map(Format::least_exponent);
+    if !step.is_zero() && min.is_some_and(|min| step.parts().leading() < min) {
         return Err(RangeError::ZeroStep);
     }
     Ok(cast)

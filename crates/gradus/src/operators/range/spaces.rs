@@ -126,7 +126,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
             return Err(SpaceError::Samples(nearest_f64(Number::Int(num.into()))).describe(LABELS).into());
         }
         Some(num) => num,
-        None => cx.data("number of samples", Bounds::EXTENT),
+        None => cx.data("number of samples", Bounds::SIZE),
     };
     let dims = [num];
     Ok(vec![match dtype {

@@ -37,7 +37,7 @@ fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
     let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
     let none = || errors::count("elements to reduce", 0, "at least 1");
     match operator {
-        // For no elements, the greatest is the least that there is, and the other way round.
+        // The maximum of no elements is the smallest value of the type, and the other way round.
         "ReduceMax" | "ReduceMin" if numbers.is_empty() => {
             let most = operator == "ReduceMin";
             Ok(match range_of(dtype) {
@@ -46,11 +46,11 @@ fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
             })
         }
         "ReduceMax" => numbers.iter().copied().max_by(|a, b| order(*a, *b)).ok_or_else(none),
-        // NaN is the least as well, if there is one.
+        // NaN is the minimum as well, if there is one.
         "ReduceMin" => {
             let nan = |number: &&Number| matches!(number, Number::Float(x) if x.is_nan());
-            let least = || numbers.iter().min_by(|a, b| order(**a, **b));
-            numbers.iter().find(nan).or_else(least).copied().ok_or_else(none)
+            let min = || numbers.iter().min_by(|a, b| order(**a, **b));
+            numbers.iter().find(nan).or_else(min).copied().ok_or_else(none)
         }
         _ if whole
             && !numbers.is_empty()

@@ -63,7 +63,7 @@ fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
         let (first, step) = *both;
         let dims = cx.dims(0).ok()?;
         let count = cx.product(&dims);
-        // For no elements there is neither a greatest nor a least.
+        // No elements have neither a maximum nor a minimum.
         let symbols = cx.symbols();
         let rest = symbols.subtract(count, Dim::ONE)?;
         let far = symbols.multiply(step, rest)?;
@@ -81,8 +81,8 @@ fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
         match name {
             "ReduceProd" => symbols.product(all.iter().copied())?,
             "ReduceSum" => symbols.total(all.iter().copied())?,
-            "ReduceMax" => all.iter().copied().map(Some).reduce(|a, b| symbols.greatest(a?, b?))??,
-            "ReduceMin" => all.iter().copied().map(Some).reduce(|a, b| symbols.least(a?, b?))??,
+            "ReduceMax" => all.iter().copied().map(Some).reduce(|a, b| symbols.max(a?, b?))??,
+            "ReduceMin" => all.iter().copied().map(Some).reduce(|a, b| symbols.min(a?, b?))??,
             _ => return None,
         }
     };
@@ -96,14 +96,14 @@ pub(crate) fn arg(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::I64, left)])
 }
 
-/// The greatest or least elements along an axis, and their indices of that type.
+/// The largest or smallest elements along an axis, and their indices of that type.
 pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
     let k = match cx.integer(1) {
         Some(k) => k,
         None => {
-            let most = cx.symbols().bounds(dims[axis]).greatest();
+            let most = cx.symbols().bounds(dims[axis]).upper();
             cx.data("k is not known before the run", Bounds::between(Some(0), most))
         }
     };
@@ -135,13 +135,13 @@ pub(crate) fn uniques(
     let (most, count, first) = match axis {
         None => {
             let all = cx.product(&dims.clone());
-            let most = cx.symbols().bounds(all).greatest();
+            let most = cx.symbols().bounds(all).upper();
             let count = cx.data("how many elements differ", Bounds::between(Some(0), most));
             (all, count, vec![count])
         }
         Some(axis) => {
             let axis = cx.axis(axis, dims.len())?;
-            let most = cx.symbols().bounds(dims[axis]).greatest();
+            let most = cx.symbols().bounds(dims[axis]).upper();
             let count = cx.data("how many slices differ", Bounds::between(Some(0), most));
             let mut all = dims.to_vec();
             all[axis] = count;
@@ -156,7 +156,7 @@ pub(crate) fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let (rank, count) =
-            (cx.data("the rank", Bounds::EXTENT), cx.data("how many are not zero", Bounds::EXTENT));
+            (cx.data("the rank", Bounds::SIZE), cx.data("how many are not zero", Bounds::SIZE));
         return Ok(vec![Fact::typed(indices, [rank, count])]);
     };
     let all = cx.product(&dims.clone());
@@ -170,7 +170,7 @@ pub(crate) fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
                 Dim::from(elements.iter().filter(|&&dim| dim != Dim::ZERO).count())
             }
             _ => {
-                let most = cx.symbols().bounds(all).greatest();
+                let most = cx.symbols().bounds(all).upper();
                 cx.data("how many elements are not zero", Bounds::between(Some(0), most))
             }
         },

@@ -57,7 +57,7 @@ fn reduce(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValu
     }])
 }
 
-pub(crate) fn greatest(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+pub(crate) fn min_max(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     if cx.may_be_empty(0) {
         cx.edges(caveats::EMPTY);
@@ -65,7 +65,7 @@ pub(crate) fn greatest(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Resul
     reduce(cx, operator)
 }
 
-/// For truth values, the least is whether all hold. Older operator sets take them as numbers only.
+/// The minimum of truth values is their conjunction. Older operator sets take them as numbers only.
 pub(crate) fn of_truth(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     if cx.may_be_empty(0) {
         cx.edges(caveats::EMPTY);

@@ -8,7 +8,7 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 
-pub(crate) fn greatest(
+pub(crate) fn min_max(
     cx: &mut ConvertContext<'_, '_>,
     of_numbers: &str,
     of_truth: &str,
@@ -58,7 +58,7 @@ fn flat(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> Res
     cx.put(operator, &[list, axis], &[say("keep_dims", false)])
 }
 
-/// The first of the places along an axis where the greatest or the least stands.
+/// The first index of the maximum or minimum along an axis.
 pub(crate) fn arg(cx: &mut ConvertContext<'_, '_>, mode: &str) -> Result<Vec<NewValue>> {
     if cx.attributes.flag("select_last_index", false)? {
         return Err(cannot("OpenVINO has no equivalent of ArgMax/ArgMin with select_last_index=1"));

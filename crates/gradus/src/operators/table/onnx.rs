@@ -457,7 +457,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("ReduceMax").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
         "ReduceMax, ReduceLogicalOr",
         "floats: NaN; no elements",
-        |cx| reduction::to_openvino::greatest(cx, "ReduceMax", "ReduceLogicalOr"),
+        |cx| reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr"),
     ),
     onnx("ReduceMean").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
         "ReduceMean",
@@ -467,7 +467,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("ReduceMin").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
         "ReduceMin, ReduceLogicalAnd",
         "floats: NaN; no elements",
-        |cx| reduction::to_openvino::greatest(cx, "ReduceMin", "ReduceLogicalAnd"),
+        |cx| reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd"),
     ),
     onnx("ReduceProd").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
         "ReduceProd",

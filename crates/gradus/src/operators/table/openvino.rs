@@ -448,7 +448,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ReduceMax").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMax",
         "floats: NaN; no elements",
-        |cx| reduction::to_onnx::greatest(cx, "ReduceMax"),
+        |cx| reduction::to_onnx::min_max(cx, "ReduceMax"),
     ),
     openvino("ReduceMean").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMean",
@@ -458,7 +458,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ReduceMin").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMin",
         "floats: NaN; no elements",
-        |cx| reduction::to_onnx::greatest(cx, "ReduceMin"),
+        |cx| reduction::to_onnx::min_max(cx, "ReduceMin"),
     ),
     openvino("ReduceProd").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceProd",
