@@ -380,7 +380,7 @@ fn damaged_ir_is_refused_with_line_and_column() {
     );
     assert_eq!(
         message("type=\"Range\"", "type=\"Frobnicate\""),
-        "line 16, column 5: node \"positions\" (openvino Frobnicate): operator Frobnicate of openvino is not known"
+        "line 16, column 5: node \"positions\" (openvino Frobnicate): cannot evaluate operator Frobnicate of openvino"
     );
     assert_eq!(
         message("output_type=\"i32\"", ""),

@@ -160,7 +160,7 @@ fn damaged_programs_of_pir_are_refused() {
             "an operator that is not run",
             &of(&[FULL, &operation("1.frobnicate", &[1], &[2]), &fetch(2)]),
             Kind::Unsupported,
-            "line 1, column 369: node 1 (paddle frobnicate): operator frobnicate of paddle is not run by Gradus yet",
+            "line 1, column 369: node 1 (paddle frobnicate): cannot evaluate operator frobnicate of paddle",
         ),
         case(
             "a parameter without a type",

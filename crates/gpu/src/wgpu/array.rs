@@ -127,7 +127,7 @@ impl WgpuArray {
         mapped.slice(..).map_async(wgpu::MapMode::Read, |_| ());
         self.open.wait()?;
         let view = mapped.slice(..).get_mapped_range().map_err(|error| {
-            Error::new(Kind::Io, format!("{}: memory cannot be read: {error}", self.open.info.name))
+            Error::new(Kind::Io, format!("{}: cannot read memory: {error}", self.open.info.name))
         })?;
         out.copy_from_slice(&view);
         Ok(())

@@ -27,6 +27,7 @@ mod table;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use gradus_core::error::near;
 use gradus_core::graph::{Node, Standard};
 use gradus_core::{Error, Kind, Result};
 
@@ -79,14 +80,17 @@ pub(crate) fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
 /// # Errors
 /// [`Kind::Unsupported`] if Gradus does not evaluate the operator; as [`signature`].
 pub(crate) fn evaluated(standard: Standard, node: &Node) -> Result<(&'static Row, &'static Signature)> {
-    let unsupported =
-        |what| Error::new(Kind::Unsupported, format!("operator {} of {standard} {what}", node.operator));
-    let row = row_of(standard, node);
-    // There is no table of all operators of Paddle.
-    let unknown = if standard == Standard::Paddle { "is not run by Gradus yet" } else { "is not known" };
-    let row = row.ok_or_else(|| unsupported(unknown))?;
+    let unsupported = |hint: &str| {
+        let message = format!("cannot evaluate operator {} of {standard}{hint}", node.operator);
+        Error::new(Kind::Unsupported, message)
+    };
+    let row = row_of(standard, node).ok_or_else(|| {
+        let known: Vec<_> = all().filter(|row| row.standard == standard).map(|row| row.name).collect();
+        let near = near(&node.operator.name, &known);
+        unsupported(&near.first().map_or(String::new(), |near| format!("; did you mean {near}?")))
+    })?;
     if !row.is_evaluated() {
-        return Err(unsupported("is not run by Gradus yet"));
+        return Err(unsupported(""));
     }
     Ok((row, signature(row, node)?))
 }

@@ -232,7 +232,7 @@ pub(crate) fn beam_search(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let count = match cx.integer(4) {
         Some(count) => count,
-        None => cx.data("how many sequences are returned", Bounds::SIZE),
+        None => cx.data("number of returned sequences", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(DType::I32, [batch, count, len])])
 }

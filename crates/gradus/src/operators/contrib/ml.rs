@@ -101,7 +101,7 @@ pub(crate) fn cast_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let width = match (keys, cx.attributes.int("max_map")?) {
         (Some(width), _) => Dim::from(width),
         (None, Some(width)) if cx.attributes.text("map_form")? == Some("SPARSE") => Dim::Known(width),
-        _ => cx.data("how many keys the map has", Bounds::SIZE),
+        _ => cx.data("number of keys of the map", Bounds::SIZE),
     };
     let to = match cx.attributes.text("cast_to")? {
         Some("TO_STRING") => Some(DType::String),

@@ -104,7 +104,7 @@ pub(crate) fn all_runs(
 pub(crate) fn widened(cx: &mut InferContext<'_, '_>, fact: &Fact, next: &Fact, mark: u32) -> Fact {
     let kept = |cx: &mut InferContext<'_, '_>, before: Dim, after: Dim, bounds: Bounds| {
         let own = cx.symbols().as_symbol_index(before).is_some_and(|index| index >= mark);
-        if before == after || own { before } else { cx.data("what a loop changes", bounds) }
+        if before == after || own { before } else { cx.data("loop-carried value", bounds) }
     };
     match (fact, next) {
         (before, after) if before == after => before.clone(),
@@ -163,7 +163,7 @@ pub(crate) fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Optio
                 let all = cx.symbols().multiply(by, runs)?;
                 cx.symbols().add(first, all)
             };
-            grown(cx).unwrap_or_else(|| cx.data("how often a loop runs, and what it changes", bounds))
+            grown(cx).unwrap_or_else(|| cx.data("number of iterations and loop-carried values", bounds))
         };
     match (&carried.first, &carried.every, &carried.next) {
         (Fact::Tensor(first), Fact::Tensor(every), Fact::Tensor(next)) => {
@@ -210,7 +210,7 @@ pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> 
             let dims = fact.dims.as_ref().map(|dims| {
                 let dim = |&dim: &Dim| {
                     let newer = cx.symbols().is_newer(dim, mark);
-                    if newer { cx.data("what the runs of a loop make", Bounds::SIZE) } else { dim }
+                    if newer { cx.data("outputs of the iterations of a loop", Bounds::SIZE) } else { dim }
                 };
                 dims.iter().map(dim).collect()
             });
@@ -219,7 +219,8 @@ pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> 
         Fact::Sequence(fact) => {
             let each = outside(cx, &fact.each, mark);
             let newer = cx.symbols().is_newer(fact.len, mark);
-            let len = if newer { cx.data("what the runs of a loop make", Bounds::SIZE) } else { fact.len };
+            let len =
+                if newer { cx.data("outputs of the iterations of a loop", Bounds::SIZE) } else { fact.len };
             Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
         }
         Fact::Optional(fact) => {
@@ -258,7 +259,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         Some(0),
         most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
     );
-    let iteration = cx.data("the number of the run", number);
+    let iteration = cx.data("index of the iteration", number);
     let lead = [
         cx.integers_fact(DType::I64, [], [iteration]),
         if conditional {
@@ -289,7 +290,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         _ => None,
     };
     let most = most.and_then(|most| cx.symbols().bounds(most).upper());
-    let shown = count.unwrap_or_else(|| cx.data("how often the loop runs", Bounds::between(Some(0), most)));
+    let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
     let mut facts: Vec<_> = runs.carried.iter().map(|carried| last(cx, carried, count, mark)).collect();
     for fact in &runs.outputs[1 + carried..] {
         let fact = outside(cx, fact, mark);
@@ -345,7 +346,7 @@ fn unrolled(
     let mut scans = row.iter().cloned().map(Fact::without_elements).collect::<Vec<_>>();
     for other in others {
         for (scan, next) in scans.iter_mut().zip(other) {
-            *scan = cx.join(scan, &next.clone().without_elements(), "the runs of a loop differ");
+            *scan = cx.join(scan, &next.clone().without_elements(), "the iterations of a loop differ");
         }
     }
     let stacked =

@@ -133,7 +133,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
     );
     if let Some(input) = ports.iteration {
-        let number = cx.data("the number of the run", bounds);
+        let number = cx.data("index of the iteration", bounds);
         fixed[input] = iteration(cx, input, number)?;
     }
     let (outputs, inputs): (Vec<_>, Vec<_>) = ports.back_edges.iter().copied().unzip();
@@ -165,7 +165,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         _ => None,
     };
     let most = most.and_then(|most| cx.symbols().bounds(most).upper());
-    let shown = count.unwrap_or_else(|| cx.data("how often the loop runs", Bounds::between(Some(0), most)));
+    let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
     let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
     for port in &ports.outputs {
         let carried = outputs.iter().position(|&output| output == port.inner);
@@ -192,7 +192,7 @@ fn joined(cx: &mut InferContext<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> R
     // Runs whose parts differ make a dimension that only the data tell.
     all[axis] = match dims[axis] {
         Dim::Known(part) => cx.multiply(runs, Dim::Known(part)),
-        Dim::Symbolic(_) => cx.data("what the runs of a loop make", Bounds::SIZE),
+        Dim::Symbolic(_) => cx.data("outputs of the iterations of a loop", Bounds::SIZE),
     };
     Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
 }
@@ -270,7 +270,7 @@ fn stretched(cx: &mut InferContext<'_, '_>, rows: &[Vec<Fact>], output: usize, a
                 next[axis] = a;
                 let next = Fact::Tensor(TensorFact::new(fact.dtype, Some(next.into())));
                 let Fact::Tensor(mut both) =
-                    cx.join(&Fact::Tensor(before), &next, "the runs of a loop differ")
+                    cx.join(&Fact::Tensor(before), &next, "the iterations of a loop differ")
                 else {
                     return None;
                 };

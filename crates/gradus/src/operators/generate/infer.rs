@@ -189,7 +189,7 @@ pub(crate) fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
         matches!(cx.attributes.get("stopwords"), Some(Content::Strings(words)) if !words.is_empty());
     let mut all = dims.to_vec();
     if let Some(last) = all.last_mut().filter(|_| stopwords) {
-        *last = cx.data("how many texts are no stopwords", Bounds::SIZE);
+        *last = cx.data("number of strings that are not stopwords", Bounds::SIZE);
     }
     Ok(vec![Fact::typed(DType::String, all)])
 }
@@ -211,13 +211,13 @@ pub(crate) fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let count = cx.data("how many boxes are chosen", Bounds::SIZE);
+    let count = cx.data("number of selected boxes", Bounds::SIZE);
     Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
 }
 
 pub(crate) fn string_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let most = cx.data("how many parts the longest text has", Bounds::SIZE);
+    let most = cx.data("number of pieces of the longest string", Bounds::SIZE);
     let parts: Vec<_> = dims.iter().copied().chain([most]).collect();
     Ok(vec![Fact::typed(DType::String, parts), Fact::typed(DType::I64, dims)])
 }

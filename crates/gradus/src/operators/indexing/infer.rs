@@ -298,13 +298,13 @@ pub(crate) fn compress(cx: &mut InferContext<'_, '_>) -> InferResult {
             }
             Err(_) => None,
         };
-        let count = cx.data("how many elements are chosen", Bounds::between(Some(0), most));
+        let count = cx.data("number of selected elements", Bounds::between(Some(0), most));
         return like_first(cx, [count]);
     };
     let dims = dims?;
     let axis = cx.axis(axis, dims.len())?;
     let mut all = dims.to_vec();
-    all[axis] = shorter(cx, dims[axis], "how many elements are chosen");
+    all[axis] = shorter(cx, dims[axis], "number of selected elements");
     like_first(cx, all)
 }
 

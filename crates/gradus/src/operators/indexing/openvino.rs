@@ -259,8 +259,9 @@ pub(crate) fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let count = cx.node.outputs.len();
     let Some(lengths) = cx.integers(2) else {
-        let sizes: Vec<_> =
-            (0..count).map(|_| cx.data("the parts are not known before the run", Bounds::SIZE)).collect();
+        let sizes: Vec<_> = (0..count)
+            .map(|_| cx.data("the split sizes are not known before the run", Bounds::SIZE))
+            .collect();
         return parts_of(cx, &dims, axis, &sizes);
     };
     if lengths.len() != count {
@@ -351,7 +352,7 @@ pub(crate) fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims(0)?;
     let count = match cx.integer(3) {
         Some(count) => count,
-        None => cx.data("how many segments there are", Bounds::SIZE),
+        None => cx.data("number of segments", Bounds::SIZE),
     };
     let row = table.get(1..).ok_or_else(|| errors::rank("the table", 0, "at least 1"))?;
     let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
@@ -388,7 +389,7 @@ pub(crate) fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
     for input in [0, 1] {
         all.push(match cx.integer(input) {
             Some(extent) => extent,
-            None => cx.data("the extents are not known before the run", Bounds::SIZE),
+            None => cx.data("the sizes are not known before the run", Bounds::SIZE),
         });
     }
     Ok(vec![of(dtype, all)])

@@ -188,9 +188,9 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let sizes: Vec<Dim> = if cx.has(1) {
         match cx.integers(1) {
             Some(sizes) => sizes.to_vec(),
-            None => {
-                (0..count).map(|_| cx.data("the parts are not known before the run", Bounds::SIZE)).collect()
-            }
+            None => (0..count)
+                .map(|_| cx.data("the split sizes are not known before the run", Bounds::SIZE))
+                .collect(),
         }
     } else {
         let parts = cx.attributes.int("num_outputs")?;

@@ -195,16 +195,16 @@ pub(crate) fn read_value(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("variable_type")?.or(cx.dtype(0));
     let Some(text) = cx.attributes.text("variable_shape")? else {
         let rank = cx.dims(0)?.len();
-        return Ok(vec![of(dtype, cx.any_dims("what a variable holds", rank))]);
+        return Ok(vec![of(dtype, cx.any_dims("value of a variable", rank))]);
     };
     let extents = gradus_formats::openvino::shape(text);
     let Some(Type::Tensor(_, Some(extents))) = extents else { return Ok(vec![Fact::tensor_type(dtype)]) };
     let each = extents.iter().map(|extent| match extent {
         Extent::Known(len) => Dim::from(*len),
         Extent::Between(least, most) => {
-            cx.data("what a variable holds", Bounds::between(Some(i64_of(*least)), most.map(i64_of)))
+            cx.data("value of a variable", Bounds::between(Some(i64_of(*least)), most.map(i64_of)))
         }
-        Extent::Symbol(_) | Extent::Unknown => cx.data("what a variable holds", Bounds::SIZE),
+        Extent::Symbol(_) | Extent::Unknown => cx.data("value of a variable", Bounds::SIZE),
     });
     let dims: Vec<_> = each.collect();
     Ok(vec![of(dtype, dims)])

@@ -62,7 +62,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     {
         return Ok(vec![progression(dtype, len, None)]);
     }
-    let len = cx.data("how many elements there are from start to limit", Bounds::SIZE);
+    let len = cx.data("number of elements from start to limit", Bounds::SIZE);
     Ok(vec![progression(dtype, len, None)])
 }
 

@@ -136,13 +136,13 @@ pub(crate) fn uniques(
         None => {
             let all = cx.product(&dims.clone());
             let most = cx.symbols().bounds(all).upper();
-            let count = cx.data("how many elements differ", Bounds::between(Some(0), most));
+            let count = cx.data("number of unique elements", Bounds::between(Some(0), most));
             (all, count, vec![count])
         }
         Some(axis) => {
             let axis = cx.axis(axis, dims.len())?;
             let most = cx.symbols().bounds(dims[axis]).upper();
-            let count = cx.data("how many slices differ", Bounds::between(Some(0), most));
+            let count = cx.data("number of unique slices", Bounds::between(Some(0), most));
             let mut all = dims.to_vec();
             all[axis] = count;
             (dims[axis], count, all)
@@ -156,7 +156,7 @@ pub(crate) fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let (rank, count) =
-            (cx.data("the rank", Bounds::SIZE), cx.data("how many are not zero", Bounds::SIZE));
+            (cx.data("the rank", Bounds::SIZE), cx.data("number of nonzero elements", Bounds::SIZE));
         return Ok(vec![Fact::typed(indices, [rank, count])]);
     };
     let all = cx.product(&dims.clone());
@@ -171,7 +171,7 @@ pub(crate) fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
             }
             _ => {
                 let most = cx.symbols().bounds(all).upper();
-                cx.data("how many elements are not zero", Bounds::between(Some(0), most))
+                cx.data("number of nonzero elements", Bounds::between(Some(0), most))
             }
         },
     };

@@ -36,7 +36,7 @@ fn any_item(cx: &mut InferContext<'_, '_>, each: &Fact) -> Fact {
     let Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. }) = each else { return each.clone() };
     let own = |&dim: &Dim| match cx.symbols().rank(dim).0 {
         0 | 1 => dim,
-        _ => cx.data("which item is taken, of those that differ", Bounds::SIZE),
+        _ => cx.data("item of a sequence of different items", Bounds::SIZE),
     };
     of(*dtype, dims.iter().map(own).collect::<Vec<_>>())
 }
@@ -153,12 +153,12 @@ pub(crate) fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
                 let items = (0..len).map(|i| part(Some(Dim::Known(size.min(whole - i * size))))).collect();
                 return Ok(vec![sequence(cx, items, dtype)]);
             }
-            let last = cx.data("the last part may be smaller", Bounds::SIZE);
+            let last = cx.data("the last piece may be smaller", Bounds::SIZE);
             Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: part(Some(last)), len, items: None }))])
         }
         (None, _) => {
             let [size, len] =
-                ["the parts are not known before the run"; 2].map(|why| cx.data(why, Bounds::SIZE));
+                ["the split sizes are not known before the run"; 2].map(|why| cx.data(why, Bounds::SIZE));
             Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: part(Some(size)), len, items: None }))])
         }
     }
@@ -192,7 +192,7 @@ pub(crate) fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult
             }
         }
         None if uniform && each[axis].known().is_some() => cx.multiply(list.len, each[axis]),
-        None => cx.data("the items of the list together", Bounds::SIZE),
+        None => cx.data("total size of the items", Bounds::SIZE),
     };
     Ok(vec![of(*dtype, all)])
 }

@@ -518,14 +518,14 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::scatter_elements)
         .converts(
             "ScatterElementsUpdate",
-            "places that are named twice",
+            "indices that occur twice",
             indexing::to_openvino::scatter_elements,
         )
         .moves(),
     onnx("ScatterND")
         .infer(indexing::infer::scatter_nd)
         .eval(indexing::eval::scatter_nd)
-        .converts("ScatterNDUpdate", "places that are named twice", indexing::to_openvino::scatter_nd)
+        .converts("ScatterNDUpdate", "indices that occur twice", indexing::to_openvino::scatter_nd)
         .moves(),
     onnx("Selu").infer(elementwise::infer::same),
     onnx("SequenceAt").infer(sequence::infer::at).eval(sequence::eval::at),
