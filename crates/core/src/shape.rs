@@ -39,14 +39,12 @@ impl Shape {
             let next = product(count, dim);
             (next <= u128::from(limit)).then(|| usize_of(crate::convert::low_u64(next)))
         });
-        match countable {
-            Some(_) => Ok(shape),
-            None => {
-                let what = format_args!("number of elements of shape {shape}");
-                let (got, wanted) = (format!("more than {limit}"), format!("at most {limit}"));
-                Err(Error::mismatch(Kind::Limit, what, got, wanted))
-            }
+        if countable.is_some() {
+            return Ok(shape);
         }
+        let what = format_args!("number of elements of shape {shape}");
+        let (got, wanted) = (format_args!("more than {limit}"), format_args!("at most {limit}"));
+        Err(Error::mismatch(Kind::Limit, what, got, wanted))
     }
 
     /// The shape of a list of that many elements.

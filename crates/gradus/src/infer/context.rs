@@ -17,7 +17,7 @@ use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, range_of};
 use crate::operator::{Call, Operator};
-use crate::operators::{self, Row, errors, indices};
+use crate::operators::{self, Row, errors};
 
 /// Why a rule says nothing.
 #[derive(Debug)]
@@ -225,7 +225,7 @@ impl InferContext<'_, '_> {
     }
 }
 
-/// Attributes that must be given, and axes.
+/// Attributes that must be given.
 impl<'m> InferContext<'_, 'm> {
     /// How the values of the node are those of its graph, as the attribute says.
     pub(crate) fn ports(&self, name: &str) -> Result<&'m Ports, InferError> {
@@ -235,16 +235,6 @@ impl<'m> InferContext<'_, 'm> {
     /// A graph.
     pub(crate) fn graph(&self, name: &str) -> Result<&'m Graph, InferError> {
         Ok(required(name, self.attributes.graph(name)?)?)
-    }
-
-    /// An axis counted from the first, of that many.
-    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, InferError> {
-        Ok(indices::axis(axis, rank)?)
-    }
-
-    /// Axes counted from the first, each once.
-    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, InferError> {
-        Ok(indices::axes(axes, rank)?)
     }
 }
 

@@ -45,13 +45,13 @@ pub(crate) fn in_form_of(
             return older(format!("{operator} with a computed \"{attribute}\""), since);
         };
         let content = match attribute {
-            "min" | "max" | "ratio" | "value" => match exactly(&tensor, DType::F32)? {
-                Some(value) => Content::Float(nearest_f32(value.only_number()?)),
-                None => {
+            "min" | "max" | "ratio" | "value" => {
+                let Some(value) = exactly(&tensor, DType::F32)? else {
                     let what = format!("{operator} with a \"{attribute}\" that float32 cannot represent");
                     return older(what, since);
-                }
-            },
+                };
+                Content::Float(nearest_f32(value.only_number()?))
+            }
             "axis" | "k" => Content::Int(tensor.to_i64()?.first().copied().unwrap_or_default()),
             _ => Content::Ints(tensor.to_i64()?),
         };

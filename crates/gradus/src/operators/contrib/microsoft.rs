@@ -10,6 +10,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
+use crate::operators::indices;
 use crate::operators::nn::infer::of;
 
 /// The first input's dimensions; statistics of all but the last axis; and the sum with the skipped
@@ -21,7 +22,7 @@ pub(crate) fn normalised(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = if skips {
         dims.len().saturating_sub(1)
     } else {
-        cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?
+        indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?
     };
     statistics.iter_mut().skip(axis).for_each(|dim| *dim = Dim::ONE);
     let statistic = || Fact::typed(DType::F32, statistics.clone());
@@ -124,7 +125,7 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn gather_quantized(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
-    let axis = cx.axis(cx.attributes.int_or("gather_axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("gather_axis", 0)?, dims.len())?;
     let mut data = dims.to_vec();
     // Two numbers of 4 bits lie in a byte.
     if cx.dtype(0) == Some(DType::U8)
@@ -188,7 +189,7 @@ pub(crate) fn expand_dims(cx: &mut InferContext<'_, '_>) -> InferResult {
         let dims = cx.any_dims("the axis is not known before the run", dims.len() + 1);
         return Ok(vec![of(cx.dtype(0), dims)]);
     };
-    let axis = cx.axis(axis, dims.len() + 1)?;
+    let axis = indices::axis(axis, dims.len() + 1)?;
     let mut all = dims.to_vec();
     all.insert(axis, Dim::ONE);
     Ok(vec![of(cx.dtype(0), all)])

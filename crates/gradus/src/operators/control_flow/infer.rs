@@ -23,6 +23,7 @@ use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult, Visit};
 use crate::normalize::Older;
 use crate::operators::errors;
+use crate::operators::indices;
 
 /// Most runs of a loop that is unrolled.
 const MOST_RUNS: i64 = 256;
@@ -231,18 +232,13 @@ pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> 
     }
 }
 
-/// A scan: what one run gives, with the number of runs along an axis.
-pub(crate) fn stacked(
-    cx: &mut InferContext<'_, '_>,
-    fact: &Fact,
-    runs: Dim,
-    axis: i64,
-) -> Result<Fact, InferError> {
+/// Returns a scan: the outputs of the iterations, stacked along an axis.
+pub(crate) fn stacked(fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, InferError> {
     let Fact::Tensor(TensorFact { dtype, dims, .. }) = fact else {
         return Ok(Fact::tensor_type(fact.dtype()));
     };
     let Some(dims) = dims else { return Ok(Fact::tensor_type(*dtype)) };
-    let axis = cx.axis(axis, dims.len() + 1)?;
+    let axis = indices::axis(axis, dims.len() + 1)?;
     let mut all = dims.to_vec();
     all.insert(axis, runs);
     Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
@@ -294,7 +290,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut facts: Vec<_> = runs.carried.iter().map(|carried| last(cx, carried, count, mark)).collect();
     for fact in &runs.outputs[1 + carried..] {
         let fact = outside(cx, fact, mark);
-        facts.push(stacked(cx, &fact, shown, 0)?);
+        facts.push(stacked(&fact, shown, 0)?);
     }
     Ok(facts)
 }
@@ -350,7 +346,7 @@ fn unrolled(
         }
     }
     let stacked =
-        scans.iter().map(|fact| stacked(cx, fact, Dim::Known(run), 0).ok()).collect::<Option<Vec<_>>>()?;
+        scans.iter().map(|fact| stacked(fact, Dim::Known(run), 0).ok()).collect::<Option<Vec<_>>>()?;
     Some(state.into_iter().chain(stacked).collect())
 }
 
@@ -386,7 +382,7 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
             first.push(fact);
             continue;
         }
-        let axis = cx.axis(axis_of(cx, "scan_input_axes", input - carried)?, left.len())?;
+        let axis = indices::axis(axis_of(cx, "scan_input_axes", input - carried)?, left.len())?;
         let len = left.remove(axis);
         runs = Some(match runs {
             Some(before) => cx.equal(before, len, errors::SCANNED)?,
@@ -413,7 +409,7 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     for (index, fact) in all.outputs[carried..].iter().enumerate() {
         let axis = axis_of(cx, "scan_output_axes", index)?;
         let fact = outside(cx, fact, mark);
-        let fact = stacked(cx, &fact, count, axis)?;
+        let fact = stacked(&fact, count, axis)?;
         facts.push(with_batch(fact));
     }
     Ok(facts)

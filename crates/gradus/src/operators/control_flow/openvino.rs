@@ -59,7 +59,7 @@ pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// How many slices a tensor has.
 fn count_of_slices(cx: &mut InferContext<'_, '_>, port: &Port, slices: &Slices) -> Option<Dim> {
     let dims = cx.known_dims(port.outer)?;
-    let axis = cx.axis(slices.axis, dims.len()).ok()?;
+    let axis = indices::axis(slices.axis, dims.len()).ok()?;
     let from_first = |cx: &mut InferContext<'_, '_>, bound: i64| {
         if bound < 0 { cx.add(dims[axis], Dim::Known(bound)) } else { Dim::Known(bound) }
     };
@@ -74,7 +74,7 @@ fn count_of_slices(cx: &mut InferContext<'_, '_>, port: &Port, slices: &Slices) 
 fn slice_of(cx: &InferContext<'_, '_>, port: &Port, slices: &Slices) -> Result<Fact, InferError> {
     let dtype = cx.dtype(port.outer);
     let Some(dims) = cx.known_dims(port.outer) else { return Ok(Fact::tensor_type(dtype)) };
-    let axis = cx.axis(slices.axis, dims.len())?;
+    let axis = indices::axis(slices.axis, dims.len())?;
     let mut part = dims.to_vec();
     part[axis] = Dim::Known(slices.part_size);
     Ok(Fact::Tensor(TensorFact::new(dtype, Some(part.into()))))
@@ -187,7 +187,7 @@ fn joined(cx: &mut InferContext<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> R
         return Ok(Fact::tensor_type(fact.dtype()));
     };
     let Some(dims) = dims else { return Ok(Fact::tensor_type(*dtype)) };
-    let axis = cx.axis(axis, dims.len())?;
+    let axis = indices::axis(axis, dims.len())?;
     let mut all = dims.to_vec();
     // Runs whose parts differ make a dimension that only the data tell.
     all[axis] = match dims[axis] {
@@ -260,7 +260,7 @@ fn stretched(cx: &mut InferContext<'_, '_>, rows: &[Vec<Fact>], output: usize, a
     for row in rows {
         let fact = row.get(output)?.as_tensor()?;
         let dims = fact.dims.clone()?;
-        let axis = cx.axis(axis, dims.len()).ok()?;
+        let axis = indices::axis(axis, dims.len()).ok()?;
         whole = Some(match whole {
             None => (TensorFact::new(fact.dtype, Some(dims)), axis),
             Some((before, axis)) => {

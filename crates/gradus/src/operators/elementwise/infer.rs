@@ -27,7 +27,7 @@ pub(crate) fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = cx.dims(0)?.len();
     if let Some(axes) = cx.known_integers(1) {
-        cx.axes(&axes, rank)?;
+        indices::axes(&axes, rank)?;
     }
     same(cx)
 }

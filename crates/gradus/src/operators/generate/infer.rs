@@ -18,6 +18,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact, known_shape};
 use crate::infer::{InferContext, InferResult};
 use crate::operators::errors;
+use crate::operators::indices;
 use crate::operators::nn::infer::of;
 
 /// Random elements in the shape of the first input, of the element type that the attribute names
@@ -76,7 +77,7 @@ pub(crate) fn random(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len() + 1;
-    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, rank)?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, rank)?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
         // The depth may be a float.
@@ -140,7 +141,7 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
         let dims = cx.any_dims("the axis is not known before the run", rank);
         return Ok(vec![Fact::shaped(dims)]);
     };
-    let axis = cx.axis(axis, rank)?;
+    let axis = indices::axis(axis, rank)?;
     let len = match (cx.has(1), cx.integer(1)) {
         (false, _) => {
             // The other half of an input of one side is not counted.

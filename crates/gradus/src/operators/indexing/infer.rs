@@ -118,7 +118,7 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let (starts, ends) = (cx.integers(1), cx.integers(2));
     let axes: Option<Vec<usize>> = match (cx.has(AXES), cx.known_integers(AXES)) {
-        (true, Some(axes)) => Some(cx.axes(&axes, dims.len())?),
+        (true, Some(axes)) => Some(indices::axes(&axes, dims.len())?),
         (true, None) => None,
         (false, _) => {
             let count =
@@ -197,7 +197,7 @@ fn shorter(cx: &mut InferContext<'_, '_>, dim: Dim, why: &str) -> Dim {
 
 pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     if let (Some(extent), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
         indices.iter().try_for_each(|&index| indices::index(index, extent).map(|_| ()))?;
     }
@@ -302,7 +302,7 @@ pub(crate) fn compress(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, [count]);
     };
     let dims = dims?;
-    let axis = cx.axis(axis, dims.len())?;
+    let axis = indices::axis(axis, dims.len())?;
     let mut all = dims.to_vec();
     all[axis] = shorter(cx, dims[axis], "number of selected elements");
     like_first(cx, all)

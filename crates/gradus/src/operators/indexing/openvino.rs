@@ -44,7 +44,7 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
         let dims = cx.any_dims("the axis is not known before the run", rank);
         return like_first(cx, dims);
     };
-    let axis = cx.axis(axis, rank)?;
+    let axis = indices::axis(axis, rank)?;
     let mut facts = gathered(cx, axis, batch)?;
     if let [Fact::Tensor(fact)] = &mut facts[..]
         && !cx.attributes.form().is(Older::CheckedIndices)
@@ -228,7 +228,7 @@ pub(crate) fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
 fn named_axis(cx: &mut InferContext<'_, '_>) -> Result<Result<usize, Vec<Fact>>, InferError> {
     let rank = cx.dims(0)?.len();
     if let Some(axis) = cx.integer(1).and_then(Dim::known) {
-        return Ok(Ok(cx.axis(axis, rank)?));
+        return Ok(Ok(indices::axis(axis, rank)?));
     }
     let dtype = cx.dtype(0);
     let facts = (0..cx.node.outputs.len())
@@ -283,7 +283,7 @@ pub(crate) fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
-    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
         None => cx.data("the depth is not known before the run", Bounds::SIZE),
@@ -368,7 +368,7 @@ pub(crate) fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
             return like_first(cx, dims);
         };
         // The last axis is that of real and imaginary parts.
-        let axes = cx.axes(&axes, all.len().saturating_sub(1))?;
+        let axes = indices::axes(&axes, all.len().saturating_sub(1))?;
         for (&axis, &size) in axes.iter().zip(sizes.iter()) {
             match size {
                 Dim::Known(-1) => {}

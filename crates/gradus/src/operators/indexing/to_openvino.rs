@@ -48,7 +48,7 @@ fn reduction(cx: &mut ConvertContext<'_, '_>) -> Result<&'static str> {
     };
     match how {
         "none" => {
-            cx.edges("the specifications do not define which of several updates of one element is kept")
+            cx.edges("the specifications do not define which of several updates of one element is kept");
         }
         "sum" | "prod" => {
             cx.rounding_of_floats(

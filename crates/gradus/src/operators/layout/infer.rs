@@ -29,7 +29,7 @@ pub(crate) fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn turned(cx: &mut InferContext<'_, '_>, perm: Option<&[i64]>) -> InferResult {
     let dims = cx.dims(0)?;
     let perm = match perm {
-        Some(perm) if perm.len() == dims.len() => cx.axes(perm, dims.len())?,
+        Some(perm) if perm.len() == dims.len() => indices::axes(perm, dims.len())?,
         Some(perm) => {
             return Err(errors::count("axes in the permutation", perm.len(), dims.len()).into());
         }
@@ -85,7 +85,7 @@ pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
             let dims = cx.any_dims("the axis is not known before the run", dims.len());
             return like_first(cx, dims);
         };
-        let axis = cx.axis(axis, dims.len())?;
+        let axis = indices::axis(axis, dims.len())?;
         let mut all = dims.to_vec();
         all[axis] = cx.multiply(dims[axis], times);
         return like_first(cx, all);
@@ -137,7 +137,7 @@ fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferRe
     let first = inputs.first().copied().unwrap_or(0);
     let known = known.ok_or(InferError::input(first, "has unknown rank"))?;
     let rank = known.len();
-    let axis = cx.axis(axis, rank)?;
+    let axis = indices::axis(axis, rank)?;
     let mut dims: Vec<Option<Dim>> = vec![None; rank];
     let mut total = Some(Dim::ZERO);
     for &input in inputs {
@@ -182,7 +182,7 @@ fn joined_elements(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize)
 
 pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let whole = dims[axis];
     let count = cx.node.outputs.len();
     let sizes: Vec<Dim> = if cx.has(1) {
@@ -270,7 +270,7 @@ pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let pads = cx.integers(1);
     let axes = if cx.has(3) {
         match cx.known_integers(3) {
-            Some(axes) => Some(cx.axes(&axes, dims.len())?),
+            Some(axes) => Some(indices::axes(&axes, dims.len())?),
             None => None,
         }
     } else {
@@ -305,7 +305,7 @@ pub(crate) fn padded(
 pub(crate) fn center_crop_pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axes = match cx.attributes.ints("axes")? {
-        Some(axes) => cx.axes(axes, dims.len())?,
+        Some(axes) => indices::axes(axes, dims.len())?,
         None => (0..dims.len()).collect(),
     };
     let target = cx.integers(1);
@@ -454,7 +454,7 @@ pub(crate) fn flatten(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = if axis == crate::operators::shape::infer::rank_of(&dims) {
         dims.len()
     } else {
-        cx.axis(axis, dims.len())?
+        indices::axis(axis, dims.len())?
     };
     let (before, after) = (cx.product(&dims[..axis]), cx.product(&dims[axis..]));
     reshaped(cx, [before, after])
@@ -483,7 +483,7 @@ pub(crate) fn squeezed(
 ) -> InferResult {
     let dims = cx.dims(0)?;
     let axes = match axes {
-        Ok(Some(axes)) => cx.axes(&axes, dims.len())?,
+        Ok(Some(axes)) => indices::axes(&axes, dims.len())?,
         Ok(None) => {
             let mut axes = Vec::new();
             for (axis, &dim) in dims.iter().enumerate() {
@@ -523,7 +523,7 @@ pub(crate) fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
     };
     let rank = dims.len() + axes.len();
-    let axes = cx.axes(&axes, rank)?;
+    let axes = indices::axes(&axes, rank)?;
     let mut rest = dims.iter().copied();
     let all: Vec<_> = (0..rank)
         .map(|axis| if axes.contains(&axis) { Dim::ONE } else { rest.next().unwrap_or(Dim::ONE) })

@@ -48,7 +48,7 @@ pub(crate) fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let mut removed = Vec::new();
     for axis in axes {
-        match dims[cx.axis(axis, dims.len())?] {
+        match dims[indices::axis(axis, dims.len())?] {
             dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
             dim if skips && dim != Dim::ONE => {
                 return Err(InferError::unknown("a size that may be 1 decides the rank"));

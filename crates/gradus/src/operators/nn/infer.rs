@@ -9,6 +9,7 @@ use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::operators::errors;
+use crate::operators::indices;
 
 pub(crate) fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
@@ -26,7 +27,7 @@ pub(crate) fn of(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
 
 pub(crate) fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
     let stash = cx.attributes.dtype("stash_type")?.unwrap_or(DType::F32);
     let one = |(at, &dim): (usize, &Dim)| if at < axis { dim } else { Dim::ONE };
     let statistics: Dims = dims.iter().enumerate().map(one).collect();

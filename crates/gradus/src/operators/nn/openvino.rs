@@ -19,6 +19,7 @@ use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::errors;
+use crate::operators::indices;
 use crate::operators::nn::conv_pool::{Windows, image, positive};
 use crate::operators::nn::infer::of;
 
@@ -225,7 +226,7 @@ fn interpolated_axes(
         None => None,
     };
     match named {
-        Some(axes) => cx.axes(&axes, rank).map(Some),
+        Some(axes) => Ok(Some(indices::axes(&axes, rank)?)),
         None => Ok(Some((0..rank).collect())),
     }
 }

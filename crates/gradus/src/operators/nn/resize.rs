@@ -13,6 +13,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, Fraction};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
+use crate::operators::indices;
 
 /// Numerators of scales beyond this are rounded with the product.
 const MOST_NUMERATOR: i64 = 1 << 12;
@@ -70,7 +71,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// The axes that are resized.
 fn axes(cx: &InferContext<'_, '_>, rank: usize) -> Result<Vec<usize>, InferError> {
     match cx.attributes.ints("axes")? {
-        Some(axes) => cx.axes(axes, rank),
+        Some(axes) => Ok(indices::axes(axes, rank)?),
         None => Ok((0..rank).collect()),
     }
 }

@@ -15,6 +15,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
+use crate::operators::indices;
 use crate::operators::layout::infer::named_axes;
 
 /// Along the axes that the second input names; if none is named, along all or none
@@ -32,7 +33,7 @@ pub(crate) fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
         Err(error) => return Err(error),
     };
     let axes = match axes {
-        Some(axes) if !axes.is_empty() => cx.axes(&axes, dims.len())?,
+        Some(axes) if !axes.is_empty() => indices::axes(&axes, dims.len())?,
         _ if empty_is_none => return Ok(vec![Fact::shaped(dims)]),
         _ => (0..dims.len()).collect(),
     };
@@ -91,7 +92,7 @@ fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
 
 pub(crate) fn arg(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let left = kept(&dims, &[axis], cx.attributes.flag("keepdims", true)?);
     Ok(vec![Fact::typed(DType::I64, left)])
 }
@@ -99,7 +100,7 @@ pub(crate) fn arg(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// The largest or smallest elements along an axis, and their indices of that type.
 pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
     let k = match cx.integer(1) {
         Some(k) => k,
         None => {
@@ -140,7 +141,7 @@ pub(crate) fn uniques(
             (all, count, vec![count])
         }
         Some(axis) => {
-            let axis = cx.axis(axis, dims.len())?;
+            let axis = indices::axis(axis, dims.len())?;
             let most = cx.symbols().bounds(dims[axis]).upper();
             let count = cx.data("number of unique slices", Bounds::between(Some(0), most));
             let mut all = dims.to_vec();

@@ -12,6 +12,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
+use crate::operators::indices;
 use crate::operators::nn::infer::of;
 
 /// The facts about all items.
@@ -110,7 +111,7 @@ pub(crate) fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     /// Most items that are known one by one.
     const MOST: i64 = 256;
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let dtype = cx.dtype(0);
     let part = |size: Option<Dim>| {
         let mut part = dims.to_vec();
@@ -171,7 +172,7 @@ pub(crate) fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult
         return Err(InferError::input(0, "has items of unknown rank"));
     };
     let rank = each.len() + usize::from(new);
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, rank)?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, rank)?;
     let mut all = each.to_vec();
     if new {
         all.insert(axis, list.len);
