@@ -10,7 +10,7 @@ fuzz_target!(|data: &[u8]| {
     let mut limits = Limits::DEFAULT;
     limits.max_bytes = 1 << 20;
     let bytes = Bytes::copy_from_slice(data);
-    let _ = numpy::read_npz(&bytes, |_| Some(DType::BF16), &limits);
+    let _ = numpy::read_npz(&bytes, None, |_| Some(DType::BF16), &limits);
     for hint in [None, Some(DType::BF16), Some(DType::I4)] {
         let Ok(tensor) = numpy::read_npy(&bytes, hint, &limits) else { continue };
         let mut written = Vec::new();

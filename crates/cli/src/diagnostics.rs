@@ -4,6 +4,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use gradus::error::Position;
@@ -18,6 +19,19 @@ const WRONG_DATA: u8 = 1;
 const DIFFERENT: u8 = 1;
 /// The command line is wrong, or things cannot be compared.
 const WRONG_USAGE: u8 = 2;
+/// Gradus panicked: `EX_SOFTWARE` of `sysexits.h`.
+const PANICKED: u8 = 70;
+
+/// Where the last panic happened.
+static PANIC_AT: Mutex<Option<String>> = Mutex::new(None);
+
+/// Lets panics be reported as all other errors are, with the line of the program.
+pub(crate) fn remember_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        *PANIC_AT.lock().unwrap_or_else(PoisonError::into_inner) = place;
+    }));
+}
 
 /// The name of the file to which results are printed.
 const STANDARD_OUTPUT: &str = "standard output";
@@ -34,6 +48,8 @@ pub(crate) enum Failure {
     Mistake(Mistake),
     /// The error has been reported.
     Reported,
+    /// A panic has been reported.
+    Panicked,
     /// There are differences, as has been printed.
     Different,
     /// Something kept a comparison from being made.
@@ -51,6 +67,23 @@ impl Failure {
         }
         let named = Error::new(error.kind(), error.message()).in_file(path.display());
         Failure::Error(named.with_source(error))
+    }
+}
+
+impl Failure {
+    /// Returns true if Gradus panicked.
+    pub(crate) fn is_panic(&self) -> bool {
+        matches!(self, Failure::Error(error) if error.kind() == Kind::Internal)
+    }
+
+    /// The same failure, in a model if it is a panic, which names no file.
+    pub(crate) fn in_model(self, model: &Path) -> Failure {
+        match self {
+            Failure::Error(error) if error.kind() == Kind::Internal => {
+                Failure::Error(error.in_file(model.display()))
+            }
+            failure => failure,
+        }
     }
 }
 
@@ -116,12 +149,14 @@ pub(crate) fn report(failure: Failure, json: bool) -> ExitCode {
     let (error, text) = match failure {
         Failure::ClosedPipe => return ExitCode::SUCCESS,
         Failure::Reported => return ExitCode::from(WRONG_DATA),
+        Failure::Panicked => return ExitCode::from(PANICKED),
         Failure::Different => return ExitCode::from(DIFFERENT),
         Failure::Mistake(mistake) => {
             let text = snippet(mistake.error.message(), None, 1, &mistake.source, mistake.part);
             (Error::new(Kind::Usage, format!("{}: {}", mistake.source, mistake.error.message())), text)
         }
         Failure::Error(error) | Failure::NotCompared(error) => {
+            let error = if error.kind() == Kind::Internal { with_place(error) } else { error };
             let text = with_source(&error).unwrap_or_else(|| plain(&error.to_string()));
             (error, text)
         }
@@ -129,7 +164,17 @@ pub(crate) fn report(failure: Failure, json: bool) -> ExitCode {
     let text = if json { to_json(&error) } else { text };
     // If standard error is closed, there is nobody to tell.
     let _ = writeln!(anstream::stderr(), "{text}");
-    ExitCode::from(if error.kind() == Kind::Usage { WRONG_USAGE } else { wrong_data })
+    ExitCode::from(match error.kind() {
+        Kind::Usage => WRONG_USAGE,
+        Kind::Internal => PANICKED,
+        _ => wrong_data,
+    })
+}
+
+/// The error of a panic with the line of the program.
+fn with_place(error: Error) -> Error {
+    let place = PANIC_AT.lock().unwrap_or_else(PoisonError::into_inner).take();
+    error.map_message(|message| place.map_or_else(|| message.to_owned(), |at| format!("{message} ({at})")))
 }
 
 /// Reports that a command line is wrong, or prints the help that was asked for.
@@ -145,7 +190,13 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
             message.strip_prefix("error: ").unwrap_or(&message).lines().next().unwrap_or_default().to_owned();
         let _ = writeln!(anstream::stderr(), "{}", to_json(&Error::new(Kind::Usage, message)));
     } else {
-        let _ = error.print();
+        let text = error.render().to_string();
+        if text.chars().any(|c| c != '\n' && output::unsafe_to_print(c)) {
+            let lines = text.lines().map(|line| output::escaped(line) + "\n");
+            let _ = write!(anstream::stderr(), "{}", lines.collect::<String>());
+        } else {
+            let _ = error.print();
+        }
     }
     ExitCode::from(WRONG_USAGE)
 }
@@ -166,15 +217,14 @@ fn with_source(error: &Error) -> Option<String> {
     let (Some(file), Some(Position::Line(line, column))) = (&location.file, location.position) else {
         return None;
     };
-    let text = std::fs::read_to_string(file).ok()?;
-    let source = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+    let text = gradus::files::map(Path::new(file)).ok()?;
+    let source = std::str::from_utf8(&text).ok()?.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
     let column = usize::try_from(column).ok()?.saturating_sub(1);
     let start = source.char_indices().nth(column).map_or(source.len(), |(at, _)| at);
     if source.len() > LONGEST_LINE {
         return None;
     }
     let message = [location.nodes.as_slice(), &[error.message().to_owned()]].concat().join(": ");
-    let message = output::escaped(&message);
     let end =
         source[start..].find([' ', '>', '/']).filter(|&len| len > 0).map_or(source.len(), |len| start + len);
     let line = usize::try_from(line).ok()?;
@@ -182,12 +232,18 @@ fn with_source(error: &Error) -> Option<String> {
 }
 
 fn snippet(message: &str, file: Option<&str>, line: usize, source: &str, part: Range<usize>) -> String {
-    let part = part.start.min(source.len())..part.end.min(source.len());
-    let snippet = Snippet::source(source).line_start(line).annotation(AnnotationKind::Primary.span(part));
+    // A sign for each character keeps the columns.
+    let masked =
+        |text: &str| text.replace(|c| !matches!(c, '\t' | '\n') && output::unsafe_to_print(c), "\u{fffd}");
+    let at = |end: usize| masked(&source[..end.min(source.len())]).len();
+    let (message, file) = (output::escaped(message), file.map(output::escaped));
+    let part = at(part.start)..at(part.end);
+    let snippet =
+        Snippet::source(masked(source)).line_start(line).annotation(AnnotationKind::Primary.span(part));
     let snippet = match file {
-        Some(file) => snippet.path(file),
+        Some(file) => snippet.path(file.into_owned()),
         None => snippet,
     };
-    let report = [Level::ERROR.primary_title(message).element(snippet)];
+    let report = [Level::ERROR.primary_title(&*message).element(snippet)];
     Renderer::styled().render(&report)
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Write;
+use std::path::Path;
 
 use comfy_table::{ContentArrangement, Table, TableStyle};
 use gradus::{Error, Kind, Result, Tensor, Value, display};
@@ -39,9 +40,6 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 /// Returns text that comes from a file with its control characters written as `\\u{1b}` or `\\n`,
 /// so that it can neither steer the terminal nor begin a line. Marks that reorder text count too.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    let reorders =
-        |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let unsafe_to_print = |c: char| c.is_control() || reorders(c);
     if !text.contains(unsafe_to_print) {
         return Cow::Borrowed(text);
     }
@@ -50,6 +48,17 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
         if unsafe_to_print(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     Cow::Owned(out)
+}
+
+/// Returns true for control characters and marks that reorder text.
+pub(crate) fn unsafe_to_print(c: char) -> bool {
+    let reorders = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || reorders
+}
+
+/// A path as it is printed.
+pub(crate) fn path(path: &Path) -> String {
+    escaped(&path.display().to_string()).into_owned()
 }
 
 /// A tensor with its type: `float32[3] [1.0, 1.5, 2.0]`.

@@ -402,7 +402,7 @@ error: none.onnx: there is no such file
     fails(
         &["run", "examples"],
         str![[r#"
-error: examples: this is a folder, not a file
+error: examples: cannot read: the file is a folder, expected a regular file
 
 "#]],
     );

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The result of everything that can fail.
@@ -30,6 +31,8 @@ pub enum Kind {
     Limit,
     /// Valid, but not done by Gradus (yet).
     Unsupported,
+    /// Gradus panicked, which is a bug.
+    Internal,
 }
 
 impl Kind {
@@ -45,8 +48,23 @@ impl Kind {
             Kind::Value => "value",
             Kind::Limit => "limit",
             Kind::Unsupported => "unsupported",
+            Kind::Internal => "internal",
         }
     }
+}
+
+/// Calls `work`, and turns a panic into a [`Kind::Internal`] error that asks to report it.
+///
+/// # Errors
+/// Those of `work`, and that one.
+pub fn guarded<T, E: From<Error>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        let message =
+            format!("Gradus panicked: {text}; this is a bug: please report it, with the call and the model");
+        Err(Error::new(Kind::Internal, message).into())
+    })
 }
 
 /// A position in a file.
@@ -328,6 +346,16 @@ pub fn near<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_that_asks_to_report_it() {
+        assert_eq!(guarded(|| Ok::<_, Error>(1)), Ok(1));
+        let panic = |work: fn() -> Result<()>| guarded(work).unwrap_err();
+        let error = panic(|| panic!("index {} is wrong", 1));
+        assert_eq!(error.kind(), Kind::Internal);
+        assert!(error.message().contains("index 1 is wrong; this is a bug: please report it"), "{error}");
+        assert!(panic(|| std::panic::panic_any(1)).message().contains("no message"));
+    }
 
     #[test]
     fn the_innermost_file_and_position_stand_and_nodes_nest() {

@@ -16,6 +16,10 @@ use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
+/// Bytes that an array of a `.npz` file takes beside its name and content: its entry in the list of
+/// the archive, and a tensor.
+const ENTRY: usize = 1 << 10;
+
 /// Longest header that is read. NumPy itself stops at 10,000 characters.
 const LONGEST_HEADER: usize = 1 << 16;
 
@@ -44,8 +48,11 @@ pub fn read_npy(bytes: &Bytes, hint: Option<DType>, limits: &Limits) -> Result<T
     if !needs_copy {
         return Tensor::from_bytes(encoding.dtype(), shape, elements);
     }
+    // Texts are in a list first, and in a tensor then. A short one takes as much as a block of the
+    // allocator.
     let texts = if encoding.dtype() == DType::String { shape.len() } else { 0 };
-    limits.allow_bytes(0, 4 * wanted + product(texts, size_of::<Box<str>>()))?;
+    let block = if encoding.width() == 0 { 0 } else { 32 };
+    limits.allow_bytes(0, 4 * wanted + product(texts, 2 * size_of::<Box<str>>() + block))?;
     let mut elements = elements.to_vec();
     if header.fortran_order {
         elements = to_row_major(&elements, &shape, encoding.width());
@@ -298,7 +305,10 @@ fn texts(
             decode(bytes).ok_or_else(|| Error::new(Kind::Syntax, format!("text {i} is not Unicode")))?;
         Ok(text.trim_end_matches('\0').into())
     };
-    let all = (0..shape.len()).map(text).collect::<Result<Vec<_>>>()?;
+    let mut all = Vec::with_capacity(shape.len());
+    for i in 0..shape.len() {
+        all.push(text(i)?);
+    }
     Tensor::from_text(shape, all)
 }
 
@@ -387,12 +397,14 @@ pub fn header(descr: &str, shape: &Shape) -> Vec<u8> {
     out
 }
 
-/// Reads a `.npz` file: named arrays. `hint` is asked for the wanted element type of each.
+/// Reads a `.npz` file: named arrays, or only the one named `wanted`. `hint` is asked for the wanted
+/// element type of each.
 ///
 /// # Errors
 /// As [`read_npy`]; [`Kind::Limit`] if the arrays are larger than the limits allow.
 pub fn read_npz(
     bytes: &Bytes,
+    wanted: Option<&str>,
     hint: impl Fn(&str) -> Option<DType>,
     limits: &Limits,
 ) -> Result<Vec<(String, Tensor)>> {
@@ -405,9 +417,15 @@ pub fn read_npz(
         let mut entry = archive.by_index(i).map_err(|e| broken(&e))?;
         let name = entry.name().map_err(|e| broken(&e))?.into_owned();
         let name = name.strip_suffix(".npy").unwrap_or(&name).to_owned();
-        limits.allow_bytes(in_use, entry.size().into())?;
-        // The size is only claimed, so it is enforced too.
+        if wanted.is_some_and(|wanted| wanted != name) {
+            continue;
+        }
+        in_use += u64_of(ENTRY + name.len());
+        limits.allow_bytes(0, u128::from(in_use) + u128::from(entry.size()))?;
+        // The size is only claimed, so it is enforced too. Memory that is reserved but not written
+        // costs nothing.
         let mut content = Vec::new();
+        let _ = content.try_reserve_exact(usize_of(entry.size()));
         (&mut entry).take(limits.max_bytes - in_use).read_to_end(&mut content).map_err(|e| broken(&e))?;
         in_use += u64_of(content.len());
         let tensor = read_npy(&content.into(), hint(&name), limits);
@@ -464,6 +482,30 @@ mod tests {
         bytes.extend(header.as_bytes());
         bytes.extend(data);
         bytes.into()
+    }
+
+    #[test]
+    fn small_arrays_and_empty_texts_count() {
+        let mut limits = Limits::DEFAULT;
+        limits.max_bytes = 1 << 20;
+        let texts =
+            |len| file(&format!("{{'descr': '<U0', 'fortran_order': False, 'shape': ({len},), }}"), &[]);
+        assert_eq!(read_npy(&texts(1 << 15), None, &limits).unwrap().shape().len(), 1 << 15);
+        assert_eq!(read_npy(&texts((1 << 15) + 1), None, &limits).unwrap_err().kind(), Kind::Limit);
+        let archive = |arrays: usize| {
+            let mut out = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+            for i in 0..arrays {
+                out.start_file(format!("{i}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
+                out.write_all(&written(&Tensor::scalar(1i8))).unwrap();
+            }
+            Bytes::from(out.finish().unwrap().into_inner())
+        };
+        let read = |arrays, wanted| read_npz(&archive(arrays), wanted, |_| None, &limits);
+        assert_eq!(read(800, None).unwrap().len(), 800);
+        assert_eq!(read(1000, None).unwrap_err().kind(), Kind::Limit);
+        // Only the wanted one is inflated.
+        assert_eq!(read(1000, Some("999")).unwrap().len(), 1);
+        assert_eq!(read(1, Some("x")).unwrap().len(), 0);
     }
 
     #[test]

@@ -100,13 +100,13 @@ fn arrays_are_read_as_numpy_writes_them() {
     assert_eq!(npy("unicode.npy", None).texts().unwrap().join(","), "a,déjà");
     let error = numpy::read_npy(&data("bfloat16.npy"), None, &Limits::DEFAULT).unwrap_err();
     assert_eq!(error.message(), "elements of NumPy type '<V2' are not read without knowing their type");
-    let arrays = numpy::read_npz(&data("arrays.npz"), |_| None, &Limits::DEFAULT).unwrap();
+    let arrays = numpy::read_npz(&data("arrays.npz"), None, |_| None, &Limits::DEFAULT).unwrap();
     assert_eq!(arrays.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["x", "zeros"]);
     assert_eq!((arrays[0].1.shape().dims(), arrays[1].1.len()), (&[2, 3][..], 1000));
     let mut small = Limits::DEFAULT;
     small.max_bytes = 1000;
     assert!(
-        numpy::read_npz(&data("arrays.npz"), |_| None, &small)
+        numpy::read_npz(&data("arrays.npz"), None, |_| None, &small)
             .unwrap_err()
             .message()
             .contains("(--max-bytes)")

@@ -1,8 +1,26 @@
 //! Gradus computes the sequences and the shapes inside tensor programs, exactly as their standards
 //! say.
 //!
-//! Open a [`Model`] and run it; or plan a sequence ([`seq`]) and fill it ([`fill`]). The words are
-//! those of `gradus-core`, whose items stand here too.
+//! Open a [`Model`] and run it:
+//!
+//! ```
+//! use gradus::{Model, RunOptions, Shape, Tensor};
+//! let model = Model::open("examples/positions.onnx")?;
+//! let tokens = Tensor::from_vec(Shape::new([1, 3])?, vec![101i64, 2023, 102])?;
+//! let outputs = model.run([("tokens", &tokens)])?;
+//! assert_eq!(outputs["position_ids"].tensor()?.to_i64()?, [0, 1, 2]);
+//!
+//! // To run it many times, compile it once.
+//! let program = model.compile(&["token_count"], &RunOptions::default())?;
+//! assert_eq!(program.run([("tokens", &tokens)])?[0].tensor()?.to_i64()?, [3]);
+//! # Ok::<(), gradus::Error>(())
+//! ```
+//!
+//! Infer shapes by [`Model::infer`], fold by [`Model::fold`] and convert by [`Model::convert`]. Set
+//! limits and register operators by [`OpenOptions`]. Options have public fields: start with their
+//! `default()` and set what differs.
+//!
+//! Plan a sequence ([`seq`]) and fill it ([`fill`]):
 //!
 //! ```
 //! use gradus::seq::{Plan, RangePlan};

@@ -315,8 +315,8 @@ impl Model {
         Program::new(self, outputs, options)
     }
 
-    /// Compiles the model and runs it once: [`Model::compile`] says how to run it many times, and
-    /// with options.
+    /// Compiles the model and runs it once; use [`Model::compile`] to run it many times or with
+    /// options. A model without inputs runs by `model.run::<&str, Tensor>([])`.
     ///
     /// # Errors
     /// As [`Model::compile`] and [`Program::run`].

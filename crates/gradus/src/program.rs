@@ -68,19 +68,13 @@ struct CompileState {
     deepest: Cell<usize>,
     /// Nodes of subgraphs and functions that were compiled.
     nodes: Cell<usize>,
-    functions: RefCell<HashMap<CallKey, CompiledFunction>>,
+    /// Compiled functions, with the levels of graphs and functions that each has.
+    functions: RefCell<HashMap<CallKey, (Arc<GraphProgram>, usize)>>,
 }
 
 /// The number of a function, and the arguments for its attributes by their addresses: the model,
 /// which holds them, outlives the compiler.
 type CallKey = (usize, Vec<Option<*const Content>>);
-
-#[derive(Clone)]
-struct CompiledFunction {
-    program: Arc<GraphProgram>,
-    /// Levels of graphs and functions, with its own.
-    height: usize,
-}
 
 impl<'a> Compiler<'a> {
     /// A compiler of a model's main graph.
@@ -255,22 +249,19 @@ impl<'a> Compiler<'a> {
         let arguments = arguments.map(|(name, _)| parameters.get(&**name).map(|&content| from_ref(content)));
         let key = (number, arguments.collect());
         let known = self.state.functions.borrow().get(&key).cloned();
-        let CompiledFunction { program, height } = match known {
-            Some(known) => known,
-            None => {
-                let CompileState { depth, deepest, functions, .. } = &*self.state;
-                let before = deepest.replace(depth.get());
-                let (parameters, state) = (parameters.into(), self.state.clone());
-                let program = Arc::new(Compiler { parameters, state, ..*self }.inner(body)?);
-                let compiled = CompiledFunction { program, height: deepest.get() - depth.get() };
-                deepest.set(deepest.get().max(before));
-                functions.borrow_mut().insert(key, compiled.clone());
-                compiled
-            }
+        let (program, height) = if let Some(known) = known {
+            self.allow_depth(known.1)?;
+            known
+        } else {
+            let before = self.state.deepest.replace(self.state.depth.get());
+            let (parameters, state) = (parameters.into(), self.state.clone());
+            let program = Arc::new(Compiler { parameters, state, ..*self }.inner(body)?);
+            let compiled = (program, self.state.deepest.get() - self.state.depth.get());
+            self.state.deepest.set(before);
+            self.state.functions.borrow_mut().insert(key, compiled.clone());
+            compiled
         };
-        self.allow_depth(height)?;
-        let CompileState { depth, deepest, .. } = &*self.state;
-        deepest.set(deepest.get().max(depth.get() + height));
+        self.state.deepest.set(self.state.deepest.get().max(self.state.depth.get() + height));
         Ok(FunctionCall { program })
     }
 

@@ -18,7 +18,7 @@ use crate::program::{Compiler, GraphProgram, RunOptions, RunState};
 pub struct Program {
     model: Model,
     options: RunOptions,
-    program: GraphProgram,
+    main: GraphProgram,
     outputs: Vec<ValueId>,
 }
 
@@ -39,8 +39,8 @@ impl Program {
                 names => names.iter().map(|name| model.value(name)).collect::<Result<_>>()?,
             };
             let compiler = Compiler::new(model.source(), model.operators(), options);
-            let program = compiler.compile(model.graph(), &outputs)?;
-            Ok(Program { model: model.clone(), options, program, outputs })
+            let main = compiler.compile(model.graph(), &outputs)?;
+            Ok(Program { model: model.clone(), options, main, outputs })
         };
         compile().map_err(|error| model.in_file(error))
     }
@@ -62,14 +62,14 @@ impl Program {
                 given.insert(self.model.input(name.as_ref())?, value.into());
             }
             check_inputs(graph, &given)?;
-            if let Some(missing) = self.program.missing_inputs(|id| given.contains_key(&id)).next() {
+            if let Some(missing) = self.main.missing_inputs(|id| given.contains_key(&id)).next() {
                 let info = graph.value(missing);
                 let declared =
                     info.declared.as_ref().map_or_else(String::new, |declared| format!(" ({declared})"));
                 return Err(Error::new(Kind::Usage, format!("input \"{}\"{declared} is missing", info.name)));
             }
             let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
-            let values = self.program.run(values, &[], &mut RunState::new(&self.options))?;
+            let values = self.main.run(values, &[], &mut RunState::new(&self.options))?;
             let names = self.outputs.iter().map(|&id| graph.value(id).name.clone());
             Ok(Outputs(names.zip(values).collect()))
         };

@@ -7,33 +7,38 @@
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::convert::u64_of;
 use gradus_core::graph::Standard;
 use gradus_core::graph::edit::Edit;
-use gradus_core::{Error, Kind, Result};
-use gradus_formats::{Part, Splice, onnx, openvino};
+use gradus_core::{Error, Kind, Limits, Result};
+use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
-use crate::files::{NewFiles, folder_of};
-use crate::model::Model;
+use crate::files::{Folder, NewFiles, Spliced, cannot_read, cannot_write, folder_of, map, open_regular};
+use crate::model::{Model, OpenOptions};
 
 /// Parts from this length on are copied by the system.
 const LONG: usize = 1 << 16;
 
 impl Model {
     /// Writes the model that an edit makes of it, and says how many bytes that are. Files of
-    /// constants of an ONNX model are copied beside it, unless they are there; constants of an
-    /// OpenVINO model are written into a `.bin` file with the name of the `.xml` file.
+    /// constants of an ONNX model are copied beside it, unless they are there or `path` is a pipe or
+    /// a device; constants of an OpenVINO model are written into a `.bin` file with the name of the
+    /// `.xml` file. All is written as [`NewFiles`] says.
     ///
     /// # Errors
     /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of constants;
-    /// [`Kind::Unsupported`] if models like it are not written; [`Kind::Usage`] if `path` has not the ending of its format.
+    /// [`Kind::Unsupported`] if models like it are not written, or a file of constants has a name that begins with a dot;
+    /// [`Kind::Usage`] if `path` has not the ending of its format, or is a file of the model's own constants.
+    /// Any error of reading the written model, which is read before it gets its name.
     pub fn save_edited(&self, edit: &Edit, path: impl AsRef<Path>) -> Result<u64> {
         let path = path.as_ref();
         let (bytes, _) = self.file_of()?;
         if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(edit)?;
+            read_again(&written.xml.to_bytes(bytes).into(), Arc::new(Spliced::new(&written.bin, &bin)))?;
             return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
         let splice = onnx::edit_model(bytes, self.source(), edit)?;
@@ -67,8 +72,9 @@ impl Model {
             return self.save_pair(&written.xml, &none, &ConstantFiles::Spliced(&written.bin, &none), path);
         }
         let bytes = self.to_onnx()?;
+        self.check_output(path)?;
         let mut files = NewFiles::default();
-        files.create(path, |out| out.write_all(&bytes).map_err(|error| at(path, &error)))?;
+        files.create(path, |out| out.write_all(&bytes).map_err(|error| cannot_write(path, error)))?;
         files.commit()?;
         Ok(u64_of(bytes.len()))
     }
@@ -87,6 +93,7 @@ impl Model {
                 "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it";
             return Err(Error::new(Kind::Usage, message).in_file(path.display()));
         }
+        self.check_output(path)?;
         let beside = path.with_extension("bin");
         // Beside a .xml file it is that model's; without one it is somebody else's.
         if (beside.exists() && !path.exists()) || self.spares(&beside) {
@@ -100,17 +107,17 @@ impl Model {
             let written = match constants {
                 ConstantFiles::Spliced(splice, source) => {
                     len += splice.len();
-                    let old = self.unedited_path().map(|path| folder_of(path).join(self.beside()));
-                    write(out, splice, source, old.and_then(|path| same_file(&path, source)).as_ref())
+                    let old = self.unedited_path().and_then(|path| Folder::of(path).file(self.beside()).ok());
+                    write(out, splice, source, same_file(old, source).as_ref())
                 }
                 ConstantFiles::Parts(parts) => parts.iter().try_for_each(|part| {
                     len += part.len();
                     out.write_all(part)
                 }),
             };
-            written.map_err(|error| at(&beside, &error))
+            written.map_err(|error| cannot_write(&beside, error))
         })?;
-        files.create(path, |out| write(out, xml, text, None).map_err(|error| at(path, &error)))?;
+        files.create(path, |out| write(out, xml, text, None).map_err(|error| cannot_write(path, error)))?;
         files.commit()?;
         Ok(u64_of(len))
     }
@@ -122,19 +129,41 @@ impl Model {
         Ok(onnx::external_files(bytes)?.iter().map(|location| folder_of(path).join(location)).collect())
     }
 
+    /// Returns an error if a model written to `path` would replace constants of this one, or of the
+    /// one that it was converted from.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if so.
+    pub fn check_output(&self, path: &Path) -> Result<()> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_own = || Ok::<_, Error>(self.external_files()?.iter().any(|own| real(own) == real(path)));
+        if real(path).is_some() && (self.spares(path) || is_own()?) {
+            let message =
+                "cannot write: the file has constants of the model that was read, expected another name";
+            return Err(Error::new(Kind::Usage, message).in_file(path.display()));
+        }
+        Ok(())
+    }
+
     fn save_splice(&self, splice: &Splice, bytes: &Bytes, path: &Path) -> Result<u64> {
+        self.check_output(path)?;
         let mut files = NewFiles::default();
-        for location in onnx::external_files(bytes)? {
-            let from = self.path().map(|path| folder_of(path).join(&location));
-            let from = from.ok_or_else(|| {
+        // Nothing lies beside a pipe or a device.
+        let is_file = std::fs::metadata(path).map_or(true, |old| old.is_file());
+        for location in onnx::external_files(bytes)?.into_iter().filter(|_| is_file) {
+            let from = self.path().ok_or_else(|| {
                 Error::new(Kind::Io, format!("constants are in \"{location}\", but the model has no folder"))
             })?;
-            copy_beside(&mut files, &from, folder_of(path), &location)?;
+            copy_beside(&mut files, from, path, &location)?;
         }
-        let source = self.unedited_path().and_then(|path| same_file(path, bytes));
+        let source = self.unedited_path().and_then(|path| open_regular(path).ok());
+        let source = same_file(source, bytes);
         files.create(path, |out| {
-            write(out, splice, bytes, source.as_ref()).map_err(|error| at(path, &error))
+            write(out, splice, bytes, source.as_ref()).map_err(|error| cannot_write(path, error))
         })?;
+        if let (Some(written), (_, beside)) = (files.last(), self.file_of()?) {
+            read_again(&map(written)?, beside.clone())?;
+        }
         files.commit()?;
         Ok(u64_of(splice.len()))
     }
@@ -147,14 +176,20 @@ enum ConstantFiles<'a> {
     Parts(&'a [Bytes]),
 }
 
-fn at(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(Kind::Io, error.to_string()).in_file(path.display())
+/// Reads a model that was written: readers are lenient about what no output needs, but the edit may
+/// need it.
+fn read_again(bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
+    // It is as large as the model that was read within the limits.
+    let mut limits = Limits::DEFAULT;
+    limits.max_bytes = u64::MAX;
+    OpenOptions::new().limits(limits).with_files(bytes, "", files).map(drop).map_err(|error| {
+        Error::new(error.kind(), format!("cannot write the model: it could not be read again: {error}"))
+    })
 }
 
 /// The file that was mapped, if it still is as long.
-fn same_file(path: &Path, bytes: &Bytes) -> Option<File> {
-    let file = File::open(path).ok()?;
-    (file.metadata().ok()?.len() == u64_of(bytes.len())).then_some(file)
+fn same_file(file: Option<File>, bytes: &Bytes) -> Option<File> {
+    file.filter(|file| file.metadata().is_ok_and(|file| file.len() == u64_of(bytes.len())))
 }
 
 fn write(
@@ -180,34 +215,53 @@ fn write(
     Ok(())
 }
 
-/// Copies a file of constants to where the new model looks for it.
-fn copy_beside(files: &mut NewFiles, from: &Path, model_folder: &Path, location: &str) -> Result<()> {
-    let to = &model_folder.join(location);
+/// Copies a file of constants of a model to where a new model looks for it.
+fn copy_beside(files: &mut NewFiles, model: &Path, new_model: &Path, location: &str) -> Result<()> {
+    let [from, to] = &[model, new_model].map(|model| folder_of(model).join(location));
+    let refused = |kind, message: &str| {
+        let message = format!("cannot copy the model's constants: {message}");
+        Err(Error::new(kind, message).in_file(to.display()))
+    };
     let real = |path: &Path| path.canonicalize().ok();
-    if real(to).is_some() && real(to) == real(from) {
+    // The new model may look through no link that leads out of its folder.
+    if real(to) == real(from) && Folder::of(new_model).file(location).is_ok() {
         return Ok(());
     }
-    if to.exists() {
-        if same_content(from, to).map_err(|error| at(to, &error))? {
+    let mut source = Folder::of(model).file(location)?;
+    if let Ok(old) = to.symlink_metadata() {
+        if old.is_file() && same_content(&source, to).map_err(|error| cannot_read(to, error))? {
             return Ok(());
         }
-        let message = "there is another file of this name, and the model's constants would replace it; \
-                       choose another folder for the model";
-        return Err(Error::new(Kind::Io, message).in_file(to.display()));
+        return refused(
+            Kind::Io,
+            "there is another file of this name, expected none; choose another folder for the model",
+        );
+    }
+    // Names that begin with a dot are settings of programs.
+    if Path::new(location).iter().any(|name| name != "." && name.as_encoded_bytes().starts_with(b".")) {
+        return refused(Kind::Unsupported, "the name begins with a dot, expected one that does not");
     }
     // Folders below the model's are the constants' own; the model's must be there.
-    if let Some(folder) = to.parent().filter(|folder| model_folder.is_dir() && *folder != model_folder) {
-        std::fs::create_dir_all(folder).map_err(|error| at(folder, &error))?;
+    let mut folder = folder_of(new_model).to_owned();
+    for name in Path::new(location).parent().iter().flat_map(|parent| parent.iter()) {
+        folder.push(name);
+        match folder.symlink_metadata() {
+            Ok(old) if old.is_dir() => {}
+            Ok(_) => {
+                return refused(Kind::Io, "the folder of this name is a link or a file, expected a folder");
+            }
+            Err(_) => std::fs::create_dir(&folder).map_err(|error| cannot_write(&folder, error))?,
+        }
     }
-    let mut source = File::open(from).map_err(|error| at(from, &error))?;
     files.create(to, |out| {
-        std::io::copy(&mut source, out.get_mut()).map_err(|error| at(to, &error))?;
+        std::io::copy(&mut source, out.get_mut()).map_err(|error| cannot_write(to, error))?;
         Ok(())
     })
 }
 
-fn same_content(a: &Path, b: &Path) -> std::io::Result<bool> {
-    let (mut a, mut b) = (File::open(a)?, File::open(b)?);
+/// Compares a file, from its beginning, with one of a name.
+fn same_content(mut a: &File, b: &Path) -> std::io::Result<bool> {
+    let mut b = open_regular(b)?;
     if a.metadata()?.len() != b.metadata()?.len() {
         return Ok(false);
     }
@@ -235,22 +289,24 @@ mod tests {
         std::fs::create_dir_all(root.join("from")).unwrap();
         std::fs::create_dir_all(&to).unwrap();
         std::fs::write(&from, b"weights").unwrap();
-        let copy = |from: &Path, folder: &Path, location: &str| {
+        let copy = |folder: &Path, location: &str| {
             let mut files = NewFiles::default();
-            copy_beside(&mut files, from, folder, location)?;
+            copy_beside(&mut files, &root.join("from/m.onnx"), &folder.join("m.onnx"), location)?;
             files.commit()
         };
-        copy(&from, &to, "deep/w.bin").unwrap();
+        std::fs::create_dir_all(root.join("from/deep")).unwrap();
+        std::fs::write(root.join("from/deep/w.bin"), b"weights").unwrap();
+        copy(&to, "deep/w.bin").unwrap();
         assert_eq!(std::fs::read(to.join("deep/w.bin")).unwrap(), b"weights");
         // The same file, or one that is as it should be, stays.
-        copy(&from, &root.join("from"), "w.bin").unwrap();
-        copy(&from, &to, "deep/w.bin").unwrap();
+        copy(&root.join("from"), "w.bin").unwrap();
+        copy(&to, "deep/w.bin").unwrap();
         std::fs::write(to.join("w.bin"), b"another").unwrap();
-        let error = copy(&from, &to, "w.bin").unwrap_err();
-        assert!(error.message().starts_with("there is another file of this name"), "{error}");
+        let error = copy(&to, "w.bin").unwrap_err();
+        assert!(error.message().contains("there is another file of this name"), "{error}");
         assert_eq!(std::fs::read(to.join("w.bin")).unwrap(), b"another");
         // No folder is made for the model itself.
-        assert!(copy(&from, &root.join("nowhere"), "w.bin").is_err());
+        assert!(copy(&root.join("nowhere"), "w.bin").is_err());
         assert!(!root.join("nowhere").exists());
         std::fs::remove_dir_all(root).unwrap();
     }

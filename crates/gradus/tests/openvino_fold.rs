@@ -402,7 +402,8 @@ fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
     let (lone, folded) = (folder.join("lone.xml"), folder.join("folder.xml"));
     std::fs::write(lone.with_extension("bin"), b"weights").unwrap();
     std::fs::create_dir(&folded).unwrap();
-    for (to, why) in [(&lone, "the model's constants would replace it"), (&folded, "this is a folder")] {
+    for (to, why) in [(&lone, "the model's constants would replace it"), (&folded, "the output is a folder")]
+    {
         let error = memory.save(to).unwrap_err();
         assert!(error.kind() == Kind::Io && error.message().contains(why), "{error}");
     }
@@ -460,7 +461,7 @@ fn agree(name: &str, before: &Model, after: &Model, inputs: &HashMap<String, Val
         }
         [Ok(_), Err(error)] => panic!("{name}: {error}"),
         [Err(error), _] => {
-            assert_eq!(error.kind(), gradus::Kind::Unsupported, "{name}: {error}");
+            assert_eq!(error.kind(), Kind::Unsupported, "{name}: {error}");
             false
         }
     }

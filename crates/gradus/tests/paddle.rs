@@ -49,7 +49,7 @@ fn case(folder: &Path) -> Case {
     let model = Model::open(file.unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let arrays = std::fs::read(folder.join("arrays.npz")).unwrap();
     let arrays: HashMap<_, _> =
-        numpy::read_npz(&arrays.into(), |_| None, &Limits::DEFAULT).unwrap().into_iter().collect();
+        numpy::read_npz(&arrays.into(), None, |_| None, &Limits::DEFAULT).unwrap().into_iter().collect();
     let facts: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("case.json")).unwrap()).unwrap();
     let ulps = facts["ulps"].as_array().unwrap().iter().map(|ulps| ulps.as_f64().unwrap());

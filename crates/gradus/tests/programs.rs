@@ -6,6 +6,7 @@ mod custom_operator;
 
 use std::sync::Arc;
 
+use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
 use gradus::graph::{self, Attribute, Builder, Content, Function, Graph, Node, OperatorId, Origin, Standard};
 use gradus::{Kind, Limits, Model, OpenOptions, Result, RunOptions, Shape, Tensor};
@@ -158,7 +159,7 @@ fn limits_stay_with_edited_and_converted_models() -> Result<()> {
     limits.max_steps = 1;
     let model = OpenOptions::new().limits(limits).open(example("positions.onnx"))?;
     let edited = model.edited(&model.fold(&FoldOptions::default())?.edit)?;
-    let converted = model.convert(Standard::OpenVino, &Default::default())?.model;
+    let converted = model.convert(Standard::OpenVino, &ConvertOptions::default())?.model;
     for model in [&model, &edited, &converted] {
         let error = model.run(tokens(3)).unwrap_err();
         assert_eq!(error.message(), "the run takes more than 1 steps (--max-steps)");

@@ -10,7 +10,7 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::dlpack::{self, Exported};
 use crate::dtype::descriptor;
-use crate::error::{OrRaise, error};
+use crate::error::{OrRaise, engine, error};
 use crate::sequence::{Sequence, with_plan};
 use crate::tensor;
 
@@ -57,17 +57,16 @@ impl DeviceArray {
     pub(crate) fn new(py: Python<'_>, sequence: &Sequence, device: &str) -> PyResult<DeviceArray> {
         find_compiler(py)?;
         let (dtype, len) = (sequence.dtype(), sequence.len());
-        let (memory, device) = py
-            .detach(|| {
-                let device = opened(device)?;
-                let array: Arc<dyn Array> = with_plan!(sequence, plan => device.fill(plan))?.into();
-                let memory = match array.cuda_ordinal() {
-                    Some(ordinal) => ExportedMemory::Cuda(array, ordinal),
-                    None => ExportedMemory::Host(read(&*array)?),
-                };
-                Ok::<_, gradus::Error>((memory, device.info().name.clone()))
-            })
-            .or_raise()?;
+        let (memory, device) = engine(py, || {
+            let device = opened(device)?;
+            let array: Arc<dyn Array> = with_plan!(sequence, plan => device.fill(plan))?.into();
+            let memory = match array.cuda_ordinal() {
+                Some(ordinal) => ExportedMemory::Cuda(array, ordinal),
+                None => ExportedMemory::Host(read(&*array)?),
+            };
+            Ok::<_, gradus::Error>((memory, device.info().name.clone()))
+        })
+        .or_raise()?;
         Ok(DeviceArray { dtype, len, device, memory })
     }
 
@@ -130,7 +129,7 @@ impl DeviceArray {
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let words = match &self.memory {
             ExportedMemory::Host(words) => Arc::clone(words),
-            ExportedMemory::Cuda(array, _) => py.detach(|| read(&**array)).or_raise()?,
+            ExportedMemory::Cuda(array, _) => engine(py, || read(&**array)).or_raise()?,
         };
         let bytes = bytemuck::cast_slice::<u64, u8>(&words)[..convert::usize_of(self.bytes())].to_vec();
         let shape = gradus::Shape::vector(convert::usize_of(self.len));
@@ -155,8 +154,9 @@ impl DeviceArray {
         }
     }
 
-    /// The elements as DLPack has them, without a copy. They have been written, so any stream may
-    /// read them.
+    /// The elements as DLPack has them. They have been written, so any stream may read them. Host
+    /// memory, which this array reads too, is read-only; for consumers before version 1 of DLPack,
+    /// which cannot know that, it is copied.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         &self,
@@ -176,17 +176,25 @@ impl DeviceArray {
             );
             return Err(pyo3::exceptions::PyBufferError::new_err(message));
         }
+        let versioned = max_version.is_some_and(|(major, _)| major >= 1);
+        if copy == Some(false) && !versioned && device.0 == dlpack::CPU {
+            let message =
+                "cannot export read-only memory: DLPack is of a version before 1, expected 1 or later";
+            return Err(pyo3::exceptions::PyBufferError::new_err(message));
+        }
         let (address, owner): (u64, Box<dyn Send>) = match &self.memory {
             ExportedMemory::Cuda(array, _) => {
                 (array.cuda_address().unwrap_or(0), Box::new(Arc::clone(array)))
             }
             ExportedMemory::Host(words) => {
-                (convert::u64_of(words.as_ptr().expose_provenance()), Box::new(Arc::clone(words)))
+                let words = if versioned { Arc::clone(words) } else { Arc::from(&**words) };
+                (convert::u64_of(words.as_ptr().expose_provenance()), Box::new(words))
             }
         };
         let len = i64::try_from(self.len).map_err(|_| error(Kind::Limit, "more than 2^63 - 1 elements"))?;
-        let exported = Exported { address, device, dtype: self.dtype, len, owner };
-        dlpack::capsule(py, exported, max_version.is_some_and(|(major, _)| major >= 1))
+        let read_only = device.0 == dlpack::CPU;
+        let exported = Exported { address, device, dtype: self.dtype, len, read_only, owner };
+        dlpack::capsule(py, exported, versioned)
     }
 
     fn __repr__(&self) -> String {
@@ -206,7 +214,9 @@ impl DeviceArray {
 pub(crate) fn devices(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     find_compiler(py)?;
     let list = PyList::empty(py);
-    for gpu::Info { name, backend, device, kind, driver, max_bytes } in py.detach(gpu::devices).devices {
+    for gpu::Info { name, backend, device, kind, driver, max_bytes } in
+        engine(py, || Ok(gpu::devices())).or_raise()?.devices
+    {
         let entry = PyDict::new(py);
         entry.set_item("name", name)?;
         entry.set_item("backend", backend.name())?;

@@ -23,6 +23,8 @@ pub(crate) struct Exported {
     pub(crate) device: (i32, i32),
     pub(crate) dtype: DType,
     pub(crate) len: i64,
+    /// True if others read the memory too. Only a capsule of version 1 can say so.
+    pub(crate) read_only: bool,
     pub(crate) owner: Box<dyn Send>,
 }
 
@@ -64,12 +66,15 @@ struct Manager {
     _owner: Box<dyn Send>,
 }
 
+/// `DLPACK_FLAG_BITMASK_READ_ONLY`.
+const READ_ONLY: u64 = 1;
+
 const PLAIN: &CStr = c"dltensor";
 const VERSIONED: &CStr = c"dltensor_versioned";
 
 /// The capsule of `__dlpack__`: of the protocol before version 1, or of that version.
 pub(crate) fn capsule(py: Python<'_>, exported: Exported, versioned: bool) -> PyResult<Bound<'_, PyCapsule>> {
-    let Exported { address, device: (device_type, device_id), dtype, len, owner } = exported;
+    let Exported { address, device: (device_type, device_id), dtype, len, read_only, owner } = exported;
     let manager = Box::into_raw(Box::new(Manager { shape: [len], strides: [1], _owner: owner }));
     let code = match (dtype, dtype.class()) {
         (DType::BF16, _) => 4,
@@ -93,8 +98,9 @@ pub(crate) fn capsule(py: Python<'_>, exported: Exported, versioned: bool) -> Py
     };
     let manager = manager.cast();
     let (pointer, name): (*mut c_void, _) = if versioned {
+        let flags = if read_only { READ_ONLY } else { 0 };
         let managed =
-            Versioned { major: 1, minor: 0, manager, deleter: Some(delete_versioned), flags: 0, tensor };
+            Versioned { major: 1, minor: 0, manager, deleter: Some(delete_versioned), flags, tensor };
         (Box::into_raw(Box::new(managed)).cast(), VERSIONED)
     } else {
         (Box::into_raw(Box::new(Plain { tensor, manager, deleter: Some(delete_plain) })).cast(), PLAIN)

@@ -29,6 +29,21 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(made.into_bound(py)))
 }
 
+/// Calls the engine without the interpreter. A panic is an error, which is raised as an
+/// `InternalError`: PyO3's own exception is none that `except Exception` catches.
+pub(crate) fn engine<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> gradus::Result<T> + Send,
+) -> gradus::Result<T> {
+    py.detach(|| gradus::error::guarded(work))
+}
+
+/// Panics, for a test.
+#[pyfunction]
+pub(crate) fn _panic(py: Python<'_>) -> PyResult<()> {
+    engine(py, || panic!("as asked")).or_raise()
+}
+
 /// Results of the engine as results of Python.
 pub(crate) trait OrRaise<T> {
     fn or_raise(self) -> PyResult<T>;

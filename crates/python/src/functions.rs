@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
 use crate::device::DeviceArray;
-use crate::error::{OrRaise, mismatch, type_name};
+use crate::error::{OrRaise, engine, mismatch, type_name};
 use crate::number::{NumberArgument, argument, samples, widest};
 use crate::plan::Plan;
 use crate::sequence::{Recipe, ResultForm, output_type};
@@ -62,7 +62,7 @@ fn default_type(
     for each in arguments {
         match each {
             NumberArgument::Weak(number) if rank(widest(*number)) > rank(widest_of) => {
-                widest_of = widest(*number)
+                widest_of = widest(*number);
             }
             NumberArgument::Weak(_) => {}
             _ => return result_type(py, objects, inexact),
@@ -289,7 +289,7 @@ impl SpaceCall<'_, '_> {
         let Many { form, tensors: [start, stop, base], samples } = *many;
         let mut limits = Limits::DEFAULT;
         limits.max_bytes = u64::MAX;
-        let made = py.detach(|| match form {
+        let made = engine(py, || match form {
             ResultForm::Logspace => arrays::logspace(&start, &stop, &base, samples, &limits),
             ResultForm::Geomspace => arrays::geomspace(&start, &stop, samples, &limits),
             ResultForm::Range | ResultForm::Linspace => arrays::linspace(&start, &stop, samples, &limits),

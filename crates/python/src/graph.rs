@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 use crate::dim::{extents, fact_to_python};
 use crate::dtype::named;
-use crate::error::{OrRaise, error, mismatch, type_name};
+use crate::error::{OrRaise, engine, error, mismatch, type_name};
 use crate::model::Model;
 use crate::tensor;
 
@@ -282,7 +282,7 @@ pub(crate) fn _evaluate<'py>(
     let mut model = graph::Model::new(standard);
     model.graph = builder.finish().or_raise()?;
     let model = gradus::Model::from_source(model);
-    let results = py.detach(|| model.run::<&str, Tensor>([])).or_raise()?;
+    let results = engine(py, || model.run::<&str, Tensor>([])).or_raise()?;
     match results.iter().next() {
         Some((_, value)) => tensor::value_to_python(py, value),
         None => Err(error(Kind::Graph, "cannot return a value: the operator has no outputs")),

@@ -32,6 +32,8 @@ mod _native {
     #[pymodule_export]
     use super::dim::Dim;
     #[pymodule_export]
+    use super::error::_panic;
+    #[pymodule_export]
     use super::functions::{
         arange, geomspace, linspace, logspace, plan_arange, plan_geomspace, plan_linspace, plan_logspace,
     };

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::dim::{extents, fact_to_python, numbers, to_python, type_to_python};
-use crate::error::{OrRaise, error, mismatch, raised};
+use crate::error::{OrRaise, engine, error, mismatch, raised};
 use crate::tensor::{value_from_python, value_to_python};
 
 /// Random bindings of symbols under which a folded model is verified, and the number that they
@@ -47,11 +47,11 @@ pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Model
     let model = match bytes {
         Some(bytes) => {
             let bytes = Bytes::copy_from_slice(bytes.as_bytes());
-            py.detach(|| gradus::Model::from_bytes(&bytes))
+            engine(py, || gradus::Model::from_bytes(&bytes))
         }
         None => {
             let path: PathBuf = source.extract()?;
-            py.detach(|| gradus::Model::open(path))
+            engine(py, || gradus::Model::open(path))
         }
     };
     Ok(Model::of(model.or_raise()?))
@@ -136,7 +136,7 @@ impl Model {
         options.inputs = given;
         options.ignore_declared = ignore_declared;
         let graph = self.model.graph();
-        let found = py.detach(|| {
+        let found = engine(py, || {
             let mut inference = self.model.infer(&options)?;
             let peak = inference.peak(graph).map(|peak| peak.bytes);
             Ok::<_, gradus::Error>((inference, peak))
@@ -180,13 +180,13 @@ impl Model {
         options.inputs = given_shapes(Some(shapes))?;
         options.max_constant = max_constant;
         options.declare = declare;
-        let folded = py.detach(|| {
+        let folded = engine(py, || {
             let model = self.read()?;
             let Folded { edit, report, .. } = model.fold(&options)?;
             let after = model.edited(&edit)?;
             let mut given = InferOptions::default();
-            given.dims = options.dims.clone();
-            given.inputs = options.inputs.clone();
+            given.dims.clone_from(&options.dims);
+            given.inputs.clone_from(&options.inputs);
             let verified = verify.then(|| model.verify(&after, &given, BINDINGS, SEED)).transpose()?;
             Ok::<_, gradus::Error>((after, report, verified))
         });
@@ -227,7 +227,7 @@ impl Model {
         let mut options = ConvertOptions::default();
         options.opset = opset;
         options.dims = numbers(Some(dims))?;
-        let converted = py.detach(|| self.read()?.convert(standard, &options));
+        let converted = engine(py, || self.read()?.convert(standard, &options));
         let Converted { model, report, .. } = converted.map_err(|error| self.in_file(error)).or_raise()?;
         let told = PyDict::new(py);
         told.set_item("nodes", report.nodes)?;
@@ -241,12 +241,12 @@ impl Model {
     /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file beside
     /// it; gives their bytes.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-        py.detach(|| self.model.save(path)).or_raise()
+        engine(py, || self.model.save(path)).or_raise()
     }
 
     /// The model as the bytes of an ONNX file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.model.to_onnx()).or_raise()?;
+        let bytes = engine(py, || self.model.to_onnx()).or_raise()?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -254,7 +254,7 @@ impl Model {
     fn explain(&self, py: Python<'_>, name: &str) -> PyResult<String> {
         const LINES: usize = 1000;
         let id = self.model.value(name).or_raise()?;
-        let lines = py.detach(|| {
+        let lines = engine(py, || {
             let inference = self.model.infer(&InferOptions::default())?;
             Ok::<_, gradus::Error>(inference.explain(self.model.graph(), id, LINES))
         });
@@ -281,7 +281,7 @@ impl Model {
         options.limits = Some(limits(max_bytes));
         options.expand_functions = expand_functions;
         let wanted: Vec<_> = wanted.iter().map(String::as_str).collect();
-        let results = py.detach(|| self.model.compile(&wanted, &options)?.run(&given)).or_raise()?;
+        let results = engine(py, || self.model.compile(&wanted, &options)?.run(&given)).or_raise()?;
         let all = PyDict::new(py);
         for (name, value) in &results {
             all.set_item(&**name, value_to_python(py, value)?)?;

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::dtype::{descriptor, named};
-use crate::error::{OrRaise, error, mismatch, raised, type_name};
+use crate::error::{OrRaise, engine, error, mismatch, raised, type_name};
 use crate::number::to_python;
 
 /// Elements that are made on the stack, and while Python waits: it takes less than to let it go on.
@@ -325,11 +325,14 @@ fn write_into<T: numpy::Element + Copy + Send>(
     let py = out.py();
     let mut borrowed = writable(out)?;
     if let Ok(all) = borrowed.as_slice_mut() {
-        py.detach(|| fill(0, all));
-        return Ok(());
+        let done = engine(py, || {
+            fill(0, all);
+            Ok(())
+        });
+        return done.or_raise();
     }
     let mut all = borrowed.as_array_mut();
-    py.detach(|| {
+    let done = engine(py, || {
         let mut part = Vec::with_capacity(PART);
         let mut lo = 0;
         for mut places in all.axis_chunks_iter_mut(numpy::ndarray::Axis(0), PART) {
@@ -339,8 +342,9 @@ fn write_into<T: numpy::Element + Copy + Send>(
             places.iter_mut().zip(&part).for_each(|(place, element)| *place = *element);
             lo += convert::u64_of(part.len());
         }
+        Ok(())
     });
-    Ok(())
+    done.or_raise()
 }
 
 /// The element type that a call names, or that of the array it writes into.

@@ -91,6 +91,10 @@ def test_devices_speak_dlpack(name):
         gc.collect()
         # The memory is the array's, and stays as long as it is taken.
         assert taken.tolist() == gradus.linspace(0, 1, 1001, dtype="float32").tolist()
+        # The array reads it as well.
+        assert not taken.flags.writeable
+        with pytest.raises(BufferError, match="read-only"):
+            gradus.arange(5, device=name).__dlpack__(copy=False)
         halves = gradus.from_dlpack(gradus.arange(5, dtype="bfloat16", device=name))
         assert halves.tolist() == [0, 1, 2, 3, 4]
     with pytest.raises(BufferError, match="not copied by DLPack"):

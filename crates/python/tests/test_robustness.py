@@ -108,6 +108,12 @@ def test_dlpack_both_ways():
     assert np.from_dlpack(gradus.arange(3)).tolist() == [0, 1, 2]
 
 
+def test_a_panic_is_an_exception_that_asks_to_report_it():
+    with pytest.raises(gradus.InternalError, match="panicked: as asked; this is a bug: please report it") as caught:
+        gradus._native._panic()
+    assert isinstance(caught.value, Exception)
+
+
 class Tensor:
     """A tensor of another library: all it has is DLPack."""
 

@@ -105,7 +105,7 @@ fn json<'a>(
 fn text(args: &args::ConvertArgs, from: Standard, to: Standard, report: &ConversionReport) -> String {
     use std::fmt::Write;
     let mut out = String::new();
-    let _ = writeln!(out, "{} ({from}) -> {} ({to})", args.model.display(), args.output.display());
+    let _ = writeln!(out, "{} ({from}) -> {} ({to})", output::path(&args.model), output::path(&args.output));
     let mut places: Vec<_> = report.notes.iter().map(|note| &note.place).collect();
     places.dedup();
     let _ = writeln!(

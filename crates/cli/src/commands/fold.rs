@@ -95,8 +95,8 @@ fn one(
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
     let verified = if args.verify {
         let mut given = InferOptions::default();
-        given.dims = options.dims.clone();
-        given.inputs = options.inputs.clone();
+        given.dims.clone_from(&options.dims);
+        given.inputs.clone_from(&options.inputs);
         let after = model.edited(&folded.edit)?;
         let verified = model.verify(&after, &given, BINDINGS, SEED);
         Some(verified.map_err(|error| error.in_file(path.display()))?)
@@ -162,7 +162,7 @@ fn text(
     use std::fmt::Write;
     let mut out = String::new();
     let (before, after) = report.nodes();
-    let _ = writeln!(out, "{} -> {}", path.display(), to.display());
+    let _ = writeln!(out, "{} -> {}", output::path(path), output::path(to));
     let _ = writeln!(out, "nodes {before} -> {after}, bytes {} -> {}", bytes.before, bytes.after);
     let _ = writeln!(
         out,

@@ -348,7 +348,7 @@ fn write_text(
 ) -> std::io::Result<()> {
     let graph = model.graph();
     if args.models.len() > 1 {
-        writeln!(out, "{}", escaped(&path.display().to_string()))?;
+        writeln!(out, "{}", output::path(path))?;
     }
     let rows = rows_of(args, inference, graph);
     if rows.len() > 1 {

@@ -1,13 +1,11 @@
 //! Many models: in parallel, with progress, printed in their order as they are done.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, IsTerminal, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
-use gradus::{Error, Kind};
+use gradus::error;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -35,7 +33,9 @@ pub(super) fn each(
     one: impl Fn(&Path, &mut dyn Write) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
     let done = |model: &Path, out: &mut dyn Write| {
-        let result = one(model, out);
+        // A panic on one model is an error of that model; the others go on.
+        let result = error::guarded(|| one(model, out));
+        let result = result.map_err(|failure| failure.in_model(model));
         if let (true, Err(Failure::Error(error))) = (json, &result) {
             let failed = FailedJson { model: model.display().to_string(), error: ErrorJson::of(error) };
             writeln!(out, "{}", output::json(&failed)?)?;
@@ -52,15 +52,14 @@ pub(super) fn each(
     let queue = Queue::new(models.len(), AHEAD * threads);
     let bar = progress(models.len());
     let (sender, receiver) = mpsc::channel();
-    let mut failed = false;
+    let (mut failed, mut panicked) = (false, false);
     let printed = std::thread::scope(|scope| {
         for _ in 0..threads {
             let (sender, queue, done) = (sender.clone(), &queue, &done);
             scope.spawn(move || {
                 while let Some(index) = queue.take() {
                     let mut text = Vec::new();
-                    let result = catch_unwind(AssertUnwindSafe(|| done(&models[index], &mut text)));
-                    let result = result.unwrap_or_else(|panic| Err(panicked(&*panic, &models[index])));
+                    let result = done(&models[index], &mut text);
                     if sender.send((index, text, result)).is_err() {
                         break;
                     }
@@ -80,6 +79,7 @@ pub(super) fn each(
                 match result {
                     Ok(()) => {}
                     Err(failure) => {
+                        panicked |= failure.is_panic();
                         bar.suspend(|| diagnostics::report(failure, json));
                         failed = true;
                     }
@@ -91,7 +91,11 @@ pub(super) fn each(
         Ok(())
     });
     bar.finish_and_clear();
-    printed.and(if failed { Err(Failure::Reported) } else { Ok(()) })
+    printed.and(match (panicked, failed) {
+        (true, _) => Err(Failure::Panicked),
+        (false, true) => Err(Failure::Reported),
+        (false, false) => Ok(()),
+    })
 }
 
 /// Indices of models, handed out in order, at most `ahead` before the first that is not printed.
@@ -147,14 +151,6 @@ impl Drop for StopQueue<'_> {
         self.0.state().stopped = true;
         self.0.moved.notify_all();
     }
-}
-
-/// The failure of a model on which the library panicked; the others go on.
-fn panicked(panic: &(dyn Any + Send), model: &Path) -> Failure {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    let message = format!("cannot process the model: Gradus panicked, which is a bug: {text}");
-    Error::new(Kind::Unsupported, message).in_file(model.display()).into()
 }
 
 fn progress(models: usize) -> ProgressBar {

@@ -16,6 +16,7 @@ mod show;
 use clap::CommandFactory;
 
 use gradus::Error;
+use gradus::files::{self, NewFiles};
 
 use crate::args::{self, Args, Command};
 use crate::diagnostics::Failure;
@@ -50,9 +51,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 fn man(args: &args::Man) -> Result<(), Failure> {
     let mut gradus = Args::command();
     if let Some(folder) = &args.out {
-        let failed = |error: std::io::Error| Failure::from(error).in_file(folder);
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        return clap_mangen::generate_to(gradus, folder).map_err(failed);
+        std::fs::create_dir_all(folder).map_err(|error| files::cannot_write(folder, error))?;
+        let mut gradus = gradus.disable_help_subcommand(true);
+        gradus.build();
+        let mut files = NewFiles::default();
+        let mut open = vec![&gradus];
+        while let Some(command) = open.pop() {
+            open.extend(command.get_subcommands().filter(|command| !command.is_hide_set()));
+            let page = clap_mangen::Man::new(command.clone());
+            let path = folder.join(page.get_filename());
+            files.create(&path, |out| page.render(out).map_err(|error| files::cannot_write(&path, error)))?;
+        }
+        return Ok(files.commit()?);
     }
     gradus.build();
     let mut page = Vec::new();

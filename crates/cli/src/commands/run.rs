@@ -29,14 +29,14 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let wanted: Vec<_> = args.outputs.iter().map(String::as_str).collect();
     let outputs = with_progress(options, |options| model.compile(&wanted, options)?.run(&inputs))?;
     if let Some(folder) = &args.out {
-        let saved = save(folder, &outputs)?;
+        let saved = save(&model, folder, &outputs)?;
         if args.json {
             let files: Vec<_> = saved.iter().map(|(name, path)| (name, path.display().to_string())).collect();
             return output::print_json(&json::object([("files", json::object(files)?)])?);
         }
-        return saved
-            .iter()
-            .try_for_each(|(name, path)| output::print_line(&format!("{name}: {}", path.display())));
+        return saved.iter().try_for_each(|(name, path)| {
+            output::print_line(&format!("{}: {}", output::escaped(name), output::path(path)))
+        });
     }
     if args.json {
         let values = outputs.iter().map(|(name, value)| (name, json::value(value)));
@@ -91,7 +91,7 @@ fn read_input(
             ))
             .into());
         }
-        for (name, tensor) in read_npz(model, Path::new(argument), limits)? {
+        for (name, tensor) in read_npz(model, Path::new(argument), None, limits)? {
             put(model, into, &name, tensor.into())?;
         }
         return Ok(());
@@ -102,9 +102,10 @@ fn read_input(
         None => literal::parse(text, declared, limits)
             .map_err(|mistake| mistake.in_argument(&format!("--input {name}=")))?,
         Some(path) if is_npz(text) => {
-            let arrays = read_npz(model, path, limits)?;
-            let found = arrays.into_iter().find(|(of, _)| of == name).map(|(_, tensor)| tensor.into());
-            found.ok_or_else(|| usage(format!("{text} has no array \"{name}\"")))?
+            let found = read_npz(model, path, Some(name), limits)?.into_iter().next();
+            found
+                .map(|(_, tensor)| tensor.into())
+                .ok_or_else(|| usage(format!("{text} has no array \"{name}\"")))?
         }
         Some(path) => read_tensor(path, declared, limits)?.into(),
     };
@@ -134,9 +135,14 @@ fn is_npz(text: &str) -> bool {
     Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
 }
 
-fn read_npz(model: &Model, path: &Path, limits: &Limits) -> Result<Vec<(String, Tensor)>> {
+fn read_npz(
+    model: &Model,
+    path: &Path,
+    wanted: Option<&str>,
+    limits: &Limits,
+) -> Result<Vec<(String, Tensor)>> {
     let hint = |name: &str| model.input(name).ok().and_then(|id| declared_dtype(model, id));
-    numpy::read_npz(&files::map(path)?, hint, limits).map_err(|error| error.in_file(path.display()))
+    numpy::read_npz(&files::map(path)?, wanted, hint, limits).map_err(|error| error.in_file(path.display()))
 }
 
 fn read_tensor(path: &Path, declared: Option<DType>, limits: &Limits) -> Result<Tensor> {
@@ -152,7 +158,7 @@ fn read_tensor(path: &Path, declared: Option<DType>, limits: &Limits) -> Result<
 }
 
 /// Saves outputs as `.npy` files: all of them, or none.
-fn save(folder: &Path, outputs: &Outputs) -> Result<Vec<(String, PathBuf)>> {
+fn save(model: &Model, folder: &Path, outputs: &Outputs) -> Result<Vec<(String, PathBuf)>> {
     let io = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(folder.display());
     std::fs::create_dir_all(folder).map_err(io)?;
     let mut files = NewFiles::default();
@@ -163,9 +169,7 @@ fn save(folder: &Path, outputs: &Outputs) -> Result<Vec<(String, PathBuf)>> {
             return Err(Error::new(Kind::Unsupported, message));
         };
         let path = folder.join(format!("{}.npy", file_name(name)));
-        if saved.iter().any(|(_, other)| *other == path) {
-            return Err(Error::new(Kind::Usage, format!("two outputs would be saved as {}", path.display())));
-        }
+        model.check_output(&path)?;
         let write = files.create(&path, |file| {
             numpy::write_npy(tensor, file).map_err(|error| error.in_file(path.display()))
         });

@@ -123,7 +123,7 @@ fn text(shown: &Shown) -> String {
         [format!("{} IR {}", shown.standard, shown.ir_version), sets.join(", "), shown.producer.clone()];
     let facts: Vec<_> = facts.iter().filter(|fact| !fact.is_empty()).map(String::as_str).collect();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}: {}", shown.file, escaped(&facts.join("; ")));
+    let _ = writeln!(text, "{}: {}", escaped(&shown.file), escaped(&facts.join("; ")));
     for (title, values) in [("inputs", &shown.inputs), ("outputs", &shown.outputs)] {
         if values.is_empty() {
             let _ = writeln!(text, "\nno {title}");

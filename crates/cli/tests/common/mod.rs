@@ -37,6 +37,7 @@ pub fn folder(name: &str) -> PathBuf {
 }
 
 /// Returns the output of a command that succeeds.
+#[allow(dead_code, reason = "not every test file looks at what is printed")]
 pub fn prints(arguments: &[&str], stdout: impl IntoData) {
     gradus(arguments).assert().code(0).stderr_eq("").stdout_eq(stdout);
 }
@@ -48,6 +49,7 @@ pub fn fails(arguments: &[&str], stderr: impl IntoData) {
 }
 
 /// Returns the error about an invalid command line.
+#[allow(dead_code, reason = "not every test file has wrong command lines")]
 pub fn misused(arguments: &[&str], stderr: impl IntoData) {
     gradus(arguments).assert().code(2).stdout_eq("").stderr_eq(stderr);
 }

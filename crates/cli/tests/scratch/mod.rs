@@ -19,11 +19,13 @@ impl Scratch {
     }
 
     /// The path of a file in it, as it is typed.
+    #[allow(dead_code, reason = "not every test file types paths")]
     pub fn file(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_owned()
     }
 
     /// Returns the output, with `OUT` for the folder.
+    #[allow(dead_code, reason = "not every test file looks at what is printed")]
     pub fn without(&self, printed: Vec<u8>) -> String {
         String::from_utf8(printed).unwrap().replace(self.0.to_str().unwrap(), "OUT")
     }

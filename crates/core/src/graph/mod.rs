@@ -425,11 +425,13 @@ impl Constant {
     /// # Errors
     /// As [`Constant::tensor`].
     pub fn kept(&self) -> Result<Tensor> {
-        let tensor = self.tensor()?;
-        Ok(match &self.elements {
-            Elements::Here(_) => tensor,
-            Elements::Stored(_, kept) => kept.get_or_init(|| tensor).clone(),
-        })
+        if let Elements::Stored(stored, kept) = &self.elements
+            && kept.get().is_none()
+        {
+            // Another thread may have been faster; its tensor is the same.
+            let _ = kept.set(stored.load()?);
+        }
+        self.tensor()
     }
 }
 

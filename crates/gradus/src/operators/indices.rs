@@ -3,13 +3,66 @@
 //! Operators that only move elements are lists of places, for tensors and for symbolic elements
 //! alike.
 
-use crate::operators::errors;
+use std::ops::Range;
+
 use gradus_core::Result;
 use gradus_core::convert::{i64_of, usize_of_i64};
 
+use crate::operators::errors;
+
+/// The indices that are chosen along an axis. A range takes no memory, as an axis of a tensor
+/// without elements may have any size.
+#[derive(Clone, Debug)]
+pub(crate) enum Along {
+    /// A range: the first index, the step to the next one, and their number.
+    Steps(usize, i64, usize),
+    /// A list.
+    List(Vec<usize>),
+}
+
+impl Along {
+    /// All indices of a range.
+    pub(crate) fn range(range: Range<usize>) -> Along {
+        Along::Steps(range.start, 1, range.len())
+    }
+
+    /// The number of indices.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Along::Steps(_, _, len) => *len,
+            Along::List(list) => list.len(),
+        }
+    }
+
+    /// Turns the order of a range, or of a list.
+    pub(crate) fn reverse(&mut self) {
+        match self {
+            Along::Steps(first, step, len) => {
+                let last = i64_of(*first) + *step * (i64_of(*len) - 1).max(0);
+                *self = Along::Steps(usize_of_i64(last).unwrap_or(0), -*step, *len);
+            }
+            Along::List(list) => list.reverse(),
+        }
+    }
+
+    /// The indices in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.len()).map(|at| match self {
+            // Each is within an axis, so that nothing overflows.
+            Along::Steps(first, step, _) => {
+                first.wrapping_add_signed(isize::try_from(*step).unwrap_or(0).wrapping_mul(at.cast_signed()))
+            }
+            Along::List(list) => list[at],
+        })
+    }
+}
+
 /// For each element of a result, the place of the element of the operand, where along each axis
 /// these indices are chosen.
-pub(crate) fn chosen(dims: &[usize], indices: &[Vec<usize>]) -> Vec<usize> {
+pub(crate) fn chosen(dims: &[usize], indices: &[Along]) -> Vec<usize> {
+    if indices.iter().any(|indices| indices.len() == 0) {
+        return Vec::new();
+    }
     let mut places = vec![0];
     for (extent, indices) in dims.iter().zip(indices) {
         let mut next = Vec::with_capacity(places.len() * indices.len());
@@ -22,12 +75,15 @@ pub(crate) fn chosen(dims: &[usize], indices: &[Vec<usize>]) -> Vec<usize> {
 }
 
 /// All indices along each axis.
-pub(crate) fn all(dims: &[usize]) -> Vec<Vec<usize>> {
-    dims.iter().map(|&extent| (0..extent).collect()).collect()
+pub(crate) fn all(dims: &[usize]) -> Vec<Along> {
+    dims.iter().map(|&extent| Along::range(0..extent)).collect()
 }
 
 /// The places of a result whose axes are those of the operand in another order.
 pub(crate) fn turned(dims: &[usize], perm: &[usize]) -> Vec<usize> {
+    if dims.contains(&0) {
+        return Vec::new();
+    }
     let mut strides = vec![1; dims.len()];
     for axis in (1..dims.len()).rev() {
         strides[axis - 1] = strides[axis] * dims[axis];
@@ -48,11 +104,8 @@ pub(crate) fn broadcast(operand: &[usize], result: &[usize]) -> Vec<usize> {
     let before = result.len() - operand.len();
     let mut dims = vec![1; before];
     dims.extend_from_slice(operand);
-    let indices: Vec<Vec<usize>> = dims
-        .iter()
-        .zip(result)
-        .map(|(&own, &extent)| if own == 1 { vec![0; extent] } else { (0..extent).collect() })
-        .collect();
+    let along = |(&own, &extent)| Along::Steps(0, i64::from(own != 1), extent);
+    let indices: Vec<_> = dims.iter().zip(result).map(along).collect();
     chosen(&dims, &indices)
 }
 
@@ -62,7 +115,11 @@ pub(crate) fn joined(parts: &[&[usize]], axis: usize) -> Vec<(usize, usize)> {
     let Some(first) = parts.first() else { return Vec::new() };
     let rows: usize = first[..axis].iter().product();
     let widths: Vec<usize> = parts.iter().map(|dims| dims[axis..].iter().product()).collect();
-    let mut places = Vec::with_capacity(rows * widths.iter().sum::<usize>());
+    let row: usize = widths.iter().sum();
+    if row == 0 {
+        return Vec::new();
+    }
+    let mut places = Vec::with_capacity(rows * row);
     for row in 0..rows {
         for (part, &width) in widths.iter().enumerate() {
             places.extend((row * width..(row + 1) * width).map(|place| (part, place)));
@@ -75,13 +132,13 @@ pub(crate) fn joined(parts: &[&[usize]], axis: usize) -> Vec<(usize, usize)> {
 /// all are clamped; a start is always within the axis, so that a slice backwards from before the
 /// first element is the first element (where Python's is empty), as the texts of ONNX say and
 /// OpenVINO does.
-pub(crate) fn sliced(extent: usize, start: i64, end: i64, step: i64) -> Result<Vec<usize>> {
+pub(crate) fn sliced(extent: usize, start: i64, end: i64, step: i64) -> Result<Along> {
     if step == 0 {
         return Err(errors::zero_step());
     }
     let len = i64_of(extent);
     if len == 0 {
-        return Ok(Vec::new());
+        return Ok(Along::range(0..0));
     }
     let from_first = |bound: i64| if bound < 0 { bound.saturating_add(len) } else { bound };
     // An end that is clamped to -1 must not make it the last element.
@@ -90,13 +147,10 @@ pub(crate) fn sliced(extent: usize, start: i64, end: i64, step: i64) -> Result<V
     } else {
         (from_first(start).clamp(0, len - 1), from_first(end).clamp(-1, len - 1))
     };
-    let mut indices = Vec::new();
-    let mut at = start;
-    while (step > 0 && at < end) || (step < 0 && at > end) {
-        indices.extend(usize_of_i64(at));
-        at = at.saturating_add(step);
-    }
-    Ok(indices)
+    let span = if step > 0 { end - start } else { start - end };
+    let count = u64::try_from(span).unwrap_or(0).div_ceil(step.unsigned_abs());
+    let first = usize_of_i64(start).unwrap_or(0);
+    Ok(Along::Steps(first, step, usize::try_from(count).unwrap_or(0)))
 }
 
 /// An axis counted from the first.
@@ -149,7 +203,8 @@ mod tests {
             (0, -1, -9, -1, &[]),
         ];
         for (extent, start, end, step, want) in cases {
-            assert_eq!(sliced(extent, start, end, step).unwrap(), want, "[{start}:{end}:{step}] of {extent}");
+            let found: Vec<_> = sliced(extent, start, end, step).unwrap().iter().collect();
+            assert_eq!(found, want, "[{start}:{end}:{step}] of {extent}");
         }
         assert!(sliced(5, 0, 5, 0).is_err());
     }
@@ -159,6 +214,6 @@ mod tests {
         assert_eq!(turned(&[2, 3], &[1, 0]), [0, 3, 1, 4, 2, 5]);
         assert_eq!(broadcast(&[2, 1], &[2, 3]), [0, 0, 0, 1, 1, 1]);
         assert_eq!(broadcast(&[], &[2]), [0, 0]);
-        assert_eq!(chosen(&[2, 3], &[vec![1], vec![2, 0]]), [5, 3]);
+        assert_eq!(chosen(&[2, 3], &[Along::range(1..2), Along::List(vec![2, 0])]), [5, 3]);
     }
 }

@@ -5,7 +5,7 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Result, Shape, Tensor, Value};
 
 use crate::op::EvalContext;
-use crate::operators::indices;
+use crate::operators::indices::{self, Along};
 
 /// A shape whose elements, and a place for each, may be made.
 pub(crate) fn allowed(cx: &EvalContext<'_>, dtype: DType, dims: &[usize]) -> Result<Shape> {
@@ -20,8 +20,8 @@ pub(crate) fn one(tensor: Tensor) -> Result<Vec<Value>> {
 }
 
 /// The first input's elements at places along each axis.
-pub(crate) fn chosen(cx: &EvalContext<'_>, data: &Tensor, indices: &[Vec<usize>]) -> Result<Tensor> {
-    let dims: Vec<_> = indices.iter().map(Vec::len).collect();
+pub(crate) fn chosen(cx: &EvalContext<'_>, data: &Tensor, indices: &[Along]) -> Result<Tensor> {
+    let dims: Vec<_> = indices.iter().map(Along::len).collect();
     let shape = allowed(cx, data.dtype(), &dims)?;
     data.picked(shape, &indices::chosen(data.shape().dims(), indices))
 }

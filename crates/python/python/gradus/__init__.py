@@ -38,7 +38,7 @@ from ._models import (
 )
 from ._native import DeviceArray, arange, devices, geomspace, linspace, logspace
 from ._shape import shape, size
-from .errors import GradusError
+from .errors import GradusError, InternalError
 
 __version__: str = _native.__version__
 
@@ -73,6 +73,7 @@ __all__ = [
     "GradusError",
     "Graph",
     "Inference",
+    "InternalError",
     "Kept",
     "Model",
     "OptionalType",

@@ -29,6 +29,7 @@ __all__ = [
     "FormatError",
     "GradusError",
     "GraphError",
+    "InternalError",
     "LimitError",
     "Location",
     "ShapeError",
@@ -128,6 +129,12 @@ class UnsupportedError(GradusError, NotImplementedError):
     """Valid, but not done by Gradus."""
 
     kind = "unsupported"
+
+
+class InternalError(GradusError, RuntimeError):
+    """Gradus panicked, which is a bug: please report it, with the call and the model."""
+
+    kind = "internal"
 
 
 _BY_KIND = {each.kind: each for each in GradusError.__subclasses__()}

@@ -14,7 +14,7 @@ use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 use crate::normalize::Older;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
-use crate::operators::indices;
+use crate::operators::indices::{self, Along};
 use crate::operators::output::allowed;
 use crate::program::GraphProgram;
 
@@ -137,7 +137,7 @@ impl Scan {
 pub(crate) fn slice(cx: &EvalContext<'_>, tensor: &Tensor, axis: usize, index: usize) -> Result<Tensor> {
     let dims = tensor.shape().dims();
     let mut indices = indices::all(dims);
-    indices[axis] = vec![index];
+    indices[axis] = Along::range(index..index + 1);
     let left: Vec<_> =
         dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, &dim)| dim).collect();
     let shape = allowed(cx, tensor.dtype(), &left)?;

@@ -19,6 +19,7 @@ use crate::infer::{self, InferContext, InferError, InferResult, Visit};
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::control_flow::infer::{all_runs, last, outside};
 use crate::operators::errors;
+use crate::operators::indices::Along;
 use crate::operators::layout::eval::joined as put_together;
 use crate::operators::{indices, output};
 use crate::program::GraphProgram;
@@ -34,7 +35,9 @@ fn one_branch(cx: &mut InferContext<'_, '_>, which: &str, how: Visit) -> InferRe
     let values = cx.inner(&body, inputs, how)?;
     let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
     for port in &ports.outputs {
-        facts[port.outer] = values[port.inner].clone();
+        if let (Some(fact), Some(value)) = (facts.get_mut(port.outer), values.get(port.inner)) {
+            fact.clone_from(value);
+        }
     }
     Ok(facts)
 }
@@ -176,7 +179,9 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
                 slices.map_or(Ok(one.clone()), |slices| joined(cx, &one, shown, slices.axis))?
             }
         };
-        facts[port.outer] = fact;
+        if let Some(slot) = facts.get_mut(port.outer) {
+            *slot = fact;
+        }
     }
     Ok(facts)
 }
@@ -246,10 +251,11 @@ fn unrolled(
     let last = rows.last()?;
     let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
     for port in &ports.outputs {
-        facts[port.outer] = match port.slices {
+        let fact = match port.slices {
             None => last.get(port.inner)?.clone(),
             Some(slices) => stretched(cx, &rows, port.inner, slices.axis)?,
         };
+        *facts.get_mut(port.outer)? = fact;
     }
     Some(facts)
 }
@@ -374,6 +380,7 @@ impl Repeat {
         each.map(|(port, slices)| {
             let tensor = cx.tensor(port.outer)?;
             let axis = indices::axis(slices.axis, tensor.shape().rank())?;
+            cx.reserve(convert::product(tensor.shape()[axis], 4 * size_of::<usize>()))?;
             let parts = parts(tensor.shape()[axis], &slices)?;
             Ok(Sliced { input: port.inner, tensor, axis, parts })
         })
@@ -480,7 +487,7 @@ impl Op for Repeat {
                 let part = usize_of_i64(run).and_then(|run| parts.get(run));
                 let part = part.ok_or_else(|| errors::count("iterations", run + 1, parts.len()))?;
                 let mut indices = indices::all(tensor.shape().dims());
-                indices[*axis].clone_from(part);
+                indices[*axis] = Along::List(part.clone());
                 inputs[*input] = Some(output::chosen(cx, tensor, &indices)?.into());
             }
             if let Some(input) = ports.iteration {

@@ -145,7 +145,7 @@ fn input_type(fact: &Fact, axis: Option<i64>) -> Result<Type> {
 
 pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut inputs = vec![cx.input(0)?];
-    let mut attributes = Vec::new();
+    let (mut attributes, mut counts) = (Vec::new(), Vec::new());
     for (name, map, body) in
         [("then_branch", "then_port_map", "then_body"), ("else_branch", "else_port_map", "else_body")]
     {
@@ -156,9 +156,15 @@ pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             branch.target.output(output);
             branch.ports.outputs.push(Port { outer: number, inner: number, slices: None });
         }
+        counts.push(branch.ports.outputs.len());
         attributes.extend(branch.attributes(map, body)?);
     }
-    let outputs = cx.outputs();
+    // A node may leave out the last outputs, but both branches give all.
+    let outputs = counts[0];
+    if counts[1] != outputs {
+        let (yes, no) = (counts[0], counts[1]);
+        return Err(cannot(format!("then_branch has {yes} outputs and else_branch {no}, expected as many")));
+    }
     cx.put_many("If", &inputs, &attributes, outputs)
 }
 
@@ -220,8 +226,8 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         }
     }
     body.ports.condition = Some(0);
+    let outputs = body.ports.outputs.len();
     let attributes = body.attributes("port_map", "body")?;
-    let outputs = cx.outputs();
     cx.put_many("Loop", &inputs, &attributes, outputs)
 }
 
@@ -287,7 +293,7 @@ pub(crate) fn scan(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         body.target.output(output);
         body.ports.outputs.push(Port { outer: number, inner: number, slices });
     }
+    let outputs = body.ports.outputs.len();
     let attributes = body.attributes("port_map", "body")?;
-    let outputs = cx.outputs();
     cx.put_many("TensorIterator", &inputs, &attributes, outputs)
 }

@@ -26,15 +26,17 @@ pub(crate) fn constant_of_shape(attributes: &Attributes<'_>, cx: &mut EvalContex
 
 pub(crate) fn eye_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let like = cx.tensor(0)?;
-    let &[rows, columns] = like.shape().dims() else {
+    let &[_, columns] = like.shape().dims() else {
         return Err(errors::rank("input 0", like.shape().rank(), 2));
     };
     let dtype = attributes.dtype("dtype")?.unwrap_or(like.dtype());
     let offset = attributes.int("k")?.unwrap_or(0);
-    let shape = allowed(cx, dtype, &[rows, columns])?;
-    let ones = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
-    let ones = ones
-        .map(|(row, column)| Number::Int(i128::from(i64_of(column).saturating_sub(i64_of(row)) == offset)));
+    let shape = allowed(cx, dtype, like.shape().dims())?;
+    let on_diagonal = |place: usize| {
+        let (row, column) = (i64_of(place / columns), i64_of(place % columns));
+        Number::Int(i128::from(column.saturating_sub(row) == offset))
+    };
+    let ones: Vec<_> = (0..shape.len()).map(on_diagonal).collect();
     one(Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?)
 }
 

@@ -1,12 +1,12 @@
 //! Evaluation of slices, gathers and scatters.
 
 use gradus_core::convert::{self, FromNumber, usize_of_i64};
-use gradus_core::{Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::indices;
+use crate::operators::indices::{self, Along};
 use crate::operators::output::{allowed, chosen, one};
 
 pub(crate) fn slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -38,7 +38,7 @@ pub(crate) fn gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
     let chosen_indices = cx.integers(1)?.into_iter().map(|index| indices::index(index, dims[axis]));
     let mut all = indices::all(dims);
-    all[axis] = chosen_indices.collect::<Result<_>>()?;
+    all[axis] = Along::List(chosen_indices.collect::<Result<_>>()?);
     let result = [&dims[..axis], indices.shape().dims(), &dims[axis + 1..]].concat();
     one(chosen(cx, data, &all)?.reshaped(Shape::new(result)?)?)
 }
@@ -88,15 +88,20 @@ pub(crate) fn gather_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<
 
 /// Where blocks start that tuples of indices name, how long they are, and the dimensions of all of
 /// them.
-fn blocks(data: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, usize, Vec<usize>)> {
+fn blocks(
+    cx: &EvalContext<'_>,
+    data: &Tensor,
+    indices: &Tensor,
+    batch: usize,
+) -> Result<(Vec<usize>, usize, Vec<usize>)> {
     let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
     let (&depth, before) =
         index_dims.split_last().ok_or_else(|| errors::rank("the indices", 0, "at least 1"))?;
-    let rest = dims.get(batch + depth..).filter(|_| before.len() >= batch);
+    let rest = dims.get(batch.saturating_add(depth)..).filter(|_| before.len() >= batch);
     let rest = rest.ok_or_else(|| errors::tuples(batch, depth, dims.len()))?;
     let size: usize = rest.iter().product();
     let numbers = indices.to_i64()?;
-    let count: usize = before.iter().product();
+    let count = allowed(cx, DType::I64, before)?.len();
     let per_batch: usize = before[batch..].iter().product();
     let mut starts = Vec::with_capacity(count);
     for tuple in 0..count {
@@ -113,7 +118,7 @@ fn blocks(data: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, 
 pub(crate) fn gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
-    let (starts, size, dims) = blocks(data, indices, batch)?;
+    let (starts, size, dims) = blocks(cx, data, indices, batch)?;
     let shape = allowed(cx, data.dtype(), &dims)?;
     let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
     one(data.picked(shape, &places)?)
@@ -169,7 +174,7 @@ pub(crate) fn scattered(
         }
         Some(how) => {
             let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => combine(data, updates, places, how),
-                dtype => Err(errors::dtype(dtype, "a real numeric type")));
+                dtype => Err(Error::mismatch(Kind::Unsupported, "element type", dtype, "a real numeric type")));
             one(result?)
         }
     }
@@ -181,7 +186,7 @@ pub(crate) fn scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext
 }
 
 pub(crate) fn scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (starts, size, _) = blocks(cx.tensor(0)?, cx.tensor(1)?, 0)?;
+    let (starts, size, _) = blocks(cx, cx.tensor(0)?, cx.tensor(1)?, 0)?;
     let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
     scattered(attributes, cx, &places)
 }
@@ -199,7 +204,7 @@ pub(crate) fn compress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         Some(axis) => {
             let axis = indices::axis(axis, dims.len())?;
             let mut indices = indices::all(dims);
-            indices[axis] = kept(dims[axis]);
+            indices[axis] = Along::List(kept(dims[axis]));
             one(chosen(cx, data, &indices)?)
         }
     }

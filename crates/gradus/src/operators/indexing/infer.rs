@@ -17,7 +17,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
-use crate::operators::indices;
+use crate::operators::indices::{self, Along};
 
 /// A tensor of the first input's element type.
 pub(crate) fn like_first(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
@@ -234,8 +234,8 @@ pub(crate) fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize)
             _ => chosen(cx, |dims| {
                 let extent = dims[axis];
                 let mut all = indices::all(dims);
-                all[axis] =
-                    indices.iter().map(|&index| indices::index(index, extent).ok()).collect::<Option<_>>()?;
+                let found = indices.iter().map(|&index| indices::index(index, extent).ok());
+                all[axis] = Along::List(found.collect::<Option<_>>()?);
                 Some(indices::chosen(dims, &all))
             }),
         };

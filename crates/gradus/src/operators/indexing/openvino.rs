@@ -20,6 +20,7 @@ use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::indexing::infer::{chosen, cut, gather_nd, gathered, like_first, with_elements};
+use crate::operators::indices::Along;
 use crate::operators::layout::infer::parts_of;
 use crate::operators::nn::infer::of;
 use crate::operators::output::{self, allowed};
@@ -165,7 +166,7 @@ impl Masks {
 }
 
 /// Along each axis, the indices that a plan takes of a tensor, if all bounds are known.
-fn taken(plan: &[Stride], dims: &[usize]) -> Option<Computed<Vec<Vec<usize>>>> {
+fn taken(plan: &[Stride], dims: &[usize]) -> Option<Computed<Vec<Along>>> {
     let mut indices = indices::all(dims);
     for stride in plan {
         let found = match *stride {
@@ -173,7 +174,9 @@ fn taken(plan: &[Stride], dims: &[usize]) -> Option<Computed<Vec<Vec<usize>>>> {
                 let (begin, end, step) = bounds?;
                 indices::sliced(dims[axis], begin.known()?, end.known()?, step).map(|list| (axis, list))
             }
-            Stride::Shrink(axis, at) => indices::index(at?.known()?, dims[axis]).map(|at| (axis, vec![at])),
+            Stride::Shrink(axis, at) => {
+                indices::index(at?.known()?, dims[axis]).map(|at| (axis, Along::range(at..at + 1)))
+            }
             Stride::New | Stride::Keep(_) => continue,
         };
         match found {
@@ -602,6 +605,9 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
+    if data.len() == 0 {
+        return Ok(vec![data.clone().into()]);
+    }
     let mut indices = indices::all(dims);
     for (i, &axis) in axes.iter().enumerate() {
         let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
@@ -609,7 +615,9 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed
         let axis = indices::axis(axis, dims.len())?;
         let extent = i64_of(dims[axis]).max(1);
         let by = usize_of_i64(shift.rem_euclid(extent)).unwrap_or(0);
-        indices[axis].rotate_right(by);
+        let all = 0..dims[axis];
+        indices[axis] =
+            Along::List(all.clone().skip(dims[axis] - by).chain(all.take(dims[axis] - by)).collect());
     }
     Ok(vec![output::chosen(cx, data, &indices)?.into()])
 }

@@ -15,7 +15,7 @@ use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::indexing::eval::{flat_index, positions};
-use crate::operators::indices;
+use crate::operators::indices::{self, Along};
 use crate::operators::output::{allowed, chosen, one};
 
 pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -121,9 +121,12 @@ pub(crate) fn tile(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     let repeats = Shape::from_i64(&repeats)?;
     let counts: Vec<_> =
         dims.iter().zip(repeats.dims()).map(|(&dim, &times)| dim.saturating_mul(times)).collect();
-    allowed(cx, data.dtype(), &counts)?;
-    let indices: Vec<Vec<usize>> =
-        dims.iter().zip(&counts).map(|(&dim, &count)| (0..count).map(|i| i % dim).collect()).collect();
+    let shape = allowed(cx, data.dtype(), &counts)?;
+    if shape.len() == 0 {
+        return one(Tensor::zeros(data.dtype(), shape)?);
+    }
+    let tiled = |(&dim, &count): (&usize, &usize)| Along::List((0..count).map(|i| i % dim).collect());
+    let indices: Vec<_> = dims.iter().zip(&counts).map(tiled).collect();
     one(chosen(cx, data, &indices)?)
 }
 
@@ -163,6 +166,7 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         Some(sizes) => Shape::from_i64(&sizes)?.dims().to_vec(),
         None => {
             let count = attributes.int("num_outputs")?.and_then(usize_of_i64).unwrap_or(cx.outputs).max(1);
+            cx.reserve(convert::product(count, size_of::<usize>()))?;
             let chunk = dims[axis].div_ceil(count);
             (0..count).map(|i| dims[axis].saturating_sub(i * chunk).min(chunk)).collect()
         }
@@ -174,11 +178,31 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let mut start = 0;
     let parts = sizes.into_iter().map(|size| {
         let mut indices = indices::all(dims);
-        indices[axis] = (start..start + size).collect();
+        indices[axis] = Along::range(start..start + size);
         start += size;
         chosen(cx, data, &indices).map(Value::from)
     });
     parts.collect()
+}
+
+/// The index that an element of a padded axis comes from; none if it is the constant.
+fn source(mode: &str, at: i64, extent: usize) -> Option<usize> {
+    let extent = i64_of(extent);
+    match mode {
+        _ if (0..extent).contains(&at) => usize_of_i64(at),
+        "edge" if extent > 0 => usize_of_i64(at.clamp(0, extent - 1)),
+        "wrap" if extent > 0 => usize_of_i64(at.rem_euclid(extent)),
+        "symmetric" if extent > 0 => {
+            let at = at.rem_euclid(2 * extent);
+            usize_of_i64(at.min(2 * extent - 1 - at))
+        }
+        "reflect" if extent > 1 => {
+            let period = 2 * (extent - 1);
+            let at = at.rem_euclid(period);
+            usize_of_i64(at.min(period - at))
+        }
+        _ => None,
+    }
 }
 
 pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -193,33 +217,14 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         return Err(errors::count("pads", pads.len(), 2 * axes.len()));
     }
     let mode = attributes.text("mode")?.unwrap_or("constant");
-    // Along each axis, the index that each element of the result comes from; none is the constant.
-    let mut sources: Vec<Vec<Option<usize>>> =
-        dims.iter().map(|&extent| (0..extent).map(Some).collect()).collect();
-    let mut extents = dims.to_vec();
+    let (mut extents, mut before) = (dims.to_vec(), vec![0; dims.len()]);
     for (i, &axis) in axes.iter().enumerate() {
-        let (before, after, extent) = (pads[i], pads[i + axes.len()], i64_of(dims[axis]));
-        let len = before.checked_add(extent).and_then(|len| len.checked_add(after)).and_then(usize_of_i64);
+        let len = pads[i].checked_add(i64_of(dims[axis]));
+        let len = len.and_then(|len| len.checked_add(pads[i + axes.len()])).and_then(usize_of_i64);
         let what = || format!("size of axis {axis} after padding");
-        let sum = i128::from(before) + i128::from(extent) + i128::from(after);
+        let sum = i128::from(pads[i]) + i128::from(i64_of(dims[axis])) + i128::from(pads[i + axes.len()]);
         extents[axis] = len.ok_or_else(|| errors::shape(what(), sum, "a size of at least 0"))?;
-        allowed(cx, data.dtype(), &extents)?;
-        let from = |at: i64| match mode {
-            _ if (0..extent).contains(&at) => usize_of_i64(at),
-            "edge" if extent > 0 => usize_of_i64(at.clamp(0, extent - 1)),
-            "wrap" if extent > 0 => usize_of_i64(at.rem_euclid(extent)),
-            "symmetric" if extent > 0 => {
-                let at = at.rem_euclid(2 * extent);
-                usize_of_i64(at.min(2 * extent - 1 - at))
-            }
-            "reflect" if extent > 1 => {
-                let period = 2 * (extent - 1);
-                let at = at.rem_euclid(period);
-                usize_of_i64(at.min(period - at))
-            }
-            _ => None,
-        };
-        sources[axis] = (0..i64_of(extents[axis])).map(|at| from(at - before)).collect();
+        before[axis] = pads[i];
     }
     let fill = if cx.has(2) {
         let value = cx.tensor(2)?.reshaped(Shape::SCALAR)?;
@@ -233,7 +238,9 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     };
     let shape = allowed(cx, data.dtype(), &extents)?;
     let each = positions(&extents).map(|position| {
-        let index = position.iter().zip(&sources).map(|(&at, source)| source[at]).collect::<Option<Vec<_>>>();
+        let source =
+            |axis: usize| source(mode, i64_of(position[axis]).saturating_sub(before[axis]), dims[axis]);
+        let index = (0..dims.len()).map(source).collect::<Option<Vec<_>>>();
         index.map_or((1, 0), |index| (0, flat_index(&index, dims)))
     });
     one(Tensor::woven(&[data, &fill], shape, &each.collect::<Vec<_>>())?)

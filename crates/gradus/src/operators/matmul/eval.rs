@@ -51,18 +51,18 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
     let batch = batch_x.broadcast(&batch_y)?;
     let mut dims = [batch.dims(), &[rows, columns]].concat();
     let shape = allowed(cx, a.dtype(), &dims)?;
-    let (from_a, from_b) =
-        (indices::broadcast(batch_x.dims(), batch.dims()), indices::broadcast(batch_y.dims(), batch.dims()));
+    // A product without elements may have any number of matrices.
+    let from = |own: &Shape| {
+        if shape.len() == 0 { Vec::new() } else { indices::broadcast(own.dims(), batch.dims()) }
+    };
+    let (from_a, from_b) = (from(&batch_x), from(&batch_y));
     let (p, q): (Vec<_>, Vec<_>) = (a.numbers()?.collect(), b.numbers()?.collect());
-    let mut products = Vec::with_capacity(shape.len());
-    for (&i, &j) in from_a.iter().zip(&from_b) {
-        for r in 0..rows {
-            for c in 0..columns {
-                let pairs = (0..inner).map(|k| ((i * rows + r) * inner + k, (j * inner + k) * columns + c));
-                products.push(dot(&p, &q, pairs));
-            }
-        }
-    }
+    let product = |place: usize| {
+        let (c, r, at) = (place % columns, place / columns % rows, place / columns / rows);
+        let (i, j) = (from_a[at], from_b[at]);
+        dot(&p, &q, (0..inner).map(|k| ((i * rows + r) * inner + k, (j * inner + k) * columns + c)))
+    };
+    let products: Vec<_> = (0..shape.len()).map(product).collect();
     if column {
         dims.pop();
     }
@@ -91,32 +91,33 @@ pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     let (p, q): (Vec<_>, Vec<_>) = (a.numbers()?.collect(), b.numbers()?.collect());
     let bias = if cx.has(2) {
         let c = cx.tensor(2)?;
-        let places =
-            c.shape().broadcast(&shape).map(|_| indices::broadcast(c.shape().dims(), shape.dims()))?;
+        if c.shape().broadcast(&shape)? != shape {
+            let wanted = format_args!("one that broadcasts to {shape}");
+            return Err(errors::shape("shape of input 2", c.shape(), wanted));
+        }
+        let places = indices::broadcast(c.shape().dims(), shape.dims());
         Some((places, c.numbers()?.collect::<Vec<_>>()))
     } else {
         None
     };
     let alpha = f64::from(attributes.float("alpha")?.unwrap_or(1.0));
     let beta = f64::from(attributes.float("beta")?.unwrap_or(1.0));
-    let mut sums = Vec::with_capacity(shape.len());
-    for r in 0..rows {
-        for c in 0..columns {
-            let pairs = (0..inner).map(|k| {
-                let i = if turn_a { k * ac + r } else { r * ac + k };
-                let j = if turn_b { c * bc + k } else { k * bc + c };
-                (i, j)
-            });
-            let product = dot(&p, &q, pairs);
-            let added = bias.as_ref().map(|(places, numbers)| numbers[places[r * columns + c]]);
-            sums.push(match (product, added) {
-                (Number::Int(x), None) if alpha == 1.0 => Number::Int(x),
-                (Number::Int(x), Some(Number::Int(y))) if alpha == 1.0 && beta == 1.0 => Number::Int(x + y),
-                (x, y) => Number::Float(
-                    alpha * convert::nearest_f64(x) + y.map_or(0.0, |y| beta * convert::nearest_f64(y)),
-                ),
-            });
+    let sum = |place: usize| {
+        let (r, c) = (place / columns, place % columns);
+        let pairs = (0..inner).map(|k| {
+            let i = if turn_a { k * ac + r } else { r * ac + k };
+            let j = if turn_b { c * bc + k } else { k * bc + c };
+            (i, j)
+        });
+        let added = bias.as_ref().map(|(places, numbers)| numbers[places[place]]);
+        match (dot(&p, &q, pairs), added) {
+            (Number::Int(x), None) if alpha == 1.0 => Number::Int(x),
+            (Number::Int(x), Some(Number::Int(y))) if alpha == 1.0 && beta == 1.0 => Number::Int(x + y),
+            (x, y) => Number::Float(
+                alpha * convert::nearest_f64(x) + y.map_or(0.0, |y| beta * convert::nearest_f64(y)),
+            ),
         }
-    }
+    };
+    let sums: Vec<_> = (0..shape.len()).map(sum).collect();
     one(Tensor::from_numbers(a.dtype(), shape, sums, convert::Rules::IEEE)?)
 }

@@ -45,7 +45,7 @@ fn along(
     let last = if attributes.form().is(Older::Flattened) { dims.len() } else { axis + 1 };
     let shape = allowed(cx, data.dtype(), dims)?;
     let mut numbers: Vec<f64> = data.numbers()?.map(convert::nearest_f64).collect();
-    for places in groups(dims, &(axis..last).collect::<Vec<_>>()) {
+    for places in groups(cx, dims, &(axis..last).collect::<Vec<_>>())? {
         let mut group: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
         function(&mut group);
         places.into_iter().zip(group).for_each(|(place, number)| numbers[place] = number);

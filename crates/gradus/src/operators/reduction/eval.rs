@@ -14,7 +14,7 @@ use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::indices;
+use crate::operators::indices::{self, Along};
 use crate::operators::output::allowed;
 
 pub(crate) fn one(tensor: Tensor) -> Result<Vec<Value>> {
@@ -93,13 +93,18 @@ fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
 }
 
 /// For each element of a result, the places of the elements along some axes.
-pub(crate) fn groups(dims: &[usize], axes: &[usize]) -> Vec<Vec<usize>> {
+///
+/// # Errors
+/// [`Kind::Limit`] if so many lists may not be made.
+pub(crate) fn groups(cx: &EvalContext<'_>, dims: &[usize], axes: &[usize]) -> Result<Vec<Vec<usize>>> {
     let kept: Vec<_> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
     let perm = [&kept[..], axes].concat();
     let size: usize = axes.iter().map(|&axis| dims[axis]).product();
     let count: usize = kept.iter().map(|&axis| dims[axis]).product();
+    let lists = convert::product(count, size_of::<Vec<usize>>());
+    cx.reserve(lists + convert::product(count, size.saturating_mul(2 * size_of::<usize>())))?;
     let turned = indices::turned(dims, &perm);
-    (0..count).map(|i| turned[i * size..(i + 1) * size].to_vec()).collect()
+    Ok((0..count).map(|i| turned[i * size..(i + 1) * size].to_vec()).collect())
 }
 
 /// The dimensions without some axes, or with 1 in their place.
@@ -131,7 +136,7 @@ pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     };
     allowed(cx, data.dtype(), dims)?;
     let numbers: Vec<_> = data.numbers()?.collect();
-    let each = groups(dims, &axes).into_iter().map(|places| {
+    let each = groups(cx, dims, &axes)?.into_iter().map(|places| {
         reduced(
             cx.operator,
             data.dtype(),
@@ -150,7 +155,7 @@ pub(crate) fn arg(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     allowed(cx, data.dtype(), dims)?;
     let numbers: Vec<_> = data.numbers()?.collect();
     let (most, last) = (cx.operator == "ArgMax", attributes.flag("select_last_index", false)?);
-    let each = groups(dims, &[axis]).into_iter().map(|places| {
+    let each = groups(cx, dims, &[axis])?.into_iter().map(|places| {
         let mut best = 0;
         for (i, &place) in places.iter().enumerate().skip(1) {
             let beside = order(numbers[place], numbers[places[best]]);
@@ -184,7 +189,7 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let shape = Shape::new(result.clone())?;
     let inner: usize = dims[axis + 1..].iter().product();
     let (mut chosen, mut indices) = (vec![0; shape.len()], vec![0i64; shape.len()]);
-    for (group, places) in groups(dims, &[axis]).into_iter().enumerate() {
+    for (group, places) in groups(cx, dims, &[axis])?.into_iter().enumerate() {
         let mut ranked: Vec<_> = places.into_iter().enumerate().collect();
         ranked.sort_by(|a, b| {
             let order = order(numbers[a.1], numbers[b.1]);
@@ -226,7 +231,7 @@ pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         Some(axis) => {
             let axis = indices::axis(axis, dims.len())?;
             let others: Vec<_> = (0..dims.len()).filter(|&other| other != axis).collect();
-            (Some(axis), groups(dims, &others))
+            (Some(axis), groups(cx, dims, &others)?)
         }
         None => (None, (0..data.len()).map(|place| vec![place]).collect()),
     };
@@ -264,8 +269,8 @@ pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         None => data.picked(Shape::vector(firsts.len()), &firsts)?,
         Some(axis) => {
             let mut indices = indices::all(dims);
-            indices[axis].clone_from(&firsts);
-            let shape: Vec<_> = indices.iter().map(Vec::len).collect();
+            indices[axis] = Along::List(firsts.clone());
+            let shape: Vec<_> = indices.iter().map(Along::len).collect();
             data.picked(Shape::new(shape)?, &indices::chosen(dims, &indices))?
         }
     };
@@ -303,7 +308,7 @@ pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let dims = data.shape().dims();
     let axis = indices::axis(cx.integer(1)?, dims.len())?;
     allowed(cx, data.dtype(), dims)?;
-    let groups = groups(dims, &[axis]);
+    let groups = groups(cx, dims, &[axis])?;
     let (exclusive, reverse) = (attributes.flag("exclusive", false)?, attributes.flag("reverse", false)?);
     let result = dispatch!(data.dtype(), [I32, I64, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse),
         dtype => Err(errors::dtype(dtype, "int32, int64, uint32, uint64 or a float type")));

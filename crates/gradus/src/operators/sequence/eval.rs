@@ -1,13 +1,13 @@
 //! Running operators of lists and of values that may be missing.
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{self, i64_of, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::indices;
+use crate::operators::indices::{self, Along};
 use crate::operators::layout::eval::joined;
 use crate::operators::output::allowed;
 
@@ -54,6 +54,7 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
     let whole = dims[axis];
     let single = !cx.has(1);
+    cx.reserve(convert::product(whole, size_of::<Value>()))?;
     let sizes = match single {
         true => vec![1; whole],
         false if cx.tensor(1)?.shape().rank() == 0 => {
@@ -72,9 +73,9 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let mut parts = Vec::with_capacity(sizes.len());
     for size in sizes {
         let mut indices = indices::all(dims);
-        indices[axis] = (start..start + size).collect();
+        indices[axis] = Along::range(start..start + size);
         start += size;
-        let mut extents: Vec<_> = indices.iter().map(Vec::len).collect();
+        let mut extents: Vec<_> = indices.iter().map(Along::len).collect();
         let chosen = indices::chosen(dims, &indices);
         if single && !attributes.flag("keepdims", true)? {
             extents.remove(axis);

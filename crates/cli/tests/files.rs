@@ -1,0 +1,468 @@
+//! Files that commands read and write: what is touched, what is refused, and what is left when a
+//! command is killed.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+#![cfg(unix)]
+
+mod common;
+mod scratch;
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use common::save_chain;
+use gradus::graph::Extent;
+use scratch::Scratch;
+use snapbox::cmd::cargo_bin;
+
+fn run(folder: &Scratch, arguments: &[&str]) -> Output {
+    Command::new(cargo_bin!("gradus")).args(arguments).current_dir(folder.path()).output().unwrap()
+}
+
+fn succeeds(folder: &Scratch, arguments: &[&str]) {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+}
+
+/// Checks that a command fails at once and says why.
+fn fails(folder: &Scratch, arguments: &[&str], why: &str) {
+    let before = Instant::now();
+    let output = run(folder, arguments);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {message}");
+    assert!(message.contains(why), "{arguments:?}: {message}");
+    assert!(before.elapsed() < Duration::from_secs(10), "{arguments:?} waits");
+    assert!(leftovers(folder.path()).is_empty(), "{arguments:?}");
+}
+
+fn leftovers(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".gradus-")).collect()
+}
+
+fn pipe(path: PathBuf) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// The bytes of a field of protobuf.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let len = u8::try_from(content.len()).unwrap();
+    assert!(len < 128);
+    [&[number << 3 | 2, len][..], content].concat()
+}
+
+/// Writes a model that returns the sum of its input and four bytes of constants, which are in
+/// another file.
+fn save_external(path: &Path, location: &str) {
+    let entry =
+        |key: &str, value: &str| field(13, &[field(1, key.as_bytes()), field(2, value.as_bytes())].concat());
+    let (dims, float, external) = ([1 << 3, 1], [2 << 3, 1], [14 << 3, 1]);
+    let tensor = [&dims[..], &float, &field(8, b"w"), &entry("location", location), &external].concat();
+    let node = [field(1, b"x"), field(1, b"w"), field(2, b"y"), field(4, b"Add")].concat();
+    let of_floats = field(2, &field(1, &[&float_type()[..], &field(2, &field(1, &[1 << 3, 1]))].concat()));
+    let value = |name: &[u8]| [field(1, name), of_floats.clone()].concat();
+    let graph = [
+        field(1, &node),
+        field(2, b"g"),
+        field(5, &tensor),
+        field(11, &value(b"x")),
+        field(12, &value(b"y")),
+    ]
+    .concat();
+    let model = [&[1 << 3, 8][..], &long_field(7, &graph), &field(8, &[2 << 3, 17])].concat();
+    fs::write(path, model).unwrap();
+}
+
+fn float_type() -> [u8; 2] {
+    [1 << 3, 1]
+}
+
+/// The bytes of a field whose content may be long.
+fn long_field(number: u8, content: &[u8]) -> Vec<u8> {
+    let [low, high] = u16::try_from(content.len()).unwrap().to_le_bytes();
+    let len = [low | 0x80, high << 1 | low >> 7];
+    [&[number << 3 | 2][..], &len, content].concat()
+}
+
+/// A folder with a model and its constants in `w.bin`.
+fn external(name: &str) -> Scratch {
+    let folder = Scratch::new(name);
+    save_external(&folder.path().join("m.onnx"), "w.bin");
+    fs::write(folder.path().join("w.bin"), 1.5f32.to_le_bytes()).unwrap();
+    succeeds(&folder, &["run", "m.onnx", "-i", "x=[1]"]);
+    folder
+}
+
+#[test]
+fn an_output_keeps_its_mode_links_and_kind() {
+    let folder = Scratch::new("files-kinds");
+    let path = |name: &str| folder.path().join(name);
+    let range = |out: &str| ["range", "0", "10", "1", "--out", out].map(str::to_owned);
+    let write = |out: &str| succeeds(&folder, &range(out).each_ref().map(String::as_str));
+    write("x.npy");
+    fs::set_permissions(path("x.npy"), fs::Permissions::from_mode(0o600)).unwrap();
+    // Only root can give files away.
+    let _ = chown(path("x.npy"), Some(12345), None);
+    let owner = fs::metadata(path("x.npy")).unwrap().uid();
+    fs::create_dir(path("deep")).unwrap();
+    for (link, to) in [("link.npy", "x.npy"), ("new.npy", "deep/made.npy"), ("null.npy", "/dev/null")] {
+        symlink(to, path(link)).unwrap();
+        write(link);
+        assert!(path(link).is_symlink(), "{link}");
+    }
+    let kept = fs::metadata(path("x.npy")).unwrap();
+    assert_eq!((kept.permissions().mode() & 0o777, kept.uid()), (0o600, owner));
+    assert_eq!(fs::read(path("deep/made.npy")).unwrap(), fs::read(path("x.npy")).unwrap());
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    pipe(path("pipe.csv"));
+    let reader = std::thread::spawn({
+        let pipe = path("pipe.csv");
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    write("pipe.csv");
+    assert_eq!(reader.join().unwrap().lines().count(), 10);
+    assert!(fs::metadata(path("pipe.csv")).unwrap().file_type().is_fifo());
+    write(&format!("{}.npy", "n".repeat(251)));
+    fs::create_dir(path("folder.npy")).unwrap();
+    fails(&folder, &["range", "0", "10", "1", "--out", "folder.npy"], "is a folder, expected a file");
+    symlink("round.npy", path("round.npy")).unwrap();
+    fails(&folder, &["range", "0", "10", "1", "--out", "round.npy"], "too many links");
+}
+
+#[test]
+fn the_sources_own_files_are_not_replaced() {
+    let folder = external("files-own");
+    let weights = folder.path().join("w.bin");
+    let before = fs::read(&weights).unwrap();
+    symlink("w.bin", folder.path().join("link.onnx")).unwrap();
+    fs::hard_link(&weights, folder.path().join("copy.bin")).unwrap();
+    for out in ["w.bin", "./w.bin", "link.onnx"] {
+        fails(&folder, &["fold", "m.onnx", "-o", out], "has constants of the model that was read");
+        fails(&folder, &["infer", "m.onnx", "-o", out], "has constants of the model that was read");
+    }
+    save_external(&folder.path().join("y.onnx"), "y.npy");
+    fs::copy(&weights, folder.path().join("y.npy")).unwrap();
+    fails(
+        &folder,
+        &["run", "y.onnx", "-i", "x=[1]", "--out", "."],
+        "has constants of the model that was read",
+    );
+    save_external(&folder.path().join("n.onnx"), "n.xml");
+    fs::copy(&weights, folder.path().join("n.xml")).unwrap();
+    fails(&folder, &["convert", "n.onnx", "n.xml"], "has constants of the model that was read");
+    for name in ["w.bin", "y.npy", "n.xml"] {
+        assert_eq!(fs::read(folder.path().join(name)).unwrap(), before, "{name}");
+    }
+    // The output would have the name of the copy.
+    fs::create_dir(folder.path().join("out")).unwrap();
+    fails(&folder, &["fold", "m.onnx", "-o", "out/w.bin"], "two outputs have this name");
+    succeeds(&folder, &["fold", "m.onnx", "-o", "m.onnx"]);
+    succeeds(&folder, &["fold", "m.onnx", "-o", "out"]);
+    assert_eq!(fs::read(folder.path().join("out/w.bin")).unwrap(), before);
+}
+
+#[test]
+fn constants_are_read_from_regular_files_below_the_models_folder() {
+    let folder = external("files-outside");
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("model")).unwrap();
+    fs::create_dir(path("out")).unwrap();
+    fs::rename(path("m.onnx"), path("model/m.onnx")).unwrap();
+    let commands: [&[&str]; 4] = [
+        &["run", "model/m.onnx", "-i", "x=[1]"],
+        &["fold", "model/m.onnx", "-o", "out"],
+        &["infer", "model/m.onnx", "-o", "out"],
+        &["convert", "model/m.onnx", "out/m.xml"],
+    ];
+    let each_fails = |why: &str| {
+        for command in commands {
+            fails(&folder, command, why);
+            assert_eq!(fs::read_dir(path("out")).unwrap().count(), 0, "{command:?}");
+            let _ = fs::remove_file(path("model/w.bin"));
+        }
+    };
+    for (to, why) in [
+        ("../w.bin", "outside the model's folder"),
+        ("/dev/zero", "outside the model's folder"),
+        ("/etc/passwd", "outside the model's folder"),
+    ] {
+        for command in commands {
+            symlink(to, path("model/w.bin")).unwrap();
+            fails(&folder, command, why);
+            assert_eq!(fs::read_dir(path("out")).unwrap().count(), 0, "{command:?}");
+            fs::remove_file(path("model/w.bin")).unwrap();
+        }
+    }
+    pipe(path("model/w.bin"));
+    for command in commands {
+        fails(&folder, command, "is a pipe or a device, expected a regular file");
+    }
+    fs::remove_file(path("model/w.bin")).unwrap();
+    fs::create_dir(path("model/w.bin")).unwrap();
+    each_fails("is a folder, expected a regular file");
+}
+
+#[test]
+fn models_in_caches_of_links_are_read() {
+    let folder = external("files-cache");
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("blobs")).unwrap();
+    fs::create_dir_all(path("snapshots/1")).unwrap();
+    for (name, blob) in [("m.onnx", "1f"), ("w.bin", "2e")] {
+        fs::rename(path(name), path("blobs").join(blob)).unwrap();
+        symlink(Path::new("../../blobs").join(blob), path("snapshots/1").join(name)).unwrap();
+    }
+    succeeds(&folder, &["run", "snapshots/1/m.onnx", "-i", "x=[1]"]);
+    fs::create_dir(path("out")).unwrap();
+    succeeds(&folder, &["fold", "snapshots/1/m.onnx", "-o", "out"]);
+    succeeds(&folder, &["run", "out/m.onnx", "-i", "x=[1]"]);
+    // A new model there is no link, so it may not look through one.
+    let beside = "snapshots/1/folded.onnx";
+    fails(&folder, &["fold", "snapshots/1/m.onnx", "-o", beside], "there is another file of this name");
+    succeeds(&folder, &["fold", "snapshots/1/m.onnx", "-o", "snapshots/1/m.onnx"]);
+    assert!(path("snapshots/1/m.onnx").is_symlink());
+    succeeds(&folder, &["run", "snapshots/1/m.onnx", "-i", "x=[1]"]);
+    // Only the folder of the model's own file counts, not every folder that links lead to.
+    fs::write(path("secret"), [0; 4]).unwrap();
+    fs::remove_file(path("snapshots/1/w.bin")).unwrap();
+    symlink("../../secret", path("snapshots/1/w.bin")).unwrap();
+    fails(&folder, &["run", "snapshots/1/m.onnx", "-i", "x=[1]"], "outside the model's folder");
+}
+
+#[test]
+fn copies_of_constants_follow_no_links_and_are_no_settings() {
+    let folder = Scratch::new("files-copies");
+    let path = |name: &str| folder.path().join(name);
+    for made in ["out", "elsewhere", "sub"] {
+        fs::create_dir(path(made)).unwrap();
+    }
+    symlink("../elsewhere", path("out/sub")).unwrap();
+    symlink("../elsewhere/target", path("out/linked.bin")).unwrap();
+    for (location, why) in [
+        (".bashrc", "begins with a dot"),
+        ("sub/w.bin", "is a link or a file, expected a folder"),
+        ("linked.bin", "there is another file of this name"),
+    ] {
+        save_external(&path("m.onnx"), location);
+        fs::write(path(location), 1.5f32.to_le_bytes()).unwrap();
+        for command in ["fold", "infer"] {
+            fails(&folder, &[command, "m.onnx", "-o", "out"], why);
+        }
+        assert!(!path("out/m.onnx").exists() && !path("out/.bashrc").exists(), "{location}");
+    }
+    assert_eq!(fs::read_dir(path("elsewhere")).unwrap().count(), 0);
+    // Nothing lies beside a device.
+    symlink("/dev/null", path("null.onnx")).unwrap();
+    succeeds(&folder, &["fold", "m.onnx", "-o", "null.onnx"]);
+    assert!(!Path::new("/dev/linked.bin").exists());
+}
+
+#[test]
+fn inputs_are_regular_files() {
+    let folder = Scratch::new("files-inputs");
+    let path = |name: &str| folder.path().join(name);
+    save_chain(&path("m.onnx"), "x", vec![Extent::Unknown], &[("Abs", "x", "y")]);
+    pipe(path("pipe.npy"));
+    symlink("/dev/zero", path("zero.npz")).unwrap();
+    symlink("/dev/zero", path("zero.pb")).unwrap();
+    fs::create_dir(path("folder.npy")).unwrap();
+    let regular = "expected a regular file";
+    for input in ["x=pipe.npy", "x=zero.npz", "zero.npz", "x=zero.pb", "x=folder.npy"] {
+        fails(&folder, &["run", "m.onnx", "-i", input], regular);
+    }
+    for model in ["pipe.npy", "zero.pb", "folder.npy"] {
+        fails(&folder, &["show", model], regular);
+    }
+}
+
+#[test]
+fn a_model_that_could_not_be_read_again_is_not_written() {
+    let folder = Scratch::new("files-again");
+    let dangling = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dangling.xml");
+    for name in ["xml", "bin"] {
+        fs::copy(dangling.with_extension(name), folder.path().join("d").with_extension(name)).unwrap();
+    }
+    fails(&folder, &["fold", "d.xml", "-o", "out.xml"], "could not be read again");
+    assert!(!folder.path().join("out.xml").exists() && !folder.path().join("out.bin").exists());
+}
+
+#[test]
+fn sources_and_arguments_cannot_steer_the_terminal() {
+    let folder = Scratch::new("files-terminal");
+    fs::write(folder.path().join("e.xml"), "<net name=\"a\u{9b}2J\u{1b}[2J\u{202e}\"\r version=\"11\">")
+        .unwrap();
+    let name = "m\u{1b}[2J\u{9b}\n.onnx";
+    save_chain(&folder.path().join(name), "x", vec![Extent::Known(1)], &[("Abs", "x", "y")]);
+    let not_text = std::os::unix::ffi::OsStrExt::from_bytes(b"\xff.onnx");
+    fs::copy(folder.path().join(name), folder.path().join::<&std::ffi::OsStr>(not_text)).unwrap();
+    let (out, one) = (format!("o{name}"), "x=[1]");
+    let commands: [&[&str]; 12] = [
+        &["show", "e.xml"],
+        &["show", name],
+        &["show", name, name],
+        &["show", "--unknown\u{9b}"],
+        &["infer", name, name],
+        &["fold", name, "-o", &out],
+        &["convert", name, &format!("{name}.xml")],
+        &["run", name, "-i", one, "--out", name.trim_end_matches(".onnx")],
+        &["run", name, "-i", "x=[\u{9b}1"],
+        &["run", name, "-i", "x=[1\u{1b}, \u{1b}2"],
+        &["run", name, "--output", "\u{1b}"],
+        &["range", "1\u{9b}", "2", "1"],
+    ];
+    for command in commands {
+        let output = run(&folder, command);
+        let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let steers = |c: &char| c.is_control() && *c != '\n' || *c == '\u{202e}';
+        assert_eq!(printed.chars().filter(steers).count(), 0, "{command:?}: {printed:?}");
+    }
+    for command in ["show", "infer"] {
+        let output = Command::new(cargo_bin!("gradus"))
+            .args([command, "--json"])
+            .arg(not_text)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
+    }
+}
+
+/// The commands that write, with the files that they replace, in a folder of their sources.
+fn writers(folder: &Scratch) -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
+    let path = |name: &str| folder.path().join(name);
+    save_external(&path("m.onnx"), "w.bin");
+    fs::write(path("w.bin"), 1.5f32.to_le_bytes()).unwrap();
+    fs::create_dir(path("out")).unwrap();
+    vec![
+        (vec!["range", "0", "300000", "1", "--out", "out/x.npy"], vec!["out/x.npy"]),
+        (vec!["range", "0", "100000", "1", "--out", "out/x.csv"], vec!["out/x.csv"]),
+        (vec!["run", "m.onnx", "-i", "x=[1]", "--out", "out"], vec!["out/y.npy"]),
+        (vec!["fold", "m.onnx", "-o", "out/m.onnx"], vec!["out/m.onnx"]),
+        (vec!["infer", "m.onnx", "-o", "out/i.onnx"], vec!["out/i.onnx"]),
+        (vec!["convert", "m.onnx", "out/m.xml"], vec!["out/m.xml", "out/m.bin"]),
+        (vec!["man", "--out", "out"], vec!["out/gradus.1"]),
+    ]
+}
+
+#[test]
+fn killed_commands_leave_old_or_new_files_and_the_next_one_cleans_up() {
+    const KILLS: u32 = 12;
+    let folder = Scratch::new("files-killed");
+    let mut killed = 0;
+    for (command, outputs) in writers(&folder) {
+        let before = Instant::now();
+        succeeds(&folder, &command);
+        let whole = before.elapsed();
+        let new: Vec<_> = outputs.iter().map(|out| fs::read(folder.path().join(out)).unwrap()).collect();
+        for i in 0..KILLS {
+            for out in &outputs {
+                fs::write(folder.path().join(out), "old").unwrap();
+            }
+            let mut child = Command::new(cargo_bin!("gradus"));
+            let mut child = child
+                .args(&command)
+                .current_dir(folder.path())
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            // Files are written towards the end.
+            std::thread::sleep(whole * (KILLS + i) / (2 * KILLS));
+            child.kill().unwrap();
+            killed += u32::from(!child.wait().unwrap().success());
+            for (out, new) in outputs.iter().zip(&new) {
+                let found = fs::read(folder.path().join(out)).unwrap();
+                assert!(found == b"old" || found == *new, "{command:?}: {out} has {} bytes", found.len());
+            }
+        }
+        succeeds(&folder, &command);
+        assert!(leftovers(&folder.path().join("out")).is_empty(), "{command:?}");
+    }
+    assert!(killed > 0);
+}
+
+#[test]
+fn signals_remove_unfinished_files() {
+    let folder = Scratch::new("files-signals");
+    for (signal, number) in [("INT", 2), ("TERM", 15)] {
+        let mut child = Command::new(cargo_bin!("gradus"));
+        let mut child = child
+            .args(["range", "0", "1e10", "1", "--out", "x.csv"])
+            .current_dir(folder.path())
+            .spawn()
+            .unwrap();
+        let before = Instant::now();
+        while leftovers(folder.path()).is_empty() && before.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let kill = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(number));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{signal}");
+    }
+}
+
+#[test]
+fn the_last_of_many_writers_wins_with_a_whole_file() {
+    let folder = Scratch::new("files-many");
+    let path = folder.path().join("m.onnx");
+    let saved: Vec<_> = ["Abs", "Sigmoid"]
+        .iter()
+        .map(|operator| {
+            save_chain(&path, "x", vec![Extent::Known(1)], &[(operator, "x", "y")]);
+            fs::read(&path).unwrap()
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for operator in ["Abs", "Sigmoid"].repeat(4) {
+            let path = &path;
+            scope.spawn(move || {
+                for _ in 0..25 {
+                    save_chain(path, "x", vec![Extent::Known(1)], &[(operator, "x", "y")]);
+                }
+            });
+        }
+        for _ in 0..200 {
+            let found = fs::read(&path).unwrap();
+            assert!(saved.contains(&found), "{} bytes", found.len());
+        }
+    });
+    assert!(leftovers(folder.path()).is_empty());
+    // Two files of one output are of one writer.
+    let converted = ["a", "b"].map(|name| {
+        let model = folder.path().join(name).with_extension("onnx");
+        save_external(&model, &format!("{name}.bin"));
+        // The outputs have different names.
+        let renamed = fs::read(&model)
+            .unwrap()
+            .iter()
+            .map(|&c| if c == b'y' { name.as_bytes()[0] } else { c })
+            .collect::<Vec<_>>();
+        fs::write(&model, renamed).unwrap();
+        fs::write(model.with_extension("bin"), name.repeat(4)).unwrap();
+        let command = || {
+            let mut command = Command::new(cargo_bin!("gradus"));
+            command.arg("convert").arg(&model).arg("pair.xml").current_dir(folder.path());
+            command.stdout(std::process::Stdio::null());
+            command
+        };
+        assert!(command().status().unwrap().success());
+        (command(), pair(folder.path()))
+    });
+    let [(mut a, of_a), (mut b, of_b)] = converted;
+    assert!(of_a[0] != of_b[0] && of_a[1] != of_b[1]);
+    for _ in 0..10 {
+        let mut writers = [a.spawn().unwrap(), b.spawn().unwrap(), a.spawn().unwrap(), b.spawn().unwrap()];
+        assert!(writers.iter_mut().all(|writer| writer.wait().unwrap().success()));
+        let found = pair(folder.path());
+        assert!(found == of_a || found == of_b);
+    }
+}
+
+fn pair(folder: &Path) -> [Vec<u8>; 2] {
+    ["pair.xml", "pair.bin"].map(|name| fs::read(folder.join(name)).unwrap())
+}

@@ -1,0 +1,302 @@
+//! Writing files: each is the old one or the new one, whole, at every moment.
+//!
+//! Files are written in a private folder beside them, and renamed when all are complete. The
+//! folder has a file that its process keeps locked, so the next writer there can tell folders that
+//! a killed process left behind from those in use.
+
+use std::collections::HashSet;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use gradus_core::{Error, Kind, Result};
+
+use super::{folder_of, open_regular};
+
+/// Private folders are named by this and 16 hexadecimal digits.
+const PREFIX: &str = ".gradus-";
+/// The locked file in a private folder.
+const LOCK: &str = "lock";
+/// Links that lead from one to the next, as many as Linux follows.
+const MOST_LINKS: usize = 40;
+/// Names that are tried for a private folder. One that is taken is as good as impossible.
+const ATTEMPTS: usize = 8;
+
+/// The private folders of this process that are not yet removed.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the unfinished files of this process, which then ends by `end`: for handlers of
+/// signals. Files that are being renamed together get their names first.
+pub fn abandon_unfinished(end: impl FnOnce()) {
+    let unfinished = unfinished();
+    for folder in &*unfinished {
+        remove_contents_first(folder);
+    }
+    end();
+}
+
+/// The error of a file that cannot be written.
+pub fn cannot_write(path: &Path, error: io::Error) -> Error {
+    Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error).in_file(path.display())
+}
+
+/// Files that are written in private folders first, and renamed together at the end.
+#[derive(Debug, Default)]
+pub struct NewFiles {
+    folders: Vec<PrivateFolder>,
+    /// Complete files, and the names that they will have.
+    written: Vec<(PathBuf, PathBuf)>,
+    names: HashSet<PathBuf>,
+}
+
+impl NewFiles {
+    /// Writes a file that [`NewFiles::commit`] gives its name. It gets the mode of the file that it
+    /// replaces, and its owner where that is permitted. A link is not replaced, but the file that
+    /// it leads to. What is no regular file, such as a pipe or a device, is written at once.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if the file cannot be written, and the errors of `write`.
+    pub fn create<E: From<Error>>(
+        &mut self,
+        path: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fail = |error| cannot_write(path, error);
+        let Some(name) = replaced(path).map_err(fail)? else {
+            // Behind `/dev/stdout`, there may be a file that has something already.
+            let mut out = BufWriter::new(OpenOptions::new().append(true).open(path).map_err(fail)?);
+            write(&mut out)?;
+            return Ok(out.flush().map_err(fail)?);
+        };
+        let old = fs::metadata(&name).ok();
+        if old.as_ref().is_some_and(Metadata::is_dir) || name.file_name().is_none() {
+            let error = Error::mismatch(Kind::Io, "cannot write: the output", "a folder", "a file");
+            return Err(error.in_file(path.display()).into());
+        }
+        if !self.names.insert(name.clone()) {
+            let error = Error::new(Kind::Io, "cannot write: two outputs have this name");
+            return Err(error.in_file(path.display()).into());
+        }
+        let beside = folder_of(&name);
+        let known = self.folders.iter().position(|folder| folder.beside == beside);
+        if known.is_none() {
+            self.folders.push(PrivateFolder::new(beside).map_err(fail)?);
+        }
+        let folder = &self.folders[known.unwrap_or(self.folders.len() - 1)];
+        let unfinished = folder.path.join(self.written.len().to_string());
+        let mut out = BufWriter::new(create_like(&unfinished, old.as_ref()).map_err(fail)?);
+        write(&mut out)?;
+        let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
+        if syncs() {
+            file.sync_all().map_err(fail)?;
+        }
+        self.written.push((unfinished, name));
+        Ok(())
+    }
+
+    /// The file that was written last, as long as it has no name.
+    pub(crate) fn last(&self) -> Option<&Path> {
+        self.written.last().map(|(unfinished, _)| &**unfinished)
+    }
+
+    /// Gives all files their names, one directly after the other, in the order in which they were
+    /// written. No signal that [`abandon_unfinished`] handles and no other writer there comes between.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if one cannot be renamed.
+    pub fn commit(self) -> Result<()> {
+        let folder = self.folders.first().filter(|_| self.written.len() > 1);
+        let lock = unfinished();
+        // Not every system can lock folders.
+        let folder = folder.and_then(|folder| File::open(&folder.beside).ok());
+        let _ = folder.as_ref().map(File::lock);
+        for (unfinished, name) in &self.written {
+            fs::rename(unfinished, name).map_err(|error| cannot_write(name, error))?;
+        }
+        drop((lock, folder));
+        if syncs() {
+            for folder in &self.folders {
+                // The files are whole with or without this; not every system can do it.
+                let _ = File::open(&folder.beside).and_then(|folder| folder.sync_all());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns true unless `GRADUS_NO_SYNC` is set, which leaves it to the system when written files
+/// reach the disk.
+fn syncs() -> bool {
+    std::env::var_os("GRADUS_NO_SYNC").is_none()
+}
+
+/// The name that a new file replaces, behind all links; `None` for what is no regular file.
+fn replaced(path: &Path) -> io::Result<Option<PathBuf>> {
+    if fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir()) {
+        return Ok(None);
+    }
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        // `/dev/stdout` leads here: an open file, not a name to replace.
+        if path.starts_with("/proc") {
+            return Ok(None);
+        }
+        match fs::read_link(&path) {
+            Ok(to) => path = folder_of(&path).join(to),
+            Err(_) => return Ok(Some(path)),
+        }
+    }
+    Err(io::Error::other("too many links lead to each other"))
+}
+
+/// Creates a file with the owner and the mode of the one that it replaces.
+#[cfg(unix)]
+fn create_like(path: &Path, old: Option<&Metadata>) -> io::Result<File> {
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    let Some(old) = old else { return options.open(path) };
+    let mode = old.mode() & 0o777;
+    let file = options.mode(mode).open(path)?;
+    let (owner, group) = (Some(old.uid()), Some(old.gid()));
+    let has_group = fchown(&file, owner, group).is_ok() || fchown(&file, None, group).is_ok();
+    // Another group gets no access that the file did not give it.
+    let mode = if has_group { mode } else { mode & 0o707 };
+    // Some file systems have no modes.
+    let _ = file.set_permissions(fs::Permissions::from_mode(mode));
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn create_like(path: &Path, _: Option<&Metadata>) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+/// A folder of unfinished files beside the names that they will have. It is removed when dropped.
+#[derive(Debug)]
+struct PrivateFolder {
+    beside: PathBuf,
+    path: PathBuf,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+impl PrivateFolder {
+    fn new(beside: &Path) -> io::Result<PrivateFolder> {
+        remove_abandoned(beside);
+        for _ in 0..ATTEMPTS {
+            // The hasher's key is random, and so is the hash of nothing.
+            let path = beside.join(format!("{PREFIX}{:016x}", RandomState::new().build_hasher().finish()));
+            let mut unfinished = unfinished();
+            match create_folder(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                made => made?,
+            }
+            unfinished.push(path.clone());
+            drop(unfinished);
+            let lock = OpenOptions::new().write(true).create_new(true).open(path.join(LOCK));
+            let folder = lock.map(|lock| {
+                // Not every file system has locks; without them, nobody removes the folder.
+                let _ = lock.try_lock();
+                PrivateFolder { beside: beside.to_owned(), path: path.clone(), _lock: lock }
+            });
+            match folder {
+                // Another writer may have taken the folder for abandoned before it was locked.
+                Ok(folder) if path.join(LOCK).exists() => return Ok(folder),
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    remove(&path);
+                    return Err(error);
+                }
+                _ => {}
+            }
+        }
+        Err(io::Error::other("no name for a temporary folder is free"))
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+/// Removes a private folder of this process.
+fn remove(folder: &Path) {
+    let mut unfinished = unfinished();
+    remove_contents_first(folder);
+    unfinished.retain(|other| other != folder);
+}
+
+/// Removes a private folder with its lock last: without the lock, nobody may know to whom files
+/// belong. What cannot be removed is left.
+fn remove_contents_first(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name() != LOCK {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    let _ = fs::remove_dir_all(folder);
+}
+
+/// Creates a folder that only its owner may open.
+fn create_folder(path: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "modes are of Unix"))]
+    let mut folder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(path)
+}
+
+/// Removes private folders whose processes were killed: nobody locks them.
+fn remove_abandoned(beside: &Path) {
+    let is_private = |name: &str| {
+        name.strip_prefix(PREFIX)
+            .is_some_and(|token| token.len() == 16 && token.bytes().all(|c| c.is_ascii_hexdigit()))
+    };
+    for entry in fs::read_dir(beside).into_iter().flatten().flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder || !entry.file_name().to_str().is_some_and(is_private) {
+            continue;
+        }
+        match open_regular(&entry.path().join(LOCK)) {
+            Ok(lock) if lock.try_lock().is_ok() => {
+                remove_contents_first(&entry.path());
+            }
+            // Only an empty folder can be removed so: its process was killed, or makes another.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let _ = fs::remove_dir(entry.path());
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_killed_processes_are_removed_by_the_next_writer() {
+        let beside = std::env::temp_dir().join(format!("gradus-abandoned-{}", std::process::id()));
+        let folder = |name: &str| {
+            let folder = beside.join(name);
+            fs::create_dir_all(&folder).unwrap();
+            folder
+        };
+        let killed = folder(".gradus-0123456789abcdef");
+        fs::write(killed.join(LOCK), "").unwrap();
+        fs::write(killed.join("0"), "half").unwrap();
+        let [empty, other] = [".gradus-0000000000000000", ".gradus-of-the-user"].map(folder);
+        let in_use = PrivateFolder::new(&beside).unwrap();
+        assert!(!killed.exists() && !empty.exists() && other.exists());
+        drop(PrivateFolder::new(&beside).unwrap());
+        assert!(in_use.path.exists());
+        fs::remove_dir_all(beside).unwrap();
+    }
+}
