@@ -50,7 +50,7 @@ fn row(device: &dyn Device, dtype: DType, bytes: u64, rounds: usize) -> Result<V
     let logspace = || LogspacePlan::new(Int(10), Int(0), Int(9), len, true, dtype).expect("a plan");
     let geomspace = || GeomspacePlan::new(Int(1), Int(1_000_000), len, true, dtype).expect("a plan");
     let array = RefCell::new(device.allocate(dtype, len)?);
-    // What is wrong is known from the first of each, which also compiles.
+    // The first fill of each kind compiles it, and reports errors.
     array.borrow_mut().clear()?;
     let mut decided = DeviceReport::default();
     let first = [

@@ -1,4 +1,4 @@
-//! What `bench/peers.py` compares other programs with.
+//! The fills that `bench/peers.py` compares with those of other programs.
 
 use std::hint::black_box;
 

@@ -10,7 +10,7 @@ use crate::run::{Result, cargo, create, program, root, run, target};
 /// Sizes of the models that are made: blocks of 38 nodes.
 const BLOCKS: [u32; 3] = [25, 250, 2500];
 
-/// What one process took.
+/// Time and memory of one process.
 struct Taken {
     wall_ms: f64,
     cpu_ms: f64,

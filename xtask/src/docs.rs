@@ -24,7 +24,7 @@ pub(crate) fn write(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// What conversion does, and its operators.
+/// The document about conversion and its operators.
 fn converted() -> String {
     let mut text = include_str!("convert.md").to_owned();
     for (from, title) in [

@@ -39,8 +39,9 @@ enum Chore {
     },
     /// Upstream's cases, from their installed packages, against the lists in `conformance/`.
     Conformance {
-        /// Compare the profiles with the programs too, on random calls: those that are named (of onnx-body,
-        /// onnxruntime, openvino, openvino-cpu, openvino-cpu-avx2, numpy, torch, tensorflow, paddle, jax), or the first six.
+        /// Compare the profiles with the programs too, on random calls: those that are named (of
+        /// onnx-body, onnxruntime, openvino, openvino-cpu, openvino-cpu-avx2, numpy, torch,
+        /// tensorflow, paddle, jax), or the first six.
         #[arg(long, value_name = "PROFILE,…", value_delimiter = ',', num_args = 0..=1, default_missing_value = peers::SMALL)]
         peers: Option<Vec<String>>,
         /// Where the random calls begin.
@@ -49,7 +50,8 @@ enum Chore {
         /// Random calls of each function of each program.
         #[arg(long, default_value_t = 300, requires = "peers")]
         calls: u32,
-        /// Fold the corpus and the models of the onnx package too, and run what comes out beside the originals.
+        /// Fold the corpus and the models of the onnx package too, and run what comes out beside
+        /// the originals.
         #[arg(long)]
         fold: bool,
     },
@@ -83,7 +85,7 @@ enum Chore {
     },
 }
 
-/// What is measured.
+/// The benchmark to run.
 #[derive(Debug, Subcommand)]
 enum Bench {
     /// Shape inference, beside that of the `onnx` package.

@@ -6,7 +6,7 @@ use std::fs::File;
 use crate::python::environment;
 use crate::run::{Result, cargo, program, remove, run, target};
 
-/// What is installed for each profile, in the versions that the profiles are of.
+/// Packages of each profile, in the versions that the profiles imitate.
 const PACKAGES: &[(&str, &str)] = &[
     ("onnx-body", "onnx==1.23.2 onnxruntime==1.31.1"),
     ("onnxruntime", "onnx==1.23.2 onnxruntime==1.31.1"),
@@ -20,13 +20,13 @@ const PACKAGES: &[(&str, &str)] = &[
     ("jax", "jax==0.10.2"),
 ];
 
-/// What all need.
+/// Packages that all profiles need.
 const ALWAYS: &str = "numpy==2.4.6 ml_dtypes==0.6.0";
 
 /// The profiles that are compared if none are named: those whose packages are small.
 pub(crate) const SMALL: &str = "onnx-body,onnxruntime,openvino,openvino-cpu,openvino-cpu-avx2,numpy";
 
-/// What is installed for these profiles.
+/// Returns the packages of these profiles.
 fn packages(profiles: &[impl AsRef<str>]) -> Result<Vec<&'static str>> {
     let mut wanted: Vec<_> = ALWAYS.split_whitespace().collect();
     for profile in profiles {

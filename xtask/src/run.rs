@@ -104,7 +104,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     if status.success() { Ok(()) } else { Err(format!("{}: {status}", words(command))) }
 }
 
-/// Whether a program is there.
+/// Returns true if a program is installed.
 pub(crate) fn exists(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }

@@ -23,7 +23,7 @@ struct Counts {
     passed: u64,
     failed: u64,
     skipped: u64,
-    /// Whether a summary was read.
+    /// True if a summary was read.
     summary: bool,
     /// Reason of a line `skipped: REASON`.
     reason: Option<String>,

@@ -12,10 +12,10 @@ const BUILDER: &str = "maturin";
 /// Environment of the tests.
 const TESTER: &str = "venv-python";
 
-/// What builds wheels.
+/// The tool that builds wheels.
 const MATURIN: &str = "maturin==1.16.0";
 
-/// What the tests need beside the package.
+/// Packages that the tests need beside Gradus.
 const TESTS: &str = "crates/python/tests/requirements.txt";
 
 /// Builds the wheel, for Python 3.10 and newer, and gives its path.
@@ -53,7 +53,7 @@ pub(crate) fn test(tally: &mut Tally) -> Result<()> {
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"];
     run(python()?.args(pip).args(["--force-reinstall", "--no-deps"]).arg(&wheel))?;
     tally.run(python()?.args(["-m", "mypy", "-p", "gradus"]));
-    // What is tested is the installed package, not the folder.
+    // The tests import the installed package, not the folder.
     tally.run(python()?.args(["-m", "pytest", "crates/python/tests"]));
     Ok(())
 }

@@ -144,7 +144,7 @@ fn range(dtype: DType, len: u64, rng: &mut fastrand::Rng) -> Arguments {
         };
         let (start, step) = (sign(rng) * start, sign(rng) * step);
         let limit = start + step * len;
-        // What is told apart from its neighbours, so that there are as many elements as wanted.
+        // Steps that keep neighbours distinct, so that the number of elements is as asked for.
         if limit.is_finite() && (start / step).abs() < 2f64.powi(42) {
             return Arguments::Range { start, limit, step };
         }

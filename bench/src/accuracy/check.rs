@@ -17,7 +17,7 @@ use Number::Float;
 /// Misrounded elements that are told, of those that are counted.
 const TOLD: usize = 10;
 
-/// What was found.
+/// Result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub elements: u64,
@@ -34,7 +34,7 @@ pub struct Tally {
     /// last place.
     pub tie_bits: u32,
     pub told: Vec<String>,
-    /// What fills took; the rest is the reference's time.
+    /// Time of the fills; the rest is the reference's.
     pub filling: Duration,
 }
 

@@ -22,7 +22,7 @@ const DTYPES: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
 /// Elements of long slices, which are written past the caches and by several threads.
 const LONG: usize = (1 << 20) + 1;
 
-/// Of so many slices one is long.
+/// One slice in this many is long.
 const RARITY: u64 = 256;
 
 /// Checks that many elements of each float type, and prints what was found. Whether all of them

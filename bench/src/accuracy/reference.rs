@@ -1,4 +1,4 @@
-//! What the elements of a case are, by arithmetic that shares nothing with the plans.
+//! Reference elements of a case, by arithmetic that shares nothing with the plans.
 
 use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, Number};
@@ -41,7 +41,7 @@ pub struct Element {
     pub tie: Tie,
 }
 
-/// What is known of a real that seems to be in the middle between two numbers.
+/// Knowledge about a real that seems to be the midpoint of two numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tie {
     No,

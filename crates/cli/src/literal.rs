@@ -236,7 +236,7 @@ mod tests {
             (
                 "zeros[99999999999]",
                 None,
-                "[99999999999]: 399999999996 bytes are needed, but the limit is 4294967296 (--max-bytes)",
+                "[99999999999]: cannot allocate: number of bytes is 399999999996, expected at most 4294967296 (--max-bytes)",
             ),
         ];
         for (source, dtype, want) in cases {

@@ -119,7 +119,7 @@ error: unknown input "zeros"; known: "x"
     fails(
         &["run", "examples/function.onnx", "-i", &data("arrays.npz")],
         str![[r#"
-error: examples/function.onnx: input "x" is float32[2, 3], but the model declares float32[n]
+error: examples/function.onnx: input "x" is float32[2, 3], expected float32[n]
 
 "#]],
     );
@@ -133,14 +133,14 @@ error: crates/formats/tests/data/none.npz: there is no such file
     fails(
         &["run", "examples/function.onnx", "-i", &data("tensor.pb")],
         str![[r#"
-error: examples/function.onnx: input "x" is int16[2, 2], but the model declares float32[n]
+error: examples/function.onnx: input "x" is int16[2, 2], expected float32[n]
 
 "#]],
     );
     fails(
         &["run", "examples/function.onnx", "-i", &data("unicode.npy")],
         str![[r#"
-error: examples/function.onnx: input "x" is string[2], but the model declares float32[n]
+error: examples/function.onnx: input "x" is string[2], expected float32[n]
 
 "#]],
     );
@@ -356,7 +356,7 @@ error: input "x" is given twice
     misused(
         &["run", "examples/function.onnx"],
         str![[r#"
-error: examples/function.onnx: input "x" (float32[n]) is needed, but not given
+error: examples/function.onnx: input "x" (float32[n]) is missing
 
 "#]],
     );
@@ -374,21 +374,21 @@ fn what_is_wrong_in_a_model_is_said_with_its_place() {
     fails(
         &["run", "examples/range.onnx", "-i", "start=1", "-i", "limit=2", "-i", "delta=0"],
         str![[r#"
-error: examples/range.onnx: node "pos" (onnx Range-11): input 2 "delta" is zero, but a range needs a step
+error: examples/range.onnx: node "pos" (onnx Range-11): input 2 "delta" is zero, expected a nonzero number
 
 "#]],
     );
     fails(
         &["run", "examples/range.onnx", "-i", "start=1", "-i", "limit=2", "-i", "delta=0", "--json"],
         str![[r#"
-{"error":{"kind":"value","message":"input 2 /"delta/" is zero, but a range needs a step","where":{"file":"examples/range.onnx","nodes":["node /"pos/" (onnx Range-11)"]}}}
+{"error":{"kind":"value","message":"input 2 /"delta/" is zero, expected a nonzero number","got":"zero","wanted":"a nonzero number","where":{"file":"examples/range.onnx","nodes":["node /"pos/" (onnx Range-11)"]}}}
 
 "#]],
     );
     fails(
         &["run", "examples/range.onnx", "-i", "start=[1, 2]"],
         str![[r#"
-error: examples/range.onnx: input "start" is float32[2], but the model declares float32[]
+error: examples/range.onnx: input "start" is float32[2], expected float32[]
 
 "#]],
     );

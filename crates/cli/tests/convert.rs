@@ -13,7 +13,7 @@ use common::{fails, gradus, misused, prints};
 use scratch::Scratch;
 use snapbox::str;
 
-/// What a command prints, without the folder of scratch files.
+/// Returns the output of a command, without the folder of scratch files.
 fn printed(scratch: &Scratch, arguments: &[&str], code: i32) -> String {
     let output = gradus(arguments).assert().code(code).get_output().clone();
     scratch.without([output.stdout, output.stderr].concat())
@@ -83,7 +83,7 @@ fn strict_refuses_what_is_not_exact_and_writes_nothing() {
         str![[r#"
 examples/range.onnx (onnx) -> OUT/r.xml (openvino)
 nodes 1: 0 exact, 1 not
-  node "pos" (onnx Range-11): rounding: elements of floats are a running sum in ONNX, in a type of its own for short floats, and in OpenVINO in a type that the program chooses
+  node "pos" (onnx Range-11): rounding: ONNX computes float elements as a running sum, of short floats in a wider type; OpenVINO lets the runtime choose the type
 error: examples/range.onnx: 1 note says that a node is not exact, and --strict is given: nothing is written
 
 "#]]
@@ -119,7 +119,7 @@ error: --opset is for models of ONNX
     fails(
         &["convert", "examples/range.onnx", "out.onnx"],
         str![[r#"
-error: examples/range.onnx: onnx is not converted to onnx: the model is of that standard already
+error: examples/range.onnx: cannot convert: target is onnx, expected openvino
 
 "#]],
     );

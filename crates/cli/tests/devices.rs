@@ -25,7 +25,7 @@ fn what_is_no_device_is_misuse() {
     misused(
         &["range", "0", "3", "1", "--device", "tpu"],
         str![[r#"
-error: "tpu" is no device; cpu, gpu, cuda, vulkan, metal, dx12 are, the last ones also with a number as in cuda:1
+error: device is "tpu", expected cpu, gpu, cuda, vulkan, metal, dx12, or one of the last with a number as in cuda:1
 
 "#]],
     );

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use common::{gradus, misused, prints};
 use snapbox::{IntoData, str};
 
-/// What is printed of models that differ.
+/// Returns the output about models that differ.
 fn differ(arguments: &[&str], stdout: impl IntoData) {
     let arguments = [&["diff"], arguments].concat();
     gradus(&arguments).assert().code(1).stderr_eq("").stdout_eq(stdout);

@@ -100,7 +100,7 @@ token_count: int64[] 3
     snapbox::assert_data_eq!(
         error,
         str![[r#"
-error: OUT/p.onnx: input "tokens" is int64[1, 2], but the model declares int64[batch, 3]
+error: OUT/p.onnx: input "tokens" is int64[1, 2], expected int64[batch, 3]
 
 "#]]
     );

@@ -161,7 +161,7 @@ error: --dim is seq, expected NAME=NUMBER
     misused(
         &["infer", "examples/positions.onnx", "--dim", "sequence=3"],
         str![[r#"
-error: examples/positions.onnx: no input has dimension "sequence"; dimensions of inputs: "batch", "seq"
+error: examples/positions.onnx: unknown dimension "sequence"; known: "batch", "seq"
 
 "#]],
     );
@@ -175,14 +175,14 @@ error: examples/positions.onnx: unknown input "x"; known: "tokens"
     misused(
         &["infer", "examples/positions.onnx", "--input-shape", "tokens=1,2,3"],
         str![[r#"
-error: examples/positions.onnx: input "tokens" is given rank 3, but the model declares 2
+error: examples/positions.onnx: rank of input "tokens" is 3, expected 2
 
 "#]],
     );
     misused(
         &["infer", "examples/positions.onnx", "--dim", "seq=4", "--input-shape", "tokens=2,3"],
         str![[r#"
-error: examples/positions.onnx: input "tokens" is given 3 at axis 1, but "seq" is 4 by dimension "seq"
+error: examples/positions.onnx: size of axis 1 of input "tokens" is 3, expected 4, the size of "seq" by dimension "seq"
 
 "#]],
     );

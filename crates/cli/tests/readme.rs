@@ -1,4 +1,4 @@
-//! What the README shows is what the commands print.
+//! The console blocks of the README are the output of the commands.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 

@@ -273,35 +273,35 @@ fn sequences_that_are_none_are_refused() {
     fails(
         &["linspace", "nan", "1", "3"],
         str![[r#"
-error: START is nan, but evenly spaced numbers need finite ends
+error: START is nan, expected a finite number
 
 "#]],
     );
     fails(
         &["linspace", "0", "1", "-3"],
         str![[r#"
-error: NUM is -3.0, but a number of samples is an integer, 0 or more
+error: NUM is -3.0, expected an integer of at least 0
 
 "#]],
     );
     fails(
         &["logspace", "0", "40", "3", "--dtype", "i64"],
         str![[r#"
-error: element 2 is 1e+40, which int64 cannot hold
+error: element 2 is 1e+40, expected a number in the range of int64
 
 "#]],
     );
     fails(
         &["geomspace", "0", "1", "3"],
         str![[r#"
-error: START is zero, which no geometric sequence reaches
+error: START is zero, expected a nonzero end of a geometric sequence
 
 "#]],
     );
     fails(
         &["geomspace", "-1", "1", "3"],
         str![[r#"
-error: START and STOP have different signs; between them a geometric sequence is complex
+error: signs of START and STOP are different, expected equal ones for real elements
 
 "#]],
     );
@@ -315,7 +315,7 @@ error: Paddle 3.3.1 (CPU): there is no kernel for float16 on the CPU; there is f
     misused(
         &["linspace", "0", "1.5", "3", "--dtype", "i8"],
         str![[r#"
-error: STOP: "1.5" is not a whole number, as wanted for int8
+error: STOP: "1.5" is not an integer for int8
 
 "#]],
     );
@@ -372,28 +372,28 @@ fn ranges_that_are_none_are_refused() {
     fails(
         &["range", "0", "5", "0"],
         str![[r#"
-error: STEP is zero, but a range needs a step
+error: STEP is zero, expected a nonzero number
 
 "#]],
     );
     fails(
         &["range", "0", "inf", "1"],
         str![[r#"
-error: STOP is inf, but a range needs finite numbers
+error: STOP is inf, expected a finite number
 
 "#]],
     );
     fails(
         &["range", "nan", "5", "1", "--json"],
         str![[r#"
-{"error":{"kind":"value","message":"START is nan, but a range needs finite numbers","where":null}}
+{"error":{"kind":"value","message":"START is nan, expected a finite number","got":"nan","wanted":"a finite number","where":null}}
 
 "#]],
     );
     fails(
         &["range", "0", "1e300", "1e-300"],
         str![[r#"
-error: the range from START to STOP by STEP has more than 9223372036854775807 elements
+error: length of the range from START to STOP by STEP is more than 9223372036854775807, expected at most 9223372036854775807
 
 "#]],
     );
@@ -407,7 +407,7 @@ error: STOP: "x" is not a number
     misused(
         &["range", "0", "1.5", "1", "--dtype", "i32"],
         str![[r#"
-error: STOP: "1.5" is not a whole number, as wanted for int32
+error: STOP: "1.5" is not an integer for int32
 
 "#]],
     );

@@ -1,8 +1,9 @@
-//! Shared vocabulary of Gradus: element types, exact conversions, tensors and graphs. Correct, not fast.
+//! Shared vocabulary of Gradus: element types, exact conversions, tensors and graphs. Correct, not
+//! fast.
 //!
-//! [`DType`] names the element types and [`convert`] converts between them. [`Tensor`] holds elements.
-//! [`graph`] holds models as graphs of nodes and values, whatever file they came from. The crate
-//! `gradus-sequences` plans sequences of these elements.
+//! [`DType`] names the element types and [`convert`] converts between them. [`Tensor`] holds
+//! elements. [`graph`] holds models as graphs of nodes and values, whatever file they came from.
+//! The crate `gradus-sequences` plans sequences of these elements.
 
 #![forbid(unsafe_code)]
 

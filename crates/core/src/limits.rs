@@ -26,15 +26,9 @@ impl Limits {
     pub fn allow_bytes(&self, in_use: u64, wanted: u128) -> Result<()> {
         if wanted > u128::from(self.max_bytes.saturating_sub(in_use)) {
             let beside = if in_use > 0 { format!(" beside the {in_use} in use") } else { String::new() };
-            return Err(Error::new(
-                Kind::Limit,
-                format!(
-                    "{wanted} bytes are needed{beside}, but the limit is {} (--max-bytes)",
-                    self.max_bytes
-                ),
-            )
-            .with_got(wanted)
-            .with_wanted(format_args!("at most {}", self.max_bytes)));
+            let what = format_args!("cannot allocate: number of bytes{beside}");
+            let limit = format!("at most {} (--max-bytes)", self.max_bytes);
+            return Err(Error::mismatch(Kind::Limit, what, wanted, limit));
         }
         Ok(())
     }

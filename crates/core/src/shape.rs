@@ -39,10 +39,12 @@ impl Shape {
             let next = product(count, dim);
             (next <= u128::from(limit)).then(|| usize_of(crate::convert::low_u64(next)))
         });
-        match countable {
-            Some(_) => Ok(shape),
-            None => Err(Error::new(Kind::Limit, format!("shape {shape} has more than {limit} elements"))),
+        if countable.is_some() {
+            return Ok(shape);
         }
+        let what = format_args!("number of elements of shape {shape}");
+        let (got, wanted) = (format_args!("more than {limit}"), format_args!("at most {limit}"));
+        Err(Error::mismatch(Kind::Limit, what, got, wanted))
     }
 
     /// The shape of a list of that many elements.
@@ -84,8 +86,8 @@ impl Shape {
         strides
     }
 
-    /// The shape that both broadcast to by the rule of NumPy and ONNX: aligned at the last axis, an
-    /// extent of 1 stretches.
+    /// The shape that both broadcast to by the rule of NumPy and ONNX: aligned at the last axis, a
+    /// size of 1 stretches.
     ///
     /// # Errors
     /// [`Kind::Shape`] names the axis, counted from the end, that does not fit.
@@ -99,10 +101,8 @@ impl Shape {
                 (1, b) => b,
                 (a, 1) => a,
                 (a, b) => {
-                    return Err(Error::new(
-                        Kind::Shape,
-                        format!("shapes {self} and {other} do not broadcast: {a} and {b} at axis -{back}"),
-                    ));
+                    let what = format_args!("cannot broadcast {other} to {self}: size of axis -{back}");
+                    return Err(Error::mismatch(Kind::Shape, what, b, format_args!("1 or {a}")));
                 }
             };
         }

@@ -77,7 +77,7 @@ impl Tensor {
     /// [`Kind::Shape`] if type and shape need another number of bytes; [`Kind::Type`] for text.
     pub fn from_bytes(dtype: DType, shape: Shape, bytes: Bytes) -> Result<Tensor> {
         if dtype.class() == Class::Text {
-            return Err(Error::new(Kind::Type, "text does not lie in memory as bytes of a fixed width"));
+            return Err(Error::mismatch(Kind::Type, "element type", dtype, "a type of fixed width"));
         }
         let wanted = byte_len(dtype, &shape);
         if product(bytes.len(), 1) != wanted {
@@ -154,7 +154,7 @@ impl Tensor {
     pub fn woven(sources: &[&Tensor], shape: Shape, places: &[(usize, usize)]) -> Result<Tensor> {
         check_len(&shape, places.len())?;
         let Some(first) = sources.first() else {
-            return Err(Error::new(Kind::Shape, "there is no tensor to take elements of"));
+            return Err(Error::mismatch(Kind::Shape, "number of tensors", 0, "at least 1"));
         };
         let dtype = first.dtype;
         if let Some(other) = sources.iter().find(|other| other.dtype != dtype) {

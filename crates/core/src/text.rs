@@ -190,11 +190,11 @@ pub fn parse_exact(text: &str, dtype: DType) -> Result<Number> {
     if dtype.is_integer() {
         let fits = convert::number(dtype, convert::code(dtype, number, Rules::IEEE)) == number;
         if cut || !fits {
-            return Err(not_one(if cut { "a whole number, as wanted for" } else { "in the range of" }));
+            return Err(not_one(if cut { "an integer for" } else { "in the range of" }));
         }
     }
     if dtype == DType::Bool && (number != Number::Int(0) && number != Number::Int(1)) {
-        return Err(not_one("true or false, as wanted for"));
+        return Err(not_one("true or false for"));
     }
     Ok(number)
 }
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(read("9007199254740993.00").unwrap(), Number::Int(9_007_199_254_740_993));
         assert_eq!(read("-9.223372036854775808e18").unwrap(), Number::Int(i128::from(i64::MIN)));
         assert_eq!(read("0.0").unwrap(), Number::Int(0));
-        assert_eq!(read("1.5").unwrap_err().message(), "\"1.5\" is not a whole number, as wanted for int64");
+        assert_eq!(read("1.5").unwrap_err().message(), "\"1.5\" is not an integer for int64");
         assert_eq!(
             read("9223372036854775808").unwrap_err().message(),
             "\"9223372036854775808\" is not in the range of int64"

@@ -1,4 +1,5 @@
-//! Floating-point formats against the definition: every code, midpoints and their neighbours, random numbers.
+//! Floating-point formats against the definition: every code, midpoints and their neighbours,
+//! random numbers.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus_core::convert::{self, Rules};

@@ -190,7 +190,7 @@ pub trait Array: fmt::Debug + Send + Sync {
     }
 }
 
-/// Who decided the elements of a fill.
+/// The method that decided the elements of a fill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceReport {
     /// Elements of which the device was not certain, or that have a sign that lines do not know.
@@ -211,11 +211,9 @@ impl Info {
         if bytes <= self.max_bytes {
             return Ok(bytes);
         }
-        let message = format!(
-            "{len} elements of {dtype} are {bytes} bytes, but an array of {} has at most {}",
-            self.name, self.max_bytes
-        );
-        Err(Error::new(ErrorKind::Limit, message))
+        let what =
+            format_args!("cannot allocate {len} elements of {dtype} on {}: number of bytes", self.name);
+        Err(Error::mismatch(ErrorKind::Limit, what, bytes, format_args!("at most {}", self.max_bytes)))
     }
 }
 
@@ -225,18 +223,13 @@ impl Info {
 /// `Unsupported` for other types, `Limit` for more than 2^63 bytes.
 pub(crate) fn bytes_of(dtype: DType, len: u64) -> Result<u64> {
     if !supports(dtype) {
-        let message = format!(
-            "elements of {dtype} are not made on devices; those are of integers of 8 to 64 bits, float16, bfloat16, \
-             float32 and float64"
-        );
-        return Err(Error::new(ErrorKind::Unsupported, message));
+        let wanted = "an integer type of 8 to 64 bits, float16, bfloat16, float32 or float64";
+        return Err(Error::mismatch(ErrorKind::Unsupported, "element type", dtype, wanted));
     }
     let bytes = u128::from(len) * convert::product(dtype.bits() / 8, 1);
     u64::try_from(bytes).ok().filter(|&bytes| i64::try_from(bytes).is_ok()).ok_or_else(|| {
-        Error::new(
-            ErrorKind::Limit,
-            format!("{len} elements of {dtype} are more bytes than memory has addresses"),
-        )
+        let what = format_args!("number of bytes of {len} elements of {dtype}");
+        Error::mismatch(ErrorKind::Limit, what, bytes, format_args!("at most {}", i64::MAX))
     })
 }
 
@@ -244,8 +237,9 @@ pub(crate) fn bytes_of(dtype: DType, len: u64) -> Result<u64> {
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 pub(crate) fn check_read(bytes: u64, from: u64, out: &[u8]) -> Result<()> {
     if from.checked_add(convert::u64_of(out.len())).is_none_or(|end| end > bytes) {
-        let message = format!("{} bytes from {from} on are asked for, but the array has {bytes}", out.len());
-        return Err(Error::new(ErrorKind::Shape, message));
+        let what = format_args!("end of {} bytes at {from}", out.len());
+        let end = u128::from(from) + u128::from(convert::u64_of(out.len()));
+        return Err(Error::mismatch(ErrorKind::Shape, what, end, format_args!("at most {bytes}")));
     }
     Ok(())
 }

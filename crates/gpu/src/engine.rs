@@ -43,12 +43,11 @@ pub(crate) fn fill(
     plan: &dyn AnyPlan,
 ) -> Result<DeviceReport> {
     if plan.element_type() != dtype {
-        let message = format!("the array is of {dtype}, but the plan of {}", plan.element_type());
-        return Err(Error::new(Kind::Type, message));
+        let what = "element type of the plan";
+        return Err(Error::mismatch(Kind::Type, what, plan.element_type(), dtype));
     }
     if plan.count() != len {
-        let message = format!("the array has {len} elements, but the plan {}", plan.count());
-        return Err(Error::new(Kind::Shape, message));
+        return Err(Error::mismatch(Kind::Shape, "number of elements of the plan", plan.count(), len));
     }
     if len == 0 {
         return Ok(DeviceReport::default());

@@ -52,17 +52,16 @@ pub fn open(name: &str) -> Result<Box<dyn Device>> {
     let index = number.map_or(Some(0), |number| number.parse::<usize>().ok());
     let (Some(backend), Some(index)) = (backend, index) else {
         let known = Backend::ALL.map(Backend::name).join(", ");
-        let message = format!(
-            "\"{name}\" is no device; cpu, gpu, {known} are, the last ones also with a number as in cuda:1"
-        );
-        return Err(Error::new(ErrorKind::Usage, message));
+        let wanted = format_args!("cpu, gpu, {known}, or one of the last with a number as in cuda:1");
+        return Err(Error::mismatch(ErrorKind::Usage, "device", format_args!("\"{name}\""), wanted));
     };
     let devices = list(backend).map_err(|reason| {
-        Error::new(ErrorKind::Unsupported, format!("there is no device \"{name}\": {reason}"))
+        Error::new(ErrorKind::Unsupported, format!("cannot open device \"{name}\": {reason}"))
     })?;
     let Some(info) = devices.get(index) else {
-        let message = format!("there is no device \"{name}\": {backend} has {}", devices.len());
-        return Err(Error::new(ErrorKind::Unsupported, message));
+        let what = format_args!("cannot open device \"{name}\": index");
+        let wanted = format_args!("less than {}, the number of {backend} devices", devices.len());
+        return Err(Error::mismatch(ErrorKind::Unsupported, what, index, wanted));
     };
     open_info(info, index)
 }
@@ -80,7 +79,7 @@ fn open_any() -> Result<Box<dyn Device>> {
             Err(reason) => reasons.push(format!("{backend}: {reason}")),
         }
     }
-    let message = format!("there is no device \"gpu\": {}", reasons.join("; "));
+    let message = format!("cannot open device \"gpu\": {}", reasons.join("; "));
     Err(Error::new(ErrorKind::Unsupported, message))
 }
 
@@ -106,7 +105,7 @@ fn open_info(info: &Info, index: usize) -> Result<Box<dyn Device>> {
         #[cfg(feature = "wgpu")]
         Backend::Vulkan | Backend::Metal | Backend::Dx12 => crate::wgpu::open(info.clone(), index),
         #[allow(unreachable_patterns, reason = "which backends are left depends on the features")]
-        _ => Err(Error::new(ErrorKind::Unsupported, format!("there is no device {} ({index})", info.name))),
+        _ => Err(Error::new(ErrorKind::Unsupported, format!("cannot open device {} ({index})", info.name))),
     }
 }
 
@@ -122,7 +121,7 @@ mod tests {
         }
         assert_eq!(
             open("tpu").unwrap_err().to_string(),
-            "\"tpu\" is no device; cpu, gpu, cuda, vulkan, metal, dx12 are, the last ones also with a number as in cuda:1"
+            "device is \"tpu\", expected cpu, gpu, cuda, vulkan, metal, dx12, or one of the last with a number as in cuda:1"
         );
     }
 

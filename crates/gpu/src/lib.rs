@@ -4,7 +4,8 @@
 //! A device makes most elements from the numbers that a fill on the processor starts from
 //! ([`gradus_kernels::prepared`]), tests of each whether its rounding is certain, and lists the
 //! others. These are decided by
-//! [`Plan::at`](gradus_sequences::Plan::at) and put in their places. So the bits never depend on the device.
+//! [`Plan::at`](gradus_sequences::Plan::at) and put in their places. So the bits never depend on
+//! the device.
 //!
 //! | backend | feature | devices | arithmetic |
 //! |---|---|---|---|

@@ -114,7 +114,7 @@ impl Check for Whole<'_> {
 #[test]
 fn parts_of_long_sequences_meet() {
     let Some(device) = &*DEVICE else { return };
-    // Of Vulkan, longer than a part.
+    // On Vulkan, longer than a part.
     for case in cases::long((1 << 23) + 1001) {
         case.with(&Whole(&**device));
     }

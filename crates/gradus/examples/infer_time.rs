@@ -1,4 +1,5 @@
-//! How long the inference of models takes within a process: `infer_time MODEL…` prints milliseconds, a line a model.
+//! How long the inference of models takes within a process: `infer_time MODEL…` prints
+//! milliseconds, a line a model.
 #![allow(clippy::unwrap_used, reason = "a measurement may fail by a panic")]
 
 use std::time::Instant;
@@ -10,7 +11,7 @@ use gradus::infer::InferOptions;
 const RUNS: usize = 20;
 
 fn main() {
-    // What is made once in a process is not part of any model's time.
+    // Setup that happens once per process counts for no model.
     let started = Instant::now();
     gradus::operators::row(gradus::graph::Standard::Onnx, "", "Range");
     let empty = gradus::graph::Model::new(gradus::graph::Standard::Onnx);

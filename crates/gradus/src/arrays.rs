@@ -37,8 +37,8 @@ pub struct Samples {
 /// ```
 ///
 /// # Errors
-/// [`Kind::Shape`] if the shapes cannot be broadcast or the axis does not exist, [`Kind::Limit`] if the result is too
-/// large; of each sequence, those of [`LinspacePlan::new`].
+/// [`Kind::Shape`] if the shapes cannot be broadcast or the axis does not exist, [`Kind::Limit`] if
+/// the result is too large; of each sequence, those of [`LinspacePlan::new`].
 pub fn linspace(start: &Tensor, stop: &Tensor, samples: Samples, limits: &Limits) -> Result<Tensor> {
     let Samples { num, endpoint, dtype, .. } = samples;
     each([start, stop], samples, limits, |[start, stop]| LinspacePlan::new(start, stop, num, endpoint, dtype))
@@ -87,7 +87,8 @@ fn each<const N: usize, P: Fill>(
     let dims = [&shape.dims()[..axis], &[num], &shape.dims()[axis..]].concat();
     let width = samples.dtype.bits() / 8;
     if width == 0 {
-        return Err(Error::new(Kind::Unsupported, format!("arrays of {} are not made", samples.dtype)));
+        let wanted = "a type of whole bytes";
+        return Err(Error::mismatch(Kind::Unsupported, "element type", samples.dtype, wanted));
     }
     let result = Shape::new(dims)?;
     limits.allow_bytes(0, gradus_core::tensor::byte_len(samples.dtype, &result))?;
@@ -115,10 +116,9 @@ fn each<const N: usize, P: Fill>(
 fn place(axis: i64, rank: usize) -> Result<usize> {
     let end = gradus_core::convert::i64_of(rank) + 1;
     let from_zero = if axis < 0 { axis + end } else { axis };
-    gradus_core::convert::usize_of_i64(from_zero).filter(|&axis| axis <= rank).ok_or_else(|| {
-        let message = format!("the axis is {axis}, but the result has {end}: {} to {}", -end, end - 1);
-        Error::new(Kind::Shape, message)
-    })
+    gradus_core::convert::usize_of_i64(from_zero)
+        .filter(|&axis| axis <= rank)
+        .ok_or_else(|| Error::mismatch(Kind::Shape, "axis", axis, format_args!("{} to {}", -end, end - 1)))
 }
 
 /// The place in an array of the element that broadcasting puts at place `i` of a shape.
@@ -177,7 +177,7 @@ mod tests {
         let (two, three) = (Tensor::vector(&[1i64, 2]), Tensor::vector(&[1i64, 2, 3]));
         assert_eq!(linspace(&two, &three, samples(2, 0), &Limits::DEFAULT).unwrap_err().kind(), Kind::Shape);
         let error = linspace(&two, &two, samples(2, 2), &Limits::DEFAULT).unwrap_err();
-        assert_eq!(error.message(), "the axis is 2, but the result has 2: -2 to 1");
+        assert_eq!(error.message(), "axis is 2, expected -2 to 1");
         let error = linspace(&two, &two, samples(1 << 40, 0), &Limits::DEFAULT).unwrap_err();
         assert_eq!(error.kind(), Kind::Limit);
     }

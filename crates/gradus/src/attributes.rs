@@ -13,6 +13,7 @@ use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
 
 use crate::normalize::Form;
+use crate::operators::errors;
 use crate::schema::{AttributeRule, Sort};
 
 /// The values of a function's parameters, by name, as the call of the function gives them.
@@ -218,11 +219,13 @@ pub(crate) fn required<T>(name: &str, content: Option<T>) -> Result<T> {
     content.ok_or_else(|| missing(name))
 }
 
-fn missing(name: &str) -> Error {
-    Error::new(Kind::Graph, format!("attribute \"{name}\" is missing"))
+/// Returns the error of an attribute that must be given.
+pub(crate) fn missing(name: &str) -> Error {
+    errors::missing(format_args!("attribute \"{name}\""))
 }
 
-fn wrong(name: &str, content: &Content, wanted: &str) -> Error {
+/// Returns the error of an attribute of another kind than the operator reads.
+pub(crate) fn wrong(name: &str, content: &Content, wanted: &str) -> Error {
     let got = match content {
         Content::Text(text) => format!("\"{text}\""),
         other => other.sort().to_owned(),

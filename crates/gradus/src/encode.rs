@@ -28,9 +28,9 @@ impl Model {
     /// need is known, they become the constants that they compute, bit for bit.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard are not written;
-    /// [`Kind::Graph`] if the type or the number of axes of an input or output is not known, which ONNX wants said;
-    /// [`Kind::Limit`] if the file would have 2^31 bytes or more.
+    /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard
+    /// are not written; [`Kind::Graph`] if the type or the number of axes of an input or output is
+    /// not known, which ONNX wants said; [`Kind::Limit`] if the file would have 2^31 bytes or more.
     ///
     /// ```
     /// use gradus::graph::{self, Builder, Standard};
@@ -50,10 +50,8 @@ impl Model {
     pub fn to_onnx(&self) -> Result<Bytes> {
         let source = self.source();
         if source.standard != Standard::Onnx {
-            return Err(Error::new(
-                Kind::Unsupported,
-                format!("models of {} are not written", source.standard),
-            ));
+            let what = "cannot write ONNX: the standard of the model";
+            return Err(Error::mismatch(Kind::Unsupported, what, source.standard, Standard::Onnx));
         }
         if let Some(bytes) = self.bytes() {
             return Ok(bytes.clone());
@@ -71,8 +69,13 @@ impl Model {
         model.graph = self.portable(opset)?;
         let bytes = onnx::encode_model(&model)?;
         if bytes.len() > MOST_BYTES {
-            let message = format!("the file has {} bytes, but ONNX takes {MOST_BYTES} at most", bytes.len());
-            return Err(Error::new(Kind::Limit, message));
+            let what = "cannot write ONNX: number of bytes";
+            return Err(Error::mismatch(
+                Kind::Limit,
+                what,
+                bytes.len(),
+                format_args!("at most {MOST_BYTES}"),
+            ));
         }
         Ok(bytes.into())
     }
@@ -123,7 +126,8 @@ impl Model {
         for &id in graph.outputs() {
             let name = &graph.value(id).name;
             if !seen.insert(id) {
-                return Err(Error::new(Kind::Graph, format!("output \"{name}\" is named twice")));
+                let message = format!("cannot write ONNX: output \"{name}\" is listed twice");
+                return Err(Error::new(Kind::Graph, message));
             }
             let new = builder.output(name);
             // An error says more than the unknown facts that it causes.
@@ -203,13 +207,12 @@ fn said(what: &str, name: &str, of: Option<Type>) -> Result<Type> {
     let missing = match &of {
         None => "type",
         Some(Type::Tensor(None, _)) => "element type",
-        Some(Type::Tensor(_, None)) => "number of axes",
+        Some(Type::Tensor(_, None)) => "rank",
         Some(_) => "",
     };
     of.filter(|_| missing.is_empty()).ok_or_else(|| {
-        let message =
-            format!("the {missing} of {what} \"{name}\" is not known, but a file of ONNX must say it");
-        Error::new(Kind::Graph, message)
+        let what = format_args!("cannot write ONNX: {missing} of {what} \"{name}\"");
+        Error::mismatch(Kind::Graph, what, "unknown", "a known one")
     })
 }
 
@@ -221,7 +224,7 @@ fn constant_node(node: &Node, tensor: Tensor, version: Option<i64>) -> Node {
 
 fn inexpressible(node: &Node, index: usize, why: &str) -> Error {
     let message = format!(
-        "{why}, and no operators of ONNX compute {} exactly, but a node of it is only written as the constant that it computes",
+        "cannot write ONNX: {} has no equivalent in ONNX, so only constant nodes are written as their value; {why}",
         node.operator.name
     );
     Error::new(Kind::Unsupported, message).in_node(node.label(index))
@@ -231,7 +234,7 @@ fn inexpressible(node: &Node, index: usize, why: &str) -> Error {
 fn refuse_own(graph: &Graph) -> Result<()> {
     for (index, node) in graph.nodes().iter().enumerate() {
         if &*node.operator.domain == DOMAIN {
-            return Err(inexpressible(node, index, "it is in a graph within a node"));
+            return Err(inexpressible(node, index, "this one is in a subgraph"));
         }
         node.graphs().try_for_each(|graph| refuse_own(graph))?;
     }
@@ -300,13 +303,13 @@ mod tests {
             (
                 Extent::Symbol("n".into()),
                 DType::I64,
-                "node \"space\": input 2 \"num\" is known only in a run, and no operators of ONNX compute LogSpace exactly, \
-                 but a node of it is only written as the constant that it computes",
+                "node \"space\": cannot write ONNX: LogSpace has no equivalent in ONNX, so only constant nodes are \
+                 written as their value; input 2 \"num\" is known only in a run",
             ),
             (
                 Extent::Known(4),
                 DType::I8,
-                "node \"space\" (onnx LogSpace-1): element 3 is 1000.0, which int8 cannot hold",
+                "node \"space\" (onnx LogSpace-1): element 3 is 1000.0, expected a number in the range of int8",
             ),
         ] {
             assert_eq!(spaced(extent, of).to_onnx().unwrap_err().to_string(), message);

@@ -2,9 +2,9 @@
 //!
 //! A row of the table says how some nodes write something that the newest ones of ONNX write
 //! differently: an input that was an attribute, another name, another default, a meaning that is
-//! gone. [`Form`] picks the rows that hold for a version. [`Attributes`] and the contexts apply them, so that
-//! inference, evaluation and conversion see the newest form alone; writing an older operator set
-//! reads the same rows the other way round.
+//! gone. [`Form`] picks the rows that hold for a version. [`Attributes`] and the contexts apply
+//! them, so that inference, evaluation and conversion see the newest form alone; writing an older
+//! operator set reads the same rows the other way round.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

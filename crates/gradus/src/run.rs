@@ -48,8 +48,9 @@ impl Program {
     /// Runs on inputs by name: tensors, values, or references to them.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if an input that is needed is missing, or a name is not known; [`Kind::Type`] or
-    /// [`Kind::Shape`] if an input is not what the model declares; what goes wrong in a node, with its name.
+    /// [`Kind::Usage`] if an input that is needed is missing, or a name is not known;
+    /// [`Kind::Type`] or [`Kind::Shape`] if an input is not what the model declares; what goes
+    /// wrong in a node, with its name.
     pub fn run<N: AsRef<str>, V: Into<Value>>(
         &self,
         inputs: impl IntoIterator<Item = (N, V)>,
@@ -65,10 +66,7 @@ impl Program {
                 let info = graph.value(missing);
                 let declared =
                     info.declared.as_ref().map_or_else(String::new, |declared| format!(" ({declared})"));
-                return Err(Error::new(
-                    Kind::Usage,
-                    format!("input \"{}\"{declared} is needed, but not given", info.name),
-                ));
+                return Err(Error::new(Kind::Usage, format!("input \"{}\"{declared} is missing", info.name)));
             }
             let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
             let values = self.main.run(values, &[], &mut RunState::new(&self.options))?;
@@ -154,20 +152,16 @@ fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
         if !declared.admits(value) {
             let dtypes_differ = declared.dtype().zip(value.dtype()).is_some_and(|(a, b)| a != b);
             let kind = if dtypes_differ { Kind::Type } else { Kind::Shape };
-            return Err(Error::new(
-                kind,
-                format!("input \"{name}\" is {value}, but the model declares {declared}"),
-            ));
+            return Err(Error::mismatch(kind, format_args!("input \"{name}\""), value, declared));
         }
         let (Type::Tensor(_, Some(extents)), Value::Tensor(tensor)) = (declared, value) else { continue };
         for (axis, (extent, &len)) in extents.iter().zip(tensor.shape().dims()).enumerate() {
             let Extent::Symbol(symbol) = extent else { continue };
             let (first, by) = *bound.entry(symbol).or_insert((len, name));
             if first != len {
-                let message = format!(
-                    "axis {axis} of input \"{name}\" is {len}, but \"{symbol}\" is {first} by input \"{by}\""
-                );
-                return Err(Error::new(Kind::Shape, message));
+                let what = format_args!("size of axis {axis} of input \"{name}\"");
+                let wanted = format_args!("{first}, the size of \"{symbol}\" by input \"{by}\"");
+                return Err(Error::mismatch(Kind::Shape, what, len, wanted));
             }
         }
     }

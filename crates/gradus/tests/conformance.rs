@@ -668,7 +668,7 @@ fn shape_family(case: &Json) -> Result<(), String> {
     let outputs = match outputs {
         Ok(outputs) => outputs,
         // Some operators are inferred and not run.
-        Err(error) if error.message().contains("is not run by Gradus yet") => return Ok(()),
+        Err(error) if error.message().contains("cannot evaluate operator") => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
     outputs.iter().zip(&wanted).try_for_each(|((_, got), want)| {

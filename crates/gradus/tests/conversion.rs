@@ -546,7 +546,7 @@ fn operators_of_openvino_are_the_same_in_onnx() {
 
 /// Inputs before constants, in the order of the operator's inputs.
 fn ordered(operator: &str, mut inputs: Vec<Tensor>, constants: Vec<Tensor>) -> (Vec<Tensor>, Vec<Tensor>) {
-    // Of ScatterUpdate, the updates stand between the indices and the axis.
+    // ScatterUpdate takes the updates between the indices and the axis.
     if operator == "ScatterUpdate" {
         let updates = inputs.remove(1);
         inputs.extend([constants[0].clone(), updates]);
@@ -647,23 +647,20 @@ fn what_cannot_be_said_is_refused_with_its_node() {
     );
     assert_eq!(
         refusal(&model, Standard::Onnx),
-        "node \"node\" (openvino Pad-1): ONNX does not pad in mode \"symmetric\""
+        "node \"node\" (openvino Pad-1): ONNX has no equivalent of pad mode \"symmetric\""
     );
     let (model, _) =
         openvino("Gather", 8, &[counted(&[3]), Tensor::vector(&[0i64]), Tensor::scalar(0i64)], &[], &[], 1);
     assert_eq!(
         refusal(&model, Standard::Onnx),
-        "node \"node\" (openvino Gather-8): what input 2 holds is not known before a run, but is needed to convert it"
+        "node \"node\" (openvino Gather-8): cannot convert: value of input 2 is unknown, expected known before the run"
     );
     let (model, _) = openvino("NormalizeL2", 1, &[counted(&[3]), Tensor::vector(&[0i64])], &[], &[], 1);
     assert_eq!(
         refusal(&model, Standard::Onnx),
-        "node \"node\" (openvino NormalizeL2-1): operator NormalizeL2 of openvino is not converted to onnx"
+        "node \"node\" (openvino NormalizeL2-1): cannot convert operator NormalizeL2 from openvino to onnx"
     );
-    assert_eq!(
-        refusal(&model, Standard::OpenVino),
-        "openvino is not converted to openvino: the model is of that standard already"
-    );
+    assert_eq!(refusal(&model, Standard::OpenVino), "cannot convert: target is openvino, expected onnx");
 }
 
 #[test]
@@ -691,7 +688,7 @@ fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {
     let error = model.convert(Standard::Onnx, &old);
     assert_eq!(
         error.unwrap_err().to_string(),
-        "node \"node\" (openvino Range-4): it needs Range, which ONNX has since operator set 11, but set 10 is wanted"
+        "node \"node\" (openvino Range-4): cannot write Range: operator set is 10, expected at least 11"
     );
 }
 

@@ -16,7 +16,7 @@ use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
 use gradus::{Dim, Fact, Limits, Model, OpenOptions};
 use serde_json::Value as Json;
 
-/// What became of the outputs of all nodes.
+/// Outcomes of the outputs of all nodes.
 #[derive(Debug, Default)]
 struct Tally {
     models: usize,
@@ -312,5 +312,5 @@ fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
     assert_eq!(shown(&[]), "int64[x_0, x_1]");
     assert_eq!(shown(&[("x_1", 4)]), "int64[x_0, 4]");
     let error = infer(&[("y_0", 4)]).unwrap_err().to_string();
-    assert_eq!(error, "no input has dimension \"y_0\"; dimensions of inputs: \"x_0\", \"x_1\"");
+    assert_eq!(error, "unknown dimension \"y_0\"; did you mean \"x_0\"?");
 }

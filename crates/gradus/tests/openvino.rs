@@ -14,7 +14,7 @@ use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
 use gradus::{Dim, Fact, Model};
 use serde_json::Value as Json;
 
-/// What became of the values of all models.
+/// Outcomes of the values of all models.
 #[derive(Debug, Default)]
 struct Tally {
     models: usize,
@@ -49,7 +49,7 @@ fn lengths(model: &Model, id: ValueId, run: &Json) -> Option<Vec<i64>> {
     Some(shape.iter().map(|len| len.as_i64().unwrap()).collect())
 }
 
-/// What the symbols of the inputs stand for in a run.
+/// Values of the input symbols in a run.
 fn bindings(model: &Model, inference: &Inference, run: &Json) -> HashMap<String, i64> {
     let mut bindings = HashMap::new();
     for &id in model.graph().inputs() {
@@ -137,7 +137,7 @@ fn every_shape_of_openvinos_models_is_right() {
         for problem in inference.problems() {
             symbolic.wrong.push(format!("{name}: {}: {}", problem.place, problem.message));
         }
-        // What the file declares must not contradict what is inferred.
+        // Declared and inferred types must agree.
         for problem in model.infer(&InferOptions::default()).unwrap().problems() {
             symbolic.wrong.push(format!("{name}: as declared: {}: {}", problem.place, problem.message));
         }

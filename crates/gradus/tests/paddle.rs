@@ -83,7 +83,7 @@ fn difference(got: &Tensor, want: &Tensor, ulps: f64) -> Option<String> {
     Some(format!("element {i} of {} is {:?}, not {:?}", got.len(), got[i], want_all[i]))
 }
 
-/// What inference says that is not so, or does not say though it could.
+/// Wrong and missing results of inference.
 fn inferred(inference: &Inference, case: &Case, complete: bool) -> Option<String> {
     if let Some(problem) = inference.problems().first() {
         return Some(format!("{}: {}", problem.place, problem.message));
@@ -115,7 +115,7 @@ fn inferred(inference: &Inference, case: &Case, complete: bool) -> Option<String
     None
 }
 
-/// What is wrong with a case: of it as a whole, and by output.
+/// Failures of a case: of it as a whole, and by output.
 fn check(case: &Case) -> BTreeMap<String, String> {
     let mut wrong = BTreeMap::new();
     let name = &case.name;

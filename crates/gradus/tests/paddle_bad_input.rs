@@ -104,7 +104,7 @@ fn damaged_programs_of_pir_are_refused() {
             "a value that nothing defines",
             &of(&[FULL, &fetch(7)]),
             Kind::Graph,
-            "line 1, column 369: node 1: input 0 is value \"%7\", which nothing defines",
+            "line 1, column 369: node 1: input 0 is undefined value \"%7\"",
         ),
         case(
             "a value that is defined twice",
@@ -116,7 +116,7 @@ fn damaged_programs_of_pir_are_refused() {
             "operations that need each other",
             &of(&[&operation("1.add", &[3, 3], &[2]), &operation("1.add", &[2, 2], &[3]), &fetch(3)]),
             Kind::Graph,
-            "nodes need each other in a circle: node 0 needs node 1 needs node 0",
+            "nodes form a cycle: node 0 needs node 1 needs node 0",
         ),
         case(
             "lists of lists, each twice as long as the one before",
@@ -154,13 +154,13 @@ fn damaged_programs_of_pir_are_refused() {
             "more elements than memory",
             &of(&[&FULL.replace("\"D\":[1]}", "\"D\":[4611686018427387904]}"), &fetch(1)]),
             Kind::Limit,
-            "node 0 (paddle full-3): node 0 (onnx ConstantOfShape-25): 129127208515966861312 bytes are needed, but the limit is 4294967296 (--max-bytes)",
+            "node 0 (paddle full-3): node 0 (onnx ConstantOfShape-25): cannot allocate: number of bytes is 129127208515966861312, expected at most 4294967296 (--max-bytes)",
         ),
         case(
             "an operator that is not run",
             &of(&[FULL, &operation("1.frobnicate", &[1], &[2]), &fetch(2)]),
             Kind::Unsupported,
-            "line 1, column 369: node 1 (paddle frobnicate): operator frobnicate of paddle is not run by Gradus yet",
+            "line 1, column 369: node 1 (paddle frobnicate): cannot evaluate operator frobnicate of paddle",
         ),
         case(
             "a parameter without a type",
@@ -203,7 +203,7 @@ fn every_truncation_is_an_error_or_a_program() {
         let open = |bytes: &[u8]| Model::from_bytes(&bytes.to_vec().into());
         assert!(open(&whole).is_ok(), "{name}");
         let opened = (0..whole.len()).filter(|&len| open(&whole[..len]).is_ok()).count();
-        // Of protobuf, whole fields behind the blocks may be missing.
+        // In protobuf, whole fields after the blocks may be missing.
         assert!(opened < 24, "{name}: {opened} truncations of {} bytes open", whole.len());
     }
     assert!(started.elapsed() < Duration::from_mins(1));

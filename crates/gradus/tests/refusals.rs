@@ -78,7 +78,7 @@ impl Wrong {
         Model::from_source(model)
     }
 
-    /// What is wrong with how it is treated.
+    /// The difference between expected and actual treatment.
     fn check(&self) -> Option<String> {
         let (mut values, mut given) = (HashMap::new(), HashMap::new());
         for (i, input) in self.inputs.iter().enumerate() {

@@ -24,7 +24,7 @@ impl DoubleDouble {
     /// The mantissa of a magnitude of 128 bits, from 1 to 2, rounded by less than 2^-105, and its
     /// exponent.
     pub fn of_mantissa(x: Parts) -> (DoubleDouble, i32) {
-        // Of 127 bits, the sign of an integer leaves room for that many.
+        // An integer of 127 bits and a sign leaves room for that many.
         let mantissa = i128::try_from(shifted_right(x.mantissa, 1)).expect("127 bits are left");
         let [high, low] = split(mantissa);
         let pair = DoubleDouble { high, low }.scaled(-126);

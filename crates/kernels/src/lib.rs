@@ -63,7 +63,8 @@ pub fn fill_with<T: Write>(plan: &impl Fill, out: &mut [T], options: Options) {
 /// The elements of a plan as a new tensor of one axis.
 ///
 /// # Errors
-/// [`Kind::Limit`](gradus_core::Kind::Limit) if they take more bytes than the limits allow beside those in use.
+/// [`Kind::Limit`](gradus_core::Kind::Limit) if they take more bytes than the limits allow beside
+/// those in use.
 pub fn tensor(plan: &impl Fill, limits: &Limits, in_use: u64) -> Result<Tensor> {
     // Packed elements are made one a byte, and then packed.
     let bits = u128::from(plan.len()) * u128::from(u64_of(plan.dtype().bits().max(8)));

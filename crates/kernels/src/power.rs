@@ -135,7 +135,7 @@ impl Powers {
     /// An element on the line, if the bounds of the wide power round to the same.
     fn settled<T: FromNumber>(&self, i: u64) -> Option<T> {
         let power = self.tables.line.at(i);
-        // Of 127 bits, 2^-110 of the power is less than 2^18 units.
+        // With 127 bits, 2^-110 of the power is less than 2^18 units.
         let [low, high] = [power.mantissa / 2 - (1 << 18), power.mantissa / 2 + (1 << 18)].map(|mantissa| {
             let bound = float::Parts { mantissa, exponent: power.exponent + 1, ..power };
             convert::code_of_parts(T::DTYPE, bound, Rules::IEEE)

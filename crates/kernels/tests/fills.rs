@@ -158,5 +158,8 @@ fn every_real_type_can_be_filled() {
 fn a_range_that_is_too_large_is_refused_before_memory_is_taken() {
     let plan = RangePlan::new(Number::Int(0), Number::Int(1 << 62), Number::Int(1), DType::I64).unwrap();
     let message = tensor(&plan, &Limits::DEFAULT, 0).unwrap_err().to_string();
-    assert_eq!(message, "36893488147419103232 bytes are needed, but the limit is 4294967296 (--max-bytes)");
+    assert_eq!(
+        message,
+        "cannot allocate: number of bytes is 36893488147419103232, expected at most 4294967296 (--max-bytes)"
+    );
 }

@@ -2,8 +2,8 @@
 //! kernel, type, length and offset, through the caches and past them.
 //!
 //! Slices end where their memory does, so that valgrind sees what is written behind them:
-//! `cargo xtask test memcheck`. It emulates no AVX-512; at that level slices have neighbours behind them
-//! too, which must stay as they are.
+//! `cargo xtask test memcheck`. It emulates no AVX-512; at that level slices have neighbours behind
+//! them too, which must stay as they are.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -78,7 +78,7 @@ fn logspace(base: Number, stop: Number, dtype: DType) {
 
 #[test]
 fn levels() {
-    // What valgrind emulates decides which there are.
+    // The levels depend on what valgrind emulates.
     println!("levels: {:?}; the longest slice: {LONGEST}", Level::available());
     assert!(usize_of(NUM) > 2 * LONGEST);
 }

@@ -1,7 +1,7 @@
 //! The calls whose outcome is predicted.
 
 use gradus_core::convert::nearest_f64;
-use gradus_core::{DType, DTypeSet, Error, Kind, Number};
+use gradus_core::{DType, DTypeSet, Number};
 
 use crate::machine::typed;
 use crate::predicted::Failure;
@@ -53,10 +53,10 @@ impl RangeCall {
     /// `dtype`.
     ///
     /// # Errors
-    /// [`Kind::Type`] if a type is text or complex: no program has a range of those.
+    /// [`gradus_core::Kind::Type`] if a type is text or complex: no program has a range of those.
     pub fn new([start, stop, step]: [Number; 3], input: DType, dtype: DType) -> crate::Result<RangeCall> {
         if let Some(bad) = [input, dtype].into_iter().find(|&t| !t.is_real() && t != DType::Bool) {
-            return Err(Error::new(Kind::Type, format!("a range cannot be of {bad}")));
+            return Err(gradus_sequences::RangeError::OutputType(bad).describe([""; 3]));
         }
         let [start, stop, step] = [start, stop, step].map(|number| typed(input, number));
         Ok(RangeCall { start, stop, step, input, dtype })

@@ -50,7 +50,7 @@ pub(crate) fn body(call: &RangeCall) -> Outcome {
         Number::Float(rounded(format, stop - start))
     };
     let quotient = rounded(DType::F32, narrow(span) / narrow(call.step));
-    // What is no number of iterations is none.
+    // A value that is no valid number of iterations counts as 0.
     let len = count(quotient.ceil()).unwrap_or(0);
     Ok(added_up(call, len, "counts in float32, whatever the type"))
 }

@@ -9,10 +9,12 @@
 //! | elements, floats | `start + i * step` in the type, two roundings; float16 and bfloat16 in float32 | added up in float32; to bfloat16 by cutting without AVX-512 |
 //! | refused | NaN, infinities, a step of zero | nothing: an integer step of zero kills the process |
 //!
-//! The CPU plugin without AVX-512 was observed with AVX2 and with SSE4.1, which give the same bits. Processors with the bfloat16
-//! conversion of `AVX512_BF16` or AMX were not observed; Intel documents that it takes subnormal numbers as zero.
+//! The CPU plugin without AVX-512 was observed with AVX2 and with SSE4.1, which give the same bits.
+//! Processors with the bfloat16 conversion of `AVX512_BF16` or AMX were not observed; Intel
+//! documents that it takes subnormal numbers as zero.
 //!
-//! Sources: `range_shape_inference.hpp` and `reference/range.hpp` of the core; `intel_cpu/src/nodes/range.cpp`.
+//! Sources: `range_shape_inference.hpp` and `reference/range.hpp` of the core;
+//! `intel_cpu/src/nodes/range.cpp`.
 
 use gradus_core::{DType, DTypeSet, Number, convert};
 
@@ -68,7 +70,8 @@ pub(crate) fn evaluate(call: &RangeCall) -> Outcome {
     Ok(Predicted::new(dtype, len, formula, [length_rule, element_rule]))
 }
 
-/// The conversion of OpenVINO's `bfloat16`: half a unit is added only if the last bit that stays is odd.
+/// The conversion of OpenVINO's `bfloat16`: half a unit is added only if the last bit that stays is
+/// odd.
 fn cut_to_bf16(dtype: DType, x: f64) -> Number {
     let bits = convert::code(DType::F32, Number::Float(x), convert::Rules::IEEE);
     convert::number(dtype, (bits + ((bits & 0x1_0000) >> 1)) >> 16)
@@ -142,7 +145,8 @@ fn cpu_in_float32(call: &RangeCall, vectors: Vectors) -> Outcome {
     Ok(Predicted::new(call.dtype, len, formula, [length_rule, element_rule]))
 }
 
-/// Types of 8 bits saturate. The others are the low bits of an int32, which saturates at the float32 numbers that fit.
+/// Types of 8 bits saturate. The others are the low bits of an int32, which saturates at the
+/// float32 numbers that fit.
 fn to_nearest_int(dtype: DType, x: f64) -> Number {
     let (minimum, maximum) = match dtype {
         DType::I8 => (-128.0, 127.0),

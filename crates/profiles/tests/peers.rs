@@ -1,5 +1,6 @@
-//! Profiles against programs that run now: random calls, made and answered by `conformance/peers.py`, in the file that
-//! `GRADUS_PEERS` names. `cargo xtask conformance --peers` does both.
+//! Profiles against programs that run now: random calls, made and answered by
+//! `conformance/peers.py`, in the file that `GRADUS_PEERS` names. `cargo xtask conformance --peers`
+//! does both.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::BTreeMap;

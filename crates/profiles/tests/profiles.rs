@@ -1,4 +1,5 @@
-//! Profiles against what the programs themselves returned: lengths, every element bit for bit, errors.
+//! Profiles against what the programs themselves returned: lengths, every element bit for bit,
+//! errors.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::BTreeMap;
@@ -151,7 +152,8 @@ const SPACE_EXCEPTIONS: &[(&str, &str, &str)] = &[
 
 const NO_DTYPE: &str = "tf.linspace has no dtype: it was called with integers, of which it makes other types";
 
-/// Cases that are no calls: their arguments are arrays, complex, no numbers, or belong to other functions.
+/// Cases that are no calls: their arguments are arrays, complex, no numbers, or belong to other
+/// functions.
 const NO_CALLS: usize = 52;
 
 /// A Python number.
@@ -167,7 +169,8 @@ fn python(recorded: &Value) -> Option<Number> {
     }
 }
 
-/// The call of a case, if it is one; the element type is that of the case, or the one that the program chose.
+/// The call of a case, if it is one; the element type is that of the case, or the one that the
+/// program chose.
 fn space_of(case: &Value, chosen: &Value) -> Option<LogspaceCall> {
     let dtype: DType = case.get("dtype").unwrap_or(chosen).as_str()?.parse().ok()?;
     let exponents = LinspaceCall {
@@ -251,8 +254,8 @@ fn recorded_spaces_are_predicted() {
     println!("predicted: {predicted:?}");
 }
 
-/// What OpenVINO's CPU plugin returns for a range of float32 numbers, as observed with AVX-512, with AVX2 (also by
-/// `ONEDNN_MAX_CPU_ISA=AVX2`) and with SSE4.1.
+/// Returns the range of float32 numbers of OpenVINO's CPU plugin, as observed with AVX-512, with
+/// AVX2 (also by `ONEDNN_MAX_CPU_ISA=AVX2`) and with SSE4.1.
 fn openvino_cpu(profile: Profile, arguments: [f64; 3], dtype: DType) -> Vec<Number> {
     let call = RangeCall::new(arguments.map(Number::Float), DType::F32, dtype).unwrap();
     gradus_profiles::range(profile, &call).unwrap().elements().collect()

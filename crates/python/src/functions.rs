@@ -342,7 +342,7 @@ impl SpaceCall<'_, '_> {
 ///     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
 ///     >>> gradus.linspace(0, 9, 4, dtype="int4")
 ///     Traceback (most recent call last):
-///     gradus.errors.ArgumentError: element 3 is 9.0, which int4 cannot hold
+///     gradus.errors.ArgumentError: element 3 is 9.0, expected a number in the range of int4
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, axis=0, *, out=None, profile=None, device=None))]
 #[pyo3(

@@ -120,7 +120,7 @@ def test_onnx_by_version():
     with pytest.raises(ArgumentError, match='input 2 "delta" is zero') as caught:
         o.Range(0, 1, 0)
     assert caught.value.location.nodes and "Range-27" in caught.value.location.nodes[0]
-    with pytest.raises(GraphError, match="exists since operator set 11"):
+    with pytest.raises(GraphError, match="expected at least 11"):
         o.Range(0, 1, 1, opset=10)
     with pytest.raises(GraphError, match='unknown attribute "start"'):
         o.Shape(np.zeros(3), opset=13, start=0)
@@ -136,7 +136,7 @@ def test_openvino_by_version():
     assert o.range(0, 5, np.float32(2), np.float32).dtype == np.float32
     with pytest.raises(ShapeError, match="a scalar"):
         o.range(np.zeros(1), 5, 1, "f32")
-    with pytest.raises(ArgumentError, match="zero after the cast"):
+    with pytest.raises(ArgumentError, match="not 0 after the cast"):
         o.range(0.0, 5.0, 0.5, "i32")
     with pytest.raises(DTypeError):
         o.range(0, 5.0, 1)

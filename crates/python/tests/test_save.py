@@ -100,7 +100,7 @@ def test_what_onnx_cannot_express_is_refused_with_its_node(tmp_path):
     with pytest.raises(UnsupportedError) as caught:
         g.save(tmp_path / "m.onnx", [value])
     assert caught.value.location.nodes[0].startswith('node "LogSpace_')
-    assert 'input 2 "n" is known only in a run' in caught.value.message and "no operators of ONNX compute LogSpace" in caught.value.message
+    assert 'input 2 "n" is known only in a run' in caught.value.message and "LogSpace has no equivalent in ONNX" in caught.value.message
     assert not list(tmp_path.iterdir())
     # Outputs that do not need the node can be saved.
     holds(g, tmp_path / "m.onnx", [g.add(n, 1)], {"n": np.array(3)})
@@ -109,7 +109,7 @@ def test_what_onnx_cannot_express_is_refused_with_its_node(tmp_path):
 def test_elements_that_do_not_fit_are_said(tmp_path):
     g = gradus.Graph()
     g.logspace(0, 3, 4, dtype="int8")
-    with pytest.raises(ArgumentError, match="element 3 is 1000.0, which int8 cannot hold"):
+    with pytest.raises(ArgumentError, match="element 3 is 1000.0, expected a number in the range of int8"):
         g.save(tmp_path / "m.onnx")
 
 
@@ -126,7 +126,7 @@ def test_outputs_are_what_nobody_reads(tmp_path):
         gradus.Graph().save(tmp_path / "n.onnx")
     with pytest.raises(UsageError, match="another graph"):
         gradus.Graph().save(tmp_path / "n.onnx", [first])
-    with pytest.raises(GraphError, match="is named twice"):
+    with pytest.raises(GraphError, match="is listed twice"):
         g.save(tmp_path / "n.onnx", [first, first])
 
 
@@ -139,7 +139,7 @@ def test_inputs_and_constants_may_be_outputs(tmp_path):
 def test_files_say_how_many_axes_inputs_have(tmp_path):
     g = gradus.Graph()
     x = g.input("x", "float32")
-    with pytest.raises(GraphError, match='the number of axes of input "x" is not known'):
+    with pytest.raises(GraphError, match='rank of input "x" is unknown'):
         g.save(tmp_path / "m.onnx", [g.shape(x)])
 
 

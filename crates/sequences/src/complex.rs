@@ -217,7 +217,7 @@ const FAR: i32 = 1 << 14;
 /// Intervals that hold the parts.
 fn ends(log2: &IBig, turns: &IBig, bits: usize) -> [[Parts; 2]; 2] {
     let whole = log2 >> bits;
-    // What is far away stays far away when it is brought nearer.
+    // Powers beyond `FAR` stay infinite or zero when they are clamped.
     let power = i32::try_from(&whole).unwrap_or(if whole < IBig::ZERO { -FAR } else { FAR }).clamp(-FAR, FAR);
     let modulus = exp2(&(log2 - (whole << bits)), bits);
     // The nearest quarter of a turn, and the rest as an angle of at most pi / 4.

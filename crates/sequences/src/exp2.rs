@@ -48,9 +48,9 @@ const SHORT: usize = 7;
 /// `2^x` in units of 2^-127, for `x` below 1 in units of 2^-128, off by at most 2^7 units.
 ///
 /// `x` is a multiple of 1/256, whose power is in the table, and a rest `r` below it. With
-/// `z = r ln 2` below 2^-8.5, twelve terms of the series of `e^z` leave out less than 2^-130. The last five
-/// are summed with 64 bits: off by less than 4 units of 2^-63, times `z^7`, which is less than
-/// 2^-120. Every other step cuts off less than 3 units, and so does the last product, which is
+/// `z = r ln 2` below 2^-8.5, twelve terms of the series of `e^z` leave out less than 2^-130. The
+/// last five are summed with 64 bits: off by less than 4 units of 2^-63, times `z^7`, which is less
+/// than 2^-120. Every other step cuts off less than 3 units, and so does the last product, which is
 /// doubled.
 pub(crate) fn exp2(x: u128) -> u128 {
     let tables = &*TABLES;

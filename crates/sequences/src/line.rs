@@ -52,7 +52,7 @@ impl Wide {
         let by = spare(self.high).min(64);
         let below = if by == 0 { 0 } else { self.low >> (64 - by) };
         let kept = self.high << by | i128::from(below);
-        // What is still to spare is zeros, or more sign bits of a number that is kept whole.
+        // Spare bits are zeros, or more sign bits of a number that is kept whole.
         let more = spare(kept).min(126);
         (kept << more, 64 - by.cast_signed() - more.cast_signed())
     }

@@ -64,7 +64,7 @@ fn ends(x: &IBig, bits: usize, negative: bool) -> [Parts; 2] {
     };
     let fraction = x - (whole << bits);
     if bits == FIRST_BITS {
-        // Of 127 bits, off by as many as `exp2` says and by 4 for the logarithm.
+        // 127 bits, off by the error of `exp2` and by 4 for the logarithm.
         let mantissa = exp2::exp2(u128::try_from(fraction).expect("a fraction has no sign")) / 2;
         let end = |mantissa| Parts { negative, mantissa, exponent: power - 126, sticky: false };
         return [end(mantissa - (1 << 7)), end(mantissa + (1 << 7))];

@@ -64,30 +64,27 @@ impl RangeError {
             Argument::Limit => limit,
             Argument::Step => step,
         };
+        let shortest = |value| text::shortest(Number::Float(value), DType::F64);
         match self {
-            RangeError::ZeroStep => {
-                Error::new(Kind::Value, format!("{step} is zero, but a range needs a step"))
-            }
+            RangeError::ZeroStep => Error::mismatch(Kind::Value, step, "zero", "a nonzero number"),
             RangeError::NotFinite(argument, value) => {
-                let value = text::shortest(Number::Float(value), DType::F64);
-                Error::new(
-                    Kind::Value,
-                    format!("{} is {value}, but a range needs finite numbers", word(argument)),
-                )
+                Error::mismatch(Kind::Value, word(argument), shortest(value), "a finite number")
             }
             RangeError::Beyond(argument, value) => {
-                let value = text::shortest(Number::Float(value), DType::F64);
-                Error::new(Kind::Value, format!("{} is {value}, which no integer type holds", word(argument)))
+                let wanted = "a number in the range of an integer type";
+                Error::mismatch(Kind::Value, word(argument), shortest(value), wanted)
             }
-            RangeError::NotReal(argument) => Error::new(
-                Kind::Type,
-                format!("{} is complex, but a range needs real numbers", word(argument)),
-            ),
-            RangeError::OutputType(dtype) => Error::new(Kind::Type, format!("a range cannot be of {dtype}")),
-            RangeError::TooLong => Error::new(
-                Kind::Limit,
-                format!("the range from {start} to {limit} by {step} has more than {LONGEST} elements"),
-            ),
+            RangeError::NotReal(argument) => {
+                Error::mismatch(Kind::Type, word(argument), "complex", "a real number")
+            }
+            RangeError::OutputType(dtype) => {
+                Error::mismatch(Kind::Type, "element type of the range", dtype, "a real numeric type")
+            }
+            RangeError::TooLong => {
+                let what = format_args!("length of the range from {start} to {limit} by {step}");
+                let wanted = format_args!("at most {LONGEST}");
+                Error::mismatch(Kind::Limit, what, format_args!("more than {LONGEST}"), wanted)
+            }
         }
     }
 }

@@ -44,41 +44,34 @@ impl SpaceError {
     pub fn describe(self, [start, stop, base, samples]: [&str; 4]) -> Error {
         let word = |end| if end == End::Start { start } else { stop };
         let shortest = |value| text::shortest(Number::Float(value), DType::F64);
-        let (kind, message) = match self {
-            SpaceError::NotFinite(end, value) => (
-                Kind::Value,
-                format!("{} is {}, but evenly spaced numbers need finite ends", word(end), shortest(value)),
-            ),
-            SpaceError::NotReal(end) => {
-                (Kind::Type, format!("{} is complex, so the elements must be of a complex type", word(end)))
-            }
-            SpaceError::ComplexBase => {
-                (Kind::Type, format!("{base} is complex, so the elements must be of a complex type"))
-            }
-            SpaceError::Samples(value) => (
-                Kind::Value,
-                format!("{samples} is {}, but a number of samples is an integer, 0 or more", shortest(value)),
-            ),
-            SpaceError::TooLong(value) => {
-                (Kind::Limit, format!("{samples} is {value}, but a sequence has at most {LONGEST} elements"))
+        let complex =
+            |name| Error::mismatch(Kind::Type, name, "complex", "a real number for elements of a real type");
+        let value =
+            |what: &str, got: f64, wanted: &str| Error::mismatch(Kind::Value, what, shortest(got), wanted);
+        match self {
+            SpaceError::NotFinite(end, got) => value(word(end), got, "a finite number"),
+            SpaceError::NotReal(end) => complex(word(end)),
+            SpaceError::ComplexBase => complex(base),
+            SpaceError::Samples(got) => value(samples, got, "an integer of at least 0"),
+            SpaceError::TooLong(got) => {
+                Error::mismatch(Kind::Limit, samples, got, format_args!("at most {LONGEST}"))
             }
             SpaceError::OutputType(dtype) => {
-                (Kind::Type, format!("evenly spaced numbers cannot be of {dtype}"))
+                Error::mismatch(Kind::Type, "element type of the sequence", dtype, "a numeric type")
             }
-            SpaceError::Beyond { dtype, index, value } => {
-                (Kind::Value, format!("element {index} is {}, which {dtype} cannot hold", shortest(value)))
+            SpaceError::Beyond { dtype, index, value: got } => {
+                value(&format!("element {index}"), got, &format!("a number in the range of {dtype}"))
             }
             SpaceError::Zero(end) => {
-                (Kind::Value, format!("{} is zero, which no geometric sequence reaches", word(end)))
+                Error::mismatch(Kind::Value, word(end), "zero", "a nonzero end of a geometric sequence")
             }
-            SpaceError::Signs => (
+            SpaceError::Signs => Error::new(
                 Kind::Value,
-                format!(
-                    "{start} and {stop} have different signs; between them a geometric sequence is complex"
-                ),
-            ),
-        };
-        Error::new(kind, message)
+                format!("signs of {start} and {stop} are different, expected equal ones for real elements"),
+            )
+            .with_got("different signs")
+            .with_wanted("equal signs"),
+        }
     }
 }
 

@@ -193,22 +193,19 @@ fn zero_steps_nan_and_infinities_are_refused() {
     let plan = |start, limit, step| {
         RangePlan::new(Number::Float(start), Number::Float(limit), Number::Float(step), DType::F32)
     };
-    assert_eq!(plan(0.0, 5.0, 0.0).unwrap_err().to_string(), "step is zero, but a range needs a step");
+    assert_eq!(plan(0.0, 5.0, 0.0).unwrap_err().to_string(), "step is zero, expected a nonzero number");
     assert_eq!(plan(0.0, 0.0, -0.0), Err(RangeError::ZeroStep));
-    assert_eq!(
-        plan(f64::NAN, 5.0, 1.0).unwrap_err().to_string(),
-        "start is nan, but a range needs finite numbers"
-    );
+    assert_eq!(plan(f64::NAN, 5.0, 1.0).unwrap_err().to_string(), "start is nan, expected a finite number");
     assert_eq!(
         plan(0.0, f64::INFINITY, 1.0).unwrap_err().to_string(),
-        "limit is inf, but a range needs finite numbers"
+        "limit is inf, expected a finite number"
     );
     assert_eq!(
         plan(0.0, 5.0, f64::NEG_INFINITY).unwrap_err().to_string(),
-        "step is -inf, but a range needs finite numbers"
+        "step is -inf, expected a finite number"
     );
     let error = RangePlan::new(Number::Int(0), Number::Int(1), Number::Int(1), DType::C64).unwrap_err();
-    assert_eq!(error.to_string(), "a range cannot be of complex64");
+    assert_eq!(error.to_string(), "element type of the range is complex64, expected a real numeric type");
 }
 
 fn any_real() -> impl Strategy<Value = Number> {

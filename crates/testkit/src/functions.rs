@@ -5,8 +5,8 @@ use astro_float::BigFloat;
 use crate::Real;
 use crate::power::{float, power, real, with};
 
-/// The value of an ONNX function of one real at `x`, relatively off by less than 2^-[`crate::POWER_BITS`]; nothing where it
-/// is not defined or not finite.
+/// The value of an ONNX function of one real at `x`, relatively off by less than
+/// 2^-[`crate::POWER_BITS`]; nothing where it is not defined or not finite.
 ///
 /// # Panics
 /// If `name` is not one of the functions.
@@ -39,7 +39,8 @@ pub fn function(name: &str, x: &Real) -> Option<Real> {
                 one.div(&power.add(&one, bits, rounding), bits, rounding)
             }
             "Softplus" => {
-                // Below -200 the power has not one bit in common with 1; the sum needs those of both.
+                // Below -200 the power has not one bit in common with 1; the sum needs those of
+                // both.
                 let wide = 4 * bits;
                 let power = x.exp(wide, rounding, consts);
                 power.add(&one, wide, rounding).ln(bits, rounding, consts)
@@ -50,7 +51,8 @@ pub fn function(name: &str, x: &Real) -> Option<Real> {
     (!value.is_nan() && !value.is_inf()).then(|| real(&value))
 }
 
-/// `base ^ exponent` of reals, also of a negative base and an integer exponent; nothing where it is not defined or not finite.
+/// `base ^ exponent` of reals, also of a negative base and an integer exponent; nothing where it is
+/// not defined or not finite.
 pub fn real_power(base: &Real, exponent: &Real) -> Option<Real> {
     if exponent.is_zero() || *base == Real::ONE {
         return Some(Real::ONE);

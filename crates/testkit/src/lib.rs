@@ -3,7 +3,8 @@
 //! Reals are rationals of unlimited size; a format is the list of the numbers that it has, each
 //! computed from the definition, and the nearest is found by comparing. All of it is slow and plain
 //! on purpose, save [`WideFloat`] and
-//! [`Arithmetic`], by which as many elements can be checked as are written; they are checked against the others.
+//! [`Arithmetic`], by which as many elements can be checked as are written; they are checked
+//! against the others.
 
 #![forbid(unsafe_code)]
 

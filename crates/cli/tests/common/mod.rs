@@ -36,19 +36,19 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What is printed, by a command that succeeds.
+/// Returns the output of a command that succeeds.
 #[allow(dead_code, reason = "not every test file looks at what is printed")]
 pub fn prints(arguments: &[&str], stdout: impl IntoData) {
     gradus(arguments).assert().code(0).stderr_eq("").stdout_eq(stdout);
 }
 
-/// What is said of a model or data that are wrong.
+/// Returns the error about an invalid model or data.
 #[allow(dead_code, reason = "not every test file has wrong models")]
 pub fn fails(arguments: &[&str], stderr: impl IntoData) {
     gradus(arguments).assert().code(1).stdout_eq("").stderr_eq(stderr);
 }
 
-/// What is said of a command line that is wrong.
+/// Returns the error about an invalid command line.
 #[allow(dead_code, reason = "not every test file has wrong command lines")]
 pub fn misused(arguments: &[&str], stderr: impl IntoData) {
     gradus(arguments).assert().code(2).stdout_eq("").stderr_eq(stderr);

@@ -24,7 +24,7 @@ impl Scratch {
         self.0.join(name).to_str().unwrap().to_owned()
     }
 
-    /// What was printed, with `OUT` for the folder.
+    /// Returns the output, with `OUT` for the folder.
     #[allow(dead_code, reason = "not every test file looks at what is printed")]
     pub fn without(&self, printed: Vec<u8>) -> String {
         String::from_utf8(printed).unwrap().replace(self.0.to_str().unwrap(), "OUT")

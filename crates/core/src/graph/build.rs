@@ -100,7 +100,7 @@ impl Builder {
     pub fn constant(&mut self, key: &str, constant: Constant) -> Result<ValueId> {
         let id = self.reference(key);
         if std::mem::replace(&mut self.constant[id.index()], true) {
-            return Err(Error::new(Kind::Graph, format!("value \"{key}\" is made a constant twice")));
+            return Err(Error::new(Kind::Graph, format!("value \"{key}\" has two constants")));
         }
         if !self.defined[id.index()] || self.graph.value(id).origin != Origin::Input {
             self.define(key, Origin::Constant)?;
@@ -232,7 +232,7 @@ fn undefined(graph: &Graph, id: ValueId) -> Error {
     let name = &graph.value(id).name;
     for (index, node) in graph.nodes.iter().enumerate() {
         let error = |what: String| {
-            let error = Error::new(Kind::Graph, format!("{what} is value \"{name}\", which nothing defines"));
+            let error = Error::new(Kind::Graph, format!("{what} is undefined value \"{name}\""));
             let error = error.in_node(node.label(index));
             if let Some(position) = node.position { error.at(position) } else { error }
         };
@@ -240,10 +240,10 @@ fn undefined(graph: &Graph, id: ValueId) -> Error {
             return error(format!("input {slot}"));
         }
         if node.needs().any(|needed| needed == id) {
-            return error("captured by an inner graph".to_owned());
+            return error("a value captured by a subgraph".to_owned());
         }
     }
-    Error::new(Kind::Graph, format!("an output of the graph is value \"{name}\", which nothing defines"))
+    Error::new(Kind::Graph, format!("an output of the graph is undefined value \"{name}\""))
 }
 
 /// How far a node is in being put in order.
@@ -308,7 +308,7 @@ fn cycle(graph: &Graph, circle: &[usize]) -> Error {
         labels.push(format!("{} more", circle.len() - NAMED));
     }
     labels.push(graph.nodes[circle[0]].label(circle[0]));
-    Error::new(Kind::Graph, format!("nodes need each other in a circle: {}", labels.join(" needs ")))
+    Error::new(Kind::Graph, format!("nodes form a cycle: {}", labels.join(" needs ")))
 }
 
 #[cfg(test)]
@@ -339,12 +339,9 @@ mod tests {
         let message = |edges: &[(&str, &[&str], &str)]| chain(edges).unwrap_err().to_string();
         assert_eq!(
             message(&[("a", &["c"], "a"), ("b", &["a"], "b"), ("c", &["b", "x"], "c")]),
-            "nodes need each other in a circle: node \"a\" needs node \"c\" needs node \"b\" needs node \"a\"",
+            "nodes form a cycle: node \"a\" needs node \"c\" needs node \"b\" needs node \"a\"",
         );
-        assert_eq!(
-            message(&[("a", &["x", "z"], "a")]),
-            "node \"a\": input 1 is value \"z\", which nothing defines",
-        );
+        assert_eq!(message(&[("a", &["x", "z"], "a")]), "node \"a\": input 1 is undefined value \"z\"",);
         assert_eq!(
             message(&[("a", &["x"], "a"), ("", &["x"], "a")]),
             "value \"a\" is defined twice, first by node \"a\""
@@ -386,7 +383,7 @@ mod tests {
         let x = builder.define("x", Origin::Input).unwrap();
         builder.constant("x", Tensor::scalar(1i64).into()).unwrap();
         let error = builder.constant("x", Tensor::scalar(1i64).into()).unwrap_err();
-        assert_eq!(error.message(), "value \"x\" is made a constant twice");
+        assert_eq!(error.message(), "value \"x\" has two constants");
         assert_eq!(builder.finish().unwrap().constant(x).unwrap().shape().rank(), 0);
     }
 }

@@ -40,8 +40,9 @@ impl CompileTarget {
         }
         let nearest = known.into_iter().filter(|&number| number < wanted).max();
         nearest.map(CompileTarget::Ptx).ok_or_else(|| {
-            let message = format!("NVRTC {} knows no devices of capability {major}.{minor}", version());
-            Error::new(Kind::Unsupported, message)
+            let what = format_args!("cannot compile with NVRTC {}: device capability", version());
+            let got = format_args!("{major}.{minor}");
+            Error::mismatch(Kind::Unsupported, what, got, "one that NVRTC supports")
         })
     }
 

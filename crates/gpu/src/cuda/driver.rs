@@ -75,7 +75,7 @@ fn driver_version() -> Result<String, DriverError> {
 /// Opens the device of that number.
 pub(crate) fn open(info: Info, ordinal: usize) -> Result<Box<dyn Device>> {
     find_libraries().map_err(|reason| Error::new(ErrorKind::Unsupported, reason))?;
-    let opened = |error| failed(&info.name, "it does not open", error);
+    let opened = |error| failed(&info.name, "cannot open the device", error);
     let _current = Current::kept().map_err(opened)?;
     let context = CudaContext::new(ordinal).map_err(opened)?;
     #[allow(unsafe_code, reason = "events are switched off")]
@@ -136,7 +136,7 @@ impl Device for CudaDevice {
 
     fn fill(&self, plan: &dyn AnyPlan) -> Result<Box<dyn Array>> {
         let _current = self.0.current()?;
-        // What is written as a whole need not be cleared.
+        // Memory that is written as a whole need not be cleared.
         let mut array = self.array(plan.element_type(), plan.count())?;
         array.fill(plan)?;
         Ok(Box::new(array))
@@ -319,10 +319,8 @@ impl Launcher for Driver {
             .ok()
             .filter(|&blocks| blocks <= i32::MAX.unsigned_abs())
             .ok_or_else(|| {
-                Error::new(
-                    ErrorKind::Limit,
-                    format!("{}: {blocks} blocks are more than a launch has", self.0.info.name),
-                )
+                let what = format_args!("cannot launch on {}: number of blocks", self.0.info.name);
+                Error::mismatch(ErrorKind::Limit, what, blocks, format_args!("at most {}", i32::MAX))
             })?;
         let shape =
             LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };

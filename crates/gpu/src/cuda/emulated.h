@@ -1,4 +1,4 @@
-// What CUDA C has and C++ lacks, so that a C++ compiler makes the kernels functions of the processor: for tests.
+// Features of CUDA C that C++ lacks, so that a C++ compiler compiles the kernels for the processor: for tests.
 #include <cmath>
 #include <cstring>
 using std::fabs;

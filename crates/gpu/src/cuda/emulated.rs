@@ -231,7 +231,7 @@ fn nvrtc_compiles_every_kernel() {
         compiler::compile(program, CompileTarget::Machine(90)).unwrap();
         let ptx = compiler::compile(program, CompileTarget::Ptx(90)).unwrap().to_src();
         assert!(ptx.contains(".entry fill("), "{program:?}");
-        // What has no rounding of its own may be contracted.
+        // Operations without a rounding of their own may be contracted.
         for operation in ["mul.f", "add.f", "sub.f", ".ftz"] {
             assert!(!ptx.contains(operation), "{program:?}: {operation}");
         }

@@ -12,7 +12,7 @@ typedef __int128 i128;
 typedef unsigned __int128 u128;
 typedef ELEMENT Element;
 
-// What a launch is given; Rust has the same struct (work.rs). Addresses are of memory of the device.
+// Arguments of a launch; Rust has the same struct (work.rs). Addresses are of memory of the device.
 struct Arguments {
     u64 out;         // the array
     u64 from, to;    // indices of the elements to write
@@ -249,7 +249,7 @@ __device__ inline Element element(const Arguments &a, u64 i) {
     const double lower = __fma_rn(start.high, position[count], rest);
     const double upper = __fma_rn(start.high, position[2 * count], rest);
 #if defined(INTEGER)
-    // What the last sum is off by, as for the processor: 2^-30 is more.
+    // Bound of the error of the last sum, as on the processor: less than 2^-30.
     const double last = power_of_two(-30);
     const double whole = trunc(product);
     const double behind = __dsub_rn(product, whole);

@@ -68,7 +68,7 @@ impl KernelProgram {
             DType::U8 => "unsigned char",
             DType::U32 => "unsigned int",
             DType::U64 => "unsigned long long",
-            // Of floats of 16 bits, the codes.
+            // Codes of floats of 16 bits.
             _ => "unsigned short",
         };
         let mut macros = vec![("ELEMENT", element.to_owned()), (self.form.name(), String::new())];

@@ -300,7 +300,7 @@ impl<L: Launcher> Launches<'_, L> {
                 to: hi,
                 step: count,
                 starts,
-                // Of powers, launches are as long as the elements of whole tables.
+                // Launches of powers cover the elements of whole tables.
                 wide: given.wide + 24 * ((lo - indices.start) >> (given.position_bits + given.block_bits)),
                 ..*given
             };

@@ -127,7 +127,7 @@ impl WgpuArray {
         mapped.slice(..).map_async(wgpu::MapMode::Read, |_| ());
         self.open.wait()?;
         let view = mapped.slice(..).get_mapped_range().map_err(|error| {
-            Error::new(Kind::Io, format!("{}: memory cannot be read: {error}", self.open.info.name))
+            Error::new(Kind::Io, format!("{}: cannot read memory: {error}", self.open.info.name))
         })?;
         out.copy_from_slice(&view);
         Ok(())
@@ -162,7 +162,7 @@ impl Memory for WgpuArray {
         let lists = buffer(&self.open, parts * LIST, usage);
         for part in 0..parts {
             self.make_part(&source, part * PART, &lists);
-            // What the driver complains of is told early, and not too much waits to be done.
+            // Polling reports errors of the driver early, and limits the work that waits.
             if part % 16 == 15 {
                 self.open.wait()?;
             }

@@ -68,10 +68,9 @@ fn info(backend: Backend, index: usize, adapter: &wgpu::Adapter) -> Info {
 
 /// Opens the device of that index.
 pub(crate) fn open(info: Info, index: usize) -> Result<Box<dyn Device>> {
-    let failed =
-        |message: String| Error::new(ErrorKind::Io, format!("{} does not open: {message}", info.name));
+    let failed = |message: String| Error::new(ErrorKind::Io, format!("cannot open {}: {message}", info.name));
     let adapters = adapters(info.backend);
-    let adapter = adapters.get(index).ok_or_else(|| failed("it is no longer there".to_owned()))?;
+    let adapter = adapters.get(index).ok_or_else(|| failed("the device was removed".to_owned()))?;
     let description = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
     let (device, queue) = pollster::block_on(adapter.request_device(&description))
         .map_err(|error| failed(error.to_string()))?;

@@ -47,7 +47,7 @@ fn code(a: Number, unit: i32) -> vec2<u32> {
     if FLOAT {
         return with_sign(rounded(a, unit), negative);
     }
-    // Of elements that their type holds, no bit is before the lowest 64.
+    // Elements in the range of their type have no bit above the lowest 64.
     let whole = vec2(word_at(a, u32(-unit)), word_at(a, u32(-unit) + 32u));
     if negative {
         return vec2(~whole.x + 1u, ~whole.y + u32(whole.x == 0u));

@@ -11,18 +11,18 @@ alias Number = array<u32, 6>;
 struct Given {
     // Elements to write.
     count: u32,
-    // Of lines: the first number, the difference of neighbours, by how much numbers may be too small, the power of two of the
+    // Lines: the first number, the difference of neighbours, the maximum error below, and the power of two of the
     // lowest bit.
     first: Number,
     step: Number,
     bound: Number,
     inexact: u32,
     unit: i32,
-    // Of integers on lines: what is added to numbers from zero up, and to those below; the bits behind the point.
+    // Integers on lines: the addends of numbers of at least zero and of negative ones; the fraction bits.
     above: Number,
     below: Number,
     point: u32,
-    // Of powers: elements before the line and on it, the codes of those before and behind it.
+    // Powers: elements before the line and on it, the codes of those before and after it.
     skip: u32,
     on_line: u32,
     before: array<u32, 2>,
@@ -95,7 +95,7 @@ fn word_at(a: Number, bit: u32) -> u32 {
     return select((low >> by) | (high << ((32u - by) & 31u)), low, by == 0u);
 }
 
-// Whether there is a bit below a bit.
+// Returns true if a lower bit is set.
 fn has_below(a: Number, bit: u32) -> bool {
     var x = a;
     var rest = 0u;

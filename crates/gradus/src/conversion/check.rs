@@ -17,7 +17,7 @@ pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool)
     let inference = model.infer(&InferOptions { cautious: true, ..InferOptions::default() })?;
     let (facts, _, bodies, problems) = inference.into_parts();
     if let Some(problem) = problems.first().filter(|_| !lenient) {
-        let message = format!("the converted model is not right: {}", problem.message);
+        let message = format!("cannot convert: the converted model is invalid: {}", problem.message);
         return Err(Error::new(problem.kind, message).in_node(&problem.place));
     }
     if model.source().standard == Standard::Onnx {
@@ -49,14 +49,8 @@ fn types(
             if let (Some(dtype), Some(param)) = (dtype, param)
                 && !param.types.tensor.contains(dtype)
             {
-                let message = format!(
-                    "{} is {dtype}, which {}-{} does not take; it takes {}",
-                    signature.input_label(input),
-                    signature.name,
-                    signature.since,
-                    param.types.tensor
-                );
-                return Err(Error::new(Kind::Unsupported, message).in_node(node.label(index)));
+                let error = signature.not_admitted(input, param, dtype, Kind::Unsupported);
+                return Err(error.in_node(node.label(index)));
             }
         }
         for (number, inner) in node.graphs().enumerate() {

@@ -59,7 +59,7 @@ fn convert_node<'m>(
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
         let Some(&output) = outputs.get(slot) else {
-            return Err(cannot(format!("output {slot} has no counterpart in {}", conversion.to)));
+            return Err(cannot(format!("{} has no equivalent of output {slot}", conversion.to)));
         };
         let fresh = target.is_nameless(output);
         let output = if fresh { output } else { target.copy(output, scope.facts[id.index()].dtype())? };
@@ -76,10 +76,10 @@ fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<Convert
     let from = source.standard;
     let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
     if source.functions.iter().any(|function| function.id == node.operator) {
-        return refuse("calls of functions of the model are not converted".to_owned());
+        return refuse("cannot convert calls of model functions".to_owned());
     }
     if from == Standard::Onnx && node.version.is_some_and(|version| version < OLDEST_OPSET) {
-        return refuse(format!("operators of sets before {OLDEST_OPSET} are not converted"));
+        return refuse(format!("cannot convert operators of sets before {OLDEST_OPSET}"));
     }
     let row = operators::row_of(from, node);
     let write = row.and_then(|row| match &row.conversion {
@@ -88,6 +88,6 @@ fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<Convert
     });
     match write {
         Some(write) => Ok(write),
-        None => refuse(format!("operator {} of {from} is not converted to {to}", node.operator)),
+        None => refuse(format!("cannot convert operator {} from {from} to {to}", node.operator)),
     }
 }

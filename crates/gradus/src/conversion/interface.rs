@@ -6,7 +6,7 @@ use gradus_core::{Error, Kind, Result};
 use super::scope::{ConversionState, SourceGraph};
 use super::types;
 use super::writer::GraphWriter;
-use crate::conversion::report::cannot;
+use crate::conversion::report::not_known;
 use crate::fact::TensorFact;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
@@ -58,17 +58,16 @@ fn declared(
 ) -> Result<Type> {
     let Some(fact) = fact else {
         let what = declared.map_or_else(|| "?".to_owned(), Type::to_string);
-        return Err(cannot(format!("input \"{name}\" is {what}, but only tensors are converted")));
+        let name = format_args!("cannot convert: input \"{name}\"");
+        return Err(Error::mismatch(Kind::Unsupported, name, what, "a tensor"));
     };
-    let unknown = |what: &str| {
-        Err(Error::new(Kind::Unsupported, format!("the {what} of input \"{name}\" is not known")))
-    };
+    let unknown = |what: &str| Err(not_known(&format!("{what} of input \"{name}\"")));
     let Some(dtype) = fact.dtype else { return unknown("element type") };
     types::expect(conversion.to, dtype)
-        .map_err(|error| Error::new(error.kind(), format!("input \"{name}\": {}", error.message())))?;
+        .map_err(|error| error.map_message(|message| format!("input \"{name}\": {message}")))?;
     let Some(dims) = &fact.dims else {
         if conversion.to == Standard::Onnx {
-            return unknown("number of axes");
+            return unknown("rank");
         }
         return Ok(Type::Tensor(Some(dtype), None));
     };
@@ -113,7 +112,7 @@ pub(crate) fn outputs(
             value = target.copy(value, scope.fact(id).dtype())?;
             let name = conversion.names.fresh(&scope.graph.value(id).name);
             conversion.report.lose(format!(
-                "output \"{}\" is there twice; the second is \"{name}\"",
+                "output \"{}\" is listed twice; the second is \"{name}\"",
                 scope.graph.value(id).name
             ));
             target.name(value, name.clone());

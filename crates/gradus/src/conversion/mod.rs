@@ -9,8 +9,8 @@
 //!
 //! A row is an operator and the function that writes what it becomes; what the other standard
 //! cannot say is an error that names the node. Where the meaning is not kept bit for bit, the
-//! [`ConversionReport`] says so, node by node; what it does not name is exact. What the source refuses, or
-//! gives no meaning, may get one: the converted model need not refuse it.
+//! [`ConversionReport`] says so, node by node; what it does not name is exact. What the source
+//! refuses, or gives no meaning, may get one: the converted model need not refuse it.
 
 pub(crate) mod caveats;
 mod check;
@@ -72,8 +72,8 @@ impl Model {
     /// Names of inputs and outputs are kept. Nodes that no output needs go.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if the other standard has no operator for what a node does, or what it must be told is not
-    /// known before a run; [`Kind::Usage`] if what is asked for does not exist.
+    /// [`Kind::Unsupported`] if the other standard has no operator for what a node does, or what it
+    /// must be told is not known before a run; [`Kind::Usage`] if what is asked for does not exist.
     ///
     /// ```
     /// use gradus::conversion::ConvertOptions;
@@ -87,12 +87,12 @@ impl Model {
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
         let from = self.source().standard;
         if from == to || to == Standard::Paddle {
-            let why = if from == to {
-                "the model is of that standard already"
-            } else {
-                "such models are not written"
+            let wanted = match from {
+                Standard::Onnx => "openvino",
+                Standard::OpenVino => "onnx",
+                Standard::Paddle => "onnx or openvino",
             };
-            return Err(Error::new(Kind::Unsupported, format!("{from} is not converted to {to}: {why}")));
+            return Err(Error::mismatch(Kind::Unsupported, "cannot convert: target", to, wanted));
         }
         if from == Standard::Paddle && to == Standard::OpenVino {
             let first = self
@@ -116,10 +116,8 @@ impl Model {
             });
         };
         if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
-            return Err(Error::new(
-                Kind::Usage,
-                format!("operator set {opset} is not one of {OLDEST_OPSET} to {NEWEST_OPSET}"),
-            ));
+            let wanted = format_args!("{OLDEST_OPSET} to {NEWEST_OPSET}");
+            return Err(Error::mismatch(Kind::Usage, "operator set", opset, wanted));
         }
         self.converted(to, opset, options)
     }

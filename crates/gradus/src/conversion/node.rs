@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Graph, Node, Origin, ValueId};
-use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
+use gradus_core::{DType, Number, Result, Tensor};
 use smallvec::SmallVec;
 
 use super::caveats;
 use super::report::{Exactness, Note, not_known};
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::{GraphWriter, NONE, NewValue};
-use crate::attributes::Attributes;
+use crate::attributes::{self, Attributes};
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::{Form, former_inputs};
+use crate::operators::errors;
 
 /// Writes what a node becomes; gives the values that are its outputs.
 pub(crate) type ConvertRule = fn(&mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>;
@@ -92,7 +93,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
     }
 
     fn id(&self, input: usize) -> Result<ValueId> {
-        let missing = || Error::new(Kind::Graph, format!("input {input} is missing"));
+        let missing = || errors::missing(format_args!("input {input}"));
         let index = self.attributes.form().index_of(input);
         index.and_then(|index| self.node.inputs.get(index).copied().flatten()).ok_or_else(missing)
     }
@@ -127,7 +128,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
 
     /// The element type of an input.
     pub(crate) fn dtype(&self, input: usize) -> Result<DType> {
-        self.fact(input).dtype().ok_or_else(|| not_known(&format!("the element type of input {input}")))
+        self.fact(input).dtype().ok_or_else(|| not_known(&format!("element type of input {input}")))
     }
 
     /// Returns true if an input may hold floats.
@@ -148,7 +149,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
 
     /// The number of axes of an input.
     pub(crate) fn rank(&self, input: usize) -> Result<usize> {
-        self.rank_if_known(input).ok_or_else(|| not_known(&format!("the number of axes of input {input}")))
+        self.rank_if_known(input).ok_or_else(|| not_known(&format!("rank of input {input}")))
     }
 
     /// How many elements a list has.
@@ -188,17 +189,14 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
     /// The integers that an input holds: they must be known, as the other standard has no input for
     /// them.
     pub(crate) fn integers(&self, input: usize) -> Result<Vec<i64>> {
-        self.known_integers(input)?.ok_or_else(|| not_known(&format!("what input {input} holds")))
+        self.known_integers(input)?.ok_or_else(|| not_known(&format!("value of input {input}")))
     }
 
     /// The one integer that an input holds.
     pub(crate) fn integer(&self, input: usize) -> Result<i64> {
         match self.integers(input)?[..] {
             [only] => Ok(only),
-            ref all => Err(Error::new(
-                Kind::Shape,
-                format!("input {input} has {} elements, but one is wanted", all.len()),
-            )),
+            ref all => Err(errors::count(&format!("elements of input {input}"), all.len(), 1)),
         }
     }
 
@@ -225,7 +223,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
                 let number = self.node.graph_number(graph).unwrap_or(0);
                 Ok((graph.clone(), graph, number))
             }
-            _ => Err(Error::new(Kind::Graph, format!("attribute \"{name}\" is missing, or no graph"))),
+            _ => Err(attributes::missing(name)),
         }
     }
 }

@@ -83,12 +83,13 @@ impl ConversionReport {
     }
 }
 
-/// An error about something that inference does not know but the other standard states.
+/// Returns the error of a property that inference does not know but the other standard states.
 pub(crate) fn not_known(what: &str) -> Error {
-    Error::new(Kind::Unsupported, format!("{what} is not known before a run, but is needed to convert it"))
+    let what = format_args!("cannot convert: {what}");
+    Error::mismatch(Kind::Unsupported, what, "unknown", "known before the run")
 }
 
-/// An error about something that the other standard cannot express.
+/// Returns the error of a feature that the other standard lacks.
 pub(crate) fn cannot(why: impl Into<String>) -> Error {
     Error::new(Kind::Unsupported, why)
 }

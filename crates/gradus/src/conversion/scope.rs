@@ -148,7 +148,7 @@ impl<'m> SourceGraph<'m> {
             return Err(Error::new(Kind::Graph, message));
         };
         types::expect(conversion.to, constant.dtype())
-            .map_err(|error| Error::new(error.kind(), format!("constant \"{name}\": {}", error.message())))?;
+            .map_err(|error| error.map_message(|message| format!("constant \"{name}\": {message}")))?;
         let name = self.name_for(conversion, id);
         let value = target.constant(Some(name), constant.clone());
         self.set(id, value);

@@ -107,7 +107,7 @@ impl ConvertContext<'_, '_> {
     }
 
     /// The known dimension of an axis of an input.
-    pub(crate) fn known_extent(&self, input: usize, axis: usize) -> Option<i64> {
+    pub(crate) fn known_size(&self, input: usize, axis: usize) -> Option<i64> {
         self.dims(input)?.get(axis).copied().flatten()
     }
 
@@ -156,7 +156,7 @@ impl ConvertContext<'_, '_> {
 
 /// The number of elements of a list, which decides a rank.
 pub(crate) fn len_of(cx: &ConvertContext<'_, '_>, input: usize) -> Result<usize> {
-    cx.len(input).ok_or_else(|| not_known(&format!("the number of elements of input {input}")))
+    cx.len(input).ok_or_else(|| not_known(&format!("number of elements of input {input}")))
 }
 
 /// The same elements in another shape. Older sets do not have the attribute that lets a dimension

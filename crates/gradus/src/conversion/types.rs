@@ -15,7 +15,7 @@ pub(crate) fn expect(standard: Standard, dtype: DType) -> Result<()> {
         Standard::OpenVino => element_type(dtype).is_some(),
         Standard::Paddle => false,
     };
-    if known { Ok(()) } else { Err(Error::new(Kind::Unsupported, format!("{standard} has no {dtype}"))) }
+    if known { Ok(()) } else { Err(Error::new(Kind::Unsupported, format!("{standard} has no type {dtype}"))) }
 }
 
 /// The attribute of OpenVINO that names an element type.

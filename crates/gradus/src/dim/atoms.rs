@@ -1,4 +1,4 @@
-//! The least, the greatest, and what broadcasting makes of two.
+//! Minimum, maximum and broadcasting of two dimensions.
 
 use super::{Atom, Bounds, Dim, DimOperation, Measure, Symbols};
 
@@ -6,41 +6,39 @@ use super::{Atom, Bounds, Dim, DimOperation, Measure, Symbols};
 const MOST_OPERANDS: usize = 8;
 
 impl Symbols {
-    /// The lesser of two; nothing as for sums.
-    pub fn least(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+    /// Returns the minimum of two; `None` as for sums.
+    pub fn min(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         match (a, b) {
             (Dim::Known(a), Dim::Known(b)) => Some(Dim::Known(a.min(b))),
             _ if a == b => Some(a),
-            _ => self.remembered(DimOperation::Least, a.min(b), a.max(b), |this| this.extreme(true, a, b)),
+            _ => self.remembered(DimOperation::Min, a.min(b), a.max(b), |this| this.extreme(true, a, b)),
         }
     }
 
-    /// The greater of two; nothing as for sums.
-    pub fn greatest(&mut self, a: Dim, b: Dim) -> Option<Dim> {
+    /// Returns the maximum of two; `None` as for sums.
+    pub fn max(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         match (a, b) {
             (Dim::Known(a), Dim::Known(b)) => Some(Dim::Known(a.max(b))),
             _ if a == b => Some(a),
-            _ => {
-                self.remembered(DimOperation::Greatest, a.min(b), a.max(b), |this| this.extreme(false, a, b))
-            }
+            _ => self.remembered(DimOperation::Max, a.min(b), a.max(b), |this| this.extreme(false, a, b)),
         }
     }
 
     /// The dim between two others: `low` if it is less, `high` if it is more.
     pub fn clamped(&mut self, dim: Dim, low: Dim, high: Dim) -> Option<Dim> {
-        let raised = self.greatest(dim, low)?;
-        self.least(raised, high)
+        let raised = self.max(dim, low)?;
+        self.min(raised, high)
     }
 
-    fn extreme(&mut self, least: bool, a: Dim, b: Dim) -> Option<Dim> {
-        let mut operands = self.operands(least, a);
-        operands.extend(self.operands(least, b));
+    fn extreme(&mut self, is_min: bool, a: Dim, b: Dim) -> Option<Dim> {
+        let mut operands = self.operands(is_min, a);
+        operands.extend(self.operands(is_min, b));
         operands.sort_unstable();
         operands.dedup();
         let mut kept: Vec<Dim> = Vec::new();
         for (i, &dim) in operands.iter().enumerate() {
             let others = operands[i + 1..].iter().chain(&kept).copied().collect::<Vec<_>>();
-            if !others.into_iter().any(|other| self.makes_needless(least, other, dim)) {
+            if !others.into_iter().any(|other| self.makes_needless(is_min, other, dim)) {
                 kept.push(dim);
             }
         }
@@ -51,38 +49,38 @@ impl Symbols {
         if kept.len() > MOST_OPERANDS || size > super::LARGEST {
             return None;
         }
-        let join = if least { Bounds::least_of } else { Bounds::greatest_of };
+        let join = if is_min { Bounds::min } else { Bounds::max };
         let bounds = kept.iter().map(|&dim| self.bounds(dim)).reduce(join)?;
         // A number comes last: `min(seq, 64)`.
         kept.sort_by_key(|dim| (dim.known().is_some(), *dim));
-        let atom = if least { Atom::Least(kept.into()) } else { Atom::Greatest(kept.into()) };
+        let atom = if is_min { Atom::Min(kept.into()) } else { Atom::Max(kept.into()) };
         let atom = self.intern_atom(atom, Measure { bounds, size });
         Some(self.atom_dim(atom))
     }
 
     /// The operands of a `min` or `max`, or what is neither itself.
-    fn operands(&self, least: bool, dim: Dim) -> Vec<Dim> {
+    fn operands(&self, is_min: bool, dim: Dim) -> Vec<Dim> {
         let atom = if let Dim::Symbolic(id) = dim { self.sum(id).only_atom() } else { None };
         match atom.map(|atom| &self.atom(atom).0) {
-            Some(Atom::Least(all)) if least => all.to_vec(),
-            Some(Atom::Greatest(all)) if !least => all.to_vec(),
+            Some(Atom::Min(all)) if is_min => all.to_vec(),
+            Some(Atom::Max(all)) if !is_min => all.to_vec(),
             _ => vec![dim],
         }
     }
 
-    /// Returns true if a dim is the least of some, of which the other is one.
-    pub(crate) fn is_least_of(&self, dim: Dim, other: Dim) -> bool {
+    /// Returns true if a dim is a minimum with the other as an operand.
+    pub(crate) fn is_min_of(&self, dim: Dim, other: Dim) -> bool {
         dim != other && self.operands(true, dim).contains(&other)
     }
 
     /// Returns true if one operand is never beyond another.
-    fn makes_needless(&mut self, least: bool, other: Dim, dim: Dim) -> bool {
-        let apart = if least { self.subtract(dim, other) } else { self.subtract(other, dim) };
+    fn makes_needless(&mut self, is_min: bool, other: Dim, dim: Dim) -> bool {
+        let apart = if is_min { self.subtract(dim, other) } else { self.subtract(other, dim) };
         if apart.is_some_and(|apart| self.never_below(apart, 0)) {
             return true;
         }
         // max(min(x, y), x) = x, and min(max(x, y), x) = x
-        let within = self.operands(!least, dim);
+        let within = self.operands(!is_min, dim);
         within.len() > 1 && within.contains(&other)
     }
 

@@ -1,39 +1,39 @@
-//! Bounds: the least and the greatest value that an expression can have.
+//! Bounds: the minimum and the maximum of an expression.
 
 /// An interval of integers, open where nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
-    least: Option<i64>,
-    greatest: Option<i64>,
+    lower: Option<i64>,
+    upper: Option<i64>,
 }
 
 impl Bounds {
     /// Any integer.
-    pub const ANY: Bounds = Bounds { least: None, greatest: None };
-    /// The dimension of an axis.
-    pub const EXTENT: Bounds = Bounds { least: Some(0), greatest: None };
+    pub const ANY: Bounds = Bounds { lower: None, upper: None };
+    /// The size of an axis.
+    pub const SIZE: Bounds = Bounds { lower: Some(0), upper: None };
 
     /// That number.
     pub const fn exactly(value: i64) -> Bounds {
-        Bounds { least: Some(value), greatest: Some(value) }
+        Bounds { lower: Some(value), upper: Some(value) }
     }
 
-    /// From the one to the other.
-    pub const fn between(least: Option<i64>, greatest: Option<i64>) -> Bounds {
-        Bounds { least, greatest }
+    /// The interval between two bounds, both inclusive.
+    pub const fn between(lower: Option<i64>, upper: Option<i64>) -> Bounds {
+        Bounds { lower, upper }
     }
 
-    /// The least value, if there is one.
-    pub const fn least(self) -> Option<i64> {
-        self.least
+    /// The minimum, if it is known.
+    pub const fn lower(self) -> Option<i64> {
+        self.lower
     }
 
-    /// The greatest value, if there is one.
-    pub const fn greatest(self) -> Option<i64> {
-        self.greatest
+    /// The maximum, if it is known.
+    pub const fn upper(self) -> Option<i64> {
+        self.upper
     }
 
-    /// The facts that both have.
+    /// The intersection of two intervals.
     #[must_use]
     pub fn and(self, other: Bounds) -> Bounds {
         let pick = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| match (a, b) {
@@ -41,29 +41,25 @@ impl Bounds {
             (a, b) => a.or(b),
         };
         let both = Bounds {
-            least: pick(self.least, other.least, i64::max),
-            greatest: pick(self.greatest, other.greatest, i64::min),
+            lower: pick(self.lower, other.lower, i64::max),
+            upper: pick(self.upper, other.upper, i64::min),
         };
         // Bounds that contradict each other hold for no run; keep those that were there.
-        if both.least.zip(both.greatest).is_some_and(|(least, greatest)| least > greatest) {
-            self
-        } else {
-            both
-        }
+        if both.lower.zip(both.upper).is_some_and(|(lower, upper)| lower > upper) { self } else { both }
     }
 
     /// The bounds of a sum.
     #[must_use]
     pub fn plus(self, other: Bounds) -> Bounds {
         let add = |a: Option<i64>, b: Option<i64>| a?.checked_add(b?);
-        Bounds { least: add(self.least, other.least), greatest: add(self.greatest, other.greatest) }
+        Bounds { lower: add(self.lower, other.lower), upper: add(self.upper, other.upper) }
     }
 
     /// The bounds of the opposite.
     #[must_use]
     pub fn negated(self) -> Bounds {
         let negate = |a: Option<i64>| a?.checked_neg();
-        Bounds { least: negate(self.greatest), greatest: negate(self.least) }
+        Bounds { lower: negate(self.upper), upper: negate(self.lower) }
     }
 
     /// The bounds of a product.
@@ -73,68 +69,68 @@ impl Bounds {
         let products = a.into_iter().flat_map(|x| b.into_iter().map(move |y| x.times(y)));
         let products: Vec<_> = products.collect();
         let ends = (products.iter().copied().min(), products.iter().copied().max());
-        Bounds { least: ends.0.and_then(End::value), greatest: ends.1.and_then(End::value) }
+        Bounds { lower: ends.0.and_then(End::value), upper: ends.1.and_then(End::value) }
     }
 
     /// The bounds of the floor of a quotient.
     #[must_use]
     pub fn over(self, divisor: Bounds) -> Bounds {
-        match divisor.least {
-            Some(least) if least > 0 => {
-                let [low, high] = [self.least, self.greatest];
+        match divisor.lower {
+            Some(lower) if lower > 0 => {
+                let [low, high] = [self.lower, self.upper];
                 // Toward zero for a large divisor, away from it for a small one.
                 let low = low.and_then(|x| {
                     if x >= 0 {
-                        divisor.greatest.map_or(Some(0), |d| Some(x / d))
+                        divisor.upper.map_or(Some(0), |d| Some(x / d))
                     } else {
-                        super::sum::floor(x, least)
+                        super::sum::floor(x, lower)
                     }
                 });
                 let high = high.and_then(|x| {
                     if x >= 0 {
-                        Some(x / least)
+                        Some(x / lower)
                     } else {
-                        divisor.greatest.map_or(Some(-1), |d| super::sum::floor(x, d))
+                        divisor.upper.map_or(Some(-1), |d| super::sum::floor(x, d))
                     }
                 });
-                Bounds { least: low, greatest: high }
+                Bounds { lower: low, upper: high }
             }
-            _ if self.least.is_some_and(|x| x >= 0) && divisor.least.is_some_and(|d| d >= 0) => Bounds {
+            _ if self.lower.is_some_and(|x| x >= 0) && divisor.lower.is_some_and(|d| d >= 0) => Bounds {
                 // The divisor is not zero where there is a quotient.
-                least: Some(0),
-                greatest: self.greatest,
+                lower: Some(0),
+                upper: self.upper,
             },
             _ => Bounds::ANY,
         }
     }
 
-    /// The bounds of the lesser of two.
+    /// The bounds of the minimum of two.
     #[must_use]
-    pub fn least_of(self, other: Bounds) -> Bounds {
-        let greatest = match (self.greatest, other.greatest) {
+    pub fn min(self, other: Bounds) -> Bounds {
+        let upper = match (self.upper, other.upper) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        Bounds { least: self.least.zip(other.least).map(|(a, b)| a.min(b)), greatest }
+        Bounds { lower: self.lower.zip(other.lower).map(|(a, b)| a.min(b)), upper }
     }
 
-    /// The bounds of the greater of two.
+    /// The bounds of the maximum of two.
     #[must_use]
-    pub fn greatest_of(self, other: Bounds) -> Bounds {
-        self.negated().least_of(other.negated()).negated()
+    pub fn max(self, other: Bounds) -> Bounds {
+        self.negated().min(other.negated()).negated()
     }
 
-    /// The bounds of what is one of two.
+    /// The bounds of a value that is one of two.
     #[must_use]
     pub fn either(self, other: Bounds) -> Bounds {
         Bounds {
-            least: self.least.zip(other.least).map(|(a, b)| a.min(b)),
-            greatest: self.greatest.zip(other.greatest).map(|(a, b)| a.max(b)),
+            lower: self.lower.zip(other.lower).map(|(a, b)| a.min(b)),
+            upper: self.upper.zip(other.upper).map(|(a, b)| a.max(b)),
         }
     }
 
     fn ends(self) -> [End; 2] {
-        [self.least.map_or(End::Low, End::At), self.greatest.map_or(End::High, End::At)]
+        [self.lower.map_or(End::Low, End::At), self.upper.map_or(End::High, End::At)]
     }
 }
 

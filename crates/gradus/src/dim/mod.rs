@@ -6,7 +6,7 @@
 //! | floor division | `(h + 1)//2` | an atom; what the divisor divides stands before it, divisions in divisions are one |
 //! | ceiling division | | `(a + b - 1)//b` |
 //! | modulus | `a%b` | `a - b*(a//b)` |
-//! | least, greatest | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless |
+//! | minimum, maximum | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless |
 //! | broadcast | `broadcast(a, b)` | an atom: `b` if `a` is 1, otherwise `a` |
 //!
 //! All expressions of one inference live in [`Symbols`], each once: equal canonical forms are the
@@ -93,8 +93,8 @@ enum Atom {
     Symbol(u32),
     /// Floor of a quotient.
     Floor(Dim, Dim),
-    Least(Arc<[Dim]>),
-    Greatest(Arc<[Dim]>),
+    Min(Arc<[Dim]>),
+    Max(Arc<[Dim]>),
     Broadcast(Dim, Dim),
 }
 
@@ -113,8 +113,8 @@ enum DimOperation {
     Subtract,
     Multiply,
     FloorDivide,
-    Least,
-    Greatest,
+    Min,
+    Max,
     Broadcast,
 }
 
@@ -143,7 +143,7 @@ impl Symbols {
         match (self.fixed.get(name), self.names.get(name)) {
             (Some(&value), _) => Dim::Known(value),
             (None, Some(&index)) => self.symbol_dim(index),
-            (None, None) => self.make(name, Origin::Input, Bounds::EXTENT),
+            (None, None) => self.make(name, Origin::Input, Bounds::SIZE),
         }
     }
 
@@ -156,10 +156,10 @@ impl Symbols {
 
     /// A symbol that is equal to no other, with a name like that.
     pub fn fresh(&mut self, hint: &str, origin: Origin, bounds: Bounds) -> Dim {
-        if let (Some(least), Some(greatest)) = (bounds.least(), bounds.greatest())
-            && least == greatest
+        if let (Some(min), Some(max)) = (bounds.lower(), bounds.upper())
+            && min == max
         {
-            return Dim::Known(least);
+            return Dim::Known(min);
         }
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let hint: String = hint.trim_start_matches('/').chars().map(plain).collect();
@@ -213,7 +213,7 @@ impl Symbols {
                 match &self.atom(*atom).0 {
                     Atom::Symbol(index) => found.push(*index),
                     Atom::Floor(a, b) | Atom::Broadcast(a, b) => open.extend([*a, *b]),
-                    Atom::Least(all) | Atom::Greatest(all) => open.extend(all.iter().copied()),
+                    Atom::Min(all) | Atom::Max(all) => open.extend(all.iter().copied()),
                 }
             }
         }
@@ -244,8 +244,8 @@ impl Symbols {
     }
 
     /// Returns true if an expression is at least that number, whatever its symbols are.
-    pub fn at_least(&self, dim: Dim, least: i64) -> bool {
-        self.bounds(dim).least().is_some_and(|known| known >= least)
+    pub fn at_least(&self, dim: Dim, min: i64) -> bool {
+        self.bounds(dim).lower().is_some_and(|known| known >= min)
     }
 
     /// How little an expression says: known numbers say most, then what inputs decide, what data
@@ -307,10 +307,10 @@ impl Symbols {
         match &self.atom(atom).0 {
             Atom::Symbol(index) => of(&self.named[gradus_core::convert::usize_of_u32(*index)].name),
             Atom::Floor(a, b) => sum::floor(self.evaluate(*a, of)?, self.evaluate(*b, of)?),
-            Atom::Least(all) => {
+            Atom::Min(all) => {
                 all.iter().map(|dim| self.evaluate(*dim, of)).collect::<Option<Vec<_>>>()?.into_iter().min()
             }
-            Atom::Greatest(all) => {
+            Atom::Max(all) => {
                 all.iter().map(|dim| self.evaluate(*dim, of)).collect::<Option<Vec<_>>>()?.into_iter().max()
             }
             Atom::Broadcast(a, b) => {
@@ -363,18 +363,15 @@ impl Symbols {
             return Some(Dim::Symbolic(id));
         }
         let measure = self.measure(&sum);
-        // The least number has no opposite, so it could not be printed behind a minus.
-        let least = |value: i64| value == i64::MIN;
-        if measure.size > LARGEST
-            || least(sum.constant)
-            || sum.terms.iter().any(|term| least(term.coefficient))
-        {
+        // The minimum of int64 has no opposite, so it could not be printed behind a minus.
+        let min = |value: i64| value == i64::MIN;
+        if measure.size > LARGEST || min(sum.constant) || sum.terms.iter().any(|term| min(term.coefficient)) {
             return None;
         }
-        if let (Some(least), Some(greatest)) = (measure.bounds.least(), measure.bounds.greatest())
-            && least == greatest
+        if let (Some(min), Some(max)) = (measure.bounds.lower(), measure.bounds.upper())
+            && min == max
         {
-            return Some(Dim::Known(least));
+            return Some(Dim::Known(min));
         }
         let id = ExprId(gradus_core::convert::small_u32(self.exprs.len()));
         let sum = Arc::new(sum);

@@ -296,11 +296,11 @@ impl Symbols {
             return Some(floor);
         }
         let ceil = self.ceil_divide(a, b)?;
-        if self.bounds(a).greatest().is_some_and(|greatest| greatest <= 0) {
+        if self.bounds(a).upper().is_some_and(|max| max <= 0) {
             return Some(ceil);
         }
-        let negative = self.least(ceil, Dim::ZERO)?;
-        self.greatest(floor, negative)
+        let negative = self.min(ceil, Dim::ZERO)?;
+        self.max(floor, negative)
     }
 
     /// The remainder of a floor division: of the divisor's sign.
@@ -310,7 +310,7 @@ impl Symbols {
         let rest = self.subtract(a, whole)?;
         // A divisor that is not negative is above zero where there is a quotient.
         if self.at_least(b, 0) {
-            let most = self.bounds(b).greatest().map(|most| most.max(1) - 1);
+            let most = self.bounds(b).upper().map(|most| most.max(1) - 1);
             self.bound(rest, Bounds::between(Some(0), most));
         }
         Some(rest)
@@ -325,7 +325,7 @@ impl Symbols {
     /// because all its terms have a divisor that its constant lacks.
     pub fn never_zero(&self, dim: Dim) -> bool {
         let bounds = self.bounds(dim);
-        if bounds.least().is_some_and(|least| least > 0) || bounds.greatest().is_some_and(|most| most < 0) {
+        if bounds.lower().is_some_and(|min| min > 0) || bounds.upper().is_some_and(|most| most < 0) {
             return true;
         }
         let Dim::Symbolic(id) = dim else { return false };
@@ -337,8 +337,8 @@ impl Symbols {
     /// Returns true if an expression is at least that number, whatever its symbols are: by its
     /// bounds, or by those of what is never more than it, with `(x - d + 1)/d` or `x/d` in place of
     /// `x//d`.
-    pub fn never_below(&mut self, dim: Dim, least: i64) -> bool {
-        if self.at_least(dim, least) {
+    pub fn never_below(&mut self, dim: Dim, min: i64) -> bool {
+        if self.at_least(dim, min) {
             return true;
         }
         let Dim::Symbolic(id) = dim else { return false };
@@ -363,7 +363,7 @@ impl Symbols {
             };
             total = total.zip(part).and_then(|(total, part)| self.add(total, part));
         }
-        relaxed && total.is_some_and(|total| self.at_least(total, least))
+        relaxed && total.is_some_and(|total| self.at_least(total, min))
     }
 
     fn floor_of(&mut self, a: Dim, b: Dim) -> Option<Dim> {
@@ -388,10 +388,10 @@ impl Symbols {
         }
         let (numerator, divisor) = (self.intern(numerator)?, self.intern(divisor)?);
         let (above, below) = (self.bounds(numerator), self.bounds(divisor));
-        if above.least().is_some_and(|least| least >= 0) {
+        if above.lower().is_some_and(|min| min >= 0) {
             // A divisor that is neither negative nor zero is at least what divides it.
-            let least = self.as_sum(divisor).content().1;
-            if self.at_least(divisor, 0) && above.greatest().is_some_and(|most| most < least) {
+            let min = self.as_sum(divisor).content().1;
+            if self.at_least(divisor, 0) && above.upper().is_some_and(|most| most < min) {
                 return Some(Dim::ZERO);
             }
             let rest = self.subtract(divisor, numerator)?;
@@ -479,10 +479,10 @@ impl Symbols {
         if size > super::LARGEST {
             return None;
         }
-        if let (Some(least), Some(greatest)) = (bounds.least(), bounds.greatest())
-            && least == greatest
+        if let (Some(min), Some(max)) = (bounds.lower(), bounds.upper())
+            && min == max
         {
-            return Some(Dim::Known(least));
+            return Some(Dim::Known(min));
         }
         let atom = self.intern_atom(Atom::Floor(numerator, divisor), Measure { bounds, size });
         Some(self.atom_dim(atom))

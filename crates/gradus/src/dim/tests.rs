@@ -61,8 +61,8 @@ impl Tree {
             "*" => symbols.multiply(a, b),
             "//" => symbols.floor_divide(a, b),
             "%" => symbols.modulo(a, b),
-            "min" => symbols.least(a, b),
-            "max" => symbols.greatest(a, b),
+            "min" => symbols.min(a, b),
+            "max" => symbols.max(a, b),
             "trunc" => symbols.truncated_divide(a, b),
             _ => symbols.ceil_divide(a, b),
         }
@@ -85,12 +85,12 @@ proptest! {
             let got = symbols.evaluate(dim, &of);
             prop_assert_eq!(got.map(i128::from), Some(want), "{} at {:?}", text, values);
             let bounds = symbols.bounds(dim);
-            for least in [want - 1, want, want + 1].map(|least| i64::try_from(least).unwrap()) {
-                let never = symbols.never_below(dim, least);
-                prop_assert!(!never || i128::from(least) <= want, "{} is {}, below {}", text, want, least);
+            for min in [want - 1, want, want + 1].map(|min| i64::try_from(min).unwrap()) {
+                let never = symbols.never_below(dim, min);
+                prop_assert!(!never || i128::from(min) <= want, "{} is {}, below {}", text, want, min);
             }
-            prop_assert!(bounds.least().is_none_or(|least| i128::from(least) <= want), "{} {:?}", text, bounds);
-            prop_assert!(bounds.greatest().is_none_or(|most| i128::from(most) >= want), "{} {:?}", text, bounds);
+            prop_assert!(bounds.lower().is_none_or(|min| i128::from(min) <= want), "{} {:?}", text, bounds);
+            prop_assert!(bounds.upper().is_none_or(|most| i128::from(most) >= want), "{} {:?}", text, bounds);
         }
         prop_assert_eq!(symbols.parse(&text).unwrap(), dim, "{}", text);
     }
@@ -158,15 +158,12 @@ fn what_is_wrong_is_said_with_its_place() {
     let mut message = |text: &str| symbols.parse(text).unwrap_err().message().to_owned();
     assert_eq!(
         message("2*(seq"),
-        "\"2*(seq\" is no expression: at character 7 stands its end, but \")\" is wanted"
+        "cannot parse expression \"2*(seq\": character 7 is the end, expected \")\""
     );
-    assert_eq!(
-        message("a b"),
-        "\"a b\" is no expression: at character 3 stands 'b', but an operator is wanted"
-    );
-    assert!(message(&"(".repeat(1000)).contains("nested more than"));
+    assert_eq!(message("a b"), "cannot parse expression \"a b\": character 3 is 'b', expected an operator");
+    assert!(message(&"(".repeat(1000)).contains("nesting depth is"));
     assert!(message("1//0").contains("divides by zero"));
-    assert!(message("99999999999999999999").contains("does not fit"));
+    assert!(message("99999999999999999999").contains("exceeds 64 bits"));
 }
 
 #[test]

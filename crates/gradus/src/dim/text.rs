@@ -106,8 +106,8 @@ impl Printed<'_> {
                 of(*b).operand(f)?;
                 f.write_str(close)
             }
-            Atom::Least(all) => list(f, "min", all),
-            Atom::Greatest(all) => list(f, "max", all),
+            Atom::Min(all) => list(f, "min", all),
+            Atom::Max(all) => list(f, "max", all),
             Atom::Broadcast(a, b) => list(f, "broadcast", &[*a, *b]),
         }
     }
@@ -167,22 +167,20 @@ impl Parser<'_> {
     }
 
     fn wrong(&mut self, wanted: &str) -> Error {
-        let found = self.peek().map_or_else(|| "its end".to_owned(), |c| format!("'{c}'"));
-        let place = self.text[..self.at].chars().count() + 1;
-        Error::new(
-            Kind::Syntax,
-            format!(
-                "\"{}\" is no expression: at character {place} stands {found}, but {wanted} is wanted",
-                self.text
-            ),
-        )
+        let found = self.peek().map_or_else(|| "the end".to_owned(), |c| format!("'{c}'"));
+        let position = self.text[..self.at].chars().count() + 1;
+        let what = format_args!("cannot parse expression \"{}\": character {position}", self.text);
+        Error::mismatch(Kind::Syntax, what, found, wanted)
     }
 
     fn fits(&self, dim: Option<Dim>) -> Result<Dim> {
         dim.ok_or_else(|| {
             Error::new(
                 Kind::Limit,
-                format!("\"{}\" is too large, does not fit 64 bits, or divides by zero", self.text),
+                format!(
+                    "cannot evaluate \"{}\": it is too large, exceeds 64 bits or divides by zero",
+                    self.text
+                ),
             )
         })
     }
@@ -225,8 +223,8 @@ impl Parser<'_> {
     fn factor(&mut self) -> Result<Dim> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            let message = format!("\"{}\" is nested more than {DEEPEST} deep", self.text);
-            return Err(Error::new(Kind::Limit, message));
+            let what = format_args!("cannot parse expression \"{}\": nesting depth", self.text);
+            return Err(Error::mismatch(Kind::Limit, what, self.depth, format_args!("at most {DEEPEST}")));
         }
         let dim = self.operand();
         self.depth -= 1;
@@ -295,8 +293,8 @@ impl Parser<'_> {
         while self.takes(",") {
             let next = self.sum()?;
             let result = match name {
-                "min" => self.symbols.least(total, next),
-                "max" => self.symbols.greatest(total, next),
+                "min" => self.symbols.min(total, next),
+                "max" => self.symbols.max(total, next),
                 _ => self.symbols.broadcast(total, next),
             };
             total = self.fits(result)?;

@@ -87,8 +87,8 @@ impl Model {
     /// Folds what can be computed before a run.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if what is given is not the model's; [`Kind::Unsupported`] if models of its standard are not
-    /// written; what is wrong with the model's file.
+    /// [`Kind::Usage`] if what is given is not the model's; [`Kind::Unsupported`] if models of its
+    /// standard are not written; what is wrong with the model's file.
     ///
     /// ```
     /// use gradus::fold::FoldOptions;
@@ -101,8 +101,8 @@ impl Model {
     pub fn fold(&self, options: &FoldOptions) -> Result<Folded> {
         let source = self.source();
         if source.standard == Standard::Paddle {
-            let message = format!("models of {} are not folded", source.standard);
-            return Err(Error::new(Kind::Unsupported, message));
+            let what = "cannot fold: the standard of the model";
+            return Err(Error::mismatch(Kind::Unsupported, what, source.standard, "onnx or openvino"));
         }
         let given = InferOptions {
             dims: options.dims.clone(),

@@ -7,7 +7,7 @@
 //! | Reshape | shape | 0 | the data's dimension at that axis |
 //! | Reshape | shape | -1 | what is left |
 //! | Expand | shape | 1 | the data's dimension at that axis |
-//! | Slice | ends | the greatest number | the end of the axis |
+//! | Slice | ends | the largest number | the end of the axis |
 //! | Slice | starts, ends | below zero | counted from the end of the axis |
 
 use gradus_core::convert::{i64_of, usize_of_i64};

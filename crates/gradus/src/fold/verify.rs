@@ -75,13 +75,9 @@ impl Model {
                     let mut dims: Vec<_> =
                         options.dims.iter().map(|(name, value)| format!("{name} = {value}")).collect();
                     dims.sort();
-                    let message = format!(
-                        "value \"{name}\" is {} before folding and {} after, where {}",
-                        before.describe(before.fact(id)),
-                        before.describe(after),
-                        dims.join(", ")
-                    );
-                    return Err(Error::new(Kind::Graph, message));
+                    let what = format_args!("with {}, folded value \"{name}\"", dims.join(", "));
+                    let (got, wanted) = (before.describe(after), before.describe(before.fact(id)));
+                    return Err(Error::mismatch(Kind::Graph, what, got, wanted));
                 }
             }
         }

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::i64_of;
 use gradus_core::graph::{Function, Graph, Node, Ports, ValueId};
 use gradus_core::{DType, Error, Kind, Tensor};
 use smallvec::SmallVec;
@@ -16,7 +17,7 @@ use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape, range_of};
 use crate::operator::{Call, Operator};
-use crate::operators::{self, Row};
+use crate::operators::{self, Row, errors};
 
 /// Why a rule says nothing.
 #[derive(Debug)]
@@ -32,9 +33,9 @@ impl InferError {
         InferError::Unknown(None, why.into())
     }
 
-    /// The node cannot be right: shapes do not go together.
-    pub(crate) fn shape(message: impl Into<String>) -> InferError {
-        InferError::Invalid(Error::new(Kind::Shape, message))
+    /// A property of an input is not known: `has unknown rank`.
+    pub(crate) fn input(input: usize, why: &'static str) -> InferError {
+        InferError::Unknown(Some(input), why.into())
     }
 }
 
@@ -121,9 +122,9 @@ impl InferContext<'_, '_> {
     /// The dimensions of an input that the rule cannot do without.
     pub(crate) fn dims(&self, input: usize) -> Result<Dims, InferError> {
         if !self.has(input) {
-            return Err(InferError::Invalid(Error::new(Kind::Graph, format!("input {input} is missing"))));
+            return Err(errors::missing(format_args!("input {input}")).into());
         }
-        self.known_dims(input).ok_or_else(|| InferError::Unknown(Some(input), "has unknown rank".into()))
+        self.known_dims(input).ok_or(InferError::input(input, "has unknown rank"))
     }
 
     /// Checks that an input is given and may hold integers.
@@ -145,8 +146,7 @@ impl InferContext<'_, '_> {
         if dims.len() == rank {
             return Ok(dims);
         }
-        let got = dims.len();
-        Err(InferError::shape(format!("input {input} has rank {got}, but rank {rank} is wanted")))
+        Err(errors::rank(format_args!("input {input}"), dims.len(), rank).into())
     }
 
     /// Checks the rank of an input, if it is known.
@@ -189,6 +189,11 @@ impl InferContext<'_, '_> {
     pub(crate) fn len(&self, input: usize) -> Option<usize> {
         const MOST_AXES: usize = 256;
         known_shape(&self.known_dims(input)?).map(|shape| shape.len()).filter(|&len| len <= MOST_AXES)
+    }
+
+    /// The number of elements of an input that decides a rank.
+    pub(crate) fn needed_len(&self, input: usize) -> Result<usize, InferError> {
+        self.len(input).ok_or(InferError::input(input, "has an unknown number of elements"))
     }
 
     /// The elements of an input, as far as they are known.
@@ -252,7 +257,7 @@ impl InferContext<'_, '_> {
     }
 }
 
-/// Attributes that must be given, and axes.
+/// Attributes that must be given.
 impl<'m> InferContext<'_, 'm> {
     /// How the values of the node are those of its graph, as the attribute says.
     pub(crate) fn ports(&self, name: &str) -> Result<&'m Ports, InferError> {
@@ -262,27 +267,6 @@ impl<'m> InferContext<'_, 'm> {
     /// A graph.
     pub(crate) fn graph(&self, name: &str) -> Result<&'m Graph, InferError> {
         Ok(required(name, self.attributes.graph(name)?)?)
-    }
-
-    /// An axis counted from the first, of that many.
-    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, InferError> {
-        let from_first = if axis < 0 { axis.saturating_add(i64_of(rank)) } else { axis };
-        let wrong =
-            || InferError::shape(format!("{}: axis {axis} is not one of {rank}", self.node.operator.name));
-        usize_of_i64(from_first).filter(|&axis| axis < rank).ok_or_else(wrong)
-    }
-
-    /// Axes counted from the first, each once.
-    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, InferError> {
-        let mut found = Vec::with_capacity(axes.len());
-        for &axis in axes {
-            let axis = self.axis(axis, rank)?;
-            if found.contains(&axis) {
-                return Err(InferError::shape(format!("axis {axis} is named twice")));
-            }
-            found.push(axis);
-        }
-        Ok(found)
     }
 }
 
@@ -315,7 +299,7 @@ impl InferContext<'_, '_> {
 
     /// That many dimensions of which nothing is known but that the data decide them.
     pub(crate) fn any_dims(&mut self, what: &str, rank: usize) -> Vec<Dim> {
-        (0..rank).map(|_| self.data(what, Bounds::EXTENT)).collect()
+        (0..rank).map(|_| self.data(what, Bounds::SIZE)).collect()
     }
 
     /// The result of an operation, or a fresh symbol.
@@ -348,14 +332,14 @@ impl InferContext<'_, '_> {
         self.or_fresh(quotient)
     }
 
-    pub(crate) fn least(&mut self, a: Dim, b: Dim) -> Dim {
-        let least = self.pass.shared.symbols.least(a, b);
-        self.or_fresh(least)
+    pub(crate) fn min(&mut self, a: Dim, b: Dim) -> Dim {
+        let min = self.pass.shared.symbols.min(a, b);
+        self.or_fresh(min)
     }
 
-    pub(crate) fn greatest(&mut self, a: Dim, b: Dim) -> Dim {
-        let greatest = self.pass.shared.symbols.greatest(a, b);
-        self.or_fresh(greatest)
+    pub(crate) fn max(&mut self, a: Dim, b: Dim) -> Dim {
+        let max = self.pass.shared.symbols.max(a, b);
+        self.or_fresh(max)
     }
 
     pub(crate) fn product(&mut self, dims: &[Dim]) -> Dim {
@@ -370,7 +354,7 @@ impl InferContext<'_, '_> {
     }
 
     /// The dimension that two equal dimensions are, proved or assumed.
-    pub(crate) fn equal(&mut self, a: Dim, b: Dim, what: &str) -> Result<Dim, InferError> {
+    pub(crate) fn equal(&mut self, a: Dim, b: Dim, what: impl fmt::Display) -> Result<Dim, InferError> {
         if a == b {
             return Ok(a);
         }
@@ -383,14 +367,14 @@ impl InferContext<'_, '_> {
     }
 
     /// Refuses two that must be equal, and never are.
-    pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: &str) -> Result<(), InferError> {
+    pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: impl fmt::Display) -> Result<(), InferError> {
         let symbols = &mut self.pass.shared.symbols;
         let apart = symbols.subtract(a, b);
         if apart.is_none_or(|apart| !symbols.never_zero(apart)) {
             return Ok(());
         }
         let (a, b) = (symbols.print(a), symbols.print(b));
-        Err(InferError::shape(format!("{what}: {a} and {b} must be equal")))
+        Err(errors::shape(what, a, b).into())
     }
 
     /// The dimensions that several broadcast to.
@@ -419,7 +403,7 @@ impl InferContext<'_, '_> {
             && x != 1
             && y != 1
         {
-            return Err(InferError::shape(format!("extents {x} and {y} do not broadcast")));
+            return Err(errors::broadcast(x, y).into());
         }
         let symbols = &mut self.pass.shared.symbols;
         let result = symbols.broadcast(a, b);
@@ -427,10 +411,10 @@ impl InferContext<'_, '_> {
             // seq broadcasts with min(seq, 64) only if it is at most 64.
             if let Some(whole) = result.filter(|_| self.pass.is_unconditional()) {
                 let other = if whole == a { b } else { a };
-                let most = self.pass.shared.symbols.bounds(other).greatest();
+                let most = self.pass.shared.symbols.bounds(other).upper();
                 let symbolic = whole.known().is_none() && self.pass.shared.symbols.at_least(whole, 2);
                 if let Some(most) =
-                    most.filter(|_| !symbolic && self.pass.shared.symbols.is_least_of(other, whole))
+                    most.filter(|_| !symbolic && self.pass.shared.symbols.is_min_of(other, whole))
                 {
                     self.assume(whole, "<=", Dim::Known(most));
                     self.pass.shared.symbols.bound(whole, Bounds::between(None, Some(most)));
@@ -459,8 +443,8 @@ impl InferContext<'_, '_> {
             Dim::Known(value) => (low..=high).contains(&value),
             _ if dtype.bits() == 64 && low < 0 => true,
             Dim::Symbolic(_) => {
-                let above = bounds.least().is_some_and(|least| least >= low);
-                let below = bounds.greatest().is_some_and(|most| most <= high);
+                let above = bounds.lower().is_some_and(|min| min >= low);
+                let below = bounds.upper().is_some_and(|most| most <= high);
                 // No axis has 2^31 elements, which is what 32 bits are used for.
                 if self.pass.cautious && !(above && below) {
                     return dtype.bits() >= 32 && self.pass.shared.symbols.rank(dim).0 <= 1;
@@ -519,7 +503,7 @@ impl<'m> InferContext<'_, 'm> {
             }
             (Fact::Sequence(a), Fact::Sequence(b)) => {
                 let each = self.join(&a.each, &b.each, what);
-                let len = if a.len == b.len { a.len } else { self.data(what, Bounds::EXTENT) };
+                let len = if a.len == b.len { a.len } else { self.data(what, Bounds::SIZE) };
                 let items = a.items.clone().filter(|items| Some(items) == b.items.as_ref());
                 Fact::Sequence(Arc::new(crate::fact::SequenceFact { each, len, items }))
             }

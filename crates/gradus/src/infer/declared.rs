@@ -27,7 +27,7 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
             // Values of one list may differ in their dimensions, so a symbol must not stand for
             // all.
             let each = Fact::tensor_type(each.dtype());
-            let len = pass.shared.symbols.fresh(&format!("{name}_len"), origin, Bounds::EXTENT);
+            let len = pass.shared.symbols.fresh(&format!("{name}_len"), origin, Bounds::SIZE);
             Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
         }
         Type::Optional(value) => {
@@ -45,11 +45,11 @@ pub(super) fn dim_of(pass: &mut Pass<'_>, name: &str, extent: &Extent) -> Dim {
         Extent::Symbol(text) => {
             pass.shared.symbols.parse(text).unwrap_or_else(|_| pass.shared.symbols.named(text))
         }
-        Extent::Between(least, most) => {
-            let bounds = Bounds::between(Some(i64_of(*least)), most.map(i64_of));
+        Extent::Between(min, most) => {
+            let bounds = Bounds::between(Some(i64_of(*min)), most.map(i64_of));
             pass.shared.symbols.fresh(name, Origin::Input, bounds)
         }
-        Extent::Unknown => pass.shared.symbols.fresh(name, Origin::Input, Bounds::EXTENT),
+        Extent::Unknown => pass.shared.symbols.fresh(name, Origin::Input, Bounds::SIZE),
     }
 }
 
@@ -66,14 +66,14 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
     let mut contradictions = Vec::new();
     match (tensor.dtype, dtype) {
         (Some(inferred), Some(declared)) if inferred != *declared => {
-            contradictions.push(format!("the model declares {declared}, but it is {inferred}"));
+            contradictions.push(format!("element type is {inferred}, expected {declared} as declared"));
         }
         (inferred, declared) => tensor.dtype = inferred.or(*declared),
     }
     match (&tensor.dims, extents) {
         (Some(dims), Some(extents)) if dims.len() != extents.len() => {
             let (declared, inferred) = (extents.len(), dims.len());
-            contradictions.push(format!("the model declares rank {declared}, but it has rank {inferred}"));
+            contradictions.push(format!("rank is {inferred}, expected {declared} as declared"));
         }
         (Some(dims), Some(extents)) => {
             let mut all = dims.to_vec();
@@ -81,12 +81,12 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
                 let Extent::Known(len) = extent else { continue };
                 let declared = i64_of(*len);
                 let bounds = pass.shared.symbols.bounds(*dim);
-                let outside = bounds.least().is_some_and(|least| declared < least)
-                    || bounds.greatest().is_some_and(|most| declared > most);
+                let outside = bounds.lower().is_some_and(|min| declared < min)
+                    || bounds.upper().is_some_and(|most| declared > most);
                 if outside {
                     let inferred = pass.shared.symbols.print(*dim);
                     contradictions
-                        .push(format!("the model declares {declared} at axis {axis}, but it is {inferred}"));
+                        .push(format!("size of axis {axis} is {inferred}, expected {declared} as declared"));
                 } else if pass.shared.symbols.is_unknown(*dim) {
                     *dim = Dim::Known(declared);
                 }
@@ -103,17 +103,16 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
                 pass.shared.symbols.fresh(
                     &format!("{name}_{axis}"),
                     Origin::Unknown(why.into()),
-                    Bounds::EXTENT,
+                    Bounds::SIZE,
                 )
             };
             tensor.dims = Some(extents.iter().enumerate().map(dim).collect());
         }
         (_, None) => {}
     }
-    let place = || format!("value \"{name}\"");
     pass.problems.extend(contradictions.into_iter().map(|message| Problem {
         kind: Kind::Shape,
-        place: place(),
+        place: format!("value \"{name}\""),
         message,
     }));
     if tensor == TensorFact::default() { Fact::Unknown } else { Fact::Tensor(tensor) }

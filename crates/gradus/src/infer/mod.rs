@@ -15,6 +15,7 @@ mod rules;
 mod trace;
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -140,8 +141,8 @@ impl Model {
     /// Facts about every value, from what is given and from what the model declares.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if an input's name is not known, or what is given contradicts itself. What is wrong in the graph
-    /// is no error: it is among the [problems](Inference::problems).
+    /// [`Kind::Usage`] if an input's name is not known, or what is given contradicts itself. What
+    /// is wrong in the graph is no error: it is among the [problems](Inference::problems).
     ///
     /// ```
     /// use gradus::infer::InferOptions;
@@ -164,17 +165,13 @@ impl Model {
         known.extend(nameless_axes(graph));
         for (name, value) in &options.dims {
             if !known.contains(name) {
-                let mut known: Vec<_> = known.iter().map(|name| format!("\"{name}\"")).collect();
-                known.sort();
-                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                let message = format!("no input has dimension \"{name}\"; dimensions of inputs: {known}");
-                return Err(Error::new(Kind::Usage, message));
+                let mut known: Vec<_> = known.iter().map(String::as_str).collect();
+                known.sort_unstable();
+                return Err(Error::unknown("dimension", name, known));
             }
             if *value < 0 {
-                return Err(Error::new(
-                    Kind::Usage,
-                    format!("dimension \"{name}\" is {value}, but must not be negative"),
-                ));
+                let what = format_args!("dimension \"{name}\"");
+                return Err(Error::mismatch(Kind::Usage, what, value, "at least 0"));
             }
             pass.shared.symbols.fix(name, *value);
         }
@@ -239,7 +236,7 @@ fn nameless_axes(graph: &Graph) -> HashSet<String> {
         let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
         for (axis, extent) in extents.iter().enumerate() {
             if matches!(extent, Extent::Unknown | Extent::Between(..)) {
-                scratch.fresh(&format!("{}_{axis}", info.name), Origin::Input, Bounds::EXTENT);
+                scratch.fresh(&format!("{}_{axis}", info.name), Origin::Input, Bounds::SIZE);
             }
         }
     }
@@ -264,30 +261,27 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
             InputFact::Type(Type::Tensor(_, Some(extents))) => extents.clone(),
             _ => continue,
         };
-        let wrong =
-            |message: String| Err(Error::new(Kind::Usage, format!("input \"{}\" {message}", info.name)));
+        let wrong = |what: &str, got: usize, wanted: &dyn fmt::Display| {
+            let what = format_args!("{what} of input \"{}\"", info.name);
+            Err(Error::mismatch(Kind::Usage, what, got, wanted))
+        };
         if extents.len() != declared.len() {
-            return wrong(format!(
-                "is given rank {}, but the model declares {}",
-                extents.len(),
-                declared.len()
-            ));
+            return wrong("rank", extents.len(), &declared.len());
         }
         for (axis, (given, declared)) in extents.iter().zip(declared).enumerate() {
-            let Extent::Known(len) = given else { continue };
-            if !declared.admits(*len) {
-                return wrong(format!("is given {len} at axis {axis}, but the model declares {declared}"));
+            let Extent::Known(size) = given else { continue };
+            let what = format!("size of axis {axis}");
+            if !declared.admits(*size) {
+                return wrong(&what, *size, declared);
             }
             let Extent::Symbol(name) = declared else { continue };
             let mut scratch = Symbols::default();
             let plain = scratch.parse(name).map_or(true, |dim| scratch.as_symbol(dim).is_some());
-            let len = i64_of(*len);
+            let len = i64_of(*size);
             let known = options.dims.get(&**name).map(|&known| (known, format!("dimension \"{name}\"")));
             match known.or_else(|| fixed.get(&**name).cloned()) {
                 Some((other, by)) if other != len => {
-                    return wrong(format!(
-                        "is given {len} at axis {axis}, but \"{name}\" is {other} by {by}"
-                    ));
+                    return wrong(&what, *size, &format_args!("{other}, the size of \"{name}\" by {by}"));
                 }
                 _ if plain => {
                     fixed.insert(name.to_string(), (len, format!("input \"{}\"", info.name)));

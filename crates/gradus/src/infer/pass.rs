@@ -20,6 +20,7 @@ use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
 use crate::normalize::former_inputs;
 use crate::op::EvalContext;
 use crate::operator::Operator;
+use crate::operators::errors;
 use crate::operators::{Chance, Row};
 use crate::program::{Compiler, RunOptions, RunState};
 use crate::schema::{Arity, Signature};
@@ -261,7 +262,7 @@ impl<'m> Pass<'m> {
         let depends = depends(frame, node, row);
         let result = self.ruled(frame, node, index, &resolved, depends);
         let signature = resolved.signature();
-        let (facts, reason) = match result.and_then(|facts| self.extents_checked(facts)) {
+        let (facts, reason) = match result.and_then(|facts| self.sizes_checked(facts)) {
             Ok(facts) => (facts, None),
             Err(InferError::Unknown(input, why)) => (Vec::new(), Some(frame.reason(node, input, &why))),
             Err(InferError::Invalid(error)) => {
@@ -291,7 +292,7 @@ impl<'m> Pass<'m> {
             if let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = &mut fact {
                 *dims = self.list(dims.clone());
                 if self.shared.conditional == 0 {
-                    dims.iter().for_each(|&dim| self.shared.symbols.bound(dim, Bounds::EXTENT));
+                    dims.iter().for_each(|&dim| self.shared.symbols.bound(dim, Bounds::SIZE));
                 }
             } else if let Some(reason) = &reason {
                 frame.reasons.insert(id.index(), reason.clone());
@@ -349,15 +350,14 @@ impl<'m> Pass<'m> {
     }
 
     /// The facts, if no dimension is below zero.
-    fn extents_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, InferError> {
+    fn sizes_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, InferError> {
         for (output, fact) in facts.iter().enumerate() {
             let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_deref()).unwrap_or_default();
-            let below = |dim: &Dim| self.shared.symbols.bounds(*dim).greatest().is_some_and(|most| most < 0);
+            let below = |dim: &Dim| self.shared.symbols.bounds(*dim).upper().is_some_and(|most| most < 0);
             if let Some(axis) = dims.iter().position(below) {
                 let extent = self.shared.symbols.print(dims[axis]);
-                return Err(InferError::shape(format!(
-                    "axis {axis} of output {output} has {extent} elements"
-                )));
+                let what = format!("size of axis {axis} of output {output}");
+                return Err(errors::shape(what, extent, "at least 0").into());
             }
         }
         Ok(facts)
@@ -589,11 +589,11 @@ impl<'m> Pass<'m> {
         let Inner { graph, parameters, place, name, depends, how } = inner;
         let conditional = how == Visit::Perhaps;
         if self.depth >= self.limits.max_depth {
-            return Err(InferError::unknown("graphs and functions are nested too deep"));
+            return Err(InferError::unknown("graphs and functions are nested too deeply"));
         }
         self.shared.visited = self.shared.visited.saturating_add(graph.nodes().len() + 1);
         if self.shared.visited > MOST_VISITED {
-            return Err(InferError::unknown("graphs and functions run each other too often"));
+            return Err(InferError::unknown("inference budget exhausted (nested graphs and functions)"));
         }
         let path: Rc<str> =
             if around.path.is_empty() { name.into() } else { format!("{}/{name}", around.path).into() };

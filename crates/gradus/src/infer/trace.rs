@@ -66,8 +66,10 @@ impl Trace {
     /// Facts about a node's outputs, from its inputs with their names.
     ///
     /// # Errors
-    /// [`gradus_core::Kind::Unsupported`] if Gradus does not run the operator; [`gradus_core::Kind::Graph`] if the standard does not have it so;
-    /// [`gradus_core::Kind::Type`] if it does not take values of these types; [`gradus_core::Kind::Shape`] if their shapes do not go together.
+    /// [`gradus_core::Kind::Unsupported`] if Gradus does not run the operator;
+    /// [`gradus_core::Kind::Graph`] if the standard does not have it so;
+    /// [`gradus_core::Kind::Type`] if it does not take values of these types;
+    /// [`gradus_core::Kind::Shape`] if their shapes do not go together.
     pub fn node(
         &mut self,
         standard: Standard,

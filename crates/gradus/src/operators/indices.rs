@@ -5,8 +5,10 @@
 
 use std::ops::Range;
 
+use gradus_core::Result;
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::{Error, Kind, Result};
+
+use crate::operators::errors;
 
 /// The indices that are chosen along an axis. A range takes no memory, as an axis of a tensor
 /// without elements may have any size.
@@ -132,7 +134,7 @@ pub(crate) fn joined(parts: &[&[usize]], axis: usize) -> Vec<(usize, usize)> {
 /// OpenVINO does.
 pub(crate) fn sliced(extent: usize, start: i64, end: i64, step: i64) -> Result<Along> {
     if step == 0 {
-        return Err(Error::new(Kind::Value, "a step is 0"));
+        return Err(errors::zero_step());
     }
     let len = i64_of(extent);
     if len == 0 {
@@ -156,7 +158,7 @@ pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
     let from_first = if axis < 0 { axis.saturating_add(i64_of(rank)) } else { axis };
     usize_of_i64(from_first)
         .filter(|&axis| axis < rank)
-        .ok_or_else(|| Error::new(Kind::Value, format!("axis {axis} is not one of {rank}")))
+        .ok_or_else(|| errors::out_of_range("axis", axis, rank))
 }
 
 /// Axes counted from the first, each once.
@@ -165,7 +167,7 @@ pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>> {
     for &each in list {
         let each = axis(each, rank)?;
         if found.contains(&each) {
-            return Err(Error::new(Kind::Value, format!("axis {each} is named twice")));
+            return Err(errors::value("axes", format_args!("{list:?}"), "each axis at most once"));
         }
         found.push(each);
     }
@@ -177,7 +179,7 @@ pub(crate) fn index(index: i64, extent: usize) -> Result<usize> {
     let from_first = if index < 0 { index.saturating_add(i64_of(extent)) } else { index };
     usize_of_i64(from_first)
         .filter(|&index| index < extent)
-        .ok_or_else(|| Error::new(Kind::Value, format!("index {index} is not one of {extent}")))
+        .ok_or_else(|| errors::out_of_range("index", index, extent))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 pub(crate) mod contrib;
 pub(crate) mod control_flow;
 pub(crate) mod elementwise;
+pub(crate) mod errors;
 pub(crate) mod generate;
 pub(crate) mod indexing;
 pub(crate) mod indices;
@@ -26,6 +27,7 @@ mod table;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use gradus_core::error::near;
 use gradus_core::graph::{Node, Standard};
 use gradus_core::{Error, Kind, Result};
 
@@ -62,19 +64,14 @@ pub(crate) fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
     let Row { domain, name, .. } = row;
     let versions = row.signatures();
     let Some(version) = node.version else {
-        let message = format!(
-            "no operator set of domain \"{domain}\" is imported, so the version of {name} is not known"
-        );
+        let message =
+            format!("cannot tell the version of {name}: the import of domain \"{domain}\" is missing");
         return Err(Error::new(Kind::Graph, message));
     };
     in_set(versions, version).ok_or_else(|| {
-        let message = match versions.first() {
-            Some(first) => {
-                format!("operator {name} exists since operator set {}, but the set is {version}", first.since)
-            }
-            None => format!("operator {name} has no signature"),
-        };
-        Error::new(Kind::Graph, message)
+        let since = versions.first().map_or(1, |first| first.since);
+        let what = format_args!("cannot use {name}: operator set");
+        Error::mismatch(Kind::Graph, what, version, format_args!("at least {since}"))
     })
 }
 
@@ -83,14 +80,17 @@ pub(crate) fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
 /// # Errors
 /// [`Kind::Unsupported`] if Gradus does not evaluate the operator; as [`signature`].
 pub(crate) fn evaluated(standard: Standard, node: &Node) -> Result<(&'static Row, &'static Signature)> {
-    let unsupported =
-        |what| Error::new(Kind::Unsupported, format!("operator {} of {standard} {what}", node.operator));
-    let row = row_of(standard, node);
-    // There is no table of all operators of Paddle.
-    let unknown = if standard == Standard::Paddle { "is not run by Gradus yet" } else { "is not known" };
-    let row = row.ok_or_else(|| unsupported(unknown))?;
+    let unsupported = |hint: &str| {
+        let message = format!("cannot evaluate operator {} of {standard}{hint}", node.operator);
+        Error::new(Kind::Unsupported, message)
+    };
+    let row = row_of(standard, node).ok_or_else(|| {
+        let known: Vec<_> = all().filter(|row| row.standard == standard).map(|row| row.name).collect();
+        let near = near(&node.operator.name, &known);
+        unsupported(&near.first().map_or(String::new(), |near| format!("; did you mean {near}?")))
+    })?;
     if !row.is_evaluated() {
-        return Err(unsupported("is not run by Gradus yet"));
+        return Err(unsupported(""));
     }
     Ok((row, signature(row, node)?))
 }

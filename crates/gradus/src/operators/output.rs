@@ -2,14 +2,10 @@
 
 use gradus_core::convert::{self};
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
+use gradus_core::{DType, Result, Shape, Tensor, Value};
 
 use crate::op::EvalContext;
 use crate::operators::indices::{self, Along};
-
-pub(crate) fn wrong(kind: Kind, message: impl Into<String>) -> Error {
-    Error::new(kind, message)
-}
 
 /// A shape whose elements, and a place for each, may be made.
 pub(crate) fn allowed(cx: &EvalContext<'_>, dtype: DType, dims: &[usize]) -> Result<Shape> {

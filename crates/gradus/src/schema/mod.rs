@@ -8,6 +8,7 @@ mod openvino;
 
 use std::fmt;
 
+use crate::operators::errors;
 use gradus_core::{DType, DTypeSet, Error, Kind, Result, Value};
 
 /// Types of values that a parameter admits.
@@ -298,8 +299,8 @@ impl Signature {
     /// Checks number and types of inputs.
     ///
     /// # Errors
-    /// [`Kind::Graph`] if there are too many or too few, [`Kind::Type`] if one is of a type that is not admitted
-    /// or that differs from another that must be of the same.
+    /// [`Kind::Graph`] if there are too many or too few, [`Kind::Type`] if one is of a type that is
+    /// not admitted or that differs from another that must be of the same.
     pub(crate) fn check_inputs<T: Typed>(&self, inputs: &[Option<&T>]) -> Result<()> {
         self.check_count(inputs.len())?;
         let mut bound: Vec<(&str, usize, ValueType)> = Vec::new();
@@ -308,14 +309,14 @@ impl Signature {
             let missing =
                 inputs.iter().skip(index).take(least).filter(|input| input.is_some()).count() < least;
             if missing && param.arity != Arity::Optional {
-                return Err(Error::new(Kind::Graph, format!("{} is missing", self.input_label(index))));
+                return Err(errors::missing(self.input_label(index)));
             }
         }
         for (index, value) in inputs.iter().enumerate() {
             let (Some(value), Some(param)) = (value, Signature::param(self.inputs, index)) else { continue };
             let given = value.value_type();
             if !param.types.admits(&given) {
-                return Err(self.not_admitted(index, param, &given));
+                return Err(self.not_admitted(index, param, &given, Kind::Type));
             }
             if param.variable.is_empty() || matches!(param.arity, Arity::Many { alike: false, .. }) {
                 continue;
@@ -339,20 +340,24 @@ impl Signature {
         let open = self.inputs.last().is_some_and(|last| matches!(last.arity, Arity::Many { .. }));
         if count > self.inputs.len() && !open {
             let most = self.inputs.len();
-            return Err(Error::new(
-                Kind::Graph,
-                format!("there are {count} inputs, but the operator takes at most {most}"),
-            ));
+            let wanted = format_args!("at most {most}");
+            return Err(Error::mismatch(Kind::Graph, "number of inputs", count, wanted));
         }
         Ok(())
     }
 
     #[cold]
-    fn not_admitted(&self, index: usize, param: &Param, given: &ValueType) -> Error {
+    pub(crate) fn not_admitted(
+        &self,
+        index: usize,
+        param: &Param,
+        given: impl fmt::Display,
+        kind: Kind,
+    ) -> Error {
         let label = self.input_label(index);
         let admitted = param.types.tensor;
         let wanted = format!("one of the types of {}-{}: {admitted}", self.name, self.since);
-        Error::mismatch(Kind::Type, label, given, wanted)
+        Error::mismatch(kind, label, given, wanted)
     }
 }
 
@@ -427,7 +432,7 @@ mod tests {
         );
         assert_eq!(message(&[Some(&int), Some(&int)]), "input 2 \"delta\" is missing");
         assert_eq!(message(&[Some(&int), None, Some(&int)]), "input 1 \"limit\" is missing");
-        assert_eq!(message(&[Some(&int); 4]), "there are 4 inputs, but the operator takes at most 3");
+        assert_eq!(message(&[Some(&int); 4]), "number of inputs is 4, expected at most 3");
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Growing {
     /// A value that is as it should be.
     fn pick(&mut self, fits: impl Fn(&Tensor) -> bool) -> Option<(String, Tensor)> {
         let fitting: Vec<_> = self.values.iter().filter(|(_, tensor)| fits(tensor)).collect();
-        // What was computed last is read more often, so that graphs become deep.
+        // The newest values are read more often, so that graphs become deep.
         let at = self.rng.usize(0..fitting.len().max(1)).max(self.rng.usize(0..fitting.len().max(1)));
         fitting.get(at).map(|(name, tensor)| (name.clone(), tensor.clone()))
     }

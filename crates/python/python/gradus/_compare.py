@@ -132,7 +132,7 @@ def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
         (10, (3, '0.2998', '0.3'))
         >>> table = gradus.compare("range", 0, 1, 0)
         >>> table["exact"].error
-        'step is zero, but a range needs a step'
+        'step is zero, expected a nonzero number'
     """
     ask = _FUNCTIONS.get(function)
     if ask is None:

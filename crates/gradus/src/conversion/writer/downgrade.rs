@@ -25,13 +25,14 @@ pub(crate) fn in_form_of(
     let set = target.opset;
     let versions = onnx_versions("", operator);
     let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
+    let older = |what: String, since: i64| {
+        let what = format_args!("cannot write {what}: operator set");
+        Err(Error::mismatch(Kind::Unsupported, what, set, format_args!("at least {since}")))
+    };
     let Some(signature) = target.signature(operator) else {
         return match versions.first() {
-            Some(first) => refuse(format!(
-                "it needs {operator}, which ONNX has since operator set {}, but set {set} is wanted",
-                first.since
-            )),
-            None => refuse(format!("it needs {operator}, which ONNX has not")),
+            Some(first) => older(operator.to_owned(), first.since),
+            None => refuse(format!("cannot convert: ONNX has no operator {operator}")),
         };
     };
     let form = target.form(operator);
@@ -41,19 +42,16 @@ pub(crate) fn in_form_of(
             continue;
         }
         let Some(tensor) = target.known(inputs[input])? else {
-            return refuse(format!(
-                "it needs {operator} with a computed \"{attribute}\", which ONNX has since operator set {since}, but set {set} is wanted"
-            ));
+            return older(format!("{operator} with a computed \"{attribute}\""), since);
         };
         let content = match attribute {
-            "min" | "max" | "ratio" | "value" => match exactly(&tensor, DType::F32)? {
-                Some(value) => Content::Float(nearest_f32(value.only_number()?)),
-                None => {
-                    return refuse(format!(
-                        "it needs {operator} with a \"{attribute}\" that float32 does not hold, which ONNX has since operator set {since}, but set {set} is wanted"
-                    ));
-                }
-            },
+            "min" | "max" | "ratio" | "value" => {
+                let Some(value) = exactly(&tensor, DType::F32)? else {
+                    let what = format!("{operator} with a \"{attribute}\" that float32 cannot represent");
+                    return older(what, since);
+                };
+                Content::Float(nearest_f32(value.only_number()?))
+            }
             "axis" | "k" => Content::Int(tensor.to_i64()?.first().copied().unwrap_or_default()),
             _ => Content::Ints(tensor.to_i64()?),
         };
@@ -67,7 +65,7 @@ pub(crate) fn in_form_of(
     });
     if from_the_last && form.counts_axes_from_first() {
         return refuse(format!(
-            "it needs {operator} with an axis that is counted from the last, but operator set {set} counts from the first"
+            "cannot convert: axis of {operator} is negative, expected at least 0 in operator set {set}"
         ));
     }
     while inputs.last() == Some(&NONE) {
@@ -83,20 +81,16 @@ pub(crate) fn in_form_of(
     let unknown = attributes.iter().find(|given| !signature.has_attribute(&given.name));
     if let Some(unknown) = unknown {
         let first = versions.iter().find(|version| version.has_attribute(&unknown.name));
-        let since = first
-            .map_or(String::new(), |first| format!(", which ONNX has since operator set {}", first.since));
-        return refuse(format!(
-            "it needs {operator} with attribute \"{}\"{since}, but set {set} is wanted",
-            unknown.name
-        ));
+        return match first {
+            Some(first) => older(format!("{operator} with attribute \"{}\"", unknown.name), first.since),
+            None => refuse(format!("cannot convert: {operator} has no attribute \"{}\"", unknown.name)),
+        };
     }
     let open = signature.inputs.last().is_some_and(|last| matches!(last.arity, Arity::Many { .. }));
     if inputs.len() > signature.inputs.len() && !open {
-        return refuse(format!(
-            "it needs {operator} with {} inputs, but in operator set {set} it takes {}",
-            inputs.len(),
-            signature.inputs.len()
-        ));
+        let what = format_args!("cannot convert: number of inputs of {operator} in operator set {set}");
+        let wanted = format_args!("at most {}", signature.inputs.len());
+        return Err(Error::mismatch(Kind::Unsupported, what, inputs.len(), wanted));
     }
     Ok(())
 }

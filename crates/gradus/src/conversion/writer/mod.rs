@@ -12,6 +12,7 @@ use gradus_core::graph::{
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::types::named;
+use crate::conversion::report::not_known;
 use crate::normalize::Form;
 use crate::schema::{Signature, in_set, onnx_versions, openvino_versions};
 
@@ -210,9 +211,7 @@ impl GraphWriter {
             return Ok(self.put("Identity", &[value], &[], 1)?[0]);
         }
         // Conversion to the own type, as not every program that reads the format has its Identity.
-        let dtype = dtype.ok_or_else(|| {
-            Error::new(Kind::Unsupported, "the element type of a value that is passed on is not known")
-        })?;
+        let dtype = dtype.ok_or_else(|| not_known("element type of a copied value"))?;
         Ok(self.put("Convert", &[value], &[named("destination_type", dtype)?], 1)?[0])
     }
 

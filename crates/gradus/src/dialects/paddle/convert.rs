@@ -11,13 +11,14 @@ use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
-use crate::conversion::report::cannot;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::types::{declared, numbered};
 use crate::conversion::writer::{GraphWriter, NONE, NewValue};
 use crate::dialects::paddle::lowered;
 use crate::fact::Fact;
 use crate::model::Model;
 use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
+use crate::operators::errors;
 
 fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
     (0..cx.count()).map(|input| cx.has(input).then(|| cx.fact(input).clone())).collect()
@@ -63,7 +64,7 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
             vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
         } else if name == "Range" {
             let dtype = lowered::dtype(cx.node, &facts(cx));
-            let dtype = dtype.ok_or_else(|| cannot("the type of the elements is not known"))?;
+            let dtype = dtype.ok_or_else(|| not_known("element type of a graph input"))?;
             let mut scalars = [inputs[0], inputs[1], inputs[2]];
             let none = cx.list(&[]);
             for scalar in &mut scalars {
@@ -79,7 +80,7 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
             }
         }
     }
-    let found = |id| values.get(id).copied().ok_or_else(|| cannot("an output has no value"));
+    let found = |id| values.get(id).copied().ok_or_else(|| errors::missing("value of an output"));
     graph.outputs().iter().map(found).collect()
 }
 
@@ -107,7 +108,7 @@ fn gives_floats(node: &Node, of_floats: bool) -> bool {
 /// Notes what an operator of ONNX leaves open, for floats.
 fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
     if &*cx.node.operator.name == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
-        cx.edges("axes of which the extent is not known before a run are taken to have one element");
+        cx.edges("axes of unknown size are assumed to have size 1");
     }
     if !of_floats {
         if operator == "Pow" {
@@ -120,7 +121,7 @@ fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats:
             cx.rounding(caveats::FUNCTION);
         }
         "MatMul" | "ReduceMean" | "ReduceProd" | "ReduceSum" => cx.rounding(caveats::ORDER),
-        "Mod" => cx.rounding("the texts do not say that the remainder of floats is exact"),
+        "Mod" => cx.rounding("the specifications do not define whether the remainder of floats is exact"),
         "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(caveats::NAN),
         "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(caveats::CAST),
         _ => {}
@@ -146,7 +147,8 @@ fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)]) -
         if scope.constant(capture.inner).is_none() {
             let value = cx.scope.value(cx.target, cx.conversion, capture.outer)?;
             let name = cx.target.name_of(value).cloned();
-            let name = name.ok_or_else(|| cannot("what the graph reads has no name"))?;
+            let name =
+                name.ok_or_else(|| cannot("cannot convert: a value that the graph reads has no name"))?;
             let value = target.captured(name);
             scope.set(capture.inner, value);
         }
@@ -225,7 +227,7 @@ pub(crate) fn space(cx: &mut ConvertContext<'_, '_>, base: Option<usize>) -> Res
         return Ok(vec![cx.target.constant(None, tensor.into())]);
     }
     cx.rounding(
-        "ONNX has no such sequence: it is computed in float64 step by step, and each step is rounded",
+        "ONNX has no equivalent operator: elements are computed in float64, with a rounding in each step",
     );
     let (start, stop) = (double(cx, 0, dtype)?, double(cx, 1, dtype)?);
     let count = whole(cx, 2)?;

@@ -11,9 +11,11 @@
 
 use gradus_core::convert::{self, Rules};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor};
+use gradus_core::{DType, Number, Result, Shape, Tensor};
 
+use crate::attributes::{missing, required, wrong};
 use crate::dialects::paddle::lowering::{LoweredValue, Lowering};
+use crate::operators::errors;
 
 pub(crate) fn same(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
@@ -26,10 +28,9 @@ fn dtype(l: &Lowering<'_>) -> Result<DType> {
 }
 
 pub(crate) fn full(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let missing = || Error::new(Kind::Graph, "attribute \"value\" is missing");
     let value = match l.attributes.get("value") {
         Some(Content::Tensor(value)) => value.tensor()?,
-        _ => Tensor::scalar(l.float("value")?.ok_or_else(missing)?),
+        _ => Tensor::scalar(required("value", l.float("value")?)?),
     };
     let value = convert::cast(&value, dtype(l)?, Rules::IEEE)?.reshaped(Shape::vector(1))?;
     let dims = l.attributes.ints("shape")?.unwrap_or(&[]).to_vec();
@@ -84,13 +85,13 @@ pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         Some(Content::Tensors(values)) => {
             values.iter().map(|value| value.tensor()?.only_number()).collect::<Result<_>>()?
         }
-        _ => return Err(Error::new(Kind::Graph, "attribute \"values\" is missing or no list of numbers")),
+        Some(other) => return Err(wrong("values", other, "a list of numbers")),
+        None => return Err(missing("values")),
     };
     let dims =
         l.attributes.ints("shape")?.map_or_else(|| Ok(Shape::vector(numbers.len())), Shape::from_i64)?;
     if dims.len() != numbers.len() {
-        let count = numbers.len();
-        return Err(Error::new(Kind::Shape, format!("{count} values do not fill the shape {dims}")));
+        return Err(errors::count("values", numbers.len(), format_args!("{} for shape {dims}", dims.len())));
     }
     Ok(vec![l.constant(Tensor::from_numbers(dtype(l)?, dims, numbers, Rules::IEEE)?)?])
 }

@@ -12,9 +12,10 @@
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Error, Kind, Result};
+use gradus_core::{DType, Result};
 
 use crate::dialects::paddle::lowering::{LoweredValue, Lowering, along, axis, not_known};
+use crate::operators::errors;
 
 /// The list of integers that an attribute or an input says, as int64.
 fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<LoweredValue> {
@@ -22,8 +23,7 @@ fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<LoweredValue> 
         let values = values.to_vec();
         return l.list(&values);
     }
-    let missing = |_| Error::new(Kind::Graph, format!("neither attribute nor input \"{name}\" is given"));
-    let given = l.input(input).map_err(missing)?;
+    let given = l.input(input).map_err(|_| errors::missing(format_args!("attribute or input \"{name}\"")))?;
     let flat = if l.rank_of(input)? == 1 { given } else { l.reshape(given, &[-1])? };
     if l.dtype_of(input)? == DType::I64 { Ok(flat) } else { l.cast(flat, DType::I64) }
 }
@@ -37,7 +37,7 @@ pub(crate) fn with_list(l: &mut Lowering<'_>, operator: &str, name: &str) -> Res
 /// The axis that an attribute names: an input that stands for it is one, if it is constant.
 fn constant_axis(l: &Lowering<'_>, rank: usize, default: Option<i64>) -> Result<usize> {
     let named = l.attributes.int("axis")?.or(default);
-    axis(named.ok_or_else(|| not_known("the axis is computed".to_owned()))?, rank)
+    axis(named.ok_or_else(|| not_known("axis".to_owned()))?, rank)
 }
 
 fn inputs(l: &Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -84,9 +84,10 @@ pub(crate) fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     let (axis, count) =
         (constant_axis(l, l.rank_of(0)?, None)?, l.attributes.int("num")?.unwrap_or(i64_of(outputs)));
     if count != i64_of(outputs) || count == 0 {
-        return Err(Error::new(
-            Kind::Graph,
-            format!("{count} parts are asked for, but there are {outputs} outputs"),
+        return Err(errors::value(
+            "attribute \"num\"",
+            count,
+            format_args!("the number of outputs, {outputs}"),
         ));
     }
     // Parts must be alike, where ONNX would make the last one shorter.

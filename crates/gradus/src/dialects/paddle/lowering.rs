@@ -12,6 +12,7 @@ use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::operators::{self, Row};
 use crate::program::{Compiler, GraphProgram, RunOptions};
 
@@ -93,7 +94,7 @@ impl Lowering<'_> {
 
     /// An input.
     pub(crate) fn input(&self, index: usize) -> Result<LoweredValue> {
-        let missing = || Error::new(Kind::Graph, format!("input {index} is missing"));
+        let missing = || errors::missing(format_args!("input {index}"));
         self.has(index).then_some(LoweredValue(index)).ok_or_else(missing)
     }
 
@@ -104,13 +105,13 @@ impl Lowering<'_> {
     /// The element type of an input.
     pub(crate) fn dtype_of(&self, index: usize) -> Result<DType> {
         let dtype = self.known(index).and_then(|known| known.dtype);
-        dtype.ok_or_else(|| not_known(format!("the element type of input {index} is not known")))
+        dtype.ok_or_else(|| not_known(format!("element type of input {index}")))
     }
 
     /// The dimensions of an input, as far as they are known.
     pub(crate) fn dims_of(&self, index: usize) -> Result<&[Option<usize>]> {
         let dims = self.known(index).and_then(|known| known.dims.as_deref());
-        dims.ok_or_else(|| not_known(format!("the rank of input {index} is not known")))
+        dims.ok_or_else(|| not_known(format!("rank of input {index}")))
     }
 
     /// The number of axes of an input.
@@ -122,14 +123,14 @@ impl Lowering<'_> {
     pub(crate) fn len_of(&self, index: usize) -> Result<usize> {
         match *self.dims_of(index)? {
             [Some(len)] => Ok(len),
-            _ => Err(not_known(format!("the number of elements of input {index} is not known"))),
+            _ => Err(not_known(format!("number of elements of input {index}"))),
         }
     }
 }
 
-/// Facts that inference lacks and a run has.
-pub(crate) fn not_known(message: String) -> Error {
-    Error::new(Kind::Unsupported, message)
+/// Returns the error of a fact that inference lacks and a run has.
+pub(crate) fn not_known(what: String) -> Error {
+    Error::mismatch(Kind::Unsupported, what, "unknown", "known before the run")
 }
 
 /// The graph.
@@ -197,8 +198,7 @@ impl Lowering<'_> {
 
     /// A value in another element type.
     pub(crate) fn cast(&mut self, value: LoweredValue, to: DType) -> Result<LoweredValue> {
-        let number =
-            number_of(to).ok_or_else(|| Error::new(Kind::Type, format!("{to} is not a type of ONNX")))?;
+        let number = number_of(to).ok_or_else(|| errors::dtype(to, "a type of ONNX"))?;
         self.apply("Cast", &[value], &[("to", Content::Int(number))])
     }
 
@@ -233,11 +233,8 @@ pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Resu
     };
     let outputs = lower(&mut lowering)?;
     if outputs.len() < node.outputs.len() {
-        let (count, wanted) = (outputs.len(), node.outputs.len());
-        return Err(Error::new(
-            Kind::Graph,
-            format!("the node names {wanted} outputs, but the operator has {count}"),
-        ));
+        let wanted = format_args!("at most {}", outputs.len());
+        return Err(Error::mismatch(Kind::Graph, "number of outputs", node.outputs.len(), wanted));
     }
     for &output in outputs.iter().take(node.outputs.len()) {
         lowering.builder.output(&key(output));

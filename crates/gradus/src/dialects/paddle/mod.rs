@@ -77,7 +77,10 @@ pub(crate) mod lowered {
     pub(crate) fn graph(node: &Node, inputs: &[Option<Fact>]) -> Result<Graph> {
         let row = operators::row_of(Standard::Paddle, node);
         let lower = row.and_then(|row| row.lower).ok_or_else(|| {
-            Error::new(Kind::Unsupported, format!("operator {} stands for no graph", node.operator))
+            Error::new(
+                Kind::Unsupported,
+                format!("cannot lower operator {} to ONNX operators", node.operator),
+            )
         })?;
         let known: Vec<_> = inputs.iter().map(|fact| fact.as_ref().map(Known::of_fact)).collect();
         lowering::graph(node, &known, lower)

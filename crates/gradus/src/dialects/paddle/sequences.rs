@@ -20,8 +20,9 @@ use gradus_sequences::{LinspacePlan, LogspacePlan, Plan, SpaceError};
 use crate::dialects::paddle::{lowering, one, signature};
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
-use crate::infer::{InferContext, InferError, InferResult};
+use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::schema::{Param, Signature};
 
 pub(crate) const LINSPACE: &[Signature] =
@@ -73,8 +74,7 @@ impl PaddleSpace {
     fn num(cx: &EvalContext<'_>) -> Result<Number> {
         let dtype = cx.tensor(NUM)?.dtype();
         if !dtype.is_integer() {
-            let error = Error::new(Kind::Type, format!("is {dtype}, but an integer is wanted"));
-            return Err(cx.wrong(NUM, &error));
+            return Err(cx.wrong(NUM, &Error::is_not(Kind::Type, dtype, "an integer type")));
         }
         PaddleSpace::only(cx, NUM)
     }
@@ -89,9 +89,7 @@ impl PaddleSpace {
             (PaddleSpace::only(cx, 0)?, PaddleSpace::only(cx, 1)?, PaddleSpace::num(cx)?);
         let (limits, in_use, dtype) = (cx.limits(), cx.in_use(), Some(self.dtype(cx)?));
         let described = |error: SpaceError| match error {
-            SpaceError::Samples(0.0) => {
-                Error::new(Kind::Value, format!("{} is 0, but must be above 0", cx.label(NUM)))
-            }
+            SpaceError::Samples(0.0) => errors::value(cx.label(NUM), 0, "at least 1"),
             error => error.describe(LABELS),
         };
         if self.sequence == PaddleSequence::Logspace {
@@ -120,7 +118,7 @@ impl PaddleSpace {
             )
         } else {
             let Number::Int(num) = PaddleSpace::num(cx)? else {
-                return Err(cx.wrong(NUM, &Error::new(Kind::Type, "is no integer")));
+                return Err(cx.wrong(NUM, &Error::is_not(Kind::Type, "a float", "an integer")));
             };
             let num = i64::try_from(num).unwrap_or(i64::MAX);
             let exponents = LinspaceCall { start, stop, num, endpoint: true, dtype };
@@ -155,9 +153,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let least = i64::from(&*cx.node.operator.name == "logspace");
     let len = match cx.integer(NUM) {
         Some(Dim::Known(len)) if len < least => {
-            return Err(InferError::shape(format!(
-                "the number of elements is {len}, but at least {least} is wanted"
-            )));
+            return Err(errors::value(LABELS[3], len, format_args!("at least {least}")).into());
         }
         Some(len) => {
             if !cx.symbols().at_least(len, least) {
@@ -165,7 +161,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
             }
             len
         }
-        None => cx.data("the number of elements", Bounds::EXTENT),
+        None => cx.data("the number of elements", Bounds::SIZE),
     };
     let dtype = cx.attributes.dtype("dtype")?;
     Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some([len].into())))])

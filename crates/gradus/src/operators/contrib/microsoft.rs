@@ -9,6 +9,8 @@ use gradus_core::DType;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
+use crate::operators::indices;
 use crate::operators::nn::infer::of;
 
 /// The first input's dimensions; statistics of all but the last axis; and the sum with the skipped
@@ -20,7 +22,7 @@ pub(crate) fn normalised(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = if skips {
         dims.len().saturating_sub(1)
     } else {
-        cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?
+        indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?
     };
     statistics.iter_mut().skip(axis).for_each(|dim| *dim = Dim::ONE);
     let statistic = || Fact::typed(DType::F32, statistics.clone());
@@ -73,7 +75,7 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Ok(vec![of(dtype, [batch, len, hidden]), present.clone(), present]);
     }
     let [batch, len, width] = *query else {
-        return Err(InferError::shape("the query must have rank 3 or 5"));
+        return Err(errors::rank("the query", query.len(), "3 or 5").into());
     };
     let (size_k, kv_len, hidden) = match (cx.known_dims(1).as_deref(), cx.known_dims(2).as_deref()) {
         (Some([_, _, kv_len, size]), Some([_, _, _, size_v])) => {
@@ -87,7 +89,7 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
     let size_v = cx.floor_divide(hidden, heads);
     let total = match (cx.has(6), cx.known_dims(6).as_deref()) {
         (true, Some([_, _, past, _])) => cx.add(*past, kv_len),
-        (true, _) => cx.unknown("the extent of the past is not known", Bounds::EXTENT),
+        (true, _) => cx.unknown("the length of the past is not known", Bounds::SIZE),
         (false, _) => kv_len,
     };
     Ok(vec![
@@ -114,8 +116,8 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
         (false, _) => Some(Dim::ZERO),
     };
     let total = match (past, cx.integer(6)) {
-        (Some(past), Some(total)) => cx.greatest(past, total),
-        _ => cx.data("the total length is not known before the run", Bounds::EXTENT),
+        (Some(past), Some(total)) => cx.max(past, total),
+        _ => cx.data("the total length is not known before the run", Bounds::SIZE),
     };
     let present = of(cx.dtype(3).or(dtype), [query[0], Dim::Known(kv_heads), total, size]);
     Ok(vec![of(dtype, [query[0], query[1], hidden]), present.clone(), present])
@@ -123,7 +125,7 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn gather_quantized(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
-    let axis = cx.axis(cx.attributes.int_or("gather_axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("gather_axis", 0)?, dims.len())?;
     let mut data = dims.to_vec();
     // Two numbers of 4 bits lie in a byte.
     if cx.dtype(0) == Some(DType::U8)
@@ -163,7 +165,7 @@ pub(crate) fn relative_position_bias(cx: &mut InferContext<'_, '_>) -> InferResu
     let table = cx.dims_of_rank(0, 2)?;
     let [q, k] = [1, 2].map(|input| match cx.integer(input) {
         Some(len) => len,
-        None => cx.data("the length is not known before the run", Bounds::EXTENT),
+        None => cx.data("the length is not known before the run", Bounds::SIZE),
     });
     Ok(vec![of(cx.dtype(0), [Dim::ONE, table[1], q, k])])
 }
@@ -187,7 +189,7 @@ pub(crate) fn expand_dims(cx: &mut InferContext<'_, '_>) -> InferResult {
         let dims = cx.any_dims("the axis is not known before the run", dims.len() + 1);
         return Ok(vec![of(cx.dtype(0), dims)]);
     };
-    let axis = cx.axis(axis, dims.len() + 1)?;
+    let axis = indices::axis(axis, dims.len() + 1)?;
     let mut all = dims.to_vec();
     all.insert(axis, Dim::ONE);
     Ok(vec![of(cx.dtype(0), all)])
@@ -224,14 +226,14 @@ pub(crate) fn beam_search(cx: &mut InferContext<'_, '_>) -> InferResult {
     let batch = cx.dims(0)?.first().copied().unwrap_or(Dim::ONE);
     let len = match cx.integer(1) {
         Some(len) => len,
-        None => cx.data("the length is not known before the run", Bounds::EXTENT),
+        None => cx.data("the length is not known before the run", Bounds::SIZE),
     };
     if &*cx.node.operator.name != "BeamSearch" {
         return Ok(vec![Fact::typed(DType::I32, [batch, len])]);
     }
     let count = match cx.integer(4) {
         Some(count) => count,
-        None => cx.data("how many sequences are returned", Bounds::EXTENT),
+        None => cx.data("number of returned sequences", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(DType::I32, [batch, count, len])])
 }

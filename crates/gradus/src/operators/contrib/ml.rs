@@ -6,6 +6,7 @@ use gradus_core::graph::Content;
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 use crate::operators::nn::infer::of;
 
 /// How many entries an attribute's list has, if it has any.
@@ -31,7 +32,7 @@ pub(crate) fn extract(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, chosen) = (cx.dims(0)?, cx.dims(1)?);
     let chosen = cx.product(&chosen);
     let all = match &*dims {
-        [] => return Err(InferError::shape("a scalar has no features")),
+        [] => return Err(errors::rank("input 0", 0, "at least 1").into()),
         [_] => vec![Dim::ONE, chosen],
         [before @ .., _] => before.iter().copied().chain([chosen]).collect(),
     };
@@ -68,7 +69,7 @@ pub(crate) fn classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     let texts = count(cx, "classlabels_strings").is_some();
     let width = match classes {
         Some(classes) => Dim::from(classes),
-        None => cx.unknown("the classes are not named", Bounds::EXTENT),
+        None => cx.unknown("the classes are not named", Bounds::SIZE),
     };
     // A machine of vectors without probabilities scores each pair of classes.
     let pairs = &*cx.node.operator.name == "SVMClassifier" && count(cx, "prob_a").is_none();
@@ -100,7 +101,7 @@ pub(crate) fn cast_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let width = match (keys, cx.attributes.int("max_map")?) {
         (Some(width), _) => Dim::from(width),
         (None, Some(width)) if cx.attributes.text("map_form")? == Some("SPARSE") => Dim::Known(width),
-        _ => cx.data("how many keys the map has", Bounds::EXTENT),
+        _ => cx.data("number of keys of the map", Bounds::SIZE),
     };
     let to = match cx.attributes.text("cast_to")? {
         Some("TO_STRING") => Some(DType::String),
@@ -119,7 +120,7 @@ pub(crate) fn feature_vectorizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rows = rows(cx)?;
     let width = match widths {
         Some(width) => Dim::Known(width),
-        None => cx.unknown("attribute \"inputdimensions\" is missing", Bounds::EXTENT),
+        None => cx.unknown("attribute \"inputdimensions\" is missing", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(DType::F32, [rows, width])])
 }
@@ -145,5 +146,5 @@ pub(crate) fn svm_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn zip_map(_: &mut InferContext<'_, '_>) -> InferResult {
-    Err(InferError::unknown("maps are not modelled"))
+    Err(InferError::unknown("maps are not supported"))
 }

@@ -13,6 +13,7 @@ use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::normalize::Older;
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::operators::indices::{self, Along};
 use crate::operators::output::allowed;
 use crate::program::GraphProgram;
@@ -83,11 +84,8 @@ impl Scan {
         let runs = scanned.iter().zip(&axes).map(|(tensor, &axis)| tensor.shape()[axis]);
         let runs = runs.collect::<Vec<_>>();
         let count = runs.first().copied().unwrap_or(0);
-        if runs.iter().any(|&other| other != count) {
-            return Err(Error::new(
-                Kind::Shape,
-                format!("the scanned axes have {runs:?} elements, but must be alike"),
-            ));
+        if let Some(other) = runs.iter().find(|&&other| other != count) {
+            return Err(errors::shape(errors::SCANNED, count, other));
         }
         let carried = state.len();
         let mut state = state;
@@ -103,7 +101,7 @@ impl Scan {
             let outputs = self
                 .body
                 .run(inputs, cx.frame, cx.run)
-                .map_err(|error| error.in_node(format!("run {run}")))?;
+                .map_err(|error| error.in_node(format!("iteration {run}")))?;
             let mut outputs = outputs.into_iter();
             state.extend(outputs.by_ref().take(carried));
             for (stack, value) in stacks.iter_mut().zip(outputs) {
@@ -113,9 +111,7 @@ impl Scan {
         }
         let mut results = state;
         for (i, stack) in stacks.into_iter().enumerate() {
-            let none =
-                || Error::new(Kind::Unsupported, "a scan over no elements does not tell its outputs' shapes");
-            let mut stacked = stack.ok_or_else(none)?.finish()?;
+            let mut stacked = stack.ok_or_else(errors::no_iterations)?.finish()?;
             if at(&self.output_backwards, i) == 1 {
                 let mut indices = indices::all(stacked.shape().dims());
                 indices[0].reverse();
@@ -152,13 +148,12 @@ impl Op for Scan {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let skipped = usize::from(self.batched);
         if self.batched && cx.has(0) {
-            return Err(Error::new(Kind::Unsupported, "lengths of sequences are not run"));
+            return Err(Error::new(Kind::Unsupported, "cannot evaluate Scan with sequence lengths"));
         }
         let given =
             (skipped..cx.inputs.len()).map(|input| cx.value(input).cloned()).collect::<Result<Vec<_>>>()?;
         let carried = given.len().checked_sub(self.scanned);
-        let carried =
-            carried.ok_or_else(|| Error::new(Kind::Graph, "there are fewer inputs than are scanned"))?;
+        let carried = carried.ok_or_else(|| errors::scanned(given.len(), self.scanned))?;
         let (state, scanned) = given.split_at(carried);
         let scanned = scanned.iter().map(|value| value.tensor().cloned()).collect::<Result<Vec<_>>>()?;
         if !self.batched {
@@ -169,9 +164,10 @@ impl Op for Scan {
         for index in 0..batch {
             let of = |tensor: &Tensor| match tensor.shape().dims().first() {
                 Some(&extent) if extent == batch => slice(cx, tensor, 0, index),
-                _ => Err(Error::new(
-                    Kind::Shape,
-                    format!("an input of shape {} has no batch of {batch}", tensor.shape()),
+                _ => Err(errors::shape(
+                    "shape of an input",
+                    tensor.shape(),
+                    format_args!("batch size {batch}"),
                 )),
             };
             let state =

@@ -22,6 +22,8 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult, Visit};
 use crate::normalize::Older;
+use crate::operators::errors;
+use crate::operators::indices;
 
 /// Most runs of a loop that is unrolled.
 const MOST_RUNS: i64 = 256;
@@ -81,7 +83,7 @@ pub(crate) fn all_runs(
         let next = carried.iter().map(|&output| outputs.get(output).cloned()).collect::<Option<Vec<_>>>();
         let next = next.ok_or_else(|| {
             let (count, wanted) = (outputs.len(), carried.iter().max().map_or(0, |most| most + 1));
-            InferError::shape(format!("the body gives {count} values, but {wanted} are wanted"))
+            errors::count("outputs of the body", count, format_args!("at least {wanted}"))
         })?;
         let mut changed = false;
         for (fact, next) in every.iter_mut().zip(&next) {
@@ -95,7 +97,7 @@ pub(crate) fn all_runs(
             return Ok(Runs { carried, outputs });
         }
     }
-    Err(InferError::unknown("what the body changes is not settled"))
+    Err(InferError::unknown("loop-carried shapes did not reach a fixed point"))
 }
 
 /// The facts about a carried value before and after an iteration; symbols from the mark on are this
@@ -103,15 +105,14 @@ pub(crate) fn all_runs(
 pub(crate) fn widened(cx: &mut InferContext<'_, '_>, fact: &Fact, next: &Fact, mark: u32) -> Fact {
     let kept = |cx: &mut InferContext<'_, '_>, before: Dim, after: Dim, bounds: Bounds| {
         let own = cx.symbols().as_symbol_index(before).is_some_and(|index| index >= mark);
-        if before == after || own { before } else { cx.data("what a loop changes", bounds) }
+        if before == after || own { before } else { cx.data("loop-carried value", bounds) }
     };
     match (fact, next) {
         (before, after) if before == after => before.clone(),
         (Fact::Tensor(before), Fact::Tensor(after)) => {
             let dims = before.dims.as_ref().zip(after.dims.as_ref()).filter(|(a, b)| a.len() == b.len());
-            let dims: Option<Dims> = dims.map(|(a, b)| {
-                a.iter().zip(b.iter()).map(|(&a, &b)| kept(cx, a, b, Bounds::EXTENT)).collect()
-            });
+            let dims: Option<Dims> = dims
+                .map(|(a, b)| a.iter().zip(b.iter()).map(|(&a, &b)| kept(cx, a, b, Bounds::SIZE)).collect());
             let elements = match (&before.elements, &after.elements) {
                 (a, b) if a == b => a.clone(),
                 (Elements::Integers(a), Elements::Integers(b)) if a.len() == b.len() && a.len() <= 8 => {
@@ -135,7 +136,7 @@ pub(crate) fn widened(cx: &mut InferContext<'_, '_>, fact: &Fact, next: &Fact, m
             } else {
                 widened(cx, &before.each, &after.each, mark)
             };
-            let len = kept(cx, before.len, after.len, Bounds::EXTENT);
+            let len = kept(cx, before.len, after.len, Bounds::SIZE);
             Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
         }
         (Fact::Optional(before), Fact::Optional(after)) => {
@@ -163,7 +164,7 @@ pub(crate) fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Optio
                 let all = cx.symbols().multiply(by, runs)?;
                 cx.symbols().add(first, all)
             };
-            grown(cx).unwrap_or_else(|| cx.data("how often a loop runs, and what it changes", bounds))
+            grown(cx).unwrap_or_else(|| cx.data("number of iterations and loop-carried values", bounds))
         };
     match (&carried.first, &carried.every, &carried.next) {
         (Fact::Tensor(first), Fact::Tensor(every), Fact::Tensor(next)) => {
@@ -171,7 +172,7 @@ pub(crate) fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Optio
                 |dims: &Option<Dims>, axis: usize| dims.as_ref().and_then(|dims| dims.get(axis).copied());
             let dims = every.dims.as_ref().map(|dims| {
                 let dim = |(axis, &every): (usize, &Dim)| {
-                    settled(cx, at(&first.dims, axis), every, at(&next.dims, axis), Bounds::EXTENT)
+                    settled(cx, at(&first.dims, axis), every, at(&next.dims, axis), Bounds::SIZE)
                 };
                 dims.iter().enumerate().map(dim).collect()
             });
@@ -195,7 +196,7 @@ pub(crate) fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Optio
         }
         (Fact::Sequence(first), Fact::Sequence(every), Fact::Sequence(next)) => {
             let each = outside(cx, &every.each, mark);
-            let len = settled(cx, Some(first.len), every.len, Some(next.len), Bounds::EXTENT);
+            let len = settled(cx, Some(first.len), every.len, Some(next.len), Bounds::SIZE);
             let items = every.items.clone().filter(|_| carried.every == carried.first);
             Fact::Sequence(Arc::new(SequenceFact { each, len, items }))
         }
@@ -210,7 +211,7 @@ pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> 
             let dims = fact.dims.as_ref().map(|dims| {
                 let dim = |&dim: &Dim| {
                     let newer = cx.symbols().is_newer(dim, mark);
-                    if newer { cx.data("what the runs of a loop make", Bounds::EXTENT) } else { dim }
+                    if newer { cx.data("outputs of the iterations of a loop", Bounds::SIZE) } else { dim }
                 };
                 dims.iter().map(dim).collect()
             });
@@ -219,7 +220,8 @@ pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> 
         Fact::Sequence(fact) => {
             let each = outside(cx, &fact.each, mark);
             let newer = cx.symbols().is_newer(fact.len, mark);
-            let len = if newer { cx.data("what the runs of a loop make", Bounds::EXTENT) } else { fact.len };
+            let len =
+                if newer { cx.data("outputs of the iterations of a loop", Bounds::SIZE) } else { fact.len };
             Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
         }
         Fact::Optional(fact) => {
@@ -230,18 +232,13 @@ pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> 
     }
 }
 
-/// A scan: what one run gives, with the number of runs along an axis.
-pub(crate) fn stacked(
-    cx: &mut InferContext<'_, '_>,
-    fact: &Fact,
-    runs: Dim,
-    axis: i64,
-) -> Result<Fact, InferError> {
+/// Returns a scan: the outputs of the iterations, stacked along an axis.
+pub(crate) fn stacked(fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, InferError> {
     let Fact::Tensor(TensorFact { dtype, dims, .. }) = fact else {
         return Ok(Fact::tensor_type(fact.dtype()));
     };
     let Some(dims) = dims else { return Ok(Fact::tensor_type(*dtype)) };
-    let axis = cx.axis(axis, dims.len() + 1)?;
+    let axis = indices::axis(axis, dims.len() + 1)?;
     let mut all = dims.to_vec();
     all.insert(axis, runs);
     Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
@@ -256,9 +253,9 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mark = small_u32(cx.symbols().symbols().len());
     let number = Bounds::between(
         Some(0),
-        most.and_then(|most| cx.symbols().bounds(most).greatest()).map(|most| most.max(1) - 1),
+        most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
     );
-    let iteration = cx.data("the number of the run", number);
+    let iteration = cx.data("index of the iteration", number);
     let lead = [
         cx.integers_fact(DType::I64, [], [iteration]),
         if conditional {
@@ -280,20 +277,20 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         _ => None,
     };
-    let most = most.map(|most| cx.greatest(most, Dim::ZERO));
+    let most = most.map(|most| cx.max(most, Dim::ZERO));
     let count = match (enters, goes_on, most) {
         (Some(0), ..) => Some(Dim::ZERO),
-        (Some(_), Some(0), Some(most)) => Some(cx.least(most, Dim::ONE)),
+        (Some(_), Some(0), Some(most)) => Some(cx.min(most, Dim::ONE)),
         (Some(_), Some(0), None) if !cx.has(0) => Some(Dim::ONE),
         (Some(_), Some(_), most) => most,
         _ => None,
     };
-    let most = most.and_then(|most| cx.symbols().bounds(most).greatest());
-    let shown = count.unwrap_or_else(|| cx.data("how often the loop runs", Bounds::between(Some(0), most)));
+    let most = most.and_then(|most| cx.symbols().bounds(most).upper());
+    let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
     let mut facts: Vec<_> = runs.carried.iter().map(|carried| last(cx, carried, count, mark)).collect();
     for fact in &runs.outputs[1 + carried..] {
         let fact = outside(cx, fact, mark);
-        facts.push(stacked(cx, &fact, shown, 0)?);
+        facts.push(stacked(&fact, shown, 0)?);
     }
     Ok(facts)
 }
@@ -345,11 +342,11 @@ fn unrolled(
     let mut scans = row.iter().cloned().map(Fact::without_elements).collect::<Vec<_>>();
     for other in others {
         for (scan, next) in scans.iter_mut().zip(other) {
-            *scan = cx.join(scan, &next.clone().without_elements(), "the runs of a loop differ");
+            *scan = cx.join(scan, &next.clone().without_elements(), "the iterations of a loop differ");
         }
     }
     let stacked =
-        scans.iter().map(|fact| stacked(cx, fact, Dim::Known(run), 0).ok()).collect::<Option<Vec<_>>>()?;
+        scans.iter().map(|fact| stacked(fact, Dim::Known(run), 0).ok()).collect::<Option<Vec<_>>>()?;
     Some(state.into_iter().chain(stacked).collect())
 }
 
@@ -357,9 +354,8 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     let batched = cx.attributes.form().is(Older::Batch);
     let skipped = usize::from(batched);
     let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
-    let carried = (cx.count().saturating_sub(skipped)).checked_sub(scanned);
-    let carried =
-        carried.ok_or_else(|| InferError::shape(format!("there are fewer than {scanned} inputs to scan")))?;
+    let given = cx.count().saturating_sub(skipped);
+    let carried = given.checked_sub(scanned).ok_or_else(|| errors::scanned(given, scanned))?;
     let axis_of = |cx: &InferContext<'_, '_>, name: &str, index: usize| -> Result<i64, InferError> {
         Ok(cx.attributes.ints(name)?.and_then(|axes| axes.get(index).copied()).unwrap_or(0))
     };
@@ -372,7 +368,7 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
         let fact = cx.read_fact(input + skipped);
         let Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. }) = &fact else {
             if input >= carried {
-                return Err(InferError::Unknown(Some(input + skipped), "has unknown rank".into()));
+                return Err(InferError::input(input + skipped, "has unknown rank"));
             }
             first.push(fact.without_elements());
             continue;
@@ -386,10 +382,10 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
             first.push(fact);
             continue;
         }
-        let axis = cx.axis(axis_of(cx, "scan_input_axes", input - carried)?, left.len())?;
+        let axis = indices::axis(axis_of(cx, "scan_input_axes", input - carried)?, left.len())?;
         let len = left.remove(axis);
         runs = Some(match runs {
-            Some(before) => cx.equal(before, len, "the scanned axes")?,
+            Some(before) => cx.equal(before, len, errors::SCANNED)?,
             None => len,
         });
         tail.push(Fact::Tensor(TensorFact::new(*dtype, Some(left.into()))));
@@ -413,7 +409,7 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     for (index, fact) in all.outputs[carried..].iter().enumerate() {
         let axis = axis_of(cx, "scan_output_axes", index)?;
         let fact = outside(cx, fact, mark);
-        let fact = stacked(cx, &fact, count, axis)?;
+        let fact = stacked(&fact, count, axis)?;
         facts.push(with_batch(fact));
     }
     Ok(facts)
@@ -421,7 +417,7 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn sequence_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Fact::Sequence(list) = cx.fact(0).clone() else {
-        return Err(InferError::Unknown(Some(0), "is a list of which nothing is known".into()));
+        return Err(InferError::input(0, "is an unknown sequence"));
     };
     let mark = small_u32(cx.symbols().symbols().len());
     let inputs: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();

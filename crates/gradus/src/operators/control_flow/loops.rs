@@ -44,12 +44,9 @@ impl Loop {
         let carried = cx.node.inputs.len().saturating_sub(BEFORE);
         let (takes, gives) = (graph.inputs().len(), graph.outputs().len());
         if takes != carried + BEFORE || gives < carried + 1 {
-            let message = format!(
-                "the body takes {takes} values and gives {gives}, but with {carried} carried values it must take {} and give at least {}",
-                carried + BEFORE,
-                carried + 1,
-            );
-            return Err(Error::new(Kind::Graph, message));
+            let got = format!("{takes} inputs and {gives} outputs");
+            let wanted = format!("{} inputs and at least {} outputs", carried + BEFORE, carried + 1);
+            return Err(Error::mismatch(Kind::Graph, "interface of the body", got, wanted));
         }
         let declared = graph.outputs().iter().map(|&id| graph.value(id).declared.clone()).collect();
         Ok(Box::new(Loop { body, carried, declared, graph }))
@@ -70,11 +67,10 @@ fn single<T: FromNumber>(cx: &EvalContext<'_>, index: usize) -> Result<Option<T>
 fn goes_on(value: &Value) -> Result<bool> {
     let tensor = value.tensor().and_then(|tensor| match tensor.dtype() {
         DType::Bool => tensor.only_number(),
-        other => Err(Error::new(Kind::Type, format!("is {other}, but bool is wanted"))),
+        other => Err(Error::is_not(Kind::Type, other, DType::Bool)),
     });
-    let number = tensor.map_err(|error| {
-        Error::new(error.kind(), format!("the condition that the body gives {}", error.message()))
-    })?;
+    let number =
+        tensor.map_err(|error| error.map_message(|m| format!("condition output of the body {m}")))?;
     Ok(!number.is_zero())
 }
 
@@ -108,9 +104,7 @@ impl Op for Loop {
                     cx.run.hold(value.byte_len())?;
                     scan.get_or_insert_with(|| Stack::new(row)).push(row)
                 });
-                row.map_err(|error| {
-                    Error::new(error.kind(), format!("scan output {k} of iteration {i} {}", error.message()))
-                })?;
+                row.map_err(|error| error.map_message(|m| format!("scan output {k} of iteration {i} {m}")))?;
             }
             i += 1;
         }
@@ -142,10 +136,8 @@ impl Loop {
             };
             let dtype = inferred.dtype.or(declared_dtype).ok_or_else(|| {
                 let k = k - 1 - self.carried;
-                Error::new(
-                    Kind::Type,
-                    format!("scan output {k} is of unknown type, and there is no iteration to tell it"),
-                )
+                let what = format_args!("cannot stack scan output {k} of zero iterations: its element type");
+                Error::mismatch(Kind::Type, what, "unknown", "a declared or inferred type")
             })?;
             let known = |extent: &Extent| if let Extent::Known(len) = extent { *len } else { 0 };
             let declared = declared_dims.map(|extents| extents.iter().map(known).collect::<Vec<_>>());

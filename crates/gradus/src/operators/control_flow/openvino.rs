@@ -10,13 +10,15 @@ use std::sync::Arc;
 
 use gradus_core::convert::{self, i64_of, small_u32, usize_of_i64};
 use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Standard, Type};
-use gradus_core::{DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
+use gradus_core::{DType, Number, Result as Computed, Shape, Tensor, Value};
 
+use crate::attributes::missing;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{self, InferContext, InferError, InferResult, Visit};
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::control_flow::infer::{all_runs, last, outside};
+use crate::operators::errors;
 use crate::operators::indices::Along;
 use crate::operators::layout::eval::joined as put_together;
 use crate::operators::{indices, output};
@@ -60,7 +62,7 @@ pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// How many slices a tensor has.
 fn count_of_slices(cx: &mut InferContext<'_, '_>, port: &Port, slices: &Slices) -> Option<Dim> {
     let dims = cx.known_dims(port.outer)?;
-    let axis = cx.axis(slices.axis, dims.len()).ok()?;
+    let axis = indices::axis(slices.axis, dims.len()).ok()?;
     let from_first = |cx: &mut InferContext<'_, '_>, bound: i64| {
         if bound < 0 { cx.add(dims[axis], Dim::Known(bound)) } else { Dim::Known(bound) }
     };
@@ -75,7 +77,7 @@ fn count_of_slices(cx: &mut InferContext<'_, '_>, port: &Port, slices: &Slices) 
 fn slice_of(cx: &InferContext<'_, '_>, port: &Port, slices: &Slices) -> Result<Fact, InferError> {
     let dtype = cx.dtype(port.outer);
     let Some(dims) = cx.known_dims(port.outer) else { return Ok(Fact::tensor_type(dtype)) };
-    let axis = cx.axis(slices.axis, dims.len())?;
+    let axis = indices::axis(slices.axis, dims.len())?;
     let mut part = dims.to_vec();
     part[axis] = Dim::Known(slices.part_size);
     Ok(Fact::Tensor(TensorFact::new(dtype, Some(part.into()))))
@@ -131,10 +133,10 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut most = if unlimited { slices } else { given.filter(|&most| cx.symbols().at_least(most, 0)) };
     let bounds = Bounds::between(
         Some(0),
-        most.and_then(|most| cx.symbols().bounds(most).greatest()).map(|most| most.max(1) - 1),
+        most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
     );
     if let Some(input) = ports.iteration {
-        let number = cx.data("the number of the run", bounds);
+        let number = cx.data("index of the iteration", bounds);
         fixed[input] = iteration(cx, input, number)?;
     }
     let (outputs, inputs): (Vec<_>, Vec<_>) = ports.back_edges.iter().copied().unzip();
@@ -162,11 +164,11 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let count = match (enters, goes_on, most) {
         (Some(false), ..) => Some(Dim::ZERO),
         (Some(true), Some(true), Some(most)) => Some(most),
-        (Some(true), Some(false), Some(most)) => Some(cx.least(most, Dim::ONE)),
+        (Some(true), Some(false), Some(most)) => Some(cx.min(most, Dim::ONE)),
         _ => None,
     };
-    let most = most.and_then(|most| cx.symbols().bounds(most).greatest());
-    let shown = count.unwrap_or_else(|| cx.data("how often the loop runs", Bounds::between(Some(0), most)));
+    let most = most.and_then(|most| cx.symbols().bounds(most).upper());
+    let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
     let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
     for port in &ports.outputs {
         let carried = outputs.iter().position(|&output| output == port.inner);
@@ -190,12 +192,12 @@ fn joined(cx: &mut InferContext<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> R
         return Ok(Fact::tensor_type(fact.dtype()));
     };
     let Some(dims) = dims else { return Ok(Fact::tensor_type(*dtype)) };
-    let axis = cx.axis(axis, dims.len())?;
+    let axis = indices::axis(axis, dims.len())?;
     let mut all = dims.to_vec();
     // Runs whose parts differ make a dimension that only the data tell.
     all[axis] = match dims[axis] {
         Dim::Known(part) => cx.multiply(runs, Dim::Known(part)),
-        Dim::Symbolic(_) => cx.data("what the runs of a loop make", Bounds::EXTENT),
+        Dim::Symbolic(_) => cx.data("outputs of the iterations of a loop", Bounds::SIZE),
     };
     Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
 }
@@ -264,7 +266,7 @@ fn stretched(cx: &mut InferContext<'_, '_>, rows: &[Vec<Fact>], output: usize, a
     for row in rows {
         let fact = row.get(output)?.as_tensor()?;
         let dims = fact.dims.clone()?;
-        let axis = cx.axis(axis, dims.len()).ok()?;
+        let axis = indices::axis(axis, dims.len()).ok()?;
         whole = Some(match whole {
             None => (TensorFact::new(fact.dtype, Some(dims)), axis),
             Some((before, axis)) => {
@@ -274,7 +276,7 @@ fn stretched(cx: &mut InferContext<'_, '_>, rows: &[Vec<Fact>], output: usize, a
                 next[axis] = a;
                 let next = Fact::Tensor(TensorFact::new(fact.dtype, Some(next.into())));
                 let Fact::Tensor(mut both) =
-                    cx.join(&Fact::Tensor(before), &next, "the runs of a loop differ")
+                    cx.join(&Fact::Tensor(before), &next, "the iterations of a loop differ")
                 else {
                     return None;
                 };
@@ -300,7 +302,7 @@ impl CompiledBody {
     fn of(cx: &BuildContext<'_>, body: &str, map: &str) -> Computed<CompiledBody> {
         let (graph, program) = cx.program(body)?;
         let Some(Content::Ports(ports)) = cx.attributes.get(map) else {
-            return Err(Error::new(Kind::Graph, format!("attribute \"{map}\" is missing")));
+            return Err(missing(map));
         };
         Ok(CompiledBody { program, graph, ports: ports.clone() })
     }
@@ -316,10 +318,7 @@ impl CompiledBody {
 
     fn run(&self, inputs: Vec<Option<Value>>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
         if let Some(missing) = inputs.iter().position(Option::is_none) {
-            return Err(Error::new(
-                Kind::Graph,
-                format!("nothing is connected to input {missing} of the body"),
-            ));
+            return Err(errors::missing(format_args!("input {missing} of the body")));
         }
         cx.run.step()?;
         self.program.run(inputs, cx.frame, cx.run)
@@ -356,7 +355,7 @@ fn outputs(count: usize, given: impl Iterator<Item = (usize, Value)>) -> Compute
     for (output, value) in given {
         outputs[output] = Some(value);
     }
-    let missing = |i: usize| Error::new(Kind::Graph, format!("the body gives nothing for output {i}"));
+    let missing = |i: usize| errors::missing(format_args!("output {i} of the body"));
     outputs.into_iter().enumerate().map(|(i, value)| value.ok_or_else(|| missing(i))).collect()
 }
 
@@ -409,10 +408,7 @@ impl Repeat {
             infer::outputs_of_body(Standard::OpenVino, &self.body.graph, facts.collect(), |_| Fact::Unknown);
         let fact = inferred.get(port.inner).and_then(Fact::as_tensor).cloned().unwrap_or_default();
         let (Some(dtype), Some(dims)) = (fact.dtype, fact.dims) else {
-            return Err(Error::new(
-                Kind::Unsupported,
-                "no runs do not tell the shape of what they would give",
-            ));
+            return Err(errors::no_iterations());
         };
         let mut dims: Vec<_> =
             dims.iter().map(|dim| dim.known().and_then(usize_of_i64).unwrap_or(0)).collect();
@@ -431,7 +427,8 @@ impl Repeat {
         };
         let value = results.get(port.inner).cloned().or_else(carried);
         value.ok_or_else(|| {
-            Error::new(Kind::Value, format!("without a run, there is no output {}", port.outer))
+            let what = format_args!("cannot compute output {}: number of iterations", port.outer);
+            errors::value(what, 0, "at least 1")
         })
     }
 }
@@ -454,10 +451,8 @@ fn parts(extent: usize, slices: &Slices) -> Computed<Vec<Vec<usize>>> {
     let covered = start.abs_diff(end).saturating_add(1);
     let count = covered / slices.part_size.unsigned_abs();
     let outside = || {
-        Error::new(
-            Kind::Shape,
-            format!("slices from {start} to {end} are not within an axis of {extent} elements"),
-        )
+        let got = format!("{start} to {end}");
+        errors::shape("range of the slices", got, format_args!("a range within size {extent}"))
     };
     let count = usize::try_from(count).ok().filter(|&count| count <= extent).ok_or_else(outside)?;
     let each = (0..i64_of(count)).map(|part| {
@@ -490,8 +485,7 @@ impl Op for Repeat {
         while goes_on && most.is_none_or(|most| run < most) {
             for Sliced { input, tensor, axis, parts } in &sliced {
                 let part = usize_of_i64(run).and_then(|run| parts.get(run));
-                let part =
-                    part.ok_or_else(|| Error::new(Kind::Shape, format!("there is no slice for run {run}")))?;
+                let part = part.ok_or_else(|| errors::count("iterations", run + 1, parts.len()))?;
                 let mut indices = indices::all(tensor.shape().dims());
                 indices[*axis] = Along::List(part.clone());
                 inputs[*input] = Some(output::chosen(cx, tensor, &indices)?.into());
@@ -499,8 +493,10 @@ impl Op for Repeat {
             if let Some(input) = ports.iteration {
                 inputs[input] = Some(self.number(input, run)?);
             }
-            results =
-                self.body.run(inputs.clone(), cx).map_err(|error| error.in_node(format!("run {run}")))?;
+            results = self
+                .body
+                .run(inputs.clone(), cx)
+                .map_err(|error| error.in_node(format!("iteration {run}")))?;
             if let Some(output) = ports.condition {
                 goes_on = !results[output].tensor()?.only_number()?.is_zero();
             }

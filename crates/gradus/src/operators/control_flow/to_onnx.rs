@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Type};
-use gradus_core::{DType, Error, Kind, Result, Tensor};
+use gradus_core::{DType, Result, Tensor};
 
+use crate::attributes::missing;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::scope::SourceGraph;
@@ -15,11 +16,11 @@ use crate::conversion::to_onnx::{int, shaped};
 use crate::conversion::types::{declared, numbered};
 use crate::conversion::writer::{GraphWriter, Mark, NONE, NewValue};
 use crate::fact::TensorFact;
+use crate::operators::errors;
 use crate::operators::indices::axis as axis_of;
 
 /// The caveat for loops that run zero times.
-const NO_RUNS: &str =
-    "of a loop that does not run, only the body could tell the shapes of what it would have given";
+const NO_RUNS: &str = "the output shapes of a loop that runs zero times may differ";
 
 /// A body while it is converted.
 struct OnnxBody<'m> {
@@ -36,7 +37,7 @@ impl<'m> OnnxBody<'m> {
     fn new(cx: &mut ConvertContext<'_, 'm>, body: &str, map: &str) -> Result<OnnxBody<'m>> {
         let (_, graph, number) = cx.graph(body)?;
         let Some(Content::Ports(ports)) = cx.node.attribute(map) else {
-            return Err(Error::new(Kind::Graph, format!("attribute \"{map}\" is missing")));
+            return Err(missing(map));
         };
         let scope = cx.scope.inner(cx.conversion, graph, cx.node, cx.index, number);
         let target = GraphWriter::new(cx.target.standard, cx.target.opset);
@@ -47,7 +48,9 @@ impl<'m> OnnxBody<'m> {
     fn captured(&mut self, cx: &mut ConvertContext<'_, '_>, outer: usize) -> Result<NewValue> {
         let value = cx.input(outer)?;
         let name = cx.target.name_of(value).cloned();
-        Ok(self.target.captured(name.ok_or_else(|| cannot("what the body takes has no name"))?))
+        Ok(self
+            .target
+            .captured(name.ok_or_else(|| cannot("cannot convert: an input of the body has no name"))?))
     }
 
     /// Captures what an input of the body is; a constant is known within.
@@ -120,7 +123,7 @@ pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         branch.scope.convert(cx.conversion, &mut branch.target)?;
         for slot in 0..count {
             let port = ports.outputs.iter().find(|port| port.outer == slot);
-            let port = port.ok_or_else(|| cannot(format!("the body gives nothing for output {slot}")))?;
+            let port = port.ok_or_else(|| errors::missing(format_args!("output {slot} of the body")))?;
             let value = branch.output(cx, port.inner)?;
             branch.target.output(value);
         }
@@ -180,7 +183,7 @@ impl OnnxBody<'_> {
         let mut first = Vec::new();
         for &(_, inner) in &ports.back_edges {
             let port = ports.inputs.iter().find(|port| port.inner == inner && port.slices.is_none());
-            let port = port.ok_or_else(|| cannot("a carried value has no first value"))?;
+            let port = port.ok_or_else(|| errors::missing("initial value of a loop-carried value"))?;
             first.push(cx.input(port.outer)?);
             let id = self.graph.inputs()[inner];
             let name = cx.conversion.names.fresh(&self.graph.value(id).name);
@@ -240,7 +243,7 @@ impl OnnxBody<'_> {
         let (mut given, mut scans) = (Vec::new(), Vec::new());
         for slot in 0..cx.outputs() {
             let port = ports.outputs.iter().find(|port| port.outer == slot);
-            let port = port.ok_or_else(|| cannot(format!("the body gives nothing for output {slot}")))?;
+            let port = port.ok_or_else(|| errors::missing(format_args!("output {slot} of the body")))?;
             let edge = ports.back_edges.iter().position(|&(output, _)| output == port.inner);
             given.push(match (port.slices, edge) {
                 (None, Some(edge)) => BodyOutput::Carried(edge),
@@ -312,7 +315,7 @@ fn trip_count(
 ) -> Result<(NewValue, Option<i64>)> {
     let sliced = ports.inputs.iter().find_map(|port| Some((port.outer, port.slices?)));
     if !counted {
-        let (outer, slices) = sliced.ok_or_else(|| cannot("nothing says how often the body runs"))?;
+        let (outer, slices) = sliced.ok_or_else(|| not_known("number of iterations"))?;
         return count_of_slices(cx, outer, &slices);
     }
     match cx.known_integers(0)?.as_deref() {
@@ -341,7 +344,7 @@ fn count_of_slices(
     slices: &Slices,
 ) -> Result<(NewValue, Option<i64>)> {
     let axis = axis_of(slices.axis, cx.rank(outer)?)?;
-    let extent = cx.known_extent(outer, axis);
+    let extent = cx.known_size(outer, axis);
     let known = |bound: i64| if bound < 0 { Some(bound + extent?) } else { Some(bound) };
     if let (Some(start), Some(end)) = (known(slices.start), known(slices.end)) {
         let count = ((start - end).abs() + 1) / slices.part_size;
@@ -369,10 +372,10 @@ fn joined(
     part: Option<&[Option<i64>]>,
     slices: &Slices,
 ) -> Result<NewValue> {
-    let part = part.ok_or_else(|| not_known("the number of axes of what the runs give"))?;
+    let part = part.ok_or_else(|| not_known("rank of a concatenated output"))?;
     let axis = axis_of(slices.axis, part.len())?;
     if part[axis].is_none() {
-        cx.edges("ONNX does not put together what runs give in different lengths");
+        cx.edges("ONNX does not concatenate outputs whose length differs between iterations");
     }
     let mut value = stacked;
     if slices.stride < 0 {

@@ -16,10 +16,10 @@ use crate::conversion::types::declared;
 use crate::conversion::writer::{GraphWriter, NewValue};
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::Older;
+use crate::operators::errors;
 
 /// The caveat for loops that run zero times.
-const NO_RUNS: &str =
-    "of a loop that does not run, only the body could tell the shapes of what it would have scanned";
+const NO_RUNS: &str = "the output shapes of a loop that runs zero times may differ";
 
 /// A graph while it becomes a body.
 struct OpenVinoBody<'m> {
@@ -91,7 +91,7 @@ impl<'m> OpenVinoBody<'m> {
             return Ok(axis);
         }
         let rank = self.scope.fact(self.graph.outputs()[output]).as_tensor().and_then(TensorFact::rank);
-        let rank = rank.ok_or_else(|| not_known("the number of axes of what the body gives"))?;
+        let rank = rank.ok_or_else(|| not_known("rank of an output of the body"))?;
         crate::operators::indices::axis(axis, rank + 1).map(i64_of)
     }
 
@@ -134,7 +134,7 @@ fn place_of(inputs: &mut Vec<NewValue>, value: NewValue) -> usize {
 /// The type of an input of a body, perhaps with another axis of one element.
 fn input_type(fact: &Fact, axis: Option<i64>) -> Result<Type> {
     let Some(Type::Tensor(Some(dtype), mut extents)) = declared(fact) else {
-        return Err(not_known("the element type of what the body takes"));
+        return Err(not_known("element type of an input of the body"));
     };
     if let (Some(extents), Some(axis)) = (&mut extents, axis) {
         let axis = crate::operators::indices::axis(axis, extents.len() + 1)?;
@@ -183,7 +183,7 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut body = OpenVinoBody::new(cx, "body")?;
     let ids = body.graph.inputs();
     if ids.len() != carried + 2 {
-        return Err(cannot(format!("the body takes {} values, not {}", ids.len(), carried + 2)));
+        return Err(errors::count("inputs of the body", ids.len(), carried + 2));
     }
     if body.is_read(ids[0]) {
         body.ports.iteration = Some(body.input(cx, ids[0])?);
@@ -245,11 +245,10 @@ fn trip_count(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, Option<i64>)
 
 pub(crate) fn scan(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.attributes.form().is(Older::Batch) {
-        return Err(cannot("scans of a batch, before version 9, are not converted"));
+        return Err(cannot("cannot convert Scan-8, which has a batch axis"));
     }
     let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
-    let carried =
-        cx.count().checked_sub(scanned).ok_or_else(|| cannot("there are fewer inputs than are scanned"))?;
+    let carried = cx.count().checked_sub(scanned).ok_or_else(|| errors::scanned(cx.count(), scanned))?;
     let list = |name: &str| -> Result<Vec<i64>> { Ok(cx.attributes.list(name)?.unwrap_or_default()) };
     let (in_axes, out_axes) = (list("scan_input_axes")?, list("scan_output_axes")?);
     let (in_back, out_back) = (list("scan_input_directions")?, list("scan_output_directions")?);

@@ -15,9 +15,10 @@
 use gradus_core::convert::{self, FromNumber, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{DType, Number, Result, Shape, Tensor, Value, dispatch};
 
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::operators::operation::Operation;
 
 /// How shapes that differ are brought together.
@@ -63,7 +64,7 @@ fn build_as(operation: Operation, cx: &BuildContext<'_>) -> Result<Box<dyn Op>> 
 
 impl Operation {
     fn apply<T: FromNumber>(self, a: T, b: Number) -> Result<T> {
-        let by_zero = || Error::new(Kind::Value, "an integer is divided by zero");
+        let by_zero = errors::zero_divisor;
         let bits = u32::try_from(T::DTYPE.bits()).unwrap_or(64);
         let result = match (a.number(), b) {
             (Number::Int(a), Number::Int(b)) => Number::Int(match self {
@@ -93,7 +94,7 @@ impl Operation {
                 Operation::Min => a.min(b),
                 Operation::Max => a.max(b),
                 Operation::SquaredDifference => (a - b).wrapping_mul(a - b),
-                _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
+                _ => return Err(errors::dtype(T::DTYPE, "a float type")),
             }),
             // The types narrower than float64 have at most 24 bits of precision, and float64 at
             // least 2 * 24 + 2: so rounding to float64 first does not change the second rounding.
@@ -113,12 +114,12 @@ impl Operation {
                 Operation::Min | Operation::Max if a.is_nan() || b.is_nan() => f64::NAN,
                 Operation::Min => a.min(b),
                 Operation::Max => a.max(b),
-                _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
+                _ => return Err(errors::dtype(T::DTYPE, "an integer type")),
             }),
             (a, b) if self == Operation::Pow => {
                 Number::Float(convert::nearest_f64(a).powf(convert::nearest_f64(b)))
             }
-            _ => return Err(Error::new(Kind::Type, format!("{} is not supported", T::DTYPE))),
+            _ => return Err(errors::dtype(T::DTYPE, "a real numeric type")),
         };
         Ok(T::from_number(result))
     }
@@ -173,28 +174,26 @@ fn power<T: FromNumber>(base: i128, exponent: i128) -> T {
 impl BinaryOp {
     /// The second operand's shape as seen by the first, and the shape of the result.
     fn shapes(&self, a: &Shape, b: &Shape) -> Result<(Shape, Shape)> {
-        let misfit = |what: &str| Error::new(Kind::Shape, format!("shapes {a} and {b} {what}"));
+        let misfit = |wanted: String| errors::shape("cannot broadcast: shape of input 1", b, wanted);
         match self.broadcast {
             Broadcast::Both => Ok((b.clone(), a.broadcast(b)?)),
             Broadcast::None if a == b => Ok((b.clone(), a.clone())),
-            Broadcast::None => Err(misfit("differ, and \"broadcast\" is not set")),
+            Broadcast::None => Err(misfit(format!("{a} without attribute \"broadcast\""))),
             Broadcast::Onto(_) if b.len() == 1 => Ok((Shape::SCALAR, a.clone())),
             Broadcast::Onto(axis) => {
-                let last = a
-                    .rank()
-                    .checked_sub(b.rank())
-                    .ok_or_else(|| misfit("do not go together: the second has more axes"))?;
+                let last = a.rank().checked_sub(b.rank());
+                let last = last.ok_or_else(|| misfit(format!("at most {} axes", a.rank())))?;
                 let start = match axis {
                     None => last,
                     Some(axis) => {
                         let axis =
                             if axis < 0 { axis.saturating_add(convert::i64_of(a.rank())) } else { axis };
                         let start = usize_of_i64(axis).filter(|&start| start <= last);
-                        start.ok_or_else(|| misfit(&format!("do not go together from axis {axis} on")))?
+                        start.ok_or_else(|| misfit(format!("sizes of {a} from axis {axis} on")))?
                     }
                 };
                 if a.dims()[start..start + b.rank()] != *b.dims() {
-                    return Err(misfit(&format!("do not go together from axis {start} on")));
+                    return Err(misfit(format!("sizes of {a} from axis {start} on")));
                 }
                 let mut dims = b.dims().to_vec();
                 dims.resize(a.rank() - start, 1);
@@ -219,7 +218,7 @@ impl BinaryOp {
             return Tensor::from_vec(shape, equal);
         }
         dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, a, &b, shape),
-            dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))))
+            dtype => Err(errors::dtype(dtype, "bool or a real numeric type")))
     }
 }
 
@@ -349,11 +348,11 @@ mod tests {
         assert_eq!(add(Broadcast::Onto(None), &[2], &[1, 1]).unwrap(), [2, 3]);
         assert_eq!(
             add(Broadcast::None, &[2, 3], &[3]).unwrap_err().message(),
-            "shapes [2, 3] and [3] differ, and \"broadcast\" is not set",
+            "cannot broadcast: shape of input 1 is [3], expected [2, 3] without attribute \"broadcast\"",
         );
         assert_eq!(
             add(Broadcast::Onto(Some(1)), &[2, 3], &[2]).unwrap_err().message(),
-            "shapes [2, 3] and [2] do not go together from axis 1 on",
+            "cannot broadcast: shape of input 1 is [2], expected sizes of [2, 3] from axis 1 on",
         );
         assert!(add(Broadcast::Onto(Some(7)), &[2, 3], &[3]).is_err());
         assert!(add(Broadcast::Onto(None), &[3], &[2, 3]).is_err());
@@ -370,7 +369,7 @@ mod tests {
         assert_eq!(Operation::Div.apply(i64::MIN, int(-1)).unwrap(), i64::MIN);
         assert_eq!(
             Operation::Div.apply(1u64, int(0)).unwrap_err().message(),
-            "an integer is divided by zero"
+            "divisor is 0, expected an integer other than 0"
         );
         assert_eq!(Operation::Div.apply(1f32, Number::Float(0.0)).unwrap(), f32::INFINITY);
         for (a, b, floored, truncated) in [(7i32, 3, 1, 1), (-7, 3, 2, -1), (7, -3, -2, 1), (-7, -3, -1, -1)]

@@ -17,9 +17,9 @@ use gradus_core::float::Overflow;
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Result, Value};
 
-use crate::attributes::Attributes;
-use crate::attributes::required;
+use crate::attributes::{Attributes, required};
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::operators::output::one;
 
 #[derive(Debug)]
@@ -34,11 +34,8 @@ impl CastOp {
         let to = required("to", cx.attributes.dtype("to")?)?;
         let admitted = cx.signature.outputs[0].types.tensor;
         if !admitted.contains(to) {
-            let message = format!(
-                "attribute \"to\" is {to}, which Cast-{} does not give; it gives {admitted}",
-                cx.signature.since
-            );
-            return Err(Error::new(Kind::Type, message));
+            let wanted = format!("an output type of Cast-{}: {admitted}", cx.signature.since);
+            return Err(Error::mismatch(Kind::Type, "attribute \"to\"", to, wanted));
         }
         Ok(Box::new(CastOp {
             to,
@@ -55,9 +52,7 @@ pub(crate) fn rules(saturate: bool, round_mode: Option<&str>) -> Result<Rules> {
         Some("down") => ScaleRounding::Down,
         Some("nearest") => ScaleRounding::Nearest,
         Some(other) => {
-            let message =
-                format!("attribute \"round_mode\" is \"{other}\", but up, down or nearest is wanted");
-            return Err(Error::new(Kind::Value, message));
+            return Err(errors::text("round_mode", other, "up, down or nearest"));
         }
     };
     Ok(Rules { overflow, scale_rounding })

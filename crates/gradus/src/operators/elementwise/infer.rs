@@ -15,6 +15,7 @@ use crate::dim::{Bounds, Dim, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::elementwise::symbolic::{combined, compare, exact, fractions, progression};
+use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::operation::Operation;
 
@@ -28,7 +29,7 @@ pub(crate) fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = cx.dims(0)?.len();
     cx.one_element(1)?;
     if let Some(axes) = cx.known_integers(1) {
-        cx.axes(&axes, rank)?;
+        indices::axes(&axes, rank)?;
     }
     same(cx)
 }
@@ -44,7 +45,7 @@ pub(crate) fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
         dims = rest.iter().copied().chain([half]).collect();
     }
     if cx.operator == "Rfft" {
-        return Err(InferError::unknown("the shape is not modelled"));
+        return Err(InferError::unknown("shape inference does not support the operator"));
     }
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
 }
@@ -141,20 +142,20 @@ pub(crate) fn not(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn relu(cx: &mut InferContext<'_, '_>) -> InferResult {
-    each(cx, |symbols, dim| symbols.greatest(dim, Dim::ZERO))
+    each(cx, |symbols, dim| symbols.max(dim, Dim::ZERO))
 }
 
 pub(crate) fn abs(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| {
         let opposite = symbols.negate(dim)?;
-        symbols.greatest(dim, opposite)
+        symbols.max(dim, opposite)
     })
 }
 
 pub(crate) fn sign(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| {
-        let positive = symbols.least(dim, Dim::ONE)?;
-        symbols.greatest(positive, Dim::Known(-1))
+        let positive = symbols.min(dim, Dim::ONE)?;
+        symbols.max(positive, Dim::Known(-1))
     })
 }
 
@@ -165,11 +166,11 @@ pub(crate) fn clip(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| {
         // A bound that is given but not known leaves nothing known.
         let raised = match low {
-            Some(low) => symbols.greatest(dim, low?)?,
+            Some(low) => symbols.max(dim, low?)?,
             None => dim,
         };
         match high {
-            Some(high) => symbols.least(raised, high?),
+            Some(high) => symbols.min(raised, high?),
             None => Some(raised),
         }
     })
@@ -202,7 +203,7 @@ pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferRes
     if dims.is_none() {
         return match to {
             Some(to) => Ok(vec![Fact::tensor_type(Some(to))]),
-            None => Err(InferError::Unknown(Some(0), "has unknown rank".into())),
+            None => Err(InferError::input(0, "has unknown rank")),
         };
     }
     let from = cx.dtype(0);
@@ -278,7 +279,10 @@ fn aligned(cx: &mut InferContext<'_, '_>, inputs: &[usize], result: &[Dim]) -> O
 /// The operation that the row names.
 pub(crate) fn binary(cx: &mut InferContext<'_, '_>) -> InferResult {
     let operation = cx.row.and_then(|row| row.operation);
-    binary_of(cx, operation.ok_or_else(|| InferError::unknown("the operation is not modelled"))?)
+    binary_of(
+        cx,
+        operation.ok_or_else(|| InferError::unknown("shape inference does not support the operator"))?,
+    )
 }
 
 pub(crate) fn modulo(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -323,9 +327,7 @@ fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[
             Some(result) if logical || cx.fits(result, dtype) => result,
             // Known elements are evaluated, with the wrap of their type.
             _ if known => return None,
-            _ if logical => {
-                cx.data("a comparison that the extents decide", Bounds::between(Some(0), Some(1)))
-            }
+            _ if logical => cx.data("a comparison of dimensions", Bounds::between(Some(0), Some(1))),
             _ => cx.data("an element that has no canonical form", Bounds::ANY),
         };
         results.push(result);
@@ -359,7 +361,7 @@ pub(crate) fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn trilu(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.one_element(1)?;
     match cx.dims(0)?.len() {
-        0 | 1 => Err(InferError::shape("the input has no two axes")),
+        rank @ 0..2 => Err(errors::rank("input 0", rank, "at least 2").into()),
         _ => same(cx),
     }
 }

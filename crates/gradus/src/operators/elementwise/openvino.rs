@@ -13,8 +13,7 @@
 use gradus_core::convert::{self, FromNumber};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
 
-use crate::attributes::Attributes;
-use crate::attributes::required;
+use crate::attributes::{Attributes, required};
 use crate::dialects::openvino::{called, input};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
@@ -24,6 +23,7 @@ use crate::operators::elementwise::cast::{CastOp, rules};
 use crate::operators::elementwise::infer::{binary, broadcast_inputs, rounding};
 use crate::operators::elementwise::unary::{build_as, clip, float, test};
 use crate::operators::elementwise::{infer, unary};
+use crate::operators::errors;
 use crate::operators::operation::Operation;
 
 /// A function of floats: the specification does not say how results for integers are rounded.
@@ -36,10 +36,8 @@ impl Op for Floats {
         if dtype.is_float() {
             return self.0.eval(cx);
         }
-        Err(Error::new(
-            Kind::Unsupported,
-            format!("{dtype} is not supported: how results are rounded is left open"),
-        ))
+        // The specification does not fix how results for integers are rounded.
+        Err(Error::mismatch(Kind::Unsupported, "element type", dtype, "a float type"))
     }
 }
 
@@ -63,16 +61,14 @@ fn both_as(cx: &BuildContext<'_>, operation: Operation) -> Result<Box<dyn Op>> {
         "none" | "explicit" => Broadcast::None,
         "pdpd" => Broadcast::Onto(cx.attributes.int("auto_broadcast_axis")?.filter(|&axis| axis >= 0)),
         other => {
-            let message =
-                format!("attribute \"auto_broadcast\" is \"{other}\", but numpy, none or pdpd is wanted");
-            return Err(Error::new(Kind::Value, message));
+            return Err(errors::text("auto_broadcast", other, "numpy, none or pdpd"));
         }
     };
     Ok(Box::new(BinaryOp { operation, broadcast }))
 }
 
-/// A bound of Clamp in the type of the elements. Of integers, it is the least one above or the
-/// greatest one below, as far as the type goes.
+/// A bound of Clamp in the type of the elements. For integers, it is the smallest one above or the
+/// largest one below, as far as the type goes.
 pub(crate) fn clamp_bound(bound: f64, up: bool, dtype: DType) -> Result<Tensor> {
     fn whole<T: FromNumber>(bound: f64) -> Tensor {
         Tensor::scalar(T::from_f64(bound))
@@ -86,9 +82,7 @@ pub(crate) fn clamp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let dtype = cx.tensor(0)?.dtype();
     let bound = |name: &str, up: bool| -> Result<Option<Value>> {
         let text = attributes.text(name)?.unwrap_or_default().trim();
-        let bound: f64 = text.parse().map_err(|_| {
-            Error::new(Kind::Type, format!("attribute \"{name}\" is \"{text}\", but a number is wanted"))
-        })?;
+        let bound: f64 = text.parse().map_err(|_| errors::text(name, text, "a number"))?;
         Ok(Some(clamp_bound(bound, up, dtype)?.into()))
     };
     let inputs = [input(cx, 0), bound("min", true)?, bound("max", false)?];

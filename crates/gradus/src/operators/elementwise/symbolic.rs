@@ -15,7 +15,7 @@ use crate::operators::operation::Operation;
 pub(super) fn compare(cx: &mut InferContext<'_, '_>, operation: Operation, a: Dim, b: Dim) -> Option<i64> {
     let apart = cx.symbols().subtract(a, b)?;
     let bounds = cx.symbols().bounds(apart);
-    let (least, most) = (bounds.least(), bounds.greatest());
+    let (min, most) = (bounds.lower(), bounds.upper());
     let above = |bound: Option<i64>, limit: i64| bound.is_some_and(|bound| bound >= limit);
     let below = |bound: Option<i64>, limit: i64| bound.is_some_and(|bound| bound <= limit);
     let decide = |yes: bool, no: bool| {
@@ -28,12 +28,12 @@ pub(super) fn compare(cx: &mut InferContext<'_, '_>, operation: Operation, a: Di
         }
     };
     match operation {
-        Operation::Equal => decide(apart == Dim::ZERO, above(least, 1) || below(most, -1)),
-        Operation::NotEqual => decide(above(least, 1) || below(most, -1), apart == Dim::ZERO),
-        Operation::Less => decide(below(most, -1), above(least, 0)),
-        Operation::LessOrEqual => decide(below(most, 0), above(least, 1)),
-        Operation::Greater => decide(above(least, 1), below(most, 0)),
-        Operation::GreaterOrEqual => decide(above(least, 0), below(most, -1)),
+        Operation::Equal => decide(apart == Dim::ZERO, above(min, 1) || below(most, -1)),
+        Operation::NotEqual => decide(above(min, 1) || below(most, -1), apart == Dim::ZERO),
+        Operation::Less => decide(below(most, -1), above(min, 0)),
+        Operation::LessOrEqual => decide(below(most, 0), above(min, 1)),
+        Operation::Greater => decide(above(min, 1), below(most, 0)),
+        Operation::GreaterOrEqual => decide(above(min, 0), below(most, -1)),
         _ => None,
     }
 }
@@ -45,8 +45,8 @@ pub(super) fn combined(cx: &mut InferContext<'_, '_>, operation: Operation, a: D
         Operation::Add => symbols.add(a, b),
         Operation::Sub => symbols.subtract(a, b),
         Operation::Mul => symbols.multiply(a, b),
-        Operation::Min => symbols.least(a, b),
-        Operation::Max => symbols.greatest(a, b),
+        Operation::Min => symbols.min(a, b),
+        Operation::Max => symbols.max(a, b),
         Operation::Mod => symbols.modulo(a, b),
         Operation::FloorDiv => floor_quotient(symbols, a, b),
         Operation::Div => truncated_quotient(symbols, a, b),
@@ -236,9 +236,9 @@ pub(super) fn exact(cx: &mut InferContext<'_, '_>, dim: Dim, dtype: DType) -> bo
     if let Dim::Known(value) = dim {
         return value.unsigned_abs() <= most.unsigned_abs();
     }
-    let low = bounds.least().is_some_and(|least| least >= -most);
+    let low = bounds.lower().is_some_and(|min| min >= -most);
     // No tensor has a dimension or a number of elements beyond the integers of float64.
-    let high = dtype == DType::F64 || bounds.greatest().is_some_and(|greatest| greatest <= most);
+    let high = dtype == DType::F64 || bounds.upper().is_some_and(|max| max <= most);
     (low || cx.may_assume(dim, ">=", Dim::Known(-most)))
         && (high || cx.may_assume(dim, "<=", Dim::Known(most)))
 }

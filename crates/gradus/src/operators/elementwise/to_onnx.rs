@@ -3,6 +3,7 @@
 use gradus_core::graph::Standard;
 use gradus_core::{DType, Result};
 
+use crate::attributes::missing;
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
@@ -10,6 +11,7 @@ use crate::conversion::to_onnx::{flag, int, word};
 use crate::conversion::types::expect;
 use crate::conversion::writer::NewValue;
 use crate::operators::elementwise::openvino::clamp_bound;
+use crate::operators::errors;
 
 /// Integers are as they are.
 pub(crate) fn of_floats(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
@@ -33,7 +35,7 @@ pub(crate) fn bitwise(
 
 /// ONNX shifts only integers from zero; bits of others are not moved otherwise to the left.
 pub(crate) fn shift(cx: &mut ConvertContext<'_, '_>, direction: &str) -> Result<Vec<NewValue>> {
-    cx.edges("counts of as many bits as the type has, or more, are left open");
+    cx.edges("the specifications do not define shifts by the width of the type or more");
     let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
     Ok(vec![cx.put("BitShift", &[a, b], &[word("direction", direction)])?])
 }
@@ -87,7 +89,7 @@ pub(crate) fn floor_mod(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     if !cx.is_float(0) {
         return Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 0)])?]);
     }
-    cx.rounding("OpenVINO does not say that the remainder of floats is exact");
+    cx.rounding("the OpenVINO specification does not define whether the remainder of floats is exact");
     Ok(vec![floor_mod_of_floats(cx, a, b)?])
 }
 
@@ -130,10 +132,7 @@ pub(crate) fn clamp(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut inputs = vec![x];
     for (name, up) in [("min", true), ("max", false)] {
         let text = cx.attributes.text(name)?.unwrap_or_default();
-        let bound: f64 = text
-            .trim()
-            .parse()
-            .map_err(|_| cannot(format!("attribute \"{name}\" is \"{text}\", not a number")))?;
+        let bound: f64 = text.trim().parse().map_err(|_| errors::text(name, text, "a number"))?;
         let bound = clamp_bound(bound, up, dtype)?;
         inputs.push(cx.constant(bound));
     }
@@ -147,7 +146,7 @@ fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>
         cx.edges(caveats::CAST);
     }
     if to.is_float() && to.bits() <= 8 {
-        cx.edges("OpenVINO does not say what numbers beyond the largest become");
+        cx.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }
     Ok(vec![cx.cast(x, to)?])
 }
@@ -155,7 +154,7 @@ fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>
 /// With broadcasting as `PaddlePaddle` does it, the result has the shape of the first of the two.
 pub(crate) fn select(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.attributes.text("auto_broadcast")? == Some("pdpd") {
-        return Err(cannot("ONNX does not broadcast three operands onto the axes of one"));
+        return Err(cannot("ONNX has no equivalent of Select with auto_broadcast=pdpd"));
     }
     let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
     Ok(vec![cx.put("Where", &[condition, a, b], &[])?])
@@ -167,7 +166,7 @@ pub(crate) fn mod_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         let quotient = cx.put("Div", &[a, b], &[])?;
         return Ok(vec![left_over(cx, a, b, quotient)?]);
     }
-    cx.rounding("OpenVINO does not say that the remainder of floats is exact");
+    cx.rounding("the OpenVINO specification does not define whether the remainder of floats is exact");
     Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 1)])?])
 }
 
@@ -191,7 +190,9 @@ pub(crate) fn maximum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
 }
 
 pub(crate) fn squared_difference(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding_of_floats("OpenVINO does not say whether the difference is rounded before it is squared");
+    cx.rounding_of_floats(
+        "the OpenVINO specification does not define whether the difference is rounded before it is squared",
+    );
     let less = binary(cx, "Sub")?[0];
     Ok(vec![cx.put("Mul", &[less, less], &[])?])
 }
@@ -237,7 +238,7 @@ pub(crate) fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
 
 pub(crate) fn convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.attributes.dtype("to")?;
-    converted(cx, to.ok_or_else(|| cannot("attribute \"destination_type\" is no element type"))?)
+    converted(cx, to.ok_or_else(|| missing("destination_type"))?)
 }
 
 pub(crate) fn convert_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

@@ -5,6 +5,7 @@ use gradus_core::float::Format;
 use gradus_core::graph::Standard;
 use gradus_core::{DType, Result};
 
+use crate::attributes::missing;
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
@@ -12,6 +13,7 @@ use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::{exactly, expect};
 use crate::conversion::writer::NewValue;
 use crate::operators::elementwise::unary::missing_bound;
+use crate::operators::errors;
 
 pub(crate) fn binary(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.input(1)?);
@@ -21,7 +23,7 @@ pub(crate) fn binary(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<
 /// One operation over all operands, from the first on.
 fn chain(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let operands = cx.inputs()?;
-    let (&first, rest) = operands.split_first().ok_or_else(|| cannot("there are no operands"))?;
+    let (&first, rest) = operands.split_first().ok_or_else(|| errors::count("inputs", 0, "at least 1"))?;
     let mut result = first;
     for &operand in rest {
         result = cx.put(operator, &[result, operand], &[numpy()])?;
@@ -30,7 +32,9 @@ fn chain(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue
 }
 
 pub(crate) fn modulo(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding_of_floats("OpenVINO does not say that the remainder of floats is exact");
+    cx.rounding_of_floats(
+        "the OpenVINO specification does not define whether the remainder of floats is exact",
+    );
     let truncates = cx.attributes.flag("fmod", false)?;
     binary(cx, if truncates { "Mod" } else { "FloorMod" })
 }
@@ -49,7 +53,9 @@ pub(crate) fn power(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (base, exponent) = (cx.dtype(0)?, cx.dtype(1)?);
     if !base.is_float() {
         if exponent != base {
-            return Err(cannot("OpenVINO has no power of integers with exponents of another type"));
+            return Err(cannot(
+                "OpenVINO has no equivalent of Pow with integers and an exponent of another type",
+            ));
         }
         cx.edges(caveats::POWER);
         return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
@@ -69,7 +75,7 @@ pub(crate) fn power(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return Ok(vec![cx.put("Power", &[a, b], &[numpy()])?]);
     }
     if matches!(exponent, DType::I64 | DType::U64) {
-        cx.edges("exponents beyond 2^53 are rounded to a float64");
+        cx.edges("exponents above 2^53 are rounded to float64");
     }
     for (value, dtype) in [(&mut a, base), (&mut b, exponent)] {
         if dtype != DType::F64 {
@@ -100,7 +106,7 @@ pub(crate) fn clip(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     let (x, from) = (cx.input(0)?, cx.dtype(0)?);
     if from == DType::String || to == DType::String {
-        return Err(cannot("OpenVINO does not convert text"));
+        return Err(cannot("OpenVINO has no equivalent of Cast for strings"));
     }
     expect(Standard::OpenVino, to)?;
     if to == DType::Bool && from != DType::Bool {
@@ -111,10 +117,10 @@ fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
         cx.edges(caveats::CAST);
     }
     if to.is_float() && to.bits() <= 8 {
-        cx.edges("OpenVINO does not say what numbers beyond the largest become");
+        cx.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }
     if !(from.is_real() || from == DType::Bool) || !(to.is_real() || to == DType::Bool) {
-        return Err(cannot(format!("OpenVINO does not convert {from} to {to}")));
+        return Err(cannot(format!("OpenVINO has no conversion from {from} to {to}")));
     }
     Ok(vec![cx.converted(x, to)?])
 }
@@ -142,7 +148,7 @@ pub(crate) fn sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 }
 
 pub(crate) fn bit_shift(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges("counts of as many bits as the type has, or more, are left open");
+    cx.edges("the specifications do not define shifts by the width of the type or more");
     let left = cx.attributes.text("direction")? == Some("LEFT");
     binary(cx, if left { "BitwiseLeftShift" } else { "BitwiseRightShift" })
 }
@@ -177,7 +183,7 @@ pub(crate) fn is_inf(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 }
 
 pub(crate) fn cast_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let to = cx.attributes.dtype("to")?.ok_or_else(|| cannot("attribute \"to\" is no element type"))?;
+    let to = cx.attributes.dtype("to")?.ok_or_else(|| missing("to"))?;
     cast(cx, to)
 }
 

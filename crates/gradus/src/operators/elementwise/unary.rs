@@ -15,10 +15,11 @@ use gradus_core::convert::{self, FromNumber};
 use gradus_core::element::Bool;
 use gradus_core::float::{Format, Overflow};
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
+use gradus_core::{DType, Number, Result, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 
 /// An operator that maps each element on its own.
 #[derive(Debug)]
@@ -80,7 +81,7 @@ pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
-/// The size of the bounds that Clip has where none is given: of floats, the greatest finite number,
+/// The size of the bounds that Clip has where none is given: for floats, the largest finite number,
 /// so that infinities become that.
 pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
     let format = Format::of(dtype)?;
@@ -89,7 +90,7 @@ pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
 
 pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
-        let least = |a: Number, b: Number, greater: bool| match (a, b) {
+        let min = |a: Number, b: Number, greater: bool| match (a, b) {
             (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
             (a, b) => {
                 let (x, y) = (convert::nearest_f64(a), convert::nearest_f64(b));
@@ -98,8 +99,8 @@ pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
             }
         };
         let clipped = |x: &T| {
-            let raised = low.map_or(x.number(), |low| least(x.number(), low, true));
-            T::from_number(high.map_or(raised, |high| least(raised, high, false)))
+            let raised = low.map_or(x.number(), |low| min(x.number(), low, true));
+            T::from_number(high.map_or(raised, |high| min(raised, high, false)))
         };
         Tensor::from_vec(data.shape().clone(), data.elements::<T>()?.iter().map(clipped).collect())
     }
@@ -114,7 +115,7 @@ pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
     };
     let (low, high) = (bound(1)?, bound(2)?);
     let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high),
-        dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))));
+        dtype => Err(errors::dtype(dtype, "a real numeric type")));
     Ok(vec![result?.into()])
 }
 
@@ -133,7 +134,7 @@ impl Unary {
             Tensor::from_vec(tensor.shape().clone(), elements)
         }
         dispatch!(tensor.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(tensor, self.map),
-            dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))))
+            dtype => Err(errors::dtype(dtype, "bool or a real numeric type")))
     }
 }
 

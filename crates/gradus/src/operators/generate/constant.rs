@@ -15,6 +15,7 @@ use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::schema::Typed as _;
 
 /// Most elements that are read before a run: shapes and scalars are small.
@@ -66,10 +67,7 @@ fn tensor_of(content: &Content) -> Result<Tensor> {
             Tensor::from_text(Shape::vector(all.len()), all.iter().map(text).collect::<Result<_>>()?)?
         }
         other => {
-            return Err(Error::new(
-                Kind::Type,
-                format!("the value is {}, but a tensor is wanted", other.sort()),
-            ));
+            return Err(Error::mismatch(Kind::Type, "value", other.sort(), "a tensor"));
         }
     })
 }
@@ -85,11 +83,8 @@ impl ConstantOp {
         let tensor = tensor_of(only_value(&cx.attributes)?)?;
         let value = Value::from(tensor.clone());
         if !cx.signature.outputs[0].types.admits(&value.value_type()) {
-            let (dtype, since) = (tensor.dtype(), cx.signature.since);
-            return Err(Error::new(
-                Kind::Type,
-                format!("the value is {dtype}, which Constant-{since} does not give"),
-            ));
+            let wanted = format!("an output type of Constant-{}", cx.signature.since);
+            return Err(errors::dtype(tensor.dtype(), &wanted));
         }
         Ok(Box::new(ConstantOp { tensor }))
     }
@@ -97,7 +92,7 @@ impl ConstantOp {
 
 fn text(bytes: &Bytes) -> Result<Box<str>> {
     let text = std::str::from_utf8(bytes);
-    text.map(Into::into).map_err(|_| Error::new(Kind::Syntax, "the value is text, but not UTF-8"))
+    text.map(Into::into).map_err(|_| Error::mismatch(Kind::Syntax, "value", "a string of bytes", "UTF-8"))
 }
 
 impl Op for ConstantOp {

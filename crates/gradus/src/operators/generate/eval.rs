@@ -1,23 +1,21 @@
 //! Evaluation of operators that create tensors.
 
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
-use gradus_core::{Kind, Number, Result, Shape, Tensor, Value};
+use gradus_core::{Number, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
-use crate::operators::indexing::eval::{place_of, positions};
+use crate::operators::errors;
+use crate::operators::indexing::eval::{flat_index, positions};
 use crate::operators::indices;
-use crate::operators::output::{allowed, one, wrong};
+use crate::operators::output::{allowed, one};
 
 pub(crate) fn constant_of_shape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = Shape::from_i64(&cx.integers(0)?)?;
     let value = match attributes.tensor("value")? {
         Some(value) if value.len() == 1 => value,
         Some(value) => {
-            return Err(wrong(
-                Kind::Shape,
-                format!("the value has {} elements, but one is wanted", value.len()),
-            ));
+            return Err(errors::count("elements of attribute \"value\"", value.len(), 1));
         }
         None => Tensor::scalar(0f32),
     };
@@ -29,10 +27,7 @@ pub(crate) fn constant_of_shape(attributes: &Attributes<'_>, cx: &mut EvalContex
 pub(crate) fn eye_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let like = cx.tensor(0)?;
     let &[_, columns] = like.shape().dims() else {
-        return Err(wrong(
-            Kind::Shape,
-            format!("the input has shape {}, but two axes are wanted", like.shape()),
-        ));
+        return Err(errors::rank("input 0", like.shape().rank(), 2));
     };
     let dtype = attributes.dtype("dtype")?.unwrap_or(like.dtype());
     let offset = attributes.int("k")?.unwrap_or(0);
@@ -47,13 +42,10 @@ pub(crate) fn eye_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
 
 pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (indices, values) = (cx.tensor(0)?, cx.tensor(2)?);
-    let depth = usize_of_i64(i64::from_number(cx.tensor(1)?.only_number()?));
-    let depth = depth.ok_or_else(|| wrong(Kind::Value, "the depth is negative"))?;
+    let depth = i64::from_number(cx.tensor(1)?.only_number()?);
+    let depth = usize_of_i64(depth).ok_or_else(|| errors::value("depth", depth, "at least 0"))?;
     if values.len() != 2 {
-        return Err(wrong(
-            Kind::Shape,
-            format!("there are {} values, but two are wanted: off and on", values.len()),
-        ));
+        return Err(errors::count("values (off and on)", values.len(), 2));
     }
     let rank = indices.shape().rank() + 1;
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), rank)?;
@@ -63,7 +55,7 @@ pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
     let each = positions(&dims).map(|mut position| {
         let at = position.remove(axis);
-        let index = numbers[place_of(&position, indices.shape().dims())];
+        let index = numbers[flat_index(&position, indices.shape().dims())];
         let index = if index < 0 { index.saturating_add(i64_of(depth)) } else { index };
         usize::from(index == i64_of(at))
     });

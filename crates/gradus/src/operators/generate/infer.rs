@@ -16,7 +16,9 @@ use gradus_core::{DType, Number};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact, known_shape};
-use crate::infer::{InferContext, InferError, InferResult};
+use crate::infer::{InferContext, InferResult};
+use crate::operators::errors;
+use crate::operators::indices;
 use crate::operators::nn::infer::of;
 
 /// Random elements in the shape of the first input, of the element type that the attribute names
@@ -33,14 +35,13 @@ pub(crate) fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let dtype = value.as_ref().map_or(DType::F32, gradus_core::Tensor::dtype);
     let Some(shape) = cx.integers(0) else {
-        let rank =
-            cx.len(0).ok_or(InferError::Unknown(Some(0), "has an unknown number of elements".into()))?;
+        let rank = cx.needed_len(0)?;
         let dims = cx.any_dims("the shape is not known before the run", rank);
         return Ok(vec![Fact::typed(dtype, dims)]);
     };
     for (axis, dim) in shape.iter().enumerate() {
-        if let Dim::Known(extent @ ..0) = dim {
-            return Err(InferError::shape(format!("element {axis} of the shape is {extent}")));
+        if let Dim::Known(size @ ..0) = dim {
+            return Err(errors::element(axis, *size, "at least 0").into());
         }
     }
     let whole = dtype.is_integer() || dtype == DType::Bool;
@@ -76,7 +77,7 @@ pub(crate) fn random(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len() + 1;
-    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, rank)?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, rank)?;
     cx.one_element(1)?;
     cx.elements_of(2, 2)?;
     let depth = match cx.integer(1) {
@@ -87,7 +88,7 @@ pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
                 let whole = gradus_core::convert::truncated(gradus_core::convert::nearest_f64(number));
                 Dim::Known(whole.and_then(|whole| i64::try_from(whole).ok()).unwrap_or(0))
             }
-            _ => cx.data("the depth is not known before the run", Bounds::EXTENT),
+            _ => cx.data("the depth is not known before the run", Bounds::SIZE),
         },
     };
     let mut all = dims.to_vec();
@@ -105,7 +106,7 @@ pub(crate) fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     let size = match cx.integer(0) {
         Some(size) => size,
-        None => cx.data("the size is not known before the run", Bounds::EXTENT),
+        None => cx.data("the size is not known before the run", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(dtype, [size])])
 }
@@ -114,11 +115,11 @@ pub(crate) fn mel_weights(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     let bins = match cx.integer(0) {
         Some(bins) => bins,
-        None => cx.data("the number of bins is not known before the run", Bounds::EXTENT),
+        None => cx.data("the number of bins is not known before the run", Bounds::SIZE),
     };
     let spectrum = match cx.integer(1) {
         Some(len) => half(cx, len),
-        None => cx.data("the length is not known before the run", Bounds::EXTENT),
+        None => cx.data("the length is not known before the run", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(dtype, [spectrum, bins])])
 }
@@ -133,7 +134,7 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();
     if rank < 2 {
-        return Err(InferError::shape("the input has no axis for the real and the imaginary part"));
+        return Err(errors::rank("input 0", rank, "at least 2").into());
     }
     let (one_sided, inverse) =
         (cx.attributes.flag("onesided", false)?, cx.attributes.flag("inverse", false)?);
@@ -142,7 +143,7 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
         let dims = cx.any_dims("the axis is not known before the run", rank);
         return Ok(vec![Fact::shaped(dims)]);
     };
-    let axis = cx.axis(axis, rank)?;
+    let axis = indices::axis(axis, rank)?;
     let len = match (cx.has(1), cx.integer(1)) {
         (false, _) => {
             // The other half of an input of one side is not counted.
@@ -154,7 +155,7 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
             }
         }
         (true, Some(len)) => len,
-        (true, None) => cx.data("the length is not known before the run", Bounds::EXTENT),
+        (true, None) => cx.data("the length is not known before the run", Bounds::SIZE),
     };
     let mut all = dims.to_vec();
     all[axis] = if one_sided && !inverse { half(cx, len) } else { len };
@@ -164,7 +165,9 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let [batch, signal, ..] = *dims else { return Err(InferError::shape("the signal has no batch")) };
+    let [batch, signal, ..] = *dims else {
+        return Err(errors::rank("the signal", dims.len(), "at least 2").into());
+    };
     let step = cx.integer(1);
     let frame = match (cx.has(3), cx.integer(3), cx.has(2)) {
         (true, Some(len), _) => Some(len),
@@ -173,7 +176,7 @@ pub(crate) fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
         (false, _, false) => Some(signal),
     };
     let (Some(step), Some(frame)) = (step, frame) else {
-        let [frames, bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::EXTENT));
+        let [frames, bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::SIZE));
         return Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])]);
     };
     let room = cx.subtract(signal, frame);
@@ -189,7 +192,7 @@ pub(crate) fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
         matches!(cx.attributes.get("stopwords"), Some(Content::Strings(words)) if !words.is_empty());
     let mut all = dims.to_vec();
     if let Some(last) = all.last_mut().filter(|_| stopwords) {
-        *last = cx.data("how many texts are no stopwords", Bounds::EXTENT);
+        *last = cx.data("number of strings that are not stopwords", Bounds::SIZE);
     }
     Ok(vec![Fact::typed(DType::String, all)])
 }
@@ -211,20 +214,19 @@ pub(crate) fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let count = cx.data("how many boxes are chosen", Bounds::EXTENT);
+    let count = cx.data("number of selected boxes", Bounds::SIZE);
     Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
 }
 
 pub(crate) fn string_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let most = cx.data("how many parts the longest text has", Bounds::EXTENT);
+    let most = cx.data("number of pieces of the longest string", Bounds::SIZE);
     let parts: Vec<_> = dims.iter().copied().chain([most]).collect();
     Ok(vec![Fact::typed(DType::String, parts), Fact::typed(DType::I64, dims)])
 }
 
 pub(crate) fn image_decoder(cx: &mut InferContext<'_, '_>) -> InferResult {
     let channels = if cx.attributes.text("pixel_format")? == Some("Grayscale") { 1 } else { 3 };
-    let [height, width] =
-        ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::EXTENT));
+    let [height, width] = ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::SIZE));
     Ok(vec![Fact::typed(DType::U8, [height, width, Dim::Known(channels)])])
 }

@@ -5,8 +5,9 @@ use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value, disp
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
+use crate::operators::errors;
 use crate::operators::indices::{self, Along};
-use crate::operators::output::{allowed, chosen, one, wrong};
+use crate::operators::output::{allowed, chosen, one};
 
 pub(crate) fn slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
@@ -17,8 +18,12 @@ pub(crate) fn slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
         None => (0..starts.len()).collect(),
     };
     let steps = cx.maybe_integers(4)?.unwrap_or_else(|| vec![1; axes.len()]);
-    if axes.len() > dims.len() || [starts.len(), ends.len(), steps.len()] != [axes.len(); 3] {
-        return Err(wrong(Kind::Shape, "starts, ends, axes and steps differ in number"));
+    let mut counts = [starts.len(), ends.len(), steps.len()].into_iter();
+    if let Some(count) = counts.find(|&count| count != axes.len()) {
+        return Err(errors::count("starts, ends or steps", count, axes.len()));
+    }
+    if axes.len() > dims.len() {
+        return Err(errors::count("axes", axes.len(), format_args!("at most {}", dims.len())));
     }
     let mut indices = indices::all(dims);
     for (i, &axis) in axes.iter().enumerate() {
@@ -53,7 +58,7 @@ pub(crate) fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-pub(crate) fn place_of(index: &[usize], dims: &[usize]) -> usize {
+pub(crate) fn flat_index(index: &[usize], dims: &[usize]) -> usize {
     index.iter().zip(dims).fold(0, |place, (index, extent)| place * extent + index)
 }
 
@@ -62,14 +67,15 @@ fn pointed(data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
     let dims = data.shape().dims();
     let axis = indices::axis(axis, dims.len())?;
     if indices.shape().rank() != dims.len() {
-        return Err(wrong(Kind::Shape, "data and indices differ in rank"));
+        return Err(errors::rank("the indices", indices.shape().rank(), dims.len()));
     }
     let each = positions(indices.shape().dims()).zip(indices.to_i64()?).map(|(mut position, index)| {
         position[axis] = indices::index(index, dims[axis])?;
         if position.iter().zip(dims).any(|(index, extent)| index >= extent) {
-            return Err(wrong(Kind::Shape, "the indices are larger than the data"));
+            let wanted = format!("at most {} beside axis {axis}", data.shape());
+            return Err(errors::shape("shape of the indices", indices.shape(), wanted));
         }
-        Ok(place_of(&position, dims))
+        Ok(flat_index(&position, dims))
     });
     each.collect()
 }
@@ -90,9 +96,9 @@ fn blocks(
 ) -> Result<(Vec<usize>, usize, Vec<usize>)> {
     let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
     let (&depth, before) =
-        index_dims.split_last().ok_or_else(|| wrong(Kind::Shape, "the indices are a scalar"))?;
+        index_dims.split_last().ok_or_else(|| errors::rank("the indices", 0, "at least 1"))?;
     let rest = dims.get(batch.saturating_add(depth)..).filter(|_| before.len() >= batch);
-    let rest = rest.ok_or_else(|| wrong(Kind::Shape, "the indices name more axes than the data has"))?;
+    let rest = rest.ok_or_else(|| errors::tuples(batch, depth, dims.len()))?;
     let size: usize = rest.iter().product();
     let numbers = indices.to_i64()?;
     let count = allowed(cx, DType::I64, before)?.len();
@@ -155,10 +161,7 @@ pub(crate) fn scattered(
     }
     let (data, updates) = (cx.tensor(0)?, cx.tensor(2)?);
     if updates.len() != places.len() {
-        return Err(wrong(
-            Kind::Shape,
-            format!("there are {} updates for {} places", updates.len(), places.len()),
-        ));
+        return Err(errors::count("updates", updates.len(), places.len()));
     }
     allowed(cx, data.dtype(), data.shape().dims())?;
     match attributes.text("reduction")? {
@@ -171,7 +174,7 @@ pub(crate) fn scattered(
         }
         Some(how) => {
             let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => combine(data, updates, places, how),
-                dtype => Err(wrong(Kind::Unsupported, format!("{dtype} is not combined"))));
+                dtype => Err(Error::mismatch(Kind::Unsupported, "element type", dtype, "a real numeric type")));
             one(result?)
         }
     }

@@ -17,6 +17,7 @@ use gradus_core::{Error, Kind};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 use crate::operators::indices::{self, Along};
 
 /// A tensor of the first input's element type.
@@ -62,7 +63,7 @@ fn from_first(cx: &mut InferContext<'_, '_>, bound: Dim, len: Dim) -> Option<Dim
     if cx.symbols().at_least(bound, 0) {
         return Some(bound);
     }
-    let negative = cx.symbols().bounds(bound).greatest().is_some_and(|most| most < 0);
+    let negative = cx.symbols().bounds(bound).upper().is_some_and(|most| most < 0);
     negative.then(|| cx.add(bound, len))
 }
 
@@ -83,33 +84,33 @@ pub(crate) fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim,
         let clamp = |cx: &mut InferContext<'_, '_>, bound: Option<Dim>| match bound {
             None => Dim::ZERO,
             Some(bound) => {
-                let raised = cx.greatest(bound, Dim::ZERO);
-                cx.least(raised, len)
+                let raised = cx.max(bound, Dim::ZERO);
+                cx.min(raised, len)
             }
         };
         let (from, to) = (clamp(cx, from), clamp(cx, to));
         let span = cx.subtract(to, from);
         let count = cx.ceil_divide(span, Dim::Known(step));
-        return Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) });
+        return Some(Cut { len: cx.max(count, Dim::ZERO), start: Some(from) });
     }
     let last = cx.subtract(len, Dim::ONE);
     // A start before the first element is that, as `indices::sliced` says; there is none of no
     // elements.
     let from = match from {
         None => Dim::ZERO,
-        Some(bound) => cx.greatest(bound, Dim::ZERO),
+        Some(bound) => cx.max(bound, Dim::ZERO),
     };
-    let from = cx.least(from, last);
+    let from = cx.min(from, last);
     let to = match to {
         None => Dim::Known(-1),
         Some(bound) => {
-            let raised = cx.greatest(bound, Dim::Known(-1));
-            cx.least(raised, last)
+            let raised = cx.max(bound, Dim::Known(-1));
+            cx.min(raised, last)
         }
     };
     let span = cx.subtract(from, to);
     let count = cx.ceil_divide(span, Dim::Known(step.checked_neg()?));
-    Some(Cut { len: cx.greatest(count, Dim::ZERO), start: Some(from) })
+    Some(Cut { len: cx.max(count, Dim::ZERO), start: Some(from) })
 }
 
 pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -122,17 +123,17 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(count) = counts.next()
         && let Some(other) = counts.find(|&other| other != count)
     {
-        return Err(InferError::shape(format!("{other} bounds or steps are given for {count} axes")));
+        return Err(errors::count("starts, ends or steps", other, count).into());
     }
     let axes: Option<Vec<usize>> = match (cx.has(AXES), cx.known_integers(AXES)) {
-        (true, Some(axes)) => Some(cx.axes(&axes, dims.len())?),
+        (true, Some(axes)) => Some(indices::axes(&axes, dims.len())?),
         (true, None) => None,
         (false, _) => {
             let count =
                 starts.as_ref().map(|starts| starts.len()).or_else(|| cx.len(1)).unwrap_or(dims.len());
             if count > dims.len() {
                 let rank = dims.len();
-                return Err(InferError::shape(format!("there are bounds for {count} axes, but rank {rank}")));
+                return Err(errors::count("starts", count, format_args!("at most {rank}")).into());
             }
             Some((0..count).collect())
         }
@@ -149,7 +150,7 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
         let bound = |all: &Option<Dims>| all.as_ref().and_then(|all| all.get(i).copied());
         let step = steps.as_ref().and_then(|steps| steps.get(i).copied()).filter(|&step| step != i64::MIN);
         if step == Some(0) {
-            return Err(InferError::shape("a step is 0"));
+            return Err(errors::zero_step().into());
         }
         let cut = match (bound(&starts), bound(&ends), step) {
             (Some(start), Some(end), Some(step)) => cut(cx, dims[axis], start, end, step),
@@ -160,8 +161,8 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
         (all[axis], first) = match cut {
             Some(cut) => (cut.len, cut.start),
             None if determined && step.is_some() && starts.is_some() && ends.is_some() => {
-                let bounds = Bounds::between(Some(0), cx.symbols().bounds(dims[axis]).greatest());
-                (cx.unknown("whether a bound of the slice counts from the end is not known", bounds), None)
+                let bounds = Bounds::between(Some(0), cx.symbols().bounds(dims[axis]).upper());
+                (cx.unknown("the sign of a slice bound is not known", bounds), None)
             }
             None => (shorter(cx, dims[axis], "the bounds are not known before the run"), None),
         };
@@ -197,13 +198,13 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// A dimension that is at most another.
 fn shorter(cx: &mut InferContext<'_, '_>, dim: Dim, why: &str) -> Dim {
-    let most = cx.symbols().bounds(dim).greatest();
+    let most = cx.symbols().bounds(dim).upper();
     cx.data(why, Bounds::between(Some(0), most))
 }
 
 pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     if let (Some(extent), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
         indices.iter().try_for_each(|&index| indices::index(index, extent).map(|_| ()))?;
     }
@@ -215,9 +216,7 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     if batch > axis || batch > indices.len() {
-        return Err(InferError::shape(format!(
-            "the batch has {batch} axes, but the indices choose along axis {axis}"
-        )));
+        return Err(errors::batch(batch, axis, indices.len()).into());
     }
     let chosen_dims = indices[batch..].iter();
     let all: Vec<_> = dims[..axis].iter().chain(chosen_dims).chain(&dims[axis + 1..]).copied().collect();
@@ -255,19 +254,13 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
     let Some((last, before)) = indices.split_last() else {
-        return Err(InferError::shape("the indices are a scalar"));
+        return Err(errors::rank("the indices", 0, "at least 1").into());
     };
     let Some(depth) = last.known().and_then(usize_of_i64) else {
-        return Err(InferError::Unknown(
-            Some(1),
-            "has an unknown last extent, which decides the rank".into(),
-        ));
+        return Err(InferError::input(1, "has an unknown last dimension, which decides the rank"));
     };
     let Some(rest) = dims.get(batch.saturating_add(depth)..).filter(|_| batch <= before.len()) else {
-        let rank = dims.len();
-        return Err(InferError::shape(format!(
-            "indices of {depth} axes after {batch} do not fit rank {rank}"
-        )));
+        return Err(errors::tuples(batch, depth, dims.len()).into());
     };
     let all: Vec<_> = before.iter().chain(rest).copied().collect();
     let mut elements = Elements::Unknown;
@@ -289,9 +282,10 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn scatter_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     if cx.has(1) {
-        let indices = cx.known_dims(1).unwrap_or_else(|| dims.clone());
-        cx.dims_of_known_rank(1, dims.len())?;
-        cx.same_shape(2, &indices)?;
+        if let Some(indices) = cx.known_dims(1) {
+            indices_fit(cx, &indices)?;
+            cx.same_shape(2, &indices)?;
+        }
     }
     Ok(vec![Fact::shaped(dims)])
 }
@@ -335,41 +329,50 @@ pub(crate) fn compress(cx: &mut InferContext<'_, '_>) -> InferResult {
         let most = match dims {
             Ok(dims) => {
                 let count = cx.product(&dims.clone());
-                cx.symbols().bounds(count).greatest()
+                cx.symbols().bounds(count).upper()
             }
             Err(_) => None,
         };
-        let count = cx.data("how many elements are chosen", Bounds::between(Some(0), most));
+        let count = cx.data("number of selected elements", Bounds::between(Some(0), most));
         return like_first(cx, [count]);
     };
     let dims = dims?;
-    let axis = cx.axis(axis, dims.len())?;
+    let axis = indices::axis(axis, dims.len())?;
     let mut all = dims.to_vec();
-    all[axis] = shorter(cx, dims[axis], "how many elements are chosen");
+    all[axis] = shorter(cx, dims[axis], "number of selected elements");
     like_first(cx, all)
+}
+
+/// Checks that indices of single elements have the rank of the data and, along the other axes than
+/// the indexed one, no larger sizes.
+fn indices_fit(cx: &mut InferContext<'_, '_>, indices: &[Dim]) -> Result<(), InferError> {
+    let Some(data) = cx.known_dims(0) else { return Ok(()) };
+    if data.len() != indices.len() {
+        return Err(errors::rank("the indices", indices.len(), data.len()).into());
+    }
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, data.len())?;
+    for (at, (data, own)) in data.iter().zip(indices).enumerate().filter(|(at, _)| *at != axis) {
+        if let (Some(size), Some(own)) = (data.known(), own.known())
+            && own > size
+            && !indices.contains(&Dim::ZERO)
+        {
+            return Err(errors::shape(
+                format_args!("size {at} of the indices"),
+                own,
+                format_args!("at most {size}"),
+            )
+            .into());
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.dims(1)?;
-    match cx.known_dims(0) {
-        Some(data) if data.len() != indices.len() => {
-            return Err(InferError::shape("data and indices differ in rank"));
-        }
-        Some(data) => {
-            let axis = cx.axis(cx.attributes.int_or("axis", 0)?, data.len())?;
-            let empty = indices.contains(&Dim::ZERO);
-            let larger = |(at, (data, own)): (usize, (&Dim, &Dim))| {
-                at != axis && matches!((data, own), (Dim::Known(data), Dim::Known(own)) if own > data)
-            };
-            if !empty && data.iter().zip(indices.iter()).enumerate().any(larger) {
-                return Err(InferError::shape("the indices are larger than the data"));
-            }
-        }
-        None => {}
-    }
+    indices_fit(cx, &indices)?;
     Ok(vec![Fact::shaped(indices)])
 }
 
 pub(crate) fn crop_and_resize(_: &mut InferContext<'_, '_>) -> InferResult {
-    Err(InferError::unknown("the shape is not modelled"))
+    Err(InferError::unknown("shape inference does not support the operator"))
 }

@@ -11,17 +11,17 @@ use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, required};
 use crate::dialects::openvino::{called, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::op::EvalContext;
+use crate::operators::errors;
 use crate::operators::indexing::infer::{chosen, cut, gather_nd, gathered, like_first, with_elements};
 use crate::operators::indices::Along;
 use crate::operators::layout::infer::parts_of;
-use crate::operators::layout::openvino::rank_of;
 use crate::operators::nn::infer::of;
 use crate::operators::output::{self, allowed};
 use crate::operators::{indexing, indices, layout};
@@ -31,7 +31,7 @@ fn integers_or(cx: &mut InferContext<'_, '_>, input: usize, why: &str) -> Result
     if let Some(all) = cx.integers(input) {
         return Ok(all.to_vec());
     }
-    let count = rank_of(cx, input)?;
+    let count = cx.needed_len(input)?;
     Ok(cx.any_dims(why, count))
 }
 
@@ -39,13 +39,13 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (rank, indices) = (cx.dims(0)?.len(), cx.dims(1)?.len());
     let batch = cx.attributes.int_or("batch_dims", 0)?;
     let batch = if batch < 0 { batch.saturating_add(i64_of(indices)) } else { batch };
-    let batch = usize_of_i64(batch).ok_or_else(|| InferError::shape("the batch has fewer than 0 axes"))?;
+    let batch = usize_of_i64(batch).ok_or_else(|| errors::batch(batch, rank, indices))?;
     let Some(axis) = cx.integer(2).and_then(Dim::known) else {
         let rank = (rank + indices).saturating_sub(1 + batch);
         let dims = cx.any_dims("the axis is not known before the run", rank);
         return like_first(cx, dims);
     };
-    let axis = cx.axis(axis, rank)?;
+    let axis = indices::axis(axis, rank)?;
     let mut facts = gathered(cx, axis, batch)?;
     if let [Fact::Tensor(fact)] = &mut facts[..]
         && !cx.attributes.form().is(Older::CheckedIndices)
@@ -123,12 +123,9 @@ impl Masks {
     ) -> Computed<Vec<Stride>> {
         let consumes = |&at: &usize| !self.set(Masks::NEW, at) && !self.set(Masks::ELLIPSIS, at);
         let consumed = (0..count).filter(consumes).count();
-        let hidden = rank.checked_sub(consumed).ok_or_else(|| {
-            Error::new(
-                Kind::Shape,
-                format!("there are bounds for {consumed} axes, but the input has rank {rank}"),
-            )
-        })?;
+        let hidden = rank
+            .checked_sub(consumed)
+            .ok_or_else(|| errors::count("slice bounds", consumed, format_args!("at most {rank}")))?;
         let mut plan = Vec::new();
         let mut axis = 0;
         for at in 0..count {
@@ -144,7 +141,8 @@ impl Masks {
                 continue;
             }
             if axis >= rank {
-                return Err(Error::new(Kind::Shape, "two bounds stand for all axes that are left"));
+                let ellipses = (0..count).filter(|&at| self.set(Masks::ELLIPSIS, at)).count();
+                return Err(errors::count("ellipses", ellipses, "at most 1"));
             }
             let step = steps.and_then(|steps| steps.get(at).copied());
             let bound = |list: Option<&[Dim]>| list.and_then(|list| list.get(at).copied());
@@ -195,7 +193,7 @@ pub(crate) fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (begins, ends) = (cx.integers(1), cx.integers(2));
     let count = match (&begins, &ends) {
         (Some(list), _) | (_, Some(list)) => list.len(),
-        _ => rank_of(cx, 1)?,
+        _ => cx.needed_len(1)?,
     };
     let steps = if cx.has(3) { cx.known_integers(3) } else { Some(vec![1; count]) };
     let plan = masks.plan(dims.len(), count, begins.as_deref(), ends.as_deref(), steps.as_deref())?;
@@ -212,7 +210,7 @@ pub(crate) fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
                     }
                     _ => None,
                 };
-                let most = cx.symbols().bounds(dims[axis]).greatest();
+                let most = cx.symbols().bounds(dims[axis]).upper();
                 Some(match found {
                     Some(cut) => cut.len,
                     None => {
@@ -233,7 +231,7 @@ pub(crate) fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
 fn named_axis(cx: &mut InferContext<'_, '_>) -> Result<Result<usize, Vec<Fact>>, InferError> {
     let rank = cx.dims(0)?.len();
     if let Some(axis) = cx.integer(1).and_then(Dim::known) {
-        return Ok(Ok(cx.axis(axis, rank)?));
+        return Ok(Ok(indices::axis(axis, rank)?));
     }
     let dtype = cx.dtype(0);
     let facts = (0..cx.node.outputs.len())
@@ -252,7 +250,7 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let parts = cx.attributes.int("num_splits")?.filter(|&parts| parts > 0).unwrap_or(i64_of(count));
     let size = cx.floor_divide(dims[axis], Dim::Known(parts));
     let whole = cx.multiply(size, Dim::Known(parts));
-    cx.equal(whole, dims[axis], "an axis that is split evenly")?;
+    cx.equal(whole, dims[axis], errors::SPLIT_SIZES)?;
     parts_of(cx, &dims, axis, &vec![size; count])
 }
 
@@ -264,12 +262,13 @@ pub(crate) fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let count = cx.node.outputs.len();
     let Some(lengths) = cx.integers(2) else {
-        let sizes: Vec<_> =
-            (0..count).map(|_| cx.data("the parts are not known before the run", Bounds::EXTENT)).collect();
+        let sizes: Vec<_> = (0..count)
+            .map(|_| cx.data("the split sizes are not known before the run", Bounds::SIZE))
+            .collect();
         return parts_of(cx, &dims, axis, &sizes);
     };
     if lengths.len() != count {
-        return Err(InferError::shape(format!("there are {count} outputs, but {} lengths", lengths.len())));
+        return Err(errors::count("split sizes", lengths.len(), count).into());
     }
     let mut sizes = lengths.to_vec();
     let open = sizes.iter().position(|&size| size == Dim::Known(-1));
@@ -279,7 +278,7 @@ pub(crate) fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     match open {
         Some(open) => sizes[open] = cx.subtract(dims[axis], total),
         None => {
-            cx.equal(total, dims[axis], "the parts of an axis together")?;
+            cx.equal(total, dims[axis], errors::SPLIT_SIZES)?;
         }
     }
     parts_of(cx, &dims, axis, &sizes)
@@ -287,10 +286,10 @@ pub(crate) fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
-    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
-        None => cx.data("the depth is not known before the run", Bounds::EXTENT),
+        None => cx.data("the depth is not known before the run", Bounds::SIZE),
     };
     all.insert(axis, depth);
     Ok(vec![of(cx.dtype(2), all)])
@@ -299,11 +298,10 @@ pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Channels to blocks of the spatial axes, or back.
 pub(crate) fn blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let ([batch, channels, spatial @ ..], block @ 1..) = (&*dims, cx.attributes.int_or("block_size", 1)?)
-    else {
-        return Err(InferError::shape("batch, channels and a block size above 0 are wanted"));
+    let [batch, channels, spatial @ ..] = &*dims else {
+        return Err(errors::rank("input 0", dims.len(), "at least 2").into());
     };
-    let block = Dim::Known(block);
+    let block = Dim::Known(errors::at_least_1("block_size", cx.attributes.int_or("block_size", 1)?)?);
     let size = cx.product(&vec![block; spatial.len()]);
     let spread = cx.operator == "DepthToSpace";
     let mut all = vec![*batch];
@@ -324,7 +322,8 @@ pub(crate) fn batches(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, dims);
     };
     if [block.len(), begins.len(), ends.len()] != [dims.len(); 3] {
-        return Err(InferError::shape("blocks and their edges are wanted for each axis"));
+        let got = format!("{}, {} and {}", block.len(), begins.len(), ends.len());
+        return Err(errors::count("blocks, begins and ends", got, format_args!("{} each", dims.len())).into());
     }
     let size = cx.product(&block);
     let together = cx.operator == "SpaceToBatch";
@@ -346,7 +345,7 @@ pub(crate) fn batches(cx: &mut InferContext<'_, '_>) -> InferResult {
 fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
     let (table, bags) = (cx.dims(0)?, cx.dims(bags)?);
     let (Some(&count), Some(row)) = (bags.first(), table.get(1..)) else {
-        return Err(InferError::shape("a table and a list of bags are wanted"));
+        return Err(errors::rank("the table or the bags", 0, "at least 1").into());
     };
     let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
     like_first(cx, all)
@@ -356,9 +355,9 @@ pub(crate) fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims(0)?;
     let count = match cx.integer(3) {
         Some(count) => count,
-        None => cx.data("how many segments there are", Bounds::EXTENT),
+        None => cx.data("number of segments", Bounds::SIZE),
     };
-    let row = table.get(1..).ok_or_else(|| InferError::shape("a table is wanted"))?;
+    let row = table.get(1..).ok_or_else(|| errors::rank("the table", 0, "at least 1"))?;
     let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
     like_first(cx, all)
 }
@@ -372,13 +371,13 @@ pub(crate) fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
             return like_first(cx, dims);
         };
         // The last axis is that of real and imaginary parts.
-        let axes = cx.axes(&axes, all.len().saturating_sub(1))?;
+        let axes = indices::axes(&axes, all.len().saturating_sub(1))?;
         for (&axis, &size) in axes.iter().zip(sizes.iter()) {
             match size {
                 Dim::Known(-1) => {}
                 Dim::Known(_) => all[axis] = size,
                 Dim::Symbolic(_) => {
-                    all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::EXTENT);
+                    all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::SIZE);
                 }
             }
         }
@@ -393,7 +392,7 @@ pub(crate) fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
     for input in [0, 1] {
         all.push(match cx.integer(input) {
             Some(extent) => extent,
-            None => cx.data("the extents are not known before the run", Bounds::EXTENT),
+            None => cx.data("the sizes are not known before the run", Bounds::SIZE),
         });
     }
     Ok(vec![of(dtype, all)])
@@ -405,14 +404,13 @@ pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     let axis = indices::axis(cx.integer(2)?, dims.len())?;
     let batch = attributes.int("batch_dims")?.unwrap_or(0);
     let batch = if batch < 0 { batch.saturating_add(i64_of(index_dims.len())) } else { batch };
-    let batch = usize_of_i64(batch).filter(|&batch| batch <= axis && batch <= index_dims.len());
-    let batch = batch.ok_or_else(|| Error::new(Kind::Shape, "the batch has more axes than it can have"))?;
-    if dims[..batch] != index_dims[..batch] {
-        let (a, b) = (data.shape(), indices.shape());
-        return Err(Error::new(
-            Kind::Shape,
-            format!("shapes {a} and {b} differ in the {batch} axes of the batch"),
-        ));
+    let batch = usize_of_i64(batch)
+        .filter(|&batch| batch <= axis && batch <= index_dims.len())
+        .ok_or_else(|| errors::batch(batch, axis, index_dims.len()))?;
+    let (got, wanted) = (&index_dims[..batch], &dims[..batch]);
+    if got != wanted {
+        let got = format!("{got:?}");
+        return Err(errors::shape("batch shape of the indices", got, format_args!("{wanted:?}")));
     }
     let numbers = cx.integers(1)?;
     let result = [&dims[..axis], &index_dims[batch..], &dims[axis + 1..]].concat();
@@ -420,13 +418,14 @@ pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     let behind = axis + index_dims.len() - batch;
     let each = indexing::eval::positions(&result).map(|position| {
         let chosen = [&position[..batch], &position[axis..behind]].concat();
-        let index = match indices::index(numbers[indexing::eval::place_of(&chosen, index_dims)], dims[axis]) {
+        let index = match indices::index(numbers[indexing::eval::flat_index(&chosen, index_dims)], dims[axis])
+        {
             Ok(index) => index,
             Err(_) if !attributes.form().is(Older::CheckedIndices) => return Ok((1, 0)),
             Err(error) => return Err(error),
         };
         let place = [&position[..axis], &[index], &position[behind..]].concat();
-        Ok((0, indexing::eval::place_of(&place, dims)))
+        Ok((0, indexing::eval::flat_index(&place, dims)))
     });
     let each = each.collect::<Computed<Vec<_>>>()?;
     let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;
@@ -456,7 +455,7 @@ pub(crate) fn run_strided_slice(
     let (begins, ends) = (known(cx.integers(1)?), known(cx.integers(2)?));
     let steps = if cx.has(3) { cx.integers(3)? } else { vec![1; begins.len()] };
     let plan = masks.plan(dims.len(), begins.len(), Some(&begins), Some(&ends), Some(&steps))?;
-    let missing = || Error::new(Kind::Shape, "there are fewer ends or steps than begins");
+    let missing = || errors::count("ends or steps", ends.len().min(steps.len()), begins.len());
     let indices = taken(&plan, dims).ok_or_else(missing)??;
     let result: Vec<_> = plan
         .iter()
@@ -484,13 +483,11 @@ fn extent(cx: &EvalContext<'_>) -> Computed<i64> {
 
 pub(crate) fn run_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let extent = extent(cx)?;
-    let parts = attributes.int("num_splits")?.filter(|&parts| parts > 0 && extent % parts == 0);
-    let parts = parts.ok_or_else(|| {
-        let message = format!("attribute \"num_splits\" does not divide an axis of {extent} elements");
-        Error::new(Kind::Shape, message)
-    })?;
-    let count = usize_of_i64(parts).filter(|&count| count <= cx.outputs.max(1));
-    let count = count.ok_or_else(|| Error::new(Kind::Graph, "there are more parts than outputs"))?;
+    let parts = required("num_splits", attributes.int("num_splits")?)?;
+    let outputs = cx.outputs.max(1);
+    let count = usize_of_i64(parts).filter(|&count| (1..=outputs).contains(&count) && extent % parts == 0);
+    let wanted = format!("a divisor of {extent} between 1 and {outputs}");
+    let count = count.ok_or_else(|| errors::value("attribute \"num_splits\"", parts, wanted))?;
     run_parts(cx, &vec![extent / parts; count])
 }
 
@@ -512,17 +509,17 @@ pub(crate) fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     let wanted = [&dims[..axis], indices.shape().dims(), &dims[axis + 1..]].concat();
     if updates.shape().dims() != wanted {
         let (got, wanted) = (updates.shape(), Shape::new(wanted)?);
-        return Err(Error::new(Kind::Shape, format!("the updates have shape {got}, but {wanted} is wanted")));
+        return Err(errors::shape("shape of the updates", got, wanted));
     }
     let numbers = cx.integers(1)?;
     let behind = axis + indices.shape().rank();
     allowed(cx, data.dtype(), dims)?;
     let mut all: Vec<_> = (0..data.len()).map(|place| (0, place)).collect();
     for (update, position) in indexing::eval::positions(&wanted).enumerate() {
-        let at = indexing::eval::place_of(&position[axis..behind], indices.shape().dims());
+        let at = indexing::eval::flat_index(&position[axis..behind], indices.shape().dims());
         let index = indices::index(numbers[at], dims[axis])?;
         let place = [&position[..axis], &[index], &position[behind..]].concat();
-        all[indexing::eval::place_of(&place, dims)] = (1, update);
+        all[indexing::eval::flat_index(&place, dims)] = (1, update);
     }
     Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), &all)?.into()])
 }
@@ -536,7 +533,8 @@ fn reduction(attributes: &Attributes) -> Computed<Content> {
         "min" => "min",
         "max" => "max",
         other => {
-            return Err(Error::new(Kind::Unsupported, format!("reduction \"{other}\" is not run")));
+            let wanted = "none, sum, prod, min or max";
+            return Err(Error::mismatch(Kind::Unsupported, "attribute \"reduction\"", other, wanted));
         }
     };
     Ok(Content::Bytes(name.into()))
@@ -550,7 +548,7 @@ pub(crate) fn run_scatter_elements(
     if attributes.text("reduction")?.is_some_and(|how| how != "none")
         && !attributes.flag("use_init_val", true)?
     {
-        return Err(Error::new(Kind::Unsupported, "updates without what was there are not run"));
+        return Err(Error::mismatch(Kind::Unsupported, "attribute \"use_init_val\"", false, true));
     }
     let given = vec![("axis", Content::Int(cx.integer(3)?)), ("reduction", how)];
     let inputs = [0, 1, 2].map(|index| input(cx, index));
@@ -565,8 +563,8 @@ pub(crate) fn run_scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'
 
 pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let (indices, on, off) = (cx.tensor(0)?, cx.tensor(2)?, cx.tensor(3)?);
-    let depth = usize_of_i64(cx.integer(1)?);
-    let depth = depth.ok_or_else(|| Error::new(Kind::Value, "the depth is negative"))?;
+    let depth = cx.integer(1)?;
+    let depth = usize_of_i64(depth).ok_or_else(|| errors::value("depth", depth, "at least 0"))?;
     let mut dims = indices.shape().dims().to_vec();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len() + 1)?;
     dims.insert(axis, depth);
@@ -575,7 +573,7 @@ pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     let normalized = attributes.text("negative_indices_mode")? == Some("normalize");
     let each = indexing::eval::positions(&dims).map(|mut position| {
         let at = position.remove(axis);
-        let index = numbers[indexing::eval::place_of(&position, indices.shape().dims())];
+        let index = numbers[indexing::eval::flat_index(&position, indices.shape().dims())];
         let index = if normalized && index < 0 { index.saturating_add(i64_of(depth)) } else { index };
         (usize::from(index == i64_of(at)), 0)
     });
@@ -595,9 +593,9 @@ pub(crate) fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     };
     let mut indices = indices::all(dims);
     for axis in axes {
-        let list =
-            indices.get_mut(axis).ok_or_else(|| Error::new(Kind::Shape, "the mask has too many axes"))?;
-        list.reverse();
+        let wanted = format_args!("at most {}", dims.len());
+        let list = indices.get_mut(axis);
+        list.ok_or_else(|| errors::count("mask elements", axis + 1, wanted))?.reverse();
     }
     Ok(vec![output::chosen(cx, data, &indices)?.into()])
 }
@@ -613,7 +611,7 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed
     let mut indices = indices::all(dims);
     for (i, &axis) in axes.iter().enumerate() {
         let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
-        let shift = shift.ok_or_else(|| Error::new(Kind::Shape, "there are fewer shifts than axes"))?;
+        let shift = shift.ok_or_else(|| errors::count("shifts", shifts.len(), axes.len()))?;
         let axis = indices::axis(axis, dims.len())?;
         let extent = i64_of(dims[axis]).max(1);
         let by = usize_of_i64(shift.rem_euclid(extent)).unwrap_or(0);

@@ -10,6 +10,7 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_onnx::{int, word};
 use crate::conversion::writer::{NONE, NewValue};
 use crate::normalize::Older;
+use crate::operators::errors;
 use crate::operators::indexing::openvino::Masks;
 use crate::operators::indices::axis as axis_of;
 
@@ -22,7 +23,7 @@ fn indices(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
 /// axis.
 fn out_of_range(cx: &mut ConvertContext<'_, '_>, axis: usize) -> Result<()> {
     const WHY: &str = "an index out of range gives zeros in OpenVINO, and is an error in ONNX";
-    match (cx.known_integers(1)?, cx.known_extent(0, axis)) {
+    match (cx.known_integers(1)?, cx.known_size(0, axis)) {
         (Some(chosen), Some(extent)) if chosen.iter().all(|index| (-extent..extent).contains(index)) => {}
         (Some(_), Some(_)) => return Err(cannot(WHY)),
         _ => cx.edges(WHY),
@@ -44,8 +45,9 @@ pub(crate) fn gather(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     }
     let (rank, own) = (cx.rank(0)?, cx.rank(1)?);
     let batch = if batch < 0 { batch + i64_of(own) } else { batch };
+    let given = batch;
     let batch = usize_of_i64(batch).filter(|&batch| batch <= axis && batch <= own && axis < rank);
-    let batch = batch.ok_or_else(|| cannot("the batch has more axes than it can have"))?;
+    let batch = batch.ok_or_else(|| errors::batch(given, axis, own))?;
     let turned = |order: Vec<usize>| ("perm", Content::Ints(order.into_iter().map(i64_of).collect()));
     if axis > batch {
         let order = (0..batch).chain([axis]).chain(batch..axis).chain(axis + 1..rank).collect();
@@ -86,7 +88,7 @@ pub(crate) fn gather_nd(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 fn reduction(cx: &mut ConvertContext<'_, '_>) -> Result<Option<(&'static str, Content)>> {
     let how = match cx.attributes.text("reduction")?.unwrap_or("none") {
         "none" => {
-            cx.edges("which of several updates of one place stays is left open");
+            cx.edges("the specifications do not define which of several updates of one element is kept");
             return Ok(None);
         }
         "sum" => "add",
@@ -131,7 +133,8 @@ fn plan(cx: &ConvertContext<'_, '_>, count: usize) -> Result<SlicePlan> {
     for at in 0..count {
         if set(Masks::ELLIPSIS, at) {
             let hidden = cx.rank(0)?.checked_sub(consumed);
-            let hidden = hidden.ok_or_else(|| cannot("there are bounds for more axes than the input has"))?;
+            let hidden = hidden
+                .ok_or_else(|| errors::count("slice bounds", consumed, "at most the rank of the input"))?;
             (axis, place) = (axis + hidden, place + hidden);
         } else if set(Masks::NEW, at) {
             plan.new.push(i64_of(place));
@@ -140,7 +143,7 @@ fn plan(cx: &ConvertContext<'_, '_>, count: usize) -> Result<SlicePlan> {
             plan.shrunk.push((axis, if set(Masks::BEGIN, at) { Bound::Known(0) } else { Bound::At(at) }));
             axis += 1;
         } else {
-            let step = steps.get(at).copied().ok_or_else(|| cannot("there are fewer steps than bounds"))?;
+            let step = steps.get(at).copied().ok_or_else(|| errors::count("steps", steps.len(), count))?;
             let (first, last) = if step < 0 { (i64::MAX, i64::MIN) } else { (0, i64::MAX) };
             let begin = if set(Masks::BEGIN, at) { Bound::Known(first) } else { Bound::At(at) };
             let end = if set(Masks::END, at) { Bound::Known(last) } else { Bound::At(at) };
@@ -175,7 +178,7 @@ fn bounds(cx: &mut ConvertContext<'_, '_>, input: usize, list: &[Bound]) -> Resu
 
 pub(crate) fn strided_slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let count = (1..cx.count()).find_map(|input| cx.len(input));
-    let count = count.ok_or_else(|| not_known("the number of bounds"))?;
+    let count = count.ok_or_else(|| not_known("number of slice bounds"))?;
     let plan = plan(cx, count)?;
     let mut x = cx.input(0)?;
     if !plan.cuts.is_empty() {
@@ -210,7 +213,7 @@ pub(crate) fn variadic_split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
     let open = known.as_ref().is_none_or(|sizes| sizes.contains(&-1));
     let mut sizes = cx.whole_list(2)?;
     if open {
-        sizes = if let (Some(sizes), Some(extent)) = (known, cx.known_extent(0, axis)) {
+        sizes = if let (Some(sizes), Some(extent)) = (known, cx.known_size(0, axis)) {
             let others: i64 = sizes.iter().filter(|&&size| size != -1).sum();
             let whole = |&size: &i64| if size == -1 { extent - others } else { size };
             cx.list(&sizes.iter().map(whole).collect::<Vec<_>>())
@@ -229,7 +232,7 @@ pub(crate) fn variadic_split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
 
 /// Slices of an axis are replaced: ONNX wants an index for each element.
 pub(crate) fn scatter_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges("which of several updates of one place stays is left open");
+    cx.edges("the specifications do not define which of several updates of one element is kept");
     let (x, chosen, mut updates) = (cx.input(0)?, cx.whole_list(1)?, cx.input(2)?);
     let (rank, own) = (cx.rank(0)?, cx.rank(1)?);
     let axis = axis_of(cx.integer(3)?, rank)?;
@@ -261,7 +264,7 @@ pub(crate) fn reverse(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         return Ok(vec![cx.put("Identity", &[x], &[])?]);
     }
     if axes.iter().any(|&axis| axis < 0) && cx.rank_if_known(0).is_none() {
-        return Err(not_known("the number of axes of input 0"));
+        return Err(not_known("rank of input 0"));
     }
     let all = |value: i64| vec![value; axes.len()];
     let (from, to, steps) = (cx.list(&all(i64::MAX)), cx.list(&all(i64::MIN)), cx.list(&all(-1)));
@@ -295,7 +298,11 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let axis = int("axis", cx.axis_in_set("Split", cx.integer(1)?, cx.rank_if_known(0))?);
     let count = cx.attributes.int("num_splits")?.unwrap_or(i64_of(outputs));
     if count != i64_of(outputs) {
-        return Err(cannot(format!("{count} parts are asked for, but there are {outputs} outputs")));
+        return Err(errors::value(
+            "attribute \"num_splits\"",
+            count,
+            format_args!("the number of outputs, {outputs}"),
+        ));
     }
     let takes_count = cx.target.signature("Split").is_some_and(|split| split.has_attribute("num_outputs"));
     let named = takes_count.then(|| int("num_outputs", count));
@@ -305,7 +312,7 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 
 pub(crate) fn scatter_elements_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if !cx.attributes.flag("use_init_val", true)? {
-        return Err(cannot("ONNX does not put updates together without what was there"));
+        return Err(cannot("ONNX has no equivalent of use_init_val=false"));
     }
     let how = reduction(cx)?;
     let (x, indices, updates) = (cx.input(0)?, cx.whole(1)?, cx.input(2)?);

@@ -19,7 +19,7 @@ pub(crate) fn gather_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<New
     let (of_data, of_indices) = (extents(0), extents(1));
     let rank = match (&of_data, &of_indices) {
         (Some(dims), _) | (_, Some(dims)) => dims.len(),
-        _ => return Err(not_known("the number of axes of input 0")),
+        _ => return Err(not_known("rank of input 0")),
     };
     let mut others: Vec<_> = (0..rank).filter(|&other| other != axis).collect();
     if let (Some(data), Some(indices)) = (of_data, of_indices) {
@@ -47,9 +47,13 @@ fn reduction(cx: &mut ConvertContext<'_, '_>) -> Result<&'static str> {
         other => return Err(cannot(format!("OpenVINO has no reduction \"{other}\""))),
     };
     match how {
-        "none" => cx.edges("which of several updates of one place stays is left open"),
+        "none" => {
+            cx.edges("the specifications do not define which of several updates of one element is kept");
+        }
         "sum" | "prod" => {
-            cx.rounding_of_floats("the order in which updates of one place are put together is left open");
+            cx.rounding_of_floats(
+                "the specifications do not define the order of several updates of one element",
+            );
         }
         _ => cx.edges_of_floats(caveats::NAN),
     }
@@ -63,7 +67,7 @@ pub(crate) fn slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let steps = if cx.has(4) {
         cx.input(4)?
     } else {
-        let count = cx.len(1).ok_or_else(|| not_known("the number of axes that are sliced"))?;
+        let count = cx.len(1).ok_or_else(|| not_known("number of sliced axes"))?;
         // All bounds are of one type.
         let ones = cast(&Tensor::vector(&vec![1i64; count]), cx.dtype(1)?, Rules::IEEE)?;
         cx.constant(ones)

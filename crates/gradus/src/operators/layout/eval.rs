@@ -8,14 +8,15 @@
 //! | `ConstantOfShape`, `EyeLike`, `OneHot`, `Trilu`, `Dropout` (without training), `CastLike` | all |
 
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
-use gradus_core::{Kind, Result, Shape, Tensor, Value};
+use gradus_core::{Result, Shape, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::normalize::Older;
 use crate::op::EvalContext;
-use crate::operators::indexing::eval::{place_of, positions};
+use crate::operators::errors;
+use crate::operators::indexing::eval::{flat_index, positions};
 use crate::operators::indices::{self, Along};
-use crate::operators::output::{allowed, chosen, one, wrong};
+use crate::operators::output::{allowed, chosen, one};
 
 pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
@@ -29,22 +30,16 @@ pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
                 1
             }
             0 if !attributes.flag("allowzero", false)? => {
-                *data.shape().dims().get(axis).ok_or_else(|| {
-                    wrong(Kind::Shape, format!("axis {axis} is copied, but the input has none"))
-                })?
+                let dims = data.shape().dims();
+                *dims.get(axis).ok_or_else(|| errors::copied(axis, dims.len()))?
             }
-            dim => usize_of_i64(dim)
-                .ok_or_else(|| wrong(Kind::Shape, format!("element {axis} of the shape is {dim}")))?,
+            dim => usize_of_i64(dim).ok_or_else(|| errors::element(axis, dim, errors::RESHAPED))?,
         });
     }
     if let Some(axis) = open {
         let rest = Shape::new(dims.clone())?.len();
         if rest == 0 || data.len() % rest != 0 {
-            let (shape, count) = (data.shape(), data.len());
-            return Err(wrong(
-                Kind::Shape,
-                format!("{count} elements of shape {shape} do not divide by {rest}"),
-            ));
+            return Err(errors::open_axis(rest, format_args!("a divisor of {}", data.len())));
         }
         dims[axis] = data.len() / rest;
     }
@@ -68,7 +63,7 @@ pub(crate) fn squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
         None => (0..dims.len()).filter(|&axis| dims[axis] == 1).collect(),
     };
     if let Some(axis) = axes.iter().find(|&&axis| dims[axis] != 1) {
-        return Err(wrong(Kind::Shape, format!("axis {axis} has {} elements, and cannot go", dims[*axis])));
+        return Err(errors::shape(errors::squeezed(*axis), dims[*axis], 1));
     }
     let left: Vec<_> = (0..dims.len()).filter(|axis| !axes.contains(axis)).map(|axis| dims[axis]).collect();
     one(data.reshaped(Shape::new(left)?)?)
@@ -93,10 +88,7 @@ pub(crate) fn transpose(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
         None => (0..dims.len()).rev().collect(),
     };
     if perm.len() != dims.len() {
-        return Err(wrong(
-            Kind::Shape,
-            format!("{} axes are named, but there are {}", perm.len(), dims.len()),
-        ));
+        return Err(errors::count("axes in the permutation", perm.len(), dims.len()));
     }
     let turned: Vec<_> = perm.iter().map(|&axis| dims[axis]).collect();
     let shape = allowed(cx, data.dtype(), &turned)?;
@@ -124,10 +116,7 @@ pub(crate) fn tile(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         repeats = cx.integers(1)?;
     }
     if repeats.len() != dims.len() {
-        return Err(wrong(
-            Kind::Shape,
-            format!("there are {} repeats for {} axes", repeats.len(), dims.len()),
-        ));
+        return Err(errors::count("repeats", repeats.len(), dims.len()));
     }
     let repeats = Shape::from_i64(&repeats)?;
     let counts: Vec<_> =
@@ -149,19 +138,17 @@ pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
 
 /// Tensors put one behind the other along an axis.
 pub(crate) fn joined(cx: &EvalContext<'_>, parts: &[&Tensor], axis: i64) -> Result<Tensor> {
-    let first = parts.first().ok_or_else(|| wrong(Kind::Shape, "there is nothing to put together"))?;
+    let first = parts.first().ok_or_else(|| errors::count("tensors to concatenate", 0, "at least 1"))?;
     let mut dims = first.shape().dims().to_vec();
     let axis = indices::axis(axis, dims.len())?;
     dims[axis] = 0;
     for part in parts {
         let own = part.shape().dims();
-        let fits = own.len() == dims.len() && (0..dims.len()).all(|at| at == axis || own[at] == dims[at]);
-        if !fits {
-            let (a, b) = (first.shape(), part.shape());
-            return Err(wrong(
-                Kind::Shape,
-                format!("shapes {a} and {b} do not go together along axis {axis}"),
-            ));
+        if own.len() != dims.len() {
+            return Err(errors::rank("a tensor to concatenate", own.len(), dims.len()));
+        }
+        if let Some(at) = (0..dims.len()).find(|&at| at != axis && own[at] != dims[at]) {
+            return Err(errors::shape(errors::beside(at), own[at], dims[at]));
         }
         dims[axis] += own[axis];
     }
@@ -184,9 +171,9 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
             (0..count).map(|i| dims[axis].saturating_sub(i * chunk).min(chunk)).collect()
         }
     };
-    if sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) != Some(dims[axis]) {
-        let extent = dims[axis];
-        return Err(wrong(Kind::Shape, format!("parts of {sizes:?} are not {extent} together")));
+    let sum = sizes.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
+    if sum != dims[axis] {
+        return Err(errors::shape(errors::SPLIT_SIZES, sum, dims[axis]));
     }
     let mut start = 0;
     let parts = sizes.into_iter().map(|size| {
@@ -227,15 +214,15 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         None => (0..dims.len()).collect(),
     };
     if pads.len() != 2 * axes.len() {
-        return Err(wrong(Kind::Shape, format!("there are {} pads for {} axes", pads.len(), axes.len())));
+        return Err(errors::count("pads", pads.len(), 2 * axes.len()));
     }
     let mode = attributes.text("mode")?.unwrap_or("constant");
     let (mut extents, mut before) = (dims.to_vec(), vec![0; dims.len()]);
     for (i, &axis) in axes.iter().enumerate() {
-        let len = [pads[i], i64_of(dims[axis]), pads[i + axes.len()]].map(i128::from).iter().sum::<i128>();
-        let len = i64::try_from(len).ok().and_then(usize_of_i64);
-        extents[axis] =
-            len.ok_or_else(|| wrong(Kind::Shape, format!("pads leave axis {axis} without an extent")))?;
+        let sum = [pads[i], i64_of(dims[axis]), pads[i + axes.len()]].map(i128::from).iter().sum::<i128>();
+        let what = || format!("size of axis {axis} after padding");
+        let len = i64::try_from(sum).ok().and_then(usize_of_i64);
+        extents[axis] = len.ok_or_else(|| errors::shape(what(), sum, "a size of at least 0"))?;
         before[axis] = pads[i];
     }
     let fill = if cx.has(2) {
@@ -253,7 +240,7 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         let source =
             |axis: usize| source(mode, i64_of(position[axis]).saturating_sub(before[axis]), dims[axis]);
         let index = (0..dims.len()).map(source).collect::<Option<Vec<_>>>();
-        index.map_or((1, 0), |index| (0, place_of(&index, dims)))
+        index.map_or((1, 0), |index| (0, flat_index(&index, dims)))
     });
     one(Tensor::woven(&[data, &fill], shape, &each.collect::<Vec<_>>())?)
 }
@@ -261,10 +248,7 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
 pub(crate) fn trilu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let &[.., rows, columns] = data.shape().dims() else {
-        return Err(wrong(
-            Kind::Shape,
-            format!("the input has shape {}, but two axes are wanted", data.shape()),
-        ));
+        return Err(errors::rank("input 0", data.shape().rank(), "at least 2"));
     };
     let (offset, upper) = (if cx.has(1) { cx.integer(1)? } else { 0 }, attributes.flag("upper", true)?);
     let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;

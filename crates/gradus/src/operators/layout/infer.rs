@@ -17,6 +17,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
+use crate::operators::errors;
 use crate::operators::indexing::infer::{chosen, like_first, with_elements};
 use crate::operators::indices;
 
@@ -29,12 +30,9 @@ pub(crate) fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn turned(cx: &mut InferContext<'_, '_>, perm: Option<&[i64]>) -> InferResult {
     let dims = cx.dims(0)?;
     let perm = match perm {
-        Some(perm) if perm.len() == dims.len() => cx.axes(perm, dims.len())?,
+        Some(perm) if perm.len() == dims.len() => indices::axes(perm, dims.len())?,
         Some(perm) => {
-            let (count, rank) = (perm.len(), dims.len());
-            return Err(InferError::shape(format!(
-                "{count} axes are put in order, but the input has {rank}"
-            )));
+            return Err(errors::count("axes in the permutation", perm.len(), dims.len()).into());
         }
         None => (0..dims.len()).rev().collect(),
     };
@@ -50,13 +48,12 @@ pub(crate) fn turned(cx: &mut InferContext<'_, '_>, perm: Option<&[i64]>) -> Inf
 pub(crate) fn expand(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(target) = cx.integers(1) else {
-        let len =
-            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let len = cx.needed_len(1)?;
         let rank = len.max(dims.len());
         let all: Vec<_> = (0..rank)
             .map(|axis| match (axis + dims.len()).checked_sub(rank).map(|axis| dims[axis]) {
                 Some(dim) if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => dim,
-                _ => cx.data("the shape is not known before the run", Bounds::EXTENT),
+                _ => cx.data("the shape is not known before the run", Bounds::SIZE),
             })
             .collect();
         return like_first(cx, all);
@@ -91,7 +88,7 @@ pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
             let dims = cx.any_dims("the axis is not known before the run", dims.len());
             return like_first(cx, dims);
         };
-        let axis = cx.axis(axis, dims.len())?;
+        let axis = indices::axis(axis, dims.len())?;
         let mut all = dims.to_vec();
         all[axis] = cx.multiply(dims[axis], times);
         return like_first(cx, all);
@@ -101,8 +98,7 @@ pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, dims);
     };
     if repeats.len() != dims.len() {
-        let (count, rank) = (repeats.len(), dims.len());
-        return Err(InferError::shape(format!("there are {count} repeats, but the input has rank {rank}")));
+        return Err(errors::count("repeats", repeats.len(), dims.len()).into());
     }
     repeated(cx, &dims, &repeats)
 }
@@ -145,9 +141,9 @@ pub(crate) fn qlinear_concat(cx: &mut InferContext<'_, '_>) -> InferResult {
 fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferResult {
     let known = inputs.iter().find_map(|&input| cx.known_dims(input));
     let first = inputs.first().copied().unwrap_or(0);
-    let Some(known) = known else { return Err(InferError::Unknown(Some(first), "has unknown rank".into())) };
+    let known = known.ok_or(InferError::input(first, "has unknown rank"))?;
     let rank = known.len();
-    let axis = cx.axis(axis, rank)?;
+    let axis = indices::axis(axis, rank)?;
     let mut dims: Vec<Option<Dim>> = vec![None; rank];
     let mut total = Some(Dim::ZERO);
     for &input in inputs {
@@ -156,17 +152,14 @@ fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferRe
             continue;
         };
         if own.len() != rank {
-            let got = own.len();
-            return Err(InferError::shape(format!(
-                "input {input} has rank {got}, but another has rank {rank}"
-            )));
+            return Err(errors::rank("a tensor to concatenate", own.len(), rank).into());
         }
         for (at, &dim) in own.iter().enumerate() {
             if at == axis {
                 total = total.map(|total| cx.add(total, dim));
             } else {
                 dims[at] = Some(match dims[at] {
-                    Some(before) => cx.equal(before, dim, "an axis beside the one of the concatenation")?,
+                    Some(before) => cx.equal(before, dim, errors::beside(at))?,
                     None => dim,
                 });
             }
@@ -174,7 +167,7 @@ fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferRe
     }
     dims[axis] = Some(match total {
         Some(total) => total,
-        None => cx.unknown("an input has unknown rank", Bounds::EXTENT),
+        None => cx.unknown("an input has unknown rank", Bounds::SIZE),
     });
     let dims: Vec<_> = dims.into_iter().flatten().collect();
     let elements = joined_elements(cx, inputs, axis).unwrap_or_default();
@@ -195,7 +188,7 @@ fn joined_elements(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize)
 
 pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let whole = dims[axis];
     let count = cx.node.outputs.len();
     let sizes: Vec<Dim> = if cx.has(1) {
@@ -203,7 +196,7 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
         match cx.integers(1) {
             Some(sizes) => sizes.to_vec(),
             None => (0..count)
-                .map(|_| cx.data("the parts are not known before the run", Bounds::EXTENT))
+                .map(|_| cx.data("the split sizes are not known before the run", Bounds::SIZE))
                 .collect(),
         }
     } else {
@@ -215,15 +208,15 @@ pub(crate) fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let known = sizes.iter().map(|size| size.known());
     if known.flatten().try_fold(0i64, i64::checked_add).is_none() {
-        return Err(InferError::shape("the sizes of the parts together are 2^63 or more"));
+        return Err(errors::shape(errors::SPLIT_SIZES, "2^63 or more", "the size of the axis").into());
     }
     if sizes.len() < count {
-        return Err(InferError::shape(format!("there are {count} outputs, but {} parts", sizes.len())));
+        return Err(errors::count("split sizes", sizes.len(), format_args!("at least {count}")).into());
     }
     if cx.has(1) {
         let total = cx.symbols().total(sizes.iter().copied());
         let total = cx.or_fresh(total);
-        cx.equal(total, whole, "the parts of an axis together")?;
+        cx.equal(total, whole, errors::SPLIT_SIZES)?;
     }
     parts_of(cx, &dims, axis, &sizes[..count])
 }
@@ -241,14 +234,14 @@ fn even_parts(
     let chunk = if even { cx.floor_divide(whole, Dim::from(parts)) } else { chunk };
     if !even && must_divide {
         let equal = cx.multiply(chunk, Dim::from(parts));
-        cx.equal(equal, whole, "an axis that is split evenly")?;
+        cx.equal(equal, whole, errors::SPLIT_SIZES)?;
     }
     let size = |part: usize| {
         // Short axes leave nothing for the last parts.
         let before = cx.multiply(chunk, Dim::from(part));
         let rest = cx.subtract(whole, before);
-        let size = cx.least(chunk, rest);
-        cx.greatest(size, Dim::ZERO)
+        let size = cx.min(chunk, rest);
+        cx.max(size, Dim::ZERO)
     };
     // Values that no output takes are not listed: an attribute may name any number.
     let named = parts.min(count);
@@ -266,7 +259,7 @@ pub(crate) fn parts_of(
     if let Some((part, size)) =
         sizes.iter().enumerate().find_map(|(part, size)| Some((part, size.known().filter(|&size| size < 0)?)))
     {
-        return Err(InferError::shape(format!("part {part} has {size} elements")));
+        return Err(errors::shape(format_args!("split size {part}"), size, "at least 0").into());
     }
     let mut start = Some(0);
     let mut facts = Vec::with_capacity(sizes.len());
@@ -294,7 +287,7 @@ pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let pads = cx.integers(1);
     let axes = if cx.has(3) {
         match cx.known_integers(3) {
-            Some(axes) => Some(cx.axes(&axes, dims.len())?),
+            Some(axes) => Some(indices::axes(&axes, dims.len())?),
             None => None,
         }
     } else {
@@ -305,7 +298,7 @@ pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let (Some(pads), Some(axes)) = (count, named)
         && pads != 2 * axes
     {
-        return Err(InferError::shape(format!("there are {pads} pads for {axes} axes")));
+        return Err(errors::count("pads", pads, 2 * axes).into());
     }
     let (Some(pads), Some(axes)) = (pads, axes) else {
         let dims = cx.any_dims("the pads are not known before the run", dims.len());
@@ -342,7 +335,7 @@ pub(crate) fn padded(
 pub(crate) fn center_crop_pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axes = match cx.attributes.ints("axes")? {
-        Some(axes) => cx.axes(axes, dims.len())?,
+        Some(axes) => indices::axes(axes, dims.len())?,
         None => (0..dims.len()).collect(),
     };
     let target = cx.integers(1);
@@ -350,17 +343,15 @@ pub(crate) fn center_crop_pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     for (i, &axis) in axes.iter().enumerate() {
         all[axis] = match target.as_ref().and_then(|target| target.get(i)) {
             Some(&dim) => dim,
-            None => cx.data("the shape is not known before the run", Bounds::EXTENT),
+            None => cx.data("the shape is not known before the run", Bounds::SIZE),
         };
     }
     like_first(cx, all)
 }
 
 fn block(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
-    match cx.attributes.int("blocksize")? {
-        Some(size) if size > 0 => Ok(Dim::Known(size)),
-        _ => Err(InferError::shape("attribute \"blocksize\" is missing or not above 0")),
-    }
+    let size = required("blocksize", cx.attributes.int("blocksize")?)?;
+    Ok(Dim::Known(errors::at_least_1("blocksize", size)?))
 }
 
 pub(crate) fn depth_to_space(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -415,7 +406,7 @@ pub(crate) fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]
     }
     let (above, below) = (cx.product(&left), cx.product(&below));
     if below == Dim::ZERO {
-        return Err(InferError::shape("-1 stands beside an extent of 0"));
+        return Err(errors::open_axis(0, "at least 1").into());
     }
     Ok(cx.floor_divide(above, below))
 }
@@ -424,8 +415,7 @@ pub(crate) fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let given = cx.known_dims(0);
     cx.integer_input(1)?;
     let Some(target) = cx.integers(1) else {
-        let rank =
-            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let rank = cx.needed_len(1)?;
         let dims = match (&given, rank) {
             (Some(given), 1) => vec![cx.product(&given.clone())],
             _ => cx.any_dims("the shape is not known before the run", rank),
@@ -445,19 +435,14 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
         let resolved = match dim {
             Dim::Known(0) if !allow_zero => match (same, &given) {
                 (Some(same), _) => Some(same),
-                (None, Some(_)) => {
-                    return Err(InferError::shape(format!("axis {axis} is copied, but the input has none")));
-                }
+                (None, Some(given)) => return Err(errors::copied(axis, given.len()).into()),
                 (None, None) => {
-                    Some(cx.unknown("the extent is the input's, which is not known", Bounds::EXTENT))
+                    Some(cx.unknown("the dimension is the input's, which is not known", Bounds::SIZE))
                 }
             },
-            Dim::Known(-1) if target[..axis].contains(&dim) => {
-                return Err(InferError::shape(format!("element {axis} of the shape is a second -1")));
-            }
-            Dim::Known(-1) => None,
-            Dim::Known(value) if value < -1 => {
-                return Err(InferError::shape(format!("element {axis} of the shape is {value}")));
+            Dim::Known(-1) if !target[..axis].contains(&dim) => None,
+            Dim::Known(value) if value < 0 => {
+                return Err(errors::element(axis, value, errors::RESHAPED).into());
             }
             Dim::Known(_) => Some(dim),
             // 0 would mean the input's dimension, which is the same.
@@ -482,13 +467,13 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
         let all: Vec<_> = rest.iter().copied().chain(left).collect();
         if all.len() == target.len() {
             let (before, after) = (cx.product(given), cx.product(&all));
-            cx.not_apart(before, after, "the numbers of elements")?;
+            cx.not_apart(before, after, "number of elements")?;
         }
     }
     let filled = dims.into_iter().map(|dim| match (dim, left) {
         (Some(dim), _) | (None, Some(dim)) => dim,
-        (None, None) if given.is_none() => cx.unknown("the number of elements is not known", Bounds::EXTENT),
-        (None, None) => cx.data("the shape is not known before the run", Bounds::EXTENT),
+        (None, None) if given.is_none() => cx.unknown("the number of elements is not known", Bounds::SIZE),
+        (None, None) => cx.data("the shape is not known before the run", Bounds::SIZE),
     });
     let filled: Vec<_> = filled.collect();
     reshaped(cx, filled)
@@ -500,7 +485,7 @@ pub(crate) fn flatten(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = if axis == crate::operators::shape::infer::rank_of(&dims) {
         dims.len()
     } else {
-        cx.axis(axis, dims.len())?
+        indices::axis(axis, dims.len())?
     };
     let (before, after) = (cx.product(&dims[..axis]), cx.product(&dims[axis..]));
     reshaped(cx, [before, after])
@@ -513,7 +498,7 @@ pub(crate) fn named_axes(cx: &mut InferContext<'_, '_>) -> Result<Option<Vec<i64
     }
     match cx.known_integers(1) {
         Some(axes) => Ok(Some(axes)),
-        None => Err(InferError::Unknown(Some(1), "names axes that are not known".into())),
+        None => Err(InferError::input(1, "names axes that are not known")),
     }
 }
 
@@ -529,7 +514,7 @@ pub(crate) fn squeezed(
 ) -> InferResult {
     let dims = cx.dims(0)?;
     let axes = match axes {
-        Ok(Some(axes)) => cx.axes(&axes, dims.len())?,
+        Ok(Some(axes)) => indices::axes(&axes, dims.len())?,
         Ok(None) => {
             let mut axes = Vec::new();
             for (axis, &dim) in dims.iter().enumerate() {
@@ -537,9 +522,7 @@ pub(crate) fn squeezed(
                     Dim::ONE => axes.push(axis),
                     dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
                     _ => {
-                        return Err(InferError::unknown(
-                            "whether an extent is 1 is not known, and all that are 1 go",
-                        ));
+                        return Err(InferError::unknown("a size that may be 1 decides the rank"));
                     }
                 }
             }
@@ -553,7 +536,7 @@ pub(crate) fn squeezed(
         }
     };
     for &axis in &axes {
-        cx.equal(dims[axis], Dim::ONE, "an axis that is squeezed")?;
+        cx.equal(dims[axis], Dim::ONE, errors::squeezed(axis))?;
     }
     let left: Vec<_> =
         dims.iter().enumerate().filter(|(axis, _)| !axes.contains(axis)).map(|(_, dim)| *dim).collect();
@@ -571,7 +554,7 @@ pub(crate) fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
     };
     let rank = dims.len() + axes.len();
-    let axes = cx.axes(&axes, rank)?;
+    let axes = indices::axes(&axes, rank)?;
     let mut rest = dims.iter().copied();
     let all: Vec<_> = (0..rank)
         .map(|axis| if axes.contains(&axis) { Dim::ONE } else { rest.next().unwrap_or(Dim::ONE) })

@@ -11,13 +11,14 @@
 
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::Content;
-use gradus_core::{Error, Kind, Result, Shape, Value};
+use gradus_core::{Result, Shape, Value};
 
 use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, input, integers};
 use crate::dim::{Bounds, Dim};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::op::EvalContext;
+use crate::operators::errors;
 use crate::operators::indexing::infer::like_first;
 use crate::operators::layout::infer::{
     expand, named_axes, padded, repeated, reshape_to, spread, squeezed, turned,
@@ -25,14 +26,9 @@ use crate::operators::layout::infer::{
 use crate::operators::output::allowed;
 use crate::operators::{indices, layout};
 
-/// The number of elements of an input that decides a rank.
-pub(crate) fn rank_of(cx: &InferContext<'_, '_>, input: usize) -> Result<usize, InferError> {
-    cx.len(input).ok_or(InferError::Unknown(Some(input), "has an unknown number of elements".into()))
-}
-
 pub(crate) fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(target) = cx.integers(1) else {
-        let rank = rank_of(cx, 1)?;
+        let rank = cx.needed_len(1)?;
         let dims = cx.any_dims("the shape is not known before the run", rank);
         return like_first(cx, dims);
     };
@@ -50,17 +46,17 @@ pub(crate) fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
         Err(stop) if skips => return Err(stop),
         other => return squeezed(cx, other),
     };
-    let mut gone = Vec::new();
+    let mut removed = Vec::new();
     for axis in axes {
-        match dims[cx.axis(axis, dims.len())?] {
+        match dims[indices::axis(axis, dims.len())?] {
             dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
             dim if skips && dim != Dim::ONE => {
-                return Err(InferError::unknown("whether an extent is 1 is not known, and others stay"));
+                return Err(InferError::unknown("a size that may be 1 decides the rank"));
             }
-            _ => gone.push(axis),
+            _ => removed.push(axis),
         }
     }
-    squeezed(cx, Ok(Some(gone)))
+    squeezed(cx, Ok(Some(removed)))
 }
 
 pub(crate) fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -77,7 +73,7 @@ pub(crate) fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
         return expand(cx);
     }
     let Some(target) = cx.integers(1) else {
-        let rank = rank_of(cx, 1)?;
+        let rank = cx.needed_len(1)?;
         let dims = cx.any_dims("the shape is not known before the run", rank);
         return like_first(cx, dims);
     };
@@ -87,7 +83,7 @@ pub(crate) fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(repeats) = cx.integers(1) else {
-        let rank = rank_of(cx, 1)?.max(dims.len());
+        let rank = cx.needed_len(1)?.max(dims.len());
         let dims = cx.any_dims("the repeats are not known before the run", rank);
         return like_first(cx, dims);
     };
@@ -101,14 +97,11 @@ pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (begins, ends) = (cx.integers(1), cx.integers(2));
     let (Some(begins), Some(ends)) = (begins, ends) else {
         let dims: Vec<_> =
-            (0..rank).map(|_| cx.data("the pads are not known before the run", Bounds::EXTENT)).collect();
+            (0..rank).map(|_| cx.data("the pads are not known before the run", Bounds::SIZE)).collect();
         return like_first(cx, dims);
     };
     if begins.len() != rank || ends.len() != rank {
-        let (before, behind) = (begins.len(), ends.len());
-        return Err(InferError::shape(format!(
-            "there are {before} pads before and {behind} behind {rank} axes"
-        )));
+        return Err(errors::pads(begins.len(), ends.len(), rank).into());
     }
     padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends)
 }
@@ -147,11 +140,8 @@ pub(crate) fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
         "explicit" => {
             let axes = indices::axes(&cx.integers(2)?, target.rank())?;
             if axes.len() != dims.len() || !axes.is_sorted() {
-                let (count, rank) = (axes.len(), dims.len());
-                return Err(Error::new(
-                    Kind::Shape,
-                    format!("{count} axes are named in order for rank {rank}"),
-                ));
+                let wanted = format!("{} axes in ascending order", dims.len());
+                return Err(errors::shape("axes mapping", format_args!("{axes:?}"), wanted));
             }
             let mut seen = vec![1; target.rank()];
             axes.iter().zip(dims).for_each(|(&axis, &extent)| seen[axis] = extent);
@@ -169,8 +159,8 @@ pub(crate) fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
     };
     let seen = data.reshaped(Shape::new(seen)?)?;
     if seen.shape().broadcast(&target)? != target {
-        let (from, to) = (data.shape(), &target);
-        return Err(Error::new(Kind::Shape, format!("shape {from} cannot be broadcast to {to}")));
+        let wanted = format_args!("a shape that broadcasts to {target}");
+        return Err(errors::shape("shape of the data", data.shape(), wanted));
     }
     let shape = allowed(cx, data.dtype(), target.dims())?;
     let places = indices::broadcast(seen.shape().dims(), target.dims());
@@ -190,9 +180,7 @@ pub(crate) fn run_pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let (begins, ends) = (cx.integers(1)?, cx.integers(2)?);
     let rank = cx.tensor(0)?.shape().rank();
     if [begins.len(), ends.len()] != [rank; 2] {
-        let (before, behind) = (begins.len(), ends.len());
-        let message = format!("there are {before} pads before and {behind} behind {rank} axes");
-        return Err(Error::new(Kind::Shape, message));
+        return Err(errors::pads(begins.len(), ends.len(), rank));
     }
     let mode = attributes.text("pad_mode")?.unwrap_or("constant").to_owned();
     let inputs = [input(cx, 0), integers(&[begins, ends].concat()), input(cx, 3)];

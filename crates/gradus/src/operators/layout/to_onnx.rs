@@ -16,7 +16,7 @@ fn narrow(cx: &mut ConvertContext<'_, '_>) {
     let most = i64::from(i32::MAX);
     let fits = |dims: Vec<Option<i64>>| dims.iter().all(|dim| dim.is_some_and(|dim| dim <= most));
     if !cx.dims(0).is_some_and(fits) {
-        cx.edges("what int32 cannot hold becomes what the program makes of it");
+        cx.edges("sizes out of the range of int32 depend on the runtime");
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn range(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.attributes.dtype("output_type")?.unwrap_or(types[0]);
     let scalars = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
     if types.contains(&DType::U64) {
-        cx.edges("numbers of 2^63 and more are none of int64, in which ONNX counts");
+        cx.edges("numbers of 2^63 and more are out of range for int64, which ONNX uses for sizes");
     }
     if types.iter().all(|&dtype| dtype == to) {
         return Ok(vec![cx.ranged(scalars, to, to)?]);
@@ -101,18 +101,18 @@ pub(crate) fn squeeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
             cx.edges(SKIPPED);
             cx.whole_list(1)?
         }
-        None => return Err(not_known("which axes go")),
+        None => return Err(not_known("list of the squeezed axes")),
         Some(axes) if axes.is_empty() => NONE,
         Some(axes) => {
             let mut gone = Vec::new();
             for axis in axes {
                 let extent = match cx.rank_if_known(0) {
-                    Some(rank) => cx.known_extent(0, axis_of(axis, rank)?),
+                    Some(rank) => cx.known_size(0, axis_of(axis, rank)?),
                     None => None,
                 };
                 if extent.is_none() {
                     if cx.attributes.flag("allow_axis_skip", false)? {
-                        return Err(not_known(&format!("whether axis {axis} has one element")));
+                        return Err(not_known(&format!("size of axis {axis}")));
                     }
                     cx.edges(SKIPPED);
                 }
@@ -131,8 +131,7 @@ pub(crate) fn squeeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
 }
 
 /// The error for features that ONNX lacks.
-const SKIPPED: &str =
-    "an axis that is to go but has other than one element stays in OpenVINO, and is an error in ONNX";
+const SKIPPED: &str = "OpenVINO keeps a named axis whose size is not 1, which is an error in ONNX";
 
 pub(crate) fn broadcast(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut x, target) = (cx.input(0)?, cx.whole_list(1)?);
@@ -174,7 +173,7 @@ pub(crate) fn tile(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mode = cx.attributes.text("pad_mode")?.unwrap_or("constant").to_owned();
     if !matches!(&*mode, "constant" | "edge" | "reflect") {
-        return Err(cannot(format!("ONNX does not pad in mode \"{mode}\"")));
+        return Err(cannot(format!("ONNX has no equivalent of pad mode \"{mode}\"")));
     }
     let x = cx.input(0)?;
     let pads = if let (Some(before), Some(behind)) = (cx.known_integers(1)?, cx.known_integers(2)?) {
@@ -238,7 +237,7 @@ pub(crate) fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 
 pub(crate) fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.rank_if_known(0).is_none_or(|rank| rank == 0) {
-        cx.edges("of a scalar, the texts do not say what the indices are");
+        cx.edges("the specifications do not define the indices of a scalar");
     }
     let x = cx.input(0)?;
     let found = cx.put("NonZero", &[x], &[])?;

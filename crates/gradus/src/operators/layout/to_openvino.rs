@@ -42,7 +42,7 @@ pub(crate) fn constant(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         Some((_, Content::Ints(values))) => Tensor::vector(values),
         Some((_, Content::Float(value))) => Tensor::scalar(*value),
         Some((_, Content::Floats(values))) => Tensor::vector(values),
-        _ => return Err(cannot("constants of text are not converted")),
+        _ => return Err(cannot("OpenVINO has no string constants")),
     };
     crate::conversion::types::expect(cx.conversion.to, tensor.dtype())?;
     // One of its own, as it gets the name of the node's output.
@@ -92,7 +92,7 @@ pub(crate) fn on_axes(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result
         GivenIntegers::Known(axes) if axes.is_empty() => return Ok(vec![x]),
         GivenIntegers::Known(axes) => cx.list(&axes),
         GivenIntegers::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
-        GivenIntegers::Computed => return Err(not_known("whether there are axes")),
+        GivenIntegers::Computed => return Err(not_known("number of axes in input 1")),
     };
     Ok(vec![cx.put(operator, &[x, axes], &[])?])
 }
@@ -100,7 +100,7 @@ pub(crate) fn on_axes(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result
 pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mode = cx.attributes.text("mode")?.unwrap_or("constant").to_owned();
     if !matches!(&*mode, "constant" | "edge" | "reflect") {
-        return Err(cannot(format!("OpenVINO does not pad in mode \"{mode}\"")));
+        return Err(cannot(format!("OpenVINO has no equivalent of pad mode \"{mode}\"")));
     }
     let x = cx.input(0)?;
     let (before, behind) = pads(cx)?;
@@ -116,7 +116,7 @@ fn pads(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, NewValue)> {
     let axes = if cx.has(3) { Some(cx.integers(3)?) } else { None };
     let known = cx.given_integers(1)?.known();
     let count = known.as_ref().map(Vec::len).or_else(|| cx.len(1)).map(|count| count / 2);
-    let count = count.ok_or_else(|| not_known("the number of pads"))?;
+    let count = count.ok_or_else(|| not_known("number of pads"))?;
     // Where the pads of each axis are; behind all stands a zero.
     let place: Vec<usize> = match axes {
         None => (0..count).collect(),
@@ -146,7 +146,7 @@ fn pads(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, NewValue)> {
 
 pub(crate) fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.rank_if_known(0).is_none_or(|rank| rank == 0) {
-        cx.edges("of a scalar, the texts do not say what the indices are");
+        cx.edges("the specifications do not define the indices of a scalar");
     }
     let x = cx.input(0)?;
     Ok(vec![cx.put("NonZero", &[x], &[say("output_type", "i64")])?])
@@ -155,7 +155,7 @@ pub(crate) fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
 pub(crate) fn one_hot(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut indices = cx.input(0)?;
     if !cx.dtype(0)?.is_integer() {
-        cx.edges("indices that are no whole numbers are left open");
+        cx.edges("the specification does not define indices that are not integers");
         indices = cx.converted(indices, DType::I64)?;
     }
     let mut depth = cx.scalar_input(1)?;

@@ -1,10 +1,11 @@
 //! Evaluation of products of matrices.
 
 use gradus_core::convert::{self, FromNumber};
-use gradus_core::{Error, Kind, Number, Result, Shape, Tensor, Value};
+use gradus_core::{Number, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
+use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::output::allowed;
 use crate::operators::reduction::eval::one;
@@ -33,7 +34,7 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let (mut x, mut y) = (a.shape().dims().to_vec(), b.shape().dims().to_vec());
     if x.is_empty() || y.is_empty() {
-        return Err(Error::new(Kind::Shape, "a scalar cannot be multiplied as a matrix"));
+        return Err(errors::rank("an input of MatMul", 0, "at least 1"));
     }
     let (row, column) = (x.len() == 1, y.len() == 1);
     if row {
@@ -44,7 +45,7 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
     }
     let (inner, rows, columns) = (x[x.len() - 1], x[x.len() - 2], y[y.len() - 1]);
     if inner != y[y.len() - 2] {
-        return Err(Error::new(Kind::Shape, format!("{} and {} cannot be multiplied", a.shape(), b.shape())));
+        return Err(errors::shape(errors::INNER_SIZE, inner, y[y.len() - 2]));
     }
     let (batch_x, batch_y) = (Shape::new(&x[..x.len() - 2])?, Shape::new(&y[..y.len() - 2])?);
     let batch = batch_x.broadcast(&batch_y)?;
@@ -75,28 +76,24 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
 #[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
 pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
-    let matrix = |tensor: &Tensor| match *tensor.shape().dims() {
+    let matrix = |input: usize, tensor: &Tensor| match *tensor.shape().dims() {
         [rows, columns] => Ok([rows, columns]),
-        _ => Err(Error::new(Kind::Shape, format!("{} is no matrix", tensor.shape()))),
+        _ => Err(errors::rank(format_args!("input {input}"), tensor.shape().rank(), 2)),
     };
-    let ([ar, ac], [br, bc]) = (matrix(a)?, matrix(b)?);
+    let ([ar, ac], [br, bc]) = (matrix(0, a)?, matrix(1, b)?);
     let (turn_a, turn_b) = (attributes.flag("transA", false)?, attributes.flag("transB", false)?);
     let (rows, inner) = if turn_a { (ac, ar) } else { (ar, ac) };
     let (inner_b, columns) = if turn_b { (bc, br) } else { (br, bc) };
     if inner != inner_b {
-        return Err(Error::new(Kind::Shape, format!("{} and {} cannot be multiplied", a.shape(), b.shape())));
+        return Err(errors::shape(errors::INNER_SIZE, inner, inner_b));
     }
     let shape = allowed(cx, a.dtype(), &[rows, columns])?;
     let (p, q): (Vec<_>, Vec<_>) = (a.numbers()?.collect(), b.numbers()?.collect());
     let bias = if cx.has(2) {
         let c = cx.tensor(2)?;
         if c.shape().broadcast(&shape)? != shape {
-            return Err(Error::mismatch(
-                Kind::Shape,
-                "the shape of input 2",
-                c.shape(),
-                format_args!("one that broadcasts to {shape}"),
-            ));
+            let wanted = format_args!("one that broadcasts to {shape}");
+            return Err(errors::shape("shape of input 2", c.shape(), wanted));
         }
         let places = indices::broadcast(c.shape().dims(), shape.dims());
         Some((places, c.numbers()?.collect::<Vec<_>>()))

@@ -14,6 +14,7 @@ use gradus_core::{DType, Error, Kind};
 use crate::dim::Dim;
 use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 
 /// A tensor of the first input's element type.
 fn like(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
@@ -28,14 +29,14 @@ fn multiplied(cx: &mut InferContext<'_, '_>, a: usize, b: usize) -> Result<Vec<D
 
 pub(crate) fn product(cx: &mut InferContext<'_, '_>, a: &[Dim], b: &[Dim]) -> Result<Vec<Dim>, InferError> {
     let (Some((&inner_a, rows)), false) = (a.split_last(), b.is_empty()) else {
-        return Err(InferError::shape("a scalar cannot be multiplied as a matrix"));
+        return Err(errors::rank("an input of MatMul", 0, "at least 1").into());
     };
     let (inner_b, columns, before_b) = match b {
         [only] => (*only, None, &[][..]),
         [before @ .., inner, columns] => (*inner, Some(*columns), before),
-        [] => return Err(InferError::shape("a scalar cannot be multiplied as a matrix")),
+        [] => return Err(errors::rank("an input of MatMul", 0, "at least 1").into()),
     };
-    cx.equal(inner_a, inner_b, "the axes that are multiplied")?;
+    cx.equal(inner_a, inner_b, errors::INNER_SIZE)?;
     let (row, before_a) = match rows.split_last() {
         Some((row, before)) => (Some(*row), before),
         None => (None, &[][..]),
@@ -52,7 +53,7 @@ fn gemm_dims(cx: &mut InferContext<'_, '_>, a: usize, b: usize) -> Result<[Dim; 
     let turned = |dims: &[Dim], by: bool| if by { [dims[1], dims[0]] } else { [dims[0], dims[1]] };
     let [rows, inner_a] = turned(&a, cx.attributes.flag("transA", false)?);
     let [inner_b, columns] = turned(&b, cx.attributes.flag("transB", false)?);
-    cx.equal(inner_a, inner_b, "the axes that are multiplied")?;
+    cx.equal(inner_a, inner_b, errors::INNER_SIZE)?;
     Ok([rows, columns])
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(InferError::unknown("attribute \"N\" is missing"));
     };
     if let Some(k) = cx.attributes.int("K")? {
-        cx.equal(inner, Dim::Known(k), "the axes that are multiplied")?;
+        cx.equal(inner, Dim::Known(k), errors::INNER_SIZE)?;
     }
     let all: Vec<_> = rows.iter().copied().chain([Dim::Known(n)]).collect();
     like(cx, all)
@@ -100,8 +101,7 @@ pub(crate) fn einsum(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let terms: Vec<_> = left.split(',').collect();
     if terms.len() != cx.count() {
-        let (count, inputs) = (terms.len(), cx.count());
-        return Err(InferError::shape(format!("the equation has {count} terms for {inputs} inputs")));
+        return Err(errors::count("terms of the equation", terms.len(), cx.count()).into());
     }
     let mut extents: HashMap<char, Dim> = HashMap::new();
     let mut rest: Vec<Dims> = Vec::new();
@@ -114,10 +114,8 @@ pub(crate) fn einsum(cx: &mut InferContext<'_, '_>) -> InferResult {
         };
         let named = before.chars().count() + after.chars().count();
         if named > dims.len() || (!open && named < dims.len()) {
-            let rank = dims.len();
-            return Err(InferError::shape(format!(
-                "term \"{term}\" names {named} axes, but input {input} has {rank}"
-            )));
+            let what = format!("axes in term \"{term}\" for input {input}");
+            return Err(errors::count(&what, named, dims.len()).into());
         }
         let hidden = dims.len() - named;
         let at = before.chars().count();
@@ -152,7 +150,7 @@ pub(crate) fn einsum(cx: &mut InferContext<'_, '_>) -> InferResult {
         extents
             .get(&letter)
             .copied()
-            .ok_or_else(|| InferError::shape(format!("the result names axis '{letter}', which no term has")))
+            .ok_or_else(|| errors::value("axis of the result", format!("'{letter}'"), "an axis of a term"))
     };
     for letter in before.chars() {
         dims.push(of(letter)?);
@@ -191,7 +189,8 @@ pub(crate) fn gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn det(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let rest = dims.len().checked_sub(2).ok_or_else(|| InferError::shape("a matrix is wanted"))?;
+    let rest = dims.len().checked_sub(2);
+    let rest = rest.ok_or_else(|| errors::rank("input 0", dims.len(), "at least 2"))?;
     Ok(vec![Fact::shaped(&dims[..rest])])
 }
 

@@ -20,7 +20,9 @@ pub(crate) fn gemm(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let beta = cx.attributes.float("beta")?.unwrap_or(1.0);
     for factor in [alpha, beta] {
         if dtype.is_integer() && exactly(&Tensor::scalar(factor), dtype)?.is_none() {
-            return Err(cannot("integers are multiplied by numbers that their type does not hold"));
+            return Err(cannot(
+                "OpenVINO has no equivalent of integer Gemm with a factor that the element type cannot represent",
+            ));
         }
     }
     if alpha != 1.0 {

@@ -10,9 +10,11 @@
 
 use gradus_core::DType;
 
+use crate::attributes::missing;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
 
 /// How windows lie on the spatial axes.
 pub(crate) struct Windows {
@@ -31,10 +33,8 @@ impl Windows {
                 None => Ok(vec![default; count]),
                 Some(values) if values.len() == count => Ok(values.to_vec()),
                 Some(values) => {
-                    let got = values.len();
-                    Err(InferError::shape(format!(
-                        "attribute \"{name}\" has {got} numbers, but {count} are wanted"
-                    )))
+                    Err(errors::count(&format!("elements of attribute \"{name}\""), values.len(), count)
+                        .into())
                 }
             }
         };
@@ -43,15 +43,16 @@ impl Windows {
                 shape.iter().map(|&extent| Dim::Known(extent)).collect()
             }
             (None, Some(kernel)) if kernel.len() == spatial => kernel.to_vec(),
-            (None, None) => return Err(InferError::shape("attribute \"kernel_shape\" is missing")),
-            _ => return Err(InferError::shape(format!("the kernel does not have {spatial} axes"))),
+            (None, None) => return Err(missing("kernel_shape").into()),
+            (shape, kernel) => {
+                let got = shape.map_or(kernel.map_or(0, <[Dim]>::len), <[i64]>::len);
+                return Err(errors::count("spatial axes of the kernel", got, spatial).into());
+            }
         };
         let auto = cx.attributes.text("auto_pad")?.unwrap_or("NOTSET");
         let strides = list("strides", spatial, 1)?;
         let dilations = list("dilations", spatial, 1)?;
-        if strides.iter().chain(&dilations).any(|&value| value <= 0) {
-            return Err(InferError::shape("a stride or dilation is not above 0"));
-        }
+        positive(&strides, &dilations)?;
         let pads = if auto == "NOTSET" { list("pads", 2 * spatial, 0)? } else { vec![0; 2 * spatial] };
         Ok(Windows { kernel, strides, dilations, pads, same: auto.starts_with("SAME") })
     }
@@ -84,7 +85,15 @@ impl Windows {
         let all = cx.add(steps, Dim::ONE);
         let inside = cx.add(extent, Dim::Known(self.pads[axis]));
         let starts = cx.ceil_divide(inside, stride);
-        cx.least(all, starts)
+        cx.min(all, starts)
+    }
+}
+
+/// Checks that windows move forward.
+pub(crate) fn positive(strides: &[i64], dilations: &[i64]) -> Result<(), InferError> {
+    match strides.iter().chain(dilations).find(|&&value| value <= 0) {
+        Some(value) => Err(errors::value("stride or dilation", value, "at least 1").into()),
+        None => Ok(()),
     }
 }
 
@@ -93,10 +102,7 @@ pub(crate) fn image(cx: &InferContext<'_, '_>, input: usize) -> Result<(Dim, Dim
     let dims = cx.dims(input)?;
     match &*dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial.into())),
-        _ => Err(InferError::shape(format!(
-            "input {input} has rank {}, but batch and channels are wanted",
-            dims.len()
-        ))),
+        _ => Err(errors::rank(format_args!("input {input}"), dims.len(), "at least 2").into()),
     }
 }
 
@@ -106,14 +112,13 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
     let dims = cx.dims(x)?;
     let weights = cx.dims(w)?;
     if dims.len() < 2 || weights.len() != dims.len() {
-        let (a, b) = (dims.len(), weights.len());
-        return Err(InferError::shape(format!("the input has rank {a}, but the weights {b}")));
+        return Err(errors::rank("the weights", weights.len(), dims.len().max(2)).into());
     }
     let spatial: Dims = if last { dims[1..dims.len() - 1].into() } else { dims[2..].into() };
     let windows = Windows::of(cx, spatial.len(), Some(&weights[2..]))?;
     if !last {
         let inner = cx.multiply(weights[1], Dim::Known(cx.attributes.int_or("group", 1)?));
-        cx.equal(dims[1], inner, "the channels")?;
+        cx.equal(dims[1], inner, "number of input channels")?;
     }
     let counts: Vec<_> =
         spatial.iter().enumerate().map(|(axis, &extent)| windows.count(cx, axis, extent, false)).collect();
@@ -131,7 +136,7 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
 pub(crate) fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (inner, per_group, kernel) = image(cx, 1)?;
-    cx.equal(channels, inner, "the channels")?;
+    cx.equal(channels, inner, "number of input channels")?;
     let windows = Windows::of(cx, spatial.len(), Some(&kernel))?;
     let padding = cx.attributes.ints("output_padding")?.unwrap_or(&[]);
     let shape = cx.attributes.ints("output_shape")?;
@@ -162,7 +167,7 @@ pub(crate) fn causal_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let state = match cx.dims_of_rank(1, 3) {
         Ok(weights) => cx.subtract(weights[2], Dim::ONE),
-        Err(_) => cx.unknown("the kernel's extent is not known", Bounds::EXTENT),
+        Err(_) => cx.unknown("the size of the kernel is not known", Bounds::SIZE),
     };
     Ok(vec![Fact::shaped(dims.clone()), Fact::shaped([dims[0], dims[1], state])])
 }
@@ -189,7 +194,7 @@ pub(crate) fn microsoft_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.attributes.flag("channels_last", false)? || cx.node.operator.name.starts_with("Nhwc") {
         let dims = cx.dims(0)?;
         let [batch, spatial @ .., channels] = &*dims else {
-            return Err(InferError::shape("batch and channels are wanted"));
+            return Err(errors::rank("input 0", dims.len(), "at least 2").into());
         };
         let windows = Windows::of(cx, spatial.len(), None)?;
         let ceil = cx.attributes.flag("ceil_mode", false)?;
@@ -241,7 +246,8 @@ pub(crate) fn roi_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims(0)?, cx.dims(1)?);
     let shape = cx.attributes.ints("pooled_shape")?.unwrap_or(&[]);
     let ([_, channels, ..], [count, ..]) = (&*dims, &*rois) else {
-        return Err(InferError::shape("the ranks are too small"));
+        let got = format_args!("{} and {}", dims.len(), rois.len());
+        return Err(errors::shape("ranks of input and regions", got, "at least 2 and 1").into());
     };
     let all: Vec<_> =
         [*count, *channels].into_iter().chain(shape.iter().map(|&extent| Dim::Known(extent))).collect();
@@ -263,13 +269,12 @@ pub(crate) fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
             let size = cx.product(&block);
             cx.floor_divide(dims[1], size)
         }
-        None => cx.data("the block is not known before the run", Bounds::EXTENT),
+        None => cx.data("the block is not known before the run", Bounds::SIZE),
     };
     let spatial = if let Some(image) = image {
         image.to_vec()
     } else {
-        let rank =
-            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let rank = cx.needed_len(1)?;
         cx.any_dims("the image's shape is not known before the run", rank)
     };
     Ok(vec![Fact::shaped([vec![dims[0], channels], spatial].concat())])
@@ -279,7 +284,7 @@ pub(crate) fn grid_sample(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, _) = image(cx, 0)?;
     let grid = cx.dims(1)?;
     let Some(spatial) = grid.get(1..grid.len().saturating_sub(1)) else {
-        return Err(InferError::shape("the grid has no axes"));
+        return Err(errors::rank("the grid", grid.len(), "at least 2").into());
     };
     let all: Vec<_> = [batch, channels].iter().chain(spatial).copied().collect();
     Ok(vec![Fact::shaped(all)])
@@ -287,13 +292,12 @@ pub(crate) fn grid_sample(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn affine_grid(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(size) = cx.integers(1) else {
-        let rank =
-            cx.len(1).ok_or(InferError::Unknown(Some(1), "has an unknown number of elements".into()))?;
+        let rank = cx.needed_len(1)?;
         let dims = cx.any_dims("the size is not known before the run", rank);
         return Ok(vec![Fact::shaped(dims)]);
     };
     let [batch, _, spatial @ ..] = &*size else {
-        return Err(InferError::shape("the size has too few elements"));
+        return Err(errors::count("elements of the size", size.len(), "at least 2").into());
     };
     let axes = Dim::from(spatial.len());
     let all: Vec<_> = std::iter::once(*batch).chain(spatial.iter().copied()).chain([axes]).collect();

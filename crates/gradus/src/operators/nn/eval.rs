@@ -1,13 +1,13 @@
 //! Evaluation of Dropout, and of Softmax and its like in float64.
 
 use gradus_core::convert::{self};
-use gradus_core::{DType, DTypeSet, Kind, Number, Result, Tensor, Value};
+use gradus_core::{DType, DTypeSet, Error, Kind, Number, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::indices;
-use crate::operators::output::{allowed, wrong};
+use crate::operators::output::allowed;
 use crate::operators::reduction::eval::groups;
 
 pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -18,7 +18,10 @@ pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
         cx.has(2) && !cx.tensor(2)?.only_number()?.is_zero()
     };
     if training {
-        return Err(wrong(Kind::Unsupported, "training drops elements at random, and is not run"));
+        return Err(Error::new(
+            Kind::Unsupported,
+            "cannot evaluate Dropout in training mode: its elements are random",
+        ));
     }
     // Older versions have a mask of the input's type.
     let mask = cx.signature.and_then(|signature| signature.outputs.get(1));

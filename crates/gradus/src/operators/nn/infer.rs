@@ -3,10 +3,13 @@
 use gradus_core::DType;
 use gradus_core::graph::Content;
 
+use crate::attributes::required;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
+use crate::operators::errors;
+use crate::operators::indices;
 
 pub(crate) fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
@@ -25,7 +28,7 @@ pub(crate) fn of(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
 
 pub(crate) fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
     let stash = cx.attributes.dtype("stash_type")?.unwrap_or(DType::F32);
     let one = |(at, &dim): (usize, &Dim)| if at < axis { dim } else { Dim::ONE };
     let statistics: Dims = dims.iter().enumerate().map(one).collect();
@@ -70,17 +73,18 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let heads = |name: &str| -> Result<Option<Dim>, InferError> {
         Ok(cx.attributes.int(name)?.filter(|&heads| heads > 0).map(Dim::Known))
     };
-    let missing = || {
-        InferError::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are needed for inputs of rank 3")
-    };
+
     let (batch, q_heads, kv_heads, q_len, k_len, k_size, v_size, flat) = match (&*q, &*k, &*v) {
         ([b, qh, ql, _], [_, kh, kl, ks], [_, _, _, vs]) => (*b, *qh, *kh, *ql, *kl, *ks, *vs, false),
         ([b, ql, _], [_, kl, kw], [_, _, vw]) => {
-            let qh = heads("q_num_heads")?.ok_or_else(missing)?;
-            let kh = heads("kv_num_heads")?.ok_or_else(missing)?;
+            let qh = required("q_num_heads", heads("q_num_heads")?)?;
+            let kh = required("kv_num_heads", heads("kv_num_heads")?)?;
             (*b, qh, kh, *ql, *kl, cx.floor_divide(*kw, kh), cx.floor_divide(*vw, kh), true)
         }
-        _ => return Err(InferError::shape("query, key and value must have rank 3, or all rank 4")),
+        _ => {
+            let got = format!("{}, {} and {}", q.len(), k.len(), v.len());
+            return Err(errors::shape("ranks of query, key and value", got, "all 3 or all 4").into());
+        }
     };
     let past = |cx: &mut InferContext<'_, '_>, input: usize| {
         if cx.has(input) {
@@ -94,7 +98,7 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let total = match past(cx, 4) {
         Some(past) => cx.add(past, k_len),
-        None => cx.unknown("the extent of the past is not known", Bounds::EXTENT),
+        None => cx.unknown("the length of the past is not known", Bounds::SIZE),
     };
     let dtype = cx.dtype(0);
     let y = if flat {
@@ -113,12 +117,9 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 3)?, cx.dims_of_rank(2, 3)?);
-    let (Some(q_heads), Some(kv_heads)) =
-        (cx.attributes.int("q_num_heads")?, cx.attributes.int("kv_num_heads")?)
-    else {
-        return Err(InferError::shape("attributes \"q_num_heads\" and \"kv_num_heads\" are missing"));
-    };
-    let (q_heads, kv_heads) = (Dim::Known(q_heads), Dim::Known(kv_heads));
+    let heads =
+        |name: &str| -> Result<Dim, InferError> { Ok(Dim::Known(required(name, cx.attributes.int(name)?)?)) };
+    let (q_heads, kv_heads) = (heads("q_num_heads")?, heads("kv_num_heads")?);
     let (k_size, v_size) = (cx.floor_divide(k[2], kv_heads), cx.floor_divide(v[2], kv_heads));
     let width = cx.multiply(q_heads, v_size);
     let state = if cx.has(3) { cx.dtype(3) } else { cx.dtype(0) };
@@ -135,7 +136,7 @@ pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
             } else {
                 let dims = cx.dims(0)?;
                 let [batch, _, rest @ ..] = &*dims else {
-                    return Err(InferError::shape("classes are wanted"));
+                    return Err(errors::rank("input 0", dims.len(), "at least 2").into());
                 };
                 of(dtype, std::iter::once(*batch).chain(rest.iter().copied()).collect::<Vec<_>>())
             }

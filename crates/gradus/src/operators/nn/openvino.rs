@@ -12,27 +12,28 @@ use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::graph::{Extent, Type};
 use gradus_core::{DType, Value};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::op::EvalContext;
-use crate::operators::nn::conv_pool::{Windows, image};
+use crate::operators::errors;
+use crate::operators::indices;
+use crate::operators::nn::conv_pool::{Windows, image, positive};
 use crate::operators::nn::infer::of;
 
 /// How windows lie, from the attributes.
 fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferError> {
     let spatial = kernel.len();
-    let list = |name: &str, default: i64| match cx.attributes.list(name)? {
-        Some(list) if list.len() == spatial => Ok(list),
-        None => Ok(vec![default; spatial]),
-        Some(list) if list.is_empty() => Ok(vec![default; spatial]),
-        Some(list) => {
-            let got = list.len();
-            Err(InferError::shape(format!(
-                "attribute \"{name}\" has {got} numbers, but {spatial} are wanted"
-            )))
+    let list = |name: &str, default: i64| -> Result<_, InferError> {
+        match cx.attributes.list(name)? {
+            Some(list) if list.len() == spatial => Ok(list),
+            None => Ok(vec![default; spatial]),
+            Some(list) if list.is_empty() => Ok(vec![default; spatial]),
+            Some(list) => {
+                Err(errors::count(&format!("elements of attribute \"{name}\""), list.len(), spatial).into())
+            }
         }
     };
     let auto = cx.attributes.text("auto_pad")?.unwrap_or("explicit");
@@ -40,9 +41,7 @@ fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferEr
     let pads =
         if explicit { [list("pads_begin", 0)?, list("pads_end", 0)?].concat() } else { vec![0; 2 * spatial] };
     let (strides, dilations) = (list("strides", 1)?, list("dilations", 1)?);
-    if strides.iter().chain(&dilations).any(|&value| value <= 0) {
-        return Err(InferError::shape("a stride or dilation is not above 0"));
-    }
+    positive(&strides, &dilations)?;
     Ok(Windows { kernel: kernel.to_vec(), strides, dilations, pads, same: auto.starts_with("same") })
 }
 
@@ -54,7 +53,7 @@ fn weights(cx: &mut InferContext<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2
             let group = if groups == 1 { dims[0] } else { Dim::ONE };
             Ok((group, [*first, *second], kernel.to_vec()))
         }
-        _ => Err(InferError::shape("the weights have too few axes")),
+        _ => Err(errors::rank("the weights", dims.len(), format_args!("at least {}", groups + 2)).into()),
     }
 }
 
@@ -62,14 +61,10 @@ fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (group, [out, inner], kernel) = weights(cx, groups)?;
     if kernel.len() != spatial.len() {
-        return Err(InferError::shape(format!(
-            "the input has {} spatial axes, but the kernel {}",
-            spatial.len(),
-            kernel.len()
-        )));
+        return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
     let inner = cx.multiply(group, inner);
-    cx.equal(channels, inner, "the channels")?;
+    cx.equal(channels, inner, "number of input channels")?;
     let windows = windows(cx, &kernel)?;
     let mut all = vec![batch, cx.multiply(group, out)];
     for (axis, &extent) in spatial.iter().enumerate() {
@@ -82,14 +77,10 @@ fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (group, [inner, out], kernel) = weights(cx, groups)?;
     if kernel.len() != spatial.len() {
-        return Err(InferError::shape(format!(
-            "the input has {} spatial axes, but the kernel {}",
-            spatial.len(),
-            kernel.len()
-        )));
+        return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
     let inner = cx.multiply(group, inner);
-    cx.equal(channels, inner, "the channels")?;
+    cx.equal(channels, inner, "number of input channels")?;
     let windows = windows(cx, &kernel)?;
     let more = cx.attributes.list("output_padding")?.unwrap_or_default();
     let mut all = vec![batch, cx.multiply(group, out)];
@@ -97,7 +88,7 @@ fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     for (axis, &extent) in spatial.iter().enumerate() {
         let size = match &given {
             Some(Some(shape)) => shape.get(axis).copied(),
-            Some(None) => Some(cx.data("the shape is not known before the run", Bounds::EXTENT)),
+            Some(None) => Some(cx.data("the shape is not known before the run", Bounds::SIZE)),
             None => None,
         };
         if let Some(size) = size {
@@ -119,11 +110,7 @@ pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let kernel: Vec<_> =
         cx.attributes.list("kernel")?.unwrap_or_default().into_iter().map(Dim::Known).collect();
     if kernel.len() != spatial.len() {
-        return Err(InferError::shape(format!(
-            "the input has {} spatial axes, but the kernel {}",
-            spatial.len(),
-            kernel.len()
-        )));
+        return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
     let windows = windows(cx, &kernel)?;
     let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");
@@ -139,7 +126,7 @@ pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
                 // Pads that make the dimensions the same are at least 0: short windows are not
                 // padded.
                 let least = if windows.same { windows.count(cx, axis, extent, false) } else { all };
-                cx.greatest(all, least)
+                cx.max(all, least)
             }
             _ => windows.count(cx, axis, extent, rounding == "ceil_torch"),
         };
@@ -170,7 +157,8 @@ pub(crate) fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
     let ([q_batch @ .., len, _], [k_batch @ .., _, _], [v_batch @ .., _, size]) = (&*q, &*k, &*v) else {
-        return Err(InferError::shape("query, key and value must have two axes at least"));
+        let rank = q.len().min(k.len()).min(v.len());
+        return Err(errors::rank("query, key or value", rank, "at least 2").into());
     };
     let mut all = cx.broadcast(&[q_batch.into(), k_batch.into(), v_batch.into()])?;
     all.extend([*len, *size]);
@@ -178,10 +166,7 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 fn hidden(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
-    cx.attributes
-        .int("hidden_size")?
-        .map(Dim::Known)
-        .ok_or_else(|| InferError::shape("attribute \"hidden_size\" is missing"))
+    Ok(Dim::Known(required("hidden_size", cx.attributes.int("hidden_size")?)?))
 }
 
 pub(crate) fn sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -201,7 +186,7 @@ pub(crate) fn roi(cx: &mut InferContext<'_, '_>) -> InferResult {
     let extents = match (own, &listed[..]) {
         ([Some(height), Some(width)], _) => [height, width],
         (_, &[height, width]) => [Dim::Known(height), Dim::Known(width)],
-        _ => return Err(InferError::unknown("no attribute says the extents")),
+        _ => return Err(InferError::unknown("the output size is missing from the attributes")),
     };
     Ok(vec![Fact::shaped([boxes[0], dims[1], extents[0], extents[1]])])
 }
@@ -211,16 +196,16 @@ pub(crate) fn read_value(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("variable_type")?.or(cx.dtype(0));
     let Some(text) = cx.attributes.text("variable_shape")? else {
         let rank = cx.dims(0)?.len();
-        return Ok(vec![of(dtype, cx.any_dims("what a variable holds", rank))]);
+        return Ok(vec![of(dtype, cx.any_dims("value of a variable", rank))]);
     };
     let extents = gradus_formats::openvino::shape(text);
     let Some(Type::Tensor(_, Some(extents))) = extents else { return Ok(vec![Fact::tensor_type(dtype)]) };
     let each = extents.iter().map(|extent| match extent {
         Extent::Known(len) => Dim::from(*len),
         Extent::Between(least, most) => {
-            cx.data("what a variable holds", Bounds::between(Some(i64_of(*least)), most.map(i64_of)))
+            cx.data("value of a variable", Bounds::between(Some(i64_of(*least)), most.map(i64_of)))
         }
-        Extent::Symbol(_) | Extent::Unknown => cx.data("what a variable holds", Bounds::EXTENT),
+        Extent::Symbol(_) | Extent::Unknown => cx.data("value of a variable", Bounds::SIZE),
     });
     let dims: Vec<_> = each.collect();
     Ok(vec![of(dtype, dims)])
@@ -241,7 +226,7 @@ fn interpolated_axes(
         None => None,
     };
     match named {
-        Some(axes) => cx.axes(&axes, rank).map(Some),
+        Some(axes) => Ok(Some(indices::axes(&axes, rank)?)),
         None => Ok(Some((0..rank).collect())),
     }
 }
@@ -276,7 +261,7 @@ pub(crate) fn interpolate(cx: &mut InferContext<'_, '_>) -> InferResult {
     for (i, &axis) in axes.iter().enumerate() {
         all[axis] = match sizes.as_ref().and_then(|sizes| sizes.get(i).copied()) {
             Some(size) => size,
-            None => cx.data("the sizes are not known before the run", Bounds::EXTENT),
+            None => cx.data("the sizes are not known before the run", Bounds::SIZE),
         };
     }
     Ok(vec![Fact::shaped(all)])
@@ -296,7 +281,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim
             let extent = nearest_f64(gradus_core::Number::Int(extent.into()));
             let cut = gradus_core::convert::truncated((extent * scale + EPSILON).floor());
             cut.and_then(|cut| i64::try_from(cut).ok())
-                .map_or_else(|| cx.unknown("a scale is too large", Bounds::EXTENT), Dim::Known)
+                .map_or_else(|| cx.unknown("a scale is too large", Bounds::SIZE), Dim::Known)
         }
         (_, Some(scale), _) if scale > 0.0 && scale.recip().fract() == 0.0 => {
             let by = gradus_core::convert::truncated(scale.recip())
@@ -304,8 +289,8 @@ fn scaled(cx: &mut InferContext<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim
                 .unwrap_or(1);
             cx.floor_divide(extent, Dim::Known(by))
         }
-        (_, Some(_), _) => cx.unknown("a product with a scale is rounded", Bounds::EXTENT),
-        (_, None, _) => cx.data("the scales are not known before the run", Bounds::EXTENT),
+        (_, Some(_), _) => cx.unknown("a product with a scale is rounded", Bounds::SIZE),
+        (_, None, _) => cx.data("the scales are not known before the run", Bounds::SIZE),
     }
 }
 

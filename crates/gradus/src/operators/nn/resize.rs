@@ -12,6 +12,8 @@ use gradus_core::{Number, Tensor, convert};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, Fraction};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
+use crate::operators::indices;
 
 /// Numerators of scales beyond this are rounded with the product.
 const MOST_NUMERATOR: i64 = 1 << 12;
@@ -42,7 +44,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         let mut all = dims.to_vec();
         for axis in axes {
-            all[axis] = cx.data("the sizes are not known before the run", Bounds::EXTENT);
+            all[axis] = cx.data("the sizes are not known before the run", Bounds::SIZE);
         }
         return Ok(vec![Fact::shaped(all)]);
     };
@@ -50,7 +52,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
         return by_scales(cx, &dims, 2);
     }
     if sizes.len() != axes.len() {
-        return Err(InferError::shape(format!("there are {} sizes for {} axes", sizes.len(), axes.len())));
+        return Err(errors::count("sizes", sizes.len(), axes.len()).into());
     }
     let mut all = dims.to_vec();
     let policy = cx.attributes.text("keep_aspect_ratio_policy")?.unwrap_or("stretch");
@@ -59,7 +61,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
             "stretch" => sizes[i],
             _ => match proportional(&dims, &sizes, &axes, policy, axis) {
                 Some(extent) => Dim::Known(extent),
-                None => cx.unknown("the aspect ratio is kept, and the extents are not known", Bounds::EXTENT),
+                None => cx.unknown("the aspect ratio is kept, and the sizes are not known", Bounds::SIZE),
             },
         };
     }
@@ -69,7 +71,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// The axes that are resized.
 fn axes(cx: &InferContext<'_, '_>, rank: usize) -> Result<Vec<usize>, InferError> {
     match cx.attributes.ints("axes")? {
-        Some(axes) => cx.axes(axes, rank),
+        Some(axes) => Ok(indices::axes(axes, rank)?),
         None => Ok((0..rank).collect()),
     }
 }
@@ -103,12 +105,12 @@ fn by_scales(cx: &mut InferContext<'_, '_>, dims: &Dims, input: usize) -> InferR
     let Some(scales) = scales else {
         let mut all = dims.to_vec();
         for axis in axes {
-            all[axis] = cx.data("the scales are not known before the run", Bounds::EXTENT);
+            all[axis] = cx.data("the scales are not known before the run", Bounds::SIZE);
         }
         return Ok(vec![Fact::shaped(all)]);
     };
     if scales.len() != axes.len() {
-        return Err(InferError::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
+        return Err(errors::count("scales", scales.len(), axes.len()).into());
     }
     let mut each = vec![None; dims.len()];
     for (axis, scale) in axes.into_iter().zip(scales) {
@@ -123,7 +125,7 @@ fn numbers(tensor: &Tensor) -> Option<Vec<f32>> {
 
 fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -> InferResult {
     if scales.len() != dims.len() {
-        return Err(InferError::shape(format!("there are {} scales for {} axes", scales.len(), dims.len())));
+        return Err(errors::count("scales", scales.len(), dims.len()).into());
     }
     let all = dims.iter().zip(scales).map(|(&dim, scale)| match (*scale, dim) {
         (None | Some(1.0), dim) => dim,
@@ -131,7 +133,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
             let product = convert::nearest_f32(Number::Int(extent.into())) * scale;
             let whole =
                 convert::truncated(f64::from(product.floor())).and_then(|whole| i64::try_from(whole).ok());
-            whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::EXTENT), Dim::Known)
+            whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::SIZE), Dim::Known)
         }
         (Some(scale), dim) => {
             match crate::operators::elementwise::symbolic::fraction_of(Number::Float(scale.into())) {
@@ -141,7 +143,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
                     let product = cx.multiply(dim, Dim::Known(over));
                     floor_of(cx, product, under)
                 }
-                _ => cx.unknown("how the product with the scale is rounded is not known", Bounds::EXTENT),
+                _ => cx.unknown("the rounding of the product with the scale is not known", Bounds::SIZE),
             }
         }
     });
@@ -151,11 +153,11 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
 
 /// The floor of a fraction, which floats find if its numerator is exact.
 fn floor_of(cx: &mut InferContext<'_, '_>, over: Dim, under: i64) -> Dim {
-    let exact = cx.symbols().bounds(over).greatest().is_some_and(|most| most <= EXACT);
+    let exact = cx.symbols().bounds(over).upper().is_some_and(|most| most <= EXACT);
     if exact || cx.may_assume(over, "<=", Dim::Known(EXACT)) {
         cx.floor_divide(over, Dim::Known(under))
     } else {
-        cx.unknown("how the product with the scale is rounded is not known", Bounds::EXTENT)
+        cx.unknown("the rounding of the product with the scale is not known", Bounds::SIZE)
     }
 }
 
@@ -167,12 +169,12 @@ fn by_fractions(
     scales: &[Fraction],
 ) -> InferResult {
     if scales.len() != axes.len() {
-        return Err(InferError::shape(format!("there are {} scales for {} axes", scales.len(), axes.len())));
+        return Err(errors::count("scales", scales.len(), axes.len()).into());
     }
     let mut all = dims.to_vec();
     for (&axis, fraction) in axes.iter().zip(scales) {
         all[axis] = if fraction.rounded {
-            cx.unknown("the scale is a quotient of extents that is rounded", Bounds::EXTENT)
+            cx.unknown("the scale is a rounded quotient of dimensions", Bounds::SIZE)
         } else {
             let product = cx.multiply(dims[axis], fraction.over);
             floor_of(cx, product, fraction.under)

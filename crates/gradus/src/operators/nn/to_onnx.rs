@@ -18,7 +18,7 @@ pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result
     if cx.target.form(operator).is(Older::Flattened) {
         let first = axis_of(axis, cx.rank(0)?)?;
         if first + 1 != cx.rank(0)? {
-            return Err(cannot("before operator set 13, ONNX has this only for the last axis"));
+            return Err(cannot("ONNX before operator set 13 has an equivalent for the last axis only"));
         }
         axis = i64_of(first);
     }
@@ -29,7 +29,7 @@ pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result
 /// Brought to a mean of 0 and, if it is wanted, a variance of 1.
 pub(crate) fn mean_variance(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if !cx.has(1) {
-        return Err(cannot("of version 1, only the program knows the axes"));
+        return Err(cannot("the specification of MVN-1 does not define the axes"));
     }
     cx.rounding(caveats::ORDER);
     let (x, axes, dtype) = (cx.input(0)?, cx.whole_list(1)?, cx.dtype(0)?);

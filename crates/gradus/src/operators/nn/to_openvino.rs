@@ -15,9 +15,7 @@ pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result
     cx.rounding(caveats::FUNCTION);
     let axis = cx.attributes.int("axis")?.unwrap_or(-1);
     if cx.attributes.form().is(Older::Flattened) && axis != -1 && cx.axis(axis, 0)? + 1 != cx.rank(0)? {
-        return Err(cannot(
-            "before version 13, all axes from one on are one, which OpenVINO has only for the last",
-        ));
+        return Err(cannot("OpenVINO has no equivalent of a Softmax before version 13 over several axes"));
     }
     let x = cx.input(0)?;
     Ok(vec![cx.put(operator, &[x], &[say("axis", axis)])?])
@@ -26,7 +24,7 @@ pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result
 /// All axes from one on, brought to a mean of 0 and a variance of 1.
 pub(crate) fn layer_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.node.outputs.iter().skip(1).any(Option::is_some) {
-        return Err(cannot("OpenVINO does not give the mean and the deviation"));
+        return Err(cannot("OpenVINO has no equivalent of the outputs Mean and InvStdDev"));
     }
     cx.rounding(caveats::ORDER);
     let rank = cx.rank(0)?;

@@ -25,6 +25,7 @@ use gradus_sequences::{Argument, RangeError, RangePlan};
 
 use crate::attributes::{Attributes, required};
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::program::{Compiler, GraphProgram, RunOptions};
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
 
@@ -121,7 +122,7 @@ impl RangeOp {
         plan.map_err(|error| match error {
             RangeError::ZeroStep if !numbers[2].is_zero() => {
                 let (label, step) = (self.labels[2], gradus_core::display::element(inputs[2], 0));
-                Error::new(Kind::Value, format!("{label} is {step}, which is zero after the cast to {dtype}"))
+                errors::value(label, step, format_args!("a step that is not 0 after the cast to {dtype}"))
             }
             other => other.describe(self.labels),
         })
@@ -134,8 +135,7 @@ impl RangeOp {
 
     /// The error for an input that is no scalar.
     pub(crate) fn no_scalar(&self, index: usize, shape: impl std::fmt::Display) -> Error {
-        let what = format!("the shape of {}", self.labels[index]);
-        Error::mismatch(Kind::Shape, what, shape, "a scalar")
+        errors::shape(format_args!("shape of {}", self.labels[index]), shape, "a scalar")
     }
 }
 
@@ -155,8 +155,8 @@ fn numbers_cast(numbers: [Number; 3], dtype: DType) -> Result<[Number; 3], Range
         }
     }
     let step = numbers[2];
-    let least = Format::of(dtype).map(Format::least_exponent);
-    if !step.is_zero() && least.is_some_and(|least| step.parts().leading() < least) {
+    let min = Format::of(dtype).map(Format::least_exponent);
+    if !step.is_zero() && min.is_some_and(|min| step.parts().leading() < min) {
         return Err(RangeError::ZeroStep);
     }
     Ok(cast)
@@ -217,8 +217,7 @@ pub(crate) fn body(since: i64, dtype: DType, stash: DType) -> Result<Graph> {
     // Only versions with a stash take these types.
     let stashed = matches!(dtype, DType::F16 | DType::BF16);
     if stashed && !matches!(stash, DType::F32 | DType::F64) {
-        let message = format!("attribute \"stash_type\" is {stash}, but float32 or float64 is wanted");
-        return Err(Error::new(Kind::Value, message));
+        return Err(errors::value("attribute \"stash_type\"", stash, "float32 or float64"));
     }
     let to = |dtype: DType| vec![("to", Content::Int(format::number_of(dtype).unwrap_or(0)))];
     let words = ["start", "limit", "delta"];

@@ -62,7 +62,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     {
         return Ok(vec![progression(dtype, len, None)]);
     }
-    let len = cx.data("how many elements there are from start to limit", Bounds::EXTENT);
+    let len = cx.data("number of elements from start to limit", Bounds::SIZE);
     Ok(vec![progression(dtype, len, None)])
 }
 
@@ -76,13 +76,13 @@ fn count(cx: &mut InferContext<'_, '_>, start: Dim, limit: Dim, step: Dim) -> Op
     let symbols = cx.symbols();
     let (span, step) = if symbols.at_least(step, 1) {
         (symbols.subtract(limit, start)?, step)
-    } else if symbols.bounds(step).greatest().is_some_and(|most| most < 0) {
+    } else if symbols.bounds(step).upper().is_some_and(|most| most < 0) {
         (symbols.subtract(start, limit)?, symbols.negate(step)?)
     } else {
         return None;
     };
     let count = symbols.ceil_divide(span, step)?;
-    symbols.greatest(count, Dim::ZERO)
+    symbols.max(count, Dim::ZERO)
 }
 
 /// The same of fractions. Quotients are of fewer bits than float64 has, so that rounding makes none
@@ -104,5 +104,5 @@ fn count_of_fractions(
     let over = symbols.multiply(span, Dim::Known(step.under.checked_mul(by.signum())?))?;
     let under = start.under.checked_mul(limit.under)?.checked_mul(by.checked_abs()?)?;
     let count = symbols.ceil_divide(over, Dim::Known(under))?;
-    symbols.greatest(count, Dim::ZERO)
+    symbols.max(count, Dim::ZERO)
 }

@@ -10,6 +10,7 @@
 //! Inputs are scalars. Elements are those of the plans, so a graph gives the bits that a fill
 //! gives.
 
+use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, Error, Kind, Number, Result, Value};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError, samples};
 
@@ -65,6 +66,9 @@ enum SpaceKind {
     Geomspace,
 }
 
+/// The names of start, stop, base and number of samples in errors.
+const LABELS: [&str; 4] = ["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "input 2 \"num\""];
+
 #[derive(Debug)]
 struct SpaceOp {
     form: SpaceKind,
@@ -76,8 +80,8 @@ impl SpaceOp {
     fn build(cx: &BuildContext<'_>, form: SpaceKind) -> Result<Box<dyn Op>> {
         let dtype = required("dtype", cx.attributes.dtype("dtype")?)?;
         if !NUMBERS.tensor.contains(dtype) {
-            let message = format!("attribute \"dtype\" is {dtype}, but one of {NUMBERS} is wanted");
-            return Err(Error::new(Kind::Type, message));
+            let wanted = format_args!("one of {NUMBERS}");
+            return Err(Error::mismatch(Kind::Type, "attribute \"dtype\"", dtype, wanted));
         }
         Ok(Box::new(SpaceOp { form, dtype, endpoint: cx.attributes.flag("endpoint", true)? }))
     }
@@ -91,9 +95,7 @@ impl Op for SpaceOp {
         }
         let [start, stop, num, base] = numbers;
         let SpaceOp { form, dtype, endpoint } = *self;
-        let described = |error: SpaceError| {
-            error.describe(["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "input 2 \"num\""])
-        };
+        let described = |error: SpaceError| error.describe(LABELS);
         let num = samples(num).map_err(described)?;
         let (limits, in_use) = (cx.limits(), cx.in_use());
         let tensor = match form {
@@ -121,12 +123,10 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("dtype")?;
     let num = match cx.integer(2) {
         Some(Dim::Known(num)) if num < 0 => {
-            let message =
-                format!("input 2 \"num\" is {num}, but a number of samples is an integer, 0 or more");
-            return Err(Error::new(Kind::Value, message).into());
+            return Err(SpaceError::Samples(nearest_f64(Number::Int(num.into()))).describe(LABELS).into());
         }
         Some(num) => num,
-        None => cx.data("the number of samples", Bounds::EXTENT),
+        None => cx.data("number of samples", Bounds::SIZE),
     };
     let dims = [num];
     Ok(vec![match dtype {
@@ -205,13 +205,13 @@ mod tests {
                 "LogSpace",
                 3,
                 "int8",
-                "node \"it\" (onnx LogSpace-1): element 2 is 1000.0, which int8 cannot hold",
+                "node \"it\" (onnx LogSpace-1): element 2 is 1000.0, expected a number in the range of int8",
                 "int8[3]",
             ),
         ] {
             assert_eq!(run(operator, num, dtype), (result.to_owned(), found.to_owned()), "{operator}");
         }
-        assert!(run("LinSpace", -1, "float32").0.ends_with("a number of samples is an integer, 0 or more"));
-        assert!(run("LinSpace", 3, "bool").0.contains("attribute \"dtype\" is bool, but one of"));
+        assert!(run("LinSpace", -1, "float32").0.ends_with("expected an integer of at least 0"));
+        assert!(run("LinSpace", 3, "bool").0.contains("attribute \"dtype\" is bool, expected one of"));
     }
 }

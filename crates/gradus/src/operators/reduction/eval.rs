@@ -8,11 +8,12 @@
 //! | `CumSum`, `MatMul`, `Gemm` | integers wrap; floats in float64, then rounded |
 
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
-use gradus_core::{Class, DType, Error, Kind, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{Class, DType, Number, Result, Shape, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
+use crate::operators::errors;
 use crate::operators::indices::{self, Along};
 use crate::operators::output::allowed;
 
@@ -34,9 +35,9 @@ pub(crate) fn order(a: Number, b: Number) -> std::cmp::Ordering {
 /// Describes what a reduction makes of some numbers.
 fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
     let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
-    let none = || Error::new(Kind::Value, "there is no element to choose");
+    let none = || errors::count("elements to reduce", 0, "at least 1");
     match operator {
-        // For no elements, the greatest is the least that there is, and the other way round.
+        // The maximum of no elements is the smallest value of the type, and the other way round.
         "ReduceMax" | "ReduceMin" if numbers.is_empty() => {
             let most = operator == "ReduceMin";
             Ok(match range_of(dtype) {
@@ -45,11 +46,11 @@ fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
             })
         }
         "ReduceMax" => numbers.iter().copied().max_by(|a, b| order(*a, *b)).ok_or_else(none),
-        // NaN is the least as well, if there is one.
+        // NaN is the minimum as well, if there is one.
         "ReduceMin" => {
             let nan = |number: &&Number| matches!(number, Number::Float(x) if x.is_nan());
-            let least = || numbers.iter().min_by(|a, b| order(**a, **b));
-            numbers.iter().find(nan).or_else(least).copied().ok_or_else(none)
+            let min = || numbers.iter().min_by(|a, b| order(**a, **b));
+            numbers.iter().find(nan).or_else(min).copied().ok_or_else(none)
         }
         _ if whole
             && !numbers.is_empty()
@@ -164,7 +165,7 @@ pub(crate) fn arg(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
             }
         }
         if places.is_empty() {
-            Err(Error::new(Kind::Value, "there is no element to choose"))
+            Err(errors::count("elements to reduce", 0, "at least 1"))
         } else {
             Ok(i64_of(best))
         }
@@ -177,8 +178,9 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
-    let k = usize_of_i64(cx.integer(1)?).filter(|&k| k <= dims[axis]);
-    let k = k.ok_or_else(|| Error::new(Kind::Value, format!("k is not one of 0 to {}", dims[axis])))?;
+    let k = cx.integer(1)?;
+    let in_range = usize_of_i64(k).filter(|&k| k <= dims[axis]);
+    let k = in_range.ok_or_else(|| errors::value("k", k, format_args!("0 to {}", dims[axis])))?;
     allowed(cx, data.dtype(), dims)?;
     let numbers: Vec<_> = data.numbers()?.collect();
     let largest = attributes.flag("largest", true)?;
@@ -309,6 +311,6 @@ pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let groups = groups(cx, dims, &[axis])?;
     let (exclusive, reverse) = (attributes.flag("exclusive", false)?, attributes.flag("reverse", false)?);
     let result = dispatch!(data.dtype(), [I32, I64, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse),
-        dtype => Err(Error::new(Kind::Type, format!("{dtype} is not supported"))));
+        dtype => Err(errors::dtype(dtype, "int32, int64, uint32, uint64 or a float type")));
     one(result?)
 }

@@ -14,6 +14,8 @@ use gradus_core::DType;
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
+use crate::operators::indices;
 use crate::operators::layout::infer::named_axes;
 
 /// Along the axes that the second input names; if none is named, along all or none
@@ -31,7 +33,7 @@ pub(crate) fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
         Err(error) => return Err(error),
     };
     let axes = match axes {
-        Some(axes) if !axes.is_empty() => cx.axes(&axes, dims.len())?,
+        Some(axes) if !axes.is_empty() => indices::axes(&axes, dims.len())?,
         _ if empty_is_none => return Ok(vec![Fact::shaped(dims)]),
         _ => (0..dims.len()).collect(),
     };
@@ -62,7 +64,7 @@ fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
         let (first, step) = *both;
         let dims = cx.dims(0).ok()?;
         let count = cx.product(&dims);
-        // For no elements there is neither a greatest nor a least.
+        // No elements have neither a maximum nor a minimum.
         let symbols = cx.symbols();
         let rest = symbols.subtract(count, Dim::ONE)?;
         let far = symbols.multiply(step, rest)?;
@@ -80,8 +82,8 @@ fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
         match name {
             "ReduceProd" => symbols.product(all.iter().copied())?,
             "ReduceSum" => symbols.total(all.iter().copied())?,
-            "ReduceMax" => all.iter().copied().map(Some).reduce(|a, b| symbols.greatest(a?, b?))??,
-            "ReduceMin" => all.iter().copied().map(Some).reduce(|a, b| symbols.least(a?, b?))??,
+            "ReduceMax" => all.iter().copied().map(Some).reduce(|a, b| symbols.max(a?, b?))??,
+            "ReduceMin" => all.iter().copied().map(Some).reduce(|a, b| symbols.min(a?, b?))??,
             _ => return None,
         }
     };
@@ -90,20 +92,23 @@ fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
 
 pub(crate) fn arg(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let left = kept(&dims, &[axis], cx.attributes.flag("keepdims", true)?);
+    if dims[axis] == Dim::ZERO && left.iter().all(|dim| dim.known().is_some_and(|size| size > 0)) {
+        return Err(errors::count("elements to reduce", 0, "at least 1").into());
+    }
     Ok(vec![Fact::typed(DType::I64, left)])
 }
 
-/// The greatest or least elements along an axis, and their indices of that type.
+/// The largest or smallest elements along an axis, and their indices of that type.
 pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResult {
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
     cx.one_element(1)?;
     let k = match cx.integer(1) {
         Some(k) => k,
         None => {
-            let most = cx.symbols().bounds(dims[axis]).greatest();
+            let most = cx.symbols().bounds(dims[axis]).upper();
             cx.data("k is not known before the run", Bounds::between(Some(0), most))
         }
     };
@@ -111,7 +116,7 @@ pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResul
         && cx.symbols().at_least(fewer, 1)
     {
         let (k, len) = (cx.symbols().print(k).to_string(), cx.symbols().print(dims[axis]).to_string());
-        return Err(InferError::shape(format!("k is {k}, but axis {axis} has {len} elements")));
+        return Err(errors::value("k", k, format_args!("0 to {len}")).into());
     }
     let mut all = dims.to_vec();
     all[axis] = k;
@@ -135,14 +140,14 @@ pub(crate) fn uniques(
     let (most, count, first) = match axis {
         None => {
             let all = cx.product(&dims.clone());
-            let most = cx.symbols().bounds(all).greatest();
-            let count = cx.data("how many elements differ", Bounds::between(Some(0), most));
+            let most = cx.symbols().bounds(all).upper();
+            let count = cx.data("number of unique elements", Bounds::between(Some(0), most));
             (all, count, vec![count])
         }
         Some(axis) => {
-            let axis = cx.axis(axis, dims.len())?;
-            let most = cx.symbols().bounds(dims[axis]).greatest();
-            let count = cx.data("how many slices differ", Bounds::between(Some(0), most));
+            let axis = indices::axis(axis, dims.len())?;
+            let most = cx.symbols().bounds(dims[axis]).upper();
+            let count = cx.data("number of unique slices", Bounds::between(Some(0), most));
             let mut all = dims.to_vec();
             all[axis] = count;
             (dims[axis], count, all)
@@ -156,7 +161,7 @@ pub(crate) fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let (rank, count) =
-            (cx.data("the rank", Bounds::EXTENT), cx.data("how many are not zero", Bounds::EXTENT));
+            (cx.data("the rank", Bounds::SIZE), cx.data("number of nonzero elements", Bounds::SIZE));
         return Ok(vec![Fact::typed(indices, [rank, count])]);
     };
     let all = cx.product(&dims.clone());
@@ -170,8 +175,8 @@ pub(crate) fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
                 Dim::from(elements.iter().filter(|&&dim| dim != Dim::ZERO).count())
             }
             _ => {
-                let most = cx.symbols().bounds(all).greatest();
-                cx.data("how many elements are not zero", Bounds::between(Some(0), most))
+                let most = cx.symbols().bounds(all).upper();
+                cx.data("number of nonzero elements", Bounds::between(Some(0), most))
             }
         },
     };

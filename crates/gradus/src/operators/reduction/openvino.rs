@@ -26,7 +26,7 @@ pub(crate) fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = match (cx.has(1), cx.integer(1).and_then(Dim::known)) {
         (false, _) => None,
         (true, Some(axis)) => Some(axis),
-        (true, None) => return Err(InferError::Unknown(Some(1), "names an axis that is not known".into())),
+        (true, None) => return Err(InferError::input(1, "names an axis that is not known")),
     };
     let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I64);
     let counts = cx.attributes.dtype("count_element_type")?.unwrap_or(DType::I64);
@@ -37,7 +37,7 @@ pub(crate) fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let samples = match cx.integer(1) {
         Some(samples) => samples,
-        None => cx.data("how many samples are drawn", Bounds::EXTENT),
+        None => cx.data("number of drawn samples", Bounds::SIZE),
     };
     let all: Vec<_> = dims[..dims.len().saturating_sub(1)].iter().copied().chain([samples]).collect();
     Ok(vec![of(cx.attributes.dtype("convert_type")?.or(cx.attributes.dtype("output_type")?), all)])
@@ -128,7 +128,7 @@ pub(crate) fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.dtype("output_type")?.or(Some(DType::I64));
-    let count = cx.data("how many boxes are chosen", Bounds::EXTENT);
+    let count = cx.data("number of selected boxes", Bounds::SIZE);
     let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };
     let chosen = [count, Dim::Known(3)];
     Ok(vec![of(indices, chosen), Fact::typed(scores, chosen), of(indices, [Dim::ONE])])

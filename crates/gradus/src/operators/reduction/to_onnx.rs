@@ -48,14 +48,16 @@ fn reduce(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValu
     Ok(vec![match axes(cx)? {
         Axes::Some(axes) => cx.put(operator, &[x, axes], &[keep])?,
         Axes::None | Axes::Computed(_) if lengths => {
-            return Err(cannot("without axes, the texts differ in what is computed"));
+            return Err(cannot(
+                "the specifications define reductions with an empty list of axes differently",
+            ));
         }
         Axes::None => cx.put("Identity", &[x], &[])?,
         Axes::Computed(axes) => cx.put(operator, &[x, axes], &[keep, flag("noop_with_empty_axes", true)])?,
     }])
 }
 
-pub(crate) fn greatest(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+pub(crate) fn min_max(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     if cx.may_be_empty(0) {
         cx.edges(caveats::EMPTY);
@@ -63,7 +65,7 @@ pub(crate) fn greatest(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Resul
     reduce(cx, operator)
 }
 
-/// For truth values, the least is whether all hold. Older operator sets take them as numbers only.
+/// The minimum of truth values is their conjunction. Older operator sets take them as numbers only.
 pub(crate) fn of_truth(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     if cx.may_be_empty(0) {
         cx.edges(caveats::EMPTY);
@@ -71,7 +73,7 @@ pub(crate) fn of_truth(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Resul
     if cx.target.admits(operator, DType::Bool) {
         return reduce(cx, operator);
     }
-    let Axes::Some(axes) = axes(cx)? else { return Err(not_known("along which axes is reduced")) };
+    let Axes::Some(axes) = axes(cx)? else { return Err(not_known("list of the reduced axes")) };
     let keep = flag("keepdims", cx.attributes.flag("keepdims", true)?);
     let x = cx.input(0)?;
     let numbers = cx.cast(x, DType::I32)?;
@@ -87,10 +89,10 @@ pub(crate) fn top_k(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             cx.edges(caveats::UNSORTED);
             false
         }
-        other => return Err(cannot(format!("ONNX does not sort by \"{other}\""))),
+        other => return Err(cannot(format!("ONNX has no equivalent of sort=\"{other}\""))),
     };
     if sorted && !cx.attributes.flag("stable", false)? {
-        cx.edges("the order of equal elements is left open");
+        cx.edges("the specifications do not define the order of equal elements");
     }
     let (x, k) = (cx.input(0)?, cx.whole_list(1)?);
     let axis = cx.attributes.int("axis")?.unwrap_or(-1);

@@ -8,7 +8,7 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 
-pub(crate) fn greatest(
+pub(crate) fn min_max(
     cx: &mut ConvertContext<'_, '_>,
     of_numbers: &str,
     of_truth: &str,
@@ -35,7 +35,7 @@ fn reduced(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> 
     let axes = match known {
         GivenIntegers::Known(axes) if !axes.is_empty() => cx.list(&axes),
         GivenIntegers::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
-        GivenIntegers::Computed => return Err(not_known("whether there are axes")),
+        GivenIntegers::Computed => return Err(not_known("number of axes in input 1")),
         _ if cx.attributes.flag("noop_with_empty_axes", false)? => {
             // The length of one element is its size; in OpenVINO, it would be the element.
             let length = matches!(operator, "ReduceL1" | "ReduceL2");
@@ -47,7 +47,7 @@ fn reduced(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> 
             // scalar already.
             Some(0) => return flat(cx, value, operator),
             None if !keep => return flat(cx, value, operator),
-            None => return Err(not_known("the number of axes of input 0")),
+            None => return Err(not_known("rank of input 0")),
         },
     };
     cx.put(operator, &[value, axes], &keep_dims)
@@ -58,15 +58,15 @@ fn flat(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> Res
     cx.put(operator, &[list, axis], &[say("keep_dims", false)])
 }
 
-/// The first of the places along an axis where the greatest or the least stands.
+/// The first index of the maximum or minimum along an axis.
 pub(crate) fn arg(cx: &mut ConvertContext<'_, '_>, mode: &str) -> Result<Vec<NewValue>> {
     if cx.attributes.flag("select_last_index", false)? {
-        return Err(cannot("OpenVINO does not find the last of several places"));
+        return Err(cannot("OpenVINO has no equivalent of ArgMax/ArgMin with select_last_index=1"));
     }
     cx.edges_of_floats(caveats::NAN);
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     if cx.may_be_empty(0) {
-        cx.edges("along an axis without elements, OpenVINO finds none");
+        cx.edges("OpenVINO returns no indices for an axis of size 0");
     }
     let (x, one) = (cx.input(0)?, cx.scalar(1));
     let found = cx.put_many("TopK", &[x, one], &ranked(axis, mode, "value"), 2)?;
@@ -96,7 +96,7 @@ pub(crate) fn top_k(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let known = cx.known_integers(1)?.and_then(|known| known.first().copied());
     if known.is_none_or(|k| k < 1) {
-        cx.edges("OpenVINO wants at least one element");
+        cx.edges("OpenVINO requires k to be at least 1");
     }
     let k = cx.scalar_input(1)?;
     let mode = if cx.attributes.flag("largest", true)? { "max" } else { "min" };

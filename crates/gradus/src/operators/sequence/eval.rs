@@ -6,19 +6,16 @@ use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
+use crate::operators::errors;
 use crate::operators::indices::{self, Along};
 use crate::operators::layout::eval::joined;
 use crate::operators::output::allowed;
-
-fn wrong(message: impl Into<String>) -> Error {
-    Error::new(Kind::Value, message)
-}
 
 /// The first input, which is a list.
 fn list<'a>(cx: &EvalContext<'a>) -> Result<&'a [Value]> {
     match cx.value(0)? {
         Value::Sequence(values) => Ok(values),
-        other => Err(cx.wrong(0, &Error::new(Kind::Type, format!("is {other}, but a sequence is wanted")))),
+        other => Err(cx.wrong(0, &Error::is_not(Kind::Type, other, "a sequence"))),
     }
 }
 
@@ -30,13 +27,12 @@ pub(crate) fn construct(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
 pub(crate) fn insert(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let mut values = list(cx)?.to_vec();
     let count = i64_of(values.len());
-    let place = if cx.has(2) { cx.integer(2)? } else { count };
-    let place = if place < 0 { place.saturating_add(count) } else { place };
-    let place = usize_of_i64(place).filter(|&place| place <= values.len());
-    values.insert(
-        place.ok_or_else(|| wrong(format!("the place is not one of 0 to {count}")))?,
-        cx.value(1)?.clone(),
-    );
+    let given = if cx.has(2) { cx.integer(2)? } else { count };
+    let index = if given < 0 { given.saturating_add(count) } else { given };
+    let index = usize_of_i64(index).filter(|&index| index <= values.len());
+    let index =
+        index.ok_or_else(|| errors::value("position", given, format_args!("{} to {count}", -count)))?;
+    values.insert(index, cx.value(1)?.clone());
     Ok(vec![Value::Sequence(values)])
 }
 
@@ -62,14 +58,16 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let sizes = match single {
         true => vec![1; whole],
         false if cx.tensor(1)?.shape().rank() == 0 => {
-            let size = usize_of_i64(cx.integer(1)?).filter(|&size| size > 0);
-            let size = size.ok_or_else(|| wrong("the parts must have elements"))?;
+            let size = cx.integer(1)?;
+            let positive = usize_of_i64(size).filter(|&size| size > 0);
+            let size = positive.ok_or_else(|| errors::value("split size", size, "at least 1"))?;
             (0..whole.div_ceil(size)).map(|i| size.min(whole - i * size)).collect()
         }
         false => Shape::from_i64(&cx.integers(1)?)?.dims().to_vec(),
     };
-    if sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) != Some(whole) {
-        return Err(wrong(format!("parts of {sizes:?} are not {whole} together")));
+    let sum = sizes.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
+    if sum != whole {
+        return Err(errors::shape(errors::SPLIT_SIZES, sum, whole));
     }
     let mut start = 0;
     let mut parts = Vec::with_capacity(sizes.len());
@@ -98,7 +96,7 @@ pub(crate) fn concat(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let with_axis = |tensor: &&Tensor| {
         let mut dims = tensor.shape().dims().to_vec();
         if axis > dims.len() {
-            return Err(wrong("the tensors of the list differ in rank"));
+            return Err(errors::rank("a tensor to concatenate", dims.len(), rank - 1));
         }
         dims.insert(axis, 1);
         tensor.reshaped(Shape::new(dims)?)
@@ -121,7 +119,7 @@ pub(crate) fn has_element(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
 pub(crate) fn get_element(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     match cx.value(0)? {
         Value::Optional(Some(value)) => Ok(vec![(**value).clone()]),
-        Value::Optional(None) => Err(wrong("the optional is empty")),
+        Value::Optional(None) => Err(errors::value("optional", "empty", "a value")),
         other => Ok(vec![other.clone()]),
     }
 }

@@ -5,12 +5,14 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::errors;
+use crate::operators::indices;
 use crate::operators::nn::infer::of;
 
 /// The facts about all items.
@@ -35,7 +37,7 @@ fn any_item(cx: &mut InferContext<'_, '_>, each: &Fact) -> Fact {
     let Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. }) = each else { return each.clone() };
     let own = |&dim: &Dim| match cx.symbols().rank(dim).0 {
         0 | 1 => dim,
-        _ => cx.data("which item is taken, of those that differ", Bounds::EXTENT),
+        _ => cx.data("item of a sequence of different items", Bounds::SIZE),
     };
     of(*dtype, dims.iter().map(own).collect::<Vec<_>>())
 }
@@ -50,7 +52,7 @@ fn sequence(cx: &mut InferContext<'_, '_>, items: Vec<Fact>, dtype: Option<DType
 fn list(cx: &InferContext<'_, '_>) -> Result<Arc<SequenceFact>, InferError> {
     match cx.fact(0) {
         Fact::Sequence(sequence) => Ok(sequence.clone()),
-        _ => Err(InferError::Unknown(Some(0), "is a list of which nothing is known".into())),
+        _ => Err(InferError::input(0, "is an unknown sequence")),
     }
 }
 
@@ -100,7 +102,7 @@ pub(crate) fn at(cx: &mut InferContext<'_, '_>) -> InferResult {
         let item = items.get(at).cloned();
         return item
             .map(|item| vec![item])
-            .ok_or_else(|| InferError::shape("there is no such item in the list"));
+            .ok_or_else(|| errors::out_of_range("index", i64_of(at), items.len()).into());
     }
     Ok(vec![any_item(cx, &list.each)])
 }
@@ -109,7 +111,7 @@ pub(crate) fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     /// Most items that are known one by one.
     const MOST: i64 = 256;
     let dims = cx.dims(0)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let dtype = cx.dtype(0);
     let part = |size: Option<Dim>| {
         let mut part = dims.to_vec();
@@ -135,6 +137,16 @@ pub(crate) fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
             if let Some(size) = sizes.iter().filter_map(|size| size.known()).find(|&size| size < 0) {
                 return Err(Error::mismatch(Kind::Shape, "a size of a part", size, "at least 0").into());
             }
+            let total = cx.symbols().total(sizes.iter().copied());
+            match total {
+                Some(total) => cx.not_apart(total, dims[axis], errors::SPLIT_SIZES)?,
+                None if sizes.iter().all(|size| size.known().is_some()) => {
+                    return Err(
+                        errors::shape(errors::SPLIT_SIZES, "2^63 or more", "the size of the axis").into()
+                    );
+                }
+                None => {}
+            }
             let items: Vec<_> = sizes.iter().map(|&size| part(Some(size))).collect();
             Ok(vec![sequence(cx, items, dtype)])
         }
@@ -155,12 +167,12 @@ pub(crate) fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
                 let items = (0..len).map(|i| part(Some(Dim::Known(size.min(whole - i * size))))).collect();
                 return Ok(vec![sequence(cx, items, dtype)]);
             }
-            let last = cx.data("the last part may be smaller", Bounds::EXTENT);
+            let last = cx.data("the last piece may be smaller", Bounds::SIZE);
             Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: part(Some(last)), len, items: None }))])
         }
         (None, _) => {
             let [size, len] =
-                ["the parts are not known before the run"; 2].map(|why| cx.data(why, Bounds::EXTENT));
+                ["the split sizes are not known before the run"; 2].map(|why| cx.data(why, Bounds::SIZE));
             Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: part(Some(size)), len, items: None }))])
         }
     }
@@ -170,10 +182,10 @@ pub(crate) fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult
     let list = list(cx)?;
     let new = cx.attributes.flag("new_axis", false)?;
     let Fact::Tensor(TensorFact { dims: Some(each), dtype, .. }) = &list.each else {
-        return Err(InferError::Unknown(Some(0), "has items of unknown rank".into()));
+        return Err(InferError::input(0, "has items of unknown rank"));
     };
     let rank = each.len() + usize::from(new);
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, rank)?;
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, rank)?;
     let mut all = each.to_vec();
     if new {
         all.insert(axis, list.len);
@@ -190,11 +202,11 @@ pub(crate) fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult
                     let total = cx.symbols().total(parts);
                     cx.or_fresh(total)
                 }
-                None => cx.unknown("an item has unknown rank", Bounds::EXTENT),
+                None => cx.unknown("an item has unknown rank", Bounds::SIZE),
             }
         }
         None if uniform && each[axis].known().is_some() => cx.multiply(list.len, each[axis]),
-        None => cx.data("the items of the list together", Bounds::EXTENT),
+        None => cx.data("total size of the items", Bounds::SIZE),
     };
     Ok(vec![of(*dtype, all)])
 }

@@ -20,6 +20,7 @@ use gradus_core::{DType, Error, Kind, Number, Result, Shape as Dims, Tensor, Val
 
 use crate::attributes::required;
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::errors;
 use crate::operators::shape::infer::window;
 use crate::schema::{Arity, Signature, Sort, Types, attribute, param};
 
@@ -68,8 +69,7 @@ impl ShapeOp {
             DType::I64
         };
         if !matches!(dtype, DType::I32 | DType::I64) {
-            let message = format!("attribute \"output_type\" is {dtype}, but int32 or int64 is wanted");
-            return Err(Error::new(Kind::Type, message));
+            return Err(Error::mismatch(Kind::Type, "attribute \"output_type\"", dtype, "int32 or int64"));
         }
         Ok(Box::new(ShapeOp { start: 0, end: None, dtype }))
     }
@@ -83,8 +83,7 @@ impl ShapeOp {
         let numbers = dims.iter().map(|&dim| {
             let number = Number::Int(i128::from(i64_of(dim)));
             let fits = convert::number(self.dtype, convert::code(self.dtype, number, Rules::IEEE)) == number;
-            let error =
-                || Error::new(Kind::Value, format!("dimension {dim} is not in the range of {}", self.dtype));
+            let error = || errors::value("dimension", dim, format_args!("a value of {}", self.dtype));
             fits.then_some(number).ok_or_else(error)
         });
         Tensor::from_numbers(

@@ -457,7 +457,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("ReduceMax").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
         "ReduceMax, ReduceLogicalOr",
         "floats: NaN; no elements",
-        |cx| reduction::to_openvino::greatest(cx, "ReduceMax", "ReduceLogicalOr"),
+        |cx| reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr"),
     ),
     onnx("ReduceMean").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
         "ReduceMean",
@@ -467,7 +467,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("ReduceMin").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
         "ReduceMin, ReduceLogicalAnd",
         "floats: NaN; no elements",
-        |cx| reduction::to_openvino::greatest(cx, "ReduceMin", "ReduceLogicalAnd"),
+        |cx| reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd"),
     ),
     onnx("ReduceProd").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
         "ReduceProd",
@@ -518,14 +518,14 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::scatter_elements)
         .converts(
             "ScatterElementsUpdate",
-            "places that are named twice",
+            "indices that occur twice",
             indexing::to_openvino::scatter_elements,
         )
         .moves(),
     onnx("ScatterND")
         .infer(indexing::infer::scatter_nd)
         .eval(indexing::eval::scatter_nd)
-        .converts("ScatterNDUpdate", "places that are named twice", indexing::to_openvino::scatter_nd)
+        .converts("ScatterNDUpdate", "indices that occur twice", indexing::to_openvino::scatter_nd)
         .moves(),
     onnx("Selu").infer(elementwise::infer::same),
     onnx("SequenceAt").infer(sequence::infer::at).eval(sequence::eval::at),

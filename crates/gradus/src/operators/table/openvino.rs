@@ -376,7 +376,11 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("NonZero")
         .infer(reduction::infer::non_zero)
         .eval(reduction::openvino::run_non_zero)
-        .converts("NonZero, Cast", "of a scalar; as int32: places of 2^31 or more", layout::to_onnx::non_zero)
+        .converts(
+            "NonZero, Cast",
+            "of a scalar; as int32: indices of 2^31 or more",
+            layout::to_onnx::non_zero,
+        )
         .rounded(),
     openvino("NormalizeL2").infer(elementwise::infer::same),
     openvino("NotEqual")
@@ -448,7 +452,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ReduceMax").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMax",
         "floats: NaN; no elements",
-        |cx| reduction::to_onnx::greatest(cx, "ReduceMax"),
+        |cx| reduction::to_onnx::min_max(cx, "ReduceMax"),
     ),
     openvino("ReduceMean").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMean",
@@ -458,7 +462,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ReduceMin").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMin",
         "floats: NaN; no elements",
-        |cx| reduction::to_onnx::greatest(cx, "ReduceMin"),
+        |cx| reduction::to_onnx::min_max(cx, "ReduceMin"),
     ),
     openvino("ReduceProd").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceProd",
@@ -492,23 +496,15 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ScatterElementsUpdate")
         .infer(elementwise::infer::same)
         .eval(indexing::openvino::run_scatter_elements)
-        .converts(
-            "ScatterElements",
-            "places that are named twice",
-            indexing::to_onnx::scatter_elements_update,
-        ),
+        .converts("ScatterElements", "indices that occur twice", indexing::to_onnx::scatter_elements_update),
     openvino("ScatterNDUpdate")
         .infer(indexing::infer::scatter_nd)
         .eval(indexing::openvino::run_scatter_nd)
-        .converts("ScatterND", "places that are named twice", indexing::to_onnx::scatter_nd_update),
+        .converts("ScatterND", "indices that occur twice", indexing::to_onnx::scatter_nd_update),
     openvino("ScatterUpdate")
         .infer(elementwise::infer::same)
         .eval(indexing::openvino::run_scatter_update)
-        .converts(
-            "ScatterElements, Expand",
-            "places that are named twice",
-            indexing::to_onnx::scatter_update,
-        ),
+        .converts("ScatterElements, Expand", "indices that occur twice", indexing::to_onnx::scatter_update),
     openvino("SearchSorted").infer(reduction::openvino::search_sorted),
     openvino("Select")
         .infer(elementwise::openvino::select)
@@ -520,7 +516,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .signatures_are(&[shape::eval::SHAPE_OF_1, shape::eval::SHAPE_OF_3])
         .infer(shape::infer::shape_rule)
         .build(shape::eval::ShapeOp::typed)
-        .converts("Shape, Cast", "as int32: extents of 2^31 or more", layout::to_onnx::shape_of)
+        .converts("Shape, Cast", "as int32: sizes of 2^31 or more", layout::to_onnx::shape_of)
         .moves()
         .role(Role::Shape)
         .shape_only(),
