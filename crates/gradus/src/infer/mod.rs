@@ -193,6 +193,9 @@ impl Model {
         for &id in graph.outputs() {
             pass.read(&mut frame, id);
         }
+        if let Some(error) = pass.shared.ended {
+            return Err(self.in_file(error));
+        }
         Ok(Inference {
             facts: frame.facts,
             reasons: frame.reasons,
