@@ -194,7 +194,7 @@ impl Model {
             pass.read(&mut frame, id);
         }
         if let Some(error) = pass.shared.ended {
-            return Err(self.in_file(error));
+            return Err(error);
         }
         Ok(Inference {
             facts: frame.facts,
