@@ -276,3 +276,42 @@ fn limits_stay_with_edited_and_converted_models() -> Result<()> {
 fn registered_operators_are_inferred_run_and_folded() -> Result<()> {
     custom_operator::main()
 }
+
+#[test]
+fn threads_share_one_model() -> Result<()> {
+    const THREADS: usize = 16;
+    let folder = std::env::temp_dir().join(format!("gradus-threads-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let model = OpenOptions::new().open(example("positions.onnx"))?;
+    let program = model.compile(&[], &RunOptions::default())?;
+    let work = |name: &str| {
+        let inference = model.infer(&InferOptions::default())?;
+        let facts: Vec<_> = inference.facts().iter().map(|fact| inference.describe(fact)).collect();
+        let folded = model.fold(&FoldOptions::default())?;
+        let edited = model.edited(&folded.edit)?;
+        // All threads write one file, and each its own.
+        for name in ["one.onnx", name] {
+            model.save_edited(&folded.edit, folder.join(name))?;
+        }
+        let own = std::fs::read(folder.join(name)).unwrap();
+        Ok((model.run(tokens(3))?, program.run(tokens(5))?, edited.run(tokens(3))?, facts, own))
+    };
+    let alone = work("alone.onnx")?;
+    std::thread::scope(|scope| {
+        let each = |thread| {
+            let (work, alone) = (&work, &alone);
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let found: Result<_> = work(&format!("{thread}.onnx"));
+                    assert!(found.unwrap() == *alone);
+                }
+            })
+        };
+        let threads: Vec<_> = (0..THREADS).map(each).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+    assert_eq!(std::fs::read(folder.join("one.onnx")).unwrap(), alone.4);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), THREADS + 2);
+    std::fs::remove_dir_all(folder).unwrap();
+    Ok(())
+}
