@@ -1,9 +1,10 @@
 //! The arguments of the commands. Help, completions and manual pages are made from them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use gradus::{DType, Error, Limits, RunOptions, profiles};
+use gradus::{DType, Error, Limits, Model, OpenOptions, RunOptions, profiles};
 
 /// Exact sequences and shapes of tensor programs.
 ///
@@ -89,12 +90,12 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) expand_functions: bool,
 
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// The rules that sequences follow.
@@ -122,8 +123,9 @@ impl RunArgs {
     }
 }
 
-/// Limits on the memory and time of a model.
+/// Limits on the memory and time that a model may take.
 #[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
     /// Bytes that values may occupy at one time.
     #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_bytes)]
@@ -132,14 +134,35 @@ pub(crate) struct LimitArgs {
     /// Nodes that may be run, iterations of loops counted one by one.
     #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_steps)]
     max_steps: u64,
+
+    /// Elements that nodes may read and write, and multiplications of matrices.
+    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_work)]
+    max_work: u64,
+
+    /// Seconds after which the command fails.
+    #[arg(long, value_name = "SECONDS", value_parser = deadline)]
+    timeout: Option<Instant>,
 }
 
 impl LimitArgs {
     pub(crate) fn limits(&self) -> Limits {
         let mut limits = Limits::DEFAULT;
         (limits.max_bytes, limits.max_steps) = (self.max_bytes, self.max_steps);
+        (limits.max_work, limits.deadline) = (self.max_work, self.timeout);
         limits
     }
+
+    /// Opens a model, which keeps the limits.
+    pub(crate) fn open(&self, path: &Path) -> Result<Model, Error> {
+        OpenOptions::new().limits(self.limits()).open(path)
+    }
+}
+
+/// The time so many seconds from now.
+fn deadline(seconds: &str) -> Result<Instant, String> {
+    let duration = seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let deadline = duration.and_then(|duration| Instant::now().checked_add(duration));
+    deadline.ok_or_else(|| format!("expected seconds, got {seconds:?}"))
 }
 
 /// Infer the type and shape of every value of a model, without running it.
@@ -183,6 +206,9 @@ pub(crate) struct Infer {
     /// Print JSON (docs/json.md): a line for each model.
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// Fold a model: what can be computed before a run becomes constants, and the nodes that computed
@@ -229,6 +255,9 @@ pub(crate) struct FoldArgs {
     /// Print JSON (docs/json.md): a line for each model.
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// Convert a model between ONNX, OpenVINO and Paddle.
@@ -265,6 +294,9 @@ pub(crate) struct ConvertArgs {
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// Show what a model holds: inputs, outputs, operators, constants.
@@ -277,6 +309,9 @@ pub(crate) struct Show {
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// Show what differs between two models.
@@ -300,6 +335,9 @@ pub(crate) struct DiffArgs {
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// List the operators that Gradus runs, with their versions and types.

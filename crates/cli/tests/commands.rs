@@ -420,6 +420,32 @@ error: examples/loop.onnx: node "fib" (onnx Loop-16): iteration 199: node 3 (onn
 
 "#]],
     );
+    for command in ["run", "infer", "show"] {
+        let assert = gradus(&[command, "examples/loop.onnx", "--timeout", "0"]).assert().code(1);
+        assert.stderr_eq(str![[r#"
+error: examples/loop.onnx: the time limit is exceeded (--timeout)
+
+"#]]);
+    }
+    let limited = |arguments: &[&str]| {
+        let limits = ["--max-bytes", "9", "--max-steps", "9", "--max-work", "9", "--timeout", "0", "--json"];
+        let assert = gradus(&[arguments, &limits].concat()).assert().failure();
+        let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(text.contains("\"kind\":\"limit\""), "{arguments:?}: {text}");
+    };
+    limited(&["run", "examples/heads.onnx"]);
+    limited(&["infer", "examples/heads.onnx"]);
+    limited(&["fold", "examples/heads.onnx", "-o", "none.onnx"]);
+    limited(&["convert", "examples/heads.onnx", "none.xml"]);
+    limited(&["show", "examples/heads.onnx"]);
+    limited(&["diff", "examples/heads.onnx", "examples/heads.onnx"]);
+    fails(
+        &["run", "examples/loop.onnx", "-i", "count=1000000", "--max-work", "1000"],
+        str![[r#"
+error: examples/loop.onnx: node "fib" (onnx Loop-16): iteration 110: node 3 (onnx Identity-16): the run touches more than 1000 elements (--max-work)
+
+"#]],
+    );
     let folder = folder("damaged");
     let text =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/range.xml"))

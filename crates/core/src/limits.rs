@@ -1,23 +1,53 @@
 //! Limits: how much a file or a model may ask for. One place, one default, adjustable by whoever
 //! runs Gradus.
 
+use std::time::Instant;
+
 use crate::error::{Error, Kind, Result};
 
 /// Limits on the memory and time that untrusted input may cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
     /// Bytes that the values of a run may occupy at one time; mapped files do not count.
     pub max_bytes: u64,
     /// Nodes that a run may evaluate, each iteration of a loop counting its nodes and itself.
     pub max_steps: u64,
+    /// Elements that a run may touch: each node counts the elements of its inputs and outputs, and
+    /// a product of matrices its multiplications.
+    pub max_work: u64,
     /// Levels of graphs within graphs, and of functions within functions.
     pub max_depth: usize,
+    /// When work ends with an error.
+    pub deadline: Option<Instant>,
+    /// A function that work calls from time to time: work ends with an error when it returns true.
+    pub stop: Option<fn() -> bool>,
 }
 
 impl Limits {
-    /// 4 GiB, ten million steps, 32 levels.
-    pub const DEFAULT: Limits = Limits { max_bytes: 4 << 30, max_steps: 10_000_000, max_depth: 32 };
+    /// 4 GiB, ten million steps, 10^12 elements, 32 levels, and no end in time.
+    pub const DEFAULT: Limits = Limits {
+        max_bytes: 4 << 30,
+        max_steps: 10_000_000,
+        max_work: 1_000_000_000_000,
+        max_depth: 32,
+        deadline: None,
+        stop: None,
+    };
+
+    /// Checks that work may go on: before the deadline, and unless the stop function says otherwise.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`].
+    pub fn check(&self) -> Result<()> {
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Error::new(Kind::Limit, "the time limit is exceeded (--timeout)"));
+        }
+        if self.stop.is_some_and(|stop| stop()) {
+            return Err(Error::new(Kind::Limit, "the work was stopped"));
+        }
+        Ok(())
+    }
 
     /// Checks that something of that many bytes, beside what is already in use, may be allocated.
     ///

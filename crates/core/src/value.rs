@@ -33,7 +33,11 @@ impl Value {
     pub fn byte_len(&self) -> u64 {
         match self {
             Value::Tensor(tensor) => crate::convert::u64_of(tensor.byte_len()),
-            Value::Sequence(values) => values.iter().map(Value::byte_len).sum(),
+            // An item of a list takes room even if it has no elements.
+            Value::Sequence(values) => {
+                values.iter().map(Value::byte_len).sum::<u64>()
+                    + crate::convert::u64_of(size_of_val(&values[..]))
+            }
             Value::Optional(value) => value.as_ref().map_or(0, |value| value.byte_len()),
         }
     }

@@ -69,8 +69,8 @@ pub use gradus_core::{convert, dispatch, display, text};
 pub use gradus_formats as formats;
 pub use gradus_gpu as gpu;
 pub use gradus_kernels::{
-    Each, Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes, fill_with,
-    tensor as filled,
+    Each, Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes, fill_codes_within,
+    fill_with, tensor as filled,
 };
 pub use gradus_profiles as profiles;
 pub use gradus_sequences as seq;

@@ -120,6 +120,7 @@ impl OpenOptions {
             Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
             Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
         };
+        limits.check()?;
         let (bytes, files) = (Some(bytes.clone()), Some(files));
         Ok(Model { bytes, files, beside, ..self.from_source(source) })
     }

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use gradus_core::convert::product;
 use gradus_core::graph::{
     Attribute, Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId,
 };
@@ -304,6 +305,15 @@ fn needed(graph: &Graph, wanted: &[ValueId]) -> Needed {
     needed
 }
 
+/// Elements of a value; of a list, its items.
+fn elements(value: &Value) -> u128 {
+    match value {
+        Value::Tensor(tensor) => product(tensor.len(), 1),
+        Value::Sequence(values) => product(values.len(), 1),
+        Value::Optional(value) => value.as_deref().map_or(0, elements),
+    }
+}
+
 /// A graph, ready to run.
 #[derive(Debug)]
 pub(crate) struct GraphProgram {
@@ -340,12 +350,14 @@ pub(crate) struct RunState {
     /// Bytes of values that nodes have made and that are still needed.
     pub(crate) live_bytes: u64,
     steps: u64,
+    /// Elements touched so far.
+    pub(crate) work: u64,
     shown: Option<&'static AtomicU64>,
 }
 
 impl RunState {
     pub(crate) fn new(options: &RunOptions) -> RunState {
-        RunState { limits: options.limits(), live_bytes: 0, steps: 0, shown: options.steps }
+        RunState { limits: options.limits(), live_bytes: 0, steps: 0, work: 0, shown: options.steps }
     }
 
     /// Counts a node, or an iteration.
@@ -362,6 +374,19 @@ impl RunState {
             ));
         }
         Ok(())
+    }
+
+    /// Counts elements that are touched, and checks that the run may go on.
+    pub(crate) fn touch(&mut self, elements: u128) -> Result<()> {
+        let most = self.limits.max_work;
+        self.work = u64::try_from(u128::from(self.work).saturating_add(elements)).unwrap_or(u64::MAX);
+        if self.work > most {
+            return Err(Error::new(
+                Kind::Limit,
+                format!("the run touches more than {most} elements (--max-work)"),
+            ));
+        }
+        self.limits.check()
     }
 
     /// Counts bytes that are kept.
@@ -431,10 +456,12 @@ impl ProgramStep {
         if let Some(signature) = self.signature {
             signature.check_inputs(&inputs)?;
         }
+        run.touch(inputs.iter().copied().flatten().map(elements).sum())?;
         let outputs = self.outputs.len();
         let mut cx =
             EvalContext { inputs: &inputs, operator: "", outputs, signature: self.signature, frame, run };
         let outputs = self.op.eval(&mut cx)?;
+        run.touch(outputs.iter().map(elements).sum())?;
         for (&slot, value) in self.outputs.iter().zip(outputs) {
             if let Some(slot) = slot {
                 run.hold(value.byte_len())?;

@@ -5,7 +5,7 @@ use std::ops::Index;
 use std::sync::Arc;
 
 use gradus_core::graph::{Extent, Graph, Type, ValueId};
-use gradus_core::{Error, Kind, Result, Value};
+use gradus_core::{Error, Kind, Limits, Result, Value};
 
 use crate::model::Model;
 use crate::program::{Compiler, GraphProgram, RunOptions, RunState};
@@ -55,6 +55,19 @@ impl Program {
         &self,
         inputs: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Outputs> {
+        self.run_within(inputs, self.options.limits.unwrap_or_default())
+    }
+
+    /// Runs as [`Program::run`] does, with other limits than the program was compiled with.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn run_within<N: AsRef<str>, V: Into<Value>>(
+        &self,
+        inputs: impl IntoIterator<Item = (N, V)>,
+        limits: Limits,
+    ) -> Result<Outputs> {
+        let options = RunOptions { limits: Some(limits), ..self.options };
         let graph = self.model.graph();
         let run = || {
             let mut given = HashMap::new();
@@ -69,7 +82,7 @@ impl Program {
                 return Err(Error::new(Kind::Usage, format!("input \"{}\"{declared} is missing", info.name)));
             }
             let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
-            let values = self.main.run(values, &[], &mut RunState::new(&self.options))?;
+            let values = self.main.run(values, &[], &mut RunState::new(&options))?;
             let names = self.outputs.iter().map(|&id| graph.value(id).name.clone());
             Ok(Outputs(names.zip(values).collect()))
         };

@@ -5,11 +5,14 @@
 mod custom_operator;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
 use gradus::graph::{self, Attribute, Builder, Content, Function, Graph, Node, OperatorId, Origin, Standard};
-use gradus::{Kind, Limits, Model, OpenOptions, Result, RunOptions, Shape, Tensor};
+use gradus::infer::InferOptions;
+use gradus::{DType, Fact, Kind, Limits, Model, OpenOptions, Result, RunOptions, Shape, Tensor};
 
 fn id(name: &str) -> OperatorId {
     OperatorId { domain: "f".into(), name: name.into(), overload: "".into() }
@@ -75,6 +78,105 @@ fn functions_that_double_end_at_the_limit_of_steps() {
         (error.kind(), error.message()),
         (Kind::Limit, "the run takes more than 100000 steps (--max-steps)")
     );
+}
+
+/// A loop that makes a tensor of two million elements in each iteration, and reads it.
+fn endless() -> graph::Model {
+    let mut body = Builder::nested("body");
+    for name in ["i", "go", "sum"] {
+        body.define(name, Origin::Input).unwrap();
+    }
+    body.apply("", "Expand", 13, &["sum", "shape"], &["wide"], vec![]).unwrap();
+    body.apply("", "ReduceSum", 13, &["wide"], &["next"], vec![("keepdims", Content::Int(0))]).unwrap();
+    body.output("go");
+    body.output("next");
+    let mut builder = Builder::new("endless");
+    builder.constant("trips", Tensor::scalar(i64::MAX).into()).unwrap();
+    builder.constant("x", Tensor::scalar(1f32).into()).unwrap();
+    builder.constant("shape", Tensor::vector(&[2_000_000i64]).into()).unwrap();
+    let body = Content::Graph(Arc::new(body.finish().unwrap()));
+    builder.apply("", "Loop", 16, &["trips", "", "x"], &["y"], vec![("body", body)]).unwrap();
+    builder.output("y");
+    model(builder.finish().unwrap(), vec![])
+}
+
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn runs_end_at_the_limit_of_work_at_the_deadline_and_when_they_are_stopped() {
+    let long = Duration::from_millis(100);
+    let [mut elements, mut deadline, mut stop] = [Limits::DEFAULT; 3];
+    elements.max_work = 100_000_000;
+    deadline.deadline = Some(Instant::now() + long);
+    stop.stop = Some(|| STOPPED.load(Ordering::Relaxed));
+    std::thread::spawn(move || {
+        std::thread::sleep(long);
+        STOPPED.store(true, Ordering::Relaxed);
+    });
+    for (limits, message) in [
+        (stop, "the work was stopped"),
+        (elements, "the run touches more than 100000000 elements (--max-work)"),
+        (deadline, "the time limit is exceeded (--timeout)"),
+    ] {
+        let model = OpenOptions::new().limits(limits).from_source(endless());
+        let error = model.run::<&str, Tensor>([]).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (Kind::Limit, message));
+        if limits.max_work == Limits::DEFAULT.max_work {
+            assert_eq!(model.infer(&InferOptions::default()).unwrap_err().message(), message);
+            assert_eq!(model.fold(&FoldOptions::default()).unwrap_err().message(), message);
+            let converted = model.convert(Standard::OpenVino, &ConvertOptions::default());
+            assert_eq!(converted.unwrap_err().message(), message);
+        }
+    }
+}
+
+#[test]
+fn products_of_matrices_count_their_multiplications() {
+    let mut builder = Builder::new("");
+    builder.define("x", Origin::Input).unwrap();
+    builder.apply("", "MatMul", 13, &["x", "x"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let x = Tensor::zeros(DType::F32, Shape::new([20, 20]).unwrap()).unwrap();
+    let source = model(builder.finish().unwrap(), vec![]);
+    let run = |max_work| {
+        let mut limits = Limits::DEFAULT;
+        limits.max_work = max_work;
+        OpenOptions::new().limits(limits).from_source(source.clone()).run([("x", x.clone())])
+    };
+    let work = 2 * 400 + 400 + 20 * 20 * 20;
+    assert!(run(work).is_ok());
+    assert_eq!(run(work - 1).unwrap_err().kind(), Kind::Limit);
+}
+
+#[test]
+fn chains_of_insertions_are_known_item_by_item_while_they_are_few() {
+    let len = 3000;
+    let chain = |len: usize| {
+        let mut builder = Builder::new("");
+        builder.define("x", Origin::Input).unwrap();
+        builder.apply("", "SequenceEmpty", 11, &[], &["s0"], vec![]).unwrap();
+        for i in 0..len {
+            let (list, longer) = (format!("s{i}"), format!("s{}", i + 1));
+            builder.apply("", "SequenceInsert", 11, &[&list, "x"], &[&longer], vec![]).unwrap();
+        }
+        builder.output(&format!("s{len}"));
+        Model::from_source(model(builder.finish().unwrap(), vec![]))
+    };
+    for len in [500, len] {
+        let model = chain(len);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let known = |id| match inference.fact(id) {
+            Fact::Sequence(list) => {
+                assert!(list.len.known().is_some());
+                list.items.as_ref().map_or(0, Vec::len)
+            }
+            _ => 0,
+        };
+        let items: usize = model.graph().ids().map(known).sum();
+        let all = len * (len + 1) / 2;
+        assert_eq!(items == all, len == 500, "{items} of {all}");
+        assert!(items < 300_000, "{items}");
+    }
 }
 
 #[test]
@@ -173,4 +275,43 @@ fn limits_stay_with_edited_and_converted_models() -> Result<()> {
 #[test]
 fn registered_operators_are_inferred_run_and_folded() -> Result<()> {
     custom_operator::main()
+}
+
+#[test]
+fn threads_share_one_model() -> Result<()> {
+    const THREADS: usize = 16;
+    let folder = std::env::temp_dir().join(format!("gradus-threads-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let model = OpenOptions::new().open(example("positions.onnx"))?;
+    let program = model.compile(&[], &RunOptions::default())?;
+    let work = |name: &str| {
+        let inference = model.infer(&InferOptions::default())?;
+        let facts: Vec<_> = inference.facts().iter().map(|fact| inference.describe(fact)).collect();
+        let folded = model.fold(&FoldOptions::default())?;
+        let edited = model.edited(&folded.edit)?;
+        // All threads write one file, and each its own.
+        for name in ["one.onnx", name] {
+            model.save_edited(&folded.edit, folder.join(name))?;
+        }
+        let own = std::fs::read(folder.join(name)).unwrap();
+        Ok((model.run(tokens(3))?, program.run(tokens(5))?, edited.run(tokens(3))?, facts, own))
+    };
+    let alone = work("alone.onnx")?;
+    std::thread::scope(|scope| {
+        let each = |thread| {
+            let (work, alone) = (&work, &alone);
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let found: Result<_> = work(&format!("{thread}.onnx"));
+                    assert!(found.unwrap() == *alone);
+                }
+            })
+        };
+        let threads: Vec<_> = (0..THREADS).map(each).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+    assert_eq!(std::fs::read(folder.join("one.onnx")).unwrap(), alone.4);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), THREADS + 2);
+    std::fs::remove_dir_all(folder).unwrap();
+    Ok(())
 }

@@ -70,20 +70,20 @@ pub fn tensor(plan: &impl Fill, limits: &Limits, in_use: u64) -> Result<Tensor> 
     let bits = u128::from(plan.len()) * u128::from(u64_of(plan.dtype().bits().max(8)));
     limits.allow_bytes(in_use, bits.div_ceil(8))?;
     dispatch!(plan.dtype(),
-        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => filled(plan),
-        dtype => filled_codes(plan, dtype))
+        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => filled(plan, limits),
+        dtype => filled_codes(plan, dtype, limits))
 }
 
-fn filled<T: Write>(plan: &impl Fill) -> Result<Tensor> {
+fn filled<T: Write>(plan: &impl Fill, limits: &Limits) -> Result<Tensor> {
     let mut out = vec![T::default(); usize_of(plan.len())];
-    fill(plan, &mut out);
+    Writer::new(plan, Options::default()).write_within(0, &mut out, limits)?;
     Tensor::from_vec(Shape::vector(out.len()), out)
 }
 
 /// Elements that have no Rust type, as codes.
-fn filled_codes(plan: &impl Fill, dtype: DType) -> Result<Tensor> {
+fn filled_codes(plan: &impl Fill, dtype: DType, limits: &Limits) -> Result<Tensor> {
     let mut codes = vec![0; usize_of(plan.len())];
-    fill_codes(plan, 0, &mut codes, Options::default());
+    fill_codes_within(plan, 0, &mut codes, Options::default(), limits)?;
     Tensor::from_codes(dtype, Shape::vector(codes.len()), &codes)
 }
 
@@ -113,4 +113,25 @@ pub fn fill_codes(plan: &impl Fill, lo: u64, out: &mut [u8], options: Options) {
     } else {
         out.par_iter_mut().enumerate().for_each(write);
     }
+}
+
+/// Writes as [`fill_codes`] does, and stops when the limits do not allow more time.
+///
+/// # Errors
+/// As [`Limits::check`]; some elements are written then.
+///
+/// # Panics
+/// As [`fill_codes`].
+pub fn fill_codes_within(
+    plan: &impl Fill,
+    lo: u64,
+    out: &mut [u8],
+    options: Options,
+    limits: &Limits,
+) -> Result<()> {
+    for (i, part) in out.chunks_mut(writer::CHUNK_EACH).enumerate() {
+        limits.check()?;
+        fill_codes(plan, lo + u64_of(i * writer::CHUNK_EACH), part, options);
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use fearless_simd::Level as Token;
 use gradus_core::convert::{FromNumber, u64_of};
 use gradus_core::element::Bool;
-use gradus_core::{DType, Number};
+use gradus_core::{DType, Limits, Number, Result};
 use gradus_sequences::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -206,6 +206,9 @@ const THREADS_SLOW: usize = 1 << 20;
 
 /// Elements from which threads are used where their plan makes them one by one.
 pub(crate) const THREADS_EACH: usize = 1 << 10;
+/// Elements that are written between two checks of the time where their plan makes them one by one;
+/// of others, as many as have threads and stores of their own.
+pub(crate) const CHUNK_EACH: usize = 1 << 13;
 
 impl<P: Fill> Writer<'_, P> {
     /// Prepares a plan.
@@ -229,6 +232,22 @@ impl<P: Fill> Writer<'_, P> {
         out.par_chunks_mut(part)
             .enumerate()
             .for_each(|(i, out)| self.write_alone(lo + u64_of(i * part), out, streams));
+    }
+
+    /// Writes as [`Writer::write`] does, and stops when the limits do not allow more time.
+    ///
+    /// # Errors
+    /// As [`Limits::check`]; some elements are written then.
+    ///
+    /// # Panics
+    /// As [`Writer::write`].
+    pub fn write_within<T: Write>(&self, lo: u64, out: &mut [T], limits: &Limits) -> Result<()> {
+        let chunk = if matches!(self.kernel, Kernel::Each) { CHUNK_EACH } else { MANY / size_of::<T>() };
+        for (i, part) in out.chunks_mut(chunk).enumerate() {
+            limits.check()?;
+            self.write(lo + u64_of(i * chunk), part);
+        }
+        Ok(())
     }
 
     fn threads<T>(&self, out: &[T]) -> usize {

@@ -7,9 +7,13 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// The exception of an error: `gradus.errors` has a class for each kind.
+use crate::signals;
+
+/// The exception of an error: `gradus.errors` has a class for each kind. If a signal ended the
+/// work, that is the exception of its handler.
 pub(crate) fn raised(error: &Error) -> PyErr {
-    Python::attach(|py| exception(py, error).unwrap_or_else(|failed| failed))
+    let of_signal = signals::take();
+    of_signal.unwrap_or_else(|| Python::attach(|py| exception(py, error).unwrap_or_else(|failed| failed)))
 }
 
 fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
@@ -35,7 +39,13 @@ pub(crate) fn engine<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> gradus::Result<T> + Send,
 ) -> gradus::Result<T> {
-    py.detach(|| gradus::error::guarded(work))
+    signals::prepare(py);
+    let result = py.detach(|| gradus::error::guarded(work));
+    if signals::is_raised() {
+        result.and(Err(Error::new(Kind::Limit, "a signal ended the work")))
+    } else {
+        result
+    }
 }
 
 /// Panics, for a test.

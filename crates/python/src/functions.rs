@@ -2,7 +2,7 @@
 
 use gradus::arrays::{self, Samples as ArraySamples};
 use gradus::profiles::Profile;
-use gradus::{DType, Kind, Limits, Number, Tensor};
+use gradus::{DType, Kind, Number, Tensor};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
@@ -287,7 +287,7 @@ impl SpaceCall<'_, '_> {
             return Err(mismatch(Kind::Unsupported, "device", got, "None for sequences between arrays"));
         }
         let Many { form, tensors: [start, stop, base], samples } = *many;
-        let mut limits = Limits::DEFAULT;
+        let mut limits = crate::signals::limits();
         limits.max_bytes = u64::MAX;
         let made = engine(py, || match form {
             ResultForm::Logspace => arrays::logspace(&start, &stop, &base, samples, &limits),

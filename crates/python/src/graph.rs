@@ -9,12 +9,13 @@ use gradus::infer::{Trace, Traced};
 use gradus::schema::onnx_versions;
 use gradus::{DType, Kind, Tensor};
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 use crate::dim::{extents, fact_to_python};
 use crate::dtype::named;
 use crate::error::{OrRaise, engine, error, mismatch, type_name};
-use crate::model::Model;
+use crate::model::{Model, options};
 use crate::tensor;
 
 /// A graph that grows.
@@ -94,8 +95,10 @@ fn unknown(name: &str) -> PyErr {
 }
 
 impl GraphBuilder {
-    fn state(&self) -> MutexGuard<'_, GraphState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The state. Another thread may hold it while it waits for the interpreter, which is let go
+    /// here; while it is held, no code of users is called.
+    fn state(&self, py: Python<'_>) -> MutexGuard<'_, GraphState> {
+        self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -114,13 +117,13 @@ impl GraphBuilder {
 
     /// The operator set that the graph needs so far, or that was chosen.
     #[getter]
-    fn opset(&self) -> i64 {
-        self.state().opset
+    fn opset(&self, py: Python<'_>) -> i64 {
+        self.state(py).opset
     }
 
     fn _input(&self, name: &str, dtype: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let declared = Type::Tensor(Some(named(dtype)?), extents(shape)?);
-        let mut state = self.state();
+        let mut state = self.state(dtype.py());
         let id = state.builder.define(name, Origin::Input).or_raise()?;
         state.builder.info(id).declared = Some(declared.clone());
         let traced = state.trace.input(name, &declared);
@@ -133,7 +136,7 @@ impl GraphBuilder {
 
     fn _constant(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let tensor = tensor::from_python(value)?;
-        let mut state = self.state();
+        let mut state = self.state(value.py());
         state.builder.constant(name, tensor.clone().into()).or_raise()?;
         if !self.fixed {
             state.hold(Some(tensor.dtype()));
@@ -146,13 +149,16 @@ impl GraphBuilder {
     /// Adds a node, and gives the error of the node if it cannot be right.
     fn _node(
         &self,
+        py: Python<'_>,
         operator: &str,
         own: bool,
         inputs: Vec<Option<String>>,
         outputs: Vec<String>,
         attributes: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
-        let mut state = self.state();
+        let attributes =
+            attributes.iter().map(|(name, value)| attribute(&name, &value)).collect::<PyResult<_>>()?;
+        let mut state = self.state(py);
         let state = &mut *state;
         let (domain, version) = if own { OWN } else { ("", state.opset) };
         let operator = OperatorId {
@@ -166,10 +172,7 @@ impl GraphBuilder {
             version: Some(version),
             inputs: <_>::default(),
             outputs: <_>::default(),
-            attributes: attributes
-                .iter()
-                .map(|(name, value)| attribute(&name, &value))
-                .collect::<PyResult<_>>()?,
+            attributes,
             position: None,
         };
         let names: Vec<_> = outputs.iter().map(String::as_str).collect();
@@ -184,21 +187,21 @@ impl GraphBuilder {
 
     /// The known facts about a value.
     fn _type<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let state = self.state();
+        let state = self.state(py);
         let traced = state.values.get(name).ok_or_else(|| unknown(name))?;
         fact_to_python(py, state.trace.symbols(), &traced.fact)
     }
 
     /// Assumptions under which the shapes hold, each with the node that needs it.
     #[getter]
-    fn assumptions(&self) -> Vec<(String, String)> {
-        self.state().trace.assumptions().iter().map(|a| (a.node.clone(), a.text.clone())).collect()
+    fn assumptions(&self, py: Python<'_>) -> Vec<(String, String)> {
+        self.state(py).trace.assumptions().iter().map(|a| (a.node.clone(), a.text.clone())).collect()
     }
 
     /// The graph as a model with these outputs.
-    fn _model(&self, outputs: Vec<String>) -> PyResult<Model> {
+    fn _model(&self, py: Python<'_>, outputs: Vec<String>) -> PyResult<Model> {
         let (mut builder, opset) = {
-            let state = self.state();
+            let state = self.state(py);
             (state.builder.clone(), state.opset)
         };
         builder.import("", opset);
@@ -211,7 +214,7 @@ impl GraphBuilder {
         let mut model = graph::Model::new(Standard::Onnx);
         model.opsets = vec![("".into(), opset), (OWN.0.into(), OWN.1)];
         model.graph = builder.finish().or_raise()?;
-        Ok(Model::of(gradus::Model::from_source(model)))
+        Ok(Model::of(options().from_source(model)))
     }
 }
 
@@ -281,7 +284,7 @@ pub(crate) fn _evaluate<'py>(
     builder.output("output");
     let mut model = graph::Model::new(standard);
     model.graph = builder.finish().or_raise()?;
-    let model = gradus::Model::from_source(model);
+    let model = options().from_source(model);
     let results = engine(py, || model.run::<&str, Tensor>([])).or_raise()?;
     match results.iter().next() {
         Some((_, value)) => tensor::value_to_python(py, value),

@@ -17,6 +17,7 @@ mod model;
 mod number;
 mod plan;
 mod sequence;
+mod signals;
 mod tensor;
 
 use pyo3::pymodule;

@@ -2,19 +2,21 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, Verified};
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{InferOptions, InputFact};
-use gradus::{Limits, RunOptions, Value};
+use gradus::{OpenOptions, Program, RunOptions, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::dim::{extents, fact_to_python, numbers, to_python, type_to_python};
 use crate::error::{OrRaise, engine, error, mismatch, raised};
+use crate::signals;
 use crate::tensor::{value_from_python, value_to_python};
 
 /// Random bindings of symbols under which a folded model is verified, and the number that they
@@ -26,12 +28,18 @@ const SEED: u64 = 1;
 #[pyclass(frozen, module = "gradus._native", name = "Model")]
 pub(crate) struct Model {
     model: Arc<gradus::Model>,
+    programs: Mutex<HashMap<ProgramKey, Arc<Program>>>,
 }
 
-fn limits(max_bytes: Option<u64>) -> Limits {
-    let mut limits = Limits::DEFAULT;
-    limits.max_bytes = max_bytes.unwrap_or(limits.max_bytes);
-    limits
+/// The outputs of a program, and whether functions are expanded.
+type ProgramKey = (Vec<String>, bool);
+
+/// Most programs that are kept.
+const PROGRAMS: usize = 16;
+
+/// Options of models whose work signals end.
+pub(crate) fn options() -> OpenOptions {
+    OpenOptions::new().limits(signals::limits())
 }
 
 /// Opens a model: a file of ONNX or OpenVINO IR, bytes of one, or an `onnx.ModelProto`.
@@ -47,11 +55,11 @@ pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Model
     let model = match bytes {
         Some(bytes) => {
             let bytes = Bytes::copy_from_slice(bytes.as_bytes());
-            engine(py, || gradus::Model::from_bytes(&bytes))
+            engine(py, || options().from_bytes(&bytes))
         }
         None => {
             let path: PathBuf = source.extract()?;
-            engine(py, || gradus::Model::open(path))
+            engine(py, || options().open(path))
         }
     };
     Ok(Model::of(model.or_raise()?))
@@ -59,7 +67,7 @@ pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Model
 
 impl Model {
     pub(crate) fn of(model: gradus::Model) -> Model {
-        Model { model: Arc::new(model) }
+        Model { model: Arc::new(model), programs: Mutex::default() }
     }
 
     /// The model as one that was read: folding changes files, and the operators of their own that
@@ -68,7 +76,7 @@ impl Model {
         if self.model.bytes().is_some() {
             return Ok(self.model.clone());
         }
-        gradus::Model::from_bytes(&self.model.to_onnx()?).map(Arc::new)
+        options().from_bytes(&self.model.to_onnx()?).map(Arc::new)
     }
 
     /// An error of the model, with its file.
@@ -77,6 +85,25 @@ impl Model {
             Some(path) => error.in_file(path.display()),
             None => error,
         }
+    }
+
+    /// The program of these outputs.
+    fn program(&self, outputs: Vec<String>, expand_functions: bool) -> gradus::Result<Arc<Program>> {
+        let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (outputs, expand_functions);
+        if let Some(known) = programs().get(&key) {
+            return Ok(known.clone());
+        }
+        let mut options = RunOptions::default();
+        options.expand_functions = expand_functions;
+        let outputs: Vec<_> = key.0.iter().map(String::as_str).collect();
+        let program = Arc::new(self.model.compile(&outputs, &options)?);
+        let mut programs = programs();
+        if programs.len() >= PROGRAMS {
+            programs.clear();
+        }
+        programs.insert(key, program.clone());
+        Ok(program)
     }
 
     /// The value given for an input of that name.
@@ -261,13 +288,16 @@ impl Model {
         Ok(lines.or_raise()?.join("\n"))
     }
 
-    #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, expand_functions=false))]
+    #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, max_work=None, timeout=None, expand_functions=false))]
+    #[allow(clippy::too_many_arguments, reason = "the parameters are keywords of Python")]
     fn run<'py>(
         &self,
         py: Python<'py>,
         inputs: Option<&Bound<'py, PyDict>>,
         outputs: Option<Vec<String>>,
         max_bytes: Option<u64>,
+        max_work: Option<u64>,
+        timeout: Option<f64>,
         expand_functions: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut given = HashMap::new();
@@ -276,12 +306,18 @@ impl Model {
             let value = self.given(&name, &value)?;
             given.insert(name, value);
         }
+        let mut limits = self.model.limits();
+        limits.max_bytes = max_bytes.unwrap_or(limits.max_bytes);
+        limits.max_work = max_work.unwrap_or(limits.max_work);
+        if let Some(timeout) = timeout {
+            let after = Duration::try_from_secs_f64(timeout).ok();
+            let wanted = "a number of seconds from 0";
+            let wrong = || mismatch(gradus::Kind::Value, "timeout", timeout, wanted);
+            limits.deadline = Instant::now().checked_add(after.ok_or_else(wrong)?);
+        }
         let wanted = outputs.unwrap_or_default();
-        let mut options = RunOptions::default();
-        options.limits = Some(limits(max_bytes));
-        options.expand_functions = expand_functions;
-        let wanted: Vec<_> = wanted.iter().map(String::as_str).collect();
-        let results = engine(py, || self.model.compile(&wanted, &options)?.run(&given)).or_raise()?;
+        let results =
+            engine(py, || self.program(wanted, expand_functions)?.run_within(&given, limits)).or_raise()?;
         let all = PyDict::new(py);
         for (name, value) in &results {
             all.set_item(&**name, value_to_python(py, value)?)?;

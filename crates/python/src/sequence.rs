@@ -13,6 +13,7 @@ use pyo3::sync::PyOnceLock;
 use crate::dtype::{descriptor, named};
 use crate::error::{OrRaise, engine, error, mismatch, raised, type_name};
 use crate::number::to_python;
+use crate::signals;
 
 /// Elements that are made on the stack, and while Python waits: it takes less than to let it go on.
 const FEW: usize = 64;
@@ -276,12 +277,16 @@ fn fill(plan: &impl Fill, out: &Bound<'_, PyAny>, options: FillOptions) -> PyRes
         let codes = out.call_method1("view", (codes_type(py, dtype),))?;
         match dtype {
             DType::BF16 => write_into::<u16>(codes.cast()?, &|lo, out| {
-                Writer::new(plan, options).write::<half::bf16>(lo, bytemuck::cast_slice_mut(out));
+                let out: &mut [half::bf16] = bytemuck::cast_slice_mut(out);
+                Writer::new(plan, options).write_within(lo, out, &signals::limits())
             }),
             DType::Bool => write_into::<u8>(codes.cast()?, &|lo, out| {
-                Writer::new(plan, options).write::<Bool>(lo, bytemuck::cast_slice_mut(out));
+                let out: &mut [Bool] = bytemuck::cast_slice_mut(out);
+                Writer::new(plan, options).write_within(lo, out, &signals::limits())
             }),
-            _ => write_into::<u8>(codes.cast()?, &|lo, out| gradus::fill_codes(plan, lo, out, options)),
+            _ => write_into::<u8>(codes.cast()?, &|lo, out| {
+                gradus::fill_codes_within(plan, lo, out, options, &signals::limits())
+            }),
         }
     })
 }
@@ -304,7 +309,7 @@ fn write<T: Write + numpy::Element>(
         }
     }
     let writer = Writer::new(plan, options);
-    write_into(out, &|lo, out| writer.write(lo, out))
+    write_into(out, &|lo, out| writer.write_within(lo, out, &signals::limits()))
 }
 
 fn writable<'py, T: numpy::Element>(
@@ -320,16 +325,12 @@ const PART: usize = 4096;
 /// parts.
 fn write_into<T: numpy::Element + Copy + Send>(
     out: &Bound<'_, PyArray1<T>>,
-    fill: &(dyn Fn(u64, &mut [T]) + Sync),
+    fill: &(dyn Fn(u64, &mut [T]) -> gradus::Result<()> + Sync),
 ) -> PyResult<()> {
     let py = out.py();
     let mut borrowed = writable(out)?;
     if let Ok(all) = borrowed.as_slice_mut() {
-        let done = engine(py, || {
-            fill(0, all);
-            Ok(())
-        });
-        return done.or_raise();
+        return engine(py, || fill(0, all)).or_raise();
     }
     let mut all = borrowed.as_array_mut();
     let done = engine(py, || {
@@ -338,7 +339,7 @@ fn write_into<T: numpy::Element + Copy + Send>(
         for mut places in all.axis_chunks_iter_mut(numpy::ndarray::Axis(0), PART) {
             part.clear();
             part.extend(places.iter().copied());
-            fill(lo, &mut part);
+            fill(lo, &mut part)?;
             places.iter_mut().zip(&part).for_each(|(place, element)| *place = *element);
             lo += convert::u64_of(part.len());
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gradus::conversion::{ConversionReport, ConvertOptions};
 use gradus::graph::Standard;
-use gradus::{Error, Kind, Model};
+use gradus::{Error, Kind};
 use serde::Serialize;
 
 use super::given;
@@ -53,7 +53,7 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     if args.opset.is_some() && to != Standard::Onnx {
         return Err(Error::new(Kind::Usage, "--opset is for models of ONNX").into());
     }
-    let model = Model::open(&args.model)?;
+    let model = args.limits.open(&args.model)?;
     let from = model.source().standard;
     let converted = model.convert(to, &options).map_err(|error| error.in_file(args.model.display()))?;
     let refused = args.strict && !converted.report.is_exact();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
 use anstyle::{AnsiColor, Style};
+use gradus::Error;
 use gradus::diff::{Change, Diff, GraphDiff};
-use gradus::{Error, Model};
 use serde::Serialize;
 
 use crate::args;
@@ -61,7 +61,7 @@ pub(crate) fn diff(args: &args::DiffArgs) -> Result<(), Failure> {
 }
 
 fn compare(args: &args::DiffArgs) -> Result<Diff, Error> {
-    let open = |path| Model::open(path);
+    let open = |path| args.limits.open(path);
     Diff::of(&open(&args.before)?, &open(&args.after)?)
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use gradus::Model;
 use gradus::fold::{FoldOptions, FoldReport, Verified};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
@@ -90,7 +89,7 @@ fn one(
     options: &FoldOptions,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let model = Model::open(path)?;
+    let model = args.limits.open(path)?;
     let to = &given::destination(&args.output, path, model.source().standard)?;
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
     let verified = if args.verify {

@@ -162,7 +162,7 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
 
 /// Infers one model and prints the result.
 fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let model = Model::open(path)?;
+    let model = args.limits.open(path)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
     if let Some(to) = &args.output {
         let edit = model.declared(&inference, options).map_err(|error| error.in_file(path.display()))?;

@@ -9,9 +9,7 @@ use std::time::Duration;
 use gradus::files::NewFiles;
 use gradus::formats::{Sniffed, numpy, onnx, sniff};
 use gradus::graph::{Type, ValueId};
-use gradus::{
-    DType, Error, Kind, Limits, Model, OpenOptions, Outputs, Result, RunOptions, Tensor, Value, files,
-};
+use gradus::{DType, Error, Kind, Limits, Model, Outputs, Result, RunOptions, Tensor, Value, files};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args;
@@ -21,7 +19,7 @@ use crate::{json, literal, output};
 pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let options = args.options();
     let limits = args.limits.limits();
-    let model = OpenOptions::new().limits(limits).open(&args.model)?;
+    let model = args.limits.open(&args.model)?;
     let mut inputs = HashMap::new();
     for input in &args.inputs {
         read_input(&model, input, &limits, &mut inputs)?;

@@ -50,7 +50,7 @@ struct ConstantJson {
 }
 
 pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
-    let model = Model::open(&args.model)?;
+    let model = args.limits.open(&args.model)?;
     let shown = shown(args, &model);
     if args.json { output::print_json(&shown) } else { output::print_line(text(&shown).trim_end()) }
 }

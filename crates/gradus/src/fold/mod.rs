@@ -128,8 +128,11 @@ impl Model {
         };
         folder.report.problems = problems;
         let mut scope = FoldState::new(&mut folder, self.graph(), facts, Vec::new());
+        let limits = options.limits.unwrap_or(self.limits());
         scope.study(&mut folder);
+        limits.check()?;
         scope.need_outputs(&mut folder);
+        limits.check()?;
         shape_source::choose(&mut scope, &mut folder);
         let (mut edit, _) = write::edit(&mut folder, &scope, &HashMap::new());
         declare::interface(&folder, &scope, &mut edit);

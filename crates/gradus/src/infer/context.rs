@@ -11,7 +11,7 @@ use gradus_core::graph::{Function, Graph, Node, Ports, ValueId};
 use gradus_core::{DType, Error, Kind, Tensor};
 use smallvec::SmallVec;
 
-use super::pass::{GraphFacts, Inner, MOST_UNROLLED, Pass, Visit, label};
+use super::pass::{GraphFacts, Inner, MOST_ITEMS, MOST_UNROLLED, Pass, Visit, label};
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Origin, Symbols};
@@ -65,6 +65,13 @@ pub(crate) struct InferContext<'p, 'm> {
 
 /// Inputs.
 impl InferContext<'_, '_> {
+    /// Returns true if a list made of another may have so many items that are known one by one.
+    pub(crate) fn allow_items(&mut self, count: usize) -> bool {
+        let items = &mut self.pass.shared.items;
+        *items = items.saturating_add(count);
+        *items <= MOST_ITEMS
+    }
+
     /// How many inputs there are, missing ones included.
     pub(crate) fn count(&self) -> usize {
         self.node.inputs.len()

@@ -190,6 +190,9 @@ impl Model {
         for &id in graph.outputs() {
             pass.read(&mut frame, id);
         }
+        if let Some(error) = pass.shared.ended {
+            return Err(error);
+        }
         Ok(Inference {
             facts: frame.facts,
             reasons: frame.reasons,

@@ -148,6 +148,12 @@ pub(crate) struct Shared {
     pub(super) unrolled: usize,
     /// Nodes of subgraphs and functions that were visited.
     pub(super) visited: usize,
+    /// Elements that nodes touched which were evaluated.
+    work: u64,
+    /// Items of lists that were made of other lists.
+    pub(super) items: usize,
+    /// The error of the limit that ended the inference.
+    pub(super) ended: Option<Error>,
 }
 
 /// The inference of a model, or of a graph that a node stands for.
@@ -178,6 +184,8 @@ const MOST_REPORTED: usize = 10_000;
 
 /// Most nodes that unrolled loops visit again.
 pub(super) const MOST_UNROLLED: usize = 20_000;
+/// Most items of lists that were made of other lists: each insertion makes a list of its own.
+pub(super) const MOST_ITEMS: usize = 1 << 18;
 /// Most elements of a small tensor of integers that get a symbol each.
 const MOST_SYMBOLS: usize = 8;
 
@@ -252,6 +260,12 @@ impl<'m> Pass<'m> {
     pub(crate) fn run(&mut self, frame: &mut GraphFacts<'m>) {
         let graph = frame.graph;
         for &index in graph.order() {
+            if self.shared.ended.is_none() {
+                self.shared.ended = self.limits.check().err();
+            }
+            if self.shared.ended.is_some() {
+                return;
+            }
             self.step(frame, &graph.nodes()[index], index);
         }
     }
@@ -490,9 +504,11 @@ impl<'m> Pass<'m> {
         let mut limits = self.limits;
         (limits.max_bytes, limits.max_steps) = (self.most_bytes.saturating_mul(2), 1);
         let options = RunOptions { limits: Some(limits), ..RunOptions::default() };
+        let mut run = RunState::new(&options);
+        run.work = self.shared.work;
         let compiler = Compiler::plain(self.standard, options).with_parameters(frame.parameters.clone());
         let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
-        let evaluate = || {
+        let mut evaluate = || {
             let op = match (resolved, signature) {
                 (Resolved::Rule { row, .. }, Some(signature)) => {
                     signature.check_inputs(&inputs)?;
@@ -507,11 +523,13 @@ impl<'m> Pass<'m> {
                 outputs: node.outputs.len(),
                 signature,
                 frame: &[],
-                run: &mut RunState::new(&options),
+                run: &mut run,
             })
         };
+        let values = evaluate();
+        self.shared.work = run.work;
         // A node that cannot be evaluated has unknown outputs: it may never run.
-        let Ok(values) = evaluate() else { return };
+        let Ok(values) = values else { return };
         for (output, value) in node.outputs.iter().zip(values) {
             if let Some(id) = output {
                 let fact = &mut frame.facts[id.index()];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -98,7 +99,7 @@ class Graph:
 
     def __init__(self, opset: int | None = None) -> None:
         self._builder = _native.GraphBuilder(opset)
-        self._count = 0
+        self._count = itertools.count()
         self._names: set[str] = set()
         #: Outputs of nodes that no node reads, in order.
         self._unread: dict[str, None] = {}
@@ -320,8 +321,7 @@ class Graph:
 
     def _name(self, what: str) -> str:
         while True:
-            name = f"{what}_{self._count}"
-            self._count += 1
+            name = f"{what}_{next(self._count)}"
             if name not in self._names:
                 return name
 

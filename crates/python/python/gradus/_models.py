@@ -344,6 +344,8 @@ class Model:
         outputs: Sequence[str] | None = None,
         *,
         max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
         expand_functions: bool = False,
     ) -> dict[str, Any]:
         """Runs the model as far as the wanted values need.
@@ -353,6 +355,8 @@ class Model:
                 the element type that the model declares.
             outputs: names of the values to give; the outputs of the model if none are named.
             max_bytes: how many bytes values may take at one time; 4 GiB by default.
+            max_work: how many elements nodes may read and write, and multiply as matrices; 10^12 by default.
+            timeout: the seconds after which the run fails.
             expand_functions: run operators by the bodies by which their standard defines them.
 
         Returns:
@@ -369,7 +373,12 @@ class Model:
         """
         wanted = None if outputs is None else list(outputs)
         return self._native.run(
-            dict(inputs or {}), wanted, max_bytes=max_bytes, expand_functions=expand_functions
+            dict(inputs or {}),
+            wanted,
+            max_bytes=max_bytes,
+            max_work=max_work,
+            timeout=timeout,
+            expand_functions=expand_functions,
         )
 
     def __repr__(self) -> str:

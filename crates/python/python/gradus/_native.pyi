@@ -229,6 +229,8 @@ class Model:
         outputs: list[str] | None = None,
         *,
         max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
         expand_functions: bool = False,
     ) -> dict[str, Any]: ...
 

@@ -29,6 +29,19 @@ fn dot(a: &[Number], b: &[Number], places: impl Iterator<Item = (usize, usize)>)
     if whole { Number::Int(ints) } else { Number::Float(floats) }
 }
 
+/// The elements of a product, each the sum of so many products.
+fn each(
+    cx: &mut EvalContext<'_>,
+    shape: &Shape,
+    inner: usize,
+    element: impl Fn(usize) -> Number,
+) -> Result<Vec<Number>> {
+    cx.run.touch(convert::product(shape.len(), inner))?;
+    let limits = cx.limits();
+    let checked = |place| limits.check().map(|()| element(place));
+    (0..shape.len()).map(checked).collect()
+}
+
 #[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
 pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
@@ -62,7 +75,7 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
         let (i, j) = (from_a[at], from_b[at]);
         dot(&p, &q, (0..inner).map(|k| ((i * rows + r) * inner + k, (j * inner + k) * columns + c)))
     };
-    let products: Vec<_> = (0..shape.len()).map(product).collect();
+    let products = each(cx, &shape, inner, product)?;
     if column {
         dims.pop();
     }
@@ -118,6 +131,6 @@ pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
             ),
         }
     };
-    let sums: Vec<_> = (0..shape.len()).map(sum).collect();
+    let sums = each(cx, &shape, inner, sum)?;
     one(Tensor::from_numbers(a.dtype(), shape, sums, convert::Rules::IEEE)?)
 }

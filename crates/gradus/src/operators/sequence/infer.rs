@@ -56,6 +56,12 @@ fn list(cx: &InferContext<'_, '_>) -> Result<Arc<SequenceFact>, InferError> {
     }
 }
 
+/// The items of a list, to make another of them.
+fn items(cx: &mut InferContext<'_, '_>, list: &SequenceFact) -> Option<Vec<Fact>> {
+    let items = list.items.as_ref()?;
+    cx.allow_items(items.len()).then(|| items.clone())
+}
+
 /// An index of an item, counted from the first, if all is known.
 fn place(cx: &mut InferContext<'_, '_>, input: usize, count: usize) -> Option<usize> {
     let place = cx.integer(input)?.known()?;
@@ -67,7 +73,7 @@ pub(crate) fn insert(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
     let item = cx.read_fact(1);
     let dtype = item.dtype();
-    if let Some(mut items) = list.items.clone() {
+    if let Some(mut items) = items(cx, &list) {
         let at = if cx.has(2) { place(cx, 2, items.len()) } else { Some(items.len()) };
         if let Some(at) = at.filter(|&at| at <= items.len()) {
             items.insert(at, item);
@@ -82,7 +88,7 @@ pub(crate) fn insert(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn erase(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
-    if let Some(mut items) = list.items.clone() {
+    if let Some(mut items) = items(cx, &list) {
         let at = if cx.has(1) { place(cx, 1, items.len()) } else { items.len().checked_sub(1) };
         if let Some(at) = at.filter(|&at| at < items.len()) {
             items.remove(at);

@@ -1,0 +1,54 @@
+//! Any text as a literal, a number or an expression of dimensions; what is printed reads back.
+#![no_main]
+
+use gradus::dim::Symbols;
+use gradus::{DType, Limits, Number, text};
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/cli/src/literal.rs"]
+mod literal;
+
+/// What the command knows of a mistake, for the parser of literals.
+mod diagnostics {
+    use std::ops::Range;
+
+    pub(crate) struct Mistake;
+
+    impl Mistake {
+        pub(crate) fn new(source: &str, part: Range<usize>, _: gradus::Error) -> Mistake {
+            assert!(source.get(part.clone()).is_some(), "{source:?} has no part {part:?}");
+            Mistake
+        }
+
+        pub(crate) fn whole(source: &str, error: gradus::Error) -> Mistake {
+            Mistake::new(source, 0..source.len(), error)
+        }
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&kind, data)) = data.split_first() else { return };
+    let Ok(source) = std::str::from_utf8(data) else { return };
+    let dtype = DType::ALL[usize::from(kind) % DType::ALL.len()];
+    let mut limits = Limits::DEFAULT;
+    limits.max_bytes = 1 << 20;
+    let _ = literal::parse(source, Some(dtype), &limits);
+    let _ = literal::parse(source, None, &limits);
+    let _ = text::parse_exact(source, dtype);
+    if let Ok(number) = text::parse_for(source, dtype) {
+        let is_nan = |part: f64| part.is_nan();
+        let nan = matches!(number, Number::Float(x) if is_nan(x))
+            || matches!(number, Number::Complex(x, y) if is_nan(x) || is_nan(y));
+        let rounded = gradus::convert::number(dtype, gradus::convert::code(dtype, number, gradus::Rules::IEEE));
+        if !nan && dtype.bits() <= 8 && !dtype.is_complex() {
+            let printed = text::shortest(rounded, dtype);
+            let again = text::parse_for(&printed, dtype).expect("what is printed is a number");
+            assert_eq!(rounded, again, "{source:?} is printed as {printed}");
+        }
+    }
+    let mut symbols = Symbols::default();
+    if let Ok(dim) = symbols.parse(source) {
+        let printed = symbols.print(dim).to_string();
+        assert_eq!(symbols.parse(&printed).expect("what is printed is an expression"), dim, "{printed}");
+    }
+});
