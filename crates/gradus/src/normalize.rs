@@ -202,7 +202,7 @@ impl Form {
     }
 
     /// The name that an attribute has in this form.
-    pub(crate) fn name_of<'n>(self, attribute: &'n str) -> &'n str {
+    pub(crate) fn name_of(self, attribute: &str) -> &str {
         let named = self.changes().find_map(|(change, _)| match change {
             Change::Name(newest, own) if *newest == attribute => Some(*own),
             _ => None,

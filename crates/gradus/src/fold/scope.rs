@@ -29,6 +29,7 @@ pub(super) enum Read {
 }
 
 /// A value while its graph is folded.
+#[allow(clippy::struct_excessive_bools, reason = "independent properties of a value")]
 pub(super) struct ValueState {
     pub(super) fact: Fact,
     pub(super) read: Read,

@@ -169,7 +169,7 @@ impl InferContext<'_, '_> {
         self.dims_of_known_rank(input, dims.len())?;
         let own = self.known_dims(input).unwrap_or_else(|| dims.into());
         for (&own, &dim) in own.iter().zip(dims) {
-            self.not_apart(own, dim, &format!("dimensions of input {input}"))?;
+            self.not_apart(own, dim, format!("dimensions of input {input}"))?;
         }
         Ok(())
     }

@@ -157,7 +157,8 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>, counted: bool) -> Result<V
     body.condition(cx, goes, counted)?;
     let (given, scans) = body.outputs(cx)?;
     let starts = !counted || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
-    if !scans.is_empty() && !(starts && runs.is_some_and(|runs| runs > 0)) {
+    let enters = starts && runs.is_some_and(|runs| runs > 0);
+    if !(scans.is_empty() || enters) {
         cx.edges(NO_RUNS);
     }
     let shapes: Vec<_> = scans.iter().map(|&output| body.known_dims(output)).collect();

@@ -281,11 +281,9 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Elements of the data, some of which are replaced: the updates have the shape of the indices.
 pub(crate) fn scatter_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    if cx.has(1) {
-        if let Some(indices) = cx.known_dims(1) {
-            indices_fit(cx, &indices)?;
-            cx.same_shape(2, &indices)?;
-        }
+    if let Some(indices) = cx.known_dims(1) {
+        indices_fit(cx, &indices)?;
+        cx.same_shape(2, &indices)?;
     }
     Ok(vec![Fact::shaped(dims)])
 }

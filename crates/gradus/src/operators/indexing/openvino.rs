@@ -605,7 +605,7 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
-    if data.len() == 0 {
+    if data.is_empty() {
         return Ok(vec![data.clone().into()]);
     }
     let mut indices = indices::all(dims);

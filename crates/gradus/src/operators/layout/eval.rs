@@ -122,7 +122,7 @@ pub(crate) fn tile(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     let counts: Vec<_> =
         dims.iter().zip(repeats.dims()).map(|(&dim, &times)| dim.saturating_mul(times)).collect();
     let shape = allowed(cx, data.dtype(), &counts)?;
-    if shape.len() == 0 {
+    if shape.is_empty() {
         return one(Tensor::zeros(data.dtype(), shape)?);
     }
     let tiled = |(&dim, &count): (&usize, &usize)| Along::List((0..count).map(|i| i % dim).collect());
@@ -162,14 +162,13 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
-    let sizes = match cx.maybe_integers(1)? {
-        Some(sizes) => Shape::from_i64(&sizes)?.dims().to_vec(),
-        None => {
-            let count = attributes.int("num_outputs")?.and_then(usize_of_i64).unwrap_or(cx.outputs).max(1);
-            cx.reserve(convert::product(count, size_of::<usize>()))?;
-            let chunk = dims[axis].div_ceil(count);
-            (0..count).map(|i| dims[axis].saturating_sub(i * chunk).min(chunk)).collect()
-        }
+    let sizes = if let Some(sizes) = cx.maybe_integers(1)? {
+        Shape::from_i64(&sizes)?.dims().to_vec()
+    } else {
+        let count = attributes.int("num_outputs")?.and_then(usize_of_i64).unwrap_or(cx.outputs).max(1);
+        cx.reserve(convert::product(count, size_of::<usize>()))?;
+        let chunk = dims[axis].div_ceil(count);
+        (0..count).map(|i| dims[axis].saturating_sub(i.saturating_mul(chunk)).min(chunk)).collect()
     };
     let sum = sizes.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
     if sum != dims[axis] {

@@ -66,7 +66,7 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
     let shape = allowed(cx, a.dtype(), &dims)?;
     // A product without elements may have any number of matrices.
     let from = |own: &Shape| {
-        if shape.len() == 0 { Vec::new() } else { indices::broadcast(own.dims(), batch.dims()) }
+        if shape.is_empty() { Vec::new() } else { indices::broadcast(own.dims(), batch.dims()) }
     };
     let (from_a, from_b) = (from(&batch_x), from(&batch_y));
     let (p, q): (Vec<_>, Vec<_>) = (a.numbers()?.collect(), b.numbers()?.collect());

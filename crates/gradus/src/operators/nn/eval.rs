@@ -65,9 +65,13 @@ fn largest(group: &[f64]) -> f64 {
 pub(crate) fn softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     along(attributes, cx, |group| {
         let most = largest(group);
-        group.iter_mut().for_each(|x| *x = (*x - most).exp());
+        for x in group.iter_mut() {
+            *x = (*x - most).exp();
+        }
         let sum: f64 = group.iter().sum();
-        group.iter_mut().for_each(|x| *x /= sum);
+        for x in group {
+            *x /= sum;
+        }
     })
 }
 
@@ -75,7 +79,9 @@ pub(crate) fn log_softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     along(attributes, cx, |group| {
         let most = largest(group);
         let sum: f64 = group.iter().map(|x| (x - most).exp()).sum();
-        group.iter_mut().for_each(|x| *x = (*x - most) - sum.ln());
+        for x in group {
+            *x = (*x - most) - sum.ln();
+        }
     })
 }
 

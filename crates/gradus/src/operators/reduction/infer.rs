@@ -105,12 +105,11 @@ pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResul
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
     cx.one_element(1)?;
-    let k = match cx.integer(1) {
-        Some(k) => k,
-        None => {
-            let most = cx.symbols().bounds(dims[axis]).upper();
-            cx.data("k is not known before the run", Bounds::between(Some(0), most))
-        }
+    let k = if let Some(k) = cx.integer(1) {
+        k
+    } else {
+        let most = cx.symbols().bounds(dims[axis]).upper();
+        cx.data("k is not known before the run", Bounds::between(Some(0), most))
     };
     if let Some(fewer) = cx.symbols().subtract(k, dims[axis])
         && cx.symbols().at_least(fewer, 1)
