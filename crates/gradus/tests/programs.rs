@@ -308,7 +308,9 @@ fn threads_share_one_model() -> Result<()> {
             })
         };
         let threads: Vec<_> = (0..THREADS).map(each).collect();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
     });
     assert_eq!(std::fs::read(folder.join("one.onnx")).unwrap(), alone.4);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), THREADS + 2);
