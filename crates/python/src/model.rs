@@ -10,7 +10,7 @@ use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, Verified};
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{InferOptions, InputFact};
-use gradus::{OpenOptions, Program, RunOptions, Value};
+use gradus::{Limits, OpenOptions, Program, RunOptions, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -42,9 +42,22 @@ pub(crate) fn options() -> OpenOptions {
     OpenOptions::new().limits(signals::limits())
 }
 
+/// The limits, with those that are given in place of its own.
+fn limited(mut limits: Limits, max_bytes: Option<u64>, max_work: Option<u64>) -> Limits {
+    limits.max_bytes = max_bytes.unwrap_or(limits.max_bytes);
+    limits.max_work = max_work.unwrap_or(limits.max_work);
+    limits
+}
+
 /// Opens a model: a file of ONNX or OpenVINO IR, bytes of one, or an `onnx.ModelProto`.
 #[pyfunction]
-pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Model> {
+pub(crate) fn _load(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    max_bytes: Option<u64>,
+    max_work: Option<u64>,
+) -> PyResult<Model> {
+    let options = OpenOptions::new().limits(limited(signals::limits(), max_bytes, max_work));
     let bytes = if let Ok(bytes) = source.cast::<PyBytes>() {
         Some(bytes.clone())
     } else if source.hasattr("SerializeToString")? {
@@ -55,11 +68,11 @@ pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Model
     let model = match bytes {
         Some(bytes) => {
             let bytes = Bytes::copy_from_slice(bytes.as_bytes());
-            engine(py, || options().from_bytes(&bytes))
+            engine(py, || options.from_bytes(&bytes))
         }
         None => {
             let path: PathBuf = source.extract()?;
-            engine(py, || options().open(path))
+            engine(py, || options.open(path))
         }
     };
     Ok(Model::of(model.or_raise()?))
@@ -76,7 +89,7 @@ impl Model {
         if self.model.bytes().is_some() {
             return Ok(self.model.clone());
         }
-        options().from_bytes(&self.model.to_onnx()?).map(Arc::new)
+        self.model.options().from_bytes(&self.model.to_onnx()?).map(Arc::new)
     }
 
     /// An error of the model, with its file.
@@ -306,9 +319,7 @@ impl Model {
             let value = self.given(&name, &value)?;
             given.insert(name, value);
         }
-        let mut limits = self.model.limits();
-        limits.max_bytes = max_bytes.unwrap_or(limits.max_bytes);
-        limits.max_work = max_work.unwrap_or(limits.max_work);
+        let mut limits = limited(self.model.limits(), max_bytes, max_work);
         if let Some(timeout) = timeout {
             let after = Duration::try_from_secs_f64(timeout).ok();
             let wanted = "a number of seconds from 0";

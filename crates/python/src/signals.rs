@@ -47,7 +47,7 @@ fn handle() -> bool {
         return false;
     }
     LAST.set(Some(now));
-    let raised = Python::attach(|py| py.check_signals()).err();
+    let raised = Python::attach(|py| py.check_signals().err());
     RAISED.with_borrow_mut(|kept| *kept = raised);
     is_raised()
 }

@@ -136,6 +136,8 @@ def test_limits_of_a_run():
     model = gradus.load(endless().SerializeToString())
     with pytest.raises(gradus.errors.LimitError, match="touches more than 1000000 elements"):
         model.run(max_work=1_000_000)
+    with pytest.raises(gradus.errors.LimitError, match="--max-work"):
+        gradus.load(endless().SerializeToString(), max_work=1_000_000).run()
     start = time.perf_counter()
     with pytest.raises(gradus.errors.LimitError, match="time limit is exceeded"):
         model.run(timeout=0.1)

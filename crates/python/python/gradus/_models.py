@@ -354,8 +354,7 @@ class Model:
             inputs: arrays, tensors that speak DLPack, or numbers and lists, by name. Numbers and lists of Python take
                 the element type that the model declares.
             outputs: names of the values to give; the outputs of the model if none are named.
-            max_bytes: how many bytes values may take at one time; 4 GiB by default.
-            max_work: how many elements nodes may read and write, and multiply as matrices; 10^12 by default.
+            max_bytes, max_work: limits of this run, in place of those of :func:`load`.
             timeout: the seconds after which the run fails.
             expand_functions: run operators by the bodies by which their standard defines them.
 
@@ -403,12 +402,16 @@ class FoldedModel(Model):
         self.report = report
 
 
-def load(source: str | os.PathLike[str] | bytes | Any) -> Model:
+def load(
+    source: str | os.PathLike[str] | bytes | Any, *, max_bytes: int | None = None, max_work: int | None = None
+) -> Model:
     """Opens a model.
 
     Args:
         source: the path of an ONNX model or of an OpenVINO IR (``.xml``, with its ``.bin`` beside it), which is mapped and
             not read; the bytes of a model; or an ``onnx.ModelProto``.
+        max_bytes: how many bytes values of the model may take at one time, read or computed; 4 GiB by default.
+        max_work: how many elements nodes may read and write, and multiply as matrices; 10^12 by default.
 
     Returns:
         The model.
@@ -421,7 +424,7 @@ def load(source: str | os.PathLike[str] | bytes | Any) -> Model:
         >>> {name: str(of) for name, of in gradus.load("examples/positions.onnx").inputs.items()}
         {'tokens': 'int64[batch, seq]'}
     """
-    return Model(_native._load(source))
+    return Model(_native._load(source, max_bytes, max_work))
 
 
 def exactly(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
