@@ -18,7 +18,7 @@ pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool)
     let (facts, _, bodies, problems) = inference.into_parts();
     if let Some(problem) = problems.first().filter(|_| !lenient) {
         let message = format!("cannot convert: the converted model is invalid: {}", problem.message);
-        return Err(Error::new(problem.kind, message).in_node(&problem.place));
+        return Err(Error::new(Kind::Unsupported, message).in_node(&problem.place));
     }
     if model.source().standard == Standard::Onnx {
         types(model.graph(), &facts, &bodies, &mut Vec::new())?;

@@ -65,6 +65,13 @@ pub(crate) fn arg(cx: &mut ConvertContext<'_, '_>, mode: &str) -> Result<Vec<New
     }
     cx.edges_of_floats(caveats::NAN);
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
+    let size = cx.dims(0).and_then(|dims| {
+        let axis = crate::operators::indices::axis(axis, dims.len()).ok()?;
+        dims[axis]
+    });
+    if size == Some(0) {
+        return Err(cannot("OpenVINO has no equivalent of ArgMax/ArgMin along an axis of size 0"));
+    }
     if cx.may_be_empty(0) {
         cx.edges("OpenVINO returns no indices for an axis of size 0");
     }
