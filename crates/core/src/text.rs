@@ -98,7 +98,7 @@ impl Decimal {
                 // Types without infinities read whatever is larger as their maximum.
                 let is_maximum = code_of(Number::Float(2.0 * x)) == code;
                 let reads_back = |text: &String| {
-                    let larger = |number| is_maximum && convert::nearest_f64(number) > x;
+                    let larger = |number| is_maximum && nearest_f64(number) > x;
                     parse_for(text, dtype).is_ok_and(|number| code_of(number) == code && !larger(number))
                 };
                 (0..17)
