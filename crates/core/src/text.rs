@@ -93,10 +93,13 @@ impl Decimal {
             DType::F64 => format!("{x:e}"),
             DType::F32 => format!("{:e}", nearest_f32(Number::Float(x))),
             _ => {
-                let code = convert::code(dtype, Number::Float(x), Rules::IEEE);
+                let code_of = |number| convert::code(dtype, number, Rules::IEEE);
+                let code = code_of(Number::Float(x));
+                // Types without infinities read whatever is larger as their maximum.
+                let is_maximum = code_of(Number::Float(2.0 * x)) == code;
                 let reads_back = |text: &String| {
-                    parse_for(text, dtype)
-                        .is_ok_and(|number| convert::code(dtype, number, Rules::IEEE) == code)
+                    let larger = |number| is_maximum && nearest_f64(number) > x;
+                    parse_for(text, dtype).is_ok_and(|number| code_of(number) == code && !larger(number))
                 };
                 (0..17)
                     .map(|digits| format!("{x:.digits$e}"))
@@ -296,6 +299,11 @@ mod tests {
 
     #[test]
     fn narrow_types_print_only_the_digits_they_need() {
+        // Larger numbers read as the maximum too, but are none of the type.
+        for (x, dtype, want) in [(28.0, DType::F6E3M2, "28.0"), (7.5, DType::F6E2M3, "7.5")] {
+            assert_eq!(shortest(Number::Float(x), dtype), want);
+            assert_eq!(shortest(Number::Float(-x), dtype), format!("-{want}"));
+        }
         let cases = [
             (DType::F16, "0.1"),
             (DType::BF16, "0.1"),
