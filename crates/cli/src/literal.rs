@@ -176,7 +176,7 @@ impl<'a> LiteralParser<'a> {
         let make = || {
             let dims = self.items.iter().map(|item| match text::parse_exact(&item.text, DType::I64)? {
                 Number::Int(dim) => Ok(i64::try_from(dim).unwrap_or(i64::MAX)),
-                _ => Err(Error::new(Kind::Shape, "a shape is a list of whole numbers")),
+                _ => Err(Error::new(Kind::Shape, "a shape is a list of integers")),
             });
             let shape = Shape::from_i64(&dims.collect::<Result<Vec<_>>>()?)?;
             let dtype = dtype.unwrap_or(DType::F32);

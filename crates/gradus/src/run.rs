@@ -5,7 +5,7 @@ use std::ops::Index;
 use std::sync::Arc;
 
 use gradus_core::graph::{Extent, Graph, Type, ValueId};
-use gradus_core::{Error, Kind, Limits, Result, Value};
+use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
 use crate::model::Model;
 use crate::program::{Compiler, GraphProgram, RunOptions, RunState};
@@ -110,6 +110,34 @@ impl Outputs {
     /// The output of that name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
+    }
+
+    /// Copies the elements of an output into a buffer of the same length.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if there is no such output, [`Kind::Type`] if it has another element type or
+    /// is no tensor, [`Kind::Shape`] if it has another number of elements.
+    ///
+    /// ```
+    /// let model = gradus::Model::open("examples/range.onnx")?;
+    /// let scalar = |x: f32| gradus::Tensor::scalar(x);
+    /// let outputs = model.run([("start", scalar(1.0)), ("limit", scalar(2.5)), ("delta", scalar(0.5))])?;
+    /// let mut positions = [0f32; 3];
+    /// outputs.copy_to("positions", &mut positions)?;
+    /// assert_eq!(positions, [1.0, 1.5, 2.0]);
+    /// assert!(outputs.copy_to("positions", &mut [0f32; 2]).is_err());
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn copy_to<T: Element>(&self, name: &str, buffer: &mut [T]) -> Result<()> {
+        let names = self.0.iter().map(|(name, _)| &**name);
+        let value = self.get(name).ok_or_else(|| Error::unknown("output", name, names))?;
+        let elements = value.tensor()?.elements::<T>()?;
+        if elements.len() != buffer.len() {
+            let what = format_args!("the number of elements of output \"{name}\"");
+            return Err(Error::mismatch(Kind::Shape, what, elements.len(), buffer.len()));
+        }
+        buffer.copy_from_slice(&elements);
+        Ok(())
     }
 
     /// Names and values, in order.

@@ -231,12 +231,12 @@ pub(crate) fn extent(object: &Bound<'_, PyAny>) -> PyResult<Extent> {
     let Ok(len) = object.cast::<PyInt>() else {
         let got = type_name(object);
         let got = format_args!("of type {got}");
-        return Err(mismatch(Kind::Type, "an extent", got, "a number, a name or None"));
+        return Err(mismatch(Kind::Type, "a size", got, "a number, a name or None"));
     };
     let known = len.extract::<i64>().ok().and_then(convert::usize_of_i64);
     known
         .map(Extent::Known)
-        .ok_or_else(|| mismatch(Kind::Value, "an extent", len, "a number from 0 to 2^63 - 1"))
+        .ok_or_else(|| mismatch(Kind::Value, "a size", len, "a number from 0 to 2^63 - 1"))
 }
 
 /// Extents that Python gives; `None` for any number of them.

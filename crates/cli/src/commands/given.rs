@@ -71,7 +71,7 @@ pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, InputFact>> {
             .ok_or_else(|| Error::mismatch(Kind::Usage, "--input-shape", shape, "NAME=EXTENT,…"))?;
         let extents = extents.trim_matches(['[', ']']);
         let extent = |text: &str| match text.trim() {
-            "" => Err(usage(format!("--input-shape {shape}: an extent is missing"))),
+            "" => Err(usage(format!("--input-shape {shape}: a size is missing"))),
             "?" => Ok(Extent::Unknown),
             text => Ok(text.parse().map_or_else(|_| Extent::Symbol(text.into()), Extent::Known)),
         };
