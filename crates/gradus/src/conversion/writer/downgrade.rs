@@ -10,7 +10,7 @@ use gradus_core::{DType, Error, Kind, Result};
 use super::{GraphWriter, NONE, NewValue};
 use crate::conversion::types::exactly;
 use crate::normalize::Change;
-use crate::schema::{Arity, onnx_versions};
+use crate::schema::{Arity, Signature, onnx_versions};
 
 /// Brings inputs and attributes into the form of the operator set.
 ///
@@ -22,19 +22,46 @@ pub(crate) fn in_form_of(
     inputs: &mut Vec<NewValue>,
     attributes: &mut Vec<Attribute>,
 ) -> Result<()> {
-    let set = target.opset;
-    let versions = onnx_versions("", operator);
-    let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
-    let older = |what: String, since: i64| {
-        let what = format_args!("cannot write {what}: operator set");
-        Err(Error::mismatch(Kind::Unsupported, what, set, format_args!("at least {since}")))
-    };
     let Some(signature) = target.signature(operator) else {
-        return match versions.first() {
-            Some(first) => older(operator.to_owned(), first.since),
-            None => refuse(format!("cannot convert: ONNX has no operator {operator}")),
+        return match onnx_versions("", operator).first() {
+            Some(first) => Err(needs_newer(target, operator, first.since)),
+            None => Err(refused(format!("cannot convert: ONNX has no operator {operator}"))),
         };
     };
+    inputs_to_attributes(target, operator, inputs, attributes)?;
+    check_axes(target, operator, attributes)?;
+    while inputs.last() == Some(&NONE) {
+        inputs.pop();
+    }
+    drop_defaults(target, operator, signature, attributes);
+    check_attributes(target, operator, signature, attributes)?;
+    let open = signature.inputs.last().is_some_and(|last| matches!(last.arity, Arity::Many { .. }));
+    if inputs.len() > signature.inputs.len() && !open {
+        let set = target.opset;
+        let what = format_args!("cannot convert: number of inputs of {operator} in operator set {set}");
+        let wanted = format_args!("at most {}", signature.inputs.len());
+        return Err(Error::mismatch(Kind::Unsupported, what, inputs.len(), wanted));
+    }
+    Ok(())
+}
+
+fn refused(why: String) -> Error {
+    Error::new(Kind::Unsupported, why)
+}
+
+/// The error of something that only newer operator sets have.
+fn needs_newer(target: &GraphWriter, what: &str, since: i64) -> Error {
+    let what = format_args!("cannot write {what}: operator set");
+    Error::mismatch(Kind::Unsupported, what, target.opset, format_args!("at least {since}"))
+}
+
+/// Makes attributes of constant inputs that are attributes in the operator set.
+fn inputs_to_attributes(
+    target: &GraphWriter,
+    operator: &str,
+    inputs: &mut [NewValue],
+    attributes: &mut Vec<Attribute>,
+) -> Result<()> {
     let form = target.form(operator);
     for (change, since) in form.changes() {
         let Change::Input(input, attribute) = *change else { continue };
@@ -42,13 +69,14 @@ pub(crate) fn in_form_of(
             continue;
         }
         let Some(tensor) = target.known(inputs[input])? else {
-            return older(format!("{operator} with a computed \"{attribute}\""), since);
+            let what = format!("{operator} with a computed \"{attribute}\"");
+            return Err(needs_newer(target, &what, since));
         };
         let content = match attribute {
             "min" | "max" | "ratio" | "value" => {
                 let Some(value) = exactly(&tensor, DType::F32)? else {
                     let what = format!("{operator} with a \"{attribute}\" that float32 cannot represent");
-                    return older(what, since);
+                    return Err(needs_newer(target, &what, since));
                 };
                 Content::Float(nearest_f32(value.only_number()?))
             }
@@ -58,39 +86,52 @@ pub(crate) fn in_form_of(
         attributes.push(Attribute { name: form.name_of(attribute).into(), content });
         inputs[input] = NONE;
     }
-    let from_the_last = attributes.iter().any(|given| match &given.content {
+    Ok(())
+}
+
+/// Checks that axes are counted from the first one where the operator set has no others.
+fn check_axes(target: &GraphWriter, operator: &str, attributes: &[Attribute]) -> Result<()> {
+    let negative = attributes.iter().any(|given| match &given.content {
         Content::Int(axis) => &*given.name == "axis" && *axis < 0,
         Content::Ints(axes) => &*given.name == "axes" && axes.iter().any(|&axis| axis < 0),
         _ => false,
     });
-    if from_the_last && form.counts_axes_from_first() {
-        return refuse(format!(
+    if negative && target.form(operator).counts_axes_from_first() {
+        let set = target.opset;
+        return Err(refused(format!(
             "cannot convert: axis of {operator} is negative, expected at least 0 in operator set {set}"
-        ));
+        )));
     }
-    while inputs.last() == Some(&NONE) {
-        inputs.pop();
-    }
-    // An older version without the attribute does what newer ones do with the default.
+    Ok(())
+}
+
+/// Drops attributes that the operator set lacks where their value is what it does anyway.
+fn drop_defaults(
+    target: &GraphWriter,
+    operator: &str,
+    signature: &Signature,
+    attributes: &mut Vec<Attribute>,
+) {
+    let form = target.form(operator);
     attributes.retain(|given| {
         let default = form.default_of(&given.name);
         let is_default =
             matches!((default, &given.content), (Some(Content::Int(a)), Content::Int(b)) if a == b);
         signature.has_attribute(&given.name) || !is_default
     });
+}
+
+fn check_attributes(
+    target: &GraphWriter,
+    operator: &str,
+    signature: &Signature,
+    attributes: &[Attribute],
+) -> Result<()> {
     let unknown = attributes.iter().find(|given| !signature.has_attribute(&given.name));
-    if let Some(unknown) = unknown {
-        let first = versions.iter().find(|version| version.has_attribute(&unknown.name));
-        return match first {
-            Some(first) => older(format!("{operator} with attribute \"{}\"", unknown.name), first.since),
-            None => refuse(format!("cannot convert: {operator} has no attribute \"{}\"", unknown.name)),
-        };
-    }
-    let open = signature.inputs.last().is_some_and(|last| matches!(last.arity, Arity::Many { .. }));
-    if inputs.len() > signature.inputs.len() && !open {
-        let what = format_args!("cannot convert: number of inputs of {operator} in operator set {set}");
-        let wanted = format_args!("at most {}", signature.inputs.len());
-        return Err(Error::mismatch(Kind::Unsupported, what, inputs.len(), wanted));
-    }
-    Ok(())
+    let Some(Attribute { name, .. }) = unknown else { return Ok(()) };
+    let first = onnx_versions("", operator).iter().find(|version| version.has_attribute(name));
+    Err(match first {
+        Some(first) => needs_newer(target, &format!("{operator} with attribute \"{name}\""), first.since),
+        None => refused(format!("cannot convert: {operator} has no attribute \"{name}\"")),
+    })
 }
