@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../../crates/cli/src/literal.rs"]
 mod literal;
 
-/// What the command knows of a mistake, for the parser of literals.
+/// Details of a mistake, which the parser of literals reports.
 mod diagnostics {
     use std::ops::Range;
 
