@@ -53,7 +53,7 @@ impl ConversionState<'_> {
 pub(crate) struct SourceGraph<'m> {
     pub(crate) graph: &'m Graph,
     pub(crate) facts: Vec<Fact>,
-    /// The nodes around it, as in [`crate::infer::Body`].
+    /// The nodes around it, as in [`crate::infer::Subgraph`].
     pub(crate) place: Vec<(usize, usize)>,
     /// The words for these nodes.
     path: String,
