@@ -104,12 +104,13 @@ pub(crate) fn fuzz_build() -> Result<()> {
 /// Runs fuzz targets outside of the suites.
 pub(crate) fn fuzz_only(seconds: u32, only: Option<&str>) -> Result<()> {
     let mut tally = Tally::default();
-    fuzz(seconds, only, &mut tally)?;
+    fuzz(seconds, only, 0, &mut tally)?;
     if tally.failed == 0 { Ok(()) } else { Err(tally.errors.join("\n")) }
 }
 
-/// Runs fuzz targets, each of which counts as one test.
-pub(crate) fn fuzz(seconds: u32, only: Option<&str>, tally: &mut Tally) -> Result<()> {
+/// Runs fuzz targets, each of which counts as one test. One seed gives the same inputs in each clone;
+/// seed 0 is another one each time.
+pub(crate) fn fuzz(seconds: u32, only: Option<&str>, seed: u32, tally: &mut Tally) -> Result<()> {
     fuzz_build()?;
     let folder = root().join("fuzz");
     let targets =
@@ -125,13 +126,13 @@ pub(crate) fn fuzz(seconds: u32, only: Option<&str>, tally: &mut Tally) -> Resul
     // Two at a time: each takes one core.
     for pair in targets.chunks(2) {
         let commands =
-            pair.iter().map(|name| fuzz_target(&folder, name, seconds)).collect::<Result<Vec<_>>>()?;
+            pair.iter().map(|name| fuzz_target(&folder, name, seconds, seed)).collect::<Result<Vec<_>>>()?;
         tally.run_beside(commands);
     }
     Ok(())
 }
 
-fn fuzz_target(folder: &Path, name: &str, seconds: u32) -> Result<Command> {
+fn fuzz_target(folder: &Path, name: &str, seconds: u32, seed: u32) -> Result<Command> {
     let corpus = folder.join("corpus").join(name);
     create(&corpus)?;
     if name == "openvino_model" {
@@ -141,6 +142,7 @@ fn fuzz_target(folder: &Path, name: &str, seconds: u32) -> Result<Command> {
     fuzz.arg(&corpus)
         .args(["examples", "crates/formats/tests/data", "conformance/recorded/paddle"])
         .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-seed={seed}"))
         .arg(format!("-artifact_prefix={}/", corpus.display()))
         .args([
             "-timeout=10",

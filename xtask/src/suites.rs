@@ -151,7 +151,7 @@ pub(crate) const SUITES: &[Suite] = &[
         build: Some(chores::fuzz_build),
         ..suite("fuzz", "the fuzz targets", |tally, options| {
             if exists("c++") {
-                chores::fuzz(options.fuzz_seconds, None, tally)
+                chores::fuzz(options.fuzz_seconds, None, 1, tally)
             } else {
                 tally.skip("no C++ compiler for libFuzzer");
                 Ok(())

@@ -279,13 +279,13 @@ fn inputs_are_regular_files() {
 }
 
 #[test]
-fn a_model_that_could_not_be_read_again_is_not_written() {
+fn edges_that_lead_nowhere_are_refused_and_nothing_is_written() {
     let folder = Scratch::new("files-again");
     let dangling = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dangling.xml");
     for name in ["xml", "bin"] {
         fs::copy(dangling.with_extension(name), folder.path().join("d").with_extension(name)).unwrap();
     }
-    fails(&folder, &["fold", "d.xml", "-o", "out.xml"], "could not be read again");
+    fails(&folder, &["fold", "d.xml", "-o", "out.xml"], "an edge leads to port 0 of layer 9");
     assert!(!folder.path().join("out.xml").exists() && !folder.path().join("out.bin").exists());
 }
 

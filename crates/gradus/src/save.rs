@@ -280,6 +280,8 @@ fn same_content(mut a: &File, b: &Path) -> std::io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use gradus_formats::InMemory;
+
     use super::*;
 
     #[test]
@@ -309,5 +311,15 @@ mod tests {
         assert!(copy(&root.join("nowhere"), "w.bin").is_err());
         assert!(!root.join("nowhere").exists());
         std::fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_read_again_says_so() {
+        let error = read_again(&Bytes::from_static(b"<net>"), Arc::new(InMemory::default())).unwrap_err();
+        assert_eq!(error.kind(), Kind::Syntax);
+        assert!(
+            error.to_string().starts_with("cannot write the model: it could not be read again: "),
+            "{error}"
+        );
     }
 }

@@ -375,6 +375,14 @@ fn damaged_ir_is_refused_with_line_and_column() {
         "line 35, column 5: two edges lead to port 0 of layer 3"
     );
     assert_eq!(
+        message("</edges>", "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"3\" to-port=\"7\"/></edges>"),
+        "line 38, column 3: an edge leads to port 7 of layer 3, which does not exist"
+    );
+    assert_eq!(
+        message("<port id=\"1\"", "<port id=\"0\""),
+        "line 20, column 9: layer \"positions\": input port 0 is defined twice"
+    );
+    assert_eq!(
         message("opset4", "opset99"),
         "line 16, column 5: layer \"positions\": operator set \"opset99\" is not known; known are opset1 to opset17"
     );

@@ -1,5 +1,6 @@
 //! The network: layers, edges, and what the file says of itself.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -243,14 +244,14 @@ impl IrReader<'_> {
             let read = self.layer(&mut builder, layer, id, &edges, &mut names);
             read.map_err(|error| error.in_node(format!("layer \"{name}\"")).at(position(layer)))?;
         }
-        let leads_nowhere = |(to, (from, edge)): (&PortId, &(PortId, XmlNode<'_>))| {
-            let (way, (layer, port)) = match seen.contains_key(&to.0) {
+        let leads_nowhere = |(to, edge): (&PortId, &Edge<'_>)| {
+            let (way, (layer, port)) = match edge.read.get() {
                 false => ("to", to),
-                true if !builder.is_defined(&key(*from)) => ("from", from),
+                true if !builder.is_defined(&key(edge.from)) => ("from", &edge.from),
                 true => return None,
             };
             let message = format!("an edge leads {way} port {port} of layer {layer}, which does not exist");
-            Some((edge.range().start, position(*edge), message))
+            Some((edge.xml.range().start, position(edge.xml), message))
         };
         if let Some((_, position, message)) =
             edges.iter().filter_map(leads_nowhere).min_by_key(|(start, ..)| *start)
@@ -339,8 +340,16 @@ impl IrReader<'_> {
     }
 }
 
-/// By input port: the output port that is connected to it, and the element that says so.
-pub(super) type Edges<'a> = HashMap<PortId, (PortId, XmlNode<'a>)>;
+/// By input port: what leads to it.
+pub(super) type Edges<'a> = HashMap<PortId, Edge<'a>>;
+
+/// The output port at which an edge begins, and the element that says so.
+pub(super) struct Edge<'a> {
+    pub(super) from: PortId,
+    pub(super) xml: XmlNode<'a>,
+    /// True once the input port has been read.
+    read: Cell<bool>,
+}
 
 pub(super) fn edges(net: XmlNode<'_>) -> Result<Edges<'_>> {
     let mut edges = HashMap::new();
@@ -348,7 +357,7 @@ pub(super) fn edges(net: XmlNode<'_>) -> Result<Edges<'_>> {
     for edge in list.filter(|child| child.tag_name().name() == "edge") {
         let from = (number(edge, "from-layer")?, number(edge, "from-port")?);
         let to = (number(edge, "to-layer")?, number(edge, "to-port")?);
-        if edges.insert(to, (from, edge)).is_some() {
+        if edges.insert(to, Edge { from, xml: edge, read: Cell::new(false) }).is_some() {
             let (layer, port) = to;
             return Err(at(edge, Kind::Graph, format!("two edges lead to port {port} of layer {layer}")));
         }
@@ -357,8 +366,12 @@ pub(super) fn edges(net: XmlNode<'_>) -> Result<Edges<'_>> {
 }
 
 fn source(to: PortId, layer: XmlNode<'_>, edges: &Edges<'_>) -> Result<PortId> {
-    let source = edges.get(&to).map(|(from, _)| *from);
-    source.ok_or_else(|| at(layer, Kind::Graph, format!("nothing is connected to input port {}", to.1)))
+    let missing = || at(layer, Kind::Graph, format!("nothing is connected to input port {}", to.1));
+    let edge = edges.get(&to).ok_or_else(missing)?;
+    if edge.read.replace(true) {
+        return Err(at(layer, Kind::Graph, format!("input port {} is defined twice", to.1)));
+    }
+    Ok(edge.from)
 }
 
 pub(super) struct OutputPort<'a> {

@@ -105,7 +105,7 @@ impl<'a> Net<'a> {
             // A Result is connected at port 0, whatever it says.
             inputs.iter_mut().filter(|_| sort == LayerSort::Result).for_each(|port| port.id = 0);
             for port in &inputs {
-                let from = net.edges.get(&(id, port.id)).map(|(from, _)| *from);
+                let from = net.edges.get(&(id, port.id)).map(|edge| edge.from);
                 values.extend(from.zip(port.value));
             }
             net.layers.push(Layer { xml: layer, id, sort, inputs, outputs });

@@ -54,7 +54,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
         }
         let goes = |id: i64| !staying.contains(&id);
         let layers = self.net.layers.iter().filter(|layer| goes(layer.id)).map(|layer| whole(layer.xml));
-        let edges = self.net.edges.iter().filter(|((to, _), _)| goes(*to)).map(|(_, (_, xml))| whole(*xml));
+        let edges = self.net.edges.iter().filter(|((to, _), _)| goes(*to)).map(|(_, edge)| whole(edge.xml));
         self.patches.extend(layers.chain(edges).map(|range| Patch { range, new: Vec::new() }));
         self.new_edges();
         Ok(self.patches)
@@ -72,10 +72,11 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
             let from = (source.layer, source.port);
             let mut other = !stays;
             if stays {
-                let (old, edge) = self.net.edges.get(&(layer.id, port.id)).ok_or_else(not_the_file)?;
-                other = *old != from;
+                let edge = self.net.edges.get(&(layer.id, port.id)).ok_or_else(not_the_file)?;
+                let old = edge.from;
+                other = old != from;
                 for (attribute, old, new) in [("from-layer", old.0, from.0), ("from-port", old.1, from.1)] {
-                    let place = value_of(*edge, attribute)?.filter(|_| old != new);
+                    let place = value_of(edge.xml, attribute)?.filter(|_| old != new);
                     patches.extend(place.map(|range| Patch::new(range, new.to_string())));
                 }
             }
