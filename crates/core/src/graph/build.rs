@@ -1,7 +1,8 @@
 //! Building graphs: names become numbers, and what is not well formed is refused.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
 
 use super::{
     Attribute, Capture, Constant, Content, Graph, Node, OperatorId, Origin, Slots, Type, ValueId, ValueInfo,

@@ -1,10 +1,10 @@
 //! `ModelProto`: what a file says of itself, its main graph and its functions.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use foldhash::HashSet;
 use gradus_core::convert::{product, u64_of};
 use gradus_core::graph::{Model, Standard};
 use gradus_core::{Error, Kind, Limits, Result};

@@ -1,13 +1,12 @@
 //! Values that are the same as others: by their elements, by what computes them, or because nothing
 //! changes them.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use gradus_core::DType;
-use gradus_core::graph::{Content, Node, Origin, Standard, ValueId};
+use gradus_core::graph::{Content, Origin, Standard, ValueId};
 
 use super::GraphFolder;
-use super::dialect::{Role, bounds, role};
+use super::dialect::{Role, bounds};
 use super::scope::FoldState;
 use super::write::dims_of;
 use crate::dim::Dim;
@@ -31,8 +30,7 @@ pub(super) fn note(scope: &mut FoldState<'_>, id: ValueId) {
         scope.seen.whole.entry(key).or_insert(id);
     }
     let Origin::Node(index, _) = scope.graph.value(id).origin else { return };
-    let node = &scope.graph.nodes()[index];
-    if let (Some(root), Some(dims)) = (root(scope, node), dims_of(&scope.values[id.index()].fact)) {
+    if let (Some(root), Some(dims)) = (root(scope, index), dims_of(&scope.values[id.index()].fact)) {
         let dims = dims.clone();
         scope.seen.views.entry((root, dims)).or_insert(id);
         scope.seen.roots.insert(id, root);
@@ -43,15 +41,15 @@ pub(super) fn note(scope: &mut FoldState<'_>, id: ValueId) {
 pub(super) fn find(
     scope: &FoldState<'_>,
     folder: &mut GraphFolder<'_>,
-    node: &Node,
+    index: usize,
     id: ValueId,
 ) -> Option<ValueId> {
     let fact = &scope.values[id.index()].fact;
     // An output keeps its node, unless a copy costs less; OpenVINO has none.
     let output = scope.values[id.index()].output;
-    let found = (!output).then(|| unchanged(scope, node, id).or_else(|| view(scope, node, fact))).flatten();
+    let found = (!output).then(|| unchanged(scope, index, id).or_else(|| view(scope, index, fact))).flatten();
     let number = || whole(fact).and_then(|key| scope.seen.whole.get(&key).copied());
-    let copied = scope.standard != Standard::OpenVino && role(scope.standard, node) != Role::Copy;
+    let copied = scope.standard != Standard::OpenVino && scope.nodes[index].role != Role::Copy;
     let found = found.or_else(|| number().filter(|_| !output || copied))?;
     // A subgraph that has a value of the same name would read that.
     let name = &scope.graph.value(scope.resolved(found)).name;
@@ -77,14 +75,14 @@ fn whole(fact: &Fact) -> Option<(DType, Dims, Dims, bool)> {
 }
 
 /// The value whose elements, in their order, a node only gives another shape.
-fn root(scope: &FoldState<'_>, node: &Node) -> Option<ValueId> {
-    let view = matches!(role(scope.standard, node), Role::Reshape | Role::View);
-    let input = scope.resolved(node.inputs.first().copied().flatten()?);
+fn root(scope: &FoldState<'_>, index: usize) -> Option<ValueId> {
+    let view = matches!(scope.nodes[index].role, Role::Reshape | Role::View);
+    let input = scope.resolved(scope.graph.nodes()[index].inputs.first().copied().flatten()?);
     view.then(|| scope.seen.roots.get(&input).copied().unwrap_or(input))
 }
 
-fn view(scope: &FoldState<'_>, node: &Node, fact: &Fact) -> Option<ValueId> {
-    let (root, dims) = (root(scope, node)?, dims_of(fact)?);
+fn view(scope: &FoldState<'_>, index: usize, fact: &Fact) -> Option<ValueId> {
+    let (root, dims) = (root(scope, index)?, dims_of(fact)?);
     if dims_of(&scope.values[root.index()].fact) == Some(dims) {
         return Some(root);
     }
@@ -92,8 +90,8 @@ fn view(scope: &FoldState<'_>, node: &Node, fact: &Fact) -> Option<ValueId> {
 }
 
 /// The input that an output is, if the node changes nothing.
-fn unchanged(scope: &FoldState<'_>, node: &Node, id: ValueId) -> Option<ValueId> {
-    let role = role(scope.standard, node);
+fn unchanged(scope: &FoldState<'_>, index: usize, id: ValueId) -> Option<ValueId> {
+    let (node, role) = (&scope.graph.nodes()[index], scope.nodes[index].role);
     let input = node.inputs.first().copied().flatten()?;
     let (from, to) =
         (scope.values[input.index()].fact.as_tensor(), scope.values[id.index()].fact.as_tensor());

@@ -20,10 +20,11 @@ pub(super) struct Branch<'m> {
 }
 
 /// The branch that always runs, if it can stand in place of the node.
-pub(super) fn branch<'m>(scope: &FoldState<'_>, node: &'m Node) -> Option<Branch<'m>> {
-    if role(scope.standard, node) != Role::If {
+pub(super) fn branch<'m>(scope: &FoldState<'m>, index: usize) -> Option<Branch<'m>> {
+    if scope.nodes[index].role != Role::If {
         return None;
     }
+    let node = &scope.graph.nodes()[index];
     let condition = node.inputs.first().copied().flatten()?;
     let Fact::Tensor(fact) = &scope.values[condition.index()].fact else { return None };
     let Elements::Integers(all) = &fact.elements else { return None };
@@ -95,8 +96,9 @@ impl Branch<'_> {
 }
 
 /// Finds outputs of the node that are values around it, or other outputs.
-pub(super) fn study(scope: &mut FoldState<'_>, node: &Node) {
-    let Some(branch) = branch(scope, node) else { return };
+pub(super) fn study(scope: &mut FoldState<'_>, index: usize) {
+    let Some(branch) = branch(scope, index) else { return };
+    let node = &scope.graph.nodes()[index];
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
         if scope.values[id.index()].output

@@ -41,7 +41,7 @@ pub use verify::Verified;
 use crate::dim::Symbols;
 use crate::infer::{InferOptions, InputFact, SubgraphFacts};
 use crate::model::Model;
-use crate::operators::{self, Chance, Row};
+use crate::operators::{self, Chance, Role, Row};
 use scope::FoldState;
 
 /// How a model is folded.
@@ -122,7 +122,7 @@ impl Model {
             symbols,
             bodies,
             mentioned,
-            opaque: HashMap::new(),
+            known: foldhash::HashMap::default(),
             names: ValueNames::default(),
             report: FoldReport::default(),
         };
@@ -153,20 +153,21 @@ struct GraphFolder<'m> {
     bodies: SubgraphFacts,
     /// Values of the main graph that other parts of the file mention.
     mentioned: HashSet<String>,
-    opaque: HashMap<(OperatorId, Option<i64>), bool>,
+    known: foldhash::HashMap<(OperatorId, Option<i64>), (Role, bool)>,
     names: ValueNames,
     report: FoldReport,
 }
 
 impl GraphFolder<'_> {
-    /// Returns true if nobody knows what a node does, or chance decides it.
-    fn is_opaque(&mut self, node: &Node) -> bool {
+    /// The role of a node's operator; and true if nobody knows what it does, or chance decides it.
+    fn known(&mut self, node: &Node) -> (Role, bool) {
         let key = (node.operator.clone(), node.version);
-        *self.opaque.entry(key).or_insert_with(|| {
+        *self.known.entry(key).or_insert_with(|| {
             let row = operators::row_of(self.model.source().standard, node);
             // A variable that is assigned is not among the outputs.
             let opaque = |row: &Row| row.chance == Chance::Yes || row.stateful;
-            row.is_some_and(opaque) || !crate::infer::is_understood(self.model, node)
+            let opaque = row.is_some_and(opaque) || !crate::infer::is_understood(self.model, node);
+            (row.map_or(Role::Other, |row| row.role), opaque)
         })
     }
 
@@ -191,12 +192,12 @@ impl GraphFolder<'_> {
 
 /// The names of a model's values, in all its graphs, and how often each occurs.
 #[derive(Default)]
-struct ValueNames(Option<HashMap<Arc<str>, usize>>);
+struct ValueNames(Option<foldhash::HashMap<Arc<str>, usize>>);
 
 impl ValueNames {
-    fn all(&mut self, graph: &Graph) -> &mut HashMap<Arc<str>, usize> {
+    fn all(&mut self, graph: &Graph) -> &mut foldhash::HashMap<Arc<str>, usize> {
         self.0.get_or_insert_with(|| {
-            let mut names = HashMap::new();
+            let mut names = foldhash::HashMap::default();
             let mut open = vec![graph];
             while let Some(graph) = open.pop() {
                 for info in graph.values().iter().filter(|info| info.origin != crate::graph::Origin::Capture)

@@ -1,12 +1,14 @@
 //! Counts of what was removed, and the reason why each remaining node was kept.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 
+use foldhash::HashMap;
 use gradus_core::graph::edit::{Edit, Step};
-use gradus_core::graph::{Graph, Node, ValueId};
+use gradus_core::graph::{Graph, Node, OperatorId, ValueId};
 
 use super::GraphFolder;
-use super::dialect::{Role, role};
+use super::dialect::Role;
 use super::scope::FoldState;
 use crate::fact::{Elements, Fact};
 use crate::infer::Problem;
@@ -53,35 +55,50 @@ pub struct KeptNode {
 }
 
 pub(super) fn complete(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, edit: &Edit) {
-    let mut operators = BTreeMap::new();
-    all(scope.graph, &mut |name| operators.entry(name.to_owned()).or_insert((0, 0)).0 += 1);
-    left(scope.graph, edit, &mut |name| operators.entry(name.to_owned()).or_insert((0, 0)).1 += 1);
-    folder.report.operators = operators;
+    let mut counts = HashMap::default();
+    all(scope.graph, &mut |operator| counts.entry(operator).or_insert((0, 0)).0 += 1);
+    left(scope.graph, edit, &mut |operator| counts.entry(operator).or_insert((0, 0)).1 += 1);
+    for (operator, (before, after)) in counts {
+        let count = folder.report.operators.entry(operator.to_string()).or_default();
+        *count = (count.0 + before, count.1 + after);
+    }
     folder.report.dropped = edit.dropped.len();
     folder.report.declared = edit.types.len();
     folder.report.kept = kept(folder, scope);
 }
 
-fn name(node: &Node) -> String {
-    node.operator.to_string()
+/// An operator of a node that was read, or of one that was made.
+#[derive(PartialEq, Eq, Hash)]
+enum Counted<'a> {
+    Read(&'a OperatorId),
+    Made(&'a str),
+}
+
+impl fmt::Display for Counted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Counted::Read(operator) => operator.fmt(f),
+            Counted::Made(name) => name.fmt(f),
+        }
+    }
 }
 
 /// Counts all nodes of a graph.
-fn all(graph: &Graph, count: &mut impl FnMut(&str)) {
+fn all<'a>(graph: &'a Graph, count: &mut impl FnMut(Counted<'a>)) {
     for node in graph.nodes() {
-        count(&name(node));
+        count(Counted::Read(&node.operator));
         node.graphs().for_each(|graph| all(graph, count));
     }
 }
 
 /// Counts the nodes of an edited graph.
-fn left(graph: &Graph, edit: &Edit, count: &mut impl FnMut(&str)) {
+fn left<'a>(graph: &'a Graph, edit: &'a Edit, count: &mut impl FnMut(Counted<'a>)) {
     for step in &edit.nodes {
         match step {
-            Step::Made(made) => count(made.operator),
+            Step::Made(made) => count(Counted::Made(made.operator)),
             Step::Kept(kept) => {
                 let node = &graph.nodes()[kept.node];
-                count(&name(node));
+                count(Counted::Read(&node.operator));
                 for (number, inner) in node.graphs().enumerate() {
                     match kept.graphs.iter().find(|(other, _)| *other == number) {
                         Some((_, edit)) => left(inner, edit, count),
@@ -104,7 +121,7 @@ const MOST_NAMED: usize = 3;
 /// The nodes that ask for shapes and stayed, with those that need what they say.
 fn kept(folder: &GraphFolder<'_>, scope: &FoldState<'_>) -> Vec<KeptNode> {
     let graph = scope.graph;
-    let mut readers: HashMap<ValueId, Vec<usize>> = HashMap::new();
+    let mut readers: HashMap<ValueId, Vec<usize>> = HashMap::default();
     for (index, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.nodes[*index].stays) {
         for (input, id) in node.inputs.iter().enumerate() {
             if let Some(id) = id.filter(|_| !scope.targets.contains_key(&(index, input))) {
@@ -114,15 +131,15 @@ fn kept(folder: &GraphFolder<'_>, scope: &FoldState<'_>) -> Vec<KeptNode> {
         let captured = node.graphs().flat_map(|graph| graph.captures());
         captured.for_each(|capture| readers.entry(scope.resolved(capture.outer)).or_default().push(index));
     }
-    let asks = |node: &Node| matches!(role(scope.standard, node), Role::Shape | Role::Size);
+    let asks = |index: usize| matches!(scope.nodes[index].role, Role::Shape | Role::Size);
     let mut kept = Vec::new();
     for &index in graph.order() {
         let node = &graph.nodes()[index];
-        if !scope.nodes[index].stays || !asks(node) {
+        if !scope.nodes[index].stays || !asks(index) {
             continue;
         }
         let reason = reason(folder, scope, &readers, index);
-        kept.push(KeptNode { node: node.label(index), operator: name(node), reason });
+        kept.push(KeptNode { node: node.label(index), operator: node.operator.to_string(), reason });
     }
     kept
 }
@@ -186,7 +203,7 @@ fn user(folder: &GraphFolder<'_>, scope: &FoldState<'_>, node: &Node, index: usi
     if scope.nodes[index].opaque {
         return format!("{label}, which is left as it is");
     }
-    let wanted = match role(scope.standard, node) {
+    let wanted = match scope.nodes[index].role {
         Role::Reshape | Role::Expand => scope.fact(node, 1).and_then(|fact| elements(folder, fact)),
         _ => None,
     };

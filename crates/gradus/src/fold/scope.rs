@@ -1,14 +1,15 @@
 //! A graph while it is folded: first every node is looked at in order, then what is needed is found
 //! from the end.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::Arc;
 
+use foldhash::HashSet;
 use gradus_core::Tensor;
 use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
 
-use super::dialect::{Role, role};
+use super::dialect::Role;
 use super::reproducible::{is_exact, is_settled, is_whole, widens};
 use super::shape_source::Extents;
 use super::{GraphFolder, cse, inline, simplify_shapes};
@@ -45,6 +46,7 @@ pub(super) struct ValueState {
 
 /// A node while its graph is folded.
 pub(super) struct NodeState {
+    pub(super) role: Role,
     /// The node and all that it reads are left as they are: nobody knows what it does.
     pub(super) opaque: bool,
     /// The node is kept.
@@ -83,7 +85,10 @@ impl<'m> FoldState<'m> {
             output: false,
             needed: false,
         };
-        let node = |node| NodeState { opaque: folder.is_opaque(node), stays: false };
+        let node = |node| {
+            let (role, opaque) = folder.known(node);
+            NodeState { role, opaque, stays: false }
+        };
         let nodes = graph.nodes().iter().map(node).collect();
         let mut scope = FoldState {
             standard: folder.model.source().standard,
@@ -92,7 +97,7 @@ impl<'m> FoldState<'m> {
             nodes,
             targets: BTreeMap::new(),
             children: BTreeMap::new(),
-            captured: HashSet::new(),
+            captured: HashSet::default(),
             seen: cse::Seen::default(),
             place,
         };
@@ -145,12 +150,12 @@ impl<'m> FoldState<'m> {
                 node.outputs.iter().flatten().for_each(|id| self.values[id.index()].exact = false);
                 continue;
             }
-            self.constants(folder, node);
-            inline::study(self, node);
-            simplify_shapes::study(self, folder, node, index);
+            self.constants(folder, index);
+            inline::study(self, index);
+            simplify_shapes::study(self, folder, index);
             for id in node.outputs.iter().copied().flatten() {
                 let free = self.values[id.index()].read == Read::Own && !self.values[id.index()].fixed;
-                if free && let Some(other) = cse::find(self, folder, node, id) {
+                if free && let Some(other) = cse::find(self, folder, index, id) {
                     self.values[id.index()].read = self.read_of(other);
                 } else {
                     cse::note(self, id);
@@ -160,10 +165,10 @@ impl<'m> FoldState<'m> {
     }
 
     /// Finds which outputs of a node are constants.
-    fn constants(&mut self, folder: &GraphFolder<'_>, node: &Node) {
+    fn constants(&mut self, folder: &GraphFolder<'_>, index: usize) {
+        let (node, role) = (&self.graph.nodes()[index], self.nodes[index].role);
         let whole = |id: ValueId| self.values[id.index()].fact.dtype().is_some_and(is_whole);
         let all_whole = node.inputs.iter().chain(&node.outputs).flatten().all(|id| whole(*id));
-        let role = role(self.standard, node);
         let alone = matches!(role, Role::Shape | Role::Size);
         let inputs = alone || node.needs().all(|id| self.values[id.index()].exact);
         let dtype = |id: Option<ValueId>| id.and_then(|id| self.values[id.index()].fact.dtype());
@@ -238,7 +243,7 @@ impl<'m> FoldState<'m> {
                 continue;
             }
             self.nodes[index].stays = true;
-            if let Some(branch) = inline::branch(self, node) {
+            if let Some(branch) = inline::branch(self, index) {
                 inline::need(self, folder, node, index, &branch);
                 continue;
             }
@@ -297,7 +302,7 @@ impl<'m> FoldState<'m> {
     }
 
     /// Constants that were read before, and are not any more.
-    pub(super) fn dropped(&self) -> HashSet<Arc<str>> {
+    pub(super) fn dropped(&self) -> std::collections::HashSet<Arc<str>> {
         let mut read = vec![false; self.graph.values().len()];
         self.graph.nodes().iter().flat_map(Node::needs).for_each(|id| read[id.index()] = true);
         let idle = |id: ValueId| {

@@ -1,14 +1,13 @@
 //! Where dimensions are asked for: of the inputs, once each, in place of the values that nodes made
 //! of them.
 
-use std::collections::HashSet;
-
+use foldhash::HashSet;
 use gradus_core::DType;
 use gradus_core::convert::i64_of;
-use gradus_core::graph::{Node, ValueId};
+use gradus_core::graph::ValueId;
 
 use super::GraphFolder;
-use super::dialect::{Role, extents_are, role};
+use super::dialect::{Role, extents_are};
 use super::scope::{FoldState, Read};
 use super::write::dims_of;
 use crate::dim::Dim;
@@ -44,7 +43,7 @@ impl Extents {
 /// Lets values be dimensions of inputs, if fewer nodes ask for shapes then. To be called when what
 /// is needed is known.
 pub(super) fn choose<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>) {
-    let before = asking(scope).count();
+    let before = asking(scope);
     if before < 2 {
         return;
     }
@@ -58,21 +57,15 @@ pub(super) fn choose<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>
     }
     let found = scope.forget_needs();
     scope.need_outputs(folder);
-    if asking(scope).count() + asked(scope).len() >= before {
+    if asking(scope) + asked(scope).len() >= before {
         scope.values.iter_mut().zip(old).for_each(|(value, read)| value.read = read);
         scope.restore_needs(found);
     }
 }
 
-/// Nodes that stay and ask for a shape.
-fn asking<'s>(scope: &'s FoldState<'_>) -> impl Iterator<Item = &'s Node> {
-    let stays =
-        |(index, node): (usize, &'s Node)| (scope.nodes[index].stays && asks(scope, node)).then_some(node);
-    scope.graph.nodes().iter().enumerate().filter_map(stays)
-}
-
-fn asks(scope: &FoldState<'_>, node: &Node) -> bool {
-    role(scope.standard, node) == Role::Shape
+/// How many nodes stay and ask for a shape.
+fn asking(scope: &FoldState<'_>) -> usize {
+    scope.nodes.iter().filter(|node| node.stays && node.role == Role::Shape).count()
 }
 
 /// Needed values that are dimensions of one input each, and those dimensions. In place of nodes
@@ -85,14 +78,14 @@ fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, Extents)> {
     };
     let inputs: Vec<(ValueId, Dims)> = graph.inputs().iter().filter_map(source).collect();
     let mut wanted = Vec::new();
-    for (_, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.nodes[*index].stays) {
+    for (node, state) in graph.nodes().iter().zip(&scope.nodes).filter(|(_, state)| state.stays) {
         let [Some(id)] = *node.outputs else { continue };
         let free = !scope.values[id.index()].fixed && !scope.values[id.index()].output;
         if scope.values[id.index()].read == Read::Own
             && free
             && let Some(all) = extents(scope, id)
         {
-            wanted.push((id, all, asks(scope, node)));
+            wanted.push((id, all, state.role == Role::Shape));
         }
     }
     // For several inputs, the one that has most of what is wanted.

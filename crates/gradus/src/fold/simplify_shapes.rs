@@ -15,15 +15,16 @@ use gradus_core::graph::Node;
 use gradus_core::{DType, Tensor};
 
 use super::GraphFolder;
-use super::dialect::{self, Role, SliceBounds, one_keeps, role, zero_is_zero};
+use super::dialect::{self, Role, SliceBounds, one_keeps, zero_is_zero};
 use super::scope::FoldState;
 use super::write::{dims_of, list};
 use crate::dim::Dim;
 use crate::fact::{Dims, Elements, Fact};
 
 /// Finds constants that a node can read in place of what it reads.
-pub(super) fn study(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, node: &Node, index: usize) {
-    match role(scope.standard, node) {
+pub(super) fn study(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
+    let node = &scope.graph.nodes()[index];
+    match scope.nodes[index].role {
         Role::Reshape => {
             let target = reshape(scope, folder, node);
             put(scope, index, 1, target);

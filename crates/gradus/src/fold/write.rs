@@ -87,7 +87,7 @@ impl FoldWriter<'_, '_> {
             self.edit.gone.extend(declared.map(|info| info.name.clone()));
             return true;
         }
-        if let Some(branch) = inline::branch(scope, node) {
+        if let Some(branch) = inline::branch(scope, index) {
             inline::write(self, folder, index, &branch);
             return true;
         }

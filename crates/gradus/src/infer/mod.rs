@@ -87,7 +87,7 @@ pub enum InputFact {
 pub struct Inference {
     symbols: Symbols,
     facts: Vec<Fact>,
-    reasons: HashMap<usize, Arc<str>>,
+    reasons: foldhash::HashMap<usize, Arc<str>>,
     assumptions: Vec<Assumption>,
     problems: Vec<Problem>,
     bodies: Vec<Subgraph>,

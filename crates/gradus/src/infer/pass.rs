@@ -1,9 +1,9 @@
 //! The pass: every node once, in order, each by the rule of its operator.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashSet};
 use gradus_core::convert::{i64_of, product};
 use gradus_core::graph::{Constant, Function, Graph, Node, Origin as From, Standard, ValueId};
 use gradus_core::tensor::byte_len;
@@ -201,11 +201,11 @@ impl<'m> Pass<'m> {
             fixed_defaults: true,
             most_bytes: options.most_bytes,
             limits: options.limits.unwrap_or_default(),
-            resolved: HashMap::new(),
+            resolved: HashMap::default(),
             assumptions: Vec::new(),
             problems: Vec::new(),
             bodies: Vec::new(),
-            recorded: HashMap::new(),
+            recorded: HashMap::default(),
             depth: 0,
         }
     }
@@ -242,7 +242,7 @@ impl<'m> Pass<'m> {
             graph,
             facts,
             depends: vec![false; graph.values().len()],
-            reasons: HashMap::new(),
+            reasons: HashMap::default(),
             parameters,
             path,
             place: Some(Arc::default()),

@@ -24,9 +24,9 @@ pub(crate) mod sequence;
 pub(crate) mod shape;
 mod table;
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use foldhash::HashMap;
 use gradus_core::error::near;
 use gradus_core::graph::{Node, Standard};
 use gradus_core::{Error, Kind, Result};

@@ -9,10 +9,10 @@ mod graph;
 mod mentioned;
 mod nodes;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use foldhash::HashMap;
 use gradus_core::graph::edit::{Edit, Renames};
 use gradus_core::graph::{Model, Type};
 use gradus_core::{Error, Kind, Result};
