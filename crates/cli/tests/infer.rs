@@ -31,7 +31,7 @@ seq_float     float32  [1]           4
 phase         float32  [seq]         4*seq
 
 6 of 6 values of nodes are known in full
-2 parameters; at most 16*seq + 12 bytes of values at one time, at node "phase"
+2 parameters; at most max(16*seq + 12, 12*seq + 20) bytes of values at one time, at node "phase"
 assumptions:
   seq <= 16777216 (node "seq_to_float" (Cast))
 
@@ -40,7 +40,7 @@ assumptions:
     prints(
         &["infer", "examples/positions.onnx", "--json"],
         str![[r#"
-{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[]},"zero":{"type":"int64","shape":[],"fresh":[]},"one":{"type":"int64","shape":[],"fresh":[]},"seq":{"type":"int64","shape":[1],"fresh":[]},"position_ids":{"type":"int64","shape":["seq"],"fresh":[]},"token_count":{"type":"int64","shape":[],"fresh":[]},"positions":{"type":"float32","shape":["seq"],"fresh":[]},"seq_float":{"type":"float32","shape":[1],"fresh":[]},"phase":{"type":"float32","shape":["seq"],"fresh":[]}},"totals":{"parameters":2,"peak_bytes":"16*seq + 12","peak_at":"node /"phase/""},"unknown":{},"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"problems":[]}
+{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[]},"zero":{"type":"int64","shape":[],"fresh":[]},"one":{"type":"int64","shape":[],"fresh":[]},"seq":{"type":"int64","shape":[1],"fresh":[]},"position_ids":{"type":"int64","shape":["seq"],"fresh":[]},"token_count":{"type":"int64","shape":[],"fresh":[]},"positions":{"type":"float32","shape":["seq"],"fresh":[]},"seq_float":{"type":"float32","shape":[1],"fresh":[]},"phase":{"type":"float32","shape":["seq"],"fresh":[]}},"totals":{"parameters":2,"peak_bytes":"max(16*seq + 12, 12*seq + 20)","peak_at":"node /"phase/""},"unknown":{},"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"problems":[]}
 
 "#]],
     );
@@ -68,7 +68,7 @@ phase         float32  [4]     16
         str![[r#"
 
 6 of 6 values of nodes are known in full
-2 parameters; at most 16*seq + 12 bytes of values at one time, at node "phase"
+2 parameters; at most max(16*seq + 12, 12*seq + 20) bytes of values at one time, at node "phase"
 assumptions:
   seq <= 16777216 (node "seq_to_float" (Cast))
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use gradus_core::graph::{Attribute, Constant, Content, Function};
+use gradus_core::graph::{Attribute, Constant, Content, Function, Port, Ports, Slices};
 use gradus_core::{Result, Tensor, display};
 
 use super::{Change, graphs, joined};
@@ -83,6 +83,7 @@ fn contents(name: &str, before: &Content, after: &Content) -> Result<Option<Chan
         (Content::Strings(a), Content::Strings(b)) => a == b,
         (Content::Type(a), Content::Type(b)) => a == b,
         (Content::Types(a), Content::Types(b)) => a == b,
+        (Content::Ports(a), Content::Ports(b)) => a == b,
         (Content::Text(a), Content::Text(b)) | (Content::Parameter(a), Content::Parameter(b)) => a == b,
         _ => false,
     };
@@ -156,7 +157,7 @@ fn text(content: &Content) -> Result<String> {
         Content::Tensor(constant) => described(constant)?,
         Content::Graph(graph) => graphs::sizes(graph),
         Content::Type(declared) => declared.to_string(),
-        Content::Ports(ports) => format!("{ports:?}"),
+        Content::Ports(ports) => ports_text(ports),
         Content::Floats(floats) => list(floats, f32::to_string),
         Content::Ints(ints) => list(ints, i64::to_string),
         Content::Strings(texts) => list(texts, quoted),
@@ -187,8 +188,30 @@ fn list<T>(items: &[T], said: impl Fn(&T) -> String) -> String {
     format!("[{}]", shown.join(", "))
 }
 
+/// The values of a node that are values of its graph: `2 = 0, 3 = 1 by slices of axis 0; …`.
+fn ports_text(ports: &Ports) -> String {
+    let pairs = |ports: &[Port]| {
+        let pair = |port: &Port| {
+            let slices = port.slices.map(|Slices { axis, start, end, stride, part_size }| {
+                format!(" by slices of {part_size} along axis {axis} from {start} to {end}, stride {stride}")
+            });
+            format!("{} = {}{}", port.outer, port.inner, slices.unwrap_or_default())
+        };
+        ports.iter().map(pair).collect::<Vec<_>>().join(", ")
+    };
+    let back = ports.back_edges.iter().map(|(from, to)| format!("{from} -> {to}")).collect::<Vec<_>>();
+    let mut parts =
+        vec![format!("inputs {}", pairs(&ports.inputs)), format!("outputs {}", pairs(&ports.outputs))];
+    parts.extend((!back.is_empty()).then(|| format!("back edges {}", back.join(", "))));
+    parts.extend(ports.condition.map(|output| format!("condition output {output}")));
+    parts.extend(ports.iteration.map(|input| format!("iteration input {input}")));
+    parts.join("; ")
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use gradus_core::{DType, Shape};
 
     use super::*;
@@ -230,6 +253,12 @@ mod tests {
             changes.first().map(|change| [change.before.clone().unwrap(), change.after.clone().unwrap()])
         };
         assert_eq!(said(Content::Float(f32::NAN), Content::Float(f32::NAN)), None);
+        let ports = |condition| Content::Ports(Arc::new(Ports { condition, ..Ports::default() }));
+        assert_eq!(said(ports(Some(1)), ports(Some(1))), None);
+        assert_eq!(
+            said(ports(Some(1)), ports(None)),
+            Some(["inputs ; outputs ; condition output 1".into(), "inputs ; outputs ".into()])
+        );
         assert_eq!(said(Content::Int(1), Content::Float(1.5)), Some(["1".into(), "1.5".into()]));
         assert_eq!(
             said(Content::Ints(vec![1, 2]), Content::Ints(vec![0; 17])),

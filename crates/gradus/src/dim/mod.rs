@@ -17,6 +17,7 @@
 
 mod atoms;
 mod bounds;
+mod combination;
 mod sum;
 mod text;
 
@@ -27,6 +28,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use bounds::Bounds;
+pub(crate) use combination::Combination;
 use sum::{Sum, Term};
 
 /// An integer that may be symbolic. It has a meaning within the [`Symbols`] that made it.
@@ -130,6 +132,8 @@ pub struct Symbols {
     exprs: Vec<(Arc<Sum>, Measure)>,
     expr_ids: HashMap<Arc<Sum>, ExprId>,
     results: HashMap<(DimOperation, Dim, Dim), Option<Dim>>,
+    /// What symbols that the data decide are at most.
+    limits: HashMap<u32, Dim>,
 }
 
 impl Symbols {

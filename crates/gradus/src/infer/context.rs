@@ -298,6 +298,14 @@ impl InferContext<'_, '_> {
         self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
+    /// A size that the data decide, and that is at most another.
+    pub(crate) fn at_most(&mut self, what: &str, most: Dim) -> Dim {
+        let bounds = Bounds::between(Some(0), self.symbols().bounds(most).upper());
+        let size = self.data(what, bounds);
+        self.symbols().limit(size, most);
+        size
+    }
+
     /// A dimension that is not known, for that reason.
     pub(crate) fn unknown(&mut self, why: &str, bounds: Bounds) -> Dim {
         let origin = Origin::Unknown(format!("{}: {why}", self.label()).into());

@@ -10,6 +10,7 @@ mod context;
 mod declared;
 mod lowered;
 mod pass;
+mod peak;
 mod report;
 mod rules;
 mod trace;
@@ -24,7 +25,8 @@ use gradus_core::graph::{Extent, Graph, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
 pub use pass::{Assumption, Problem, Subgraph, SubgraphPath};
-pub use report::{Completeness, Peak};
+pub use peak::Peak;
+pub use report::Completeness;
 pub(crate) use rules::is_understood;
 pub use trace::{Trace, Traced};
 

@@ -1,13 +1,11 @@
 //! Reports of inference, in words and in numbers.
 
-use std::collections::{BTreeMap, HashMap};
-
 use gradus_core::DType;
-use gradus_core::convert::{i64_of, product, small_u32};
+use gradus_core::convert::product;
 use gradus_core::graph::{Graph, Origin as From, ValueId};
 
 use super::Inference;
-use crate::dim::{Dim, Origin, Symbols};
+use crate::dim::{Dim, Origin};
 use crate::fact::{Fact, TensorFact};
 
 impl Inference {
@@ -88,64 +86,6 @@ impl Inference {
             }
         }
         reasons
-    }
-
-    /// Bytes that a value occupies, as an expression; nothing for text and what is not a tensor of
-    /// known rank.
-    pub fn bytes(&mut self, id: ValueId) -> Option<Dim> {
-        bytes(&mut self.symbols, &self.facts[id.index()])
-    }
-
-    /// Bytes of all values that are needed at one time, at most: the largest sum over the nodes in
-    /// order.
-    ///
-    /// Sums of symbols are compared with every symbol 1000.
-    pub fn peak(&mut self, graph: &Graph) -> Option<Peak> {
-        let order = graph.order();
-        let mut last_use = vec![0; graph.values().len()];
-        for (step, &index) in order.iter().enumerate() {
-            graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = step);
-        }
-        for id in graph.outputs() {
-            last_use[id.index()] = usize::MAX;
-        }
-        let mut sizes: HashMap<Dim, i64> = HashMap::new();
-        let mut change = vec![0i64; order.len() + 1];
-        let mut unknown = 0;
-        let mut made: Vec<(u32, u32, Dim)> = Vec::with_capacity(order.len());
-        for (step, &index) in order.iter().enumerate() {
-            for id in graph.nodes()[index].outputs.iter().flatten() {
-                let Some(bytes) = bytes(&mut self.symbols, &self.facts[id.index()]) else {
-                    unknown += 1;
-                    continue;
-                };
-                let symbols = &self.symbols;
-                let size = sizes
-                    .entry(bytes)
-                    .or_insert_with(|| symbols.evaluate(bytes, &|_| Some(1000)).unwrap_or(0));
-                let end = last_use[id.index()].max(step).min(order.len() - 1) + 1;
-                change[step] = change[step].saturating_add(*size);
-                change[end] = change[end].saturating_sub(*size);
-                made.push((small_u32(step), small_u32(end), bytes));
-            }
-        }
-        let (mut now, mut most, mut at) = (0i64, -1, 0);
-        for (step, change) in change[..order.len()].iter().enumerate() {
-            now = now.saturating_add(*change);
-            if now > most {
-                (most, at) = (now, step);
-            }
-        }
-        let mut counts: BTreeMap<Dim, i64> = BTreeMap::new();
-        for (_, _, bytes) in made.iter().filter(|(start, end, _)| (*start..*end).contains(&small_u32(at))) {
-            *counts.entry(*bytes).or_default() += 1;
-        }
-        let mut total = Some(Dim::ZERO);
-        for (bytes, count) in counts {
-            let all = self.symbols.multiply(bytes, Dim::Known(count))?;
-            total = self.symbols.add(total?, all);
-        }
-        Some(Peak { bytes: total?, node: *order.get(at)?, unknown })
     }
 
     /// Explains a value: the nodes that its shape comes from, the value's own first, as lines of
@@ -243,24 +183,4 @@ pub enum Completeness {
     Partial,
     /// Not even the rank.
     None,
-}
-
-/// The most bytes that values occupy at one time.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Peak {
-    /// How many.
-    pub bytes: Dim,
-    /// The node at which.
-    pub node: usize,
-    /// Values whose size is not known.
-    pub unknown: usize,
-}
-
-fn bytes(symbols: &mut Symbols, fact: &Fact) -> Option<Dim> {
-    let fact = fact.as_tensor()?;
-    let bits = fact.dtype.map(DType::bits).filter(|&bits| bits > 0)?;
-    let count = symbols.product(fact.dims.as_ref()?.iter().copied())?;
-    let bits = symbols.multiply(count, Dim::Known(i64_of(bits)))?;
-    symbols.ceil_divide(bits, Dim::Known(8))
 }

@@ -140,7 +140,7 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let Some(axes) = axes else {
         let all: Vec<_> =
-            dims.iter().map(|&dim| shorter(cx, dim, "the axes are not known before the run")).collect();
+            dims.iter().map(|&dim| cx.at_most("the axes are not known before the run", dim)).collect();
         return like_first(cx, all);
     };
     let steps = if cx.has(STEPS) { cx.known_integers(STEPS) } else { Some(vec![1; axes.len()]) };
@@ -164,7 +164,7 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
                 let bounds = Bounds::between(Some(0), cx.symbols().bounds(dims[axis]).upper());
                 (cx.unknown("the sign of a slice bound is not known", bounds), None)
             }
-            None => (shorter(cx, dims[axis], "the bounds are not known before the run"), None),
+            None => (cx.at_most("the bounds are not known before the run", dims[axis]), None),
         };
     }
     let mut elements = Elements::Unknown;
@@ -194,12 +194,6 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
         });
     }
     with_elements(cx, all, elements)
-}
-
-/// A dimension that is at most another.
-fn shorter(cx: &mut InferContext<'_, '_>, dim: Dim, why: &str) -> Dim {
-    let most = cx.symbols().bounds(dim).upper();
-    cx.data(why, Bounds::between(Some(0), most))
 }
 
 pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -324,20 +318,20 @@ pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn compress(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0);
     let Some(axis) = cx.attributes.int("axis")? else {
-        let most = match dims {
+        let what = "number of selected elements";
+        let count = match dims {
             Ok(dims) => {
-                let count = cx.product(&dims.clone());
-                cx.symbols().bounds(count).upper()
+                let most = cx.product(&dims);
+                cx.at_most(what, most)
             }
-            Err(_) => None,
+            Err(_) => cx.data(what, Bounds::SIZE),
         };
-        let count = cx.data("number of selected elements", Bounds::between(Some(0), most));
         return like_first(cx, [count]);
     };
     let dims = dims?;
     let axis = indices::axis(axis, dims.len())?;
     let mut all = dims.to_vec();
-    all[axis] = shorter(cx, dims[axis], "number of selected elements");
+    all[axis] = cx.at_most("number of selected elements", dims[axis]);
     like_first(cx, all)
 }
 

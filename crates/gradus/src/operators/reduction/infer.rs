@@ -139,14 +139,12 @@ pub(crate) fn uniques(
     let (most, count, first) = match axis {
         None => {
             let all = cx.product(&dims.clone());
-            let most = cx.symbols().bounds(all).upper();
-            let count = cx.data("number of unique elements", Bounds::between(Some(0), most));
+            let count = cx.at_most("number of unique elements", all);
             (all, count, vec![count])
         }
         Some(axis) => {
             let axis = indices::axis(axis, dims.len())?;
-            let most = cx.symbols().bounds(dims[axis]).upper();
-            let count = cx.data("number of unique slices", Bounds::between(Some(0), most));
+            let count = cx.at_most("number of unique slices", dims[axis]);
             let mut all = dims.to_vec();
             all[axis] = count;
             (dims[axis], count, all)
@@ -173,10 +171,7 @@ pub(crate) fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
             Some(elements) if elements.iter().all(|dim| dim.known().is_some()) => {
                 Dim::from(elements.iter().filter(|&&dim| dim != Dim::ZERO).count())
             }
-            _ => {
-                let most = cx.symbols().bounds(all).upper();
-                cx.data("number of nonzero elements", Bounds::between(Some(0), most))
-            }
+            _ => cx.at_most("number of nonzero elements", all),
         },
     };
     Ok(vec![Fact::typed(indices, [Dim::from(dims.len()), count])])
