@@ -10,6 +10,7 @@ use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indices;
+use crate::operators::nn::conv_pool::image;
 
 pub(crate) fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
@@ -26,9 +27,70 @@ pub(crate) fn of(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
     Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))
 }
 
+/// As the first input, to which the others broadcast.
+pub(crate) fn scaled(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    if let Some(axis) = cx.attributes.int("axis")? {
+        indices::axis(axis, dims.len())?;
+    }
+    (1..cx.count()).try_for_each(|input| cx.broadcasts_to(input, &dims))?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+/// As the first input, along an axis of it.
+pub(crate) fn along(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub(crate) fn mean_variance(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    indices::axes(cx.attributes.ints("axes")?.unwrap_or(&[0, 2, 3]), dims.len())?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+/// As the first input, with a scale and a shift for each channel or group.
+pub(crate) fn by_channel(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (_, mut features, _) = image(cx, 0)?;
+    if let Some(groups) = cx.attributes.int("num_groups")? {
+        let groups = Dim::Known(errors::at_least_1("num_groups", groups)?);
+        let rest = cx.floor_divide(features, groups);
+        let rest = cx.multiply(rest, groups);
+        cx.equal(features, rest, "number of channels, a multiple of the groups")?;
+        // The first version has one for each group.
+        if cx.known_dims(1).is_some_and(|scale| *scale == [groups]) {
+            features = groups;
+        }
+    }
+    [1, 2].into_iter().try_for_each(|input| cx.same_shape(input, &[features]))?;
+    Ok(vec![Fact::shaped(cx.dims(0)?)])
+}
+
+pub(crate) fn lrn(cx: &mut InferContext<'_, '_>) -> InferResult {
+    image(cx, 0)?;
+    errors::at_least_1("size", required("size", cx.attributes.int("size")?)?)?;
+    Ok(vec![Fact::shaped(cx.dims(0)?)])
+}
+
+/// `PRelu`, whose older versions have a slope for each channel.
+pub(crate) fn p_relu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    if !cx.attributes.form().is(Older::ByChannel) {
+        return scaled(cx);
+    }
+    let dims = cx.dims(0)?;
+    let channels = dims.get(1).copied().unwrap_or(Dim::ONE);
+    cx.dims_of_known_rank(1, 1)?;
+    if cx.known_dims(1).is_some_and(|slope| *slope != [Dim::ONE]) {
+        cx.same_shape(1, &[channels])?;
+    }
+    Ok(vec![Fact::shaped(dims)])
+}
+
 pub(crate) fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    [1, 2].into_iter().try_for_each(|input| cx.broadcasts_to(input, &dims))?;
     let stash = cx.attributes.dtype("stash_type")?.unwrap_or(DType::F32);
     let one = |(at, &dim): (usize, &Dim)| if at < axis { dim } else { Dim::ONE };
     let statistics: Dims = dims.iter().enumerate().map(one).collect();
@@ -37,14 +99,17 @@ pub(crate) fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let channels = match cx.known_dims(1).as_deref() {
-        Some([channels]) => *channels,
-        _ => dims.get(1).copied().unwrap_or(Dim::ONE),
+    let channels = dims.get(1).copied().unwrap_or(Dim::ONE);
+    let features = if cx.attributes.flag("spatial", true)? {
+        vec![channels]
+    } else {
+        dims.iter().skip(1).copied().collect()
     };
+    (1..5).try_for_each(|input| cx.same_shape(input, &features))?;
     let mut facts = vec![of(cx.dtype(0), dims)];
     facts.extend((1..cx.node.outputs.len()).map(|output| {
         let input = if output % 2 == 1 { 3 } else { 4 };
-        of(cx.dtype(input).or(cx.dtype(0)), [channels])
+        of(cx.dtype(input).or(cx.dtype(0)), features.clone())
     }));
     Ok(facts)
 }

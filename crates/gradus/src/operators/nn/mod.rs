@@ -3,7 +3,10 @@
 pub(crate) mod conv_pool;
 pub(crate) mod eval;
 pub(crate) mod infer;
+pub(crate) mod normalization;
 pub(crate) mod openvino;
 pub(crate) mod resize;
+pub(crate) mod resize_eval;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
+pub(crate) mod windows;
