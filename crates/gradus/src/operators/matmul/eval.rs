@@ -120,7 +120,7 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
 }
 
 /// A matrix with its axes swapped.
-fn swapped<T: Ring>(numbers: &[T], rows: usize, columns: usize) -> Vec<T> {
+pub(crate) fn swapped<T: Ring>(numbers: &[T], rows: usize, columns: usize) -> Vec<T> {
     let column = |column| (0..rows).map(move |row| numbers[row * columns + column]);
     (0..columns).flat_map(column).collect()
 }

@@ -17,6 +17,7 @@ use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
 use crate::operators::matmul::eval::Equation;
+use crate::operators::nn::conv_pool::one_for_each;
 
 /// A tensor of the first input's element type.
 fn like(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
@@ -137,6 +138,13 @@ fn zero_points(cx: &mut InferContext<'_, '_>, input: usize, zero: usize) -> Resu
 }
 
 pub(crate) fn q_linear_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (a, b) = (cx.dims(0)?, cx.dims(3)?);
+    let rows = if a.len() > 1 { a[a.len() - 2] } else { Dim::ONE };
+    let columns = if b.len() > 1 { b[b.len() - 1] } else { Dim::ONE };
+    for (input, size) in [(1, rows), (2, rows), (4, columns), (5, columns)] {
+        one_for_each(cx, input, size)?;
+    }
+    [6, 7].into_iter().try_for_each(|input| cx.one_element(input))?;
     let dims = multiplied(cx, 0, 3)?;
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(7), Some(dims.into())))])
 }

@@ -190,9 +190,15 @@ pub(crate) fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn causal_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
-    let state = match cx.dims_of_rank(1, 3) {
-        Ok(weights) => cx.subtract(weights[2], Dim::ONE),
-        Err(_) => cx.unknown("the size of the kernel is not known", Bounds::SIZE),
+    cx.same_shape(2, &[dims[1]])?;
+    let state = match cx.known_dims(1).as_deref() {
+        Some(&[.., taps]) => {
+            cx.same_shape(1, &[dims[1], Dim::ONE, taps])?;
+            let state = cx.subtract(taps, Dim::ONE);
+            cx.same_shape(3, &[dims[0], dims[1], state])?;
+            state
+        }
+        _ => cx.unknown("the size of the kernel is not known", Bounds::SIZE),
     };
     Ok(vec![Fact::shaped(dims.clone()), Fact::shaped([dims[0], dims[1], state])])
 }
@@ -330,15 +336,33 @@ pub(crate) fn affine_grid(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    if cx.operator == "Conv"
-        && let Some(&[filters, ..]) = cx.known_dims(1).as_deref()
-    {
-        cx.same_shape(2, &[filters])?;
+    if let Some(&[filters, ..]) = cx.known_dims(1).as_deref() {
+        match cx.operator {
+            "ConvInteger" => {
+                cx.one_element(2)?;
+                one_for_each(cx, 3, filters)?;
+            }
+            "Conv" => cx.same_shape(2, &[filters])?,
+            _ => {}
+        }
     }
     conv(cx, 0, 1, None)
 }
 
+/// Checks that an input has one element, or one for each index of an axis.
+pub(crate) fn one_for_each(cx: &mut InferContext<'_, '_>, input: usize, size: Dim) -> Result<(), InferError> {
+    match cx.known_dims(input) {
+        Some(own) if own.iter().any(|&dim| dim != Dim::ONE) => cx.same_shape(input, &[size]),
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn q_linear_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
+    [1, 2, 6, 7].into_iter().try_for_each(|input| cx.one_element(input))?;
+    if let Some(&[filters, ..]) = cx.known_dims(3).as_deref() {
+        [4, 5].into_iter().try_for_each(|input| one_for_each(cx, input, filters))?;
+        cx.same_shape(8, &[filters])?;
+    }
     let dtype = cx.dtype(7);
     conv(cx, 0, 3, dtype)
 }

@@ -67,7 +67,7 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::atanh)
         .build(elementwise::unary::build)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
-    onnx("Attention").infer(nn::infer::attention),
+    onnx("Attention").infer(nn::infer::attention).computes(nn::attention::eval),
     onnx("AveragePool").infer(nn::conv_pool::pool).computes(nn::windows::average_pool),
     onnx("BatchNormalization").infer(nn::infer::batch_norm).computes(nn::normalization::batch),
     onnx("Bernoulli").infer(generate::infer::random_like).random(),
@@ -118,7 +118,7 @@ pub(super) const ONNX: &[Row] = &[
         )
         .moves()
         .role(Role::Cast),
-    onnx("CausalConvWithState").infer(nn::conv_pool::causal_conv),
+    onnx("CausalConvWithState").infer(nn::conv_pool::causal_conv).computes(nn::attention::causal_conv),
     onnx("Ceil")
         .infer(elementwise::infer::rounding)
         .map(elementwise::unary::ceil)
@@ -153,7 +153,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Broadcast", "", layout::to_openvino::constant_of_shape)
         .moves(),
     onnx("Conv").infer(nn::conv_pool::conv_rule).computes(nn::windows::conv),
-    onnx("ConvInteger").infer(nn::conv_pool::conv_rule),
+    onnx("ConvInteger").infer(nn::conv_pool::conv_rule).computes(nn::quantization::conv_integer),
     onnx("ConvTranspose").infer(nn::conv_pool::conv_transpose).computes(nn::windows::conv),
     onnx("Cos")
         .infer(elementwise::infer::same)
@@ -174,7 +174,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("DFT").infer(generate::infer::dft),
     onnx("DeformConv").infer(nn::conv_pool::conv_rule),
     onnx("DepthToSpace").infer(layout::infer::depth_to_space).moves(),
-    onnx("DequantizeLinear").infer(nn::infer::dequantize),
+    onnx("DequantizeLinear").infer(nn::infer::dequantize).computes(nn::quantization::dequantize),
     onnx("Det").infer(matmul::infer::det).computes(matmul::eval::det),
     onnx("Div")
         .infer(elementwise::infer::binary)
@@ -183,7 +183,9 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Divide", "", elementwise::to_openvino::div)
         .rounded(),
     onnx("Dropout").infer(nn::infer::dropout).eval(nn::eval::dropout).random_in_training(),
-    onnx("DynamicQuantizeLinear").infer(nn::infer::dynamic_quantize_linear),
+    onnx("DynamicQuantizeLinear")
+        .infer(nn::infer::dynamic_quantize_linear)
+        .computes(nn::quantization::dynamic_quantize),
     onnx("Einsum").infer(matmul::infer::einsum).computes(matmul::eval::einsum).converts(
         "Einsum",
         "floats: rounding",
@@ -225,7 +227,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Floor", "", |cx| cx.unary("Floor"))
         .rounded(),
-    onnx("GRU").infer(nn::infer::recurrent),
+    onnx("GRU").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
     onnx("Gather")
         .infer(indexing::infer::gather)
         .eval(indexing::eval::gather)
@@ -294,7 +296,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
     onnx("LRN").infer(nn::infer::lrn).computes(nn::normalization::lrn),
-    onnx("LSTM").infer(nn::infer::recurrent),
+    onnx("LSTM").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
     onnx("LayerNormalization").infer(nn::infer::layer_norm).computes(nn::normalization::layer).converts(
         "MVN, Multiply, Add",
         "rounding",
@@ -313,7 +315,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LessEqual", "", |cx| elementwise::to_openvino::binary(cx, "LessEqual"))
         .rounded(),
-    onnx("LinearAttention").infer(nn::infer::linear_attention),
+    onnx("LinearAttention").infer(nn::infer::linear_attention).computes(nn::attention::linear),
     onnx("Log")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::log)
@@ -417,11 +419,11 @@ pub(super) const ONNX: &[Row] = &[
             "floats: rounding, and exponents beyond 2^53; integers: negative exponents",
             elementwise::to_openvino::power,
         ),
-    onnx("QLinearConv").infer(nn::conv_pool::q_linear_conv),
-    onnx("QLinearMatMul").infer(matmul::infer::q_linear_mat_mul),
-    onnx("QuantizeLinear").infer(nn::infer::quantize),
+    onnx("QLinearConv").infer(nn::conv_pool::q_linear_conv).computes(nn::quantization::q_linear_conv),
+    onnx("QLinearMatMul").infer(matmul::infer::q_linear_mat_mul).computes(nn::quantization::q_linear_mat_mul),
+    onnx("QuantizeLinear").infer(nn::infer::quantize).computes(nn::quantization::quantize),
     onnx("RMSNormalization").infer(nn::infer::scaled).computes(nn::normalization::layer),
-    onnx("RNN").infer(nn::infer::recurrent),
+    onnx("RNN").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
     onnx("RandomNormal").infer(generate::infer::random).random(),
     onnx("RandomNormalLike").infer(generate::infer::random_like).random(),
     onnx("RandomUniform").infer(generate::infer::random).random(),
@@ -501,7 +503,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("Resize").infer(nn::resize::resize).computes(nn::resize_eval::resize),
     onnx("ReverseSequence").infer(elementwise::infer::same).moves(),
     onnx("RoiAlign").infer(nn::conv_pool::roi_align),
-    onnx("RotaryEmbedding").infer(elementwise::infer::same),
+    onnx("RotaryEmbedding").infer(nn::infer::rotary).computes(nn::attention::rotary),
     onnx("Round")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::round)
@@ -630,7 +632,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::fold)
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
-    onnx("SwiGLU").infer(elementwise::infer::same),
+    onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu),
     onnx("Swish").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Tan")
         .infer(elementwise::infer::same)
@@ -642,7 +644,7 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::tanh)
         .build(elementwise::unary::build)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
-    onnx("TensorScatter").infer(elementwise::infer::same),
+    onnx("TensorScatter").infer(nn::infer::tensor_scatter).computes(nn::attention::tensor_scatter),
     onnx("TfIdfVectorizer").infer(generate::infer::tf_idf),
     onnx("ThresholdedRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Tile")
