@@ -44,6 +44,10 @@ pub(crate) enum Older {
     Batch,
     /// Dropout: elements are dropped unless the attribute `is_test` is set.
     Training,
+    /// `PRelu`: there is one slope, or one for each channel.
+    ByChannel,
+    /// Resize: coordinates are divided by the scale, and rounded down to the nearest.
+    Upsampled,
     /// Gather of OpenVINO: indices that are out of range are errors, and not zeros.
     CheckedIndices,
     /// `GatherND` of OpenVINO: the axes of the batch become one.
@@ -95,6 +99,7 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     onnx(&["Pad"], 1, 2, Change::Name("pads", "paddings")),
     onnx(&["Pad"], 1, 11, Change::Input(1, "pads")),
     onnx(&["Pad"], 1, 11, Change::Input(2, "value")),
+    onnx(&["PRelu"], 1, 7, Change::Meaning(Older::ByChannel)),
     onnx(&["Range"], 11, 27, Change::Default("stash_type", Content::Int(1))),
     onnx(
         &[
@@ -110,6 +115,7 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     onnx(&["Reshape"], 1, 14, Change::Default("allowzero", Content::Int(0))),
     onnx(&["Resize"], 10, 11, Change::Index(2, Some(1))),
     onnx(&["Resize"], 10, 11, Change::Index(1, None)),
+    onnx(&["Resize"], 10, 11, Change::Meaning(Older::Upsampled)),
     onnx(&["Scan"], 8, 9, Change::Meaning(Older::Batch)),
     onnx(&["Scan"], 8, 9, Change::Name("scan_input_directions", "directions")),
     onnx(&["Slice"], 1, 10, Change::Input(1, "starts")),

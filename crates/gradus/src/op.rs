@@ -3,10 +3,14 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use gradus_core::convert::product;
 use gradus_core::graph::{Attribute, Graph, Node};
-use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
+use crate::fact::Fact;
+use crate::infer::OneNode;
 use crate::normalize::{Form, former_inputs};
 use crate::operators::{Eval, Row};
 use crate::program::{Compiler, Frame, GraphProgram, RunState};
@@ -82,21 +86,51 @@ impl Op for WithInputs {
     }
 }
 
+/// An operator whose rule of inference says the types and shapes of its outputs in a run as well:
+/// a run refuses what inference refuses, and makes room for the outputs before it computes them.
+#[derive(Debug)]
+struct InferredOp {
+    op: Box<dyn Op>,
+    node: OneNode,
+}
+
+impl Op for InferredOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let inferred = self.node.facts(cx.inputs)?;
+        // Elements are computed in float64, and then rounded.
+        let bytes = |fact: &Fact| {
+            let (dtype, shape) = tensor_of(fact)?;
+            Some(byte_len(dtype, &shape) + product(shape.len(), size_of::<f64>()))
+        };
+        cx.reserve(inferred.iter().filter_map(bytes).sum())?;
+        self.op.eval(&mut EvalContext { inferred: &inferred, run: cx.run, ..*cx })
+    }
+}
+
+/// The element type and shape of a tensor, if all of both is known.
+fn tensor_of(fact: &Fact) -> Option<(DType, Shape)> {
+    let tensor = fact.as_tensor()?;
+    Some((tensor.dtype?, tensor.shape()?))
+}
+
 /// The operator of a node in its newest form, by the row of its operator.
 pub(crate) fn build(cx: &BuildContext<'_>, eval: Eval) -> Result<Box<dyn Op>> {
-    let op = build_newest(cx, eval)?;
+    let mut op = build_newest(cx, eval)?;
     let (form, former) = (cx.attributes.form(), former_inputs(&cx.attributes)?);
-    if former.is_empty() && !form.moves_inputs() {
-        return Ok(op);
+    if !former.is_empty() || form.moves_inputs() {
+        let former = former.into_iter().map(|(index, tensor)| (index, tensor.into())).collect();
+        op = Box::new(WithInputs { op, form, former });
     }
-    let former = former.into_iter().map(|(index, tensor)| (index, tensor.into())).collect();
-    Ok(Box::new(WithInputs { op, form, former }))
+    if let Eval::Inferred(_) = eval {
+        op = Box::new(InferredOp { op, node: OneNode::new(cx)? });
+    }
+    Ok(op)
 }
 
 fn build_newest(cx: &BuildContext<'_>, eval: Eval) -> Result<Box<dyn Op>> {
     let compute = match eval {
         Eval::Build(build) => return build(cx),
-        Eval::Function(compute) => compute,
+        Eval::Function(compute) | Eval::Inferred(compute) => compute,
     };
     Ok(Box::new(FunctionOp {
         attributes: cx.attributes.owned(),
@@ -122,6 +156,8 @@ pub struct EvalContext<'a> {
     /// How many outputs the node names.
     pub(crate) outputs: usize,
     pub(crate) signature: Option<&'static Signature>,
+    /// Facts about the outputs, of an operator whose rule a run asks.
+    pub(crate) inferred: &'a [Fact],
     pub(crate) frame: &'a Frame,
     pub(crate) run: &'a mut RunState,
 }
@@ -187,6 +223,15 @@ impl<'a> EvalContext<'a> {
                 Err(self.wrong(index, &error))
             }
         }
+    }
+
+    /// The element type and shape of an output, as the rule infers them.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if the rule does not know them, though all inputs are known.
+    pub(crate) fn output(&self, index: usize) -> Result<(DType, Shape)> {
+        let unknown = || Error::new(Kind::Unsupported, format!("cannot infer the shape of output {index}"));
+        self.inferred.get(index).and_then(tensor_of).ok_or_else(unknown)
     }
 
     /// The limits of the run.

@@ -119,6 +119,11 @@ impl<'a> Compiler<'a> {
         op::build(&cx, eval)
     }
 
+    /// The standard of the graphs.
+    pub(crate) fn standard(&self) -> Standard {
+        self.standard
+    }
+
     /// The options that it was made with.
     pub(crate) fn options(&self) -> RunOptions {
         self.options
@@ -458,8 +463,15 @@ impl ProgramStep {
         }
         run.touch(inputs.iter().copied().flatten().map(elements).sum())?;
         let outputs = self.outputs.len();
-        let mut cx =
-            EvalContext { inputs: &inputs, operator: "", outputs, signature: self.signature, frame, run };
+        let mut cx = EvalContext {
+            inputs: &inputs,
+            operator: "",
+            outputs,
+            signature: self.signature,
+            inferred: &[],
+            frame,
+            run,
+        };
         let outputs = self.op.eval(&mut cx)?;
         run.touch(outputs.iter().map(elements).sum())?;
         for (&slot, value) in self.outputs.iter().zip(outputs) {

@@ -174,6 +174,19 @@ impl InferContext<'_, '_> {
         Ok(())
     }
 
+    /// Checks that an input broadcasts to these dimensions, as far as its own are known.
+    pub(crate) fn broadcasts_to(&mut self, input: usize, dims: &[Dim]) -> Result<(), InferError> {
+        let Some(own) = self.known_dims(input) else { return Ok(()) };
+        if own.len() > dims.len() {
+            let wanted = format_args!("at most {}", dims.len());
+            return Err(errors::rank(format_args!("input {input}"), own.len(), wanted).into());
+        }
+        for (&own, &dim) in own.iter().rev().zip(dims.iter().rev()).filter(|(own, _)| **own != Dim::ONE) {
+            self.not_apart(own, dim, format!("size of input {input}"))?;
+        }
+        Ok(())
+    }
+
     /// Checks that an input has one element, as far as its dimensions are known.
     pub(crate) fn one_element(&mut self, input: usize) -> Result<(), InferError> {
         self.elements_of(input, 1)

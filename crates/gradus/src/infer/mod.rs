@@ -9,6 +9,7 @@
 mod context;
 mod declared;
 mod lowered;
+mod one_node;
 mod pass;
 mod peak;
 mod report;
@@ -31,6 +32,7 @@ pub(crate) use rules::is_understood;
 pub use trace::{Trace, Traced};
 
 pub(crate) use context::{InferContext, InferError};
+pub(crate) use one_node::OneNode;
 pub(crate) use pass::{SubgraphFacts, Visit};
 pub(crate) use rules::{InferResult, Rule};
 

@@ -290,15 +290,7 @@ impl<'m> Pass<'m> {
             let fact = Self::listed(facts.next().unwrap_or_default());
             let Some(id) = *output else { continue };
             frame.depends[id.index()] = depends && !row.is_some_and(|row| row.shape_only);
-            let mut fact = Self::typed(frame, node, signature, slot, fact);
-            // The table of OpenVINO's operators has no types; rules say where an output is not of
-            // the first input's.
-            if self.standard == Standard::OpenVino
-                && let Fact::Tensor(TensorFact { dtype: dtype @ None, .. }) = &mut fact
-            {
-                *dtype =
-                    node.inputs.first().copied().flatten().and_then(|id| frame.facts[id.index()].dtype());
-            }
+            let mut fact = self.typed(frame, node, signature, slot, fact);
             incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
             if self.use_declared {
                 fact = self.refined(frame, id, fact);
@@ -409,6 +401,43 @@ impl<'m> Pass<'m> {
 
     /// The fact with the element type that the signature tells, where the rule leaves it open.
     fn typed(
+        &self,
+        frame: &GraphFacts<'m>,
+        node: &Node,
+        signature: Option<&Signature>,
+        slot: usize,
+        fact: Fact,
+    ) -> Fact {
+        let mut fact = Self::typed_by_signature(frame, node, signature, slot, fact);
+        // The table of OpenVINO's operators has no types; rules say where an output is not of the
+        // first input's.
+        if self.standard == Standard::OpenVino
+            && let Fact::Tensor(TensorFact { dtype: dtype @ None, .. }) = &mut fact
+        {
+            *dtype = node.inputs.first().copied().flatten().and_then(|id| frame.facts[id.index()].dtype());
+        }
+        fact
+    }
+
+    /// Facts about the outputs of the only node of a graph, by its rule alone.
+    ///
+    /// # Errors
+    /// Whatever the rule finds wrong.
+    pub(super) fn only_node(&mut self, frame: &mut GraphFacts<'m>) -> gradus_core::Result<Vec<Fact>> {
+        let node = &frame.graph.nodes()[0];
+        let resolved = self.resolve(node);
+        let ruled = self.ruled(frame, node, 0, &resolved, false);
+        match ruled.and_then(|facts| self.sizes_checked(facts)) {
+            Ok(facts) => {
+                let typed = |(slot, fact)| self.typed(frame, node, resolved.signature(), slot, fact);
+                Ok(facts.into_iter().enumerate().map(typed).collect())
+            }
+            Err(InferError::Unknown(..)) => Ok(Vec::new()),
+            Err(InferError::Invalid(error)) => Err(error),
+        }
+    }
+
+    fn typed_by_signature(
         frame: &GraphFacts<'m>,
         node: &Node,
         signature: Option<&Signature>,
@@ -522,6 +551,7 @@ impl<'m> Pass<'m> {
                 operator: "",
                 outputs: node.outputs.len(),
                 signature,
+                inferred: &[],
                 frame: &[],
                 run: &mut run,
             })

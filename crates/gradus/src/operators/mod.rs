@@ -9,6 +9,7 @@ pub(crate) mod contrib;
 pub(crate) mod control_flow;
 pub(crate) mod elementwise;
 pub(crate) mod errors;
+pub(crate) mod floats;
 pub(crate) mod generate;
 pub(crate) mod indexing;
 pub(crate) mod indices;

@@ -49,6 +49,9 @@ pub struct Row {
 pub(crate) enum Eval {
     /// By a function of attributes and inputs.
     Function(Compute),
+    /// By a function of attributes and inputs, which is given the types and shapes of the outputs
+    /// that the rule infers.
+    Inferred(Compute),
     /// By an operator that is built once from the node.
     Build(Build),
 }
@@ -218,6 +221,10 @@ impl Row {
 
     pub(super) const fn eval(self, function: Compute) -> Row {
         Row { eval: Some(Eval::Function(function)), ..self }
+    }
+
+    pub(super) const fn computes(self, function: Compute) -> Row {
+        Row { eval: Some(Eval::Inferred(function)), ..self }
     }
 
     pub(super) const fn build(self, build: Build) -> Row {

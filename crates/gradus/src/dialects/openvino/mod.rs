@@ -35,10 +35,18 @@ pub(crate) fn called_as(
     let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
     let owned = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
     let attributes: Vec<_> = attributes.into_iter().map(owned).collect();
-    let (outputs, frame) = (cx.outputs, cx.frame);
+    let (outputs, inferred, frame) = (cx.outputs, cx.inferred, cx.frame);
     compute(
         &Attributes::new(&attributes, Form::NEWEST),
-        &mut EvalContext { inputs: &inputs, operator, outputs, signature: None, frame, run: cx.run },
+        &mut EvalContext {
+            inputs: &inputs,
+            operator,
+            outputs,
+            signature: None,
+            inferred,
+            frame,
+            run: cx.run,
+        },
     )
 }
 

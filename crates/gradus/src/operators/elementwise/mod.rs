@@ -1,5 +1,6 @@
 //! Operators that compute each element on its own.
 
+pub(crate) mod activations;
 pub(crate) mod binary;
 pub(crate) mod cast;
 pub(crate) mod infer;

@@ -1,107 +1,160 @@
-//! Evaluation of products of matrices.
+//! Evaluation of products of matrices, and of sums of products along named axes.
 
-use gradus_core::convert::{self, FromNumber};
-use gradus_core::{Number, Result, Shape, Tensor, Value};
+use std::collections::HashMap;
+use std::num::Wrapping;
 
-use crate::attributes::Attributes;
+use gradus_core::convert::{self, product};
+use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
+use rayon::prelude::*;
+
+use crate::attributes::{Attributes, required};
 use crate::op::EvalContext;
 use crate::operators::errors;
+use crate::operators::floats::{Ring, multiply_add};
 use crate::operators::indices;
-use crate::operators::output::allowed;
-use crate::operators::reduction::eval::one;
+use crate::operators::output::{allowed, one};
 
-/// The sum of products of numbers at pairs of places.
-fn dot(a: &[Number], b: &[Number], places: impl Iterator<Item = (usize, usize)>) -> Number {
-    let mut ints = 0i128;
-    let mut floats = 0.0;
-    let mut whole = true;
-    for (i, j) in places {
-        match (a[i], b[j]) {
-            (Number::Int(x), Number::Int(y)) => {
-                ints = i128::from(i64::from_number(Number::Int(ints + x * y)));
-            }
-            (x, y) => {
-                whole = false;
-                floats += convert::nearest_f64(x) * convert::nearest_f64(y);
-            }
+/// The sizes of two matrices that are multiplied: rows, the size that is summed, columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) rows: usize,
+    pub(crate) inner: usize,
+    pub(crate) columns: usize,
+}
+
+/// The products of pairs of matrices, which are given by their numbers. Sums are in the order of the
+/// summed axis, however the work is shared.
+pub(crate) fn products<T: Ring>(
+    cx: &mut EvalContext<'_>,
+    a: &[T],
+    b: &[T],
+    sizes: Sizes,
+    pairs: &[(usize, usize)],
+) -> Result<Vec<T>> {
+    /// Rows that one thread computes at a time.
+    const ROWS: usize = 32;
+    let Sizes { rows, inner, columns } = sizes;
+    let count = pairs.len() * rows * columns;
+    cx.run.touch(product(count, inner))?;
+    cx.reserve(product(count, size_of::<T>()))?;
+    let limits = cx.limits();
+    let mut results = vec![T::default(); count];
+    if count == 0 || inner == 0 {
+        return Ok(results);
+    }
+    let block = |(index, matrix, row, block): (usize, usize, usize, &mut [T])| {
+        debug_assert!(index < count);
+        limits.check()?;
+        let (i, j) = pairs[matrix];
+        let rows_here = block.len() / columns;
+        let a = &a[(i * rows + row) * inner..][..rows_here * inner];
+        multiply_add(a, &b[j * inner * columns..][..inner * columns], block, inner, columns);
+        Ok(())
+    };
+    let mut blocks = Vec::new();
+    for (matrix, result) in results.chunks_mut(rows * columns).enumerate() {
+        for (at, rows) in result.chunks_mut(ROWS * columns).enumerate() {
+            blocks.push((blocks.len(), matrix, at * ROWS, rows));
         }
     }
-    if whole { Number::Int(ints) } else { Number::Float(floats) }
+    blocks.into_par_iter().try_for_each(block)?;
+    Ok(results)
 }
 
-/// The elements of a product, each the sum of so many products.
-fn each(
-    cx: &mut EvalContext<'_>,
-    shape: &Shape,
-    inner: usize,
-    element: impl Fn(usize) -> Number,
-) -> Result<Vec<Number>> {
-    cx.run.touch(convert::product(shape.len(), inner))?;
-    let limits = cx.limits();
-    let checked = |place| limits.check().map(|()| element(place));
-    (0..shape.len()).map(checked).collect()
+/// A product as NumPy multiplies: batch axes broadcast, and a vector is a row or a column.
+#[derive(Debug)]
+pub(crate) struct Product {
+    pub(crate) sizes: Sizes,
+    pub(crate) pairs: Vec<(usize, usize)>,
+    pub(crate) shape: Shape,
 }
 
-#[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
+impl Product {
+    /// Of matrices of these dimensions.
+    pub(crate) fn new(cx: &EvalContext<'_>, dtype: DType, a: &[usize], b: &[usize]) -> Result<Product> {
+        let (mut x, mut y) = (a.to_vec(), b.to_vec());
+        if x.is_empty() || y.is_empty() {
+            return Err(errors::rank("an input of MatMul", 0, "at least 1"));
+        }
+        let (row, column) = (x.len() == 1, y.len() == 1);
+        if row {
+            x.insert(0, 1);
+        }
+        if column {
+            y.push(1);
+        }
+        let (inner, rows, columns) = (x[x.len() - 1], x[x.len() - 2], y[y.len() - 1]);
+        if inner != y[y.len() - 2] {
+            return Err(errors::shape(errors::INNER_SIZE, inner, y[y.len() - 2]));
+        }
+        let (batch_x, batch_y) = (Shape::new(&x[..x.len() - 2])?, Shape::new(&y[..y.len() - 2])?);
+        let batch = batch_x.broadcast(&batch_y)?;
+        let mut dims = [batch.dims(), &[rows, columns]].concat();
+        let shape = allowed(cx, dtype, &dims)?;
+        if column {
+            dims.pop();
+        }
+        if row {
+            dims.remove(batch.rank());
+        }
+        // A product without elements may have any number of matrices.
+        let from = |own: &Shape| indices::broadcast(own.dims(), batch.dims());
+        let pairs = if shape.is_empty() {
+            Vec::new()
+        } else {
+            from(&batch_x).into_iter().zip(from(&batch_y)).collect()
+        };
+        Ok(Product { sizes: Sizes { rows, inner, columns }, pairs, shape: Shape::new(dims)? })
+    }
+}
+
 pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    fn of<T: Ring>(cx: &mut EvalContext<'_>, a: &Tensor, b: &Tensor) -> Result<Vec<Value>> {
+        let Product { sizes, pairs, shape } =
+            Product::new(cx, a.dtype(), a.shape().dims(), b.shape().dims())?;
+        let numbers = products(cx, &T::read(a)?, &T::read(b)?, sizes, &pairs)?;
+        one(T::tensor(a.dtype(), shape, &numbers)?)
+    }
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
-    let (mut x, mut y) = (a.shape().dims().to_vec(), b.shape().dims().to_vec());
-    if x.is_empty() || y.is_empty() {
-        return Err(errors::rank("an input of MatMul", 0, "at least 1"));
-    }
-    let (row, column) = (x.len() == 1, y.len() == 1);
-    if row {
-        x.insert(0, 1);
-    }
-    if column {
-        y.push(1);
-    }
-    let (inner, rows, columns) = (x[x.len() - 1], x[x.len() - 2], y[y.len() - 1]);
-    if inner != y[y.len() - 2] {
-        return Err(errors::shape(errors::INNER_SIZE, inner, y[y.len() - 2]));
-    }
-    let (batch_x, batch_y) = (Shape::new(&x[..x.len() - 2])?, Shape::new(&y[..y.len() - 2])?);
-    let batch = batch_x.broadcast(&batch_y)?;
-    let mut dims = [batch.dims(), &[rows, columns]].concat();
-    let shape = allowed(cx, a.dtype(), &dims)?;
-    // A product without elements may have any number of matrices.
-    let from = |own: &Shape| {
-        if shape.is_empty() { Vec::new() } else { indices::broadcast(own.dims(), batch.dims()) }
-    };
-    let (from_a, from_b) = (from(&batch_x), from(&batch_y));
-    let (p, q): (Vec<_>, Vec<_>) = (a.numbers()?.collect(), b.numbers()?.collect());
-    let product = |place: usize| {
-        let (c, r, at) = (place % columns, place / columns % rows, place / columns / rows);
-        let (i, j) = (from_a[at], from_b[at]);
-        dot(&p, &q, (0..inner).map(|k| ((i * rows + r) * inner + k, (j * inner + k) * columns + c)))
-    };
-    let products = each(cx, &shape, inner, product)?;
-    if column {
-        dims.pop();
-    }
-    if row {
-        dims.remove(batch.rank());
-    }
-    let result = Tensor::from_numbers(a.dtype(), shape, products, convert::Rules::IEEE)?;
-    one(result.reshaped(Shape::new(dims)?)?)
+    if a.dtype().is_float() { of::<f64>(cx, a, b) } else { of::<Wrapping<i64>>(cx, a, b) }
 }
 
-#[allow(clippy::many_single_char_names, reason = "matrices and their indices have the names of the text")]
+/// A matrix with its axes swapped.
+pub(crate) fn swapped<T: Ring>(numbers: &[T], rows: usize, columns: usize) -> Vec<T> {
+    let column = |column| (0..rows).map(move |row| numbers[row * columns + column]);
+    (0..columns).flat_map(column).collect()
+}
+
 pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    fn of<T: Ring>(
+        cx: &mut EvalContext<'_>,
+        sizes: Sizes,
+        turn: [bool; 2],
+        number: fn(T) -> Number,
+    ) -> Result<Vec<Number>> {
+        let Sizes { rows, inner, columns } = sizes;
+        let (mut a, mut b) = (T::read(cx.tensor(0)?)?, T::read(cx.tensor(1)?)?);
+        if turn[0] {
+            a = swapped(&a, inner, rows);
+        }
+        if turn[1] {
+            b = swapped(&b, columns, inner);
+        }
+        Ok(products(cx, &a, &b, sizes, &[(0, 0)])?.into_iter().map(number).collect())
+    }
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let matrix = |input: usize, tensor: &Tensor| match *tensor.shape().dims() {
         [rows, columns] => Ok([rows, columns]),
         _ => Err(errors::rank(format_args!("input {input}"), tensor.shape().rank(), 2)),
     };
     let ([ar, ac], [br, bc]) = (matrix(0, a)?, matrix(1, b)?);
-    let (turn_a, turn_b) = (attributes.flag("transA", false)?, attributes.flag("transB", false)?);
-    let (rows, inner) = if turn_a { (ac, ar) } else { (ar, ac) };
-    let (inner_b, columns) = if turn_b { (bc, br) } else { (br, bc) };
+    let turn = [attributes.flag("transA", false)?, attributes.flag("transB", false)?];
+    let (rows, inner) = if turn[0] { (ac, ar) } else { (ar, ac) };
+    let (inner_b, columns) = if turn[1] { (bc, br) } else { (br, bc) };
     if inner != inner_b {
         return Err(errors::shape(errors::INNER_SIZE, inner, inner_b));
     }
     let shape = allowed(cx, a.dtype(), &[rows, columns])?;
-    let (p, q): (Vec<_>, Vec<_>) = (a.numbers()?.collect(), b.numbers()?.collect());
     let bias = if cx.has(2) {
         let c = cx.tensor(2)?;
         if c.shape().broadcast(&shape)? != shape {
@@ -109,28 +162,268 @@ pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
             return Err(errors::shape("shape of input 2", c.shape(), wanted));
         }
         let places = indices::broadcast(c.shape().dims(), shape.dims());
-        Some((places, c.numbers()?.collect::<Vec<_>>()))
+        let numbers: Vec<_> = c.numbers()?.collect();
+        Some(places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>())
     } else {
         None
     };
     let alpha = f64::from(attributes.float("alpha")?.unwrap_or(1.0));
     let beta = f64::from(attributes.float("beta")?.unwrap_or(1.0));
-    let sum = |place: usize| {
-        let (r, c) = (place / columns, place % columns);
-        let pairs = (0..inner).map(|k| {
-            let i = if turn_a { k * ac + r } else { r * ac + k };
-            let j = if turn_b { c * bc + k } else { k * bc + c };
-            (i, j)
-        });
-        let added = bias.as_ref().map(|(places, numbers)| numbers[places[place]]);
-        match (dot(&p, &q, pairs), added) {
-            (Number::Int(x), None) if alpha == 1.0 => Number::Int(x),
-            (Number::Int(x), Some(Number::Int(y))) if alpha == 1.0 && beta == 1.0 => Number::Int(x + y),
-            (x, y) => Number::Float(
-                alpha * convert::nearest_f64(x) + y.map_or(0.0, |y| beta * convert::nearest_f64(y)),
-            ),
+    let sizes = Sizes { rows, inner, columns };
+    let sums = if a.dtype().is_float() {
+        of::<f64>(cx, sizes, turn, Number::Float)?
+    } else {
+        of::<Wrapping<i64>>(cx, sizes, turn, |x| Number::Int(x.0.into()))?
+    };
+    let element = |(place, sum): (usize, Number)| match (sum, bias.as_ref().map(|bias| bias[place])) {
+        (Number::Int(x), None) if alpha == 1.0 => Number::Int(x),
+        (Number::Int(x), Some(Number::Int(y))) if alpha == 1.0 && beta == 1.0 => Number::Int(x + y),
+        (x, y) => {
+            Number::Float(alpha * convert::nearest_f64(x) + y.map_or(0.0, |y| beta * convert::nearest_f64(y)))
         }
     };
-    let sums = each(cx, &shape, inner, sum)?;
-    one(Tensor::from_numbers(a.dtype(), shape, sums, convert::Rules::IEEE)?)
+    let elements = sums.into_iter().enumerate().map(element);
+    one(Tensor::from_numbers(a.dtype(), shape, elements, convert::Rules::IEEE)?)
+}
+
+/// The axes of an equation's terms and of its result, by name. Axes that the terms do not name have
+/// names that are no letters, counted from the last one.
+#[derive(Debug)]
+pub(crate) struct Equation {
+    pub(crate) terms: Vec<Vec<char>>,
+    pub(crate) result: Vec<char>,
+}
+
+impl Equation {
+    /// For operands of these ranks.
+    ///
+    /// # Errors
+    /// [`gradus_core::Kind::Shape`] if the terms do not fit the operands, [`gradus_core::Kind::Value`]
+    /// if the result names an axis that no term has.
+    pub(crate) fn new(text: &str, ranks: &[usize]) -> Result<Equation> {
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let (left, right) = match text.split_once("->") {
+            Some((left, right)) => (left, Some(right)),
+            None => (&*text, None),
+        };
+        let texts: Vec<_> = left.split(',').collect();
+        if texts.len() != ranks.len() {
+            return Err(errors::count("terms of the equation", texts.len(), ranks.len()));
+        }
+        let open = |count: usize| {
+            (0..count).rev().map(|axis| char::from_u32(0xf0000 + convert::small_u32(axis)).unwrap_or('?'))
+        };
+        let (mut terms, mut most) = (Vec::new(), 0);
+        for (input, (term, &rank)) in texts.into_iter().zip(ranks).enumerate() {
+            let (before, after) = term.split_once("...").unwrap_or((term, ""));
+            let named = before.chars().count() + after.chars().count();
+            let hidden = rank.checked_sub(named).filter(|&hidden| hidden == 0 || term.contains("..."));
+            let hidden = hidden.ok_or_else(|| {
+                errors::count(&format!("axes in term \"{term}\" for input {input}"), named, rank)
+            })?;
+            most = most.max(hidden);
+            terms.push(before.chars().chain(open(hidden)).chain(after.chars()).collect::<Vec<_>>());
+        }
+        let count = |name: char| terms.iter().flatten().filter(|&&other| other == name).count();
+        let result: Vec<_> = if let Some(right) = right {
+            match right.split_once("...") {
+                Some((before, after)) => before.chars().chain(open(most)).chain(after.chars()).collect(),
+                None => right.chars().collect(),
+            }
+        } else {
+            let mut once: Vec<_> =
+                terms.iter().flatten().copied().filter(|c| c.is_ascii() && count(*c) == 1).collect();
+            once.sort_unstable();
+            open(most).chain(once).collect()
+        };
+        if let Some(unknown) = result.iter().find(|&&name| count(name) == 0) {
+            return Err(errors::value(
+                "axis of the result",
+                format_args!("'{unknown}'"),
+                "an axis of a term",
+            ));
+        }
+        Ok(Equation { terms, result })
+    }
+}
+
+/// An operand with named axes, each once.
+struct Named<T> {
+    names: Vec<char>,
+    numbers: Vec<T>,
+}
+
+impl<T: Ring> Named<T> {
+    /// The elements with these axes in this order, summed along all others. An axis of size 1 is
+    /// repeated.
+    fn arranged(
+        cx: &mut EvalContext<'_>,
+        numbers: &[T],
+        dims: &[usize],
+        own: &[char],
+        names: Vec<char>,
+        sizes: &HashMap<char, usize>,
+    ) -> Result<Named<T>> {
+        let strides = Shape::new(dims)?.strides();
+        let stride = |name: char| {
+            let axes = (0..dims.len()).filter(|&axis| own[axis] == name && dims[axis] != 1);
+            axes.map(|axis| strides[axis]).sum::<usize>()
+        };
+        let mut summed: Vec<_> = own.iter().copied().filter(|name| !names.contains(name)).collect();
+        summed.sort_unstable();
+        summed.dedup();
+        let steps =
+            |names: &[char]| names.iter().map(|&name| (sizes[&name], stride(name))).collect::<Vec<_>>();
+        let (outer, inner) = (steps(&names), steps(&summed));
+        let count =
+            |steps: &[(usize, usize)]| Shape::new(steps.iter().map(|step| step.0).collect::<Vec<_>>());
+        let (outer_len, inner_len) = (count(&outer)?.len(), count(&inner)?.len());
+        cx.run.touch(product(outer_len, inner_len))?;
+        cx.reserve(product(outer_len.saturating_add(inner_len), 2 * size_of::<usize>()))?;
+        let places = |steps: &[(usize, usize)]| {
+            steps.iter().fold(vec![0], |places, &(size, stride)| {
+                places.iter().flat_map(|place| (0..size).map(move |at| place + at * stride)).collect()
+            })
+        };
+        let inner = places(&inner);
+        let sum = |place: usize| {
+            let mut sum = T::default();
+            for at in &inner {
+                sum += numbers[place + at];
+            }
+            sum
+        };
+        Ok(Named { numbers: places(&outer).into_iter().map(sum).collect(), names })
+    }
+}
+
+pub(crate) fn einsum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    if cx.tensor(0)?.dtype().is_float() {
+        contracted::<f64>(attributes, cx)
+    } else {
+        contracted::<Wrapping<i64>>(attributes, cx)
+    }
+}
+
+/// Multiplies the operands one after the other, and sums along axes that no later one has.
+fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let operands = (0..cx.inputs.len()).map(|input| cx.tensor(input)).collect::<Result<Vec<_>>>()?;
+    let ranks: Vec<_> = operands.iter().map(|operand| operand.shape().rank()).collect();
+    let equation = Equation::new(required("equation", attributes.text("equation")?)?, &ranks)?;
+    let mut sizes = HashMap::new();
+    for (names, operand) in equation.terms.iter().zip(&operands) {
+        for (&name, &size) in names.iter().zip(operand.shape().dims()) {
+            let known = sizes.entry(name).or_insert(1);
+            *known = if *known == 1 { size } else { *known };
+        }
+    }
+    let mut all: Option<Named<T>> = None;
+    for (index, operand) in operands.iter().enumerate() {
+        let own = &equation.terms[index];
+        let later = &equation.terms[index + 1..];
+        let kept =
+            |name: char| equation.result.contains(&name) || later.iter().any(|term| term.contains(&name));
+        let numbers = T::read(operand)?;
+        let dims = operand.shape().dims();
+        let Some(before) = all else {
+            let mut names: Vec<_> = own.iter().copied().filter(|&name| kept(name)).collect();
+            names.sort_unstable();
+            names.dedup();
+            all = Some(Named::arranged(cx, &numbers, dims, own, names, &sizes)?);
+            continue;
+        };
+        let both = |name: &char| own.contains(name) && before.names.contains(name);
+        let mut names: Vec<_> = before.names.iter().chain(own).copied().collect();
+        names.sort_unstable();
+        names.dedup();
+        let part = |wanted: &dyn Fn(&char) -> bool| names.iter().copied().filter(wanted).collect::<Vec<_>>();
+        let batch = part(&|name| both(name) && kept(*name));
+        let inner = part(&|name| both(name) && !kept(*name));
+        let rows = part(&|name| !own.contains(name) && kept(*name));
+        let columns = part(&|name| !before.names.contains(name) && kept(*name));
+        let before_dims: Vec<_> = before.names.iter().map(|name| sizes[name]).collect();
+        let left = [&batch[..], &rows, &inner].concat();
+        let right = [&batch[..], &inner, &columns].concat();
+        let left = Named::arranged(cx, &before.numbers, &before_dims, &before.names, left, &sizes)?;
+        let right = Named::arranged(cx, &numbers, dims, own, right, &sizes)?;
+        let len = |names: &[char]| names.iter().map(|name| sizes[name]).product::<usize>();
+        let of = Sizes { rows: len(&rows), inner: len(&inner), columns: len(&columns) };
+        let pairs: Vec<_> = (0..len(&batch)).map(|at| (at, at)).collect();
+        let numbers = products(cx, &left.numbers, &right.numbers, of, &pairs)?;
+        all = Some(Named { names: [batch, rows, columns].concat(), numbers });
+    }
+    let all = all.ok_or_else(|| errors::count("operands", 0, "at least 1"))?;
+    let dims: Vec<_> = all.names.iter().map(|name| sizes[name]).collect();
+    let result = Named::arranged(cx, &all.numbers, &dims, &all.names, equation.result, &sizes)?;
+    let (dtype, shape) = cx.output(0)?;
+    one(T::tensor(dtype, shape, &result.numbers)?)
+}
+
+/// The determinants of matrices, by elimination with the largest pivot.
+pub(crate) fn det(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let &[.., rows, _] = cx.tensor(0)?.shape().dims() else {
+        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), "at least 2"));
+    };
+    let (_, shape) = cx.output(0)?;
+    cx.run.touch(product(shape.len() * rows, rows).saturating_mul(product(rows, 1)))?;
+    let mut numbers = cx.floats(0)?;
+    let mut determinants = vec![1.0; shape.len()];
+    for (matrix, det) in numbers.chunks_mut((rows * rows).max(1)).zip(&mut determinants) {
+        for k in 0..rows {
+            cx.limits().check()?;
+            let pivot =
+                (k..rows).max_by(|&i, &j| matrix[i * rows + k].abs().total_cmp(&matrix[j * rows + k].abs()));
+            let pivot = pivot.unwrap_or(k);
+            if pivot != k {
+                (0..rows).for_each(|j| matrix.swap(k * rows + j, pivot * rows + j));
+                *det = -*det;
+            }
+            let largest = matrix[k * rows + k];
+            *det *= largest;
+            if largest == 0.0 {
+                break;
+            }
+            for i in k + 1..rows {
+                let factor = matrix[i * rows + k] / largest;
+                (k..rows).for_each(|j| matrix[i * rows + j] -= factor * matrix[k * rows + j]);
+            }
+        }
+    }
+    Ok(vec![cx.rounded(0, &determinants)?])
+}
+
+/// The elements of an input less its zero points: one for all, or one for each row of the first
+/// factor or each column of the second.
+pub(crate) fn shifted(cx: &EvalContext<'_>, input: usize, zero: usize) -> Result<Vec<f64>> {
+    let mut numbers = cx.floats(input)?;
+    if !cx.has(zero) {
+        return Ok(numbers);
+    }
+    let (dims, zeros) = (cx.tensor(input)?.shape().dims(), cx.tensor(zero)?);
+    let mut own = zeros.shape().dims().to_vec();
+    // Rows of the first factor stand along its last axis but one.
+    if input == 0 && own.len() == 1 && own[0] != 1 && dims.len() > 1 {
+        own.push(1);
+    }
+    let zeros = f64::read(zeros)?;
+    let places = indices::broadcast(&own, dims);
+    numbers.iter_mut().zip(places).for_each(|(x, place)| *x -= zeros[place]);
+    Ok(numbers)
+}
+
+/// The sums of products of shifted integers, which float64 holds.
+pub(crate) fn integer_products(
+    cx: &mut EvalContext<'_>,
+    [a, b]: [usize; 2],
+    zeros: [usize; 2],
+) -> Result<Vec<f64>> {
+    let (x, y) = (shifted(cx, a, zeros[0])?, shifted(cx, b, zeros[1])?);
+    let (a, b) = (cx.tensor(a)?, cx.tensor(b)?);
+    let Product { sizes, pairs, .. } = Product::new(cx, DType::F64, a.shape().dims(), b.shape().dims())?;
+    products(cx, &x, &y, sizes, &pairs)
+}
+
+pub(crate) fn mat_mul_integer(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let sums = integer_products(cx, [0, 1], [2, 3])?;
+    Ok(vec![cx.rounded(0, &sums)?])
 }

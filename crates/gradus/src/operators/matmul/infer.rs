@@ -9,12 +9,15 @@
 
 use std::collections::HashMap;
 
-use gradus_core::{DType, Error, Kind};
+use gradus_core::DType;
 
+use crate::attributes::required;
 use crate::dim::Dim;
 use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
+use crate::operators::matmul::eval::Equation;
+use crate::operators::nn::conv_pool::one_for_each;
 
 /// A tensor of the first input's element type.
 fn like(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
@@ -93,75 +96,21 @@ pub(crate) fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn einsum(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let equation: String =
-        cx.attributes.text("equation")?.unwrap_or_default().chars().filter(|c| !c.is_whitespace()).collect();
-    let (left, right) = match equation.split_once("->") {
-        Some((left, right)) => (left, Some(right)),
-        None => (equation.as_str(), None),
-    };
-    let terms: Vec<_> = left.split(',').collect();
-    if terms.len() != cx.count() {
-        return Err(errors::count("terms of the equation", terms.len(), cx.count()).into());
-    }
-    let mut extents: HashMap<char, Dim> = HashMap::new();
-    let mut rest: Vec<Dims> = Vec::new();
-    let mut counts: HashMap<char, usize> = HashMap::new();
-    for (input, term) in terms.iter().enumerate() {
-        let dims = cx.dims(input)?;
-        let (before, after, open) = match term.split_once("...") {
-            Some((before, after)) => (before, after, true),
-            None => (*term, "", false),
-        };
-        let named = before.chars().count() + after.chars().count();
-        if named > dims.len() || (!open && named < dims.len()) {
-            let what = format!("axes in term \"{term}\" for input {input}");
-            return Err(errors::count(&what, named, dims.len()).into());
-        }
-        let hidden = dims.len() - named;
-        let at = before.chars().count();
-        if open {
-            rest.push(dims[at..at + hidden].into());
-        }
-        let named = before.chars().zip(&dims[..at]).chain(after.chars().zip(&dims[at + hidden..]));
-        for (letter, &dim) in named {
-            *counts.entry(letter).or_default() += 1;
-            let both = match extents.get(&letter) {
+    let all = (0..cx.count()).map(|input| cx.dims(input)).collect::<Result<Vec<_>, _>>()?;
+    let ranks: Vec<_> = all.iter().map(|dims| dims.len()).collect();
+    let equation = Equation::new(required("equation", cx.attributes.text("equation")?)?, &ranks)?;
+    let mut sizes: HashMap<char, Dim> = HashMap::new();
+    for (names, dims) in equation.terms.iter().zip(&all) {
+        for (&name, &dim) in names.iter().zip(&**dims) {
+            let both = match sizes.get(&name) {
                 // An axis of 1 goes with any.
                 Some(&before) => cx.broadcast(&[Dims::from([before]), Dims::from([dim])])?[0],
                 None => dim,
             };
-            extents.insert(letter, both);
+            sizes.insert(name, both);
         }
     }
-    let shared = cx.broadcast(&rest)?;
-    let implicit = || {
-        let mut letters: Vec<_> =
-            counts.iter().filter(|(_, count)| **count == 1).map(|(letter, _)| *letter).collect();
-        letters.sort_unstable();
-        format!("...{}", letters.into_iter().collect::<String>())
-    };
-    let right = right.map_or_else(implicit, str::to_owned);
-    let (before, after, open) = match right.split_once("...") {
-        Some((before, after)) => (before, after, true),
-        None => (right.as_str(), "", false),
-    };
-    let mut dims = Vec::new();
-    let of = |letter: char| {
-        extents
-            .get(&letter)
-            .copied()
-            .ok_or_else(|| errors::value("axis of the result", format!("'{letter}'"), "an axis of a term"))
-    };
-    for letter in before.chars() {
-        dims.push(of(letter)?);
-    }
-    if open {
-        dims.extend(shared);
-    }
-    for letter in after.chars() {
-        dims.push(of(letter)?);
-    }
-    Ok(vec![Fact::shaped(dims)])
+    Ok(vec![Fact::shaped(equation.result.iter().map(|name| sizes[name]).collect::<Vec<_>>())])
 }
 
 pub(crate) fn mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -169,21 +118,40 @@ pub(crate) fn mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(dims)])
 }
 
+pub(crate) fn mat_mul_integer(cx: &mut InferContext<'_, '_>) -> InferResult {
+    zero_points(cx, 0, 2)?;
+    zero_points(cx, 1, 3)?;
+    mat_mul(cx)
+}
+
+/// Checks the zero points of a factor: one for all, or one for each row of the first or column of the
+/// second.
+fn zero_points(cx: &mut InferContext<'_, '_>, input: usize, zero: usize) -> Result<(), InferError> {
+    let dims = cx.dims(input)?;
+    if let (0, Some([rows]), [.., of, _]) = (input, cx.known_dims(zero).as_deref(), &*dims) {
+        if *rows != Dim::ONE {
+            cx.not_apart(*rows, *of, errors::ZERO_POINTS)?;
+        }
+        return Ok(());
+    }
+    cx.broadcasts_to(zero, &dims)
+}
+
 pub(crate) fn q_linear_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (a, b) = (cx.dims(0)?, cx.dims(3)?);
+    let rows = if a.len() > 1 { a[a.len() - 2] } else { Dim::ONE };
+    let columns = if b.len() > 1 { b[b.len() - 1] } else { Dim::ONE };
+    for (input, size) in [(1, rows), (2, rows), (4, columns), (5, columns)] {
+        one_for_each(cx, input, size)?;
+    }
+    [6, 7].into_iter().try_for_each(|input| cx.one_element(input))?;
     let dims = multiplied(cx, 0, 3)?;
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(7), Some(dims.into())))])
 }
 
 pub(crate) fn gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 1)?;
-    if let Some(added) = cx.known_dims(2) {
-        if added.len() > dims.len() {
-            return Err(Error::mismatch(Kind::Shape, "the rank of input 2", added.len(), "at most 2").into());
-        }
-        for (&own, &dim) in added.iter().rev().zip(dims.iter().rev()).filter(|(own, _)| **own != Dim::ONE) {
-            cx.not_apart(own, dim, "input 2 and the product")?;
-        }
-    }
+    cx.broadcasts_to(2, &dims)?;
     Ok(vec![Fact::shaped(dims)])
 }
 
@@ -191,6 +159,7 @@ pub(crate) fn det(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rest = dims.len().checked_sub(2);
     let rest = rest.ok_or_else(|| errors::rank("input 0", dims.len(), "at least 2"))?;
+    cx.equal(dims[rest], dims[rest + 1], "size of a square matrix")?;
     Ok(vec![Fact::shaped(&dims[..rest])])
 }
 

@@ -27,9 +27,14 @@ pub(crate) struct Windows {
 
 impl Windows {
     /// From the attributes; the kernel's dimensions are given where the attribute is not.
-    fn of(cx: &InferContext<'_, '_>, spatial: usize, kernel: Option<&[Dim]>) -> Result<Windows, InferError> {
+    fn of(
+        cx: &mut InferContext<'_, '_>,
+        spatial: usize,
+        kernel: Option<&[Dim]>,
+    ) -> Result<Windows, InferError> {
+        let attributes = cx.attributes.clone();
         let list = |name: &str, count: usize, default: i64| -> Result<Vec<i64>, InferError> {
-            match cx.attributes.ints(name)? {
+            match attributes.ints(name)? {
                 None => Ok(vec![default; count]),
                 Some(values) if values.len() == count => Ok(values.to_vec()),
                 Some(values) => {
@@ -39,8 +44,15 @@ impl Windows {
             }
         };
         let kernel = match (cx.attributes.ints("kernel_shape")?, kernel) {
-            (Some(shape), _) if shape.len() == spatial => {
-                shape.iter().map(|&extent| Dim::Known(extent)).collect()
+            (Some(shape), None) if shape.len() == spatial => {
+                let size = |&size: &i64| errors::at_least_1("kernel_shape", size).map(Dim::Known);
+                shape.iter().map(size).collect::<Result<_, _>>()?
+            }
+            (Some(shape), Some(kernel)) if shape.len() == spatial && kernel.len() == spatial => {
+                for (&size, &dim) in shape.iter().zip(kernel) {
+                    cx.not_apart(Dim::Known(size), dim, "kernel_shape and the weights")?;
+                }
+                kernel.to_vec()
             }
             (None, Some(kernel)) if kernel.len() == spatial => kernel.to_vec(),
             (None, None) => return Err(missing("kernel_shape").into()),
@@ -117,7 +129,8 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
     let spatial: Dims = if last { dims[1..dims.len() - 1].into() } else { dims[2..].into() };
     let windows = Windows::of(cx, spatial.len(), Some(&weights[2..]))?;
     if !last {
-        let inner = cx.multiply(weights[1], Dim::Known(cx.attributes.int_or("group", 1)?));
+        let groups = groups(cx, weights[0])?;
+        let inner = cx.multiply(weights[1], groups);
         cx.equal(dims[1], inner, "number of input channels")?;
     }
     let counts: Vec<_> =
@@ -133,14 +146,26 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
     Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(all.into())))])
 }
 
+/// The number of groups, of which that number is a multiple.
+fn groups(cx: &mut InferContext<'_, '_>, number: Dim) -> Result<Dim, InferError> {
+    let groups = Dim::Known(errors::at_least_1("group", cx.attributes.int_or("group", 1)?)?);
+    let each = cx.floor_divide(number, groups);
+    let all = cx.multiply(each, groups);
+    cx.equal(number, all, "number of filters or channels, a multiple of the groups")?;
+    Ok(groups)
+}
+
 pub(crate) fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (inner, per_group, kernel) = image(cx, 1)?;
     cx.equal(channels, inner, "number of input channels")?;
+    let groups = groups(cx, channels)?;
+    let filters = cx.multiply(per_group, groups);
+    cx.same_shape(2, &[filters])?;
     let windows = Windows::of(cx, spatial.len(), Some(&kernel))?;
     let padding = cx.attributes.ints("output_padding")?.unwrap_or(&[]);
     let shape = cx.attributes.ints("output_shape")?;
-    let mut all = vec![batch, cx.multiply(per_group, Dim::Known(cx.attributes.int_or("group", 1)?))];
+    let mut all = vec![batch, filters];
     for (axis, &extent) in spatial.iter().enumerate() {
         // The shape may be given with or without batch and channels.
         let given = shape.and_then(|shape| shape.get((axis + shape.len()).checked_sub(spatial.len())?));
@@ -165,9 +190,15 @@ pub(crate) fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn causal_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
-    let state = match cx.dims_of_rank(1, 3) {
-        Ok(weights) => cx.subtract(weights[2], Dim::ONE),
-        Err(_) => cx.unknown("the size of the kernel is not known", Bounds::SIZE),
+    cx.same_shape(2, &[dims[1]])?;
+    let state = match cx.known_dims(1).as_deref() {
+        Some(&[.., taps]) => {
+            cx.same_shape(1, &[dims[1], Dim::ONE, taps])?;
+            let state = cx.subtract(taps, Dim::ONE);
+            cx.same_shape(3, &[dims[0], dims[1], state])?;
+            state
+        }
+        _ => cx.unknown("the size of the kernel is not known", Bounds::SIZE),
     };
     Ok(vec![Fact::shaped(dims.clone()), Fact::shaped([dims[0], dims[1], state])])
 }
@@ -305,10 +336,33 @@ pub(crate) fn affine_grid(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
+    if let Some(&[filters, ..]) = cx.known_dims(1).as_deref() {
+        match cx.operator {
+            "ConvInteger" => {
+                cx.one_element(2)?;
+                one_for_each(cx, 3, filters)?;
+            }
+            "Conv" => cx.same_shape(2, &[filters])?,
+            _ => {}
+        }
+    }
     conv(cx, 0, 1, None)
 }
 
+/// Checks that an input has one element, or one for each index of an axis.
+pub(crate) fn one_for_each(cx: &mut InferContext<'_, '_>, input: usize, size: Dim) -> Result<(), InferError> {
+    match cx.known_dims(input) {
+        Some(own) if own.iter().any(|&dim| dim != Dim::ONE) => cx.same_shape(input, &[size]),
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn q_linear_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
+    [1, 2, 6, 7].into_iter().try_for_each(|input| cx.one_element(input))?;
+    if let Some(&[filters, ..]) = cx.known_dims(3).as_deref() {
+        [4, 5].into_iter().try_for_each(|input| one_for_each(cx, input, filters))?;
+        cx.same_shape(8, &[filters])?;
+    }
     let dtype = cx.dtype(7);
     conv(cx, 0, 3, dtype)
 }

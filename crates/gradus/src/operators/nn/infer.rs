@@ -10,6 +10,7 @@ use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indices;
+use crate::operators::nn::conv_pool::image;
 
 pub(crate) fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
@@ -26,9 +27,70 @@ pub(crate) fn of(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
     Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))
 }
 
+/// As the first input, to which the others broadcast.
+pub(crate) fn scaled(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    if let Some(axis) = cx.attributes.int("axis")? {
+        indices::axis(axis, dims.len())?;
+    }
+    (1..cx.count()).try_for_each(|input| cx.broadcasts_to(input, &dims))?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+/// As the first input, along an axis of it.
+pub(crate) fn along(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub(crate) fn mean_variance(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    indices::axes(cx.attributes.ints("axes")?.unwrap_or(&[0, 2, 3]), dims.len())?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+/// As the first input, with a scale and a shift for each channel or group.
+pub(crate) fn by_channel(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (_, mut features, _) = image(cx, 0)?;
+    if let Some(groups) = cx.attributes.int("num_groups")? {
+        let groups = Dim::Known(errors::at_least_1("num_groups", groups)?);
+        let rest = cx.floor_divide(features, groups);
+        let rest = cx.multiply(rest, groups);
+        cx.equal(features, rest, "number of channels, a multiple of the groups")?;
+        // The first version has one for each group.
+        if cx.known_dims(1).is_some_and(|scale| *scale == [groups]) {
+            features = groups;
+        }
+    }
+    [1, 2].into_iter().try_for_each(|input| cx.same_shape(input, &[features]))?;
+    Ok(vec![Fact::shaped(cx.dims(0)?)])
+}
+
+pub(crate) fn lrn(cx: &mut InferContext<'_, '_>) -> InferResult {
+    image(cx, 0)?;
+    errors::at_least_1("size", required("size", cx.attributes.int("size")?)?)?;
+    Ok(vec![Fact::shaped(cx.dims(0)?)])
+}
+
+/// `PRelu`, whose older versions have a slope for each channel.
+pub(crate) fn p_relu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    if !cx.attributes.form().is(Older::ByChannel) {
+        return scaled(cx);
+    }
+    let dims = cx.dims(0)?;
+    let channels = dims.get(1).copied().unwrap_or(Dim::ONE);
+    cx.dims_of_known_rank(1, 1)?;
+    if cx.known_dims(1).is_some_and(|slope| *slope != [Dim::ONE]) {
+        cx.same_shape(1, &[channels])?;
+    }
+    Ok(vec![Fact::shaped(dims)])
+}
+
 pub(crate) fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    [1, 2].into_iter().try_for_each(|input| cx.broadcasts_to(input, &dims))?;
     let stash = cx.attributes.dtype("stash_type")?.unwrap_or(DType::F32);
     let one = |(at, &dim): (usize, &Dim)| if at < axis { dim } else { Dim::ONE };
     let statistics: Dims = dims.iter().enumerate().map(one).collect();
@@ -37,14 +99,17 @@ pub(crate) fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let channels = match cx.known_dims(1).as_deref() {
-        Some([channels]) => *channels,
-        _ => dims.get(1).copied().unwrap_or(Dim::ONE),
+    let channels = dims.get(1).copied().unwrap_or(Dim::ONE);
+    let features = if cx.attributes.flag("spatial", true)? {
+        vec![channels]
+    } else {
+        dims.iter().skip(1).copied().collect()
     };
+    (1..5).try_for_each(|input| cx.same_shape(input, &features))?;
     let mut facts = vec![of(cx.dtype(0), dims)];
     facts.extend((1..cx.node.outputs.len()).map(|output| {
         let input = if output % 2 == 1 { 3 } else { 4 };
-        of(cx.dtype(input).or(cx.dtype(0)), [channels])
+        of(cx.dtype(input).or(cx.dtype(0)), features.clone())
     }));
     Ok(facts)
 }
@@ -59,47 +124,95 @@ pub(crate) fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {
         Some(size) => Dim::Known(size),
         None => cx.dims_of_rank(2, 3)?[2],
     };
-    let dtype = cx.dtype(0);
+    let gates = match cx.operator {
+        "LSTM" => 4,
+        "GRU" => 3,
+        _ => 1,
+    };
+    let rows = cx.multiply(hidden, Dim::Known(gates));
+    let biases = cx.multiply(rows, Dim::Known(2));
+    let peepholes = cx.multiply(hidden, Dim::Known(3));
     let (all, state) = if last {
         ([batch, steps, directions, hidden], [batch, directions, hidden])
     } else {
         ([steps, directions, batch, hidden], [directions, batch, hidden])
     };
+    cx.same_shape(1, &[directions, rows, dims[2]])?;
+    cx.same_shape(2, &[directions, rows, hidden])?;
+    cx.same_shape(3, &[directions, biases])?;
+    cx.same_shape(4, &[batch])?;
+    cx.same_shape(5, &state)?;
+    cx.same_shape(6, &state)?;
+    cx.same_shape(7, &[directions, peepholes])?;
+    let dtype = cx.dtype(0);
     Ok(vec![of(dtype, all), of(dtype, state), of(dtype, state)])
+}
+
+/// The number of heads that an attribute gives.
+fn heads(cx: &InferContext<'_, '_>, name: &str) -> Result<Dim, InferError> {
+    Ok(Dim::Known(errors::at_least_1(name, required(name, cx.attributes.int(name)?)?)?))
+}
+
+/// Checks that a size is a multiple of another, and returns the quotient.
+fn multiple(cx: &mut InferContext<'_, '_>, size: Dim, of: Dim, what: &str) -> Result<Dim, InferError> {
+    let each = cx.floor_divide(size, of);
+    let all = cx.multiply(each, of);
+    cx.equal(size, all, what)?;
+    Ok(each)
 }
 
 pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
-    let heads = |name: &str| -> Result<Option<Dim>, InferError> {
-        Ok(cx.attributes.int(name)?.filter(|&heads| heads > 0).map(Dim::Known))
-    };
-
     let (batch, q_heads, kv_heads, q_len, k_len, k_size, v_size, flat) = match (&*q, &*k, &*v) {
-        ([b, qh, ql, _], [_, kh, kl, ks], [_, _, _, vs]) => (*b, *qh, *kh, *ql, *kl, *ks, *vs, false),
-        ([b, ql, _], [_, kl, kw], [_, _, vw]) => {
-            let qh = required("q_num_heads", heads("q_num_heads")?)?;
-            let kh = required("kv_num_heads", heads("kv_num_heads")?)?;
-            (*b, qh, kh, *ql, *kl, cx.floor_divide(*kw, kh), cx.floor_divide(*vw, kh), true)
+        ([b, qh, ql, qs], [kb, kh, kl, ks], [vb, vh, vl, vs]) => {
+            for (a, b) in [(*b, *kb), (*b, *vb), (*kh, *vh), (*kl, *vl), (*qs, *ks)] {
+                cx.equal(a, b, "size of query, key or value")?;
+            }
+            (*b, *qh, *kh, *ql, *kl, *ks, *vs, false)
+        }
+        ([b, ql, qw], [kb, kl, kw], [vb, vl, vw]) => {
+            let (qh, kh) = (heads(cx, "q_num_heads")?, heads(cx, "kv_num_heads")?);
+            let [qs, ks, vs] = [(*qw, qh), (*kw, kh), (*vw, kh)]
+                .map(|(width, heads)| multiple(cx, width, heads, "width, a multiple of the heads"));
+            let (ks, vs) = (ks?, vs?);
+            for (a, b) in [(*b, *kb), (*b, *vb), (*kl, *vl), (qs?, ks)] {
+                cx.equal(a, b, "size of query, key or value")?;
+            }
+            (*b, qh, kh, *ql, *kl, ks, vs, true)
         }
         _ => {
             let got = format!("{}, {} and {}", q.len(), k.len(), v.len());
             return Err(errors::shape("ranks of query, key and value", got, "all 3 or all 4").into());
         }
     };
-    let past = |cx: &mut InferContext<'_, '_>, input: usize| {
-        if cx.has(input) {
-            match cx.known_dims(input).as_deref() {
-                Some([_, _, len, _]) => Some(*len),
-                _ => None,
-            }
-        } else {
-            Some(Dim::ZERO)
-        }
+    multiple(cx, q_heads, kv_heads, "number of heads of queries, a multiple of those of keys")?;
+    let past = match (cx.has(4), cx.known_dims(4).as_deref()) {
+        (false, _) => Some(Dim::ZERO),
+        (true, None) => None,
+        (true, Some(&[_, _, len, _])) => Some(len),
+        (true, Some(other)) => return Err(errors::rank("input 4", other.len(), 4).into()),
     };
-    let total = match past(cx, 4) {
+    if cx.has(4) != cx.has(5) {
+        return Err(errors::missing("input 4 or 5, of which both or none is given,").into());
+    }
+    if let Some(past) = past.filter(|_| cx.has(4)) {
+        cx.same_shape(4, &[batch, kv_heads, past, k_size])?;
+        cx.same_shape(5, &[batch, kv_heads, past, v_size])?;
+    }
+    let total = match past {
         Some(past) => cx.add(past, k_len),
         None => cx.unknown("the length of the past is not known", Bounds::SIZE),
     };
+    if let Some([.., last]) = cx.known_dims(3).as_deref() {
+        // Keys beyond the mask are not attended to.
+        if let (Dim::Known(last), Dim::Known(total)) = (*last, total)
+            && last > total
+        {
+            return Err(errors::shape("size of the mask", last, format_args!("at most {total}")).into());
+        }
+        cx.broadcasts_to(3, &[batch, q_heads, q_len, *last])?;
+    }
+    cx.same_shape(6, &[batch])?;
     let dtype = cx.dtype(0);
     let y = if flat {
         let width = cx.multiply(q_heads, v_size);
@@ -116,14 +229,83 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let (q, k, v) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 3)?, cx.dims_of_rank(2, 3)?);
-    let heads =
-        |name: &str| -> Result<Dim, InferError> { Ok(Dim::Known(required(name, cx.attributes.int(name)?)?)) };
-    let (q_heads, kv_heads) = (heads("q_num_heads")?, heads("kv_num_heads")?);
-    let (k_size, v_size) = (cx.floor_divide(k[2], kv_heads), cx.floor_divide(v[2], kv_heads));
+    let (q, v) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(2, 3)?);
+    let (q_heads, kv_heads) = (heads(cx, "q_num_heads")?, heads(cx, "kv_num_heads")?);
+    multiple(cx, q_heads, kv_heads, "number of heads of queries, a multiple of those of keys")?;
+    let size = multiple(cx, q[2], q_heads, "width, a multiple of the heads")?;
+    let v_size = multiple(cx, v[2], kv_heads, "width, a multiple of the heads")?;
+    let width = cx.multiply(kv_heads, size);
+    cx.same_shape(1, &[q[0], q[1], width])?;
+    cx.same_shape(2, &[q[0], q[1], v[2]])?;
+    cx.same_shape(3, &[q[0], kv_heads, size, v_size])?;
+    let rule = cx.attributes.text("update_rule")?.unwrap_or("gated_delta");
+    for (input, needed, wide) in [(4, rule.contains("gated"), width), (5, rule.contains("delta"), Dim::ONE)] {
+        if needed && !cx.has(input) {
+            return Err(errors::missing(format_args!("input {input}")).into());
+        }
+        let last = cx.known_dims(input).and_then(|dims| dims.last().copied());
+        let last = if last == Some(wide) { wide } else { kv_heads };
+        cx.same_shape(input, &[q[0], q[1], last])?;
+    }
     let width = cx.multiply(q_heads, v_size);
     let state = if cx.has(3) { cx.dtype(3) } else { cx.dtype(0) };
-    Ok(vec![of(cx.dtype(0), [q[0], q[1], width]), of(state, [q[0], kv_heads, k_size, v_size])])
+    Ok(vec![of(cx.dtype(0), [q[0], q[1], width]), of(state, [q[0], kv_heads, size, v_size])])
+}
+
+pub(crate) fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let (batch, steps, size) = match *dims {
+        [batch, _, steps, size] => (batch, steps, size),
+        [batch, steps, width] => {
+            let heads = heads(cx, "num_heads")?;
+            (batch, steps, multiple(cx, width, heads, "width, a multiple of the heads")?)
+        }
+        _ => return Err(errors::rank("input 0", dims.len(), "3 or 4").into()),
+    };
+    let turned = match cx.attributes.int("rotary_embedding_dim")? {
+        None | Some(0) => size,
+        Some(turned) => {
+            if let Dim::Known(size) = size
+                && !(0..=size).contains(&turned)
+            {
+                let wanted = format_args!("0 to {size}");
+                return Err(errors::value("attribute \"rotary_embedding_dim\"", turned, wanted).into());
+            }
+            Dim::Known(turned)
+        }
+    };
+    let half = cx.floor_divide(turned, Dim::Known(2));
+    for input in [1, 2] {
+        let rows = cx.known_dims(1).and_then(|dims| dims.first().copied());
+        match rows.filter(|_| cx.has(3)) {
+            Some(rows) => cx.same_shape(input, &[rows, half])?,
+            None if cx.has(3) => {}
+            None => cx.same_shape(input, &[batch, steps, half])?,
+        }
+    }
+    cx.same_shape(3, &[batch, steps])?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub(crate) fn swiglu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    cx.same_shape(1, &dims)?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub(crate) fn tensor_scatter(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -2)?, dims.len())?;
+    if axis == 0 {
+        return Err(errors::value("attribute \"axis\"", 0, "another axis than that of the batch").into());
+    }
+    let mut update = dims.to_vec();
+    if let Some(size) = cx.known_dims(1).and_then(|own| own.get(axis).copied()) {
+        update[axis] = size;
+    }
+    cx.same_shape(1, &update)?;
+    cx.same_shape(2, &dims[..1])?;
+    Ok(vec![Fact::shaped(dims)])
 }
 
 pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -146,15 +328,41 @@ pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![first, probabilities])
 }
 
+/// Checks that there is one scale or zero point, one for each index of an axis, or one for each block
+/// of it.
+fn spread(cx: &mut InferContext<'_, '_>, input: usize) -> Result<(), InferError> {
+    let (dims, own) = (cx.dims(0)?, cx.known_dims(input));
+    if own.is_none_or(|own| own.iter().all(|&dim| dim == Dim::ONE)) {
+        return Ok(());
+    }
+    let axis = indices::axis(cx.attributes.int_or("axis", 1)?, dims.len())?;
+    match cx.attributes.int("block_size")? {
+        Some(block @ 1..) => {
+            let mut blocks = dims.to_vec();
+            blocks[axis] = cx.ceil_divide(dims[axis], Dim::Known(block));
+            cx.same_shape(input, &blocks)
+        }
+        _ => cx.same_shape(input, &[dims[axis]]),
+    }
+}
+
+/// The element type that an attribute names, unless it is 0.
+fn type_given(cx: &InferContext<'_, '_>, name: &str) -> Result<Option<DType>, InferError> {
+    let given = !matches!(cx.attributes.get(name), None | Some(Content::Int(0)));
+    Ok(if given { cx.attributes.dtype(name)? } else { None })
+}
+
 pub(crate) fn quantize(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dtype =
-        if cx.has(2) { cx.dtype(2) } else { cx.attributes.dtype("output_dtype")?.or(Some(DType::U8)) };
+    [1, 2].into_iter().try_for_each(|input| spread(cx, input))?;
+    type_given(cx, "precision")?;
+    let given = type_given(cx, "output_dtype")?;
+    let dtype = if cx.has(2) { cx.dtype(2) } else { given.or(Some(DType::U8)) };
     Ok(vec![of(dtype, cx.dims(0)?)])
 }
 
 pub(crate) fn dequantize(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let given = cx.attributes.get("output_dtype").filter(|content| !matches!(content, Content::Int(0)));
-    let dtype = if given.is_some() { cx.attributes.dtype("output_dtype")? } else { cx.dtype(1) };
+    [1, 2].into_iter().try_for_each(|input| spread(cx, input))?;
+    let dtype = type_given(cx, "output_dtype")?.or(cx.dtype(1));
     Ok(vec![of(dtype, cx.dims(0)?)])
 }
 

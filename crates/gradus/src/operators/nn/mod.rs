@@ -1,9 +1,15 @@
 //! Convolution, pooling, normalization, attention and quantization.
 
+pub(crate) mod attention;
 pub(crate) mod conv_pool;
 pub(crate) mod eval;
 pub(crate) mod infer;
+pub(crate) mod normalization;
 pub(crate) mod openvino;
+pub(crate) mod quantization;
+pub(crate) mod recurrent;
 pub(crate) mod resize;
+pub(crate) mod resize_eval;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
+pub(crate) mod windows;

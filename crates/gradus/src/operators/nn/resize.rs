@@ -101,8 +101,14 @@ fn by_scales(cx: &mut InferContext<'_, '_>, dims: &Dims, input: usize) -> InferR
     if let Elements::Fractions(all) = cx.elements(input) {
         return by_fractions(cx, dims, &axes, &all);
     }
+    if !cx.has(input) {
+        return Err(errors::missing(format_args!("input {input}")).into());
+    }
     let scales = cx.constant(input).and_then(|tensor| numbers(&tensor));
     let Some(scales) = scales else {
+        if let Some(len) = cx.len(input).filter(|&len| len != axes.len()) {
+            return Err(errors::count("scales", len, axes.len()).into());
+        }
         let mut all = dims.to_vec();
         for axis in axes {
             all[axis] = cx.data("the scales are not known before the run", Bounds::SIZE);

@@ -67,9 +67,9 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::atanh)
         .build(elementwise::unary::build)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
-    onnx("Attention").infer(nn::infer::attention),
-    onnx("AveragePool").infer(nn::conv_pool::pool),
-    onnx("BatchNormalization").infer(nn::infer::batch_norm),
+    onnx("Attention").infer(nn::infer::attention).computes(nn::attention::eval),
+    onnx("AveragePool").infer(nn::conv_pool::pool).computes(nn::windows::average_pool),
+    onnx("BatchNormalization").infer(nn::infer::batch_norm).computes(nn::normalization::batch),
     onnx("Bernoulli").infer(generate::infer::random_like).random(),
     onnx("BitCast").infer(elementwise::infer::bit_cast),
     onnx("BitShift").infer(elementwise::infer::bit_shift).build(elementwise::binary::bit_shift).converts(
@@ -118,14 +118,14 @@ pub(super) const ONNX: &[Row] = &[
         )
         .moves()
         .role(Role::Cast),
-    onnx("CausalConvWithState").infer(nn::conv_pool::causal_conv),
+    onnx("CausalConvWithState").infer(nn::conv_pool::causal_conv).computes(nn::attention::causal_conv),
     onnx("Ceil")
         .infer(elementwise::infer::rounding)
         .map(elementwise::unary::ceil)
         .build(elementwise::unary::build)
         .converts("Ceiling", "", |cx| cx.unary("Ceiling"))
         .rounded(),
-    onnx("Celu").infer(elementwise::infer::same),
+    onnx("Celu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("CenterCropPad").infer(layout::infer::center_crop_pad),
     onnx("Clip").infer(elementwise::infer::clip).eval(elementwise::unary::clip).converts(
         "Maximum, Minimum",
@@ -152,9 +152,9 @@ pub(super) const ONNX: &[Row] = &[
         .eval(generate::eval::constant_of_shape)
         .converts("Broadcast", "", layout::to_openvino::constant_of_shape)
         .moves(),
-    onnx("Conv").infer(nn::conv_pool::conv_rule),
-    onnx("ConvInteger").infer(nn::conv_pool::conv_rule),
-    onnx("ConvTranspose").infer(nn::conv_pool::conv_transpose),
+    onnx("Conv").infer(nn::conv_pool::conv_rule).computes(nn::windows::conv),
+    onnx("ConvInteger").infer(nn::conv_pool::conv_rule).computes(nn::quantization::conv_integer),
+    onnx("ConvTranspose").infer(nn::conv_pool::conv_transpose).computes(nn::windows::conv),
     onnx("Cos")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::cos)
@@ -174,8 +174,8 @@ pub(super) const ONNX: &[Row] = &[
     onnx("DFT").infer(generate::infer::dft),
     onnx("DeformConv").infer(nn::conv_pool::conv_rule),
     onnx("DepthToSpace").infer(layout::infer::depth_to_space).moves(),
-    onnx("DequantizeLinear").infer(nn::infer::dequantize),
-    onnx("Det").infer(matmul::infer::det),
+    onnx("DequantizeLinear").infer(nn::infer::dequantize).computes(nn::quantization::dequantize),
+    onnx("Det").infer(matmul::infer::det).computes(matmul::eval::det),
     onnx("Div")
         .infer(elementwise::infer::binary)
         .operation(Operation::Div)
@@ -183,13 +183,15 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Divide", "", elementwise::to_openvino::div)
         .rounded(),
     onnx("Dropout").infer(nn::infer::dropout).eval(nn::eval::dropout).random_in_training(),
-    onnx("DynamicQuantizeLinear").infer(nn::infer::dynamic_quantize_linear),
-    onnx("Einsum").infer(matmul::infer::einsum).converts(
+    onnx("DynamicQuantizeLinear")
+        .infer(nn::infer::dynamic_quantize_linear)
+        .computes(nn::quantization::dynamic_quantize),
+    onnx("Einsum").infer(matmul::infer::einsum).computes(matmul::eval::einsum).converts(
         "Einsum",
         "floats: rounding",
         reduction::to_openvino::einsum,
     ),
-    onnx("Elu").infer(elementwise::infer::same),
+    onnx("Elu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Equal")
         .infer(elementwise::infer::binary)
         .operation(Operation::Equal)
@@ -225,7 +227,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Floor", "", |cx| cx.unary("Floor"))
         .rounded(),
-    onnx("GRU").infer(nn::infer::recurrent),
+    onnx("GRU").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
     onnx("Gather")
         .infer(indexing::infer::gather)
         .eval(indexing::eval::gather)
@@ -241,15 +243,15 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::gather_nd)
         .converts("GatherND", "", indexing::to_openvino::gather_nd)
         .moves(),
-    onnx("Gelu").infer(elementwise::infer::same),
+    onnx("Gelu").infer(elementwise::infer::same).computes(elementwise::activations::eval_gelu),
     onnx("Gemm").infer(matmul::infer::gemm).eval(matmul::eval::gemm).converts(
         "MatMul, Multiply, Add",
         "floats: rounding",
         matmul::to_openvino::gemm,
     ),
-    onnx("GlobalAveragePool").infer(nn::conv_pool::global_average_pool),
-    onnx("GlobalLpPool").infer(nn::conv_pool::global_average_pool),
-    onnx("GlobalMaxPool").infer(nn::conv_pool::global_average_pool),
+    onnx("GlobalAveragePool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::average_pool),
+    onnx("GlobalLpPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::lp_pool),
+    onnx("GlobalMaxPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::max_pool),
     onnx("Greater")
         .infer(elementwise::infer::binary)
         .operation(Operation::Greater)
@@ -263,11 +265,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual"))
         .rounded(),
     onnx("GridSample").infer(nn::conv_pool::grid_sample),
-    onnx("GroupNormalization").infer(elementwise::infer::same),
+    onnx("GroupNormalization").infer(nn::infer::by_channel).computes(nn::normalization::group),
     onnx("HammingWindow").infer(generate::infer::window),
     onnx("HannWindow").infer(generate::infer::window),
-    onnx("HardSigmoid").infer(elementwise::infer::same),
-    onnx("HardSwish").infer(elementwise::infer::same),
+    onnx("HardSigmoid").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("HardSwish").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Hardmax").infer(elementwise::infer::same).eval(nn::eval::hardmax),
     onnx("Identity")
         .infer(layout::infer::identity)
@@ -282,7 +284,7 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::If),
     onnx("ImageDecoder").infer(generate::infer::image_decoder),
-    onnx("InstanceNormalization").infer(elementwise::infer::same),
+    onnx("InstanceNormalization").infer(nn::infer::by_channel).computes(nn::normalization::group),
     onnx("IsInf")
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_inf)
@@ -293,14 +295,14 @@ pub(super) const ONNX: &[Row] = &[
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
-    onnx("LRN").infer(elementwise::infer::same),
-    onnx("LSTM").infer(nn::infer::recurrent),
-    onnx("LayerNormalization").infer(nn::infer::layer_norm).converts(
+    onnx("LRN").infer(nn::infer::lrn).computes(nn::normalization::lrn),
+    onnx("LSTM").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
+    onnx("LayerNormalization").infer(nn::infer::layer_norm).computes(nn::normalization::layer).converts(
         "MVN, Multiply, Add",
         "rounding",
         nn::to_openvino::layer_normalization,
     ),
-    onnx("LeakyRelu").infer(elementwise::infer::same),
+    onnx("LeakyRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Less")
         .infer(elementwise::infer::binary)
         .operation(Operation::Less)
@@ -313,7 +315,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LessEqual", "", |cx| elementwise::to_openvino::binary(cx, "LessEqual"))
         .rounded(),
-    onnx("LinearAttention").infer(nn::infer::linear_attention),
+    onnx("LinearAttention").infer(nn::infer::linear_attention).computes(nn::attention::linear),
     onnx("Log")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::log)
@@ -329,31 +331,33 @@ pub(super) const ONNX: &[Row] = &[
         .build(control_flow::loops::Loop::build)
         .converts("Loop", "scans of a loop that does not run", control_flow::to_openvino::repeat)
         .moves(),
-    onnx("LpNormalization").infer(elementwise::infer::same),
-    onnx("LpPool").infer(nn::conv_pool::pool),
+    onnx("LpNormalization").infer(nn::infer::along).computes(nn::normalization::lp),
+    onnx("LpPool").infer(nn::conv_pool::pool).computes(nn::windows::lp_pool),
     onnx("MatMul").infer(matmul::infer::mat_mul).eval(matmul::eval::mat_mul).converts(
         "MatMul",
         "floats: rounding",
         reduction::to_openvino::mat_mul,
     ),
-    onnx("MatMulInteger").infer(matmul::infer::mat_mul),
+    onnx("MatMulInteger").infer(matmul::infer::mat_mul_integer).computes(matmul::eval::mat_mul_integer),
     onnx("Max")
         .infer(elementwise::infer::binary)
         .operation(Operation::Max)
         .build(elementwise::binary::fold)
         .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
-    onnx("MaxPool").infer(nn::conv_pool::pool),
+    onnx("MaxPool").infer(nn::conv_pool::pool).computes(nn::windows::max_pool),
     onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool),
     onnx("MaxUnpool").infer(nn::conv_pool::max_unpool),
     onnx("Mean").infer(elementwise::infer::bit_shift),
-    onnx("MeanVarianceNormalization").infer(elementwise::infer::same),
+    onnx("MeanVarianceNormalization")
+        .infer(nn::infer::mean_variance)
+        .computes(nn::normalization::mean_variance),
     onnx("MelWeightMatrix").infer(generate::infer::mel_weights),
     onnx("Min")
         .infer(elementwise::infer::binary)
         .operation(Operation::Min)
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
-    onnx("Mish").infer(elementwise::infer::same),
+    onnx("Mish").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Mod")
         .infer(elementwise::infer::modulo)
         .operation(Operation::Mod)
@@ -399,7 +403,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr"))
         .rounded(),
-    onnx("PRelu").infer(elementwise::infer::same),
+    onnx("PRelu").infer(nn::infer::p_relu).computes(elementwise::activations::p_relu),
     onnx("Pad")
         .infer(layout::infer::pad)
         .eval(layout::eval::pad)
@@ -415,11 +419,11 @@ pub(super) const ONNX: &[Row] = &[
             "floats: rounding, and exponents beyond 2^53; integers: negative exponents",
             elementwise::to_openvino::power,
         ),
-    onnx("QLinearConv").infer(nn::conv_pool::q_linear_conv),
-    onnx("QLinearMatMul").infer(matmul::infer::q_linear_mat_mul),
-    onnx("QuantizeLinear").infer(nn::infer::quantize),
-    onnx("RMSNormalization").infer(elementwise::infer::same),
-    onnx("RNN").infer(nn::infer::recurrent),
+    onnx("QLinearConv").infer(nn::conv_pool::q_linear_conv).computes(nn::quantization::q_linear_conv),
+    onnx("QLinearMatMul").infer(matmul::infer::q_linear_mat_mul).computes(nn::quantization::q_linear_mat_mul),
+    onnx("QuantizeLinear").infer(nn::infer::quantize).computes(nn::quantization::quantize),
+    onnx("RMSNormalization").infer(nn::infer::scaled).computes(nn::normalization::layer),
+    onnx("RNN").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
     onnx("RandomNormal").infer(generate::infer::random).random(),
     onnx("RandomNormalLike").infer(generate::infer::random_like).random(),
     onnx("RandomUniform").infer(generate::infer::random).random(),
@@ -496,10 +500,10 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Reshape", "", layout::to_openvino::reshape)
         .moves()
         .role(Role::Reshape),
-    onnx("Resize").infer(nn::resize::resize),
+    onnx("Resize").infer(nn::resize::resize).computes(nn::resize_eval::resize),
     onnx("ReverseSequence").infer(elementwise::infer::same).moves(),
     onnx("RoiAlign").infer(nn::conv_pool::roi_align),
-    onnx("RotaryEmbedding").infer(elementwise::infer::same),
+    onnx("RotaryEmbedding").infer(nn::infer::rotary).computes(nn::attention::rotary),
     onnx("Round")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::round)
@@ -527,7 +531,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::scatter_nd)
         .converts("ScatterNDUpdate", "indices that occur twice", indexing::to_openvino::scatter_nd)
         .moves(),
-    onnx("Selu").infer(elementwise::infer::same),
+    onnx("Selu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("SequenceAt").infer(sequence::infer::at).eval(sequence::eval::at),
     onnx("SequenceConstruct").infer(sequence::infer::sequence_construct).eval(sequence::eval::construct),
     onnx("SequenceEmpty").infer(sequence::infer::sequence_empty).eval(sequence::eval::sequence_empty),
@@ -542,7 +546,7 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::Shape)
         .shape_only(),
-    onnx("Shrink").infer(elementwise::infer::same),
+    onnx("Shrink").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Sigmoid")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::sigmoid)
@@ -588,9 +592,11 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::softplus)
         .build(elementwise::unary::build)
         .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
-    onnx("Softsign")
-        .infer(elementwise::infer::same)
-        .converts("SoftSign", "rounding", |cx| cx.function("SoftSign")),
+    onnx("Softsign").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
+        "SoftSign",
+        "rounding",
+        |cx| cx.function("SoftSign"),
+    ),
     onnx("SpaceToDepth").infer(layout::infer::space_to_depth).moves(),
     onnx("Split")
         .infer(layout::infer::split)
@@ -626,8 +632,8 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::fold)
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
-    onnx("SwiGLU").infer(elementwise::infer::same),
-    onnx("Swish").infer(elementwise::infer::same),
+    onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu),
+    onnx("Swish").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Tan")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::tan)
@@ -638,9 +644,9 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::tanh)
         .build(elementwise::unary::build)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
-    onnx("TensorScatter").infer(elementwise::infer::same),
+    onnx("TensorScatter").infer(nn::infer::tensor_scatter).computes(nn::attention::tensor_scatter),
     onnx("TfIdfVectorizer").infer(generate::infer::tf_idf),
-    onnx("ThresholdedRelu").infer(elementwise::infer::same),
+    onnx("ThresholdedRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Tile")
         .infer(layout::infer::tile)
         .eval(layout::eval::tile)
@@ -666,7 +672,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Unsqueeze", "", |cx| layout::to_openvino::on_axes(cx, "Unsqueeze"))
         .moves()
         .role(Role::View),
-    onnx("Upsample").infer(nn::resize::upsample),
+    onnx("Upsample").infer(nn::resize::upsample).computes(nn::resize_eval::resize),
     onnx("Where")
         .infer(elementwise::infer::select)
         .eval(elementwise::select::select)

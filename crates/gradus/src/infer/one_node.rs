@@ -1,0 +1,49 @@
+//! Inference of one node that is about to run.
+
+use std::rc::Rc;
+
+use gradus_core::graph::{Builder, Graph, Node, Origin, Standard};
+use gradus_core::{Result, Value};
+
+use super::InferOptions;
+use super::pass::Pass;
+use crate::fact::Fact;
+use crate::op::BuildContext;
+
+/// A node alone: the rule of its operator says what the outputs will be.
+#[derive(Debug)]
+pub(crate) struct OneNode {
+    standard: Standard,
+    graph: Graph,
+}
+
+impl OneNode {
+    /// The node of an operator that is built.
+    pub(crate) fn new(cx: &BuildContext<'_>) -> Result<OneNode> {
+        let mut builder = Builder::new("one node");
+        let mut inputs = Vec::with_capacity(cx.node.inputs.len());
+        for (index, input) in cx.node.inputs.iter().enumerate() {
+            let id = input.map(|_| builder.define(&index.to_string(), Origin::Input)).transpose()?;
+            inputs.push(id);
+        }
+        let node = Node {
+            inputs: inputs.into(),
+            outputs: cx.node.outputs.iter().map(|_| None).collect(),
+            attributes: cx.attributes.owned(),
+            ..cx.node.clone()
+        };
+        builder.push(node, &[])?;
+        Ok(OneNode { standard: cx.compiler.standard(), graph: builder.finish()? })
+    }
+
+    /// Facts about the outputs on these inputs; none if the rule does not know them.
+    ///
+    /// # Errors
+    /// Whatever the rule finds wrong.
+    pub(crate) fn facts(&self, inputs: &[Option<&Value>]) -> Result<Vec<Fact>> {
+        let mut pass = Pass::new(self.standard, &[], &InferOptions::default());
+        let facts = inputs.iter().copied().flatten().map(Fact::of).collect();
+        let mut frame = pass.frame(&self.graph, facts, Rc::default(), "".into());
+        pass.only_node(&mut frame)
+    }
+}

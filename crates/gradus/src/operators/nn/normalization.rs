@@ -1,0 +1,198 @@
+//! Evaluation of normalizations: statistics in float64 of groups of elements, then a scale and a
+//! shift, rounded once.
+
+use gradus_core::convert::usize_of_i64;
+use gradus_core::{Result, Value};
+
+use crate::attributes::Attributes;
+use crate::op::EvalContext;
+use crate::operators::errors;
+use crate::operators::floats::Ring;
+use crate::operators::indices;
+use crate::operators::nn::windows::{float_of, norm, order_of_norm};
+use crate::operators::reduction::eval::groups;
+
+/// Mean and variance.
+fn moments(numbers: &[f64]) -> (f64, f64) {
+    let count = float_of(numbers.len());
+    let mean = numbers.iter().sum::<f64>() / count;
+    (mean, numbers.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count)
+}
+
+/// Subtracts the mean, unless only the root of the mean square is wanted, and divides by the
+/// deviation. Returns the mean and the reciprocal of the deviation.
+fn standardize(numbers: &mut [f64], epsilon: f64, centered: bool) -> (f64, f64) {
+    let (mean, variance) = if centered {
+        moments(numbers)
+    } else {
+        (0.0, numbers.iter().map(|x| x * x).sum::<f64>() / float_of(numbers.len()))
+    };
+    let deviation = (variance + epsilon).sqrt();
+    for x in &mut *numbers {
+        *x = (*x - mean) / deviation;
+    }
+    (mean, deviation.recip())
+}
+
+fn epsilon(attributes: &Attributes<'_>) -> Result<f64> {
+    Ok(attributes.float("epsilon")?.unwrap_or(1e-5).into())
+}
+
+/// Multiplies with an input, and adds another if it is given; both broadcast to the first.
+fn scale_and_shift(cx: &EvalContext<'_>, numbers: &mut [f64], scale: usize, shift: usize) -> Result<()> {
+    let dims = cx.tensor(0)?.shape().dims();
+    let places = |input: usize| {
+        Ok::<_, gradus_core::Error>(indices::broadcast(cx.tensor(input)?.shape().dims(), dims))
+    };
+    if let Some(scale_by) = cx.maybe_floats(scale)? {
+        numbers.iter_mut().zip(places(scale)?).for_each(|(x, place)| *x *= scale_by[place]);
+    }
+    if let Some(shift_by) = cx.maybe_floats(shift)? {
+        numbers.iter_mut().zip(places(shift)?).for_each(|(x, place)| *x += shift_by[place]);
+    }
+    Ok(())
+}
+
+/// `LayerNormalization`, `RMSNormalization`: rows of the last axes.
+pub(crate) fn layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let dims = cx.tensor(0)?.shape().dims();
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
+    let (epsilon, centered) = (epsilon(attributes)?, cx.operator == "LayerNormalization");
+    let mut numbers = cx.floats(0)?;
+    let row: usize = dims[axis..].iter().product();
+    let statistics: Vec<_> =
+        numbers.chunks_mut(row.max(1)).map(|row| standardize(row, epsilon, centered)).collect();
+    scale_and_shift(cx, &mut numbers, 1, 2)?;
+    let mut outputs = vec![cx.rounded(0, &numbers)?];
+    let (means, inverses): (Vec<_>, Vec<_>) = statistics.into_iter().unzip();
+    for (output, numbers) in [means, inverses].into_iter().enumerate().take(cx.outputs.saturating_sub(1)) {
+        let (dtype, shape) = cx.output(output + 1)?;
+        // Rows without elements have no statistics.
+        let numbers = if numbers.is_empty() { vec![f64::NAN; shape.len()] } else { numbers };
+        outputs.push(f64::tensor(dtype, shape, &numbers)?.into());
+    }
+    Ok(outputs)
+}
+
+/// `InstanceNormalization` and `GroupNormalization`: groups of channels, each of which has a scale
+/// and a shift.
+pub(crate) fn group(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let dims = cx.tensor(0)?.shape().dims();
+    let [_, channels, spatial @ ..] = dims else {
+        return Err(errors::rank("input 0", dims.len(), "at least 2"));
+    };
+    let groups = attributes.int("num_groups")?.and_then(usize_of_i64).unwrap_or(*channels);
+    let plane: usize = spatial.iter().product();
+    let epsilon = epsilon(attributes)?;
+    let mut numbers = cx.floats(0)?;
+    let size = channels.checked_div(groups).unwrap_or(0).saturating_mul(plane);
+    numbers.chunks_mut(size.max(1)).for_each(|group| {
+        standardize(group, epsilon, true);
+    });
+    let (scale, shift) = (cx.floats(1)?, cx.floats(2)?);
+    // The first version has one for each group.
+    let of =
+        |channel: usize, count: usize| if count == *channels { channel } else { channel * count / channels };
+    for (at, plane) in numbers.chunks_mut(plane.max(1)).enumerate() {
+        let channel = at % channels;
+        let (scale, shift) = (scale[of(channel, scale.len())], shift[of(channel, shift.len())]);
+        for x in plane {
+            *x = *x * scale + shift;
+        }
+    }
+    Ok(vec![cx.rounded(0, &numbers)?])
+}
+
+pub(crate) fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let dims = cx.tensor(0)?.shape().dims();
+    let channels = dims.get(1).copied().unwrap_or(1);
+    let epsilon = epsilon(attributes)?;
+    let mut numbers = cx.floats(0)?;
+    let (scale, shift) = (cx.floats(1)?, cx.floats(2)?);
+    let (mut mean, mut variance) = (cx.floats(3)?, cx.floats(4)?);
+    // The first versions may have statistics for each element of a sample.
+    let features = scale.len();
+    let plane: usize = dims.iter().skip(2).product();
+    let plane = if features == channels { plane } else { 1 };
+    let mut outputs = Vec::new();
+    let training = attributes.flag("training_mode", false)?;
+    if training {
+        let momentum = f64::from(attributes.float("momentum")?.unwrap_or(0.9));
+        let axes: Vec<_> = (0..dims.len()).filter(|&axis| axis != 1).collect();
+        let own: Vec<_> = groups(cx, dims, &axes)?
+            .into_iter()
+            .map(|places| moments(&places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>()))
+            .collect();
+        let running = |old: &[f64], new: fn(&(f64, f64)) -> f64| -> Vec<f64> {
+            old.iter().zip(&own).map(|(old, own)| old * momentum + new(own) * (1.0 - momentum)).collect()
+        };
+        outputs = vec![running(&mean, |own| own.0), running(&variance, |own| own.1)];
+        (mean, variance) = own.into_iter().unzip();
+    }
+    if features > 0 {
+        for (at, plane) in numbers.chunks_mut(plane.max(1)).enumerate() {
+            let feature = at % features;
+            let deviation = (variance[feature] + epsilon).sqrt();
+            let (mean, scale, shift) = (mean[feature], scale[feature], shift[feature]);
+            for x in plane {
+                *x = (*x - mean) / deviation * scale + shift;
+            }
+        }
+    }
+    let mut values = vec![cx.rounded(0, &numbers)?];
+    for (output, numbers) in outputs.iter().enumerate().take(cx.outputs.saturating_sub(1)) {
+        values.push(cx.rounded(output + 1, numbers)?);
+    }
+    Ok(values)
+}
+
+/// Applies a function to the elements along some axes, which become its result.
+fn along(cx: &EvalContext<'_>, axes: &[usize], function: impl Fn(&mut [f64])) -> Result<Vec<Value>> {
+    let mut numbers = cx.floats(0)?;
+    for places in groups(cx, cx.tensor(0)?.shape().dims(), axes)? {
+        let mut group: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
+        function(&mut group);
+        places.into_iter().zip(group).for_each(|(place, number)| numbers[place] = number);
+    }
+    Ok(vec![cx.rounded(0, &numbers)?])
+}
+
+pub(crate) fn lp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let rank = cx.tensor(0)?.shape().rank();
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), rank)?;
+    let p = order_of_norm(attributes)?;
+    along(cx, &[axis], |group| {
+        let norm = norm(group.iter().copied(), p);
+        // A group of zeros stays.
+        group.iter_mut().filter(|_| norm != 0.0).for_each(|x| *x /= norm);
+    })
+}
+
+pub(crate) fn mean_variance(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let rank = cx.tensor(0)?.shape().rank();
+    let axes = indices::axes(attributes.ints("axes")?.unwrap_or(&[0, 2, 3]), rank)?;
+    along(cx, &axes, |group| {
+        let (mean, variance) = moments(group);
+        for x in group {
+            *x = (*x - mean) / (variance.sqrt() + 1e-9);
+        }
+    })
+}
+
+/// `LRN`: each element by the squares of those of the channels around it.
+pub(crate) fn lrn(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let parameter = |name: &str, default: f32| {
+        Ok::<_, gradus_core::Error>(f64::from(attributes.float(name)?.unwrap_or(default)))
+    };
+    let (alpha, beta, bias) = (parameter("alpha", 1e-4)?, parameter("beta", 0.75)?, parameter("bias", 1.0)?);
+    let size = usize_of_i64(attributes.int("size")?.unwrap_or(1)).unwrap_or(0);
+    let (before, after) = (size.saturating_sub(1) / 2, size.saturating_sub(1).div_ceil(2));
+    along(cx, &[1], |channels| {
+        let squares: Vec<_> = channels.iter().map(|x| x * x).collect();
+        for (at, x) in channels.iter_mut().enumerate() {
+            let last = at.saturating_add(after).min(squares.len() - 1);
+            let sum: f64 = squares[at.saturating_sub(before)..=last].iter().sum();
+            *x /= (bias + alpha / float_of(size) * sum).powf(beta);
+        }
+    })
+}

@@ -1,0 +1,248 @@
+//! Evaluation of Resize and Upsample: along each axis, an element of the result is a weighted sum of
+//! some elements of the operand.
+
+use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{Number, Result, Value};
+
+use crate::attributes::Attributes;
+use crate::normalize::Older;
+use crate::op::EvalContext;
+use crate::operators::errors;
+use crate::operators::indices::{self, Along};
+use crate::operators::nn::windows::float_of;
+use crate::operators::output::{chosen, one};
+
+/// How an axis is resized.
+struct Axis {
+    size: usize,
+    wanted: usize,
+    scale: f64,
+    /// The begin and end of the region that is resized, as fractions of the axis.
+    region: [f64; 2],
+}
+
+/// The attributes of the node.
+struct Manner<'a> {
+    coordinates: &'a str,
+    mode: &'a str,
+    nearest: &'a str,
+    /// The coefficient of the cubic polynomials.
+    cubic: f64,
+    antialias: bool,
+    exclude_outside: bool,
+}
+
+/// Elements of the operand, and their weights; nothing if the coordinate lies outside.
+type Weights = Option<Vec<(usize, f64)>>;
+
+impl Manner<'_> {
+    /// The coordinate on the operand of an element of the result.
+    fn coordinate(&self, axis: &Axis, at: f64) -> Result<f64> {
+        let (size, scale) = (float_of(axis.size), axis.scale);
+        let wanted = scale * size;
+        let half_pixel = (at + 0.5) / scale - 0.5;
+        Ok(match self.coordinates {
+            _ if scale == 1.0 && axis.wanted == axis.size && self.coordinates != "tf_crop_and_resize" => at,
+            "half_pixel" => half_pixel,
+            "half_pixel_symmetric" => size / 2.0 * (1.0 - float_of(axis.wanted) / wanted) + half_pixel,
+            "pytorch_half_pixel" => {
+                if axis.wanted > 1 {
+                    half_pixel
+                } else {
+                    0.0
+                }
+            }
+            "align_corners" => {
+                if wanted == 1.0 {
+                    0.0
+                } else {
+                    at * (size - 1.0) / (wanted - 1.0)
+                }
+            }
+            "asymmetric" => at / scale,
+            "tf_half_pixel_for_nn" => (at + 0.5) / scale,
+            "tf_crop_and_resize" => {
+                let [begin, end] = axis.region;
+                let along = if wanted == 1.0 { 0.5 } else { at / (wanted - 1.0) };
+                (begin + along * (end - begin)) * (size - 1.0)
+            }
+            other => {
+                let wanted = "half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, \
+                              tf_half_pixel_for_nn or tf_crop_and_resize";
+                return Err(errors::text("coordinate_transformation_mode", other, wanted));
+            }
+        })
+    }
+
+    /// The weights by which an element of the result is computed.
+    fn weights(&self, axis: &Axis, at: usize) -> Result<Weights> {
+        let x = self.coordinate(axis, float_of(at))?;
+        let last = i64_of(axis.size) - 1;
+        if self.coordinates == "tf_crop_and_resize" && !(0.0..=float_of(axis.size - 1)).contains(&x) {
+            return Ok(None);
+        }
+        let (floor, ratio) = (x.floor(), x - x.floor());
+        let whole = |x: f64| truncated(x).and_then(|x| i64::try_from(x).ok());
+        let outside = || errors::value("coordinate", x, "a number on the axis");
+        let floor = whole(floor).ok_or_else(outside)?;
+        let narrow = if self.antialias { axis.scale.min(1.0) } else { 1.0 };
+        let (reach, kernel): (f64, &dyn Fn(f64) -> f64) = match self.mode {
+            "nearest" => {
+                let up = match self.nearest {
+                    _ if ratio == 0.0 => false,
+                    "round_prefer_floor" => ratio > 0.5,
+                    "round_prefer_ceil" => ratio >= 0.5,
+                    "floor" => false,
+                    "ceil" => true,
+                    other => {
+                        let wanted = "round_prefer_floor, round_prefer_ceil, floor or ceil";
+                        return Err(errors::text("nearest_mode", other, wanted));
+                    }
+                };
+                let nearest = usize_of_i64((floor + i64::from(up)).clamp(0, last));
+                return Ok(Some(vec![(nearest.unwrap_or(0), 1.0)]));
+            }
+            "linear" => (1.0, &|x: f64| (1.0 - x.abs()).max(0.0)),
+            "cubic" => (2.0, &|x: f64| {
+                let (a, x) = (self.cubic, x.abs());
+                if x <= 1.0 {
+                    ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
+                } else if x < 2.0 {
+                    ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a
+                } else {
+                    0.0
+                }
+            }),
+            other => return Err(errors::text("mode", other, "nearest, linear or cubic")),
+        };
+        let start = whole((-reach / narrow).floor()).ok_or_else(outside)? + 1;
+        let mut weights = Vec::new();
+        for offset in start..2 - start {
+            let weight = kernel((nearest_f64(Number::Int(offset.into())) - ratio) * narrow);
+            let index = floor.saturating_add(offset);
+            if !self.exclude_outside || (0..=last).contains(&index) {
+                weights.push((usize_of_i64(index.clamp(0, last)).unwrap_or(0), weight));
+            }
+        }
+        if self.antialias || self.exclude_outside {
+            let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+            for (_, weight) in &mut weights {
+                *weight /= sum;
+            }
+        }
+        Ok(Some(weights))
+    }
+}
+
+/// The scale of each axis: what is given, or what the sizes are to each other.
+fn scales(attributes: &Attributes<'_>, cx: &EvalContext<'_>, axes: &[usize]) -> Result<Vec<f64>> {
+    let (dims, (_, shape)) = (cx.tensor(0)?.shape().dims(), cx.output(0)?);
+    let mut scales = vec![1.0; dims.len()];
+    let input = if cx.operator == "Upsample" { 1 } else { 2 };
+    if let (Some(Content::Float(height)), Some(Content::Float(width))) =
+        (attributes.get("height_scale"), attributes.get("width_scale"))
+    {
+        return Ok(vec![1.0, 1.0, f64::from(*height), f64::from(*width)]);
+    }
+    if let Some(given) = cx.maybe_floats(input)?.filter(|given| !given.is_empty() || !cx.has(3)) {
+        axes.iter().zip(given).for_each(|(&axis, scale)| scales[axis] = scale);
+    } else {
+        let sizes = cx.floats(3)?;
+        let each = axes.iter().zip(&sizes).map(|(&axis, size)| size / float_of(dims[axis]));
+        let each: Vec<_> = match attributes.text("keep_aspect_ratio_policy")?.unwrap_or("stretch") {
+            "stretch" => {
+                axes.iter().map(|&axis| float_of(shape.dims()[axis]) / float_of(dims[axis])).collect()
+            }
+            "not_larger" => vec![each.fold(f64::INFINITY, f64::min); axes.len()],
+            _ => vec![each.fold(0.0, f64::max); axes.len()],
+        };
+        axes.iter().zip(each).for_each(|(&axis, scale)| scales[axis] = scale);
+    }
+    Ok(scales)
+}
+
+pub(crate) fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let (dtype, shape) = cx.output(0)?;
+    let dims = data.shape().dims();
+    if shape.is_empty() {
+        return one(gradus_core::Tensor::zeros(dtype, shape)?);
+    }
+    if let Some(axis) = dims.iter().position(|&size| size == 0) {
+        return Err(errors::value(format_args!("size of axis {axis}"), 0, "at least 1, to resize it"));
+    }
+    let axes = match attributes.ints("axes")? {
+        Some(axes) => indices::axes(axes, dims.len())?,
+        None => (0..dims.len()).collect(),
+    };
+    let older = cx.operator == "Upsample" || attributes.form().is(Older::Upsampled);
+    let (coordinates, nearest) =
+        if older { ("asymmetric", "floor") } else { ("half_pixel", "round_prefer_floor") };
+    let mode = attributes.text("mode")?.unwrap_or("nearest");
+    let manner = Manner {
+        coordinates: attributes.text("coordinate_transformation_mode")?.unwrap_or(coordinates),
+        mode: if mode == "bilinear" { "linear" } else { mode },
+        nearest: attributes.text("nearest_mode")?.unwrap_or(nearest),
+        cubic: attributes.float("cubic_coeff_a")?.unwrap_or(-0.75).into(),
+        antialias: attributes.flag("antialias", false)?,
+        exclude_outside: attributes.flag("exclude_outside", false)?,
+    };
+    let scales = scales(attributes, cx, &axes)?;
+    let region = if manner.coordinates == "tf_crop_and_resize" { cx.maybe_floats(1)? } else { None };
+    let mut weights = Vec::with_capacity(dims.len());
+    for (at, &size) in dims.iter().enumerate() {
+        let place = axes.iter().position(|&axis| axis == at);
+        let bound = |half: usize| {
+            let place = region.as_ref().zip(place).map(|(all, place)| all.get(place + half * axes.len()));
+            place.flatten().copied()
+        };
+        let region = [bound(0).unwrap_or(0.0), bound(1).unwrap_or(1.0)];
+        let axis = Axis { size, wanted: shape.dims()[at], scale: scales[at], region };
+        cx.run.touch(product(axis.wanted, 4))?;
+        weights.push((0..axis.wanted).map(|at| manner.weights(&axis, at)).collect::<Result<Vec<Weights>>>()?);
+    }
+    let all_inside = weights.iter().flatten().all(Option::is_some);
+    if manner.mode == "nearest" && all_inside {
+        let first =
+            |weights: &Weights| weights.as_ref().and_then(|all| all.first()).map_or(0, |(index, _)| *index);
+        let along: Vec<_> =
+            weights.iter().map(|axis| Along::List(axis.iter().map(first).collect())).collect();
+        return one(chosen(cx, data, &along)?);
+    }
+    let mut numbers = cx.floats(0)?;
+    let mut now = dims.to_vec();
+    for (axis, weights) in weights
+        .iter()
+        .enumerate()
+        .filter(|(axis, _)| scales[*axis] != 1.0 || shape.dims()[*axis] != dims[*axis] || region.is_some())
+    {
+        let inner: usize = now[axis + 1..].iter().product();
+        let outer: usize = now[..axis].iter().product();
+        let terms: usize = weights.iter().flatten().map(Vec::len).sum();
+        cx.run.touch(product(outer * inner, terms))?;
+        cx.reserve(product(outer * inner, weights.len() * size_of::<f64>()))?;
+        let mut next = vec![0.0; outer * weights.len() * inner];
+        for (row, target) in next.chunks_mut(inner).enumerate() {
+            let (before, at) = (row / weights.len(), row % weights.len());
+            for &(index, weight) in weights[at].iter().flatten() {
+                let source = &numbers[(before * now[axis] + index) * inner..][..inner];
+                target.iter_mut().zip(source).for_each(|(sum, x)| *sum += weight * x);
+            }
+        }
+        numbers = next;
+        now[axis] = weights.len();
+    }
+    if !all_inside {
+        let outside = f64::from(attributes.float("extrapolation_value")?.unwrap_or(0.0));
+        for (mut place, number) in numbers.iter_mut().enumerate() {
+            for (weights, &size) in weights.iter().zip(&now).rev() {
+                if weights[place % size].is_none() {
+                    *number = outside;
+                }
+                place /= size;
+            }
+        }
+    }
+    Ok(vec![cx.rounded(0, &numbers)?])
+}

@@ -1,0 +1,376 @@
+//! Evaluation of operators that move a window over spatial axes: convolutions and pooling.
+//!
+//! Each axis tells which taps of a window lie on the input, and where; convolutions multiply the
+//! weights with the columns of these elements. Padding adds nothing, whatever the weights are.
+
+use std::ops::Range;
+
+use gradus_core::convert::{Rules, i64_of, nearest_f64, product, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{Number, Result, Shape, Tensor, Value};
+use rayon::prelude::*;
+
+use crate::attributes::Attributes;
+use crate::fact::range_of;
+use crate::op::EvalContext;
+use crate::operators::floats::multiply_add;
+
+/// How windows lie on an axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    size: usize,
+    windows: usize,
+    kernel: usize,
+    stride: i64,
+    dilation: i64,
+    begin: i64,
+    end: i64,
+    /// True if the input is what a convolution would make of the output.
+    transposed: bool,
+}
+
+impl Axis {
+    /// The element on which a tap of a window lies; nothing if it lies on the padding.
+    fn source(&self, window: usize, tap: usize) -> Option<usize> {
+        let [window, tap] = [window, tap].map(|index| i128::from(i64_of(index)));
+        let [stride, dilation, begin] = [self.stride, self.dilation, self.begin].map(i128::from);
+        let at = if self.transposed {
+            let at = window + begin - tap * dilation;
+            if at % stride != 0 {
+                return None;
+            }
+            at / stride
+        } else {
+            window * stride + tap * dilation - begin
+        };
+        usize::try_from(at).ok().filter(|&at| at < self.size)
+    }
+
+    /// The taps of a window that lie on elements from `low` up to, but not including, `high`.
+    fn taps(&self, window: usize, low: i64, high: i128) -> Range<usize> {
+        let first = i128::from(i64_of(window)) * i128::from(self.stride) - i128::from(self.begin);
+        let tap = |at: i128| {
+            let tap = (at - first + i128::from(self.dilation) - 1).div_euclid(self.dilation.into());
+            usize::try_from(tap.max(0)).unwrap_or(usize::MAX).min(self.kernel)
+        };
+        let start = tap(low.into());
+        start..tap(high).max(start)
+    }
+
+    /// The taps of a window that lie on the input.
+    fn inside(&self, window: usize) -> Range<usize> {
+        self.taps(window, 0, i64_of(self.size).into())
+    }
+
+    /// The number of taps of a window that lie on the input or its padding.
+    fn padded(&self, window: usize) -> usize {
+        let high = i128::from(i64_of(self.size)) + i128::from(self.end);
+        self.taps(window, self.begin.saturating_neg(), high).len()
+    }
+}
+
+/// The axes of a node's windows, from its attributes, which inference has checked.
+pub(crate) fn axes(
+    attributes: &Attributes<'_>,
+    sizes: &[usize],
+    windows: &[usize],
+    kernel: &[usize],
+    transposed: bool,
+) -> Result<Vec<Axis>> {
+    let list = |name: &str| attributes.list(name);
+    let (strides, dilations) = (list("strides")?, list("dilations")?);
+    let auto = attributes.text("auto_pad")?.unwrap_or("NOTSET").to_ascii_uppercase();
+    let same = auto.starts_with("SAME");
+    // OpenVINO has two attributes.
+    let pads = match (list("pads")?, list("pads_begin")?, list("pads_end")?) {
+        _ if !matches!(&*auto, "NOTSET" | "EXPLICIT") => None,
+        (None, Some(begins), Some(ends)) => Some([begins, ends].concat()),
+        (pads, ..) => pads,
+    };
+    let more = list("output_padding")?;
+    let fixed = transposed && list("output_shape")?.is_some();
+    let at = |list: &Option<Vec<i64>>, axis: usize, default: i64| {
+        list.as_ref().and_then(|list| list.get(axis).copied()).unwrap_or(default)
+    };
+    let axis = |axis: usize| {
+        let (stride, dilation) = (at(&strides, axis, 1), at(&dilations, axis, 1));
+        let [size, count, kernel] = [sizes[axis], windows[axis], kernel[axis]];
+        let window = (i64_of(kernel) - 1).saturating_mul(dilation).saturating_add(1);
+        let (mut begin, mut end) = (at(&pads, axis, 0), at(&pads, axis + sizes.len(), 0));
+        if same || fixed {
+            let [from, to] = if transposed { [size, count] } else { [count, size] };
+            let reach = (i64_of(from) - 1).saturating_mul(stride).saturating_add(window);
+            let total = reach.saturating_add(at(&more, axis, 0)).saturating_sub(i64_of(to));
+            let total = if fixed { total } else { total.max(0) };
+            let half = total.div_euclid(2);
+            begin = if auto == "SAME_UPPER" { half } else { total - half };
+            end = total - begin;
+        }
+        Axis { size, windows: count, kernel, stride, dilation, begin, end, transposed }
+    };
+    Ok((0..sizes.len()).map(axis).collect())
+}
+
+/// A convolution: the shapes of its factors, and where its windows lie.
+struct Convolution {
+    batch: usize,
+    channels: usize,
+    filters: usize,
+    groups: usize,
+    axes: Vec<Axis>,
+}
+
+impl Convolution {
+    /// For each filter and window, the sum over channels and taps, in that order. The weights are by
+    /// filter, channel of its group and tap.
+    fn run(&self, cx: &mut EvalContext<'_>, x: &[f64], weights: &[f64]) -> Result<Vec<f64>> {
+        /// Windows whose columns stay in the cache.
+        const BLOCK: usize = 128;
+        let windows: usize = self.axes.iter().map(|axis| axis.windows).product();
+        let size: usize = self.axes.iter().map(|axis| axis.size).product();
+        let (inner, outer) = (self.channels / self.groups, self.filters / self.groups);
+        let mut y = vec![0.0; self.batch * self.filters * windows];
+        if y.is_empty() || weights.is_empty() || x.is_empty() {
+            return Ok(y);
+        }
+        let taps = weights.len() / (self.filters * inner);
+        let depth = inner * taps;
+        cx.run.touch(product(y.len(), depth))?;
+        cx.reserve(product(2 * rayon::current_num_threads() * BLOCK, depth * size_of::<f64>()))?;
+        let limits = cx.limits();
+        let blocks: Vec<_> = (0..windows).step_by(BLOCK).collect();
+        let parts = self.batch * self.groups * blocks.len();
+        let part = |part: usize| {
+            limits.check()?;
+            let (at, group) = (part / blocks.len() / self.groups, part / blocks.len() % self.groups);
+            let first = blocks[part % blocks.len()];
+            let count = BLOCK.min(windows - first);
+            let sources = self.sources(first, count, taps);
+            let mut columns = vec![0.0; depth * count];
+            for (channel, rows) in columns.chunks_mut(taps * count).enumerate() {
+                let plane = &x[(at * self.channels + group * inner + channel) * size..][..size];
+                for (element, &source) in rows.iter_mut().zip(&sources) {
+                    *element = plane.get(source).copied().unwrap_or(0.0);
+                }
+            }
+            let mut block = vec![0.0; outer * count];
+            multiply_add(
+                &weights[group * outer * depth..][..outer * depth],
+                &columns,
+                &mut block,
+                depth,
+                count,
+            );
+            Ok((at * self.filters + group * outer, first, count, block))
+        };
+        let done: Result<Vec<_>> = (0..parts).into_par_iter().map(part).collect();
+        for (plane, first, count, block) in done? {
+            for (row, numbers) in block.chunks(count).enumerate() {
+                y[(plane + row) * windows + first..][..count].copy_from_slice(numbers);
+            }
+        }
+        Ok(y)
+    }
+
+    /// By tap and window, the index in a plane of the input, or one beyond all on the padding.
+    fn sources(&self, first: usize, count: usize, taps: usize) -> Vec<usize> {
+        let mut sources = vec![0; taps * count];
+        for (at, source) in sources.iter_mut().enumerate() {
+            let (mut tap, mut window) = (at / count, first + at % count);
+            let mut stride = 1;
+            for axis in self.axes.iter().rev() {
+                if let Some(index) = axis.source(window % axis.windows, tap % axis.kernel) {
+                    *source += index * stride;
+                } else {
+                    *source = usize::MAX;
+                    break;
+                }
+                (tap, window, stride) = (tap / axis.kernel, window / axis.windows, stride * axis.size);
+            }
+        }
+        sources
+    }
+}
+
+/// The weights of a transposed convolution, which are by channel, filter of its group and tap, by
+/// filter, channel of its group and tap.
+fn turned(weights: &[f64], channels: usize, filters: usize, groups: usize) -> Vec<f64> {
+    let (inner, outer) = (channels / groups, filters / groups);
+    let taps = weights.len().checked_div(channels * outer).unwrap_or(0);
+    let from = |at: usize| {
+        let (tap, channel, filter) = (at % taps, at / taps % inner, at / taps / inner);
+        let channel = filter / outer * inner + channel;
+        weights[(channel * outer + filter % outer) * taps + tap]
+    };
+    (0..weights.len()).map(from).collect()
+}
+
+/// What a convolution computes of numbers, which are the elements less their zero points.
+pub(crate) fn convolved(
+    attributes: &Attributes<'_>,
+    cx: &mut EvalContext<'_>,
+    [x, weights]: [usize; 2],
+    numbers: [Vec<f64>; 2],
+) -> Result<Vec<f64>> {
+    let (_, shape) = cx.output(0)?;
+    let (dims, kernel) = (cx.tensor(x)?.shape().dims(), cx.tensor(weights)?.shape().dims());
+    let transposed = cx.operator == "ConvTranspose";
+    let groups = attributes.int("group")?.and_then(usize_of_i64).unwrap_or(1).max(1);
+    let axes = axes(attributes, &dims[2..], &shape.dims()[2..], &kernel[2..], transposed)?;
+    let (channels, filters) = (dims[1], shape.dims()[1]);
+    let convolution = Convolution { batch: dims[0], channels, filters, groups, axes };
+    let [x, weights] = numbers;
+    let weights = if transposed { turned(&weights, channels, filters, groups) } else { weights };
+    convolution.run(cx, &x, &weights)
+}
+
+/// Adds to each plane the number of its channel.
+pub(crate) fn add_bias(numbers: &mut [f64], shape: &Shape, bias: &[f64]) {
+    let plane: usize = shape.dims()[2..].iter().product();
+    if plane > 0 && !bias.is_empty() {
+        let planes = numbers.chunks_mut(plane).zip(bias.iter().cycle());
+        planes.for_each(|(plane, bias)| plane.iter_mut().for_each(|x| *x += bias));
+    }
+}
+
+pub(crate) fn conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let factors = [cx.floats(0)?, cx.floats(1)?];
+    let mut sums = convolved(attributes, cx, [0, 1], factors)?;
+    if let Some(bias) = cx.maybe_floats(2)? {
+        add_bias(&mut sums, &cx.output(0)?.1, &bias);
+    }
+    Ok(vec![cx.rounded(0, &sums)?])
+}
+
+/// Calls a function for each plane of the input and each window: the elements of the plane, the
+/// indices of those in the window, and the number of taps that lie on the input or its padding.
+fn each_window<T>(
+    cx: &mut EvalContext<'_>,
+    x: &[f64],
+    axes: &[Axis],
+    planes: usize,
+    function: impl Fn(&[f64], &[usize], usize) -> T,
+) -> Result<Vec<T>> {
+    let count: usize = axes.iter().map(|axis| axis.windows).product();
+    let size: usize = axes.iter().map(|axis| axis.size).product();
+    let mut results = Vec::new();
+    if planes == 0 || count == 0 {
+        return Ok(results);
+    }
+    results.reserve(planes * count);
+    let mut sources = Vec::with_capacity(count);
+    let mut work = 0;
+    for window in 0..count {
+        let (mut rest, mut places, mut padded, mut stride) = (window, vec![0], 1usize, 1);
+        for axis in axes.iter().rev() {
+            let at = rest % axis.windows;
+            let taps = axis.inside(at);
+            work += product(places.len(), taps.len());
+            cx.run.limits.allow_bytes(cx.in_use(), work.saturating_mul(8))?;
+            let along: Vec<_> = taps.filter_map(|tap| axis.source(at, tap)).collect();
+            places = along.iter().flat_map(|i| places.iter().map(move |place| i * stride + place)).collect();
+            padded = padded.saturating_mul(axis.padded(at));
+            (rest, stride) = (rest / axis.windows, stride * axis.size);
+        }
+        sources.push((places, padded));
+    }
+    cx.run.touch(work.saturating_mul(product(planes, 1)))?;
+    for plane in 0..planes {
+        cx.limits().check()?;
+        let elements = &x[plane * size..(plane + 1) * size];
+        results.extend(sources.iter().map(|(places, padded)| function(elements, places, *padded)));
+    }
+    Ok(results)
+}
+
+/// The axes of a pool's windows; a global pool has one window that covers all.
+fn pool_axes(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<(usize, Vec<Axis>)> {
+    let (_, shape) = cx.output(0)?;
+    let (dims, windows) = (cx.tensor(0)?.shape().dims(), shape.dims());
+    let named = attributes.list("kernel_shape")?.or(attributes.list("kernel")?);
+    let kernel: Vec<_> = match named {
+        Some(kernel) => kernel.into_iter().map(|size| usize_of_i64(size).unwrap_or(0)).collect(),
+        None => dims[2..].to_vec(),
+    };
+    let planes = windows[0] * windows[1];
+    Ok((planes, axes(attributes, &dims[2..], &windows[2..], &kernel, false)?))
+}
+
+pub(crate) fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let padding = attributes.flag("count_include_pad", false)?;
+    let (planes, axes) = pool_axes(attributes, cx)?;
+    let x = cx.floats(0)?;
+    let means = each_window(cx, &x, &axes, planes, |x, places, padded| {
+        let count = if padding { padded } else { places.len() };
+        places.iter().map(|&place| x[place]).sum::<f64>() / float_of(count)
+    })?;
+    Ok(vec![cx.rounded(0, &means)?])
+}
+
+pub(crate) fn float_of(count: usize) -> f64 {
+    nearest_f64(Number::Int(i64_of(count).into()))
+}
+
+pub(crate) fn lp_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let p = order_of_norm(attributes)?;
+    let (planes, axes) = pool_axes(attributes, cx)?;
+    let x = cx.floats(0)?;
+    let norms = each_window(cx, &x, &axes, planes, |x, places, _| norm(places.iter().map(|&at| x[at]), p))?;
+    Ok(vec![cx.rounded(0, &norms)?])
+}
+
+/// The order of a norm, which the first versions give as a float.
+pub(crate) fn order_of_norm(attributes: &Attributes<'_>) -> Result<f64> {
+    match attributes.get("p") {
+        Some(Content::Float(p)) => Ok(f64::from(*p)),
+        _ => Ok(nearest_f64(Number::Int(attributes.int("p")?.unwrap_or(2).into()))),
+    }
+}
+
+/// The norm of order p.
+pub(crate) fn norm(numbers: impl Iterator<Item = f64>, p: f64) -> f64 {
+    match p {
+        1.0 => numbers.map(f64::abs).sum(),
+        2.0 => numbers.map(|x| x * x).sum::<f64>().sqrt(),
+        _ => numbers.map(|x| x.abs().powf(p)).sum::<f64>().powf(p.recip()),
+    }
+}
+
+pub(crate) fn max_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (planes, axes) = pool_axes(attributes, cx)?;
+    let x = cx.floats(0)?;
+    // The first of the largest elements; NaN is larger than all numbers.
+    let largest = each_window(cx, &x, &axes, planes, |x, places, _| {
+        let larger = |best: usize, at: usize| x[at] > x[best] || (x[at].is_nan() && !x[best].is_nan());
+        places.iter().copied().reduce(|best, at| if larger(best, at) { at } else { best })
+    })?;
+    let (dtype, shape) = cx.output(0)?;
+    let size: usize = axes.iter().map(|axis| axis.size).product();
+    let windows = largest.len().checked_div(planes).unwrap_or(0);
+    let least = range_of(dtype).map_or(f64::NEG_INFINITY, |(low, _)| nearest_f64(Number::Int(low.into())));
+    let plane = |at: usize| at.checked_div(windows).unwrap_or(0) * size;
+    let element = |(at, best): (usize, &Option<usize>)| best.map_or(least, |best| x[plane(at) + best]);
+    let numbers: Vec<_> = largest.iter().enumerate().map(element).collect();
+    let mut outputs = vec![cx.rounded(0, &numbers)?];
+    if cx.outputs > 1 {
+        let columns_first = attributes.flag("storage_order", false)?;
+        let index = |(at, best): (usize, &Option<usize>)| {
+            let Some(mut best) = *best else { return -1 };
+            if columns_first {
+                let (mut rest, mut before) = (best, size);
+                best = 0;
+                for axis in axes.iter().rev() {
+                    before /= axis.size;
+                    best += rest % axis.size * before;
+                    rest /= axis.size;
+                }
+            }
+            i64_of(plane(at) + best)
+        };
+        let indices: Vec<_> = largest.iter().enumerate().map(index).collect();
+        let (dtype, _) = cx.output(1)?;
+        let indices = indices.iter().map(|&index| Number::Int(index.into()));
+        outputs.push(Tensor::from_numbers(dtype, shape, indices, Rules::IEEE)?.into());
+    }
+    Ok(outputs)
+}
