@@ -1,8 +1,8 @@
 //! Affine sequences in fixed point, the input of fills.
 
 use dashu_int::IBig;
-use dashu_int::ops::UnsignedAbs;
-use gradus_core::convert::low_u64;
+use dashu_int::ops::{BitTest, UnsignedAbs};
+use gradus_core::convert::{i32_of, low_u64};
 use gradus_core::float::Parts;
 
 use crate::elementary::scaled;
@@ -88,8 +88,8 @@ impl Line {
             i32::MIN => 0,
             largest => largest + 1 - BITS,
         };
-        let length = 64 - first.denominator.leading_zeros();
-        let spacing = first.exponent.min(step.exponent).min(0) - length.cast_signed();
+        let length = i32_of(first.denominator.bit_len());
+        let spacing = first.exponent.min(step.exponent).min(0) - length;
         let ((first, whole), (step, whole_step)) = (in_units(first, unit), in_units(step, unit));
         Line { first: Wide::new(&first), step: Wide::new(&step), unit, exact: whole && whole_step, spacing }
     }
@@ -101,6 +101,6 @@ fn in_units(fraction: &BigFraction, unit: i32) -> (IBig, bool) {
     let by = i64::from(fraction.exponent) - i64::from(unit);
     let numerator = scaled(fraction.numerator.clone(), by);
     let exact = by >= 0 || scaled(numerator.clone(), -by) == fraction.numerator;
-    let (quotient, rest) = numerator.div_rem_euclid(IBig::from(fraction.denominator));
+    let (quotient, rest) = numerator.div_rem_euclid(IBig::from(fraction.denominator.clone()));
     (quotient, exact && rest.is_zero())
 }
