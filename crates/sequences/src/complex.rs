@@ -240,8 +240,9 @@ fn ends(log2: &IBig, turns: &IBig, bits: usize) -> [[Parts; 2]; 2] {
 
 /// Between complex ends: `start * (stop / start) ^ (i / d)`.
 ///
-/// Ends that are opposite have two ways between them of the same length. The way taken is NumPy's:
-/// counterclockwise if the start is above the real axis, or on its positive half; else clockwise.
+/// Ends that are opposite have two ways between them of the same length: counterclockwise is taken
+/// if the start is right of the imaginary axis, else clockwise. So does NumPy from starts on the
+/// axes and diagonals; from others, its rounding errors decide.
 pub(crate) struct Spiral {
     start: Number,
     stop: Number,
@@ -261,9 +262,8 @@ impl Spiral {
             return self.straight(index, dtype);
         }
         if turn.im.is_zero() {
-            let up = self.start.im();
-            let up = if up.is_zero() { self.start.re() } else { up };
-            turn.on_axis = Some((Positive::of(&ExactNumber::ONE), if up.parts().negative { -2 } else { 2 }));
+            let right = nearest_f64(self.start.re()) > 0.0;
+            turn.on_axis = Some((Positive::of(&ExactNumber::ONE), if right { 2 } else { -2 }));
         }
         if let (Some((start, first)), Some((stop, last))) = (&from.on_axis, &to.on_axis) {
             let between =

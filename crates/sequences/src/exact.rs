@@ -158,17 +158,21 @@ impl FromStr for ExactNumber {
     /// [`Kind::Value`] if the text is not a number, or divides by zero; [`Kind::Limit`] if the
     /// number has thousands of digits, or a magnitude that no float64 has.
     fn from_str(text: &str) -> Result<ExactNumber> {
-        let fail = |kind, wanted: &str| Error::mismatch(kind, "number", format_args!("\"{text}\""), wanted);
+        let fail = |kind, is: &str, wanted: &str| {
+            let shown: String = text.chars().take(40).collect();
+            let error = Error::new(kind, format!("\"{shown}\" {is}, expected {wanted}"));
+            error.with_got(format_args!("\"{shown}\"")).with_wanted(wanted)
+        };
         let (above, below) = text.split_once('/').unwrap_or((text, "1"));
         let (Some(above), Some(below)) = (Decimal::parse(above.trim()), Decimal::parse(below.trim())) else {
             return text::parse_for(text, DType::F64).map(ExactNumber::from);
         };
         let tens = above.tens.saturating_sub(below.tens);
         if text.len() > DIGITS || tens.unsigned_abs() > u64_of(DIGITS) {
-            return Err(fail(Kind::Limit, "at most 5000 digits"));
+            return Err(fail(Kind::Limit, "is too long", "at most 5000 digits"));
         }
         if below.integer.is_zero() {
-            return Err(fail(Kind::Value, "a denominator that is not zero"));
+            return Err(fail(Kind::Value, "divides by zero", "a nonzero denominator"));
         }
         if above.integer.is_zero() {
             // As in Python, only a float has a negative zero.
@@ -186,7 +190,7 @@ impl FromStr for ExactNumber {
         };
         let numerator = if denominator < IBig::ZERO { -numerator } else { numerator };
         ExactNumber::reduced(numerator, denominator.unsigned_abs())
-            .map_err(|wanted| fail(Kind::Limit, wanted))
+            .map_err(|wanted| fail(Kind::Limit, "is out of range", wanted))
     }
 }
 
@@ -263,9 +267,9 @@ mod tests {
     #[test]
     fn anything_else_is_refused() {
         let cases = [
-            ("1/0", "number is \"1/0\", expected a denominator that is not zero"),
-            ("1e400", "number is \"1e400\", expected a magnitude from 2^-1074 to 2^1024"),
-            ("1e999999999999", "number is \"1e999999999999\", expected at most 5000 digits"),
+            ("1/0", "\"1/0\" divides by zero, expected a nonzero denominator"),
+            ("1e400", "\"1e400\" is out of range, expected a magnitude from 2^-1074 to 2^1024"),
+            ("1e999999999999", "\"1e999999999999\" is too long, expected at most 5000 digits"),
             ("1/2/3", "\"1/2/3\" is not a number"),
             ("1_000", "\"1_000\" is not a number"),
             ("--1", "\"--1\" is not a number"),

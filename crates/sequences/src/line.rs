@@ -77,6 +77,17 @@ pub struct Line {
     pub spacing: i32,
 }
 
+impl Line {
+    /// The first of so many numbers, and the last, rounded down.
+    pub fn bounds(&self, len: u64) -> [Parts; 2] {
+        [0, len.saturating_sub(1)].map(|i| {
+            let (leading, exponent) = self.first.plus(self.step, i).leading();
+            let Parts { negative, mantissa, .. } = Parts::of_int(leading);
+            Parts { negative, mantissa, exponent: exponent + self.unit, sticky: false }
+        })
+    }
+}
+
 /// The bits of the largest number: 192, less the sign and four to spare.
 const BITS: i32 = 187;
 

@@ -22,6 +22,7 @@ use gradus_core::float::Parts;
 use gradus_core::{DType, Error, Kind, Number, text};
 
 use crate::exact::ExactNumber;
+use crate::exact::ExactNumber::Number as Element;
 use crate::fraction::BigFraction;
 use crate::window::Window;
 use crate::{Line, Plan};
@@ -148,7 +149,6 @@ impl RangePlan {
         if step.is_zero() {
             return Err(RangeError::ZeroStep);
         }
-        use ExactNumber::Number as Element;
         let len = match (&start, &limit, &step) {
             (&Element(Number::Int(start)), &Element(Number::Int(limit)), &Element(Number::Int(step))) => {
                 count_of_ints(start, limit, step)
