@@ -361,7 +361,8 @@ pub(crate) struct Devices {
 
 /// Compute a range: START, START + STEP, … while short of STOP.
 ///
-/// Each element is the exact sum, rounded once. Numbers are read exactly as they are written.
+/// Each element is the exact sum, rounded once. Numbers are read exactly as they are written: 0.1,
+/// 1e-3, 1/3, integers of any size.
 #[derive(Debug, ClapArgs)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct RangeArgs {
@@ -478,11 +479,11 @@ pub(crate) struct Geomspace {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct TypesArgs {
     /// The type of the elements: float32, i64, bf16, … Without this, float64; a range of whole
-    /// numbers is int64, and a sequence with a complex argument complex128.
+    /// numbers is int64 or uint64, and a sequence with a complex argument complex128.
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<DType>,
 
-    /// The type that the numbers are read as; without this, the type of the elements.
+    /// The type that the numbers are rounded to when they are read; without this, they are exact.
     #[arg(long, value_name = "TYPE")]
     pub(crate) in_dtype: Option<DType>,
 }
@@ -513,6 +514,10 @@ pub(crate) struct OutArgs {
 }
 
 /// Show what every program gives for the same call, and why it differs from the exact result.
+///
+/// Programs that take tensors (ONNX, OpenVINO, TensorFlow) get tensors of the type of the elements,
+/// the others Python numbers; with --in-dtype, all get numbers of that type. Compared are the first
+/// 100,000 elements and the last.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CompareArgs {
     #[command(subcommand)]
@@ -549,6 +554,14 @@ pub(crate) enum Call {
         arguments: SpaceArguments,
         #[command(flatten)]
         base: Base,
+        #[command(flatten)]
+        types: TypesArgs,
+    },
+    /// NUM numbers at equal ratios.
+    #[command(allow_negative_numbers = true)]
+    Geomspace {
+        #[command(flatten)]
+        arguments: SpaceArguments,
         #[command(flatten)]
         types: TypesArgs,
     },

@@ -51,21 +51,20 @@ fn range_computes_one_sequence() {
 0.0
 0.1
 0.2
-0.2998
+0.3
 0.4
 0.5
-0.5996
-0.6997
+0.6
+0.7
 0.8
 0.9
-1.0
 
 "#]],
     );
     prints(
         &["range", "0", "1", "0.1", "--dtype", "float8_e4m3fn", "--json"],
         str![[r#"
-{"type":"float8_e4m3fn","shape":[10],"data":[0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.94]}
+{"type":"float8_e4m3fn","shape":[10],"data":[0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9]}
 
 "#]],
     );
@@ -77,9 +76,37 @@ fn range_computes_one_sequence() {
 "#]],
     );
     prints(
+        &["range", "9223372036854775808", "9223372036854775811", "1"],
+        str![[r#"
+9223372036854775808
+9223372036854775809
+9223372036854775810
+
+"#]],
+    );
+    prints(
+        &["range", "1/3", "1.34", "1/3", "--dtype", "f32"],
+        str![[r#"
+0.33333334
+0.6666667
+1.0
+1.3333334
+
+"#]],
+    );
+    prints(
+        &["range", "0", "10", "2.5", "--dtype", "i8"],
+        str![[r#"
+0
+2
+5
+7
+
+"#]],
+    );
+    prints(
         &["range", "9007199254740993", "9007199254740996", "1", "--dtype", "f64"],
         str![[r#"
-9007199254740992.0
 9007199254740992.0
 9007199254740994.0
 9007199254740996.0
@@ -244,17 +271,19 @@ float64[2, 3]
     prints(
         &["compare", "range", "16777216", "16777226", "1", "--dtype", "f32"],
         str![[r#"
-profile            length  first                   last        first difference              why
+range 16777216 16777226 1 --dtype float32 (arguments: exact)
+
+profile            length  first                   last        differ   first difference              largest   why
 exact              10      16777216.0, 16777216.0  16777224.0
-onnx-body          10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
-onnxruntime        10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
+onnx-body          10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
+onnxruntime        10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
 openvino           10      16777216.0, 16777216.0  16777224.0  none
-openvino-cpu       10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
-openvino-cpu-avx2  10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
-numpy              10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  takes the step to be the difference of the first two elements
+openvino-cpu       10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
+openvino-cpu-avx2  10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
+numpy              10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  takes the step to be the difference of the first two elements
 torch              10      16777216.0, 16777216.0  16777224.0  none
 tensorflow         10      16777216.0, 16777216.0  16777224.0  none
-paddle             10      16777216.0, 16777216.0  16777216.0  2: 16777216.0 for 16777218.0  adds up in float32
+paddle             10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
 jax                10      16777216.0, 16777216.0  16777224.0  none
 
 "#]],
@@ -262,7 +291,7 @@ jax                10      16777216.0, 16777216.0  16777224.0  none
     prints(
         &["compare", "logspace", "0", "3", "4", "--dtype", "f32", "--json"],
         str![[r#"
-{"type":"float32","results":{"exact":{"program":"Gradus","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"onnx-body":{"error":"the body of ONNX Range-27 has no logspace to predict"},"onnxruntime":{"error":"ONNX Runtime 1.31.1 (CPU) has no logspace to predict"},"openvino":{"error":"OpenVINO 2026.4.1 (evaluate) has no logspace to predict"},"openvino-cpu":{"error":"OpenVINO 2026.4.1 (CPU plugin, AVX-512, one thread) has no logspace to predict"},"openvino-cpu-avx2":{"error":"OpenVINO 2026.4.1 (CPU plugin, AVX2, one thread) has no logspace to predict"},"numpy":{"program":"NumPy 2.4.6","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"torch":{"program":"PyTorch 2.15.0 (CPU, AVX2, one thread)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"tensorflow":{"error":"TensorFlow 2.21.0 (CPU) has no logspace to predict"},"paddle":{"program":"Paddle 3.3.1 (CPU)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true},"jax":{"program":"JAX 0.10.2 (CPU, x64)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true}}}
+{"call":"logspace 0 3 4 --base 10","arguments":"exact","type":"float32","results":{"exact":{"program":"Gradus","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":0,"differing":0},"numpy":{"program":"NumPy 2.4.6","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":4,"differing":0},"torch":{"program":"PyTorch 2.15.0 (CPU, AVX2, one thread)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":4,"differing":0},"paddle":{"program":"Paddle 3.3.1 (CPU)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":4,"differing":0},"jax":{"program":"JAX 0.10.2 (CPU, x64)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":4,"differing":0}}}
 
 "#]],
     );
@@ -313,7 +342,7 @@ error: Paddle 3.3.1 (CPU): there is no kernel for float16 on the CPU; there is f
 "#]],
     );
     misused(
-        &["linspace", "0", "1.5", "3", "--dtype", "i8"],
+        &["linspace", "0", "1.5", "3", "--in-dtype", "i8"],
         str![[r#"
 error: STOP: "1.5" is not an integer for int8
 
@@ -340,10 +369,10 @@ error: --profile, --slice, --plot and --device are for sequences between numbers
 
 "#]],
     );
-    misused(
+    fails(
         &["linspace", "1+2j", "1", "3", "--dtype", "f32"],
         str![[r#"
-error: START: "1+2j" is not a number
+error: START is complex, expected a real number for elements of a real type
 
 "#]],
     );
@@ -398,6 +427,27 @@ error: length of the range from START to STOP by STEP is more than 9223372036854
 "#]],
     );
     misused(
+        &["range", "18446744073709551616", "18446744073709551619", "1"],
+        str![[r#"
+error: --dtype is missing, expected int64 or uint64 to hold START, STOP and STEP, or another type
+
+"#]],
+    );
+    misused(
+        &["range", "0", "1/0", "1"],
+        str![[r#"
+error: STOP: "1/0" divides by zero, expected a nonzero denominator
+
+"#]],
+    );
+    misused(
+        &["range", "0", "1", "1e-400"],
+        str![[r#"
+error: STEP: "1e-400" is out of range, expected a magnitude from 2^-1074 to 2^1024
+
+"#]],
+    );
+    misused(
         &["range", "0", "x", "1"],
         str![[r#"
 error: STOP: "x" is not a number
@@ -405,14 +455,14 @@ error: STOP: "x" is not a number
 "#]],
     );
     misused(
-        &["range", "0", "1.5", "1", "--dtype", "i32"],
+        &["range", "0", "1.5", "1", "--in-dtype", "i32"],
         str![[r#"
 error: STOP: "1.5" is not an integer for int32
 
 "#]],
     );
     misused(
-        &["range", "0", "300", "1", "--dtype", "u8"],
+        &["range", "0", "300", "1", "--in-dtype", "u8"],
         str![[r#"
 error: STOP: "300" is not in the range of uint8
 
@@ -421,7 +471,7 @@ error: STOP: "300" is not in the range of uint8
     misused(
         &["range", "0", "1", "1", "--dtype", "c64"],
         str![[r#"
-error: START: numbers cannot be read as complex64
+error: --dtype: element type of the range is complex64, expected a real numeric type
 
 "#]],
     );

@@ -1,7 +1,7 @@
 //! Results of programs for one call, beside the exact result.
 
 use gradus_core::{DType, Number, Result};
-use gradus_profiles::{Outcome, Predicted, Profile};
+use gradus_profiles::{FailureKind, Outcome, Predicted, Profile, distance};
 use gradus_sequences::Plan;
 
 /// Elements that are compared one by one; after them, the last.
@@ -21,9 +21,14 @@ pub struct Found {
     /// True if length, type and all compared elements are predicted to be those of the exact
     /// result.
     pub exact: bool,
-    /// The first element that differs; preferably one that differs by more than the tolerance of
-    /// the prediction.
+    /// How many elements were compared: the first 100,000, and the last.
+    pub compared: u64,
+    /// How many of them differ.
+    pub differing: u64,
+    /// The first element that differs.
     pub difference: Option<Difference>,
+    /// The element that differs most, by elements of the type between the two; of NaN, the first.
+    pub largest: Option<Difference>,
     /// Why it differs, in a few words.
     pub why: Option<String>,
 }
@@ -37,9 +42,13 @@ pub struct Difference {
     pub value: Number,
     /// The exact one.
     pub exact: Number,
+    /// How many elements of the type lie between the two, and one: units in the last place. Nothing
+    /// if one of them is NaN, or the types differ.
+    pub ulps: Option<u64>,
 }
 
 /// Each program's result for a call, the exact result first, or the reason why it returns none.
+/// Programs without the function are left out.
 ///
 /// ```
 /// use gradus::compare::compare;
@@ -62,13 +71,15 @@ pub fn compare<P: Plan>(
         let found = match (profile, exact) {
             (Profile::Exact, Ok(plan)) => Ok(found(plan)),
             (Profile::Exact, Err(error)) => Err(error.message().to_owned()),
-            _ => predict(profile)
-                .map(|predicted| compared(&predicted, exact.as_ref().ok()))
-                .map_err(|failure| failure.message().to_owned()),
+            _ => match predict(profile) {
+                Ok(predicted) => Ok(compared(&predicted, exact.as_ref().ok())),
+                Err(failure) if failure.kind() == FailureKind::Absent => return None,
+                Err(failure) => Err(failure.message().to_owned()),
+            },
         };
-        (profile, found)
+        Some((profile, found))
     };
-    Profile::ALL.iter().map(each).collect()
+    Profile::ALL.iter().filter_map(each).collect()
 }
 
 fn found(plan: &impl Plan) -> Found {
@@ -78,7 +89,10 @@ fn found(plan: &impl Plan) -> Found {
         first: (0..plan.len().min(2)).map(|i| plan.at(i)).collect(),
         last: plan.len().checked_sub(1).map(|i| plan.at(i)),
         exact: true,
+        compared: 0,
+        differing: 0,
         difference: None,
+        largest: None,
         why: None,
     }
 }
@@ -90,10 +104,26 @@ fn compared(predicted: &Predicted, exact: Option<&impl Plan>) -> Found {
     };
     let common = predicted.len().min(exact.len());
     let last = common.checked_sub(1).filter(|&i| i >= COMPARED).map(|i| (i, predicted.at(i)));
-    let difference =
-        first_difference(predicted, exact, (0..common.min(COMPARED)).zip(predicted.elements()).chain(last));
-    let same_length = predicted.len() == exact.len();
-    let same_type = predicted.dtype() == exact.dtype();
+    let elements = (0..common.min(COMPARED)).zip(predicted.elements()).chain(last);
+    let (same_length, same_type) = (predicted.len() == exact.len(), predicted.dtype() == exact.dtype());
+    let mut found = Found { compared: common.min(COMPARED) + u64::from(last.is_some()), ..found };
+    let mut tolerated = true;
+    for (index, value) in elements {
+        let of_exact = exact.at(index);
+        if value == of_exact || (is_nan(value) && is_nan(of_exact)) {
+            continue;
+        }
+        let ulps = same_type.then(|| distance(exact.dtype(), value, of_exact)).flatten();
+        let difference = Difference { index, value, exact: of_exact, ulps };
+        found.differing += 1;
+        found.difference.get_or_insert(difference);
+        // No distance is the largest.
+        let size = |difference: &Difference| difference.ulps.unwrap_or(u64::MAX);
+        if found.largest.as_ref().is_none_or(|largest| size(largest) < size(&difference)) {
+            found.largest = Some(difference);
+        }
+        tolerated = tolerated && predicted.agrees(index, of_exact);
+    }
     let mut why = Vec::new();
     if !same_type {
         why.push(format!("gives {}", predicted.dtype()));
@@ -101,39 +131,15 @@ fn compared(predicted: &Predicted, exact: Option<&impl Plan>) -> Found {
     if !same_length {
         why.push(predicted.length_rule().to_owned());
     }
-    if let Some(difference) = difference {
+    if found.differing > 0 {
         why.push(predicted.element_rule().to_owned());
-        if predicted.agrees(difference.index, difference.exact) {
-            why.push("the exact element is within the tolerance of the prediction".to_owned());
+        if tolerated {
+            why.push("the exact elements are within the tolerance of the prediction".to_owned());
         }
     }
-    Found {
-        exact: same_length && same_type && difference.is_none(),
-        difference,
-        why: (!why.is_empty()).then(|| why.join("; ")),
-        ..found
-    }
-}
-
-/// The first element that the program cannot return exactly; if there is none, the first that is
-/// predicted otherwise than exactly, within the tolerance of the prediction.
-fn first_difference(
-    predicted: &Predicted,
-    exact: &impl Plan,
-    elements: impl Iterator<Item = (u64, Number)>,
-) -> Option<Difference> {
-    let mut tolerated = None;
-    for (index, value) in elements {
-        let difference = Difference { index, value, exact: exact.at(index) };
-        if value == difference.exact || (is_nan(value) && is_nan(difference.exact)) {
-            continue;
-        }
-        if !predicted.agrees(index, difference.exact) {
-            return Some(difference);
-        }
-        tolerated.get_or_insert(difference);
-    }
-    tolerated
+    found.exact = same_length && same_type && found.differing == 0;
+    found.why = (!why.is_empty()).then(|| why.join("; "));
+    found
 }
 
 fn is_nan(number: Number) -> bool {
@@ -162,7 +168,10 @@ mod tests {
             (difference.index, difference.value, difference.exact),
             (1, Number::Int(9), Number::Int(10))
         );
-        assert!(!found.exact);
-        assert!(found.why.unwrap().ends_with("the exact element is within the tolerance of the prediction"));
+        assert_eq!((found.exact, found.compared, found.differing), (false, 4, 2));
+        assert_eq!(found.largest.unwrap().ulps, Some(1));
+        assert!(
+            found.why.unwrap().ends_with("the exact elements are within the tolerance of the prediction")
+        );
     }
 }

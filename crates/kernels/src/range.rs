@@ -4,6 +4,7 @@ use std::ops::Add;
 
 use gradus_core::convert::{FromNumber, nearest_f64, wrapped};
 use gradus_core::{DType, Number};
+use gradus_sequences::ExactNumber::Number as Element;
 use gradus_sequences::{Plan, RangePlan};
 
 /// The elements of an integer range, modulo a power of two.
@@ -19,7 +20,7 @@ impl Wrapping {
     /// If the elements are integers, and were integers before they were cut to their type.
     pub fn new(plan: &RangePlan) -> Option<Wrapping> {
         match (plan.dtype().is_integer(), plan.start(), plan.step()) {
-            (true, start @ Number::Int(_), step @ Number::Int(_)) => {
+            (true, &Element(start @ Number::Int(_)), &Element(step @ Number::Int(_))) => {
                 let step = wrapped(step);
                 Some(Wrapping { first: wrapped(start).wrapping_add(step.wrapping_mul(plan.first())), step })
             }
@@ -101,12 +102,13 @@ const CHUNK: u16 = 1 << 15;
 impl Fused {
     /// If the elements, the start, the step and every index are of one of the two types.
     pub fn new(plan: &RangePlan) -> Option<Fused> {
+        let (&Element(exact_start), &Element(exact_step)) = (plan.start(), plan.step()) else { return None };
         if !plan.dtype().is_float() {
             return None;
         }
         let end = plan.first() + plan.len();
-        let (start, step) = (nearest_f64(plan.start()), nearest_f64(plan.step()));
-        let kept = [(plan.start(), start), (plan.step(), step)]
+        let (start, step) = (nearest_f64(exact_start), nearest_f64(exact_step));
+        let kept = [(exact_start, start), (exact_step, step)]
             .iter()
             .all(|&(exact, double)| matches!(exact, Number::Float(_)) || exact == Number::Int(whole(double)));
         let fits = match plan.dtype() {

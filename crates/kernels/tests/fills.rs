@@ -6,7 +6,7 @@
 use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{DType, Limits, Number, dispatch};
 use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer, tensor};
-use gradus_sequences::{LogspacePlan, Plan as _, RangePlan};
+use gradus_sequences::{ExactNumber, GeomspacePlan, LinspacePlan, LogspacePlan, Plan as _, RangePlan};
 use proptest::prelude::*;
 
 mod cases;
@@ -162,4 +162,16 @@ fn a_range_that_is_too_large_is_refused_before_memory_is_taken() {
         message,
         "cannot allocate: number of bytes is 36893488147419103232, expected at most 4294967296 (--max-bytes)"
     );
+}
+
+#[test]
+fn fractions_are_written_as_their_plans_have_them() {
+    let read = |text: &str| text.parse::<ExactNumber>().unwrap();
+    for dtype in [DType::F64, DType::F32, DType::F16, DType::BF16, DType::I64, DType::U8] {
+        check(&RangePlan::new(read("0.1"), read("90.07"), read("1/30"), dtype).unwrap());
+        check(&RangePlan::new(read("0"), read("1e-25"), read("1e-28"), dtype).unwrap());
+        check(&LinspacePlan::new(read("-0.1"), read("253/3"), 3001, true, dtype).unwrap());
+        check(&LogspacePlan::new(read("0.1"), read("1/3"), read("-2.1"), 3001, true, dtype).unwrap());
+        check(&GeomspacePlan::new(read("1e-3"), read("100.1"), 3001, true, dtype).unwrap());
+    }
 }

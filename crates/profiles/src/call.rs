@@ -3,6 +3,7 @@
 use gradus_core::convert::nearest_f64;
 use gradus_core::{DType, DTypeSet, Number};
 
+use crate::Profile;
 use crate::machine::typed;
 use crate::predicted::Failure;
 
@@ -46,6 +47,8 @@ pub struct RangeCall {
     pub(crate) input: DType,
     /// The type of the elements.
     pub(crate) dtype: DType,
+    /// True if each program takes the numbers in its own way.
+    native: bool,
 }
 
 impl RangeCall {
@@ -59,7 +62,37 @@ impl RangeCall {
             return Err(gradus_sequences::RangeError::OutputType(bad).describe([""; 3]));
         }
         let [start, stop, step] = [start, stop, step].map(|number| typed(input, number));
-        Ok(RangeCall { start, stop, step, input, dtype })
+        Ok(RangeCall { start, stop, step, input, dtype, native: false })
+    }
+
+    /// The call with numbers that every program takes in its own way: as tensors of the element
+    /// type, or as Python numbers, which are integers of 64 bits if all three are.
+    ///
+    /// # Errors
+    /// As [`RangeCall::new`].
+    pub fn of_numbers(numbers: [Number; 3], dtype: DType) -> crate::Result<RangeCall> {
+        let all_are = |dtype| {
+            let is_one =
+                |&number: &Number| matches!(number, Number::Int(_)) && typed(dtype, number) == number;
+            numbers.iter().all(is_one)
+        };
+        let input = [DType::I64, DType::U64].into_iter().find(|&dtype| all_are(dtype));
+        let [start, stop, step] = numbers;
+        let call = RangeCall::new(numbers, input.unwrap_or(DType::F64), dtype)?;
+        Ok(RangeCall { start, stop, step, native: true, ..call })
+    }
+
+    /// The call as a program takes it.
+    pub(crate) fn taken_by(&self, profile: Profile) -> RangeCall {
+        use Profile::{Exact, OnnxBody, Onnxruntime, Openvino, OpenvinoCpu, OpenvinoCpuAvx2, Tensorflow};
+        let input = match profile {
+            Exact => return *self,
+            _ if !self.native => return *self,
+            OnnxBody | Onnxruntime | Openvino | OpenvinoCpu | OpenvinoCpuAvx2 | Tensorflow => self.dtype,
+            _ => self.input,
+        };
+        let [start, stop, step] = self.arguments().map(|number| typed(input, number));
+        RangeCall { start, stop, step, input, ..*self }
     }
 
     /// Checks that calls with these types are predicted.

@@ -27,7 +27,7 @@ use std::str::FromStr;
 
 pub use call::{LinspaceCall, LogspaceCall, RangeCall};
 pub use predicted::{Failure, FailureKind, Outcome, Predicted};
-pub use tolerance::Tolerance;
+pub use tolerance::{Tolerance, distance};
 
 use gradus_core::{Error, Kind, Number, Result};
 
@@ -122,6 +122,7 @@ impl FromStr for Profile {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
+    let call = &call.taken_by(profile);
     if profile != Profile::Exact {
         call.check_types()?;
     }
@@ -182,8 +183,21 @@ pub fn logspace(profile: Profile, call: &LogspaceCall) -> Outcome {
     }
 }
 
+/// Predicts a geomspace, within the tolerance that the prediction states. [`Profile::Exact`]
+/// predicts no program and so fails: a plan has the exact sequence.
+///
+/// # Errors
+/// [`Failure`] where the program returns nothing, or has no geomspace.
+pub fn geomspace(profile: Profile, call: &LinspaceCall) -> Outcome {
+    match profile {
+        Profile::Numpy => numpy::geomspace(call),
+        Profile::Jax => Err(Failure::undetermined("jax.numpy.geomspace is not predicted")),
+        _ => Err(none(profile, "geomspace")),
+    }
+}
+
 fn none(profile: Profile, function: &str) -> Failure {
-    Failure::unsupported(format!("{} has no {function} to predict", profile.program()))
+    Failure::absent(format!("{} has no {function}", profile.program()))
 }
 
 fn exact_range(call: &RangeCall) -> Outcome {

@@ -6,14 +6,15 @@
 //! | elements | the first two are `start` and `start + step`, in Python; then `first + i * (second - first)` in the type; float16 and narrower in float32 |
 //! | refused | a step of zero; a length that is NaN or beyond 2^63; the first two elements if the integer type does not hold them |
 //!
-//! # `numpy.linspace` and `numpy.logspace` of Python numbers
+//! # `numpy.linspace`, `numpy.logspace` and `numpy.geomspace` of Python numbers
 //!
 //! | | rule |
 //! |---|---|
 //! | points | `i * step + start` in float64, `step` rounded; the last is `stop` |
 //! | linspace, integers | rounded down, then as C casts |
 //! | logspace | `pow(base, point)` in float64, then as C casts |
-//! | refused | a negative number of elements |
+//! | geomspace | the same, of the base-10 logarithms of the ends; the ends themselves are kept |
+//! | refused | a negative number of elements; a geomspace from or to zero |
 //!
 //! Sources: numpy/_core/src/multiarray/ctors.c (`_calc_length`, `PyArray_ArangeObj`),
 //! arraytypes.c.src (`fill`); `numpy/_core/function_base.py`.
@@ -27,6 +28,7 @@ use crate::formula::{CastFunction, Formula, Scaled, WrappingRange, nearest};
 use crate::machine::{c_cast, count, index, int, rounded, typed, wrapped};
 use crate::predicted::{Failure, Outcome, Predicted};
 use crate::space::{FormulaPoints, FormulaPowers, LineFormula, NUM, POWERS_DIFFER};
+use crate::tolerance::Tolerance;
 
 pub(crate) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
@@ -211,6 +213,51 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let formula = FormulaPowers { line, base, format: DType::F64, dtype, cast };
     let rules = [NUM, "rounds the exponents to float64 before taking powers"];
     Ok(Predicted::new(dtype, len, formula, rules).within(POWERS_DIFFER))
+}
+
+/// Powers between two ends that are put there as they are, with their sign.
+#[derive(Debug)]
+struct Geometric {
+    powers: FormulaPowers<NumpyLine>,
+    ends: [f64; 2],
+    last: Option<u64>,
+    dtype: DType,
+    cast: CastFunction,
+}
+
+impl Formula for Geometric {
+    fn at(&self, i: u64) -> Number {
+        let [start, stop] = self.ends;
+        let x = match i {
+            0 => start,
+            _ if Some(i) == self.last => stop,
+            _ => nearest_f64(self.powers.at(i)) * start.signum(),
+        };
+        (self.cast)(self.dtype, x)
+    }
+}
+
+pub(crate) fn geomspace(call: &LinspaceCall) -> Outcome {
+    let (len, dtype) = (call.len()?, call.dtype);
+    let ends = [call.start, call.stop].map(nearest_f64);
+    if ends.contains(&0.0) {
+        return Err(Failure::refused("Geometric sequence cannot include zero"));
+    }
+    check_casts(dtype, ends)?;
+    let [start, stop] = ends.map(|end| Number::Float((end * ends[0].signum()).log10()));
+    let exponents = LinspaceCall { start, stop, dtype: DType::F64, ..*call };
+    let line = NumpyLine::of(&exponents, len);
+    let largest = line.start.abs().max(line.stop.abs());
+    let last = line.last;
+    let powers =
+        FormulaPowers { line, base: 10.0, format: DType::F64, dtype: DType::F64, cast: from_float64 };
+    let cast: CastFunction = if dtype.is_integer() { c_cast } else { from_float64 };
+    let rules = [NUM, "rounds logarithms to float64 before taking powers"];
+    // Logarithms differ by a unit in their last place between libraries, and powers by as many as
+    // the exponent's derivative makes of it, ln 10.
+    let ulps = 2 + count(5.0 * largest.ceil()).unwrap_or(0);
+    let formula = Geometric { powers, ends, last, dtype, cast };
+    Ok(Predicted::new(dtype, len, formula, rules).within(Tolerance::Ulps { ulps, of: DType::F64 }))
 }
 
 /// Returns true for the types that NumPy has without `ml_dtypes`.

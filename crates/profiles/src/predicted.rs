@@ -98,7 +98,9 @@ impl fmt::Debug for Predicted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The program has no such function, or not for these types.
+    /// The program has no such function.
+    Absent,
+    /// The program has no such function for these types or arguments.
     Unsupported,
     /// The program raises an error about the arguments.
     Refused,
@@ -112,6 +114,7 @@ impl FailureKind {
     /// The kind as `--json` prints it.
     pub const fn name(self) -> &'static str {
         match self {
+            FailureKind::Absent => "absent",
             FailureKind::Unsupported => "unsupported",
             FailureKind::Refused => "refused",
             FailureKind::Crash => "crash",
@@ -131,6 +134,10 @@ impl Failure {
     #[cold]
     fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
         Failure { kind, message: message.into() }
+    }
+
+    pub(crate) fn absent(message: impl Into<String>) -> Failure {
+        Failure::new(FailureKind::Absent, message)
     }
 
     pub(crate) fn unsupported(message: impl Into<String>) -> Failure {

@@ -58,6 +58,18 @@ impl Tolerance {
     }
 }
 
+/// The number of elements of a type between two, and one of them; `None` if one is NaN or complex.
+/// Both zeros count as one element.
+pub fn distance(dtype: DType, a: Number, b: Number) -> Option<u64> {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => u64::try_from(a.abs_diff(b)).ok(),
+        (Number::Float(a), Number::Float(b)) if !a.is_nan() && !b.is_nan() => {
+            Some(place(dtype, a).abs_diff(place(dtype, b)))
+        }
+        _ => None,
+    }
+}
+
 /// The position of a float in the ordered floats of its type; both zeros are at 0.
 fn place(dtype: DType, x: f64) -> i64 {
     let magnitude = convert::code(dtype, Number::Float(x.abs()), Rules::IEEE).cast_signed();

@@ -1,6 +1,6 @@
 //! Results of programs for one call, for the table that Python makes of it.
 
-use gradus::compare::{Found, compare as compared};
+use gradus::compare::{Difference, Found, compare as compared};
 use gradus::profiles::{FailureKind, Profile};
 use gradus::seq::RangePlan;
 use gradus::{DType, Error, Number, text};
@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::error::OrRaise;
 use crate::functions::{SpaceCall, range_recipe};
+use crate::number::truth;
 use crate::sequence::{Recipe, ResultForm, output_type, with_plan};
 
 fn shown(number: Number, dtype: DType) -> String {
@@ -32,15 +33,29 @@ fn row(
     row.set_item("program", profile.program())?;
     match found {
         Err(message) => row.set_item("error", message)?,
-        Ok(Found { dtype, len, first, last, exact: is_exact, difference, why }) => {
+        Ok(Found {
+            dtype,
+            len,
+            first,
+            last,
+            exact: is_exact,
+            compared,
+            differing,
+            difference,
+            largest,
+            why,
+        }) => {
             let all = |numbers: Vec<Number>| numbers.into_iter().map(|x| shown(x, dtype)).collect::<Vec<_>>();
             row.set_item("dtype", dtype.name())?;
             row.set_item("length", len)?;
             row.set_item("first", all(first))?;
             row.set_item("last", last.map(|number| shown(number, dtype)))?;
             row.set_item("exact", is_exact)?;
-            let difference = difference.map(|d| (d.index, shown(d.value, dtype), shown(d.exact, exact)));
-            row.set_item("difference", difference)?;
+            row.set_item("compared", compared)?;
+            row.set_item("differing", differing)?;
+            let texts = |d: Difference| (d.index, shown(d.value, dtype), shown(d.exact, exact));
+            row.set_item("difference", difference.map(texts))?;
+            row.set_item("largest", largest.and_then(|d| Some((d.index, d.ulps?))))?;
             row.set_item("why", why)?;
         }
     }
@@ -54,14 +69,14 @@ pub(crate) fn _refusal(
     py: Python<'_>,
     profile: &str,
     function: &str,
-    start: &Bound<'_, PyAny>,
+    start: Option<&Bound<'_, PyAny>>,
     stop: &Bound<'_, PyAny>,
     third: Option<&Bound<'_, PyAny>>,
     num: Option<&Bound<'_, PyAny>>,
     dtype: &Bound<'_, PyAny>,
 ) -> PyResult<Option<String>> {
     let profile: Profile = profile.parse().or_raise()?;
-    let recipe = recipe(py, function, [Some(start), Some(stop), third], num, true, Some(dtype))?;
+    let recipe = recipe(py, function, [start, Some(stop), third], num, true, Some(dtype))?;
     let failure = recipe.outcome(profile)?.err().filter(|failure| failure.kind() == FailureKind::Refused);
     Ok(failure.map(|failure| failure.message().to_owned()))
 }
@@ -83,6 +98,9 @@ fn recipe<'py>(
         ("logspace", Some(start), Some(stop)) => {
             SpaceCall::of_numbers(ResultForm::Logspace, [start, stop], third, num, endpoint, dtype).recipe(py)
         }
+        ("geomspace", Some(start), Some(stop)) => {
+            SpaceCall::of_numbers(ResultForm::Geomspace, [start, stop], None, num, endpoint, dtype).recipe(py)
+        }
         _ => range_recipe(py, [start, stop, third], dtype, Profile::Exact),
     }
 }
@@ -97,7 +115,7 @@ pub(crate) fn _compare<'py>(
     stop: Option<&Bound<'py, PyAny>>,
     third: Option<&Bound<'py, PyAny>>,
     num: Option<&Bound<'py, PyAny>>,
-    endpoint: bool,
+    #[pyo3(from_py_with = truth)] endpoint: bool,
     dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, Vec<Bound<'py, PyDict>>)> {
     let recipe = recipe(py, function, [start, stop, third], num, endpoint, dtype)?;

@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 
 use crate::device::DeviceArray;
 use crate::error::{OrRaise, engine, mismatch, type_name};
-use crate::number::{NumberArgument, argument, samples, widest};
+use crate::number::{NumberArgument, argument, samples, truth};
 use crate::plan::Plan;
 use crate::sequence::{Recipe, ResultForm, output_type};
 use crate::tensor;
@@ -61,10 +61,12 @@ fn default_type(
     let mut widest_of = if inexact { DType::F64 } else { DType::I64 };
     for each in arguments {
         match each {
-            NumberArgument::Weak(number) if rank(widest(*number)) > rank(widest_of) => {
-                widest_of = widest(*number);
+            NumberArgument::Weak(_, Some(dtype)) if rank(*dtype) > rank(widest_of) => widest_of = *dtype,
+            NumberArgument::Weak(_, None) if !inexact => {
+                let wanted = "a type that holds integers beyond 64 bits";
+                return Err(mismatch(Kind::Type, "dtype", "None", wanted));
             }
-            NumberArgument::Weak(_) => {}
+            NumberArgument::Weak(..) => {}
             _ => return result_type(py, objects, inexact),
         }
     }
@@ -78,7 +80,7 @@ pub(crate) fn range_recipe(
     dtype: Option<DType>,
     profile: Profile,
 ) -> PyResult<Recipe> {
-    let zero = || NumberArgument::Weak(Number::Int(0));
+    let whole = |number: i64| NumberArgument::Weak(number.into(), Some(DType::I64));
     let (start, stop) = match (start, stop) {
         (None, None) => {
             return Err(mismatch(Kind::Type, "stop", "missing", "a number"));
@@ -87,26 +89,21 @@ pub(crate) fn range_recipe(
         both => both,
     };
     let objects = [start, stop, step];
-    let read = |object: Object<'_, '_>, name, missing: fn() -> NumberArgument| {
-        object.map_or_else(|| Ok(missing()), |object| argument(object, name))
+    let read = |object: Object<'_, '_>, name, missing| {
+        let read = object.map_or_else(|| Ok(whole(missing)), |object| argument(object, name))?;
+        let number = read.number().ok_or_else(|| mismatch(Kind::Shape, name, "an array", "a number"))?;
+        Ok::<_, PyErr>((read, number))
     };
-    let arguments = [
-        read(start, "start", zero)?,
-        read(stop, "stop", zero)?,
-        read(step, "step", || NumberArgument::Weak(Number::Int(1)))?,
-    ];
-    let mut numbers = [Number::Int(0); 3];
-    for ((slot, argument), name) in numbers.iter_mut().zip(&arguments).zip(["start", "stop", "step"]) {
-        *slot = argument.number().ok_or_else(|| mismatch(Kind::Shape, name, "an array", "a number"))?;
-    }
+    let (a, start) = read(start, "start", 0)?;
+    let (b, stop) = read(stop, "stop", 0)?;
+    let (c, third) = read(step, "step", 1)?;
     let dtype = match dtype {
         Some(dtype) => dtype,
         None => {
             let given: Vec<_> = objects.into_iter().flatten().collect();
-            default_type(py, &arguments.each_ref(), &given, false)?
+            default_type(py, &[&a, &b, &c], &given, false)?
         }
     };
-    let [start, stop, third] = numbers;
     Ok(Recipe { form: ResultForm::Range, start, stop, third, num: 0, endpoint: false, dtype, profile })
 }
 
@@ -133,7 +130,8 @@ fn given<'py>(
 /// ``start``, ``start + step``, … while short of ``stop``; one number is the stop, and then the
 /// start is 0.
 ///
-/// Args: start, stop, step: finite numbers, or tensors of one element that speak DLPack. dtype: the
+/// Args: start, stop, step: finite numbers, or tensors of one element that speak DLPack; exact are
+/// ``Fraction``, ``Decimal``, integers of any size, and text: ``"0.1"``, ``"1/3"``. dtype: the
 /// element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: int64 for
 /// integers, else float64 or the type that the arguments have in common. out: an array to write
 /// into, of the result's shape and type, at any strides. profile: the name of a program whose
@@ -239,16 +237,20 @@ impl SpaceCall<'_, '_> {
         let [start, stop] = [argument(self.ends[0], "start")?, argument(self.ends[1], "stop")?];
         let base = match self.base {
             Some(base) => argument(base, "base")?,
-            None => NumberArgument::Weak(Number::Float(10.0)),
+            None => NumberArgument::Weak(Number::Float(10.0).into(), Some(DType::F64)),
         };
         let num = self.num.map_or(Ok(SAMPLES), samples)?;
         let dtype = match self.dtype {
             Some(dtype) => dtype,
             None => {
                 let of_ends = default_type(py, &[&start, &stop], &self.ends, true)?;
-                let complex_base = matches!(base.number(), Some(Number::Complex(..)))
+                let complex_base = matches!(base, NumberArgument::Weak(_, Some(DType::C128)))
+                    || matches!(&base, NumberArgument::Typed(_, dtype) if dtype.is_complex())
                     || matches!(&base, NumberArgument::Array(base) if base.dtype().is_complex());
                 match of_ends {
+                    DType::C64 | DType::C128 if self.form == ResultForm::Geomspace => DType::C128,
+                    // NumPy's geomspace takes the type that the ends have in common with float64.
+                    _ if self.form == ResultForm::Geomspace => DType::F64,
                     DType::F32 if complex_base => DType::C64,
                     dtype if complex_base && !dtype.is_complex() => DType::C128,
                     dtype => dtype,
@@ -317,7 +319,8 @@ impl SpaceCall<'_, '_> {
 
 /// ``num`` samples at equal distances from ``start`` to ``stop``.
 ///
-/// Args: start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are
+/// Args: start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or
+/// tensors that speak DLPack. Arrays are
 /// broadcast: there is a sequence for every pair of elements. num: the number of samples. endpoint:
 /// whether ``stop`` is the last sample; else it would be the next. retstep: return the distance of
 /// neighbours too, the exact one rounded once. dtype: the element type: of NumPy, of ``ml_dtypes``,
@@ -354,8 +357,8 @@ pub(crate) fn linspace<'py>(
     start: &Bound<'py, PyAny>,
     stop: &Bound<'py, PyAny>,
     num: Object<'_, 'py>,
-    endpoint: bool,
-    retstep: bool,
+    #[pyo3(from_py_with = truth)] endpoint: bool,
+    #[pyo3(from_py_with = truth)] retstep: bool,
     dtype: Object<'_, 'py>,
     axis: i64,
     out: Object<'_, 'py>,
@@ -386,7 +389,8 @@ pub(crate) fn linspace<'py>(
 
 /// The powers of ``base`` with ``num`` exponents at equal distances from ``start`` to ``stop``.
 ///
-/// Args: start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are
+/// Args: start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or
+/// tensors that speak DLPack. Arrays are
 /// broadcast: there is a sequence for every pair of elements. num: the number of samples. endpoint:
 /// whether ``stop`` is the last sample; else it would be the next. base: the base: a number or an
 /// array. A base of zero or below, infinite or NaN is as in IEEE 754 ``pow``. dtype: the element
@@ -420,7 +424,7 @@ pub(crate) fn logspace<'py>(
     start: &Bound<'py, PyAny>,
     stop: &Bound<'py, PyAny>,
     num: Object<'_, 'py>,
-    endpoint: bool,
+    #[pyo3(from_py_with = truth)] endpoint: bool,
     base: Object<'_, 'py>,
     dtype: Object<'_, 'py>,
     axis: i64,
@@ -437,7 +441,8 @@ pub(crate) fn logspace<'py>(
 
 /// ``num`` samples from ``start`` to ``stop``, each the same multiple of the one before.
 ///
-/// Args: start, stop: the ends: numbers, arrays, or tensors that speak DLPack. Arrays are
+/// Args: start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or
+/// tensors that speak DLPack. Arrays are
 /// broadcast: there is a sequence for every pair of elements. num: the number of samples. endpoint:
 /// whether ``stop`` is the last sample; else it would be the next. dtype: the element type: of
 /// NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
@@ -470,7 +475,7 @@ pub(crate) fn geomspace<'py>(
     start: &Bound<'py, PyAny>,
     stop: &Bound<'py, PyAny>,
     num: Object<'_, 'py>,
-    endpoint: bool,
+    #[pyo3(from_py_with = truth)] endpoint: bool,
     dtype: Object<'_, 'py>,
     axis: i64,
     out: Object<'_, 'py>,
@@ -500,7 +505,7 @@ pub(crate) fn plan_linspace<'py>(
     start: &Bound<'py, PyAny>,
     stop: &Bound<'py, PyAny>,
     num: Object<'_, 'py>,
-    endpoint: bool,
+    #[pyo3(from_py_with = truth)] endpoint: bool,
     dtype: Object<'_, 'py>,
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {
@@ -526,7 +531,7 @@ pub(crate) fn plan_logspace<'py>(
     start: &Bound<'py, PyAny>,
     stop: &Bound<'py, PyAny>,
     num: Object<'_, 'py>,
-    endpoint: bool,
+    #[pyo3(from_py_with = truth)] endpoint: bool,
     base: Object<'_, 'py>,
     dtype: Object<'_, 'py>,
     profile: Object<'_, 'py>,
@@ -552,7 +557,7 @@ pub(crate) fn plan_geomspace<'py>(
     start: &Bound<'py, PyAny>,
     stop: &Bound<'py, PyAny>,
     num: Object<'_, 'py>,
-    endpoint: bool,
+    #[pyo3(from_py_with = truth)] endpoint: bool,
     dtype: Object<'_, 'py>,
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {

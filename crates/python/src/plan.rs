@@ -5,12 +5,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use gradus::profiles::Profile;
 use gradus::{DType, Kind, convert};
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
 
 use crate::error::{OrRaise, error, mismatch};
-use crate::number::{argument, to_python};
+use crate::number::{argument, exact_to_python};
 use crate::sequence::{Recipe, ResultForm, Sequence, check_out, empty};
 use crate::tensor::new_array;
 
@@ -47,10 +47,10 @@ impl Plan {
     }
 
     fn with(&self, window: PlanWindow) -> Plan {
-        Plan { recipe: self.recipe, whole: self.whole.clone(), window }
+        Plan { recipe: self.recipe.clone(), whole: self.whole.clone(), window }
     }
 
-    fn count(&self) -> u64 {
+    fn len(&self) -> u64 {
         self.window.len.unsigned_abs()
     }
 
@@ -63,7 +63,7 @@ impl Plan {
     fn side_by_side(&self) -> Option<Sequence> {
         let PlanWindow { first, stride, len } = self.window;
         let lo = u64::try_from(first).ok()?;
-        (stride == 1 || len <= 1).then(|| self.whole.slice(lo, lo + self.count()))
+        (stride == 1 || len <= 1).then(|| self.whole.slice(lo, lo + self.len()))
     }
 
     /// Writes elements that do not lie side by side: what lies around them is made aside, a block
@@ -87,10 +87,65 @@ impl Plan {
     }
 }
 
+impl Plan {
+    fn element<'py>(&self, py: Python<'py>, at: i64) -> PyResult<Bound<'py, PyAny>> {
+        self.part(at, at + 1).to_numpy(py, None)?.get_item(0)
+    }
+
+    /// The index of the first element that equals a value, and how many do.
+    fn find(&self, value: &Bound<'_, PyAny>) -> PyResult<Option<(i64, i64)>> {
+        let (py, len) = (value.py(), self.window.len);
+        if len == 0 {
+            return Ok(None);
+        }
+        if !self.whole.is_monotone() {
+            return self.scan(value);
+        }
+        let ascending = self.element(py, 0)?.le(self.element(py, len - 1)?)?;
+        // The first index from which on elements are beyond the value, or equal to it.
+        let bisect = |or_equal: bool| -> PyResult<i64> {
+            let (mut lo, mut hi) = (0, len);
+            while lo < hi {
+                let middle = lo + (hi - lo) / 2;
+                let element = self.element(py, middle)?;
+                let before = if ascending { element.lt(value)? } else { element.gt(value)? };
+                if before || (or_equal && element.eq(value)?) { lo = middle + 1 } else { hi = middle }
+            }
+            Ok(lo)
+        };
+        match bisect(false).and_then(|first| Ok((first, bisect(true)? - first))) {
+            Ok((_, 0)) => Ok(None),
+            Ok(found) => Ok(Some(found)),
+            // What has no order with numbers equals none.
+            Err(failed) if failed.is_instance_of::<PyTypeError>(py) => Ok(None),
+            Err(failed) => Err(failed),
+        }
+    }
+
+    /// As [`Plan::find`], by comparing all elements.
+    fn scan(&self, value: &Bound<'_, PyAny>) -> PyResult<Option<(i64, i64)>> {
+        const BLOCK: i64 = 1 << 16;
+        let py = value.py();
+        let numpy = py.import("numpy")?;
+        let mut found = None;
+        for lo in (0..self.window.len).step_by(1 << 16) {
+            py.check_signals()?;
+            let block = self.part(lo, self.window.len.min(lo + BLOCK)).to_numpy(py, None)?;
+            let equal = numpy.call_method1("flatnonzero", (numpy.call_method1("equal", (block, value))?,))?;
+            let count = convert::i64_of(equal.len()?);
+            if count > 0 {
+                let (first, before) = found.unwrap_or((lo + equal.get_item(0)?.extract::<i64>()?, 0));
+                found = Some((first, before + count));
+            }
+        }
+        Ok(found)
+    }
+}
+
 #[pymethods]
 impl Plan {
     fn __len__(&self) -> usize {
-        convert::usize_of(self.count())
+        convert::usize_of(self.len())
     }
 
     /// The number of elements.
@@ -138,7 +193,28 @@ impl Plan {
                 "index {index} is not within a plan of {len} elements"
             )));
         }
-        self.part(at, at + 1).to_numpy(py, None)?.get_item(0)
+        self.element(py, at)
+    }
+
+    /// Returns true if an element equals the value.
+    fn __contains__(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.find(value)?.is_some())
+    }
+
+    /// The index of the first element that equals ``value``; found by bisection, unless the
+    /// elements wrap around or are complex.
+    ///
+    /// Raises: ValueError: if there is none.
+    fn index(&self, value: &Bound<'_, PyAny>) -> PyResult<i64> {
+        match self.find(value)? {
+            Some((first, _)) => Ok(first),
+            None => Err(PyValueError::new_err(format!("{} is not in the plan", value.repr()?))),
+        }
+    }
+
+    /// How many elements equal ``value``.
+    fn count(&self, value: &Bound<'_, PyAny>) -> PyResult<i64> {
+        Ok(self.find(value)?.map_or(0, |(_, count)| count))
     }
 
     /// The elements from index ``lo`` on, up to ``hi``, as an array of shape ``(hi - lo,)``;
@@ -175,10 +251,10 @@ impl Plan {
         }
         let out = match out {
             Some(out) => {
-                check_out(out, self.count(), self.whole.dtype())?;
+                check_out(out, self.len(), self.whole.dtype())?;
                 out.clone()
             }
-            None => empty(py, self.count(), self.whole.dtype())?,
+            None => empty(py, self.len(), self.whole.dtype())?,
         };
         self.write_strided(&out)?;
         Ok(out)
@@ -195,9 +271,9 @@ impl Plan {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = self.recipe;
+        let &Recipe { form, ref start, ref stop, ref third, num, endpoint, dtype, profile } = &self.recipe;
         let PlanWindow { first, stride, len } = self.window;
-        let numbers = (to_python(py, start)?, to_python(py, stop)?, to_python(py, third)?);
+        let numbers = (exact_to_python(py, start)?, exact_to_python(py, stop)?, exact_to_python(py, third)?);
         let arguments =
             (form.name(), numbers, num, endpoint, dtype.name(), profile.name(), (first, stride, len));
         Ok((py.import("gradus._native")?.getattr("_plan")?, arguments.into_pyobject(py)?))
@@ -219,7 +295,7 @@ impl Plan {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let call = self.recipe.text(py)?;
         let PlanWindow { first, stride, len } = self.window;
-        if stride == 1 && self.count() == self.whole.len() {
+        if stride == 1 && self.len() == self.whole.len() {
             return Ok(call);
         }
         // An end before the first element has no index of its own.

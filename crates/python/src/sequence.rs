@@ -4,15 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use gradus::element::Bool;
 use gradus::profiles::{self, LinspaceCall, LogspaceCall, Outcome, Predicted, Profile, RangeCall};
-use gradus::seq::{GeomspacePlan, LinspacePlan, LogspacePlan, Plan as _, RangePlan, SpaceError};
-use gradus::{DType, Each, Fill, FillOptions, Kind, Number, Stores, Write, Writer, convert};
+use gradus::seq::{ExactNumber, GeomspacePlan, LinspacePlan, LogspacePlan, Plan as _, RangePlan, SpaceError};
+use gradus::{DType, Each, Fill, FillOptions, Kind, Stores, Write, Writer, convert};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::dtype::{descriptor, named};
-use crate::error::{OrRaise, engine, error, mismatch, raised, type_name};
-use crate::number::to_python;
+use crate::error::{OrRaise, engine, error, mismatch, type_name};
+use crate::number::exact_to_python;
 use crate::signals;
 
 /// Elements that are made on the stack, and while Python waits: it takes less than to let it go on.
@@ -61,6 +61,23 @@ impl Sequence {
         }
     }
 
+    /// Returns true if the elements are known to grow or to shrink all the way.
+    pub(crate) fn is_monotone(&self) -> bool {
+        if !self.dtype().is_real() {
+            return false;
+        }
+        match self {
+            // Integers wrap around.
+            Sequence::Range(plan) if plan.dtype().is_integer() => {
+                let exact = plan.line().map(|line| line.bounds(plan.len()));
+                exact.is_none_or(|ends| ends.into_iter().all(|end| convert::holds(plan.dtype(), end)))
+            }
+            Sequence::Range(_) | Sequence::Linspace(_) | Sequence::Geomspace(_) => true,
+            Sequence::Logspace(plan) => plan.line().is_some(),
+            Sequence::Predicted(_) => false,
+        }
+    }
+
     /// All elements, as a new array.
     pub(crate) fn array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         with_plan!(self, plan => array(py, plan))
@@ -96,13 +113,13 @@ impl ResultForm {
 }
 
 /// The arguments of a call, from which a plan is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Recipe {
     pub(crate) form: ResultForm,
-    pub(crate) start: Number,
-    pub(crate) stop: Number,
+    pub(crate) start: ExactNumber,
+    pub(crate) stop: ExactNumber,
     /// The step of a range, the base of a logspace.
-    pub(crate) third: Number,
+    pub(crate) third: ExactNumber,
     /// Unused by ranges.
     pub(crate) num: u64,
     pub(crate) endpoint: bool,
@@ -118,7 +135,7 @@ impl Recipe {
 
     /// The exact plan, whatever the profile.
     pub(crate) fn exact(&self) -> gradus::Result<Sequence> {
-        let Recipe { form, start, stop, third, num, endpoint, dtype, .. } = *self;
+        let &Recipe { form, ref start, ref stop, ref third, num, endpoint, dtype, .. } = self;
         let space = |error: SpaceError| error.describe(["start", "stop", "base", "num"]);
         match form {
             ResultForm::Range => {
@@ -139,8 +156,8 @@ impl Recipe {
 
     /// The call in Python that it is.
     pub(crate) fn text(&self, py: Python<'_>) -> PyResult<String> {
-        let Recipe { form, start, stop, third, num, endpoint, dtype, profile } = *self;
-        let show = |number| Ok::<_, PyErr>(to_python(py, number)?.repr()?.to_string());
+        let &Recipe { form, ref start, ref stop, ref third, num, endpoint, dtype, profile } = self;
+        let show = |number| Ok::<_, PyErr>(exact_to_python(py, number)?.repr()?.to_string());
         let mut words = vec![show(start)?, show(stop)?];
         words.push(if form == ResultForm::Range { show(third)? } else { num.to_string() });
         if form != ResultForm::Range && !endpoint {
@@ -164,23 +181,17 @@ impl Recipe {
 
     /// Predicts the program's result for the call.
     pub(crate) fn outcome(&self, profile: Profile) -> PyResult<Outcome> {
-        let Recipe { form, start, stop, third, num, endpoint, dtype, .. } = *self;
+        let &Recipe { form, num, endpoint, dtype, .. } = self;
+        let [start, stop, third] = [&self.start, &self.stop, &self.third].map(ExactNumber::nearest);
         let num = i64::try_from(num).map_err(|_| mismatch(Kind::Limit, "num", num, "at most 2^63 - 1"))?;
         let exponents = LinspaceCall { start, stop, num, endpoint, dtype };
         Ok(match form {
             ResultForm::Range => {
-                let numbers = [start, stop, third];
-                // Programs take three numbers of one type.
-                let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
-                let input = if whole { DType::I64 } else { DType::F64 };
-                let call = RangeCall::new(numbers, input, dtype).map_err(|error| raised(&error))?;
-                profiles::range(profile, &call)
+                profiles::range(profile, &RangeCall::of_numbers([start, stop, third], dtype).or_raise()?)
             }
             ResultForm::Linspace => profiles::linspace(profile, &exponents),
             ResultForm::Logspace => profiles::logspace(profile, &LogspaceCall { exponents, base: third }),
-            ResultForm::Geomspace => {
-                return Err(error(Kind::Unsupported, "prediction is not available for geomspace"));
-            }
+            ResultForm::Geomspace => profiles::geomspace(profile, &exponents),
         })
     }
 }

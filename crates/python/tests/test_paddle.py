@@ -56,11 +56,17 @@ def test_eager_and_static_give_the_same_bits(dtype):
         assert bits(a).tolist() == bits(b).tolist(), (start, stop, num, base)
 
 
-@pytest.mark.parametrize("num", [0, -1, 2.5, 5.0, "5", None, [5]])
-def test_num_is_an_integer_above_zero(num):
+@pytest.mark.parametrize("num", [-1, 2.5, 5.0, "5", None, [5]])
+def test_num_is_an_integer(num):
     for function in (gradus.paddle.logspace, gradus.paddle.linspace):
         with pytest.raises((ArgumentError, DTypeError), match="num of .*space is"):
             function(0, 10, num)
+
+
+def test_only_linspace_can_be_empty():
+    assert gradus.paddle.linspace(0, 1, 0).tolist() == []
+    with pytest.raises(ArgumentError, match="num of logspace is 0, expected at least 1"):
+        gradus.paddle.logspace(0, 1, 0)
 
 
 def test_defaults_and_casts():

@@ -99,3 +99,15 @@ def test_arrays_of_plans_are_new_and_of_any_type():
     assert np.asarray(plan, "float32").dtype == np.float32
     with pytest.raises(ValueError, match="a plan has no array yet"):
         plan.__array__(copy=False)
+
+
+def test_elements_are_found_by_bisection():
+    plan = gradus.plan.arange(10**15)
+    assert 10**14 in plan and -1 not in plan and 0.5 not in plan and "x" not in plan
+    assert plan.index(10**14) == 10**14 and plan[::-1].index(5) == 10**15 - 6
+    assert gradus.plan.linspace(0, 10, 10**12, dtype=int).count(3) == 10**11
+    with pytest.raises(ValueError, match="-1 is not in the plan"):
+        plan.index(-1)
+    wrapping = gradus.plan.arange(0, 600, dtype="uint8")
+    assert wrapping.count(3) == 3 and wrapping.index(255) == 255
+    assert 1j in gradus.plan.linspace(0, 2j, 3) and gradus.plan.arange(0).count(0) == 0

@@ -12,6 +12,7 @@ use gradus_core::float::Parts;
 use gradus_core::{DType, Number};
 
 use crate::elementary::{self, scaled};
+use crate::exact::ExactNumber;
 use crate::fraction::{BigFraction, parts_of};
 use crate::points::Points;
 use crate::power::{Exponential, Geometric, Positive, Power, decide, exp2, ln_2, log2_near_one, times};
@@ -25,7 +26,7 @@ const RADIUS: u16 = 1024;
 
 /// Returns true if a power with a complex base or exponent is real: a real base that is not
 /// negative, and a real exponent.
-pub(crate) fn is_real(base: Number, im: Points, index: u64) -> bool {
+pub(crate) fn is_real(base: Number, im: &Points, index: u64) -> bool {
     base.im().is_zero()
         && (base.re().is_zero() || !nearest_f64(base.re()).is_sign_negative())
         && im.infinite().is_none()
@@ -45,13 +46,13 @@ pub(crate) fn power(dtype: DType, base: Number, re: &BigFraction, im: &BigFracti
         return whole(0.0);
     }
     let base = Polar::of(base);
-    if let Some((modulus, axis)) = base.on_axis {
+    if let Some((modulus, axis)) = &base.on_axis {
         // With a modulus of 1 the imaginary exponent does not turn; without an imaginary exponent
         // it is not there.
-        let turned = im.sign() == 0 || modulus == Positive::ONE;
-        if turned && let Some(quarters) = re.whole_multiple(axis.into()) {
+        let turned = im.sign() == 0 || modulus.is_one();
+        if turned && let Some(quarters) = re.whole_multiple((*axis).into()) {
             let real = AxisPower {
-                power: Power { base: modulus, exponent: re.clone() },
+                power: Power { base: modulus.clone(), exponent: re.clone() },
                 imaginary: (im.sign() != 0).then_some((&base, im)),
             };
             return on_axis(dtype, &real, &quarters);
@@ -78,7 +79,7 @@ impl Exponential for AxisPower<'_> {
     /// transcendental.
     fn exact(&self) -> Option<Parts> {
         match self.imaginary {
-            Some((base, _)) if base.on_axis.is_none_or(|(_, axis)| axis != 0) => None,
+            Some((base, _)) if base.on_axis.as_ref().is_none_or(|(_, axis)| *axis != 0) => None,
             _ => self.power.exact(),
         }
     }
@@ -97,7 +98,7 @@ struct Polar {
 
 impl Polar {
     fn of(number: Number) -> Polar {
-        let part = |part: Number| BigFraction::new([(part, 1), (Number::Int(0), 0)], 1);
+        let part = |part: Number| ExactNumber::from(part).fraction();
         let (re, im) = (part(number.re()), part(number.im()));
         let exponent = match (re.sign(), im.sign()) {
             (_, 0) => re.exponent,
@@ -115,7 +116,7 @@ impl Polar {
             re: scaled(re.numerator, i64::from(re.exponent - exponent)),
             im: scaled(im.numerator, i64::from(im.exponent - exponent)),
             exponent,
-            on_axis: on_axis.map(|(part, axis)| (Positive::of(part), axis)),
+            on_axis: on_axis.map(|(part, axis)| (Positive::of(&part.into()), axis)),
         }
     }
 
@@ -138,8 +139,8 @@ impl Polar {
 
     /// The angle in turns, from -1/2 to 1/2, off by at most 2 units.
     fn turns(&self, bits: usize) -> IBig {
-        if let Some((_, axis)) = self.on_axis {
-            return IBig::from(axis) << bits >> 2;
+        if let Some((_, axis)) = &self.on_axis {
+            return IBig::from(*axis) << bits >> 2;
         }
         let work = bits + 8;
         let length = i64_of(self.re.bit_len().max(self.im.bit_len()));
@@ -239,8 +240,9 @@ fn ends(log2: &IBig, turns: &IBig, bits: usize) -> [[Parts; 2]; 2] {
 
 /// Between complex ends: `start * (stop / start) ^ (i / d)`.
 ///
-/// Ends that are opposite have two ways between them of the same length. The way taken is NumPy's:
-/// counterclockwise if the start is above the real axis, or on its positive half; else clockwise.
+/// Ends that are opposite have two ways between them of the same length: counterclockwise is taken
+/// if the start is right of the imaginary axis, else clockwise. So does NumPy from starts on the
+/// axes and diagonals; from others, its rounding errors decide.
 pub(crate) struct Spiral {
     start: Number,
     stop: Number,
@@ -260,16 +262,17 @@ impl Spiral {
             return self.straight(index, dtype);
         }
         if turn.im.is_zero() {
-            let up = self.start.im();
-            let up = if up.is_zero() { self.start.re() } else { up };
-            turn.on_axis = Some((Positive::ONE, if up.parts().negative { -2 } else { 2 }));
+            let right = nearest_f64(self.start.re()) > 0.0;
+            turn.on_axis = Some((Positive::of(&ExactNumber::ONE), if right { 2 } else { -2 }));
         }
-        if let (Some((start, first)), Some((stop, last))) = (from.on_axis, to.on_axis) {
-            let between = turn.on_axis.map_or_else(|| turned(first, last), |(_, between)| between);
-            let quarters = IBig::from(first) * self.divisor + IBig::from(between) * index;
+        if let (Some((start, first)), Some((stop, last))) = (&from.on_axis, &to.on_axis) {
+            let between =
+                turn.on_axis.as_ref().map_or_else(|| turned(*first, *last), |(_, between)| *between);
+            let quarters = IBig::from(*first) * self.divisor + IBig::from(between) * index;
             let (quarters, rest) = quarters.div_rem(IBig::from(self.divisor));
             if rest.is_zero() {
-                let modulus = Geometric { start, stop, index, divisor: self.divisor };
+                let modulus =
+                    Geometric { start: start.clone(), stop: stop.clone(), index, divisor: self.divisor };
                 return on_axis(dtype, &modulus, &quarters);
             }
         }
@@ -294,8 +297,8 @@ impl Spiral {
                 return Number::Float(0.0);
             }
             let real = Geometric {
-                start: Positive::of(start),
-                stop: Positive::of(stop),
+                start: Positive::of(&start.into()),
+                stop: Positive::of(&stop.into()),
                 index,
                 divisor: self.divisor,
             };

@@ -5,6 +5,7 @@
 //! with more bits, so that what is said holds with room to spare; the comments count in units of
 //! the working precision.
 
+use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 use gradus_core::Number;
 use gradus_core::convert::{i64_of, nearest_f64, usize_of};
@@ -180,15 +181,16 @@ fn machin(terms: &[(i64, u64)], bits: usize, hyperbolic: bool) -> IBig {
 }
 
 /// The largest integer whose power `n` is at most `x`, if it is `x`.
-pub(crate) fn exact_root(x: u64, n: u64) -> Option<u64> {
-    if x < 2 {
-        return Some(x);
+pub(crate) fn exact_root(x: &UBig, n: u64) -> Option<UBig> {
+    if x.is_one() {
+        return Some(x.clone());
     }
-    if n >= 64 {
+    let n = usize_of(n);
+    if n >= x.bit_len() {
         return None;
     }
-    let root = UBig::from(x).nth_root(usize_of(n));
-    (root.pow(usize_of(n)) == UBig::from(x)).then(|| u64::try_from(root).expect("a root is no larger"))
+    let root = x.nth_root(n);
+    (root.pow(n) == *x).then_some(root)
 }
 
 /// `x * 2^by`, rounded down.

@@ -16,6 +16,7 @@ use gradus_core::convert::{self, Rules, nearest_f64};
 use gradus_core::{DType, Number};
 
 use crate::complex::Spiral;
+use crate::exact::ExactNumber;
 use crate::points::{End, steps};
 use crate::power::{Exponential, Geometric, Positive, decide};
 use crate::space::{self, Integer};
@@ -34,8 +35,8 @@ use crate::{Plan, PowerLine, SpaceError};
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeomspacePlan {
     dtype: DType,
-    start: Number,
-    stop: Number,
+    start: ExactNumber,
+    stop: ExactNumber,
     divisor: u64,
     window: Window,
 }
@@ -47,21 +48,23 @@ impl GeomspacePlan {
     /// # Errors
     /// See [`SpaceError`].
     pub fn new(
-        start: Number,
-        stop: Number,
+        start: impl Into<ExactNumber>,
+        stop: impl Into<ExactNumber>,
         num: u64,
         endpoint: bool,
         dtype: DType,
     ) -> Result<GeomspacePlan, SpaceError> {
         space::check_type(dtype)?;
-        let stop = if num <= 1 { start } else { stop };
+        let start = start.into();
+        let stop = if num <= 1 { start.clone() } else { stop.into() };
         let divisor = steps(num, endpoint)?;
-        for (end, number) in [(End::Start, start), (End::Stop, stop)] {
+        for (end, number) in [(End::Start, &start), (End::Stop, &stop)] {
             if !number.is_finite() {
+                let number = number.nearest();
                 let value = [number.re(), number.im()].into_iter().find(|part| !part.is_finite());
                 return Err(SpaceError::NotFinite(end, value.map_or(f64::NAN, nearest_f64)));
             }
-            if matches!(number, Number::Complex(..)) && !dtype.is_complex() {
+            if matches!(number, ExactNumber::Number(Number::Complex(..))) && !dtype.is_complex() {
                 return Err(SpaceError::NotReal(end));
             }
             if number.is_zero() {
@@ -73,8 +76,8 @@ impl GeomspacePlan {
         }
         let plan = GeomspacePlan { dtype, start, stop, divisor, window: Window::whole(num) };
         space::check_integers(dtype, num, false, |i| match i {
-            0 => Integer::of(dtype, start.parts()),
-            _ if i == divisor => Integer::of(dtype, stop.parts()),
+            0 => Integer::of(dtype, plan.start.parts()),
+            _ if i == divisor => Integer::of(dtype, plan.stop.parts()),
             _ => decide(&plan.geometric(i), plan.negative(), |parts| Integer::of(dtype, parts)),
         })?;
         Ok(plan)
@@ -99,7 +102,7 @@ impl GeomspacePlan {
     }
 
     fn geometric(&self, index: u64) -> Geometric {
-        let (start, stop) = (Positive::of(self.start), Positive::of(self.stop));
+        let (start, stop) = (Positive::of(&self.start), Positive::of(&self.stop));
         Geometric { start, stop, index, divisor: self.divisor }
     }
 }
@@ -116,7 +119,8 @@ impl Plan for GeomspacePlan {
     fn at(&self, i: u64) -> Number {
         let index = self.window.index(i);
         if self.dtype.is_complex() {
-            return Spiral::new(self.start, self.stop, self.divisor).at(index, self.dtype.component());
+            return Spiral::new(self.start.nearest(), self.stop.nearest(), self.divisor)
+                .at(index, self.dtype.component());
         }
         let code = decide(&self.geometric(index), self.negative(), |parts| {
             convert::code_of_parts(self.dtype, parts, Rules::IEEE)

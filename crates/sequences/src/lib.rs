@@ -19,6 +19,7 @@
 
 mod complex;
 mod elementary;
+mod exact;
 mod exp2;
 mod fraction;
 mod geomspace;
@@ -37,6 +38,7 @@ use std::ops::Range;
 
 use gradus_core::{DType, Number};
 
+pub use exact::{ExactNumber, Fraction};
 pub use geomspace::GeomspacePlan;
 pub use line::{Line, Wide};
 pub use linspace::LinspacePlan;

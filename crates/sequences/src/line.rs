@@ -1,8 +1,8 @@
 //! Affine sequences in fixed point, the input of fills.
 
 use dashu_int::IBig;
-use dashu_int::ops::UnsignedAbs;
-use gradus_core::convert::low_u64;
+use dashu_int::ops::{BitTest, UnsignedAbs};
+use gradus_core::convert::{i32_of, low_u64};
 use gradus_core::float::Parts;
 
 use crate::elementary::scaled;
@@ -77,6 +77,17 @@ pub struct Line {
     pub spacing: i32,
 }
 
+impl Line {
+    /// The first of so many numbers, and the last, rounded down.
+    pub fn bounds(&self, len: u64) -> [Parts; 2] {
+        [0, len.saturating_sub(1)].map(|i| {
+            let (leading, exponent) = self.first.plus(self.step, i).leading();
+            let Parts { negative, mantissa, .. } = Parts::of_int(leading);
+            Parts { negative, mantissa, exponent: exponent + self.unit, sticky: false }
+        })
+    }
+}
+
 /// The bits of the largest number: 192, less the sign and four to spare.
 const BITS: i32 = 187;
 
@@ -88,8 +99,8 @@ impl Line {
             i32::MIN => 0,
             largest => largest + 1 - BITS,
         };
-        let length = 64 - first.denominator.leading_zeros();
-        let spacing = first.exponent.min(step.exponent).min(0) - length.cast_signed();
+        let length = i32_of(first.denominator.bit_len());
+        let spacing = first.exponent.min(step.exponent).min(0) - length;
         let ((first, whole), (step, whole_step)) = (in_units(first, unit), in_units(step, unit));
         Line { first: Wide::new(&first), step: Wide::new(&step), unit, exact: whole && whole_step, spacing }
     }
@@ -101,6 +112,6 @@ fn in_units(fraction: &BigFraction, unit: i32) -> (IBig, bool) {
     let by = i64::from(fraction.exponent) - i64::from(unit);
     let numerator = scaled(fraction.numerator.clone(), by);
     let exact = by >= 0 || scaled(numerator.clone(), -by) == fraction.numerator;
-    let (quotient, rest) = numerator.div_rem_euclid(IBig::from(fraction.denominator));
+    let (quotient, rest) = numerator.div_rem_euclid(IBig::from(fraction.denominator.clone()));
     (quotient, exact && rest.is_zero())
 }

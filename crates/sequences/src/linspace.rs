@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use gradus_core::{DType, Number};
 
+use crate::exact::ExactNumber;
 use crate::points::Points;
 use crate::space::{self, Integer};
 use crate::window::Window;
@@ -46,15 +47,16 @@ impl LinspacePlan {
     /// # Errors
     /// See [`SpaceError`].
     pub fn new(
-        start: Number,
-        stop: Number,
+        start: impl Into<ExactNumber>,
+        stop: impl Into<ExactNumber>,
         num: u64,
         endpoint: bool,
         dtype: DType,
     ) -> Result<LinspacePlan, SpaceError> {
         space::check_type(dtype)?;
+        let (start, stop) = (start.into(), stop.into());
         let [re, im] = if dtype.is_complex() {
-            Points::complex(start, stop, num, endpoint)?
+            Points::complex(start.nearest(), stop.nearest(), num, endpoint)?
         } else {
             [Points::new(start, stop, num, endpoint)?, Points::ZERO]
         };

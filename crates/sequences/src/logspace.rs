@@ -18,6 +18,7 @@ use dashu_int::ops::BitTest;
 use gradus_core::convert::{self, Rules, nearest_f64};
 use gradus_core::{DType, Number};
 
+use crate::exact::ExactNumber;
 use crate::fraction::BigFraction;
 use crate::points::Points;
 use crate::power::{Positive, Power, decide, times_log2};
@@ -38,7 +39,7 @@ use crate::{Plan, PowerLine, SpaceError, complex};
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogspacePlan {
     dtype: DType,
-    base: Number,
+    base: ExactNumber,
     re: Points,
     im: Points,
     window: Window,
@@ -51,23 +52,24 @@ impl LogspacePlan {
     /// # Errors
     /// See [`SpaceError`].
     pub fn new(
-        base: Number,
-        start: Number,
-        stop: Number,
+        base: impl Into<ExactNumber>,
+        start: impl Into<ExactNumber>,
+        stop: impl Into<ExactNumber>,
         num: u64,
         endpoint: bool,
         dtype: DType,
     ) -> Result<LogspacePlan, SpaceError> {
         space::check_type(dtype)?;
+        let (base, start, stop) = (base.into(), start.into(), stop.into());
         let [re, im] = if dtype.is_complex() {
-            Points::complex(start, stop, num, endpoint)?
-        } else if matches!(base, Number::Complex(..)) {
+            Points::complex(start.nearest(), stop.nearest(), num, endpoint)?
+        } else if matches!(base, ExactNumber::Number(Number::Complex(..))) {
             return Err(SpaceError::ComplexBase);
         } else {
             [Points::new(start, stop, num, endpoint)?, Points::ZERO]
         };
         let alternating = base.parts().negative;
-        space::check_integers(dtype, num, alternating, |i| match power(base, re, i) {
+        space::check_integers(dtype, num, alternating, |i| match power(&base, &re, i) {
             Real::Special(value) => Integer::of_float(dtype, value),
             Real::Power(power, negative) => decide(&power, negative, |parts| Integer::of(dtype, parts)),
         })?;
@@ -82,8 +84,9 @@ impl LogspacePlan {
             && !self.base.parts().negative
             && self.re.infinite().is_none();
         regular.then(|| {
-            let base = Positive::of(self.base);
+            let base = Positive::of(&self.base);
             let (first, step) = (self.re.at(self.window.first()), self.re.step());
+            let base = &base;
             let log2 = |factor: BigFraction| move |bits| times_log2(&factor, base, bits);
             PowerLine::new(log2(first), log2(step), self.window.len(), false)
         })
@@ -102,10 +105,10 @@ impl Plan for LogspacePlan {
     fn at(&self, i: u64) -> Number {
         let index = self.window.index(i);
         let dtype = self.dtype.component();
-        if self.dtype.is_complex() && !complex::is_real(self.base, self.im, index) {
-            return complex::power(dtype, self.base, &self.re.at(index), &self.im.at(index));
+        if self.dtype.is_complex() && !complex::is_real(self.base.nearest(), &self.im, index) {
+            return complex::power(dtype, self.base.nearest(), &self.re.at(index), &self.im.at(index));
         }
-        let real = match power(self.base.re(), self.re, index) {
+        let real = match power(&self.base.re(), &self.re, index) {
             Real::Special(value) => convert::code(dtype, Number::Float(value), Rules::IEEE),
             Real::Power(power, negative) => {
                 decide(&power, negative, |parts| convert::code_of_parts(dtype, parts, Rules::IEEE))
@@ -129,9 +132,9 @@ enum Real {
 }
 
 /// The power of a real base at point `i`.
-fn power(base: Number, exponents: Points, i: u64) -> Real {
+fn power(base: &ExactNumber, exponents: &Points, i: u64) -> Real {
     if let Some(infinity) = exponents.infinite() {
-        return Real::Special(special(base, Exponent::Infinite { negative: infinity < 0.0 }));
+        return Real::Special(special(base.nearest(), Exponent::Infinite { negative: infinity < 0.0 }));
     }
     let exponent = exponents.at(i);
     let kind =
@@ -142,7 +145,7 @@ fn power(base: Number, exponents: Points, i: u64) -> Real {
             let negative = base.parts().negative && odd == Some(true);
             Real::Power(Power { base: Positive::of(base), exponent }, negative)
         }
-        _ => Real::Special(special(base, kind)),
+        _ => Real::Special(special(base.nearest(), kind)),
     }
 }
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | types | float32 (which stands for none), float64, int32, int64, float16, bfloat16 |
 //! | start, stop, base | cast to the output type first: to the nearest, or toward zero |
-//! | number of samples | an integer above zero |
+//! | number of samples | an integer above zero; for linspace, zero too |
 //! | integer elements | rounded toward zero |
 //!
 //! Source: the text of `paddle.logspace`.
@@ -21,10 +21,7 @@ fn checked(num: Number, dtype: Option<DType>) -> Result<(DType, u64), SpaceError
     if ![F32, F64, I32, I64, F16, BF16].contains(&dtype) {
         return Err(SpaceError::OutputType(dtype));
     }
-    match samples(num)? {
-        0 => Err(SpaceError::Samples(0.0)),
-        num => Ok((dtype, num)),
-    }
+    Ok((dtype, samples(num)?))
 }
 
 /// The value after a cast to the output type.
@@ -36,8 +33,7 @@ impl LinspacePlan {
     /// Plans what Paddle's text says of `linspace(start, stop, num, dtype)`.
     ///
     /// # Errors
-    /// As [`LinspacePlan::new`]; [`SpaceError::Samples`] for 0, [`SpaceError::OutputType`] for
-    /// other types.
+    /// As [`LinspacePlan::new`]; [`SpaceError::OutputType`] for other types.
     pub fn paddle(
         start: Number,
         stop: Number,
@@ -72,6 +68,9 @@ impl LogspacePlan {
         dtype: Option<DType>,
     ) -> Result<LogspacePlan, SpaceError> {
         let (dtype, num) = checked(num, dtype)?;
+        if num == 0 {
+            return Err(SpaceError::Samples(0.0));
+        }
         LogspacePlan::new(cast(base, dtype), cast(start, dtype), cast(stop, dtype), num, true, dtype)
     }
 }

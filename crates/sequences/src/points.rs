@@ -4,6 +4,7 @@ use gradus_core::convert::{self, Rules};
 use gradus_core::{DType, Number};
 
 use crate::SpaceError;
+use crate::exact::ExactNumber;
 use crate::fraction::BigFraction;
 use crate::line::Line;
 
@@ -17,10 +18,10 @@ pub enum End {
 }
 
 /// The points `start + i (stop - start) / divisor`, exactly.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Points {
-    start: Number,
-    stop: Number,
+    start: ExactNumber,
+    stop: ExactNumber,
     divisor: u64,
 }
 
@@ -38,13 +39,18 @@ pub(crate) fn steps(num: u64, endpoint: bool) -> Result<u64, SpaceError> {
 impl Points {
     /// Points between real ends, which are finite; a single infinity can be repeated. A single
     /// point needs no stop.
-    pub(crate) fn new(start: Number, stop: Number, num: u64, endpoint: bool) -> Result<Points, SpaceError> {
-        let stop = if num <= 1 { start } else { stop };
+    pub(crate) fn new(
+        start: ExactNumber,
+        stop: ExactNumber,
+        num: u64,
+        endpoint: bool,
+    ) -> Result<Points, SpaceError> {
+        let stop = if num <= 1 { start.clone() } else { stop };
         let divisor = steps(num, endpoint)?;
-        for (end, number) in [(End::Start, start), (End::Stop, stop)] {
-            match number {
-                Number::Complex(..) => return Err(SpaceError::NotReal(end)),
-                Number::Float(x) if !x.is_finite() && (x.is_nan() || start != stop) => {
+        for (end, number) in [(End::Start, &start), (End::Stop, &stop)] {
+            match *number {
+                ExactNumber::Number(Number::Complex(..)) => return Err(SpaceError::NotReal(end)),
+                ExactNumber::Number(Number::Float(x)) if !x.is_finite() && (x.is_nan() || start != stop) => {
                     return Err(SpaceError::NotFinite(end, x));
                 }
                 _ => {}
@@ -61,7 +67,7 @@ impl Points {
         endpoint: bool,
     ) -> Result<[Points; 2], SpaceError> {
         let part = |of: fn(Number) -> Number| {
-            let points = Points::new(of(start), of(stop), num, endpoint)?;
+            let points = Points::new(of(start).into(), of(stop).into(), num, endpoint)?;
             match points.infinite() {
                 Some(infinity) => Err(SpaceError::NotFinite(End::Start, infinity)),
                 None => Ok(points),
@@ -71,31 +77,31 @@ impl Points {
     }
 
     /// Zeros, for parts that real elements do not have.
-    pub(crate) const ZERO: Points = Points { start: Number::Int(0), stop: Number::Int(0), divisor: 1 };
+    pub(crate) const ZERO: Points = Points { start: ExactNumber::ZERO, stop: ExactNumber::ZERO, divisor: 1 };
 
     /// The infinity that all points are, if they are.
-    pub(crate) fn infinite(self) -> Option<f64> {
+    pub(crate) fn infinite(&self) -> Option<f64> {
         match self.start {
-            Number::Float(x) if x.is_infinite() => Some(x),
+            ExactNumber::Number(Number::Float(x)) if x.is_infinite() => Some(x),
             _ => None,
         }
     }
 
     /// Point `i`, if the points are finite.
-    pub(crate) fn at(self, i: u64) -> BigFraction {
+    pub(crate) fn at(&self, i: u64) -> BigFraction {
         let weight = |times: u64| i64::try_from(times).expect("indices are below 2^63");
-        BigFraction::new([(self.start, weight(self.divisor - i)), (self.stop, weight(i))], self.divisor)
+        BigFraction::new([(&self.start, weight(self.divisor - i)), (&self.stop, weight(i))], self.divisor)
     }
 
     /// Point `i` as an element of a real type. A zero is 0.0, but an end that is -0.0 is kept.
-    pub(crate) fn element(self, i: u64, dtype: DType) -> Number {
+    pub(crate) fn element(&self, i: u64, dtype: DType) -> Number {
         let end = match i {
-            0 => Some(self.start),
-            _ if i == self.divisor || self.start == self.stop => Some(self.stop),
+            0 => Some(&self.start),
+            _ if i == self.divisor || self.start == self.stop => Some(&self.stop),
             _ => None,
         };
         let code = match end {
-            Some(Number::Float(x)) if x == 0.0 || x.is_infinite() => {
+            Some(&ExactNumber::Number(Number::Float(x))) if x == 0.0 || x.is_infinite() => {
                 convert::code(dtype, Number::Float(x), Rules::IEEE)
             }
             _ => self.at(i).code(dtype),
@@ -104,13 +110,13 @@ impl Points {
     }
 
     /// The difference of neighbours.
-    pub(crate) fn step(self) -> BigFraction {
-        BigFraction::new([(self.stop, 1), (self.start, -1)], self.divisor)
+    pub(crate) fn step(&self) -> BigFraction {
+        BigFraction::new([(&self.stop, 1), (&self.start, -1)], self.divisor)
     }
 
     /// The points in fixed point, from the one at index `first` on; nothing if they are all one
     /// infinity or zero.
-    pub(crate) fn line(self, first: u64) -> Option<Line> {
+    pub(crate) fn line(&self, first: u64) -> Option<Line> {
         let constant = self.start == self.stop && (self.start.is_zero() || !self.start.is_finite());
         (!constant).then(|| Line::new(&self.at(first), &self.step(), [self.start.parts(), self.stop.parts()]))
     }

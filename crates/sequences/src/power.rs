@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use dashu_int::IBig;
-use dashu_int::ops::{BitTest, Gcd, UnsignedAbs};
-use gradus_core::Number;
-use gradus_core::convert::{i32_of, i64_of, low_u64, usize_of, usize_of_u32};
+use dashu_int::ops::{BitTest, DivRem, Gcd, UnsignedAbs};
+use dashu_int::{IBig, UBig};
+use gradus_core::convert::{i32_of, i64_of, usize_of};
 use gradus_core::float::Parts;
 
 use crate::elementary::{self, exact_root, scaled};
+use crate::exact::ExactNumber;
 use crate::exp2;
 use crate::fraction::{BigFraction, parts_of};
 
@@ -79,35 +79,48 @@ pub(crate) fn exp2(x: &IBig, bits: usize) -> IBig {
     elementary::exp(&((x * ln_2(bits)) >> bits), bits)
 }
 
-/// A positive element: an odd number times a power of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A positive number: a quotient of odd numbers without a common factor, times a power of two.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Positive {
-    odd: u64,
+    odd: UBig,
+    divisor: UBig,
     exponent: i32,
 }
 
 impl Positive {
-    pub(crate) const ONE: Positive = Positive { odd: 1, exponent: 0 };
-
     /// The magnitude of a finite number other than zero.
-    pub(crate) fn of(number: Number) -> Positive {
-        let parts = number.parts();
-        let zeros = parts.mantissa.trailing_zeros();
-        Positive { odd: low_u64(parts.mantissa >> zeros), exponent: parts.exponent + zeros.cast_signed() }
+    pub(crate) fn of(number: &ExactNumber) -> Positive {
+        let BigFraction { numerator, exponent, denominator } = number.fraction();
+        let odd = numerator.unsigned_abs();
+        let zeros = odd.trailing_zeros().unwrap_or(0);
+        Positive { odd: odd >> zeros, divisor: denominator, exponent: exponent + i32_of(zeros) }
+    }
+
+    pub(crate) fn is_one(&self) -> bool {
+        self.odd.is_one() && self.divisor.is_one() && self.exponent == 0
     }
 
     /// The logarithm to base 2 in fixed point, off by at most 2 units.
-    pub(crate) fn log2(self, bits: usize) -> IBig {
-        // The odd number, divided by a power of two, is from 1/2 to 1.
-        let length = 64 - self.odd.leading_zeros();
-        let whole = IBig::from(i64::from(self.exponent) + i64::from(length)) << bits;
-        whole
-            + match self.odd {
-                1 => IBig::NEG_ONE << bits,
-                5 if bits < KEPT => &*OF_FIVE >> (KEPT - bits),
-                odd => log2_near_one(&odd.into(), usize_of_u32(length), bits),
-            }
+    pub(crate) fn log2(&self, bits: usize) -> IBig {
+        let whole = IBig::from(self.exponent) << bits;
+        if self.divisor.is_one() {
+            return whole + log2_of_odd(&self.odd, bits);
+        }
+        whole + ((log2_of_odd(&self.odd, bits + 3) - log2_of_odd(&self.divisor, bits + 3)) >> 3usize)
     }
+}
+
+/// The logarithm of an odd number to base 2 in fixed point, off by at most 2 units.
+fn log2_of_odd(odd: &UBig, bits: usize) -> IBig {
+    // The number, divided by a power of two, is from 1/2 to 1.
+    let length = odd.bit_len();
+    let whole = IBig::from(length) << bits;
+    whole
+        + match u64::try_from(odd) {
+            Ok(1) => IBig::NEG_ONE << bits,
+            Ok(5) if bits < KEPT => &*OF_FIVE >> (KEPT - bits),
+            _ => log2_near_one(&IBig::from(odd.clone()), length, bits),
+        }
 }
 
 /// Bits of the logarithm of 5 that are kept: bases of 10 are common.
@@ -135,32 +148,39 @@ pub(crate) struct Power {
 
 impl Exponential for Power {
     fn log2(&self, bits: usize) -> IBig {
-        times_log2(&self.exponent, self.base, bits)
+        times_log2(&self.exponent, &self.base, bits)
     }
 
-    /// The base is `r^g 2^k`, where `r` is odd and no power itself. If `r` is 1, the real is a
-    /// power of two, or irrational. Otherwise its odd part is `r^(g e)`, of few bits only if that
-    /// exponent is a natural number; and its power of two is `k e`, which must be an integer,
-    /// because nothing cancels between the two.
+    /// The base is `r^g 2^k` or `r^-g 2^k`, where `r` is odd and no power itself. If `r` is 1, the
+    /// real is a power of two, or irrational. Otherwise its odd part is `r^(g e)` or `r^(-g e)`, of
+    /// few bits only if that exponent is a natural number; and its power of two is `k e`, which
+    /// must be an integer, because nothing cancels between the two. A base with odd parts above and
+    /// below is never a number of few bits.
     fn exact(&self) -> Option<Parts> {
         let exponent = self.exponent.whole_multiple(self.base.exponent.into())?;
         let exponent = i32::try_from(exponent).ok()?;
-        let mantissa = if self.base.odd == 1 {
+        let (odd, sign) = match (self.base.odd.is_one(), self.base.divisor.is_one()) {
+            (_, true) => (&self.base.odd, 1),
+            (true, false) => (&self.base.divisor, -1),
+            (false, false) => return None,
+        };
+        let mantissa = if odd.is_one() {
             1
         } else {
-            let (root, degree) = (1..=40u8)
+            // An odd number other than 1 is at least 3.
+            let (root, degree) = (1..=i64_of(odd.bit_len()))
                 .rev()
-                .find_map(|degree| Some((exact_root(self.base.odd, degree.into())?, degree)))
+                .find_map(|degree| Some((exact_root(odd, degree.unsigned_abs())?, degree)))
                 .expect("a number is its own first root");
-            let power = u32::try_from(self.exponent.whole_multiple(degree.into())?).ok()?;
-            u128::from(root).checked_pow(power)?
+            let power = u32::try_from(self.exponent.whole_multiple(sign * degree)?).ok()?;
+            u128::try_from(root).ok()?.checked_pow(power)?
         };
         Some(Parts { negative: false, mantissa, exponent, sticky: false })
     }
 }
 
 /// `factor * log2(base)`, off by at most 4 units.
-pub(crate) fn times_log2(factor: &BigFraction, base: Positive, bits: usize) -> IBig {
+pub(crate) fn times_log2(factor: &BigFraction, base: &Positive, bits: usize) -> IBig {
     times(factor, |bits| base.log2(bits), bits)
 }
 
@@ -172,7 +192,7 @@ pub(crate) fn times(factor: &BigFraction, real: impl Fn(usize) -> IBig, bits: us
     let work = bits + usize_of(length.max(0).unsigned_abs());
     let product = &factor.numerator * real(work);
     let excess = i64_of(work - bits);
-    scaled(product, i64::from(factor.exponent) - excess) / factor.denominator
+    scaled(product, i64::from(factor.exponent) - excess) / IBig::from(factor.denominator.clone())
 }
 
 /// `start ^ (1 - i/d) * stop ^ (i/d)`.
@@ -196,26 +216,32 @@ impl Exponential for Geometric {
         (start * (self.divisor - self.index) + stop * self.index) / self.divisor
     }
 
-    /// With `i/d` in lowest terms, and without the factor that the odd parts have in common, the
-    /// odd part is a `d`-th root: rational only if each of the two, which have no factor in common,
-    /// is a `d`-th power itself.
+    /// With `i/d` in lowest terms, the odd part is that of the start times a power `i` of a `d`-th
+    /// root, of the ratio of the odd parts: rational only if the ratio's numerator and denominator,
+    /// in lowest terms, are `d`-th powers themselves.
     fn exact(&self) -> Option<Parts> {
         let shared = self.index.gcd(self.divisor);
         let (index, divisor) = (self.index / shared, self.divisor / shared);
-        let common = self.start.odd.gcd(self.stop.odd);
-        let start = exact_root(self.start.odd / common, divisor)?;
-        let stop = exact_root(self.stop.odd / common, divisor)?;
+        let (start, stop) = (&self.start, &self.stop);
+        let (above, below) = (&stop.odd * &start.divisor, &stop.divisor * &start.odd);
+        let common = (&above).gcd(&below);
         // A root other than 1 has a small degree.
-        let power = |root: u64, degree: u64| {
-            if root == 1 { Some(1) } else { u128::from(root).checked_pow(u32::try_from(degree).ok()?) }
+        let power = |ratio: UBig| {
+            let root = exact_root(&ratio, divisor)?;
+            Some(if root.is_one() { root } else { root.pow(usize_of(index)) })
         };
-        let odd = power(start, divisor - index)?.checked_mul(power(stop, index)?)?;
+        let above = &start.odd * power(above / &common)?;
+        let below = &start.divisor * power(below / common)?;
+        let (odd, rest) = above.div_rem(below);
+        if !rest.is_zero() {
+            return None;
+        }
         let difference = i64::from(self.stop.exponent) - i64::from(self.start.exponent);
         let (divisor, index) = (i64::try_from(divisor).ok()?, i64::try_from(index).ok()?);
         let exponent = (difference % divisor == 0).then_some(difference / divisor * index)?;
         Some(Parts {
             negative: false,
-            mantissa: odd.checked_mul(common.into())?,
+            mantissa: u128::try_from(odd).ok()?,
             exponent: i32::try_from(i64::from(self.start.exponent) + exponent).ok()?,
             sticky: false,
         })

@@ -3,7 +3,8 @@
 //! | what | exact rule |
 //! |---|---|
 //! | length, integers | `max(ceil((limit - start) / step), 0)`, exactly |
-//! | length, as soon as one argument is a float | the same, the difference and the quotient each rounded to 53 bits |
+//! | length, as soon as one argument is a fraction that no float holds | the same, exactly |
+//! | length, else, as soon as one argument is a float | the same, the difference and the quotient each rounded to 53 bits |
 //! | element `i`, float | `start + i * step`, exactly, then rounded once to nearest even |
 //! | element `i`, integer | `start + i * step`, exactly, then toward zero, then the low bits |
 //! | element `i`, bool | true unless `start + i * step` is zero |
@@ -15,10 +16,13 @@
 use std::fmt;
 use std::ops::Range;
 
+use dashu_int::IBig;
 use gradus_core::convert::{self, Rules, low_u64, shifted_left, shifted_right};
 use gradus_core::float::Parts;
 use gradus_core::{DType, Error, Kind, Number, text};
 
+use crate::exact::ExactNumber;
+use crate::exact::ExactNumber::Number as Element;
 use crate::fraction::BigFraction;
 use crate::window::Window;
 use crate::{Line, Plan};
@@ -111,8 +115,8 @@ impl std::error::Error for RangeError {}
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangePlan {
     dtype: DType,
-    start: Number,
-    step: Number,
+    start: ExactNumber,
+    step: ExactNumber,
     window: Window,
 }
 
@@ -122,24 +126,35 @@ impl RangePlan {
     ///
     /// # Errors
     /// See [`RangeError`].
-    pub fn new(start: Number, limit: Number, step: Number, dtype: DType) -> Result<RangePlan, RangeError> {
+    pub fn new(
+        start: impl Into<ExactNumber>,
+        limit: impl Into<ExactNumber>,
+        step: impl Into<ExactNumber>,
+        dtype: DType,
+    ) -> Result<RangePlan, RangeError> {
+        let (start, limit, step) = (start.into(), limit.into(), step.into());
         if !dtype.is_real() && dtype != DType::Bool {
             return Err(RangeError::OutputType(dtype));
         }
-        for (argument, number) in [(Argument::Start, start), (Argument::Limit, limit), (Argument::Step, step)]
-        {
-            match number {
-                Number::Float(x) if !x.is_finite() => return Err(RangeError::NotFinite(argument, x)),
-                Number::Complex(..) => return Err(RangeError::NotReal(argument)),
+        let arguments = [(Argument::Start, &start), (Argument::Limit, &limit), (Argument::Step, &step)];
+        for (argument, number) in arguments {
+            match *number {
+                ExactNumber::Number(Number::Float(x)) if !x.is_finite() => {
+                    return Err(RangeError::NotFinite(argument, x));
+                }
+                ExactNumber::Number(Number::Complex(..)) => return Err(RangeError::NotReal(argument)),
                 _ => {}
             }
         }
         if step.is_zero() {
             return Err(RangeError::ZeroStep);
         }
-        let len = match (start, limit, step) {
-            (Number::Int(start), Number::Int(limit), Number::Int(step)) => count_of_ints(start, limit, step),
-            _ => count_of_floats(start, limit, step),
+        let len = match (&start, &limit, &step) {
+            (&Element(Number::Int(start)), &Element(Number::Int(limit)), &Element(Number::Int(step))) => {
+                count_of_ints(start, limit, step)
+            }
+            (&Element(start), &Element(limit), &Element(step)) => count_of_floats(start, limit, step),
+            _ => count_of_fractions(&start, &limit, &step),
         };
         let len = len.filter(|&len| len <= LONGEST).ok_or(RangeError::TooLong)?;
         Ok(RangePlan { dtype, start, step, window: Window::whole(len) })
@@ -151,13 +166,13 @@ impl RangePlan {
     }
 
     /// The number at index 0 of the whole range.
-    pub fn start(&self) -> Number {
-        self.start
+    pub fn start(&self) -> &ExactNumber {
+        &self.start
     }
 
     /// The difference of neighbours.
-    pub fn step(&self) -> Number {
-        self.step
+    pub fn step(&self) -> &ExactNumber {
+        &self.step
     }
 
     /// The exact values in fixed point; `None` for fewer than two elements.
@@ -165,12 +180,12 @@ impl RangePlan {
         let last = self.len().checked_sub(1).filter(|&last| last > 0)?;
         let (first, last) = (self.exact(self.first()), self.exact(self.first() + last));
         let bounds = [first.parts(), last.parts()];
-        Some(Line::new(&first, &BigFraction::new([(self.step, 1), (Number::Int(0), 0)], 1), bounds))
+        Some(Line::new(&first, &BigFraction::new([(&self.step, 1), (&ExactNumber::ZERO, 0)], 1), bounds))
     }
 
     fn exact(&self, index: u64) -> BigFraction {
         let times = i64::try_from(index).expect("indices are below 2^63");
-        BigFraction::new([(self.start, 1), (self.step, times)], 1)
+        BigFraction::new([(&self.start, 1), (&self.step, times)], 1)
     }
 }
 
@@ -185,8 +200,8 @@ impl Plan for RangePlan {
 
     fn at(&self, i: u64) -> Number {
         let index = self.window.index(i);
-        let code = match (self.start, self.step) {
-            (Number::Int(start), Number::Int(step)) => {
+        let code = match (&self.start, &self.step) {
+            (ExactNumber::Number(Number::Int(start)), ExactNumber::Number(Number::Int(step))) => {
                 let exact = Number::Int(start + step * i128::from(index));
                 convert::code(self.dtype, exact, Rules::IEEE)
             }
@@ -209,6 +224,12 @@ fn count_of_ints(start: i128, limit: i128, step: i128) -> Option<u64> {
     }
 }
 
+fn count_of_fractions(start: &ExactNumber, limit: &ExactNumber, step: &ExactNumber) -> Option<u64> {
+    let span = BigFraction::new([(limit, 1), (start, -1)], 1);
+    let count = span.ceil_of_quotient(&step.fraction());
+    u64::try_from(count.max(IBig::ZERO)).ok()
+}
+
 fn count_of_floats(start: Number, limit: Number, step: Number) -> Option<u64> {
     if let (Number::Float(start), Number::Float(limit), Number::Float(step)) = (start, limit, step) {
         // The difference of two doubles does not underflow. A quotient that does is below 1 either
@@ -226,7 +247,7 @@ fn count_of_floats(start: Number, limit: Number, step: Number) -> Option<u64> {
 
 /// As the doubles count, without their overflow, and with the exact values of integers.
 fn count_of_mixed(start: Number, limit: Number, step: Number) -> Option<u64> {
-    let span = BigFraction::new([(limit, 1), (start, -1)], 1).parts();
+    let span = BigFraction::new([(&limit.into(), 1), (&start.into(), -1)], 1).parts();
     let step = step.parts();
     if span.mantissa == 0 || span.negative != step.negative {
         return Some(0);

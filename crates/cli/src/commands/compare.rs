@@ -1,6 +1,6 @@
 //! `gradus compare`: what every program gives for one call, beside the exact result.
 
-use gradus::compare::{Found, compare as compared};
+use gradus::compare::{Difference, Found, compare as compared};
 use gradus::profiles::{self, Outcome, Profile};
 use gradus::seq::Plan;
 use gradus::{DType, Number, Result};
@@ -13,33 +13,61 @@ use crate::diagnostics::Failure;
 use crate::{json, output};
 
 pub(crate) fn compare(args: &args::CompareArgs) -> Result<(), Failure> {
-    let (results, dtype) = match &args.call {
+    let (types, (head, results), dtype) = match &args.call {
         Call::Range { arguments, types } => {
             let call = range_call(arguments, types)?;
             let profiled = call.profiled()?;
-            (results(&call.plan(), |profile| profiles::range(profile, &profiled)), call.dtype)
+            let head = format!("range {} {} {}", arguments.start, arguments.stop, arguments.step);
+            let results = results(&call.plan(), |profile| profiles::range(profile, &profiled));
+            (types, (head, results), call.dtype)
         }
         Call::Linspace { arguments, types } => {
             let call = space_call(arguments, None, types)?;
             let profiled = call.profiled()?;
-            (results(&call.linspace(), |profile| profiles::linspace(profile, &profiled)), call.dtype)
+            let results = results(&call.linspace(), |profile| profiles::linspace(profile, &profiled));
+            (types, (head("linspace", arguments), results), call.dtype)
         }
         Call::Logspace { arguments, base, types } => {
             let call = space_call(arguments, Some(&base.base), types)?;
             let profiled = call.profiled_powers()?;
-            (results(&call.logspace(), |profile| profiles::logspace(profile, &profiled)), call.dtype)
+            let results = results(&call.logspace(), |profile| profiles::logspace(profile, &profiled));
+            (types, (head("logspace", arguments) + " --base " + &base.base, results), call.dtype)
+        }
+        Call::Geomspace { arguments, types } => {
+            let call = space_call(arguments, None, types)?;
+            let profiled = call.profiled()?;
+            let results = results(&call.geomspace(), |profile| profiles::geomspace(profile, &profiled));
+            (types, (head("geomspace", arguments), results), call.dtype)
         }
     };
+    let read_as = types.in_dtype.map_or("exact", DType::name);
     if args.json {
         let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
-        return output::print_json(&CompareJson { r#type: dtype.name(), results });
+        return output::print_json(&CompareJson {
+            call: head,
+            arguments: read_as,
+            r#type: dtype.name(),
+            results,
+        });
     }
-    output::print_line(&table(&results))
+    let read_as = types.in_dtype.map_or("exact".to_owned(), |dtype| format!("rounded to {dtype}"));
+    let head = output::escaped(&head).into_owned();
+    output::print_line(&format!("{head} --dtype {dtype} (arguments: {read_as})\n\n{}", table(&results)))
+}
+
+/// The call as it was typed.
+fn head(function: &str, arguments: &args::SpaceArguments) -> String {
+    let args::SpaceArguments { start, stop, num, no_endpoint, .. } = arguments;
+    let endpoint = if *no_endpoint { " --no-endpoint" } else { "" };
+    format!("{function} {start} {stop} {num}{endpoint}")
 }
 
 /// The results of all programs.
 #[derive(Serialize)]
 struct CompareJson {
+    call: String,
+    /// `exact`, or the type that the arguments were rounded to.
+    arguments: &'static str,
     r#type: &'static str,
     results: Box<RawValue>,
 }
@@ -61,18 +89,25 @@ struct SequenceJson {
     last: Option<Box<RawValue>>,
     /// True if all compared elements equal the exact result.
     exact: bool,
+    compared: u64,
+    differing: u64,
+    /// The first element that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<DifferenceJson>,
+    /// The element that differs most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    largest: Option<DifferenceJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
-/// The first element that differs.
+/// An element that differs.
 #[derive(Serialize)]
 struct DifferenceJson {
     index: u64,
     value: Box<RawValue>,
     exact: Box<RawValue>,
+    ulps: Option<u64>,
 }
 
 fn results<P: Plan>(exact: &Result<P>, predict: impl Fn(Profile) -> Outcome) -> Vec<(Profile, Outlook)> {
@@ -91,6 +126,12 @@ fn results<P: Plan>(exact: &Result<P>, predict: impl Fn(Profile) -> Outcome) -> 
 fn sequence(profile: Profile, found: Found, exact: Option<DType>) -> SequenceJson {
     let dtype = found.dtype;
     let shown = |number| element(number, dtype);
+    let difference = |found: Difference| DifferenceJson {
+        index: found.index,
+        value: shown(found.value),
+        exact: element(found.exact, exact.unwrap_or(dtype)),
+        ulps: found.ulps,
+    };
     SequenceJson {
         program: profile.program(),
         r#type: dtype.name(),
@@ -98,11 +139,10 @@ fn sequence(profile: Profile, found: Found, exact: Option<DType>) -> SequenceJso
         first: found.first.into_iter().map(shown).collect(),
         last: found.last.map(shown),
         exact: found.exact,
-        difference: found.difference.map(|difference| DifferenceJson {
-            index: difference.index,
-            value: shown(difference.value),
-            exact: element(difference.exact, exact.unwrap_or(dtype)),
-        }),
+        compared: found.compared,
+        differing: found.differing,
+        difference: found.difference.map(difference),
+        largest: found.largest.map(difference),
         why: found.why,
     }
 }
@@ -113,27 +153,32 @@ fn element(number: Number, dtype: DType) -> Box<RawValue> {
 }
 
 fn table(results: &[(Profile, Outlook)]) -> String {
-    let mut table = output::table(&["profile", "length", "first", "last", "first difference", "why"]);
+    let headings = ["profile", "length", "first", "last", "differ", "first difference", "largest", "why"];
+    let mut table = output::table(&headings);
     for (profile, outlook) in results {
         match outlook {
             Outlook::Error { error } => {
-                table.add_row([profile.name(), "fails", "", "", "", error]);
+                table.add_row([profile.name(), "fails", "", "", "", "", "", error]);
             }
             Outlook::Sequence(found) => {
-                let verdict = match (&found.difference, profile) {
-                    (Some(difference), _) => {
-                        format!("{}: {} for {}", difference.index, difference.value, difference.exact)
-                    }
-                    (None, Profile::Exact) => String::new(),
-                    (None, _) if found.exact => "none".to_owned(),
-                    (None, _) => String::new(),
+                let differing = match profile {
+                    Profile::Exact => String::new(),
+                    _ if found.compared == 0 && !found.exact => String::new(),
+                    _ if found.differing == 0 => "none".to_owned(),
+                    _ => format!("{} of {}", found.differing, found.compared),
                 };
+                let first = found.difference.as_ref();
+                let first = first.map(|it| format!("{}: {} for {}", it.index, it.value, it.exact));
+                let largest = found.largest.as_ref();
+                let largest = largest.and_then(|it| Some(format!("{}: {} ulp", it.index, it.ulps?)));
                 table.add_row([
                     profile.name(),
                     &found.length.to_string(),
                     &found.first.iter().map(|element| element.get()).collect::<Vec<_>>().join(", "),
                     found.last.as_ref().map_or("", |element| element.get()),
-                    &verdict,
+                    &differing,
+                    &first.unwrap_or_default(),
+                    &largest.unwrap_or_default(),
                     found.why.as_deref().unwrap_or_default(),
                 ]);
             }

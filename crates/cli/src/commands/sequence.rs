@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use gradus::arrays::{self, Samples};
 use gradus::profiles::{self, LinspaceCall, LogspaceCall, Outcome, Profile, RangeCall};
-use gradus::seq::{self, GeomspacePlan, LinspacePlan, LogspacePlan, RangeError, RangePlan, SpaceError};
+use gradus::seq::{
+    self, ExactNumber, GeomspacePlan, LinspacePlan, LogspacePlan, RangeError, RangePlan, SpaceError,
+};
 use gradus::{DType, Each, Error, Fill, Kind, Limits, Number, Result, Tensor, gpu, text};
 
 use crate::args;
@@ -77,29 +79,40 @@ fn emit_predicted(profile: Profile, outcome: Outcome, out: &args::OutArgs) -> Re
 
 /// The arguments of a range, read.
 pub(crate) struct RangeArguments {
-    numbers: [Number; 3],
-    in_dtype: DType,
+    numbers: [ExactNumber; 3],
+    in_dtype: Option<DType>,
     pub(crate) dtype: DType,
 }
 
 pub(crate) fn range_call(words: &args::RangeArguments, types: &args::TypesArgs) -> Result<RangeArguments> {
     let words = [&words.start, &words.stop, &words.step];
-    let whole = words.iter().all(|word| text::parse_exact(word, DType::I64).is_ok());
-    let dtype = types.dtype.unwrap_or(if whole { DType::I64 } else { DType::F64 });
-    let in_dtype = types.in_dtype.unwrap_or(dtype);
-    if in_dtype.is_complex() {
-        return Err(usage("START", &Error::new(Kind::Type, format!("numbers cannot be read as {in_dtype}"))));
+    let read = |word, name| number(word, types.in_dtype).map_err(|error| usage(name, &error));
+    let numbers = [read(words[0], "START")?, read(words[1], "STOP")?, read(words[2], "STEP")?];
+    let dtype = types.dtype.map_or_else(|| default_type(words, &numbers), Ok)?;
+    Ok(RangeArguments { numbers, in_dtype: types.in_dtype, dtype })
+}
+
+/// The type of a range if none is asked for: of whole numbers int64, or uint64 if that holds them
+/// and int64 does not; else float64.
+fn default_type(words: [&String; 3], numbers: &[ExactNumber; 3]) -> Result<DType> {
+    let is_whole = |(number, word): (&ExactNumber, &String)| {
+        let is_integer = |word: &str| word.bytes().all(|c| c.is_ascii_digit() || matches!(c, b'+' | b'-'));
+        matches!(number, ExactNumber::Number(Number::Int(_))) || is_integer(word.trim())
+    };
+    if !numbers.iter().zip(words).all(is_whole) {
+        return Ok(DType::F64);
     }
-    let mut numbers = [Number::Int(0); 3];
-    for ((slot, word), name) in numbers.iter_mut().zip(words).zip(["START", "STOP", "STEP"]) {
-        *slot = number(word, in_dtype).map_err(|error| usage(name, &error))?;
-    }
-    Ok(RangeArguments { numbers, in_dtype, dtype })
+    let holds =
+        |&dtype: &DType| numbers.iter().all(|number| gradus::convert::holds(dtype, number.nearest().parts()));
+    [DType::I64, DType::U64].into_iter().find(holds).ok_or_else(|| {
+        let wanted = "int64 or uint64 to hold START, STOP and STEP, or another type";
+        Error::mismatch(Kind::Usage, "--dtype", "missing", wanted)
+    })
 }
 
 impl RangeArguments {
     pub(crate) fn plan(&self) -> Result<RangePlan> {
-        let [start, stop, step] = self.numbers;
+        let [start, stop, step] = &self.numbers;
         RangePlan::new(start, stop, step, self.dtype).map_err(|error| {
             let described = error.describe(["START", "STOP", "STEP"]);
             if let RangeError::OutputType(_) = error { usage("--dtype", &described) } else { described }
@@ -107,17 +120,21 @@ impl RangeArguments {
     }
 
     pub(crate) fn profiled(&self) -> Result<RangeCall> {
-        RangeCall::new(self.numbers, self.in_dtype, self.dtype)
+        let numbers = self.numbers.each_ref().map(ExactNumber::nearest);
+        match self.in_dtype {
+            Some(in_dtype) => RangeCall::new(numbers, in_dtype, self.dtype),
+            None => RangeCall::of_numbers(numbers, self.dtype),
+        }
     }
 }
 
 /// The arguments of the other sequences, read.
 pub(crate) struct SpaceArguments {
-    start: Number,
-    stop: Number,
+    start: ExactNumber,
+    stop: ExactNumber,
     num: u64,
     endpoint: bool,
-    base: Number,
+    base: ExactNumber,
     pub(crate) dtype: DType,
 }
 
@@ -129,7 +146,8 @@ pub(crate) fn space_call(
     let base = base.unwrap_or("10");
     let complex = [&words.start, &words.stop, base].iter().any(|word| word.ends_with('j'));
     let dtype = types.dtype.unwrap_or(if complex { DType::C128 } else { DType::F64 });
-    let in_dtype = types.in_dtype.unwrap_or(dtype);
+    // The parts of complex numbers are doubles.
+    let in_dtype = types.in_dtype.or(complex.then_some(DType::C128));
     let read = |word, name| number(word, in_dtype).map_err(|error| usage(name, &error));
     Ok(SpaceArguments {
         start: read(&words.start, "START")?,
@@ -148,26 +166,26 @@ fn described(error: SpaceError) -> Error {
 
 impl SpaceArguments {
     pub(crate) fn linspace(&self) -> Result<LinspacePlan> {
-        LinspacePlan::new(self.start, self.stop, self.num, self.endpoint, self.dtype).map_err(described)
+        LinspacePlan::new(&self.start, &self.stop, self.num, self.endpoint, self.dtype).map_err(described)
     }
 
     pub(crate) fn logspace(&self) -> Result<LogspacePlan> {
-        LogspacePlan::new(self.base, self.start, self.stop, self.num, self.endpoint, self.dtype)
+        LogspacePlan::new(&self.base, &self.start, &self.stop, self.num, self.endpoint, self.dtype)
             .map_err(described)
     }
 
-    fn geomspace(&self) -> Result<GeomspacePlan> {
-        GeomspacePlan::new(self.start, self.stop, self.num, self.endpoint, self.dtype).map_err(described)
+    pub(crate) fn geomspace(&self) -> Result<GeomspacePlan> {
+        GeomspacePlan::new(&self.start, &self.stop, self.num, self.endpoint, self.dtype).map_err(described)
     }
 
     pub(crate) fn profiled(&self) -> Result<LinspaceCall> {
         let num = i64::try_from(self.num).map_err(|_| described(SpaceError::TooLong(self.num)))?;
-        let (start, stop) = (self.start, self.stop);
+        let (start, stop) = (self.start.nearest(), self.stop.nearest());
         Ok(LinspaceCall { start, stop, num, endpoint: self.endpoint, dtype: self.dtype })
     }
 
     pub(crate) fn profiled_powers(&self) -> Result<LogspaceCall> {
-        Ok(LogspaceCall { exponents: self.profiled()?, base: self.base })
+        Ok(LogspaceCall { exponents: self.profiled()?, base: self.base.nearest() })
     }
 }
 
@@ -189,9 +207,14 @@ impl Arrays {
             return Ok(None);
         }
         let dtype = types.dtype.unwrap_or(DType::F64);
-        let in_dtype = types.in_dtype.unwrap_or(dtype);
+        let parse = |word: &str, dtype| literal::parse(word, Some(dtype), &Limits::DEFAULT);
         let read = |word: &str| {
-            let value = literal::parse(word, Some(in_dtype), &Limits::DEFAULT)?;
+            let value = match types.in_dtype {
+                Some(in_dtype) => parse(word, in_dtype)?,
+                // Arrays of whole numbers are exact; others are doubles.
+                None => parse(word, DType::I64)
+                    .or_else(|_| parse(word, if dtype.is_complex() { DType::C128 } else { DType::F64 }))?,
+            };
             Ok::<_, Failure>(value.tensor()?.clone())
         };
         Ok(Some(Arrays {
@@ -223,15 +246,20 @@ impl Arrays {
 
 /// The number of samples.
 fn count(word: &str) -> Result<u64> {
-    let num = text::parse_exact(word, DType::F64).map_err(|error| usage("NUM", &error))?;
-    seq::samples(num).map_err(described)
+    let num = number(word, None).map_err(|error| usage("NUM", &error))?;
+    seq::samples(num.nearest()).map_err(described)
 }
 
-/// The element of a type that is nearest to a decimal, or to a sum of a real and an imaginary part.
-fn number(word: &str, dtype: DType) -> Result<Number> {
+/// A number as it is written; or the element of a type that is nearest to it, or to a sum of a real
+/// and an imaginary part.
+fn number(word: &str, in_dtype: Option<DType>) -> Result<ExactNumber> {
+    in_dtype.map_or_else(|| word.parse(), |dtype| element(word, dtype).map(ExactNumber::from))
+}
+
+fn element(word: &str, dtype: DType) -> Result<Number> {
     if dtype.is_complex() {
         let (re, im) = parts(word);
-        let part = |word| number(word, dtype.component());
+        let part = |word| element(word, dtype.component());
         return Ok(part(re)?.with_imaginary(part(im)?));
     }
     if !dtype.is_real() {

@@ -28,27 +28,36 @@ class Row:
     #: The first two elements, and the last, as text that reads back.
     first: tuple[str, ...] = ()
     last: str | None = None
-    #: True if all compared elements equal the exact result.
+    #: True if length, type and all compared elements are those of the exact result.
     exact: bool = False
+    #: How many elements were compared: the first 100,000, and the last.
+    compared: int = 0
+    #: How many of them differ.
+    differing: int = 0
     #: The first element that differs: its index, what the program gives, and the exact one.
     difference: tuple[int, str, str] | None = None
+    #: The element that differs most: its index, and by how many units in the last place.
+    largest: tuple[int, int] | None = None
     #: Why it differs, in a few words.
     why: str | None = None
 
     def cells(self) -> list[str]:
         """The row as text."""
         if self.error is not None:
-            return [self.profile, "fails", "", "", "", self.error]
-        verdict = "none" if self.exact and self.profile != "exact" else ""
-        if self.difference is not None:
-            verdict = "{}: {} for {}".format(*self.difference)
-        return [self.profile, str(self.length), ", ".join(self.first), self.last or "", verdict, self.why or ""]
+            return [self.profile, "fails", "", "", "", "", "", self.error]
+        differing = f"{self.differing} of {self.compared}" if self.differing else ""
+        if not differing and self.profile != "exact" and (self.compared or self.exact):
+            differing = "none"
+        first = "" if self.difference is None else "{}: {} for {}".format(*self.difference)
+        largest = "" if self.largest is None else "{}: {} ulp".format(*self.largest)
+        ends = [str(self.length), ", ".join(self.first), self.last or ""]
+        return [self.profile, *ends, differing, first, largest, self.why or ""]
 
 
 class Comparison(Sequence[Row]):
     """A table: a row for each program, the exact result first. Notebooks show it as one."""
 
-    heads = ["profile", "length", "first", "last", "first difference", "why"]
+    heads = ["profile", "length", "first", "last", "differ", "first difference", "largest", "why"]
 
     def __init__(self, call: str, rows: list[Row]) -> None:
         self.call = call
@@ -102,12 +111,17 @@ def _logspace(
     return _native._compare("logspace", start, stop, base, num, endpoint, dtype)
 
 
+def _geomspace(start: Any, stop: Any, num: Any = None, endpoint: bool = True, dtype: Any = None) -> _Answer:
+    return _native._compare("geomspace", start, stop, None, num, endpoint, dtype)
+
+
 _Answer = tuple[str, list[dict[str, Any]]]
 _FUNCTIONS: dict[str, Callable[..., _Answer]] = {
     "range": _range,
     "arange": _range,
     "linspace": _linspace,
     "logspace": _logspace,
+    "geomspace": _geomspace,
 }
 
 
@@ -115,12 +129,13 @@ def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
     """Predicts what ten programs return for one call, and why it differs from the exact result. None of them is run.
 
     Args:
-        function: ``"range"``, ``"linspace"`` or ``"logspace"``.
-        arguments, keywords: numbers and a type, as :func:`gradus.arange`, :func:`gradus.linspace` and
-            :func:`gradus.logspace` take them.
+        function: ``"range"``, ``"linspace"``, ``"logspace"`` or ``"geomspace"``.
+        arguments, keywords: numbers and a type, as :func:`gradus.arange`, :func:`gradus.linspace`,
+            :func:`gradus.logspace` and :func:`gradus.geomspace` take them. Programs get the nearest Python
+            numbers, or tensors of the element type.
 
     Returns:
-        A table, a row for each program. A program that raises has the row of its error, and so has the exact result.
+        A table, a row for each program that has the function. A program that raises has the row of its error, and so has the exact result.
 
     Raises:
         UsageError: if there is no such function. GradusError: if an argument is no number, or the type is none.
@@ -136,6 +151,6 @@ def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
     """
     ask = _FUNCTIONS.get(function)
     if ask is None:
-        raise UsageError.mismatch("the function", f'"{function}"', "range, linspace or logspace")
+        raise UsageError.mismatch("the function", f'"{function}"', "range, linspace, logspace or geomspace")
     call, rows = ask(*arguments, **keywords)
     return Comparison(call, [Row(**{**row, "first": tuple(row.get("first", ()))}) for row in rows])

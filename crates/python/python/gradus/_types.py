@@ -34,7 +34,7 @@ def _exact(start: complex, stop: complex, steps: int) -> float:
 
 def _step_of(start: Any, stop: Any, steps: int) -> Any:
     start, stop = (x.item() if isinstance(x, np.generic) else x for x in (start, stop))
-    start, stop = (x if isinstance(x, int | float | complex) else float(x) for x in (start, stop))
+    start, stop = (x if isinstance(x, int | float | complex) else Fraction(x) for x in (start, stop))
     if steps == 0:
         return math.nan
     real = _exact(start, stop, steps)

@@ -10,9 +10,9 @@ Example:
     >>> import gradus
     >>> try:
     ...     gradus.arange("a")
-    ... except gradus.errors.DTypeError as error:
+    ... except gradus.errors.ArgumentError as error:
     ...     print(error, "|", error.got, "|", error.wanted)
-    stop is of type str, expected a number | of type str | a number
+    stop: "a" is not a number | "a" | a number
 """
 
 from __future__ import annotations

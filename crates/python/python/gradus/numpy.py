@@ -51,6 +51,7 @@ def arange(
 
     Raises:
         ZeroDivisionError: of a step of zero. TypeError: if there is no stop. ValueError: of NaN and infinities.
+        OverflowError: if the integer type does not hold the first two elements.
     """
     _check(device, like)
     if len(numbers) == 1 and stop is None:
@@ -69,7 +70,12 @@ def arange(
         given["start"], given["stop"] = None, given["start"]
     if given["step"] is not None and not _np.any(as_array(given["step"])):
         raise ZeroDivisionError("division by zero")
-    return _native.arange(0 if given["start"] is None else given["start"], given["stop"], given["step"], given["dtype"])
+    start, stop, step, dtype = (given[name] for name in names)
+    if dtype is not None and _np.dtype(dtype).kind in "iu":
+        message = _native._refusal("numpy", "range", start, stop, step, None, dtype)
+        if message is not None and "out of bounds" in message:
+            raise OverflowError(message)
+    return _native.arange(0 if start is None else start, stop, step, dtype)
 
 
 def linspace(

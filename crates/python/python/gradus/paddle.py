@@ -49,8 +49,9 @@ def _count(num: Any, function: str) -> int:
         num = operator.index(num)
     except TypeError:
         raise DTypeError.mismatch(f"num of {function}", f"{num!r}", "an integer") from None
-    if num <= 0:
-        raise ArgumentError.mismatch(f"num of {function}", num, "a number above zero")
+    least = 1 if function == "logspace" else 0
+    if num < least:
+        raise ArgumentError.mismatch(f"num of {function}", num, f"at least {least}")
     return num
 
 
