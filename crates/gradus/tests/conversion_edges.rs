@@ -487,3 +487,32 @@ fn slices_backwards_from_before_the_first_element_are_that() {
     let one = One::of(Onnx, "Slice", 13).constants(&[&[counted(&[5])][..], &bounds].concat());
     gives("Slice", one, &[counted(&[1])]);
 }
+
+#[test]
+fn select_of_truth_values_is_made_of_logic() {
+    let [condition, a, b, want] = [
+        [true, true, false, false],
+        [true, false, true, false],
+        [false, true, true, false],
+        [true, false, true, false],
+    ]
+    .map(|truth| Tensor::vector(&truth.map(Bool::from)));
+    let one = One::of(OpenVino, "Select", 1).inputs(&[condition, a, b]);
+    let converted = gives("Select", one, &[want]);
+    assert!(converted.report.is_exact());
+    assert!(!operators(&converted).contains(&"Where"));
+}
+
+#[test]
+fn shifts_of_signed_integers_need_no_new_operator_set() {
+    let a = Tensor::vector(&[1i32, -1, -7, i32::MIN, i32::MAX]);
+    let b = Tensor::vector(&[31i32, 1, 2, 3, 1]);
+    for (operator, want) in [
+        ("BitwiseLeftShift", [i32::MIN, -2, -28, 0, -2]),
+        ("BitwiseRightShift", [0, -1, -2, i32::MIN >> 3, i32::MAX >> 1]),
+    ] {
+        let one = One::of(OpenVino, operator, 15).inputs(&[a.clone(), b.clone()]);
+        let converted = gives(operator, one, &[Tensor::vector(&want)]);
+        assert!(converted.model.source().opsets.iter().all(|(_, version)| *version <= 21));
+    }
+}

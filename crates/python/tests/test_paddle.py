@@ -156,3 +156,6 @@ def test_linspace_arange_and_shape():
     with pytest.raises(ArgumentError, match="step is zero"):
         gradus.paddle.arange(0, 5, 0.5, dtype="int32")
     assert gradus.paddle.shape(np.zeros((2, 3))).tolist() == [2, 3]
+    assert gradus.paddle.shape([[1, 2, 3]]).tolist() == [1, 3]
+    with pytest.raises(DTypeError, match="input of shape"):
+        gradus.paddle.shape(object())

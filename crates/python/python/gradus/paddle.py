@@ -127,5 +127,13 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
 
 
 def shape(input: Any) -> Array:  # noqa: A002, the name is Paddle's
-    """The shape of a tensor, an array of int64 with as many elements as it has axes."""
-    return _np.array(_np.shape(as_array(input)), _np.int64)
+    """The shape of a tensor, an array of int64 with as many elements as it has axes.
+
+    Raises:
+        DTypeError: if the input has no elements to be looked at, as a value of a static program.
+    """
+    array = as_array(input)
+    if array.dtype == object:
+        found = f"of type {type(input).__name__}"
+        raise DTypeError.mismatch("input of shape", found, "a tensor, an array, or numbers")
+    return _np.array(array.shape, _np.int64)

@@ -33,11 +33,35 @@ pub(crate) fn bitwise(
     binary(cx, if truth { of_truth } else { operator })
 }
 
-/// ONNX shifts only integers from zero; bits of others are not moved otherwise to the left.
+/// Signed integers are shifted as unsigned ones of the same bits: `BitShift` takes others only since
+/// version 28. To the right, the bits of those below zero are inverted before and after.
 pub(crate) fn shift(cx: &mut ConvertContext<'_, '_>, direction: &str) -> Result<Vec<NewValue>> {
     cx.edges("the specifications do not define shifts by the width of the type or more");
-    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
-    Ok(vec![cx.put("BitShift", &[a, b], &[word("direction", direction)])?])
+    let (a, b, dtype) = (cx.input(0)?, cx.aligned(0, 1)?, cx.dtype(0)?);
+    let unsigned = match dtype {
+        DType::I8 => DType::U8,
+        DType::I16 => DType::U16,
+        DType::I32 => DType::U32,
+        DType::I64 => DType::U64,
+        _ => return Ok(vec![cx.put("BitShift", &[a, b], &[word("direction", direction)])?]),
+    };
+    let zero = number(cx, 0.0)?;
+    let is_negative = cx.put("Less", &[a, zero], &[])?;
+    let (mut bits, count) = (cx.cast(a, unsigned)?, cx.cast(b, unsigned)?);
+    let inverted = direction == "RIGHT";
+    if inverted {
+        bits = inverted_where(cx, is_negative, bits)?;
+    }
+    let mut shifted = cx.put("BitShift", &[bits, count], &[word("direction", direction)])?;
+    if inverted {
+        shifted = inverted_where(cx, is_negative, shifted)?;
+    }
+    Ok(vec![cx.cast(shifted, dtype)?])
+}
+
+fn inverted_where(cx: &mut ConvertContext<'_, '_>, condition: NewValue, x: NewValue) -> Result<NewValue> {
+    let inverted = cx.put("BitwiseNot", &[x], &[])?;
+    cx.put("Where", &[condition, inverted, x], &[])
 }
 
 /// A number of the type of the first input.
@@ -157,7 +181,13 @@ pub(crate) fn select(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return Err(cannot("ONNX has no equivalent of Select with auto_broadcast=pdpd"));
     }
     let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
-    Ok(vec![cx.put("Where", &[condition, a, b], &[])?])
+    if cx.dtype(1)? != DType::Bool {
+        return Ok(vec![cx.put("Where", &[condition, a, b], &[])?]);
+    }
+    // ONNX Runtime has no Where of truth values.
+    let otherwise = cx.put("Not", &[condition], &[])?;
+    let (a, b) = (cx.put("And", &[condition, a], &[])?, cx.put("And", &[otherwise, b], &[])?);
+    Ok(vec![cx.put("Or", &[a, b], &[])?])
 }
 
 pub(crate) fn mod_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
