@@ -2,6 +2,7 @@
 //! program `gradus` is one call of [`main`], and so is the command of the Python package.
 
 mod args;
+mod arrow;
 mod commands;
 mod diagnostics;
 mod json;
