@@ -73,7 +73,10 @@ enum Chore {
         target: Option<String>,
     },
     /// Builds the wheel of the Python package and prints where it lies.
-    Wheel,
+    Wheel {
+        /// The folder to write, which then holds nothing else.
+        folder: Option<std::path::PathBuf>,
+    },
     /// Measurements, beside what they are compared with.
     #[command(subcommand)]
     Bench(Bench),
@@ -124,7 +127,7 @@ fn main() -> std::process::ExitCode {
         }
         Chore::Accuracy { elements, seed } => run::run(&mut chores::accuracy(elements, seed)),
         Chore::Fuzz { seconds, target } => chores::fuzz_only(seconds, target.as_deref()),
-        Chore::Wheel => wheel::wheel().map(|path| println!("{}", path.display())),
+        Chore::Wheel { folder } => wheel::wheel(folder).map(|path| println!("{}", path.display())),
         Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
         Chore::Bench(Bench::Gpu { python, arguments }) => bench::gpu(python.as_deref(), &arguments),
         Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),

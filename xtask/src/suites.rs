@@ -68,6 +68,15 @@ pub(crate) const SUITES: &[Suite] = &[
         })
     }),
     suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
+    suite("packages", "the crates that are published build from what is packed", |tally, _| {
+        let mut package = cargo();
+        package.args(["package", "--workspace", "--locked", "--allow-dirty", "--quiet"]);
+        for private in ["gradus-python", "gradus-testkit", "gradus-bench", "xtask"] {
+            package.args(["--exclude", private]);
+        }
+        tally.run(&mut package);
+        Ok(())
+    }),
     suite("corpus", "models of GRADUS_CORPUS open, and have the shapes that are recorded", corpus),
     suite(
         "onnx",

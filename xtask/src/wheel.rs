@@ -1,6 +1,6 @@
 //! The Python package: its wheel, and its tests from the installed wheel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::python::{environment, program_in, required};
 use crate::run::{Result, command, remove, run, target};
@@ -18,9 +18,22 @@ const MATURIN: &str = "maturin==1.16.0";
 /// Packages that the tests need beside Gradus.
 const TESTS: &str = "crates/python/tests/requirements.txt";
 
-/// Builds the wheel, for Python 3.10 and newer, and gives its path.
-pub(crate) fn wheel() -> Result<PathBuf> {
-    build("release", "wheels")
+/// Packages that build wheels for Linux: linked by Zig against glibc 2.17, they run wherever manylinux2014 does.
+const ZIG: &[&str] = &["maturin[zig]==1.16.0", "auditwheel==6.8.2"];
+
+/// Builds the wheel, for Python 3.10 and newer, and gives its path: in a folder of the target
+/// folder, or in that one.
+pub(crate) fn wheel(folder: Option<PathBuf>) -> Result<PathBuf> {
+    let folder = folder.map_or_else(|| target("wheels"), Ok)?;
+    if !cfg!(target_os = "linux") {
+        return build(BUILDER, &[MATURIN], "release", &[], &folder);
+    }
+    let linux = ["--zig", "--compatibility", "manylinux2014"];
+    let wheel = build("maturin-zig", ZIG, "release", &linux, &folder)?;
+    // Fails if a symbol is newer than the name of the wheel says.
+    let show = ["-m", "auditwheel", "show"];
+    run(environment("maturin-zig", ZIG)?.args(show).arg(&wheel))?;
+    Ok(wheel)
 }
 
 /// Installs what builds and tests wheels, if it is not installed.
@@ -29,16 +42,20 @@ pub(crate) fn prepare() -> Result<()> {
     required(TESTER, TESTS).map(drop)
 }
 
-/// Builds a wheel by a profile of Cargo into a folder of the target folder that then holds nothing
-/// else.
-fn build(profile: &str, wheels: &str) -> Result<PathBuf> {
-    let folder = target(wheels)?;
-    remove(&folder)?;
-    let python = environment(BUILDER, &[MATURIN])?;
-    let mut maturin = command(program_in(&target(BUILDER)?, "maturin"));
-    maturin.args(["build", "--profile", profile, "--locked", "--quiet", "--out"]).arg(&folder);
+/// Builds a wheel by a profile of Cargo into a folder, of which other wheels are removed.
+fn build(
+    builder: &str,
+    packages: &[&str],
+    profile: &str,
+    options: &[&str],
+    folder: &Path,
+) -> Result<PathBuf> {
+    remove(folder)?;
+    let python = environment(builder, packages)?;
+    let mut maturin = command(program_in(&target(builder)?, "maturin"));
+    maturin.args(["build", "--profile", profile, "--locked", "--quiet", "--out"]).arg(folder).args(options);
     run(maturin.arg("--interpreter").arg(python.get_program()))?;
-    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let wheel = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|extension| extension == "whl"));
@@ -48,7 +65,7 @@ fn build(profile: &str, wheels: &str) -> Result<PathBuf> {
 /// Runs the package's tests from a wheel that is installed beside what they need. It is built as
 /// tests are: with checks of overflow, and from what is compiled for them already.
 pub(crate) fn test(tally: &mut Tally) -> Result<()> {
-    let wheel = build("dev", "wheels-test")?;
+    let wheel = build(BUILDER, &[MATURIN], "dev", &[], &target("wheels-test")?)?;
     let python = || required(TESTER, TESTS);
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"];
     run(python()?.args(pip).args(["--force-reinstall", "--no-deps"]).arg(&wheel))?;

@@ -391,10 +391,13 @@ pub(crate) struct SequenceArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RangeArguments {
     /// The first element.
+    #[arg(allow_hyphen_values = true)]
     pub(crate) start: String,
     /// The end, which is no element.
+    #[arg(allow_hyphen_values = true)]
     pub(crate) stop: String,
     /// The difference of neighbours; not zero.
+    #[arg(allow_hyphen_values = true)]
     pub(crate) step: String,
 }
 

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -144,13 +143,13 @@ impl Mistake {
 }
 
 /// Reports why a command ended early.
-pub(crate) fn report(failure: Failure, json: bool) -> ExitCode {
+pub(crate) fn report(failure: Failure, json: bool) -> u8 {
     let wrong_data = if matches!(failure, Failure::NotCompared(_)) { WRONG_USAGE } else { WRONG_DATA };
     let (error, text) = match failure {
-        Failure::ClosedPipe => return ExitCode::SUCCESS,
-        Failure::Reported => return ExitCode::from(WRONG_DATA),
-        Failure::Panicked => return ExitCode::from(PANICKED),
-        Failure::Different => return ExitCode::from(DIFFERENT),
+        Failure::ClosedPipe => return 0,
+        Failure::Reported => return WRONG_DATA,
+        Failure::Panicked => return PANICKED,
+        Failure::Different => return DIFFERENT,
         Failure::Mistake(mistake) => {
             let text = snippet(mistake.error.message(), None, 1, &mistake.source, mistake.part);
             (Error::new(Kind::Usage, format!("{}: {}", mistake.source, mistake.error.message())), text)
@@ -164,11 +163,11 @@ pub(crate) fn report(failure: Failure, json: bool) -> ExitCode {
     let text = if json { to_json(&error) } else { text };
     // If standard error is closed, there is nobody to tell.
     let _ = writeln!(anstream::stderr(), "{text}");
-    ExitCode::from(match error.kind() {
+    match error.kind() {
         Kind::Usage => WRONG_USAGE,
         Kind::Internal => PANICKED,
         _ => wrong_data,
-    })
+    }
 }
 
 /// The error of a panic with the line of the program.
@@ -178,11 +177,11 @@ fn with_place(error: Error) -> Error {
 }
 
 /// Reports that a command line is wrong, or prints the help that was asked for.
-pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn report_usage(error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         // Help and version; if standard output is closed, there is nobody to tell.
         let _ = error.print();
-        return ExitCode::SUCCESS;
+        return 0;
     }
     if std::env::args_os().any(|argument| argument == "--json") {
         let message = error.render().to_string();
@@ -198,7 +197,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
             let _ = error.print();
         }
     }
-    ExitCode::from(WRONG_USAGE)
+    WRONG_USAGE
 }
 
 fn to_json(error: &Error) -> String {

@@ -3,15 +3,13 @@
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
 use gradus::formats::numpy;
 use gradus::gpu::Device;
 use gradus::{DType, Error, Fill, Kind, Limits, Number, Result, Shape, Tensor, convert, text};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::arrow::ArrowWriter;
 use crate::diagnostics::Failure;
 use crate::{json, output};
 
@@ -170,60 +168,9 @@ fn csv<P: Fill>(source: &SequenceSource<'_, P>, out: &mut OutArgs) -> Result<(),
 }
 
 fn arrow<P: Fill>(source: &SequenceSource<'_, P>, out: &mut OutArgs) -> Result<(), Failure> {
-    let fail = |error: arrow_schema::ArrowError| Failure::from(Error::new(Kind::Io, error.to_string()));
-    let field = Field::new("values", arrow_type(source.plan.dtype())?, false);
-    let schema = Arc::new(Schema::new(vec![field]));
-    let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &schema).map_err(fail)?;
-    parts(source, |part| {
-        let batch = RecordBatch::try_new(schema.clone(), vec![arrow_array(part)?]).map_err(fail)?;
-        writer.write(&batch).map_err(fail)
-    })?;
-    writer.finish().map_err(fail)
-}
-
-fn arrow_type(dtype: DType) -> Result<DataType> {
-    Ok(match dtype {
-        DType::Bool => DataType::Boolean,
-        DType::I8 => DataType::Int8,
-        DType::I16 => DataType::Int16,
-        DType::I32 => DataType::Int32,
-        DType::I64 => DataType::Int64,
-        DType::U8 => DataType::UInt8,
-        DType::U16 => DataType::UInt16,
-        DType::U32 => DataType::UInt32,
-        DType::U64 => DataType::UInt64,
-        DType::F16 => DataType::Float16,
-        DType::F32 => DataType::Float32,
-        DType::F64 => DataType::Float64,
-        other => {
-            return Err(Error::new(Kind::Unsupported, format!("Arrow has no element type for {other}")));
-        }
-    })
-}
-
-fn arrow_array(part: &Tensor) -> Result<ArrayRef> {
-    macro_rules! array {
-        ($array:ident, $element:ty) => {
-            Arc::new(arrow_array::$array::from_iter_values(part.elements::<$element>()?.iter().copied()))
-        };
-    }
-    Ok(match part.dtype() {
-        DType::Bool => {
-            let bools = part.elements::<gradus::element::Bool>()?;
-            Arc::new(bools.iter().map(|bool| Some(bool.is_true())).collect::<arrow_array::BooleanArray>())
-        }
-        DType::I8 => array!(Int8Array, i8),
-        DType::I16 => array!(Int16Array, i16),
-        DType::I32 => array!(Int32Array, i32),
-        DType::I64 => array!(Int64Array, i64),
-        DType::U8 => array!(UInt8Array, u8),
-        DType::U16 => array!(UInt16Array, u16),
-        DType::U32 => array!(UInt32Array, u32),
-        DType::U64 => array!(UInt64Array, u64),
-        DType::F16 => array!(Float16Array, half::f16),
-        DType::F32 => array!(Float32Array, f32),
-        _ => array!(Float64Array, f64),
-    })
+    let mut writer = ArrowWriter::new(out, source.plan.dtype())?;
+    parts(source, |part| Ok(writer.batch(part)?))?;
+    Ok(writer.finish()?)
 }
 
 /// Columns and rows of a plot, where there is no terminal to say so.

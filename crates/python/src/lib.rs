@@ -47,6 +47,12 @@ mod _native {
     #[pymodule_export]
     use super::sequence::_forked;
 
+    /// Runs the command `gradus`, and returns its exit status.
+    #[pyfunction]
+    fn _command(arguments: Vec<std::ffi::OsString>) -> u8 {
+        gradus_cli::main(arguments)
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -92,7 +92,6 @@ __all__ = [
     "load",
     "logspace",
     "plan",
-    "range",
     "shape",
     "size",
     "to_dlpack",

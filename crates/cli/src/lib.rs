@@ -1,0 +1,49 @@
+//! The command line of Gradus: arguments become calls of the library, and results become text. The
+//! program `gradus` is one call of [`main`], and so is the command of the Python package.
+
+mod args;
+mod arrow;
+mod commands;
+mod diagnostics;
+mod json;
+mod literal;
+mod output;
+mod stream;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use gradus::error;
+
+/// Runs the command that the arguments are, the name of the program first, and returns the exit
+/// status.
+///
+/// For a process that does nothing else: it sets the hook for panics, and signals end the process.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    diagnostics::remember_panics();
+    #[cfg(unix)]
+    clean_up_on_signals();
+    let args = match args::Args::try_parse_from(arguments) {
+        Ok(args) => args,
+        Err(error) => return diagnostics::report_usage(&error),
+    };
+    match error::guarded(|| commands::run(&args)) {
+        Ok(()) => 0,
+        Err(failure) => diagnostics::report(failure, args.json()),
+    }
+}
+
+/// Removes unfinished files when a signal ends the process.
+#[cfg(unix)]
+fn clean_up_on_signals() {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    // Without this, the next writer removes them.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            gradus::files::abandon_unfinished(|| {
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            });
+        }
+    });
+}

@@ -1,0 +1,48 @@
+"""The command of the package: the program ``gradus``, from the same module."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradus
+
+PROGRAM = Path(sys.executable).with_name("gradus")
+
+
+def command(*arguments, program=(sys.executable, "-m", "gradus")):
+    done = subprocess.run([*program, *arguments], capture_output=True, encoding="utf-8", check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_python_m_gradus_is_the_command():
+    assert command("--version") == (0, f"gradus {gradus.__version__}\n", "")
+    assert command("linspace", "0", "1/3", "3") == (0, "0.0\n0.16666666666666666\n0.3333333333333333\n", "")
+    status, out, error = command("range", "0", "x", "1")
+    assert (status, out) == (2, "") and error == 'error: STOP: "x" is not a number\n'
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="the package is not installed in an environment")
+def test_the_program_is_installed():
+    assert command("range", "3", "5", "1", program=[str(PROGRAM)]) == (0, "3\n4\n", "")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int64", "int8"])
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("range", ("0", "1", "0.1")),
+        ("range", ("-1/3", "7", "0.7")),
+        ("linspace", ("0.1", "9.3", "7")),
+        ("logspace", ("0.1", "1.9", "5")),
+        ("geomspace", ("0.1", "100", "7")),
+    ],
+)
+def test_the_command_gives_what_python_gives(function, arguments, dtype):
+    *ends, last = arguments
+    made = getattr(gradus, function)(*ends, last if function == "range" else int(last), dtype=dtype)
+    printed = command(function, *arguments, "--dtype", dtype, "--json")[1]
+    assert np.array(json.loads(printed)["data"]).astype(made.dtype).tobytes() == made.tobytes()
