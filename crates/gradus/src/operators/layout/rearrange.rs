@@ -35,7 +35,12 @@ pub(crate) fn depth_to_space(attributes: &Attributes<'_>, cx: &mut EvalContext<'
 pub(crate) fn space_to_depth(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (block, (_, shape)) = (block(attributes)?, cx.output(0)?);
     let (dims, out) = (cx.tensor(0)?.shape().dims(), shape.dims());
-    turned(cx, &[dims[0], dims[1], out[2], block, out[3], block], &[0, 3, 5, 1, 2, 4])
+    let perm = match attributes.text("mode")?.unwrap_or("DCR") {
+        "CRD" => [0, 1, 3, 5, 2, 4],
+        "DCR" => [0, 3, 5, 1, 2, 4],
+        other => return Err(errors::text("mode", other, "DCR or CRD")),
+    };
+    turned(cx, &[dims[0], dims[1], out[2], block, out[3], block], &perm)
 }
 
 pub(crate) fn reverse_sequence(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
