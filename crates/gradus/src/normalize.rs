@@ -116,6 +116,12 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     onnx(&["Resize"], 10, 11, Change::Index(2, Some(1))),
     onnx(&["Resize"], 10, 11, Change::Index(1, None)),
     onnx(&["Resize"], 10, 11, Change::Meaning(Older::Upsampled)),
+    onnx(
+        &["RoiAlign"],
+        10,
+        16,
+        Change::Default("coordinate_transformation_mode", Content::Text("output_half_pixel".into())),
+    ),
     onnx(&["Scan"], 8, 9, Change::Meaning(Older::Batch)),
     onnx(&["Scan"], 8, 9, Change::Name("scan_input_directions", "directions")),
     onnx(&["Slice"], 1, 10, Change::Input(1, "starts")),

@@ -103,6 +103,12 @@ pub(crate) fn qlinear(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn bit_cast(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("to")?;
+    if let (Some(from), Some(to)) = (cx.dtype(0), to)
+        && from.bits() != to.bits()
+    {
+        let wanted = format_args!("a type of {} bits", from.bits());
+        return Err(Error::mismatch(Kind::Type, "attribute \"to\"", to, wanted).into());
+    }
     Ok(vec![Fact::Tensor(TensorFact::new(to, Some(cx.dims(0)?)))])
 }
 

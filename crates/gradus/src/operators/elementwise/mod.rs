@@ -4,6 +4,7 @@ pub(crate) mod activations;
 pub(crate) mod binary;
 pub(crate) mod cast;
 pub(crate) mod infer;
+pub(crate) mod mixed;
 pub(crate) mod openvino;
 pub(crate) mod select;
 pub(crate) mod symbolic;

@@ -16,7 +16,7 @@ use gradus_core::{DType, Number};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact, known_shape};
-use crate::infer::{InferContext, InferResult};
+use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::nn::infer::of;
@@ -104,6 +104,7 @@ pub(crate) fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
+    cx.one_element(0)?;
     let size = match cx.integer(0) {
         Some(size) => size,
         None => cx.data("the size is not known before the run", Bounds::SIZE),
@@ -113,6 +114,7 @@ pub(crate) fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn mel_weights(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
+    (0..5).try_for_each(|input| cx.one_element(input))?;
     let bins = match cx.integer(0) {
         Some(bins) => bins,
         None => cx.data("the number of bins is not known before the run", Bounds::SIZE),
@@ -130,12 +132,22 @@ fn half(cx: &mut InferContext<'_, '_>, len: Dim) -> Dim {
     cx.add(half, Dim::ONE)
 }
 
+/// Checks that numbers are real or complex, by the size of their axis.
+fn parts(size: Dim) -> Result<(), InferError> {
+    match size {
+        Dim::Known(1 | 2) | Dim::Symbolic(_) => Ok(()),
+        Dim::Known(other) => Err(errors::shape("size of the last axis", other, "1 or 2").into()),
+    }
+}
+
 pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();
     if rank < 2 {
         return Err(errors::rank("input 0", rank, "at least 2").into());
     }
+    parts(dims[rank - 1])?;
+    [1, 2].into_iter().try_for_each(|input| cx.one_element(input))?;
     let (one_sided, inverse) =
         (cx.attributes.flag("onesided", false)?, cx.attributes.flag("inverse", false)?);
     let axis = if cx.has(2) { cx.known_integers(2).and_then(|axis| axis.first().copied()) } else { Some(-2) };
@@ -144,6 +156,9 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Ok(vec![Fact::shaped(dims)]);
     };
     let axis = indices::axis(axis, rank)?;
+    if axis == rank - 1 {
+        return Err(errors::value("axis", axis, "another axis than that of the parts of numbers").into());
+    }
     let len = match (cx.has(1), cx.integer(1)) {
         (false, _) => {
             // The other half of an input of one side is not counted.
@@ -165,9 +180,16 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let [batch, signal, ..] = *dims else {
-        return Err(errors::rank("the signal", dims.len(), "at least 2").into());
+    let (batch, signal) = match *dims {
+        [batch, signal] => (batch, signal),
+        [batch, signal, last] => {
+            parts(last)?;
+            (batch, signal)
+        }
+        _ => return Err(errors::rank("the signal", dims.len(), "2 or 3").into()),
     };
+    [1, 3].into_iter().try_for_each(|input| cx.one_element(input))?;
+    cx.dims_of_known_rank(2, 1)?;
     let step = cx.integer(1);
     let frame = match (cx.has(3), cx.integer(3), cx.has(2)) {
         (true, Some(len), _) => Some(len),
@@ -179,6 +201,7 @@ pub(crate) fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
         let [frames, bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::SIZE));
         return Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])]);
     };
+    cx.same_shape(2, &[frame])?;
     let room = cx.subtract(signal, frame);
     let steps = cx.floor_divide(room, step);
     let frames = cx.add(steps, Dim::ONE);
@@ -214,6 +237,13 @@ pub(crate) fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (boxes, scores) = (cx.known_dims(0), cx.known_dims(1));
+    cx.dims_of_known_rank(0, 3)?;
+    cx.dims_of_known_rank(1, 3)?;
+    if let (Some(boxes), Some(scores)) = (boxes, scores) {
+        cx.same_shape(0, &[scores[0], scores[2], Dim::Known(4)])?;
+        cx.equal(boxes[1], scores[2], "number of boxes")?;
+    }
     let count = cx.data("number of selected boxes", Bounds::SIZE);
     Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
 }

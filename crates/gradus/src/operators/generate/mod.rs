@@ -3,3 +3,4 @@
 pub(crate) mod constant;
 pub(crate) mod eval;
 pub(crate) mod infer;
+pub(crate) mod signal;

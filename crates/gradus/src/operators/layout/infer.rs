@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use gradus_core::convert::i64_of;
 use gradus_core::convert::usize_of_i64;
 use gradus_core::{Error, Kind};
 
@@ -338,6 +339,8 @@ pub(crate) fn center_crop_pad(cx: &mut InferContext<'_, '_>) -> InferResult {
         Some(axes) => indices::axes(axes, dims.len())?,
         None => (0..dims.len()).collect(),
     };
+    cx.dims_of_known_rank(1, 1)?;
+    cx.elements_of(1, i64_of(axes.len()))?;
     let target = cx.integers(1);
     let mut all = dims.to_vec();
     for (i, &axis) in axes.iter().enumerate() {
@@ -354,23 +357,40 @@ fn block(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
     Ok(Dim::Known(errors::at_least_1("blocksize", size)?))
 }
 
+/// The quotient of a size that is a multiple of the block.
+fn multiple(cx: &mut InferContext<'_, '_>, size: Dim, block: Dim) -> Result<Dim, InferError> {
+    let quotient = cx.floor_divide(size, block);
+    let whole = cx.multiply(quotient, block);
+    cx.equal(size, whole, "size, a multiple of the block")?;
+    Ok(quotient)
+}
+
+pub(crate) fn reverse_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let [batch, time] = [("batch_axis", 1), ("time_axis", 0)].map(|(name, default)| {
+        Ok::<_, InferError>(indices::axis(cx.attributes.int_or(name, default)?, dims.len())?)
+    });
+    let (batch, time) = (batch?, time?);
+    if batch == time {
+        return Err(errors::value("attribute \"time_axis\"", time, "another axis than \"batch_axis\"").into());
+    }
+    cx.same_shape(1, &[dims[batch]])?;
+    like_first(cx, dims)
+}
+
 pub(crate) fn depth_to_space(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, block) = (cx.dims_of_rank(0, 4)?, block(cx)?);
     let square = cx.multiply(block, block);
-    let all =
-        [dims[0], cx.floor_divide(dims[1], square), cx.multiply(dims[2], block), cx.multiply(dims[3], block)];
+    let depth = multiple(cx, dims[1], square)?;
+    let all = [dims[0], depth, cx.multiply(dims[2], block), cx.multiply(dims[3], block)];
     like_first(cx, all)
 }
 
 pub(crate) fn space_to_depth(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, block) = (cx.dims_of_rank(0, 4)?, block(cx)?);
     let square = cx.multiply(block, block);
-    let all = [
-        dims[0],
-        cx.multiply(dims[1], square),
-        cx.floor_divide(dims[2], block),
-        cx.floor_divide(dims[3], block),
-    ];
+    let (height, width) = (multiple(cx, dims[2], block)?, multiple(cx, dims[3], block)?);
+    let all = [dims[0], cx.multiply(dims[1], square), height, width];
     like_first(cx, all)
 }
 

@@ -348,7 +348,8 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         let right = Named::arranged(cx, &numbers, dims, own, right, &sizes)?;
         let len = |names: &[char]| names.iter().map(|name| sizes[name]).product::<usize>();
         let of = Sizes { rows: len(&rows), inner: len(&inner), columns: len(&columns) };
-        let pairs: Vec<_> = (0..len(&batch)).map(|at| (at, at)).collect();
+        let matrices = if of.rows * of.columns == 0 { 0 } else { len(&batch) };
+        let pairs: Vec<_> = (0..matrices).map(|at| (at, at)).collect();
         let numbers = products(cx, &left.numbers, &right.numbers, of, &pairs)?;
         all = Some(Named { names: [batch, rows, columns].concat(), numbers });
     }

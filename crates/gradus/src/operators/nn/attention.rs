@@ -76,7 +76,7 @@ impl Heads {
         } else {
             product(length * total, rayon::current_num_threads())
         };
-        cx.reserve(threads.saturating_mul(16))?;
+        cx.reserve(threads.saturating_mul(16).saturating_add(product(batch * queries, 64)))?;
         let limits = cx.limits();
         let head = |at: usize| {
             limits.check()?;
@@ -124,6 +124,7 @@ impl Heads {
 /// Rows by position and head, from or to heads and positions.
 pub(crate) fn exchanged(numbers: &[f64], batch: usize, [first, second]: [usize; 2], size: usize) -> Vec<f64> {
     let mut results = Vec::with_capacity(numbers.len());
+    let batch = if numbers.is_empty() { 0 } else { batch };
     for sample in 0..batch {
         for b in 0..second {
             for a in 0..first {
@@ -278,7 +279,9 @@ pub(crate) fn linear(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let per = |numbers: &[f64]| numbers.len().checked_div(batch * steps).unwrap_or(0);
     let (decays, betas) = (per(&decay) / keys.max(1), per(&beta));
     let mut y = vec![0.0; batch * steps * queries * values];
-    for at in 0..batch * steps {
+    // Without state there is nothing to update or to read.
+    let positions = if size * values == 0 { 0 } else { batch * steps };
+    for at in 0..positions {
         cx.limits().check()?;
         for head in 0..keys {
             let state = &mut state[(at / steps * keys + head) * size * values..][..size * values];
@@ -409,7 +412,8 @@ pub(crate) fn causal_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
         other => return Err(errors::text("activation", other, "none, silu or swish")),
     };
     let (mut y, mut state) = (Vec::with_capacity(x.len()), Vec::with_capacity(past.len()));
-    for row in 0..batch * channels {
+    let rows = if x.is_empty() && past.is_empty() { 0 } else { batch * channels };
+    for row in 0..rows {
         cx.limits().check()?;
         let all = [&past[row * before..][..before], &x[row * length..][..length]].concat();
         let kernel = &weights[row % channels * taps..][..taps];
@@ -442,6 +446,9 @@ pub(crate) fn tensor_scatter(attributes: &Attributes<'_>, cx: &mut EvalContext<'
     let starts = cx.maybe_integers(2)?;
     let circular = attributes.text("mode")? == Some("circular");
     let inner: usize = dims[axis + 1..].iter().product();
+    if update.is_empty() {
+        return Ok(vec![cache.clone().into()]);
+    }
     let rows: usize = dims[..axis].iter().product();
     let shape = crate::operators::output::allowed(cx, cache.dtype(), dims)?;
     let mut places: Vec<_> = (0..cache.len()).map(|place| (0, place)).collect();

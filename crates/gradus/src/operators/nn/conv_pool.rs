@@ -9,6 +9,7 @@
 //! Sources: ONNX Conv, `ConvTranspose`, `MaxPool`, `AveragePool`, `LpPool` of all versions.
 
 use gradus_core::DType;
+use gradus_core::convert::i64_of;
 
 use crate::attributes::missing;
 use crate::dim::{Bounds, Dim};
@@ -253,7 +254,12 @@ fn global(cx: &mut InferContext<'_, '_>) -> Result<Vec<Dim>, InferError> {
 }
 
 pub(crate) fn max_unpool(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (_, _, spatial) = image(cx, 0)?;
+    Windows::of(cx, spatial.len(), None)?;
+    let dims = cx.dims(0)?;
+    cx.same_shape(1, &dims)?;
     if cx.has(2) {
+        cx.elements_of(2, i64_of(dims.len()))?;
         if let Some(shape) = cx.integers(2) {
             return Ok(vec![Fact::shaped(shape)]);
         }
@@ -274,19 +280,21 @@ pub(crate) fn max_unpool(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn roi_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let (dims, rois) = (cx.dims(0)?, cx.dims(1)?);
+    let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
+    cx.equal(rois[1], Dim::Known(5), "number of coordinates of a region")?;
     let shape = cx.attributes.ints("pooled_shape")?.unwrap_or(&[]);
-    let ([_, channels, ..], [count, ..]) = (&*dims, &*rois) else {
-        let got = format_args!("{} and {}", dims.len(), rois.len());
-        return Err(errors::shape("ranks of input and regions", got, "at least 2 and 1").into());
-    };
+    if shape.len() != 2 {
+        return Err(errors::count("elements of attribute \"pooled_shape\"", shape.len(), 2).into());
+    }
     let all: Vec<_> =
-        [*count, *channels].into_iter().chain(shape.iter().map(|&extent| Dim::Known(extent))).collect();
+        [rois[0], dims[1]].into_iter().chain(shape.iter().map(|&extent| Dim::Known(extent))).collect();
     Ok(vec![Fact::shaped(all)])
 }
 
 pub(crate) fn roi_align(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
+    cx.equal(rois[1], Dim::Known(4), "number of coordinates of a region")?;
+    cx.same_shape(2, &rois[..1])?;
     let height = Dim::Known(cx.attributes.int_or("output_height", 1)?);
     let width = Dim::Known(cx.attributes.int_or("output_width", 1)?);
     Ok(vec![Fact::shaped([rois[0], dims[1], height, width])])
@@ -295,6 +303,17 @@ pub(crate) fn roi_align(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let (image, block) = (cx.integers(1), cx.integers(2));
+    if let (Some(image), Some(block)) = (&image, &block) {
+        let windows = Windows::of(cx, image.len(), Some(block))?;
+        let counts: Vec<_> =
+            image.iter().enumerate().map(|(axis, &size)| windows.count(cx, axis, size, false)).collect();
+        let count = cx.product(&counts);
+        cx.equal(dims[2], count, "number of blocks")?;
+        let size = cx.product(block);
+        let each = cx.floor_divide(dims[1], size);
+        let all = cx.multiply(each, size);
+        cx.equal(dims[1], all, "number of channels, a multiple of the elements of a block")?;
+    }
     let channels = match block {
         Some(block) => {
             let size = cx.product(&block);
@@ -312,11 +331,11 @@ pub(crate) fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn grid_sample(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let (batch, channels, _) = image(cx, 0)?;
-    let grid = cx.dims(1)?;
-    let Some(spatial) = grid.get(1..grid.len().saturating_sub(1)) else {
-        return Err(errors::rank("the grid", grid.len(), "at least 2").into());
-    };
+    let (batch, channels, sizes) = image(cx, 0)?;
+    let grid = cx.dims_of_rank(1, sizes.len() + 2)?;
+    let spatial = &grid[1..grid.len() - 1];
+    cx.equal(grid[0], batch, "number of samples")?;
+    cx.equal(grid[grid.len() - 1], Dim::from(sizes.len()), "number of coordinates")?;
     let all: Vec<_> = [batch, channels].iter().chain(spatial).copied().collect();
     Ok(vec![Fact::shaped(all)])
 }
@@ -331,6 +350,7 @@ pub(crate) fn affine_grid(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::count("elements of the size", size.len(), "at least 2").into());
     };
     let axes = Dim::from(spatial.len());
+    cx.same_shape(0, &[*batch, axes, Dim::from(spatial.len() + 1)])?;
     let all: Vec<_> = std::iter::once(*batch).chain(spatial.iter().copied()).chain([axes]).collect();
     Ok(vec![Fact::shaped(all)])
 }
@@ -355,6 +375,23 @@ pub(crate) fn one_for_each(cx: &mut InferContext<'_, '_>, input: usize, size: Di
         Some(own) if own.iter().any(|&dim| dim != Dim::ONE) => cx.same_shape(input, &[size]),
         _ => Ok(()),
     }
+}
+
+pub(crate) fn deform_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (dims, weights) = (cx.dims(0)?, cx.dims(1)?);
+    let facts = conv(cx, 0, 1, None)?;
+    let Some(all) = facts[0].as_tensor().and_then(|fact| fact.dims.clone()) else { return Ok(facts) };
+    let groups = Dim::Known(errors::at_least_1("offset_group", cx.attributes.int_or("offset_group", 1)?)?);
+    let each = cx.floor_divide(dims[1], groups);
+    let channels = cx.multiply(each, groups);
+    cx.equal(dims[1], channels, "number of channels, a multiple of the groups of offsets")?;
+    let taps = cx.product(&weights[2..]);
+    let masks = cx.multiply(taps, groups);
+    let offsets = cx.multiply(masks, Dim::from(dims.len() - 2));
+    cx.same_shape(2, &[&[dims[0], offsets], &all[2..]].concat())?;
+    cx.same_shape(3, &[weights[0]])?;
+    cx.same_shape(4, &[&[dims[0], masks], &all[2..]].concat())?;
+    Ok(facts)
 }
 
 pub(crate) fn q_linear_conv(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -310,6 +310,13 @@ pub(crate) fn tensor_scatter(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
+    if let Some(dims) = cx.known_dims(0) {
+        let [batch, classes, rest @ ..] = &*dims else {
+            return Err(errors::rank("input 0", dims.len(), "at least 2").into());
+        };
+        cx.same_shape(1, &[&[*batch], rest].concat())?;
+        cx.same_shape(2, &[*classes])?;
+    }
     let probabilities = cx.known_dims(0).map_or(Fact::tensor_type(dtype), |dims| of(dtype, dims));
     let first = match cx.attributes.text("reduction")?.unwrap_or("mean") {
         "none" => {

@@ -135,14 +135,14 @@ pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         if own { cx.maybe_floats(input).map(Option::unwrap_or_default) } else { Ok(Vec::new()) }
     });
     let (h0, c0, peepholes) = (h0?, c0?, peepholes?);
+    cx.run.touch(product(steps * batch, directions * rows).saturating_mul(product(hidden, 1)))?;
+    cx.reserve(product(steps.max(1) * batch, directions * (rows + 2 * hidden + 8) * size_of::<f64>()))?;
     let mut lengths = vec![steps; batch];
     for (length, given) in lengths.iter_mut().zip(cx.maybe_integers(4)?.unwrap_or_default()) {
         let within = usize::try_from(given).ok().filter(|&given| given <= steps);
         *length =
             within.ok_or_else(|| errors::value("sequence length", given, format_args!("0 to {steps}")))?;
     }
-    cx.run.touch(product(steps * batch, directions * rows).saturating_mul(product(hidden, 1)))?;
-    cx.reserve(product(steps * batch, directions * (rows + 2 * hidden) * size_of::<f64>()))?;
     // What the input adds to the gates, for all steps at once.
     let mut inputs = Vec::new();
     for direction in 0..directions {

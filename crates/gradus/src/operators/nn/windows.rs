@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
+use crate::operators::errors;
 use crate::operators::floats::multiply_add;
 
 /// How windows lie on an axis.
@@ -215,6 +216,9 @@ pub(crate) fn convolved(
     let (_, shape) = cx.output(0)?;
     let (dims, kernel) = (cx.tensor(x)?.shape().dims(), cx.tensor(weights)?.shape().dims());
     let transposed = cx.operator == "ConvTranspose";
+    if shape.is_empty() {
+        return Ok(Vec::new());
+    }
     let groups = attributes.int("group")?.and_then(usize_of_i64).unwrap_or(1).max(1);
     let axes = axes(attributes, &dims[2..], &shape.dims()[2..], &kernel[2..], transposed)?;
     let (channels, filters) = (dims[1], shape.dims()[1]);
@@ -373,4 +377,78 @@ pub(crate) fn max_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         outputs.push(Tensor::from_numbers(dtype, shape, indices, Rules::IEEE)?.into());
     }
     Ok(outputs)
+}
+
+/// `Col2Im`: each element of the image is the sum of the elements of the blocks that lie on it.
+pub(crate) fn col2im(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (_, shape) = cx.output(0)?;
+    let (columns, sizes) = (cx.floats(0)?, &shape.dims()[2..]);
+    let kernel: Vec<_> = cx.integers(2)?.into_iter().map(|size| usize_of_i64(size).unwrap_or(0)).collect();
+    let list = |name: &str, axis: usize, default: i64| {
+        Ok::<_, gradus_core::Error>(
+            attributes.ints(name)?.and_then(|list| list.get(axis).copied()).unwrap_or(default),
+        )
+    };
+    let mut windows = Vec::new();
+    for (axis, (&size, &kernel)) in sizes.iter().zip(&kernel).enumerate() {
+        let padding = list("pads", axis, 0)?.saturating_add(list("pads", axis + sizes.len(), 0)?);
+        let window = (i64_of(kernel) - 1).saturating_mul(list("dilations", axis, 1)?).saturating_add(1);
+        let room = i64_of(size).saturating_add(padding).saturating_sub(window);
+        windows.push(usize_of_i64(room.div_euclid(list("strides", axis, 1)?).saturating_add(1)).unwrap_or(0));
+    }
+    let axes = axes(attributes, sizes, &windows, &kernel, false)?;
+    let (plane, taps, count): (usize, usize, usize) =
+        (sizes.iter().product(), kernel.iter().product(), windows.iter().product());
+    let mut image = vec![0.0; shape.len()];
+    if image.is_empty() || columns.is_empty() {
+        return Ok(vec![cx.rounded(0, &image)?]);
+    }
+    cx.run.touch(product(columns.len(), 1))?;
+    cx.reserve(product(taps, count).saturating_mul(16))?;
+    let layout = Convolution { batch: 1, channels: 1, filters: 1, groups: 1, axes };
+    let sources = layout.sources(0, count, taps);
+    for (image, columns) in image.chunks_mut(plane).zip(columns.chunks(taps * count)) {
+        for (&source, x) in sources.iter().zip(columns) {
+            if let Some(element) = image.get_mut(source) {
+                *element += x;
+            }
+        }
+    }
+    Ok(vec![cx.rounded(0, &image)?])
+}
+
+/// `MaxUnpool`: elements go where they were before the pool, all others are 0.
+pub(crate) fn max_unpool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (_, shape) = cx.output(0)?;
+    let (x, places) = (cx.floats(0)?, cx.integers(1)?);
+    let dims = cx.tensor(0)?.shape().dims();
+    // Indices are those of the shape that the attributes give, whatever the output has.
+    let list = |name: &str, axis: usize, default: i64| {
+        Ok::<_, gradus_core::Error>(
+            attributes.ints(name)?.and_then(|list| list.get(axis).copied()).unwrap_or(default),
+        )
+    };
+    let mut sizes = dims.to_vec();
+    for (axis, size) in sizes.iter_mut().skip(2).enumerate() {
+        let padding = list("pads", axis, 0)?.saturating_add(list("pads", axis + dims.len() - 2, 0)?);
+        let reach = (i64_of(*size) - 1).saturating_mul(list("strides", axis, 1)?);
+        let whole = reach.saturating_add(list("kernel_shape", axis, 1)?).saturating_sub(padding);
+        *size = usize_of_i64(whole).unwrap_or(0);
+    }
+    let inner = Shape::new(sizes)?;
+    let mut y = vec![0.0; shape.len()];
+    for (&x, index) in x.iter().zip(places) {
+        let place = usize_of_i64(index).filter(|&place| place < inner.len());
+        let mut place = place.ok_or_else(|| errors::out_of_range("index", index, inner.len()))?;
+        let (mut at, mut stride, mut within) = (0, 1, true);
+        for (&own, &size) in inner.dims().iter().zip(shape.dims()).rev() {
+            within &= place % own < size;
+            at += place % own * stride;
+            (place, stride) = (place / own, stride * size);
+        }
+        if within {
+            y[at] = x;
+        }
+    }
+    Ok(vec![cx.rounded(0, &y)?])
 }

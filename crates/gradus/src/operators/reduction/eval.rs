@@ -287,15 +287,18 @@ pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
         groups: &[Vec<usize>],
         exclusive: bool,
         reverse: bool,
+        multiply: bool,
     ) -> Result<Tensor> {
         let mut elements = data.elements::<T>()?.into_owned();
         for places in groups {
-            let mut sum = T::from_number(Number::Int(0));
+            let mut sum = T::from_number(Number::Int(i128::from(multiply)));
             for i in 0..places.len() {
                 let place = places[if reverse { places.len() - 1 - i } else { i }];
                 let before = sum;
                 let next = match (sum.number(), elements[place].number()) {
+                    (Number::Int(a), Number::Int(b)) if multiply => Number::Int(a.wrapping_mul(b)),
                     (Number::Int(a), Number::Int(b)) => Number::Int(a + b),
+                    (a, b) if multiply => Number::Float(convert::nearest_f64(a) * convert::nearest_f64(b)),
                     (a, b) => Number::Float(convert::nearest_f64(a) + convert::nearest_f64(b)),
                 };
                 sum = T::from_number(next);
@@ -310,7 +313,8 @@ pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     allowed(cx, data.dtype(), dims)?;
     let groups = groups(cx, dims, &[axis])?;
     let (exclusive, reverse) = (attributes.flag("exclusive", false)?, attributes.flag("reverse", false)?);
-    let result = dispatch!(data.dtype(), [I32, I64, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse),
+    let multiply = cx.operator == "CumProd";
+    let result = dispatch!(data.dtype(), [I32, I64, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse, multiply),
         dtype => Err(errors::dtype(dtype, "int32, int64, uint32, uint64 or a float type")));
     one(result?)
 }

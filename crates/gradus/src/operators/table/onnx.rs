@@ -30,7 +30,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Add", "", |cx| elementwise::to_openvino::binary(cx, "Add"))
         .rounded(),
-    onnx("AffineGrid").infer(nn::conv_pool::affine_grid),
+    onnx("AffineGrid").infer(nn::conv_pool::affine_grid).computes(nn::sampling::affine_grid),
     onnx("And")
         .infer(elementwise::infer::binary)
         .operation(Operation::And)
@@ -71,7 +71,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("AveragePool").infer(nn::conv_pool::pool).computes(nn::windows::average_pool),
     onnx("BatchNormalization").infer(nn::infer::batch_norm).computes(nn::normalization::batch),
     onnx("Bernoulli").infer(generate::infer::random_like).random(),
-    onnx("BitCast").infer(elementwise::infer::bit_cast),
+    onnx("BitCast").infer(elementwise::infer::bit_cast).computes(elementwise::mixed::bit_cast),
     onnx("BitShift").infer(elementwise::infer::bit_shift).build(elementwise::binary::bit_shift).converts(
         "BitwiseLeftShift, BitwiseRightShift",
         "counts of the width or more",
@@ -97,7 +97,7 @@ pub(super) const ONNX: &[Row] = &[
         .operation(Operation::Xor)
         .build(elementwise::binary::build)
         .converts("BitwiseXor", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseXor")),
-    onnx("BlackmanWindow").infer(generate::infer::window),
+    onnx("BlackmanWindow").infer(generate::infer::window).computes(generate::signal::window),
     onnx("Cast")
         .infer(elementwise::infer::cast_rule)
         .build(elementwise::cast::CastOp::build)
@@ -126,13 +126,13 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Ceiling", "", |cx| cx.unary("Ceiling"))
         .rounded(),
     onnx("Celu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
-    onnx("CenterCropPad").infer(layout::infer::center_crop_pad),
+    onnx("CenterCropPad").infer(layout::infer::center_crop_pad).computes(layout::rearrange::center_crop_pad),
     onnx("Clip").infer(elementwise::infer::clip).eval(elementwise::unary::clip).converts(
         "Maximum, Minimum",
         "floats: NaN",
         elementwise::to_openvino::clip,
     ),
-    onnx("Col2Im").infer(nn::conv_pool::col2im),
+    onnx("Col2Im").infer(nn::conv_pool::col2im).computes(nn::windows::col2im),
     onnx("Compress").infer(indexing::infer::compress).eval(indexing::eval::compress).moves(),
     onnx("Concat")
         .infer(layout::infer::concat)
@@ -165,15 +165,18 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::cosh)
         .build(elementwise::unary::build)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
-    onnx("CumProd").infer(elementwise::infer::cumulative),
+    onnx("CumProd").infer(elementwise::infer::cumulative).eval(reduction::eval::cum_sum),
     onnx("CumSum").infer(elementwise::infer::cumulative).eval(reduction::eval::cum_sum).converts(
         "CumSum",
         "floats: rounding",
         reduction::to_openvino::cum_sum,
     ),
-    onnx("DFT").infer(generate::infer::dft),
-    onnx("DeformConv").infer(nn::conv_pool::conv_rule),
-    onnx("DepthToSpace").infer(layout::infer::depth_to_space).moves(),
+    onnx("DFT").infer(generate::infer::dft).computes(generate::signal::dft),
+    onnx("DeformConv").infer(nn::conv_pool::deform_conv).computes(nn::sampling::deform_conv),
+    onnx("DepthToSpace")
+        .infer(layout::infer::depth_to_space)
+        .computes(layout::rearrange::depth_to_space)
+        .moves(),
     onnx("DequantizeLinear").infer(nn::infer::dequantize).computes(nn::quantization::dequantize),
     onnx("Det").infer(matmul::infer::det).computes(matmul::eval::det),
     onnx("Div")
@@ -264,10 +267,10 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual"))
         .rounded(),
-    onnx("GridSample").infer(nn::conv_pool::grid_sample),
+    onnx("GridSample").infer(nn::conv_pool::grid_sample).computes(nn::sampling::grid_sample),
     onnx("GroupNormalization").infer(nn::infer::by_channel).computes(nn::normalization::group),
-    onnx("HammingWindow").infer(generate::infer::window),
-    onnx("HannWindow").infer(generate::infer::window),
+    onnx("HammingWindow").infer(generate::infer::window).computes(generate::signal::window),
+    onnx("HannWindow").infer(generate::infer::window).computes(generate::signal::window),
     onnx("HardSigmoid").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("HardSwish").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("Hardmax").infer(elementwise::infer::same).eval(nn::eval::hardmax),
@@ -345,13 +348,13 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::fold)
         .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
     onnx("MaxPool").infer(nn::conv_pool::pool).computes(nn::windows::max_pool),
-    onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool),
-    onnx("MaxUnpool").infer(nn::conv_pool::max_unpool),
-    onnx("Mean").infer(elementwise::infer::bit_shift),
+    onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool).computes(nn::sampling::max_roi_pool),
+    onnx("MaxUnpool").infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
+    onnx("Mean").infer(elementwise::infer::bit_shift).computes(elementwise::mixed::mean),
     onnx("MeanVarianceNormalization")
         .infer(nn::infer::mean_variance)
         .computes(nn::normalization::mean_variance),
-    onnx("MelWeightMatrix").infer(generate::infer::mel_weights),
+    onnx("MelWeightMatrix").infer(generate::infer::mel_weights).computes(generate::signal::mel_weights),
     onnx("Min")
         .infer(elementwise::infer::binary)
         .operation(Operation::Min)
@@ -376,8 +379,10 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Negative", "", |cx| cx.unary("Negative"))
         .rounded(),
-    onnx("NegativeLogLikelihoodLoss").infer(nn::infer::loss),
-    onnx("NonMaxSuppression").infer(generate::infer::non_max_suppression),
+    onnx("NegativeLogLikelihoodLoss").infer(nn::infer::loss).computes(nn::loss::eval),
+    onnx("NonMaxSuppression")
+        .infer(generate::infer::non_max_suppression)
+        .computes(nn::sampling::non_max_suppression),
     onnx("NonZero")
         .infer(reduction::infer::non_zero)
         .eval(reduction::eval::non_zero)
@@ -501,8 +506,11 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::Reshape),
     onnx("Resize").infer(nn::resize::resize).computes(nn::resize_eval::resize),
-    onnx("ReverseSequence").infer(elementwise::infer::same).moves(),
-    onnx("RoiAlign").infer(nn::conv_pool::roi_align),
+    onnx("ReverseSequence")
+        .infer(layout::infer::reverse_sequence)
+        .computes(layout::rearrange::reverse_sequence)
+        .moves(),
+    onnx("RoiAlign").infer(nn::conv_pool::roi_align).computes(nn::sampling::roi_align),
     onnx("RotaryEmbedding").infer(nn::infer::rotary).computes(nn::attention::rotary),
     onnx("Round")
         .infer(elementwise::infer::same)
@@ -510,7 +518,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Round", "", elementwise::to_openvino::round)
         .rounded(),
-    onnx("STFT").infer(generate::infer::stft),
+    onnx("STFT").infer(generate::infer::stft).computes(generate::signal::stft),
     onnx("Scan")
         .infer(control_flow::infer::scan)
         .build(control_flow::eval::Scan::build)
@@ -586,7 +594,7 @@ pub(super) const ONNX: &[Row] = &[
         "rounding",
         |cx| nn::to_openvino::softmax(cx, "SoftMax"),
     ),
-    onnx("SoftmaxCrossEntropyLoss").infer(nn::infer::loss),
+    onnx("SoftmaxCrossEntropyLoss").infer(nn::infer::loss).computes(nn::loss::eval),
     onnx("Softplus")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::softplus)
@@ -597,7 +605,10 @@ pub(super) const ONNX: &[Row] = &[
         "rounding",
         |cx| cx.function("SoftSign"),
     ),
-    onnx("SpaceToDepth").infer(layout::infer::space_to_depth).moves(),
+    onnx("SpaceToDepth")
+        .infer(layout::infer::space_to_depth)
+        .computes(layout::rearrange::space_to_depth)
+        .moves(),
     onnx("Split")
         .infer(layout::infer::split)
         .eval(layout::eval::split)
@@ -617,9 +628,9 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Squeeze", "", |cx| layout::to_openvino::on_axes(cx, "Squeeze"))
         .moves()
         .role(Role::View),
-    onnx("StringConcat").infer(elementwise::infer::bit_shift),
+    onnx("StringConcat").infer(elementwise::infer::bit_shift).computes(elementwise::mixed::string_concat),
     onnx("StringNormalizer").infer(generate::infer::string_normalizer),
-    onnx("StringSplit").infer(generate::infer::string_split),
+    onnx("StringSplit").infer(generate::infer::string_split).computes(elementwise::mixed::string_split),
     onnx("Sub")
         .infer(elementwise::infer::binary)
         .operation(Operation::Sub)

@@ -1,0 +1,88 @@
+//! Evaluation of Mean, which rounds once, and of operators on bits and strings.
+
+use gradus_core::{Result, Tensor, Value};
+
+use crate::attributes::Attributes;
+use crate::op::EvalContext;
+use crate::operators::floats::Ring;
+use crate::operators::indices;
+use crate::operators::nn::windows::float_of;
+
+pub(crate) fn mean(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (dtype, shape) = cx.output(0)?;
+    let mut sums = vec![0.0; shape.len()];
+    for input in 0..cx.inputs.len() {
+        let numbers = cx.floats(input)?;
+        let places = indices::broadcast(cx.tensor(input)?.shape().dims(), shape.dims());
+        sums.iter_mut().zip(places).for_each(|(sum, place)| *sum += numbers[place]);
+    }
+    for sum in &mut sums {
+        *sum /= float_of(cx.inputs.len());
+    }
+    Ok(vec![f64::tensor(dtype, shape, &sums)?.into()])
+}
+
+/// `BitCast`: the same bits as another type of the same width.
+pub(crate) fn bit_cast(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (dtype, shape) = cx.output(0)?;
+    let bytes = cx.tensor(0)?.bytes().cloned().unwrap_or_default();
+    Ok(vec![Tensor::from_bytes(dtype, shape, bytes)?.into()])
+}
+
+pub(crate) fn string_concat(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (_, shape) = cx.output(0)?;
+    let texts = |input: usize| {
+        Ok::<_, gradus_core::Error>((
+            cx.tensor(input)?.texts()?,
+            indices::broadcast(cx.tensor(input)?.shape().dims(), shape.dims()),
+        ))
+    };
+    let ((a, places_a), (b, places_b)) = (texts(0)?, texts(1)?);
+    let mut all: Vec<Box<str>> = Vec::with_capacity(shape.len());
+    let mut bytes = 0u128;
+    for (a, b) in places_a.into_iter().map(|at| &a[at]).zip(places_b.into_iter().map(|at| &b[at])) {
+        bytes += gradus_core::convert::product(a.len() + b.len() + size_of::<Box<str>>(), 1);
+        cx.reserve(bytes)?;
+        all.push(format!("{a}{b}").into());
+    }
+    Ok(vec![Tensor::from_text(shape, all)?.into()])
+}
+
+/// `StringSplit`: the pieces of each string, filled up with empty ones, and their number.
+pub(crate) fn string_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let delimiter = attributes.text("delimiter")?.unwrap_or("");
+    let most = attributes.int("maxsplit")?.and_then(|most| usize::try_from(most).ok());
+    let split = |text: &str| -> Vec<Box<str>> {
+        let limit = most.map_or(usize::MAX, |most| most.saturating_add(1));
+        if delimiter.is_empty() {
+            let mut pieces = Vec::new();
+            let mut rest = text.trim_start();
+            while !rest.is_empty() {
+                if pieces.len() + 1 == limit {
+                    pieces.push(rest.trim_end().into());
+                    break;
+                }
+                let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+                pieces.push(rest[..end].into());
+                rest = rest[end..].trim_start();
+            }
+            return pieces;
+        }
+        text.splitn(limit, delimiter).map(Box::from).collect()
+    };
+    let pieces: Vec<_> = data.texts()?.iter().map(|text| split(text)).collect();
+    let longest = pieces.iter().map(Vec::len).max().unwrap_or(0);
+    let counts: Vec<_> = pieces.iter().map(|pieces| gradus_core::convert::i64_of(pieces.len())).collect();
+    let shape = crate::operators::output::allowed(
+        cx,
+        gradus_core::DType::String,
+        &[data.shape().dims(), &[longest]].concat(),
+    )?;
+    let padded = pieces.into_iter().flat_map(|mut pieces| {
+        pieces.resize(longest, Box::default());
+        pieces
+    });
+    let texts: Vec<_> = padded.collect();
+    Ok(vec![Tensor::from_text(shape, texts)?.into(), Tensor::from_vec(data.shape().clone(), counts)?.into()])
+}

@@ -1,0 +1,423 @@
+//! Evaluation of operators that read images between their elements: `GridSample`, `DeformConv`,
+//! `RoiAlign`, and the grids of `AffineGrid`; and of regions and boxes.
+
+use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
+use gradus_core::{Number, Result, Tensor, Value};
+
+use crate::attributes::Attributes;
+use crate::op::EvalContext;
+use crate::operators::errors;
+use crate::operators::floats::multiply_add;
+use crate::operators::indexing::eval::positions;
+use crate::operators::nn::windows::{add_bias, float_of};
+
+/// How elements around a coordinate are weighted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Interpolation {
+    Nearest,
+    Linear,
+    Cubic,
+}
+
+/// Which elements stand for those outside of an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Outside {
+    Zeros,
+    Border,
+    /// The axis is mirrored at its first and last element, or at their outer edges.
+    Reflection {
+        edges: bool,
+    },
+}
+
+impl Outside {
+    /// The coordinate within an axis that stands for one outside of it.
+    fn moved(self, x: f64, size: usize) -> f64 {
+        let last = float_of(size) - 1.0;
+        match self {
+            Outside::Zeros => x,
+            Outside::Border => x.clamp(0.0, last.max(0.0)),
+            Outside::Reflection { edges } => {
+                let (low, high) = if edges { (-0.5, last + 0.5) } else { (0.0, last) };
+                let range = high - low;
+                if (low..=high).contains(&x) || range <= 0.0 || !x.is_finite() {
+                    return if range <= 0.0 { low.max(0.0) } else { x };
+                }
+                let beyond = if x < low { low - x } else { x - high };
+                let (turns, rest) = ((beyond / range).trunc(), beyond % range);
+                if (x < low) == (turns % 2.0 == 0.0) { low + rest } else { high - rest }
+            }
+        }
+    }
+
+    /// The element that an index stands for; nothing if it stands for zero.
+    fn index(self, index: f64, size: usize) -> Option<usize> {
+        let moved = truncated(self.moved(index, size))?;
+        usize::try_from(moved).ok().filter(|&index| index < size)
+    }
+}
+
+/// The elements of an axis around a coordinate, with their weights.
+fn taps(x: f64, size: usize, how: Interpolation, outside: Outside) -> Vec<(usize, f64)> {
+    let (floor, f) = (x.floor(), x - x.floor());
+    let weights: &[f64] = match how {
+        Interpolation::Nearest => &[1.0],
+        Interpolation::Linear => &[1.0 - f, f],
+        Interpolation::Cubic => {
+            let a = -0.75;
+            let far = |x: f64| ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
+            let near = |x: f64| ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+            &[far(f + 1.0), near(f), near(1.0 - f), far(2.0 - f)]
+        }
+    };
+    let first = if how == Interpolation::Cubic { floor - 1.0 } else { floor };
+    let tap = |(at, &weight): (usize, &f64)| Some((outside.index(first + float_of(at), size)?, weight));
+    weights.iter().enumerate().filter_map(tap).collect()
+}
+
+/// The elements around a point, by their index in the plane, with their weights.
+fn around(axes: &[Vec<(usize, f64)>], sizes: &[usize]) -> Vec<(usize, f64)> {
+    axes.iter().zip(sizes).fold(vec![(0, 1.0)], |all, (taps, size)| {
+        let longer = |&(place, weight): &(usize, f64)| {
+            taps.iter().map(move |&(index, own)| (place * size + index, weight * own)).collect::<Vec<_>>()
+        };
+        all.iter().flat_map(longer).collect()
+    })
+}
+
+pub(crate) fn grid_sample(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (dims, (_, shape)) = (cx.tensor(0)?.shape().dims(), cx.output(0)?);
+    if shape.is_empty() {
+        return Ok(vec![cx.rounded(0, &[])?]);
+    }
+    let (sizes, points) = (&dims[2..], shape.dims()[2..].iter().product::<usize>());
+    let mode = attributes.text("mode")?.unwrap_or("linear");
+    let how = match mode {
+        "nearest" => Interpolation::Nearest,
+        "linear" | "bilinear" => Interpolation::Linear,
+        "cubic" | "bicubic" => Interpolation::Cubic,
+        other => return Err(errors::text("mode", other, "nearest, linear or cubic")),
+    };
+    let corners = attributes.flag("align_corners", false)?;
+    let outside = match attributes.text("padding_mode")?.unwrap_or("zeros") {
+        "zeros" => Outside::Zeros,
+        "border" => Outside::Border,
+        "reflection" => Outside::Reflection { edges: !corners },
+        other => return Err(errors::text("padding_mode", other, "zeros, border or reflection")),
+    };
+    let (x, grid) = (cx.floats(0)?, cx.floats(1)?);
+    let plane: usize = sizes.iter().product();
+    let each = 4u128.saturating_pow(u32::try_from(sizes.len()).unwrap_or(u32::MAX));
+    cx.run.touch(product(shape.len(), 1).saturating_mul(each))?;
+    cx.run.limits.allow_bytes(cx.in_use(), each.saturating_mul(32))?;
+    let mut y = vec![0.0; shape.len()];
+    for at in 0..dims[0] * points {
+        cx.limits().check()?;
+        let (sample, point) = (at / points, at % points);
+        // Coordinates are given from the last axis on.
+        let given = &grid[at * sizes.len()..][..sizes.len()];
+        let along = given.iter().rev().zip(sizes).map(|(&n, &size)| {
+            let size_of = float_of(size);
+            let x = if corners {
+                f64::midpoint(n, 1.0) * (size_of - 1.0)
+            } else {
+                ((n + 1.0) * size_of - 1.0) / 2.0
+            };
+            let x = if how == Interpolation::Nearest { x.round_ties_even() } else { x };
+            let edge = if corners { 0.0 } else { 0.5 };
+            let within = (-edge..=size_of - 1.0 + edge).contains(&x);
+            taps(if within { x } else { outside.moved(x, size) }, size, how, outside)
+        });
+        let around = around(&along.collect::<Vec<_>>(), sizes);
+        for channel in 0..dims[1] {
+            let plane = &x[(sample * dims[1] + channel) * plane..][..plane];
+            y[(sample * dims[1] + channel) * points + point] =
+                around.iter().map(|&(place, weight)| weight * plane[place]).sum();
+        }
+    }
+    Ok(vec![cx.rounded(0, &y)?])
+}
+
+pub(crate) fn affine_grid(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (_, shape) = cx.output(0)?;
+    let corners = attributes.flag("align_corners", false)?;
+    let sizes = &shape.dims()[1..shape.rank() - 1];
+    let (axes, count) = (sizes.len(), sizes.iter().product::<usize>());
+    let theta = cx.floats(0)?;
+    let mut y = Vec::with_capacity(shape.len());
+    if shape.is_empty() {
+        return Ok(vec![cx.rounded(0, &y)?]);
+    }
+    cx.run.touch(product(shape.len(), axes + 1))?;
+    for at in 0..shape.dims()[0] * count {
+        let rows = &theta[at / count * axes * (axes + 1)..][..axes * (axes + 1)];
+        // Coordinates are listed from the last axis on, and 1 behind them.
+        let mut place = at % count;
+        let mut point = Vec::with_capacity(axes + 1);
+        for &size in sizes.iter().rev() {
+            let (index, size_of) = (float_of(place % size), float_of(size));
+            point.push(match corners {
+                true if size > 1 => -1.0 + 2.0 * index / (size_of - 1.0),
+                true => -1.0,
+                false => (2.0 * index + 1.0) / size_of - 1.0,
+            });
+            place /= size;
+        }
+        point.push(1.0);
+        y.extend(rows.chunks(axes + 1).map(|row| row.iter().zip(&point).map(|(a, b)| a * b).sum::<f64>()));
+    }
+    Ok(vec![cx.rounded(0, &y)?])
+}
+
+pub(crate) fn deform_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (dims, weights_dims) = (cx.tensor(0)?.shape().dims(), cx.tensor(1)?.shape().dims());
+    let (_, shape) = cx.output(0)?;
+    let number = |name: &str| {
+        Ok::<_, gradus_core::Error>(attributes.int(name)?.and_then(usize_of_i64).unwrap_or(1).max(1))
+    };
+    let (groups, offset_groups) = (number("group")?, number("offset_group")?);
+    let (sizes, kernel, windows) = (&dims[2..], &weights_dims[2..], &shape.dims()[2..]);
+    let axes = sizes.len();
+    let list = |name: &str, default: i64| {
+        Ok::<_, gradus_core::Error>(
+            attributes.ints(name)?.map_or_else(|| vec![default; 2 * axes], <[i64]>::to_vec),
+        )
+    };
+    let (strides, dilations, pads) = (list("strides", 1)?, list("dilations", 1)?, list("pads", 0)?);
+    let (x, weights, offsets) = (cx.floats(0)?, cx.floats(1)?, cx.floats(2)?);
+    let (bias, mask) = (cx.maybe_floats(3)?, cx.maybe_floats(4)?);
+    let (channels, filters) = (dims[1], shape.dims()[1]);
+    let (count, taps_count): (usize, usize) = (windows.iter().product(), kernel.iter().product());
+    let plane: usize = sizes.iter().product();
+    let mut y = vec![0.0; shape.len()];
+    if y.is_empty() || x.is_empty() || weights.is_empty() {
+        return Ok(vec![cx.rounded(0, &y)?]);
+    }
+    let columns_len = product(channels * taps_count, count);
+    cx.reserve(columns_len.saturating_mul(8))?;
+    let each = 1u128 << axes.min(64);
+    cx.run.touch(columns_len.saturating_mul(product(dims[0], filters / groups)).saturating_mul(each))?;
+    let (inner, outer) = (channels / groups, filters / groups);
+    let all: Vec<_> = positions(windows).collect();
+    for sample in 0..dims[0] {
+        let mut columns = vec![0.0; channels * taps_count * count];
+        for group in 0..offset_groups {
+            for (tap, tap_position) in positions(kernel).enumerate() {
+                cx.limits().check()?;
+                let first = (sample * offset_groups + group) * taps_count + tap;
+                for (window, position) in all.iter().enumerate() {
+                    let along = (0..axes).map(|axis| {
+                        let [at, tap] = [position[axis], tap_position[axis]].map(float_of);
+                        let [stride, dilation, pad] = [strides[axis], dilations[axis], pads[axis]]
+                            .map(|x| nearest_f64(Number::Int(x.into())));
+                        let x = at * stride - pad
+                            + tap * dilation
+                            + offsets[(first * axes + axis) * count + window];
+                        taps(x, sizes[axis], Interpolation::Linear, Outside::Zeros)
+                    });
+                    let around = around(&along.collect::<Vec<_>>(), sizes);
+                    let factor = mask.as_ref().map_or(1.0, |mask| mask[first * count + window]);
+                    let own = channels / offset_groups;
+                    for channel in group * own..(group + 1) * own {
+                        let plane = &x[(sample * channels + channel) * plane..][..plane];
+                        let sum: f64 = around.iter().map(|&(place, weight)| weight * plane[place]).sum();
+                        columns[(channel * taps_count + tap) * count + window] = sum * factor;
+                    }
+                }
+            }
+        }
+        let depth = inner * taps_count;
+        for group in 0..groups {
+            let weights = &weights[group * outer * depth..][..outer * depth];
+            let columns = &columns[group * depth * count..][..depth * count];
+            let y = &mut y[(sample * filters + group * outer) * count..][..outer * count];
+            multiply_add(weights, columns, y, depth, count);
+        }
+    }
+    if let Some(bias) = bias {
+        add_bias(&mut y, &shape, &bias);
+    }
+    Ok(vec![cx.rounded(0, &y)?])
+}
+
+/// The elements around a point of a region, of which none is outside of the image by more than 1.
+fn in_region(x: f64, size: usize) -> Vec<(usize, f64)> {
+    if !(-1.0..=float_of(size)).contains(&x) || size == 0 {
+        return Vec::new();
+    }
+    let x = x.max(0.0);
+    let low = truncated(x).and_then(|low| usize::try_from(low).ok()).unwrap_or(0);
+    if low + 1 >= size {
+        return vec![(size - 1, 1.0), (size - 1, 0.0)];
+    }
+    let f = x - x.floor();
+    vec![(low, 1.0 - f), (low + 1, f)]
+}
+
+pub(crate) fn roi_align(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (dims, (_, shape)) = (cx.tensor(0)?.shape().dims(), cx.output(0)?);
+    let &[count, channels, height, width] = shape.dims() else {
+        return Err(errors::rank("input 0", dims.len(), 4));
+    };
+    let (x, rois, samples) = (cx.floats(0)?, cx.floats(1)?, cx.integers(2)?);
+    let scale = f64::from(attributes.float("spatial_scale")?.unwrap_or(1.0));
+    let half = attributes.text("coordinate_transformation_mode")?.unwrap_or("half_pixel") == "half_pixel";
+    let offset = if half { 0.5 } else { 0.0 };
+    let largest = match attributes.text("mode")?.unwrap_or("avg") {
+        "avg" => false,
+        "max" => true,
+        other => return Err(errors::text("mode", other, "avg or max")),
+    };
+    let ratio = attributes.int("sampling_ratio")?.unwrap_or(0);
+    let (sizes, plane) = (&dims[2..], dims[2] * dims[3]);
+    let mut y = vec![0.0; shape.len()];
+    if y.is_empty() {
+        return Ok(vec![cx.rounded(0, &y)?]);
+    }
+    for region in 0..count {
+        let sample = samples[region];
+        let sample = usize_of_i64(sample).filter(|&sample| sample < dims[0]);
+        let sample = sample.ok_or_else(|| errors::out_of_range("sample", samples[region], dims[0]))?;
+        let bounds: Vec<_> = rois[region * 4..][..4].iter().map(|x| x * scale - offset).collect();
+        // By axis: the begin, the size of a bin, and its number of points.
+        let axis = |axis: usize, bins: usize| {
+            let begin = bounds[1 - axis];
+            let len = bounds[3 - axis] - begin;
+            let len = if half { len } else { len.max(1.0) };
+            let points = if ratio > 0 {
+                i128::from(ratio)
+            } else {
+                truncated((len / float_of(bins)).ceil()).unwrap_or(0)
+            };
+            (begin, len / float_of(bins), usize::try_from(points.max(0)).unwrap_or(usize::MAX))
+        };
+        let axes = [axis(0, height), axis(1, width)];
+        let points = product(axes[0].2, axes[1].2);
+        cx.run.touch(points.saturating_mul(product(height * width, 4 * channels.max(1))))?;
+        for bin in 0..height * width {
+            cx.limits().check()?;
+            let along = |axis: usize, bin: usize| {
+                let (begin, size, points) = axes[axis];
+                let at = move |point: usize| {
+                    begin + float_of(bin) * size + (float_of(point) + 0.5) * size / float_of(points)
+                };
+                (0..points).map(move |point| in_region(at(point), sizes[axis]))
+            };
+            let mut all = Vec::new();
+            for row in along(0, bin / width) {
+                all.extend(along(1, bin % width).map(|column| around(&[row.clone(), column], sizes)));
+            }
+            for channel in 0..channels {
+                let plane = &x[(sample * channels + channel) * plane..][..plane];
+                let terms = |point: &Vec<(usize, f64)>| -> Vec<f64> {
+                    point.iter().map(|&(place, weight)| weight * plane[place]).collect()
+                };
+                let target = &mut y[(region * channels + channel) * height * width + bin];
+                *target = if largest {
+                    // A point outside of the image counts as zero.
+                    let most = |point| terms(point).into_iter().reduce(f64::max).unwrap_or(0.0);
+                    all.iter().map(most).reduce(f64::max).unwrap_or(0.0)
+                } else {
+                    let sum: f64 = all.iter().map(|point| terms(point).iter().sum::<f64>()).sum();
+                    sum / float_of(all.len().max(1))
+                };
+            }
+        }
+    }
+    Ok(vec![cx.rounded(0, &y)?])
+}
+
+/// `MaxRoiPool`: the largest element of each bin of a region.
+pub(crate) fn max_roi_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (dims, (_, shape)) = (cx.tensor(0)?.shape().dims(), cx.output(0)?);
+    let &[count, channels, height, width] = shape.dims() else {
+        return Err(errors::rank("input 0", dims.len(), 4));
+    };
+    let (x, rois) = (cx.floats(0)?, cx.floats(1)?);
+    let scale = f64::from(attributes.float("spatial_scale")?.unwrap_or(1.0));
+    let mut y = vec![0.0; shape.len()];
+    cx.run.touch(product(count * channels, dims[2] * dims[3] + height * width))?;
+    for (at, target) in y.iter_mut().enumerate() {
+        cx.limits().check()?;
+        let (region, channel) = (at / width / height / channels, at / width / height % channels);
+        let roi = &rois[region * 5..][..5];
+        let sample = truncated(roi[0])
+            .and_then(|sample| usize::try_from(sample).ok())
+            .filter(|&sample| sample < dims[0]);
+        let sample = sample
+            .ok_or_else(|| errors::value("sample of a region", roi[0], format_args!("below {}", dims[0])))?;
+        let range = |axis: usize, bin: usize, bins: usize| {
+            let begin = (roi[2 - axis] * scale).round();
+            let len = ((roi[4 - axis] * scale).round() - begin + 1.0).max(1.0) / float_of(bins);
+            let bound = |x: f64| {
+                usize::try_from(truncated((x + begin).clamp(0.0, float_of(dims[2 + axis]))).unwrap_or(0))
+                    .unwrap_or(0)
+            };
+            bound((float_of(bin) * len).floor())..bound((float_of(bin + 1) * len).ceil())
+        };
+        let (rows, columns) = (range(0, at / width % height, height), range(1, at % width, width));
+        let plane = &x[(sample * channels + channel) * dims[2] * dims[3]..];
+        let elements = rows.flat_map(|row| columns.clone().map(move |column| plane[row * dims[3] + column]));
+        *target = elements.reduce(f64::max).unwrap_or(0.0);
+    }
+    Ok(vec![cx.rounded(0, &y)?])
+}
+
+/// `NonMaxSuppression`: of boxes that overlap, the one with the best score.
+pub(crate) fn non_max_suppression(
+    attributes: &Attributes<'_>,
+    cx: &mut EvalContext<'_>,
+) -> Result<Vec<Value>> {
+    let (boxes, scores) = (cx.floats(0)?, cx.floats(1)?);
+    let &[batch, classes, count] = cx.tensor(1)?.shape().dims() else {
+        return Err(errors::rank("input 1", cx.tensor(1)?.shape().rank(), 3));
+    };
+    let first = |input: usize| {
+        Ok::<_, gradus_core::Error>(cx.maybe_floats(input)?.and_then(|all| all.first().copied()))
+    };
+    let most =
+        first(2)?.map_or(0, |most| truncated(most).and_then(|most| usize::try_from(most).ok()).unwrap_or(0));
+    let (overlap, threshold) = (first(3)?.unwrap_or(0.0), first(4)?);
+    let centered = attributes.flag("center_point_box", false)?;
+    // The low and high bounds of a box along both axes.
+    let bounds = |b: &[f64]| {
+        let along = |axis: usize| {
+            if centered {
+                (b[axis] - b[axis + 2] / 2.0, b[axis] + b[axis + 2] / 2.0)
+            } else {
+                (b[axis].min(b[axis + 2]), b[axis].max(b[axis + 2]))
+            }
+        };
+        [along(0), along(1)]
+    };
+    let area = |b: &[(f64, f64); 2]| (b[0].1 - b[0].0) * (b[1].1 - b[1].0);
+    let overlaps = |a: &[(f64, f64); 2], b: &[(f64, f64); 2]| {
+        let along = |axis: usize| a[axis].1.min(b[axis].1) - a[axis].0.max(b[axis].0);
+        let (first, second) = (along(0), along(1));
+        let both = first * second;
+        let (own, other) = (area(a), area(b));
+        first > 0.0 && second > 0.0 && own > 0.0 && other > 0.0 && both / (own + other - both) > overlap
+    };
+    let mut selected: Vec<i64> = Vec::new();
+    for at in 0..batch * classes {
+        let scores = &scores[at * count..][..count];
+        let mut order: Vec<_> =
+            (0..count).filter(|&b| threshold.is_none_or(|threshold| scores[b] > threshold)).collect();
+        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+        let mut kept: Vec<[(f64, f64); 2]> = Vec::new();
+        for candidate in order {
+            if kept.len() >= most {
+                break;
+            }
+            cx.run.touch(product(kept.len() + 1, 1))?;
+            let own = bounds(&boxes[(at / classes * count + candidate) * 4..][..4]);
+            if !kept.iter().any(|other| overlaps(&own, other)) {
+                kept.push(own);
+                cx.reserve(product(selected.len() + 3, size_of::<i64>()))?;
+                selected.extend([at / classes, at % classes, candidate].map(i64_of));
+            }
+        }
+    }
+    let rows = selected.len() / 3;
+    Ok(vec![Tensor::from_vec(gradus_core::Shape::new([rows, 3])?, selected)?.into()])
+}
