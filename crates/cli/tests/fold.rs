@@ -46,7 +46,7 @@ verified: 15 values are the same before and after, under 5 random bindings
     snapbox::assert_data_eq!(
         printed,
         str![[r#"
-{"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"problems":[]}
+{"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"assumptions":[],"problems":[]}
 
 "#]]
     );

@@ -475,3 +475,37 @@ fn every_model_of_the_corpus_is_folded_says_the_same_after_and_does_not_change_a
     let (before, after) = fold_every_model(Path::new(&corpus));
     assert!(after < before);
 }
+
+/// Runtimes do not hold inputs to what names of dimensions say.
+#[test]
+fn names_of_dimensions_that_are_numbers_are_names() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["4+4", "03"])
+        .node("Shape", &["x"], &["y"])
+        .output("y", DType::I64, &["2"])
+        .model();
+    let folded = model.fold(&FoldOptions::default()).unwrap();
+    assert_eq!(folded.report.nodes(), (1, 1));
+    let id = model.value("y").unwrap();
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    assert_eq!(inference.elements(inference.fact(id)).unwrap(), "['4+4', 3]");
+}
+
+#[test]
+fn that_equal_names_are_equal_sizes_is_an_assumption() {
+    let model = Sketch::new()
+        .input("a", DType::F32, &["n"])
+        .input("b", DType::F32, &["n", "2*n"])
+        .node("Shape", &["b"], &["y"])
+        .output("y", DType::I64, &["2"])
+        .model();
+    let texts = |options: &FoldOptions| {
+        let folded = model.fold(options).unwrap();
+        folded.report.assumptions.into_iter().map(|assumption| assumption.text).collect::<Vec<_>>()
+    };
+    let expression = "size of axis 1 of input \"b\" is 2*n";
+    assert_eq!(texts(&FoldOptions::default()), [expression, "axes of one name have one size: n"]);
+    let mut fixed = FoldOptions::default();
+    fixed.dims.insert("n".to_owned(), 3);
+    assert_eq!(texts(&fixed), [expression]);
+}

@@ -240,6 +240,8 @@ impl Model {
         told.set_item("declared", report.declared)?;
         let kept = report.kept.iter().map(|kept| (&kept.node, &kept.operator, &kept.reason));
         told.set_item("kept", kept.collect::<Vec<_>>())?;
+        let assumptions: Vec<_> = report.assumptions.iter().map(|a| (&a.node, &a.text)).collect();
+        told.set_item("assumptions", assumptions)?;
         let problems: Vec<_> = report.problems.iter().map(|p| (&p.place, &p.message)).collect();
         told.set_item("problems", problems)?;
         told.set_item("verified", verified.map(|Verified { bindings, values, .. }| (bindings, values)))?;

@@ -30,6 +30,7 @@ struct FoldedJson<'a> {
     inlined: usize,
     declared: usize,
     kept: Vec<KeptJson<'a>>,
+    assumptions: Vec<ProblemJson<'a>>,
     problems: Vec<ProblemJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified: Option<VerifiedJson>,
@@ -127,7 +128,7 @@ fn json<'a>(
         all.filter(|(_, count)| *count > 0).collect()
     };
     let kept = report.kept.iter();
-    let problems = report.problems.iter();
+    let (assumptions, problems) = (report.assumptions.iter(), report.problems.iter());
     FoldedJson {
         model: path.display().to_string(),
         output: to.display().to_string(),
@@ -142,6 +143,9 @@ fn json<'a>(
         declared: report.declared,
         kept: kept
             .map(|kept| KeptJson { node: &kept.node, operator: &kept.operator, reason: &kept.reason })
+            .collect(),
+        assumptions: assumptions
+            .map(|assumption| ProblemJson { place: &assumption.node, message: &assumption.text })
             .collect(),
         problems: problems
             .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
@@ -188,6 +192,12 @@ fn text(
     }
     if report.kept.len() > most {
         let _ = writeln!(out, "  and {} more (--all)", report.kept.len() - most);
+    }
+    if !report.assumptions.is_empty() {
+        let _ = writeln!(out, "\nassumptions:");
+    }
+    for assumption in &report.assumptions {
+        let _ = writeln!(out, "  {}", escaped(&format!("{} ({})", assumption.text, assumption.node)));
     }
     for problem in &report.problems {
         let _ = writeln!(out, "problem: {}", escaped(&format!("{}: {}", problem.place, problem.message)));

@@ -26,6 +26,12 @@ impl Symbols {
         Printed { symbols: self, dim }
     }
 
+    /// The dimension that a text declares: an expression, or else a name. Texts that are numbers
+    /// are names too, as nothing holds the inputs of a run to them.
+    pub(crate) fn declared(&mut self, text: &str) -> Dim {
+        self.parse(text).ok().filter(|dim| dim.known().is_none()).unwrap_or_else(|| self.named(text))
+    }
+
     /// Reads an expression; names that are new become symbols of inputs.
     ///
     /// # Errors

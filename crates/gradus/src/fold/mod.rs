@@ -114,6 +114,7 @@ impl Model {
         };
         let inference = self.infer(&given)?;
         let mentioned = self.mentioned()?;
+        let assumptions = inference.assumptions().to_vec();
         let (facts, symbols, bodies, problems) = inference.into_parts();
         let mut folder = GraphFolder {
             model: self,
@@ -124,9 +125,8 @@ impl Model {
             mentioned,
             known: foldhash::HashMap::default(),
             names: ValueNames::default(),
-            report: FoldReport::default(),
+            report: FoldReport { assumptions, problems, ..FoldReport::default() },
         };
-        folder.report.problems = problems;
         let mut scope = FoldState::new(&mut folder, self.graph(), facts, Vec::new());
         let limits = options.limits.unwrap_or(self.limits());
         scope.study(&mut folder);

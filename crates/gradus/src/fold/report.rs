@@ -11,7 +11,7 @@ use super::GraphFolder;
 use super::dialect::Role;
 use super::scope::FoldState;
 use crate::fact::{Elements, Fact};
-use crate::infer::Problem;
+use crate::infer::{Assumption, Problem};
 
 /// The report of folding.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +31,8 @@ pub struct FoldReport {
     pub declared: usize,
     /// Nodes that compute shapes and stayed, in the main graph.
     pub kept: Vec<KeptNode>,
+    /// Conditions under which the folded model is the same.
+    pub assumptions: Vec<Assumption>,
     /// Errors that inference found in the model.
     pub problems: Vec<Problem>,
 }

@@ -139,6 +139,6 @@ fn binding(
 fn plain(extent: &Extent) -> Option<String> {
     let Extent::Symbol(text) = extent else { return None };
     let mut scratch = Symbols::default();
-    let dim = scratch.parse(text).unwrap_or_else(|_| scratch.named(text));
+    let dim = scratch.declared(text);
     scratch.as_symbol(dim).map(|symbol| symbol.name.to_string())
 }

@@ -42,9 +42,7 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
 pub(super) fn dim_of(pass: &mut Pass<'_>, name: &str, extent: &Extent) -> Dim {
     match extent {
         Extent::Known(len) => Dim::from(*len),
-        Extent::Symbol(text) => {
-            pass.shared.symbols.parse(text).unwrap_or_else(|_| pass.shared.symbols.named(text))
-        }
+        Extent::Symbol(text) => pass.shared.symbols.declared(text),
         Extent::Between(min, most) => {
             let bounds = Bounds::between(Some(i64_of(*min)), most.map(i64_of));
             pass.shared.symbols.fresh(name, Origin::Input, bounds)

@@ -16,7 +16,7 @@ mod report;
 mod rules;
 mod trace;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -184,6 +184,7 @@ impl Model {
         pass.fixed_defaults = !(options.cautious && overridable);
         let facts = graph.inputs().iter().map(|&id| input_fact(&mut pass, graph, id, options, overridable));
         let facts = facts.collect::<Vec<_>>();
+        pass.assumptions.extend(names_taken(graph, options));
         let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
         for &id in graph.inputs() {
             let name = &*graph.value(id).name;
@@ -221,10 +222,8 @@ pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact
         match of {
             Type::Tensor(_, Some(extents)) => {
                 for extent in extents {
-                    if let Extent::Symbol(text) = extent
-                        && scratch.parse(text).is_err()
-                    {
-                        scratch.named(text);
+                    if let Extent::Symbol(text) = extent {
+                        scratch.declared(text);
                     }
                 }
             }
@@ -233,6 +232,30 @@ pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact
         }
     }
     scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
+}
+
+/// What the names of dimensions are taken to say, though nothing holds the inputs of a run to it.
+fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<Assumption> {
+    let (mut axes, mut scratch): (BTreeMap<&str, usize>, _) = (BTreeMap::new(), Symbols::default());
+    let mut taken = Vec::new();
+    let open = |id: &&ValueId| graph.constant(**id).is_none();
+    for info in graph.inputs().iter().filter(open).map(|&id| graph.value(id)) {
+        let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
+        for (axis, extent) in extents.iter().enumerate() {
+            let Extent::Symbol(text) = extent else { continue };
+            let dim = scratch.declared(text);
+            if scratch.as_symbol(dim).is_none() {
+                taken.push(format!("size of axis {axis} of input \"{}\" is {text}", info.name));
+            } else if !options.dims.contains_key(&**text) {
+                *axes.entry(text).or_default() += 1;
+            }
+        }
+    }
+    let shared: Vec<_> = axes.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect();
+    if !shared.is_empty() {
+        taken.push(format!("axes of one name have one size: {}", shared.join(", ")));
+    }
+    taken.into_iter().map(|text| Assumption { text, node: "the inputs".to_owned() }).collect()
 }
 
 /// The names that axes of inputs get which have none: the input's and the number of the axis.
@@ -283,7 +306,8 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
             }
             let Extent::Symbol(name) = declared else { continue };
             let mut scratch = Symbols::default();
-            let plain = scratch.parse(name).map_or(true, |dim| scratch.as_symbol(dim).is_some());
+            let dim = scratch.declared(name);
+            let plain = scratch.as_symbol(dim).is_some();
             let len = i64_of(*size);
             let known = options.dims.get(&**name).map(|&known| (known, format!("dimension \"{name}\"")));
             match known.or_else(|| fixed.get(&**name).cloned()) {

@@ -122,6 +122,8 @@ class FoldReport:
     declared: int
     #: Nodes that compute shapes and stayed.
     kept: list[Kept]
+    #: Conditions under which the folded model is the same: where each was assumed, and a sentence.
+    assumptions: list[tuple[str, str]]
     #: Contradictions in the model: the place, and a sentence.
     problems: list[tuple[str, str]]
     #: Random numbers that symbols stood for, and values that were the same before and after; ``None`` if it was not asked for.
@@ -138,6 +140,7 @@ class FoldReport:
         lines = [f"nodes {before} -> {after}, {self.constants} constants added ({self.constant_bytes} bytes)"]
         lines += [f"{name}: {b} -> {a}" for name, (b, a) in self.operators.items() if a != b]
         lines += [f"stayed: {kept.node} ({kept.operator}): {kept.reason}" for kept in self.kept]
+        lines += [f"assumption: {message} ({place})" for place, message in self.assumptions]
         lines += [f"problem: {place}: {message}" for place, message in self.problems]
         return "\n".join(lines)
 
