@@ -1,6 +1,6 @@
 //! Operators that compute each element on its own.
 
-use gradus_core::graph::Standard;
+use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Result};
 
 use crate::attributes::missing;
@@ -274,4 +274,41 @@ pub(crate) fn convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
 pub(crate) fn convert_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.dtype(1)?;
     converted(cx, to)
+}
+
+pub(crate) fn gelu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let tanh =
+        cx.attributes.text("approximation_mode")?.is_some_and(|mode| mode.eq_ignore_ascii_case("tanh"));
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("Gelu", &[x], &[word("approximate", if tanh { "tanh" } else { "none" })])?])
+}
+
+/// `x * sigmoid(beta * x)`.
+pub(crate) fn swish(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let x = cx.input(0)?;
+    let scaled = if cx.has(1) {
+        let beta = cx.input(1)?;
+        cx.put("Mul", &[x, beta], &[])?
+    } else {
+        x
+    };
+    let part = cx.put("Sigmoid", &[scaled], &[])?;
+    Ok(vec![cx.put("Mul", &[x, part], &[])?])
+}
+
+/// `min(max(x + 3, 0), 6) / 6`.
+pub(crate) fn h_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let x = cx.input(0)?;
+    let attributes = [("alpha", Content::Float(1.0 / 6.0)), ("beta", Content::Float(0.5))];
+    Ok(vec![cx.put("HardSigmoid", &[x], &attributes)?])
+}
+
+pub(crate) fn elu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let alpha = cx.attributes.float("alpha")?.unwrap_or(1.0);
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("Elu", &[x], &[("alpha", Content::Float(alpha))])?])
 }

@@ -11,7 +11,7 @@ use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::{exactly, expect};
-use crate::conversion::writer::NewValue;
+use crate::conversion::writer::{NONE, NewValue};
 use crate::operators::elementwise::unary::missing_bound;
 use crate::operators::errors;
 
@@ -201,4 +201,59 @@ pub(crate) fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
 pub(crate) fn where_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
     Ok(vec![cx.put("Select", &[condition, a, b], &[numpy()])?])
+}
+
+pub(crate) fn gelu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let tanh = cx.attributes.text("approximate")? == Some("tanh");
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("Gelu", &[x], &[say("approximation_mode", if tanh { "TANH" } else { "ERF" })])?])
+}
+
+/// Numbers of the type of the first input, from attributes.
+fn parameters<const N: usize>(
+    cx: &mut ConvertContext<'_, '_>,
+    attributes: [(&str, f32); N],
+) -> Result<[NewValue; N]> {
+    let dtype = cx.dtype(0)?;
+    let mut values = [NONE; N];
+    for (value, (name, default)) in values.iter_mut().zip(attributes) {
+        let number = cx.attributes.float(name)?.unwrap_or(default);
+        *value = cx.number(number.into(), dtype)?;
+    }
+    Ok(values)
+}
+
+pub(crate) fn leaky_relu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let [slope] = parameters(cx, [("alpha", 0.01)])?;
+    let (x, slope) = (cx.input(0)?, cx.reshaped(slope, &[1])?);
+    Ok(vec![cx.put("PRelu", &[x, slope], &[])?])
+}
+
+pub(crate) fn elu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let alpha = say("alpha", cx.attributes.float("alpha")?.unwrap_or(1.0));
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("Elu", &[x], &[alpha])?])
+}
+
+pub(crate) fn selu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let [alpha, gamma] = parameters(cx, [("alpha", 1.673_263_2), ("gamma", 1.050_701)])?;
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("Selu", &[x, alpha, gamma], &[])?])
+}
+
+pub(crate) fn hard_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let [alpha, beta] = parameters(cx, [("alpha", 0.2), ("beta", 0.5)])?;
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("HardSigmoid", &[x, alpha, beta], &[])?])
+}
+
+pub(crate) fn swish(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let [beta] = parameters(cx, [("alpha", 1.0)])?;
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("Swish", &[x, beta], &[])?])
 }

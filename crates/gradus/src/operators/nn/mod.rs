@@ -15,3 +15,5 @@ pub(crate) mod sampling;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
 pub(crate) mod windows;
+pub(crate) mod windows_to_onnx;
+pub(crate) mod windows_to_openvino;

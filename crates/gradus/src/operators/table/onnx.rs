@@ -68,8 +68,16 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
     onnx("Attention").infer(nn::infer::attention).computes(nn::attention::eval),
-    onnx("AveragePool").infer(nn::conv_pool::pool).computes(nn::windows::average_pool),
-    onnx("BatchNormalization").infer(nn::infer::batch_norm).computes(nn::normalization::batch),
+    onnx("AveragePool").infer(nn::conv_pool::pool).computes(nn::windows::average_pool).converts(
+        "AvgPool",
+        "rounding",
+        nn::windows_to_openvino::average_pool,
+    ),
+    onnx("BatchNormalization").infer(nn::infer::batch_norm).computes(nn::normalization::batch).converts(
+        "BatchNormInference",
+        "rounding",
+        nn::windows_to_openvino::batch_normalization,
+    ),
     onnx("Bernoulli").infer(generate::infer::random_like).random(),
     onnx("BitCast").infer(elementwise::infer::bit_cast).computes(elementwise::mixed::bit_cast),
     onnx("BitShift").infer(elementwise::infer::bit_shift).build(elementwise::binary::bit_shift).converts(
@@ -152,9 +160,17 @@ pub(super) const ONNX: &[Row] = &[
         .eval(generate::eval::constant_of_shape)
         .converts("Broadcast", "", layout::to_openvino::constant_of_shape)
         .moves(),
-    onnx("Conv").infer(nn::conv_pool::conv_rule).computes(nn::windows::conv),
+    onnx("Conv").infer(nn::conv_pool::conv_rule).computes(nn::windows::conv).converts(
+        "Convolution, GroupConvolution",
+        "rounding",
+        nn::windows_to_openvino::conv,
+    ),
     onnx("ConvInteger").infer(nn::conv_pool::conv_rule).computes(nn::quantization::conv_integer),
-    onnx("ConvTranspose").infer(nn::conv_pool::conv_transpose).computes(nn::windows::conv),
+    onnx("ConvTranspose").infer(nn::conv_pool::conv_transpose).computes(nn::windows::conv).converts(
+        "ConvolutionBackpropData, GroupConvolutionBackpropData",
+        "rounding",
+        nn::windows_to_openvino::conv_transpose,
+    ),
     onnx("Cos")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::cos)
@@ -176,7 +192,8 @@ pub(super) const ONNX: &[Row] = &[
     onnx("DepthToSpace")
         .infer(layout::infer::depth_to_space)
         .computes(layout::rearrange::depth_to_space)
-        .moves(),
+        .moves()
+        .converts("DepthToSpace", "", |cx| nn::windows_to_openvino::blocks(cx, "DepthToSpace")),
     onnx("DequantizeLinear").infer(nn::infer::dequantize).computes(nn::quantization::dequantize),
     onnx("Det").infer(matmul::infer::det).computes(matmul::eval::det),
     onnx("Div")
@@ -194,7 +211,11 @@ pub(super) const ONNX: &[Row] = &[
         "floats: rounding",
         reduction::to_openvino::einsum,
     ),
-    onnx("Elu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("Elu").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
+        "Elu",
+        "rounding",
+        elementwise::to_openvino::elu,
+    ),
     onnx("Equal")
         .infer(elementwise::infer::binary)
         .operation(Operation::Equal)
@@ -246,15 +267,26 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::gather_nd)
         .converts("GatherND", "", indexing::to_openvino::gather_nd)
         .moves(),
-    onnx("Gelu").infer(elementwise::infer::same).computes(elementwise::activations::eval_gelu),
+    onnx("Gelu").infer(elementwise::infer::same).computes(elementwise::activations::eval_gelu).converts(
+        "Gelu",
+        "rounding",
+        elementwise::to_openvino::gelu,
+    ),
     onnx("Gemm").infer(matmul::infer::gemm).eval(matmul::eval::gemm).converts(
         "MatMul, Multiply, Add",
         "floats: rounding",
         matmul::to_openvino::gemm,
     ),
-    onnx("GlobalAveragePool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::average_pool),
+    onnx("GlobalAveragePool")
+        .infer(nn::conv_pool::global_average_pool)
+        .computes(nn::windows::average_pool)
+        .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
     onnx("GlobalLpPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::lp_pool),
-    onnx("GlobalMaxPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::max_pool),
+    onnx("GlobalMaxPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::max_pool).converts(
+        "ReduceMax",
+        "floats: NaN",
+        |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax"),
+    ),
     onnx("Greater")
         .infer(elementwise::infer::binary)
         .operation(Operation::Greater)
@@ -271,8 +303,16 @@ pub(super) const ONNX: &[Row] = &[
     onnx("GroupNormalization").infer(nn::infer::by_channel).computes(nn::normalization::group),
     onnx("HammingWindow").infer(generate::infer::window).computes(generate::signal::window),
     onnx("HannWindow").infer(generate::infer::window).computes(generate::signal::window),
-    onnx("HardSigmoid").infer(elementwise::infer::same).computes(elementwise::activations::eval),
-    onnx("HardSwish").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("HardSigmoid").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
+        "HardSigmoid",
+        "rounding",
+        elementwise::to_openvino::hard_sigmoid,
+    ),
+    onnx("HardSwish").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
+        "HSwish",
+        "rounding",
+        |cx| cx.function("HSwish"),
+    ),
     onnx("Hardmax").infer(elementwise::infer::same).eval(nn::eval::hardmax),
     onnx("Identity")
         .infer(layout::infer::identity)
@@ -287,7 +327,11 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::If),
     onnx("ImageDecoder").infer(generate::infer::image_decoder),
-    onnx("InstanceNormalization").infer(nn::infer::by_channel).computes(nn::normalization::group),
+    onnx("InstanceNormalization").infer(nn::infer::by_channel).computes(nn::normalization::group).converts(
+        "MVN, Multiply, Add",
+        "rounding",
+        nn::windows_to_openvino::instance_normalization,
+    ),
     onnx("IsInf")
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_inf)
@@ -305,7 +349,11 @@ pub(super) const ONNX: &[Row] = &[
         "rounding",
         nn::to_openvino::layer_normalization,
     ),
-    onnx("LeakyRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("LeakyRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
+        "PRelu",
+        "",
+        elementwise::to_openvino::leaky_relu,
+    ),
     onnx("Less")
         .infer(elementwise::infer::binary)
         .operation(Operation::Less)
@@ -347,7 +395,11 @@ pub(super) const ONNX: &[Row] = &[
         .operation(Operation::Max)
         .build(elementwise::binary::fold)
         .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
-    onnx("MaxPool").infer(nn::conv_pool::pool).computes(nn::windows::max_pool),
+    onnx("MaxPool").infer(nn::conv_pool::pool).computes(nn::windows::max_pool).converts(
+        "MaxPool",
+        "floats: NaN",
+        nn::windows_to_openvino::max_pool,
+    ),
     onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool).computes(nn::sampling::max_roi_pool),
     onnx("MaxUnpool").infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
     onnx("Mean").infer(elementwise::infer::bit_shift).computes(elementwise::mixed::mean),
@@ -360,7 +412,11 @@ pub(super) const ONNX: &[Row] = &[
         .operation(Operation::Min)
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
-    onnx("Mish").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("Mish").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
+        "Mish",
+        "rounding",
+        |cx| cx.function("Mish"),
+    ),
     onnx("Mod")
         .infer(elementwise::infer::modulo)
         .operation(Operation::Mod)
@@ -505,7 +561,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Reshape", "", layout::to_openvino::reshape)
         .moves()
         .role(Role::Reshape),
-    onnx("Resize").infer(nn::resize::resize).computes(nn::resize_eval::resize),
+    onnx("Resize").infer(nn::resize::resize).computes(nn::resize_eval::resize).converts(
+        "Interpolate",
+        "rounding",
+        nn::windows_to_openvino::resize,
+    ),
     onnx("ReverseSequence")
         .infer(layout::infer::reverse_sequence)
         .computes(layout::rearrange::reverse_sequence)
@@ -539,7 +599,11 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::scatter_nd)
         .converts("ScatterNDUpdate", "indices that occur twice", indexing::to_openvino::scatter_nd)
         .moves(),
-    onnx("Selu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("Selu").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
+        "Selu",
+        "rounding",
+        elementwise::to_openvino::selu,
+    ),
     onnx("SequenceAt").infer(sequence::infer::at).eval(sequence::eval::at),
     onnx("SequenceConstruct").infer(sequence::infer::sequence_construct).eval(sequence::eval::construct),
     onnx("SequenceEmpty").infer(sequence::infer::sequence_empty).eval(sequence::eval::sequence_empty),
@@ -608,7 +672,8 @@ pub(super) const ONNX: &[Row] = &[
     onnx("SpaceToDepth")
         .infer(layout::infer::space_to_depth)
         .computes(layout::rearrange::space_to_depth)
-        .moves(),
+        .moves()
+        .converts("SpaceToDepth", "", |cx| nn::windows_to_openvino::blocks(cx, "SpaceToDepth")),
     onnx("Split")
         .infer(layout::infer::split)
         .eval(layout::eval::split)
@@ -644,7 +709,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
     onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu),
-    onnx("Swish").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("Swish").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
+        "Swish",
+        "rounding",
+        elementwise::to_openvino::swish,
+    ),
     onnx("Tan")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::tan)
@@ -675,7 +744,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Transpose", "", layout::to_openvino::transpose)
         .moves()
         .role(Role::Transpose),
-    onnx("Trilu").infer(elementwise::infer::trilu).eval(layout::eval::trilu).moves(),
+    onnx("Trilu").infer(elementwise::infer::trilu).eval(layout::eval::trilu).moves().converts(
+        "Range, Select",
+        "",
+        nn::windows_to_openvino::trilu,
+    ),
     onnx("Unique").infer(reduction::infer::unique).eval(reduction::eval::unique),
     onnx("Unsqueeze")
         .infer(layout::infer::unsqueeze)

@@ -51,7 +51,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::atanh)
         .build(elementwise::openvino::floats)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
-    openvino("AvgPool").infer(nn::openvino::pool),
+    openvino("AvgPool").infer(nn::openvino::pool).converts(
+        "AveragePool",
+        "rounding",
+        nn::windows_to_onnx::average_pool,
+    ),
     openvino("BatchNormInference").infer(nn::openvino::batch_norm),
     openvino("BatchToSpace").infer(indexing::openvino::batches).moves(),
     openvino("BinaryConvolution").infer(nn::openvino::convolution_rule),
@@ -126,8 +130,14 @@ pub(super) const OPENVINO: &[Row] = &[
         )
         .moves()
         .role(Role::Cast),
-    openvino("Convolution").infer(nn::openvino::convolution_rule),
-    openvino("ConvolutionBackpropData").infer(nn::openvino::convolution_backprop_data),
+    openvino("Convolution")
+        .infer(nn::openvino::convolution_rule)
+        .converts("Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, false)),
+    openvino("ConvolutionBackpropData").infer(nn::openvino::convolution_backprop_data).converts(
+        "ConvTranspose",
+        "rounding",
+        |cx| nn::windows_to_onnx::conv_transpose(cx, false),
+    ),
     openvino("Cos")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::cos)
@@ -144,7 +154,10 @@ pub(super) const OPENVINO: &[Row] = &[
         reduction::to_onnx::cum_sum,
     ),
     openvino("DFT").infer(indexing::openvino::transformed),
-    openvino("DepthToSpace").infer(indexing::openvino::blocks).moves(),
+    openvino("DepthToSpace")
+        .infer(indexing::openvino::blocks)
+        .moves()
+        .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
     openvino("Divide")
         .meaning("FloorDiv")
         .infer(elementwise::openvino::divide_rule)
@@ -160,7 +173,7 @@ pub(super) const OPENVINO: &[Row] = &[
         "floats: rounding",
         reduction::to_onnx::einsum,
     ),
-    openvino("Elu").infer(elementwise::infer::same),
+    openvino("Elu").infer(elementwise::infer::same).converts("Elu", "rounding", elementwise::to_onnx::elu),
     openvino("EmbeddingBagOffsets").infer(indexing::openvino::embedding_bag_offsets),
     openvino("EmbeddingBagOffsetsSum").infer(indexing::openvino::embedding_bag_offsets),
     openvino("EmbeddingBagPacked").infer(indexing::openvino::embedding_bag_packed),
@@ -181,7 +194,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Exp", "rounding", |cx| cx.function("Exp")),
     openvino("Eye").infer(indexing::openvino::eye).eval(indexing::openvino::run_eye).moves(),
     openvino("FakeConvert").infer(elementwise::infer::same),
-    openvino("FakeQuantize").infer(elementwise::openvino::bitwise_and),
+    openvino("FakeQuantize").infer(elementwise::openvino::bitwise_and).converts(
+        "Min, Max, Round, Mul, Add",
+        "rounding",
+        nn::windows_to_onnx::fake_quantize,
+    ),
     openvino("Floor")
         .infer(elementwise::openvino::whole_or_rounded)
         .map(elementwise::unary::floor)
@@ -217,7 +234,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("GatherND, Reshape", "", indexing::to_onnx::gather_nd)
         .moves(),
     openvino("GatherTree").infer(elementwise::infer::same),
-    openvino("Gelu").infer(elementwise::infer::same),
+    openvino("Gelu").infer(elementwise::infer::same).converts("Gelu", "rounding", elementwise::to_onnx::gelu),
     openvino("Greater")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Greater)
@@ -232,11 +249,25 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("GreaterOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "GreaterOrEqual"))
         .rounded(),
     openvino("GridSample").infer(nn::conv_pool::grid_sample),
-    openvino("GroupConvolution").infer(nn::openvino::group_convolution),
-    openvino("GroupConvolutionBackpropData").infer(nn::openvino::group_convolution_backprop_data),
+    openvino("GroupConvolution").infer(nn::openvino::group_convolution).converts(
+        "Reshape, Conv",
+        "rounding",
+        |cx| nn::windows_to_onnx::conv(cx, true),
+    ),
+    openvino("GroupConvolutionBackpropData").infer(nn::openvino::group_convolution_backprop_data).converts(
+        "Reshape, ConvTranspose",
+        "rounding",
+        |cx| nn::windows_to_onnx::conv_transpose(cx, true),
+    ),
     openvino("GroupNormalization").infer(elementwise::infer::same),
-    openvino("HSigmoid").infer(elementwise::infer::same),
-    openvino("HSwish").infer(elementwise::infer::same),
+    openvino("HSigmoid").infer(elementwise::infer::same).converts(
+        "HardSigmoid",
+        "rounding",
+        elementwise::to_onnx::h_sigmoid,
+    ),
+    openvino("HSwish")
+        .infer(elementwise::infer::same)
+        .converts("HardSwish", "rounding", |cx| cx.function("HardSwish")),
     openvino("HardSigmoid").infer(elementwise::infer::same),
     openvino("IDFT").infer(indexing::openvino::transformed),
     openvino("Identity")
@@ -251,7 +282,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("If", "", control_flow::to_onnx::branch)
         .moves()
         .role(Role::If),
-    openvino("Interpolate").infer(nn::openvino::interpolate),
+    openvino("Interpolate").infer(nn::openvino::interpolate).converts(
+        "Resize",
+        "rounding",
+        nn::windows_to_onnx::interpolate,
+    ),
     openvino("Inverse").infer(elementwise::infer::same),
     openvino("IsFinite")
         .infer(elementwise::openvino::is_finite_rule)
@@ -337,7 +372,11 @@ pub(super) const OPENVINO: &[Row] = &[
         "floats: rounding",
         matmul::to_onnx::mat_mul,
     ),
-    openvino("MaxPool").infer(nn::openvino::pool),
+    openvino("MaxPool").infer(nn::openvino::pool).converts(
+        "MaxPool",
+        "floats: NaN",
+        nn::windows_to_onnx::max_pool,
+    ),
     openvino("Maximum")
         .meaning("Max")
         .infer(elementwise::infer::binary)
@@ -350,7 +389,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Min)
         .build(elementwise::openvino::both)
         .converts("Min", "floats: NaN", elementwise::to_onnx::minimum),
-    openvino("Mish").infer(elementwise::infer::same),
+    openvino("Mish").infer(elementwise::infer::same).converts("Mish", "rounding", |cx| cx.function("Mish")),
     openvino("Mod")
         .meaning("Fmod")
         .infer(elementwise::infer::binary)
@@ -492,7 +531,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::round)
         .converts("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round)
         .rounded(),
-    openvino("ScaledDotProductAttention").infer(nn::openvino::attention),
+    openvino("ScaledDotProductAttention").infer(nn::openvino::attention).converts(
+        "MatMul, Softmax, MatMul",
+        "rounding",
+        nn::windows_to_onnx::attention,
+    ),
     openvino("ScatterElementsUpdate")
         .infer(elementwise::infer::same)
         .eval(indexing::openvino::run_scatter_elements)
@@ -559,7 +602,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .converts("Softsign", "rounding", |cx| cx.function("Softsign")),
     openvino("SpaceToBatch").infer(indexing::openvino::batches).moves(),
-    openvino("SpaceToDepth").infer(indexing::openvino::blocks).moves(),
+    openvino("SpaceToDepth")
+        .infer(indexing::openvino::blocks)
+        .moves()
+        .converts("SpaceToDepth", "", |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth")),
     openvino("Split")
         .infer(indexing::openvino::split)
         .eval(indexing::openvino::run_split)
@@ -600,7 +646,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("Sub", "", |cx| elementwise::to_onnx::binary(cx, "Sub"))
         .rounded(),
-    openvino("Swish").infer(elementwise::infer::same),
+    openvino("Swish").infer(elementwise::infer::same).converts(
+        "Sigmoid, Mul",
+        "rounding",
+        elementwise::to_onnx::swish,
+    ),
     openvino("Tan")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::tan)

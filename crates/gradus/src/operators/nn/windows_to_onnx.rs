@@ -1,0 +1,249 @@
+//! Convolutions, pooling, images and attention in the operators of ONNX; the table of
+//! `windows_to_openvino.rs`, read the other way round.
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result};
+
+use crate::attributes::required;
+use crate::conversion::caveats;
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::{cannot, not_known};
+use crate::conversion::to_onnx::{flag, int, word};
+use crate::conversion::types::numbered;
+use crate::conversion::writer::NewValue;
+use crate::normalize::Older;
+use crate::operators::errors;
+use crate::operators::indices::axes as axes_of;
+
+type Attributes = Vec<(&'static str, Content)>;
+
+/// A list with an element for each spatial axis.
+fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> Result<Vec<i64>> {
+    match cx.attributes.list(name)?.filter(|list| !list.is_empty()) {
+        None => Ok(vec![default; count]),
+        Some(values) if values.len() == count => Ok(values),
+        Some(values) => Err(errors::count(&format!("elements of attribute \"{name}\""), values.len(), count)),
+    }
+}
+
+/// How windows lie; those of transposed convolutions have no pads that make sizes the same.
+fn windows(cx: &ConvertContext<'_, '_>, spatial: usize, transposed: bool) -> Result<Attributes> {
+    let mut attributes = vec![("strides", Content::Ints(each(cx, "strides", 1, spatial)?))];
+    let dilations = each(cx, "dilations", 1, spatial)?;
+    if dilations.iter().any(|&dilation| dilation != 1) {
+        attributes.push(("dilations", Content::Ints(dilations)));
+    }
+    match cx.attributes.text("auto_pad")?.unwrap_or("explicit") {
+        "same_upper" if !transposed => attributes.push(word("auto_pad", "SAME_UPPER")),
+        "same_lower" if !transposed => attributes.push(word("auto_pad", "SAME_LOWER")),
+        "explicit" | "notset" => {
+            let pads = [each(cx, "pads_begin", 0, spatial)?, each(cx, "pads_end", 0, spatial)?].concat();
+            attributes.push(("pads", Content::Ints(pads)));
+        }
+        _ => {}
+    }
+    Ok(attributes)
+}
+
+/// The weights without their axis of groups, and the number of groups.
+fn ungrouped(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<(NewValue, i64)> {
+    let weights = cx.input(1)?;
+    if !has_groups {
+        return Ok((weights, 1));
+    }
+    let dims: Option<Vec<_>> = cx.dims(1).unwrap_or_default().into_iter().collect();
+    match dims.as_deref() {
+        Some([groups, _, rest @ ..]) => {
+            let dims = cx.list(&[&[-1], rest].concat());
+            Ok((cx.with_shape(weights, dims)?, *groups))
+        }
+        _ => Err(not_known("sizes of the weights")),
+    }
+}
+
+pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let spatial = cx.rank(0)?.saturating_sub(2);
+    let mut attributes = windows(cx, spatial, false)?;
+    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
+    attributes.push(int("group", groups));
+    Ok(vec![cx.put("Conv", &[x, weights], &attributes)?])
+}
+
+pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<Vec<NewValue>> {
+    if cx.has(2) {
+        return Err(cannot("ONNX has no equivalent of a transposed convolution with output_shape"));
+    }
+    cx.rounding(caveats::ORDER);
+    let spatial = cx.rank(0)?.saturating_sub(2);
+    let mut attributes = windows(cx, spatial, true)?;
+    let more = each(cx, "output_padding", 0, spatial)?;
+    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
+    attributes.extend([("output_padding", Content::Ints(more)), int("group", groups)]);
+    Ok(vec![cx.put("ConvTranspose", &[x, weights], &attributes)?])
+}
+
+/// The windows of a pool.
+fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<Attributes> {
+    let spatial = cx.rank(0)?.saturating_sub(2);
+    let mut attributes = windows(cx, spatial, false)?;
+    let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");
+    if rounding == "ceil" {
+        cx.edges("ONNX does not count a last window that starts behind the end");
+    }
+    attributes.extend([
+        ("kernel_shape", Content::Ints(each(cx, "kernel", 1, spatial)?)),
+        flag("ceil_mode", rounding != "floor"),
+    ]);
+    Ok(attributes)
+}
+
+pub(crate) fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
+    let indices = cx.node.outputs.get(1).is_some_and(Option::is_some);
+    if indices && cx.attributes.int_or("axis", 0)? != 0 {
+        return Err(cannot("ONNX has no equivalent of MaxPool's indices with axis other than 0"));
+    }
+    let (attributes, x) = (pool(cx)?, cx.input(0)?);
+    if !indices {
+        return Ok(vec![cx.put("MaxPool", &[x], &attributes)?]);
+    }
+    let mut both = cx.put_many("MaxPool", &[x], &attributes, 2)?;
+    if let Some(dtype) = cx.attributes.dtype("index_element_type")?.filter(|&dtype| dtype != DType::I64) {
+        both[1] = cx.put("Cast", &[both[1]], &[numbered("to", dtype)?])?;
+    }
+    Ok(both)
+}
+
+pub(crate) fn average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let excludes = cx.attributes.flag("exclude-pad", false)?;
+    let (mut attributes, x) = (pool(cx)?, cx.input(0)?);
+    attributes.push(flag("count_include_pad", !excludes));
+    Ok(vec![cx.put("AveragePool", &[x], &attributes)?])
+}
+
+pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let refused = |what: &str| Err(cannot(format!("ONNX has no equivalent of Interpolate with {what}")));
+    let both = cx.attributes.form().is(Older::SizesAndScales);
+    for pads in ["pads_begin", "pads_end"] {
+        if cx.attributes.list(pads)?.is_some_and(|pads| pads.iter().any(|&pad| pad != 0)) {
+            return refused(pads);
+        }
+    }
+    if cx.attributes.flag("antialias", false)? {
+        return refused("antialias");
+    }
+    let mode = match required("mode", cx.attributes.text("mode")?)? {
+        "nearest" => "nearest",
+        "linear_onnx" | "linear" => "linear",
+        "cubic" => "cubic",
+        mode => return refused(&format!("mode={mode}")),
+    };
+    if mode != "nearest" {
+        cx.rounding(caveats::ORDER);
+    }
+    let rank = cx.rank(0)?;
+    let axes_at = if both { 3 } else { 2 };
+    let axes = if cx.has(axes_at) { axes_of(&cx.integers(axes_at)?, rank)? } else { (0..rank).collect() };
+    let axes: Vec<_> = axes.into_iter().map(i64_of).collect();
+    let coordinates = cx.attributes.text("coordinate_transformation_mode")?.unwrap_or("half_pixel");
+    let nearest = cx.attributes.text("nearest_mode")?.unwrap_or("round_prefer_floor");
+    let mut attributes = vec![
+        word("mode", mode),
+        ("axes", Content::Ints(axes)),
+        word("coordinate_transformation_mode", coordinates),
+        word("nearest_mode", nearest),
+    ];
+    if let Some(coefficient) = cx.attributes.float("cube_coeff")?.filter(|_| mode == "cubic") {
+        attributes.push(("cubic_coeff_a", Content::Float(coefficient)));
+    }
+    let x = cx.input(0)?;
+    let none = crate::conversion::writer::NONE;
+    let inputs = if cx.attributes.text("shape_calculation_mode")? == Some("scales") {
+        let scales = cx.input(if both { 2 } else { 1 })?;
+        [x, none, cx.cast(scales, DType::F32)?, none]
+    } else {
+        [x, none, none, cx.whole_list(1)?]
+    };
+    Ok(vec![cx.put("Resize", &inputs, &attributes)?])
+}
+
+/// `softmax(query * key^T * scale + mask) * value`.
+pub(crate) fn attention(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let (query, key, value, dtype) = (cx.input(0)?, cx.input(1)?, cx.input(2)?, cx.dtype(0)?);
+    let (rank, key_rank) = (cx.rank(0)?, cx.rank(1)?);
+    let mut order: Vec<_> = (0..i64_of(key_rank)).collect();
+    order.swap(key_rank.saturating_sub(1), key_rank.saturating_sub(2));
+    let scale = if cx.has(4) {
+        cx.input(4)?
+    } else {
+        let size = cx.extent_of(query, rank.saturating_sub(1))?;
+        let size = cx.cast(size, dtype)?;
+        let root = cx.put("Sqrt", &[size], &[])?;
+        cx.put("Reciprocal", &[root], &[])?
+    };
+    let query = cx.put("Mul", &[query, scale], &[])?;
+    let turned = cx.put("Transpose", &[key], &[("perm", Content::Ints(order))])?;
+    let mut scores = cx.put("MatMul", &[query, turned], &[])?;
+    let least = cx.number(f64::NEG_INFINITY, dtype)?;
+    if cx.attributes.flag("causal", false)? {
+        // Each row sees the columns up to its own.
+        let (rows, columns) = (cx.extent_of(query, rank - 2)?, cx.extent_of(key, key_rank - 2)?);
+        let size = cx.put("Concat", &[rows, columns], &[int("axis", 0)])?;
+        let ones = cx.number(1.0, DType::F32)?;
+        let all = cx.put("Expand", &[ones, size], &[])?;
+        let seen = cx.put("Trilu", &[all], &[int("upper", 0)])?;
+        let seen = cx.cast(seen, DType::Bool)?;
+        scores = cx.put("Where", &[seen, scores, least], &[])?;
+    } else if cx.has(3) {
+        let mask = cx.input(3)?;
+        scores = if cx.dtype(3)? == DType::Bool {
+            cx.put("Where", &[mask, scores, least], &[])?
+        } else {
+            cx.put("Add", &[scores, mask], &[])?
+        };
+    }
+    let weights = cx.put("Softmax", &[scores], &[int("axis", -1)])?;
+    Ok(vec![cx.put("MatMul", &[weights, value], &[])?])
+}
+
+/// Numbers between two bounds become one of so many levels between two others.
+pub(crate) fn fake_quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let levels = required("levels", cx.attributes.int("levels")?)?;
+    let dtype = cx.dtype(0)?;
+    let steps = gradus_core::convert::nearest_f64(gradus_core::Number::Int((levels - 1).into()));
+    let steps = cx.number(steps, dtype)?;
+    let [x, low, high, from, to] = [0, 1, 2, 3, 4].map(|input| cx.input(input));
+    let (x, low, high, from, to) = (x?, low?, high?, from?, to?);
+    let raised = cx.put("Max", &[x, low], &[])?;
+    let within = cx.put("Min", &[raised, high], &[])?;
+    let (offset, width) = (cx.put("Sub", &[within, low], &[])?, cx.put("Sub", &[high, low], &[])?);
+    let part = cx.put("Div", &[offset, width], &[])?;
+    let scaled = cx.put("Mul", &[part, steps], &[])?;
+    let level = cx.put("Round", &[scaled], &[])?;
+    let part = cx.put("Div", &[level, steps], &[])?;
+    let width = cx.put("Sub", &[to, from], &[])?;
+    let moved = cx.put("Mul", &[part, width], &[])?;
+    Ok(vec![cx.put("Add", &[moved, from], &[])?])
+}
+
+/// Blocks of the channels' axis become blocks of the image, or the other way round.
+pub(crate) fn blocks(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+    if cx.rank(0)? != 4 {
+        return Err(cannot(format!("ONNX has {operator} of tensors of rank 4 only")));
+    }
+    let size = cx.attributes.int("block_size")?.and_then(usize_of_i64).unwrap_or(1);
+    let deep = cx.attributes.text("mode")? == Some("depth_first");
+    let mut attributes = vec![int("blocksize", i64_of(size))];
+    match (operator, deep) {
+        (_, false) => {}
+        ("DepthToSpace", true) => attributes.push(word("mode", "CRD")),
+        _ => return Err(cannot("ONNX has no equivalent of SpaceToDepth with mode=depth_first")),
+    }
+    let x = cx.input(0)?;
+    Ok(vec![cx.put(operator, &[x], &attributes)?])
+}

@@ -1,0 +1,338 @@
+//! Convolutions, pooling, and images in the operators of OpenVINO.
+//!
+//! | ONNX | OpenVINO | what differs |
+//! |---|---|---|
+//! | `Conv` | `Convolution`, `GroupConvolution` | groups are an axis of the weights, the bias is added |
+//! | `ConvTranspose` | `ConvolutionBackpropData`, `GroupConvolutionBackpropData` | likewise |
+//! | `MaxPool`, `AveragePool` | `MaxPool`, `AvgPool` | `ceil_mode` is `ceil_torch` |
+//! | `GlobalMaxPool`, `GlobalAveragePool` | `ReduceMax`, `ReduceMean` | |
+//! | `Resize` | `Interpolate` | only axes whose size changes are named |
+//!
+//! Sources: ONNX 1 to 28; OpenVINO 2026.4, opset1 to opset17.
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result};
+
+use crate::attributes::wrong;
+use crate::conversion::caveats;
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::{cannot, not_known};
+use crate::conversion::to_openvino::{numpy, say};
+use crate::conversion::writer::NewValue;
+use crate::dim::Dim;
+use crate::fact::Elements;
+use crate::normalize::Older;
+use crate::operators::errors;
+
+type Attributes = Vec<(&'static str, Content)>;
+
+fn list(values: &[i64]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// The number of spatial axes, of which OpenVINO has at most three.
+fn spatial(cx: &ConvertContext<'_, '_>) -> Result<usize> {
+    match cx.rank(0)? {
+        rank @ 3..=5 => Ok(rank - 2),
+        rank => Err(cannot(format!("OpenVINO has no windows over a tensor of rank {rank}"))),
+    }
+}
+
+/// A list with an element for each spatial axis.
+fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> Result<Vec<i64>> {
+    match cx.attributes.ints(name)? {
+        None => Ok(vec![default; count]),
+        Some(values) if values.len() == count => Ok(values.to_vec()),
+        Some(values) => Err(errors::count(&format!("elements of attribute \"{name}\""), values.len(), count)),
+    }
+}
+
+/// How windows lie.
+fn windows(cx: &ConvertContext<'_, '_>, spatial: usize) -> Result<Attributes> {
+    let auto = match cx.attributes.text("auto_pad")?.unwrap_or("NOTSET") {
+        "NOTSET" => "explicit",
+        "VALID" => "valid",
+        "SAME_UPPER" => "same_upper",
+        "SAME_LOWER" => "same_lower",
+        other => {
+            return Err(wrong(
+                "auto_pad",
+                &Content::Text(other.into()),
+                "NOTSET, VALID, SAME_UPPER or SAME_LOWER",
+            ));
+        }
+    };
+    let pads = each(cx, "pads", 0, 2 * spatial)?;
+    let (begin, end) = pads.split_at(spatial);
+    Ok(vec![
+        say("strides", list(&each(cx, "strides", 1, spatial)?)),
+        say("dilations", list(&each(cx, "dilations", 1, spatial)?)),
+        say("pads_begin", list(begin)),
+        say("pads_end", list(end)),
+        say("auto_pad", auto),
+    ])
+}
+
+/// The weights with an axis of groups before; their sizes along the second axis and on are known.
+fn grouped(cx: &mut ConvertContext<'_, '_>, groups: i64) -> Result<NewValue> {
+    let dims = cx.dims(1).unwrap_or_default();
+    let (weights, unknown) = (cx.input(1)?, || not_known("sizes of the weights"));
+    let rest =
+        dims.get(1..).unwrap_or_default().iter().copied().collect::<Option<Vec<_>>>().ok_or_else(unknown)?;
+    if rest.is_empty() {
+        return Err(unknown());
+    }
+    cx.reshaped(weights, &[&[groups, -1], &rest[..]].concat())
+}
+
+/// A tensor with an element for each channel, in the shape that goes with the first input.
+fn by_channel(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
+    let (value, rank) = (cx.input(input)?, cx.rank(0)?);
+    cx.reshaped(value, &[&[1, -1], &vec![1; rank.saturating_sub(2)][..]].concat())
+}
+
+fn convolved(
+    cx: &mut ConvertContext<'_, '_>,
+    [alone, by_groups]: [&str; 2],
+    attributes: &Attributes,
+) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let groups = cx.attributes.int_or("group", 1)?;
+    let x = cx.input(0)?;
+    let weights = if groups == 1 { cx.input(1)? } else { grouped(cx, groups)? };
+    let mut value = cx.put(if groups == 1 { alone } else { by_groups }, &[x, weights], attributes)?;
+    if cx.has(2) {
+        let bias = by_channel(cx, 2)?;
+        value = cx.put("Add", &[value, bias], &[numpy()])?;
+    }
+    Ok(vec![value])
+}
+
+pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let attributes = windows(cx, spatial(cx)?)?;
+    convolved(cx, ["Convolution", "GroupConvolution"], &attributes)
+}
+
+/// Pads that make sizes those of the input times the strides are written as numbers: OpenVINO has
+/// them only where the size is an input.
+pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.attributes.ints("output_shape")?.is_some() {
+        return Err(cannot("OpenVINO has no equivalent of ConvTranspose with output_shape"));
+    }
+    let spatial = spatial(cx)?;
+    let mut attributes = windows(cx, spatial)?;
+    let mut more = each(cx, "output_padding", 0, spatial)?;
+    let auto = cx.attributes.text("auto_pad")?.filter(|auto| auto.starts_with("SAME"));
+    if let Some(auto) = auto {
+        let kernel: Option<Vec<_>> = cx.dims(1).unwrap_or_default().into_iter().skip(2).collect();
+        let kernel = kernel
+            .filter(|kernel| kernel.len() == spatial)
+            .ok_or_else(|| not_known("sizes of the weights"))?;
+        let (strides, dilations) = (each(cx, "strides", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
+        let (mut begin, mut end) = (vec![0; spatial], vec![0; spatial]);
+        for axis in 0..spatial {
+            let window = (kernel[axis] - 1).saturating_mul(dilations[axis]).saturating_add(1);
+            let total = window.saturating_add(more[axis]).saturating_sub(strides[axis]);
+            more[axis] = more[axis].saturating_sub(total.min(0));
+            let half = total.max(0) / 2;
+            (begin[axis], end[axis]) = (half, total.max(0) - half);
+        }
+        if auto == "SAME_LOWER" {
+            std::mem::swap(&mut begin, &mut end);
+        }
+        attributes.retain(|(name, _)| !name.contains("pad"));
+        attributes.extend([
+            say("pads_begin", list(&begin)),
+            say("pads_end", list(&end)),
+            say("auto_pad", "explicit"),
+        ]);
+    }
+    attributes.push(say("output_padding", list(&more)));
+    convolved(cx, ["ConvolutionBackpropData", "GroupConvolutionBackpropData"], &attributes)
+}
+
+/// The windows of a pool.
+fn pool(cx: &ConvertContext<'_, '_>) -> Result<Attributes> {
+    let spatial = spatial(cx)?;
+    let mut attributes = windows(cx, spatial)?;
+    let rounding = if cx.attributes.flag("ceil_mode", false)? { "ceil_torch" } else { "floor" };
+    attributes.extend([
+        say("kernel", list(&each(cx, "kernel_shape", 1, spatial)?)),
+        say("rounding_type", rounding),
+    ]);
+    Ok(attributes)
+}
+
+pub(crate) fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let indices = cx.node.outputs.get(1).is_some_and(Option::is_some);
+    if indices && cx.attributes.int_or("storage_order", 0)? != 0 {
+        return Err(cannot("OpenVINO has no equivalent of MaxPool's indices with storage_order=1"));
+    }
+    cx.edges_of_floats(caveats::NAN);
+    let mut attributes = pool(cx)?;
+    attributes.extend([say("index_element_type", "i64"), say("axis", 0)]);
+    let x = cx.input(0)?;
+    cx.put_many("MaxPool", &[x], &attributes, 2)
+}
+
+pub(crate) fn average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let includes = cx.attributes.flag("count_include_pad", false)?;
+    if includes && cx.attributes.flag("ceil_mode", false)? {
+        cx.edges("the OpenVINO specification does not define the divisor of windows beyond the padding");
+    }
+    let mut attributes = pool(cx)?;
+    attributes.push(say("exclude-pad", !includes));
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("AvgPool", &[x], &attributes)?])
+}
+
+/// All spatial axes are reduced.
+pub(crate) fn global_pool(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+    if operator == "ReduceMean" {
+        cx.rounding(caveats::ORDER);
+    } else {
+        cx.edges_of_floats(caveats::NAN);
+    }
+    let axes: Vec<_> = (2..cx.rank(0)?).map(i64_of).collect();
+    let (x, axes) = (cx.input(0)?, cx.list(&axes));
+    Ok(vec![cx.put(operator, &[x, axes], &[say("keep_dims", true)])?])
+}
+
+/// Brought to a mean of 0 and a variance of 1 for each channel.
+pub(crate) fn instance_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let axes: Vec<_> = (2..cx.rank(0)?).map(i64_of).collect();
+    let epsilon = cx.attributes.float("epsilon")?.unwrap_or(1e-5);
+    let (x, axes) = (cx.input(0)?, cx.list(&axes));
+    let attributes = [say("eps", epsilon), say("eps_mode", "INSIDE_SQRT"), say("normalize_variance", true)];
+    let value = cx.put("MVN", &[x, axes], &attributes)?;
+    let (scale, shift) = (by_channel(cx, 1)?, by_channel(cx, 2)?);
+    let scaled = cx.put("Multiply", &[value, scale], &[numpy()])?;
+    Ok(vec![cx.put("Add", &[scaled, shift], &[numpy()])?])
+}
+
+pub(crate) fn batch_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let trains = cx.attributes.flag("training_mode", false)?;
+    if trains || cx.node.outputs.iter().skip(1).any(Option::is_some) {
+        return Err(cannot("OpenVINO has no equivalent of BatchNormalization in training"));
+    }
+    if !cx.attributes.flag("spatial", true)? {
+        return Err(cannot("OpenVINO has no equivalent of BatchNormalization with spatial=0"));
+    }
+    cx.rounding(caveats::FUNCTION);
+    let epsilon = say("epsilon", cx.attributes.float("epsilon")?.unwrap_or(1e-5));
+    let inputs = cx.inputs()?;
+    Ok(vec![cx.put("BatchNormInference", &inputs, &[epsilon])?])
+}
+
+/// The axes that are resized, and what they become: sizes or scales.
+fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'static str)> {
+    let rank = cx.rank(0)?;
+    let axes = match cx.attributes.ints("axes")? {
+        Some(axes) => axes.iter().map(|&axis| cx.axis(axis, 0)).collect::<Result<Vec<_>>>()?,
+        None => (0..rank).collect(),
+    };
+    let is_empty = |cx: &ConvertContext<'_, '_>| cx.len(2) == Some(0);
+    if cx.has(2) && !is_empty(cx) {
+        let scales = cx.known(2)?.ok_or_else(|| not_known("scales"))?;
+        let scales = gradus_core::convert::cast(&scales, DType::F32, gradus_core::convert::Rules::IEEE)?;
+        let scales = scales.elements::<f32>()?.to_vec();
+        let (axes, scales): (Vec<_>, Vec<_>) =
+            axes.into_iter().map(i64_of).zip(scales).filter(|(_, scale)| *scale != 1.0).unzip();
+        return Ok((axes, cx.constant(gradus_core::Tensor::vector(&scales)), "scales"));
+    }
+    let dims = cx.fact(0).as_tensor().and_then(|fact| fact.dims.clone()).ok_or_else(|| not_known("rank"))?;
+    let sizes: Vec<Dim> = match &cx.fact(3).as_tensor().ok_or_else(|| not_known("sizes"))?.elements {
+        Elements::Integers(sizes) => sizes.to_vec(),
+        _ => match cx.known_integers(3)? {
+            Some(sizes) => sizes.into_iter().map(Dim::Known).collect(),
+            None => return Err(not_known("sizes")),
+        },
+    };
+    let changed: Vec<_> = (0..axes.len()).filter(|&i| sizes.get(i) != Some(&dims[axes[i]])).collect();
+    let all = cx.input(3)?;
+    let (places, axis) = (cx.list(&changed.iter().copied().map(i64_of).collect::<Vec<_>>()), cx.scalar(0));
+    let sizes = cx.put("Gather", &[all, places, axis], &[say("batch_dims", 0)])?;
+    Ok((changed.into_iter().map(|i| i64_of(axes[i])).collect(), sizes, "sizes"))
+}
+
+pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.attributes.form().is(Older::Upsampled) {
+        return Err(cannot("OpenVINO has no equivalent of Resize before version 11"));
+    }
+    let refused = |what: &str| Err(cannot(format!("OpenVINO has no equivalent of Resize with {what}")));
+    for (attribute, plain) in [("exclude_outside", 0), ("antialias", 0)] {
+        if cx.attributes.int_or(attribute, plain)? != plain {
+            return refused(attribute);
+        }
+    }
+    if cx.attributes.text("keep_aspect_ratio_policy")?.is_some_and(|policy| policy != "stretch") {
+        return refused("keep_aspect_ratio_policy");
+    }
+    let coordinates = cx.attributes.text("coordinate_transformation_mode")?.unwrap_or("half_pixel");
+    let known = ["half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners", "tf_half_pixel_for_nn"];
+    if !known.contains(&coordinates) {
+        return refused(&format!("coordinate_transformation_mode={coordinates}"));
+    }
+    let mode = cx.attributes.text("mode")?.unwrap_or("nearest");
+    let (axes, target, by) = resized(cx)?;
+    let x = cx.input(0)?;
+    if axes.is_empty() {
+        let dtype = cx.dtype(0)?;
+        return Ok(vec![cx.target.copy(x, Some(dtype))?]);
+    }
+    let is_image = axes.len() <= 3 && axes.iter().all(|&axis| axis >= 2);
+    let mode = match mode {
+        "nearest" => "nearest",
+        "linear" if is_image => "linear_onnx",
+        "cubic" if axes.len() == 2 => "cubic",
+        mode => return refused(&format!("mode={mode} over axes {}", list(&axes))),
+    };
+    if mode != "nearest" {
+        cx.rounding(caveats::ORDER);
+    }
+    let nearest = cx.attributes.text("nearest_mode")?.unwrap_or("round_prefer_floor");
+    let cubic = cx.attributes.float("cubic_coeff_a")?.unwrap_or(-0.75);
+    let attributes = [
+        say("mode", mode),
+        say("shape_calculation_mode", by),
+        say("coordinate_transformation_mode", coordinates),
+        say("nearest_mode", nearest),
+        say("cube_coeff", cubic),
+        say("antialias", false),
+        say("pads_begin", list(&vec![0; cx.rank(0)?])),
+        say("pads_end", list(&vec![0; cx.rank(0)?])),
+    ];
+    let axes = cx.list(&axes);
+    Ok(vec![cx.put("Interpolate", &[x, target, axes], &attributes)?])
+}
+
+/// Elements on one side of a diagonal; zeros elsewhere.
+pub(crate) fn trilu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let upper = cx.attributes.flag("upper", true)?;
+    let (x, rank, dtype) = (cx.input(0)?, i64_of(cx.rank(0)?), cx.dtype(0)?);
+    let shape = cx.shape_of(x)?;
+    let (zero, one) = (cx.scalar(0), cx.scalar(1));
+    let mut numbered = |axis: i64| -> Result<NewValue> {
+        let size = cx.sliced(shape, axis, axis + 1)?;
+        let size = cx.reshaped(size, &[])?;
+        cx.put("Range", &[zero, size, one], &[say("output_type", "i64")])
+    };
+    let (rows, columns) = (numbered(rank - 2)?, numbered(rank - 1)?);
+    let rows = cx.reshaped(rows, &[-1, 1])?;
+    let diagonal = if cx.has(1) { cx.scalar_input(1)? } else { zero };
+    let first = cx.put("Add", &[rows, diagonal], &[numpy()])?;
+    let kept = cx.put(if upper { "GreaterEqual" } else { "LessEqual" }, &[columns, first], &[numpy()])?;
+    let nothing = cx.number(0.0, dtype)?;
+    Ok(vec![cx.put("Select", &[kept, x, nothing], &[numpy()])?])
+}
+
+/// Blocks of the channels' axis become blocks of the image, or the other way round.
+pub(crate) fn blocks(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+    let mode = if cx.attributes.text("mode")? == Some("CRD") { "depth_first" } else { "blocks_first" };
+    let size = cx.attributes.int("blocksize")?.and_then(usize_of_i64).unwrap_or(1);
+    let x = cx.input(0)?;
+    Ok(vec![cx.put(operator, &[x], &[say("block_size", size), say("mode", mode)])?])
+}
