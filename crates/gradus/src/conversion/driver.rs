@@ -78,7 +78,10 @@ fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<Convert
     if source.functions.iter().any(|function| function.id == node.operator) {
         return refuse("cannot convert calls of model functions".to_owned());
     }
-    if from == Standard::Onnx && node.version.is_some_and(|version| version < OLDEST_OPSET) {
+    if from == Standard::Onnx
+        && node.operator.domain.is_empty()
+        && node.version.is_some_and(|version| version < OLDEST_OPSET)
+    {
         return refuse(format!("cannot convert operators of sets before {OLDEST_OPSET}"));
     }
     let row = operators::row_of(from, node);

@@ -194,7 +194,11 @@ pub(super) const ONNX: &[Row] = &[
         .computes(layout::rearrange::depth_to_space)
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_openvino::blocks(cx, "DepthToSpace")),
-    onnx("DequantizeLinear").infer(nn::infer::dequantize).computes(nn::quantization::dequantize),
+    onnx("DequantizeLinear").infer(nn::infer::dequantize).computes(nn::quantization::dequantize).converts(
+        "Convert, Subtract, Multiply",
+        "",
+        nn::quantization_to_openvino::dequantize,
+    ),
     onnx("Det").infer(matmul::infer::det).computes(matmul::eval::det),
     onnx("Div")
         .infer(elementwise::infer::binary)
@@ -205,7 +209,12 @@ pub(super) const ONNX: &[Row] = &[
     onnx("Dropout").infer(nn::infer::dropout).eval(nn::eval::dropout).random_in_training(),
     onnx("DynamicQuantizeLinear")
         .infer(nn::infer::dynamic_quantize_linear)
-        .computes(nn::quantization::dynamic_quantize),
+        .computes(nn::quantization::dynamic_quantize)
+        .converts(
+            "ReduceMin, ReduceMax, Divide, Round, Clamp, Convert",
+            "rounding",
+            nn::quantization_to_openvino::dynamic_quantize,
+        ),
     onnx("Einsum").infer(matmul::infer::einsum).computes(matmul::eval::einsum).converts(
         "Einsum",
         "floats: rounding",
@@ -389,7 +398,14 @@ pub(super) const ONNX: &[Row] = &[
         "floats: rounding",
         reduction::to_openvino::mat_mul,
     ),
-    onnx("MatMulInteger").infer(matmul::infer::mat_mul_integer).computes(matmul::eval::mat_mul_integer),
+    onnx("MatMulInteger")
+        .infer(matmul::infer::mat_mul_integer)
+        .computes(matmul::eval::mat_mul_integer)
+        .converts(
+            "Convert, Subtract, MatMul",
+            "sums of 2^24 and more",
+            nn::quantization_to_openvino::mat_mul_integer,
+        ),
     onnx("Max")
         .infer(elementwise::infer::binary)
         .operation(Operation::Max)
@@ -482,8 +498,16 @@ pub(super) const ONNX: &[Row] = &[
         ),
     onnx("QLinearConv").infer(nn::conv_pool::q_linear_conv).computes(nn::quantization::q_linear_conv),
     onnx("QLinearMatMul").infer(matmul::infer::q_linear_mat_mul).computes(nn::quantization::q_linear_mat_mul),
-    onnx("QuantizeLinear").infer(nn::infer::quantize).computes(nn::quantization::quantize),
-    onnx("RMSNormalization").infer(nn::infer::scaled).computes(nn::normalization::layer),
+    onnx("QuantizeLinear").infer(nn::infer::quantize).computes(nn::quantization::quantize).converts(
+        "Divide, Round, Add, Clamp, Convert",
+        "NaN",
+        nn::quantization_to_openvino::quantize,
+    ),
+    onnx("RMSNormalization").infer(nn::infer::scaled).computes(nn::normalization::layer).converts(
+        "ReduceMean, Sqrt, Divide, Multiply",
+        "rounding",
+        nn::to_openvino::rms_normalization,
+    ),
     onnx("RNN").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
     onnx("RandomNormal").infer(generate::infer::random).random(),
     onnx("RandomNormalLike").infer(generate::infer::random_like).random(),

@@ -1,0 +1,152 @@
+//! Quantized tensors in the operators of OpenVINO: integers are `x / scale + zero_point`.
+
+use gradus_core::convert::nearest_f64;
+use gradus_core::{DType, Number, Result};
+
+use crate::conversion::caveats;
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::cannot;
+use crate::conversion::to_openvino::{numpy, say};
+use crate::conversion::writer::NewValue;
+use crate::fact::range_of;
+
+/// A scale or zero point in the shape that goes with the first input.
+fn along(cx: &mut ConvertContext<'_, '_>, input: usize, value: NewValue) -> Result<NewValue> {
+    if cx.attributes.int_or("block_size", 0)? != 0 {
+        return Err(cannot("OpenVINO has no equivalent of scales of blocks"));
+    }
+    match cx.rank(input)? {
+        0 => Ok(value),
+        1 if cx.len(input) == Some(1) => cx.reshaped(value, &[]),
+        1 => {
+            let axis = cx.axis(cx.attributes.int_or("axis", 1)?, 0)?;
+            let mut dims = vec![1; cx.rank(0)?];
+            *dims.get_mut(axis).ok_or_else(|| cannot("axis of the scales is out of range"))? = -1;
+            cx.reshaped(value, &dims)
+        }
+        _ => Err(cannot("OpenVINO has no equivalent of scales of blocks")),
+    }
+}
+
+/// The zero point as a float, if there is one.
+fn zero_point(cx: &mut ConvertContext<'_, '_>, input: usize, dtype: DType) -> Result<Option<NewValue>> {
+    if !cx.has(input) {
+        return Ok(None);
+    }
+    let value = cx.input(input)?;
+    let value = along(cx, input, value)?;
+    cx.converted(value, dtype).map(Some)
+}
+
+/// Returns an error for element types that are not integers of 8 to 32 bits.
+fn expect_integers(dtype: DType) -> Result<()> {
+    let known = [DType::U8, DType::I8, DType::U16, DType::I16, DType::I32];
+    if known.contains(&dtype) {
+        return Ok(());
+    }
+    Err(cannot(format!("OpenVINO has no equivalent of tensors quantized to {dtype}")))
+}
+
+fn quotient(cx: &mut ConvertContext<'_, '_>, a: NewValue, b: NewValue) -> Result<NewValue> {
+    cx.put("Divide", &[a, b], &[numpy(), say("m_pythondiv", false)])
+}
+
+/// The nearest integer after a shift, within the range of its type.
+fn saturated(
+    cx: &mut ConvertContext<'_, '_>,
+    x: NewValue,
+    zero_point: Option<NewValue>,
+    to: DType,
+) -> Result<NewValue> {
+    let mut value = cx.put("Round", &[x], &[say("mode", "half_to_even")])?;
+    if let Some(zero_point) = zero_point {
+        value = cx.put("Add", &[value, zero_point], &[numpy()])?;
+    }
+    let (low, high) = range_of(to).unwrap_or((0, 255));
+    let [low, high] = [low, high].map(|bound| nearest_f64(Number::Int(bound.into())));
+    let value = cx.put("Clamp", &[value], &[say("min", low), say("max", high)])?;
+    cx.converted(value, to)
+}
+
+pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (from, dtype) = (cx.dtype(0)?, cx.dtype(1)?);
+    expect_integers(from)?;
+    if from.bits() > 16 || dtype != DType::F32 {
+        cx.rounding(caveats::FUNCTION);
+    }
+    if cx.attributes.dtype("output_dtype")?.is_some_and(|to| to != dtype) {
+        return Err(cannot("OpenVINO has no equivalent of DequantizeLinear with another output_dtype"));
+    }
+    let (x, scale) = (cx.input(0)?, cx.input(1)?);
+    let mut value = cx.converted(x, dtype)?;
+    let scale = along(cx, 1, scale)?;
+    if let Some(zero_point) = zero_point(cx, 2, dtype)? {
+        value = cx.put("Subtract", &[value, zero_point], &[numpy()])?;
+    }
+    Ok(vec![cx.put("Multiply", &[value, scale], &[numpy()])?])
+}
+
+pub(crate) fn quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let to = match cx.attributes.dtype("output_dtype")? {
+        Some(to) => to,
+        None if cx.has(2) => cx.dtype(2)?,
+        None => DType::U8,
+    };
+    expect_integers(to)?;
+    if cx.attributes.dtype("precision")?.is_some() || cx.dtype(0)? != DType::F32 || cx.dtype(1)? != DType::F32
+    {
+        cx.rounding(caveats::FUNCTION);
+    }
+    cx.edges(caveats::CAST);
+    let (x, scale) = (cx.input(0)?, cx.input(1)?);
+    let scale = along(cx, 1, scale)?;
+    let (dtype, value) = (cx.dtype(0)?, quotient(cx, x, scale)?);
+    let zero_point = zero_point(cx, 2, dtype)?;
+    Ok(vec![saturated(cx, value, zero_point, to)?])
+}
+
+/// Scale and zero point so that 0 and all elements are within 0 to 255.
+pub(crate) fn dynamic_quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    cx.edges(caveats::CAST);
+    let (x, axes) = (cx.input(0)?, cx.all_axes(cx.rank(0)?));
+    let (zero, steps) = (cx.number(0.0, DType::F32)?, cx.number(255.0, DType::F32)?);
+    let mut ends = [zero; 2];
+    for (end, [reduce, with_zero]) in
+        ends.iter_mut().zip([["ReduceMin", "Minimum"], ["ReduceMax", "Maximum"]])
+    {
+        let found = cx.put(reduce, &[x, axes], &[say("keep_dims", false)])?;
+        *end = cx.put(with_zero, &[found, zero], &[numpy()])?;
+    }
+    let [low, high] = ends;
+    let width = cx.put("Subtract", &[high, low], &[numpy()])?;
+    let scale = quotient(cx, width, steps)?;
+    let below = cx.put("Subtract", &[zero, low], &[numpy()])?;
+    let shift = quotient(cx, below, scale)?;
+    let zero_point = saturated(cx, shift, None, DType::U8)?;
+    let (value, shift) = (quotient(cx, x, scale)?, cx.converted(zero_point, DType::F32)?);
+    Ok(vec![saturated(cx, value, Some(shift), DType::U8)?, scale, zero_point])
+}
+
+/// A matrix of integers without its zero point, as floats.
+fn factor(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
+    let (value, zero_point) = (cx.input(input)?, 2 + input);
+    let value = cx.converted(value, DType::F32)?;
+    if !cx.has(zero_point) {
+        return Ok(value);
+    }
+    if cx.rank(zero_point)? > 0 && cx.len(zero_point) != Some(1) {
+        return Err(cannot("OpenVINO has no equivalent of MatMulInteger with zero points of rows"));
+    }
+    let zero_point = cx.scalar_input(zero_point)?;
+    let zero_point = cx.converted(zero_point, DType::F32)?;
+    cx.put("Subtract", &[value, zero_point], &[numpy()])
+}
+
+/// Products of matrices of integers, computed in float32.
+pub(crate) fn mat_mul_integer(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges("sums of 2^24 and more are rounded: OpenVINO multiplies matrices of floats");
+    let (a, b) = (factor(cx, 0)?, factor(cx, 1)?);
+    let product = cx.put("MatMul", &[a, b], &[say("transpose_a", false), say("transpose_b", false)])?;
+    Ok(vec![cx.converted(product, DType::I32)?])
+}
