@@ -1,5 +1,6 @@
 //! The arguments of the commands. Help, completions and manual pages are made from them.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -75,11 +76,11 @@ pub(crate) struct RunArgs {
     pub(crate) inputs: Vec<String>,
 
     /// A value to compute; any value of the main graph. Without this, all outputs.
-    #[arg(short, long = "output", value_name = "NAME")]
+    #[arg(short = 'n', long = "output", value_name = "NAME")]
     pub(crate) outputs: Vec<String>,
 
     /// Save each output as NAME.npy in this folder instead of printing it.
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
     /// The rules that sequences follow.
@@ -121,6 +122,27 @@ impl RunArgs {
         (options.expand_functions, options.profile) = (expand_functions, profile);
         options
     }
+}
+
+/// How several models are gone through.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FleetArgs {
+    /// Models at a time; by default as many as there are processors.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+
+    /// Show neither progress nor counts.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// The standard to convert to.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Target {
+    /// ONNX: .onnx files.
+    Onnx,
+    /// OpenVINO's IR: .xml files, with constants in .bin files.
+    Openvino,
 }
 
 /// Limits on the memory and time that a model may take.
@@ -174,8 +196,9 @@ fn deadline(seconds: &str) -> Result<Instant, String> {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Infer {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
-    /// programs. Several are inferred in parallel.
-    #[arg(required = true)]
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are inferred
+    /// in parallel.
+    #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
     /// A symbol and the number that it stands for.
@@ -208,6 +231,9 @@ pub(crate) struct Infer {
     pub(crate) json: bool,
 
     #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
 
@@ -219,8 +245,9 @@ pub(crate) struct Infer {
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct FoldArgs {
-    /// The models: ONNX files, or the .xml of OpenVINO IR. Several are folded in parallel.
-    #[arg(required = true)]
+    /// The models: ONNX files, or the .xml of OpenVINO IR; folders of them, patterns
+    /// (models/**/*.onnx), @FILE or - for lists. Several are folded in parallel.
+    #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
     /// Where the folded model goes: a file, or a folder, which several models need. An OpenVINO
@@ -257,6 +284,9 @@ pub(crate) struct FoldArgs {
     pub(crate) json: bool,
 
     #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
 
@@ -267,13 +297,20 @@ pub(crate) struct FoldArgs {
 /// list of operators. The output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ConvertArgs {
-    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
-    /// program.
-    pub(crate) model: PathBuf,
+    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are converted
+    /// in parallel.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
 
-    /// The file to write; its ending selects the format: .onnx, or .xml with constants in a .bin
-    /// file.
-    pub(crate) output: PathBuf,
+    /// The file to write, whose ending selects the format: .onnx, or .xml with constants in a .bin
+    /// file; or a folder, which several models need. `convert MODEL FILE` is `convert MODEL -o FILE`.
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The standard to convert to; without it, that of the ending.
+    #[arg(long, value_name = "STANDARD")]
+    pub(crate) to: Option<Target>,
 
     /// Write nothing unless every node is exact.
     #[arg(long)]
@@ -296,19 +333,27 @@ pub(crate) struct ConvertArgs {
     pub(crate) json: bool,
 
     #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
 
 /// Show what a model holds: inputs, outputs, operators, constants.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Show {
-    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
-    /// program.
-    pub(crate) model: PathBuf,
+    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are read
+    /// in parallel.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
@@ -499,7 +544,7 @@ pub(crate) struct OutArgs {
     pub(crate) slice: Option<String>,
 
     /// Write a file instead of printing: .npy, .arrow or .csv.
-    #[arg(long = "out", value_name = "FILE")]
+    #[arg(short = 'o', long = "out", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
     /// Print JSON (docs/json.md).
@@ -584,7 +629,7 @@ pub(crate) struct Man {
     pub(crate) command: Option<String>,
 
     /// Write the pages of all commands into this folder, as gradus.1, gradus-run.1, …
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
     pub(crate) out: Option<PathBuf>,
 }
 

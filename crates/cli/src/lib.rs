@@ -8,6 +8,7 @@ mod diagnostics;
 mod json;
 mod literal;
 mod output;
+mod sequence;
 mod stream;
 
 use std::ffi::OsString;
