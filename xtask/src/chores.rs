@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::docs;
-use crate::python::python;
+use crate::python::{environment, python};
 use crate::run::{Result, cargo, command, create, exists, root, run, target};
 use crate::tally::Tally;
 use crate::wheel;
@@ -34,8 +34,25 @@ pub(crate) fn check() -> Result<()> {
         .args(["doc", "--workspace", "--no-deps", "--quiet", "--features", DEVICES])
         .env("RUSTDOCFLAGS", "-D warnings"))?;
     docs::write(true)?;
+    site()?;
     // Advisories are not checked: their database is not in a registry.
     run(deny()?.args(["check", "bans", "licenses", "sources"]))
+}
+
+/// Packages that build the documentation, and check workflows.
+const SITE: &[&str] = &["mkdocs-material==9.8.1", "mkdocstrings[python]==1.0.8", "check-jsonschema==0.39.0"];
+
+/// Builds the documentation into `site` in the target folder; broken links and references are
+/// errors. The workflows must be ones that GitHub reads.
+pub(crate) fn site() -> Result<()> {
+    let python = || environment("site-builder", SITE);
+    let mut build = python()?;
+    build.args(["-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir"]).arg(target("site")?);
+    run(build.env("NO_MKDOCS_2_WARNING", "1"))?;
+    let check = ["-m", "check_jsonschema", "--quiet", "--builtin-schema", "vendor.github-workflows"];
+    let workflows =
+        ["tests", "wheels", "release", "docs"].map(|name| format!(".github/workflows/{name}.yml"));
+    run(python()?.args(check).args(workflows))
 }
 
 /// cargo-deny, which is installed if it is not there.
@@ -58,6 +75,7 @@ pub(crate) fn setup() -> Result<()> {
     run(cargo().args(["fetch", "--locked"]).current_dir(root().join("fuzz")))?;
     deny()?;
     wheel::prepare()?;
+    environment("site-builder", SITE)?;
     python().map(drop)
 }
 

@@ -77,6 +77,8 @@ enum Chore {
         /// The folder to write, which then holds nothing else.
         folder: Option<std::path::PathBuf>,
     },
+    /// Builds the documentation site; broken links and references are errors.
+    Site,
     /// Measurements, beside what they are compared with.
     #[command(subcommand)]
     Bench(Bench),
@@ -127,6 +129,7 @@ fn main() -> std::process::ExitCode {
         }
         Chore::Accuracy { elements, seed } => run::run(&mut chores::accuracy(elements, seed)),
         Chore::Fuzz { seconds, target } => chores::fuzz_only(seconds, target.as_deref()),
+        Chore::Site => chores::site(),
         Chore::Wheel { folder } => wheel::wheel(folder).map(|path| println!("{}", path.display())),
         Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
         Chore::Bench(Bench::Gpu { python, arguments }) => bench::gpu(python.as_deref(), &arguments),

@@ -8,6 +8,7 @@ mod diagnostics;
 mod json;
 mod literal;
 mod output;
+mod sequence;
 mod stream;
 
 use std::ffi::OsString;
@@ -27,6 +28,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(args) => args,
         Err(error) => return diagnostics::report_usage(&error),
     };
+    args.color.set();
     match error::guarded(|| commands::run(&args)) {
         Ok(()) => 0,
         Err(failure) => diagnostics::report(failure, args.json()),

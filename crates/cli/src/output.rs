@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use comfy_table::{ContentArrangement, Table, TableStyle};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 use gradus::{Error, Kind, Result, Tensor, Value, display};
 use serde::Serialize;
 
@@ -96,14 +96,36 @@ pub(crate) fn table(headings: &[&str]) -> Table {
     table
 }
 
-/// A table as text.
+/// A table as text, whose columns are at least as wide as their longest words: a narrow terminal
+/// wraps lines, but no word is broken by the table.
 pub(crate) fn render(table: &Table) -> String {
+    let mut table = table.clone();
+    for index in 0..table.column_count() {
+        let words = |content: String| content.split(' ').map(str::len).max().unwrap_or(0);
+        let cells = table.row_iter().chain(table.header());
+        let longest =
+            cells.filter_map(|row| row.cell_iter().nth(index)).map(|cell| words(cell.content())).max();
+        let width = Width::Fixed(u16::try_from(longest.unwrap_or(0) + 2).unwrap_or(u16::MAX));
+        if let Some(column) = table.column_mut(index) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(width));
+        }
+    }
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn narrow_tables_break_no_words() {
+        let mut table = table(&["name", "what is the first difference"]);
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(24);
+        table.add_row(["/encoder/layer.0/attention/self/MatMul_output_0", "differs by one ulp"]);
+        let text = render(&table);
+        assert!(text.contains("/encoder/layer.0/attention/self/MatMul_output_0"), "{text}");
+        assert!(text.contains("difference") && text.lines().count() > 2, "{text}");
+    }
 
     #[test]
     fn control_characters_and_marks_are_escaped() {

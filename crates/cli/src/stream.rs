@@ -6,20 +6,22 @@ use std::path::Path;
 
 use gradus::formats::numpy;
 use gradus::gpu::Device;
-use gradus::{DType, Error, Fill, Kind, Limits, Number, Result, Shape, Tensor, convert, text};
+use gradus::seq::Plan;
+use gradus::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, convert, text};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arrow::ArrowWriter;
 use crate::diagnostics::Failure;
+use crate::sequence::Sequence;
 use crate::{json, output};
 
 /// A sequence, and the device that makes it, if that is not the processor.
-pub(crate) struct SequenceSource<'p, P> {
-    pub(crate) plan: &'p P,
+pub(crate) struct SequenceSource<'p> {
+    pub(crate) plan: &'p Sequence,
     pub(crate) device: Option<Box<dyn Device>>,
 }
 
-impl<P: Fill> SequenceSource<'_, P> {
+impl SequenceSource<'_> {
     /// The elements from index `lo` on, up to `hi`.
     fn part(&self, lo: u64, hi: u64) -> Result<Tensor> {
         let part = self.plan.slice(lo..hi);
@@ -38,8 +40,8 @@ const DEVICE_PART: u64 = 1 << 22;
 const BAR_FROM: u64 = 1 << 22;
 
 /// Gives the parts of a sequence, one after the other.
-fn parts<P: Fill>(
-    source: &SequenceSource<'_, P>,
+fn parts(
+    source: &SequenceSource<'_>,
     mut take: impl FnMut(&Tensor) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let len = source.plan.len();
@@ -70,14 +72,14 @@ fn bar(len: u64) -> Option<ProgressBar> {
 }
 
 /// Shows people the first elements and the last; prints one element a line for programs.
-pub(crate) fn print<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failure> {
+pub(crate) fn print(source: &SequenceSource<'_>) -> Result<(), Failure> {
     if std::io::stdout().is_terminal() { summary(source) } else { lines(source) }
 }
 
 /// Elements that people are shown.
 const SHOWN: u64 = 1000;
 
-fn summary<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failure> {
+fn summary(source: &SequenceSource<'_>) -> Result<(), Failure> {
     let plan = source.plan;
     if plan.len() <= SHOWN {
         return output::print_line(&output::tensor(&source.part(0, plan.len())?));
@@ -88,13 +90,13 @@ fn summary<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failure> {
     output::print_line(&format!("{}[{}] [{first}, ..., {last}]", plan.dtype(), plan.len()))
 }
 
-fn lines<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failure> {
+fn lines(source: &SequenceSource<'_>) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     text(source, &mut out)?;
     Ok(out.flush()?)
 }
 
-fn text<P: Fill>(source: &SequenceSource<'_, P>, out: &mut impl Write) -> Result<(), Failure> {
+fn text(source: &SequenceSource<'_>, out: &mut impl Write) -> Result<(), Failure> {
     let dtype = source.plan.dtype();
     parts(source, |part| {
         for number in part.numbers()? {
@@ -105,7 +107,7 @@ fn text<P: Fill>(source: &SequenceSource<'_, P>, out: &mut impl Write) -> Result
 }
 
 /// Prints JSON: a tensor.
-pub(crate) fn json<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failure> {
+pub(crate) fn json(source: &SequenceSource<'_>) -> Result<(), Failure> {
     let plan = source.plan;
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     write!(out, "{{\"type\":\"{}\",\"shape\":[{}],\"data\":[", plan.dtype(), plan.len())?;
@@ -122,7 +124,7 @@ pub(crate) fn json<P: Fill>(source: &SequenceSource<'_, P>) -> Result<(), Failur
 }
 
 /// Writes a file of the kind that its name says.
-pub(crate) fn to_file<P: Fill>(source: &SequenceSource<'_, P>, path: &Path) -> Result<(), Failure> {
+pub(crate) fn to_file(source: &SequenceSource<'_>, path: &Path) -> Result<(), Failure> {
     let write = match extension(path) {
         "npy" => npy,
         "csv" => csv,
@@ -156,18 +158,18 @@ fn file(path: &Path, write: impl FnOnce(&mut OutArgs) -> Result<(), Failure>) ->
 
 type OutArgs = BufWriter<File>;
 
-fn npy<P: Fill>(source: &SequenceSource<'_, P>, out: &mut OutArgs) -> Result<(), Failure> {
+fn npy(source: &SequenceSource<'_>, out: &mut OutArgs) -> Result<(), Failure> {
     let plan = source.plan;
     let header = numpy::header(&numpy::descr(plan.dtype())?, &Shape::vector(convert::usize_of(plan.len())));
     out.write_all(&header)?;
     parts(source, |part| Ok(numpy::write_elements(part, out)?))
 }
 
-fn csv<P: Fill>(source: &SequenceSource<'_, P>, out: &mut OutArgs) -> Result<(), Failure> {
+fn csv(source: &SequenceSource<'_>, out: &mut OutArgs) -> Result<(), Failure> {
     text(source, out)
 }
 
-fn arrow<P: Fill>(source: &SequenceSource<'_, P>, out: &mut OutArgs) -> Result<(), Failure> {
+fn arrow(source: &SequenceSource<'_>, out: &mut OutArgs) -> Result<(), Failure> {
     let mut writer = ArrowWriter::new(out, source.plan.dtype())?;
     parts(source, |part| Ok(writer.batch(part)?))?;
     Ok(writer.finish()?)
@@ -177,7 +179,7 @@ fn arrow<P: Fill>(source: &SequenceSource<'_, P>, out: &mut OutArgs) -> Result<(
 const PLOT: (u32, u32) = (72, 16);
 
 /// Draws elements over their indices: as many as there are columns, at equal distances.
-pub(crate) fn plot(plan: &impl Fill) -> Result<(), Failure> {
+pub(crate) fn plot(plan: &Sequence) -> Result<(), Failure> {
     let width =
         terminal_size::terminal_size_of(std::io::stdout()).map_or(PLOT.0, |(width, _)| u32::from(width.0));
     let columns = u64::from(width.saturating_sub(16).max(8));

@@ -55,14 +55,14 @@ token_count: int64[] 6
 "#]],
     );
     prints(
-        &["run", "examples/positions.onnx", "-i", "tokens=zeros[2, 1000]", "-o", "position_ids"],
+        &["run", "examples/positions.onnx", "-i", "tokens=zeros[2, 1000]", "-n", "position_ids"],
         str![[r#"
 position_ids: int64[1000] [0, 1, 2, ..., 997, 998, 999]
 
 "#]],
     );
     prints(
-        &["run", "examples/positions.onnx", "-i", "tokens=zeros[2, 4]", "-o", "seq", "-o", "phase"],
+        &["run", "examples/positions.onnx", "-i", "tokens=zeros[2, 4]", "-n", "seq", "-n", "phase"],
         str![[r#"
 seq: int64[1] [4]
 phase: float32[4] [0.0, 0.25, 0.5, 0.75]
@@ -361,7 +361,7 @@ error: examples/function.onnx: input "x" (float32[n]) is missing
 "#]],
     );
     misused(
-        &["run", "examples/function.onnx", "-i", "x=[1]", "-o", "z"],
+        &["run", "examples/function.onnx", "-i", "x=[1]", "-n", "z"],
         str![[r#"
 error: examples/function.onnx: unknown value "z"; known: "half", "tenth", "x"
 

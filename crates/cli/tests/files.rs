@@ -273,9 +273,10 @@ fn inputs_are_regular_files() {
     for input in ["x=pipe.npy", "x=zero.npz", "zero.npz", "x=zero.pb", "x=folder.npy"] {
         fails(&folder, &["run", "m.onnx", "-i", input], regular);
     }
-    for model in ["pipe.npy", "zero.pb", "folder.npy"] {
+    for model in ["pipe.npy", "zero.pb"] {
         fails(&folder, &["show", model], regular);
     }
+    fails(&folder, &["diff", "folder.npy", "m.onnx"], regular);
 }
 
 #[test]

@@ -112,14 +112,15 @@ fn several_models_go_into_a_folder() {
     let folder = scratch.file("");
     let printed =
         stdout(&scratch, &["fold", "examples/heads.onnx", "examples/loop.onnx", "-o", &folder, "--json"]);
-    assert_eq!(printed.lines().count(), 2);
+    assert_eq!(printed.lines().count(), 3);
+    assert_eq!(printed.lines().last(), Some(r#"{"models":2,"failed":0}"#));
     assert!(
         Path::new(&scratch.file("heads.onnx")).exists() && Path::new(&scratch.file("loop.onnx")).exists()
     );
     misused(
         &["fold", "examples/heads.onnx", "examples/loop.onnx", "-o", "nowhere"],
         str![[r#"
-error: --output nowhere must be a folder that exists, as there are several models
+error: --output is nowhere, expected a folder (with a / at its end if it does not exist), as there are several models
 
 "#]],
     );

@@ -143,9 +143,9 @@ fn infer_says_what_is_wrong_with_what_was_typed() {
         &["infer"],
         str![[r#"
 error: the following required arguments were not provided:
-  <MODELS>...
+  <MODEL>...
 
-Usage: gradus infer <MODELS>...
+Usage: gradus infer <MODEL>...
 
 For more information, try '--help'.
 
@@ -212,6 +212,7 @@ examples/loop.onnx
 "#]])
         .stderr_eq(str![[r#"
 error: no such model: there is no such file
+2 models, 1 failed
 
 "#]]);
 }
@@ -261,8 +262,9 @@ fn every_model_has_a_line_of_json_in_the_order_of_the_arguments() {
     let models = ["examples/loop.onnx", "none.onnx", "examples/function.onnx", "LICENSE-MIT", "none.xml"];
     let output = gradus(&["infer", "--json"]).args(models).assert().code(1).get_output().stdout.clone();
     let lines = String::from_utf8(output).unwrap();
-    let lines: Vec<serde_json::Value> =
+    let mut lines: Vec<serde_json::Value> =
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.pop().unwrap(), serde_json::json!({ "models": 5, "failed": 3 }));
     assert_eq!(lines.iter().map(|line| line["model"].as_str().unwrap()).collect::<Vec<_>>(), models);
     for (index, kind) in [(1, "io"), (3, "syntax"), (4, "io")] {
         assert_eq!(lines[index]["error"]["kind"], kind);

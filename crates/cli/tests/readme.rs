@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use snapbox::cmd::{Command, cargo_bin};
 
@@ -23,33 +23,92 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-#[test]
-fn commands_print_what_the_readme_shows() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    // Commands write beside the examples: of a folder of their own, not of the clone.
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
+/// A folder with the examples.
+fn scratch(name: &str) -> PathBuf {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(scratch.join("examples")).unwrap();
-    for example in std::fs::read_dir(root.join("examples")).unwrap() {
+    for example in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")).unwrap() {
         let example = example.unwrap();
         std::fs::copy(example.path(), scratch.join("examples").join(example.file_name())).unwrap();
     }
-    let mut run = 0;
-    for block in readme.split("```console\n").skip(1) {
-        let block = block.split("```").next().unwrap();
-        for shown in block.split("$ ").skip(1) {
-            let (line, want) = shown.split_once('\n').unwrap();
-            let line = line.replace(FROM_A_CLONE, "gradus");
-            let Some(arguments) = line.strip_prefix("gradus ") else { continue };
-            let output = Command::new(cargo_bin!("gradus"))
-                .current_dir(&scratch)
-                .args(words(arguments))
-                .output()
-                .unwrap();
-            let got = [output.stdout, output.stderr].concat();
-            assert_eq!(String::from_utf8(got).unwrap().trim_end(), want.trim_end(), "{line}");
-            run += 1;
+    scratch
+}
+
+#[test]
+fn help_of_every_command_ends_with_two_examples_that_run() {
+    let scratch = scratch("help");
+    let gradus = |arguments: &[String]| {
+        let done = Command::new(cargo_bin!("gradus")).current_dir(&scratch).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let help = gradus(&["--help".to_owned()]);
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = commands
+        .lines()
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next());
+    for name in names.filter(|name| *name != "help") {
+        let help = gradus(&[name.to_owned(), "--help".to_owned()]);
+        let examples: Vec<_> = help.split("Examples:\n").nth(1).unwrap().lines().collect();
+        assert_eq!(examples.len(), 2, "{name}");
+        for example in examples {
+            gradus(&words(example.trim().strip_prefix("gradus ").unwrap()));
         }
     }
-    assert!(run >= 5, "the README shows {run} commands");
+}
+
+#[test]
+fn commands_print_what_the_readme_and_the_pages_show() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages = vec![root.join("README.md")];
+    for folder in ["docs/tutorials", "docs/how-to"] {
+        pages.extend(std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    pages.sort();
+    for page in pages {
+        let scratch = scratch(page.file_stem().unwrap().to_str().unwrap());
+        let mut run = 0;
+        for block in std::fs::read_to_string(&page).unwrap().split("```console\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            for shown in block.split("$ ").skip(1) {
+                let (line, want) = shown.split_once('\n').unwrap();
+                let line = line.replace(FROM_A_CLONE, "gradus");
+                let Some(arguments) = line.strip_prefix("gradus ") else { continue };
+                let output = Command::new(cargo_bin!("gradus"));
+                let output = output.current_dir(&scratch).args(words(arguments)).output().unwrap();
+                let got = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+                // Where a page shows no output, the command must do what it is for.
+                if want.trim().is_empty() {
+                    assert!(output.status.success() || arguments.starts_with("diff"), "{line}\n{got}");
+                } else {
+                    assert_eq!(got.trim_end(), want.trim_end(), "{line}");
+                }
+                run += 1;
+            }
+        }
+        assert!(run >= if page.ends_with("README.md") { 5 } else { 0 }, "{}: {run} commands", page.display());
+    }
+}
+
+#[test]
+fn the_reference_is_what_help_prints() {
+    let gradus = |arguments: &[&str]| {
+        let done = Command::new(cargo_bin!("gradus")).args(arguments).env("COLUMNS", "100").output().unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let help = gradus(&["--help"]);
+    let mut text = format!(
+        "# Command line\n\nThe help of every command, as `gradus COMMAND --help` prints it.\n\n```text\n{help}```\n"
+    );
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = commands
+        .lines()
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next());
+    for name in names.filter(|name| *name != "help") {
+        text += &format!("\n## {name}\n\n```text\n{}```\n", gradus(&[name, "--help"]));
+    }
+    let lines: Vec<_> = text.lines().map(str::trim_end).collect();
+    snapbox::assert_data_eq!(lines.join("\n") + "\n", snapbox::file!["../../../docs/reference/cli.md"].raw());
 }

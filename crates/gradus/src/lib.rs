@@ -68,9 +68,11 @@ pub use gradus_core::{
 pub use gradus_core::{convert, dispatch, display, text};
 pub use gradus_formats as formats;
 pub use gradus_gpu as gpu;
+#[doc(hidden)]
+pub use gradus_kernels::prepared::Kernel;
 pub use gradus_kernels::{
-    Each, Fill, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes, fill_codes_within,
-    fill_with, tensor as filled,
+    Each, Fill, Form, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes,
+    fill_codes_within, fill_with, tensor as filled,
 };
 pub use gradus_profiles as profiles;
 pub use gradus_sequences as seq;

@@ -18,7 +18,6 @@ mod writer;
 
 use gradus_core::convert::{self, Rules, low_u8, u64_of, usize_of};
 use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
-use rayon::prelude::*;
 
 pub use options::{Level, Options, Stores};
 pub use writer::{Each, Fill, Form, Write, Writer};
@@ -105,13 +104,15 @@ fn filled_codes(plan: &impl Fill, dtype: DType, limits: &Limits) -> Result<Tenso
 pub fn fill_codes(plan: &impl Fill, lo: u64, out: &mut [u8], options: Options) {
     let dtype = plan.dtype();
     assert!(dtype.bits() <= 8 && !dtype.is_complex(), "{dtype} has no codes of a byte");
-    let write = |(i, code): (usize, &mut u8)| {
-        *code = low_u8(convert::code(dtype, plan.at(lo + u64_of(i)), Rules::IEEE));
+    let write = |lo: u64, out: &mut [u8]| {
+        for (i, code) in (lo..).zip(out) {
+            *code = low_u8(convert::code(dtype, plan.at(i), Rules::IEEE));
+        }
     };
     if options.threads == 1 || out.len() < writer::THREADS_EACH {
-        out.iter_mut().enumerate().for_each(write);
+        write(lo, out);
     } else {
-        out.par_iter_mut().enumerate().for_each(write);
+        writer::in_parts(out, writer::CODES, |at, out| write(lo + u64_of(at), out));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writers: select the kernel of a plan, and split the work between threads.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use fearless_simd::Level as Token;
 use gradus_core::convert::{FromNumber, u64_of};
@@ -229,9 +230,7 @@ impl<P: Fill> Writer<'_, P> {
             return self.write_alone(lo, out, streams);
         }
         let part = out.len().div_ceil(threads);
-        out.par_chunks_mut(part)
-            .enumerate()
-            .for_each(|(i, out)| self.write_alone(lo + u64_of(i * part), out, streams));
+        in_parts(out, part, |at, out| self.write_alone(lo + u64_of(at), out, streams));
     }
 
     /// Writes as [`Writer::write`] does, and stops when the limits do not allow more time.
@@ -291,6 +290,23 @@ impl<P: Fill> Writer<'_, P> {
             _ => stream::write(out, |at, out| write(lo + u64_of(at), out, false)),
         }
     }
+}
+
+/// Codes that a thread writes at a time.
+pub(crate) const CODES: usize = 1 << 8;
+
+/// Calls a function with parts of a slice and their first indices, on all threads.
+pub(crate) fn in_parts<T: Send>(out: &mut [T], part: usize, write: impl Fn(usize, &mut [T]) + Sync) {
+    let parts: Vec<_> = out.chunks_mut(part).map(Mutex::new).collect();
+    in_parallel(parts.len(), &|i| {
+        write(i * part, &mut parts[i].lock().unwrap_or_else(PoisonError::into_inner));
+    });
+}
+
+/// Calls a function with each number below `count`, on all threads. It knows neither plan nor element
+/// type, so that what the thread pool needs is compiled once.
+fn in_parallel(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().for_each(work);
 }
 
 /// A type-erased plan, so that each SIMD level is compiled once per element type rather than once

@@ -13,7 +13,7 @@ from conftest import ROOT
 
 import gradus
 
-MODULES = sorted(f"gradus.{each.name}" for each in pkgutil.iter_modules(gradus.__path__) if each.name != "_native")
+MODULES = sorted(each.name for each in pkgutil.walk_packages(gradus.__path__, "gradus.") if each.name != "gradus._native")
 PACKAGE = pathlib.Path(gradus.__file__).parent
 
 

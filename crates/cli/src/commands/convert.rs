@@ -1,5 +1,6 @@
 //! `gradus convert`: a model in the operators of another standard.
 
+use std::io::Write;
 use std::path::Path;
 
 use gradus::conversion::{ConversionReport, ConvertOptions};
@@ -7,8 +8,9 @@ use gradus::graph::Standard;
 use gradus::{Error, Kind};
 use serde::Serialize;
 
-use super::given;
-use crate::args;
+use super::fleet::FleetModel;
+use super::{fleet, given, many};
+use crate::args::{self, Target};
 use crate::diagnostics::Failure;
 use crate::output::{self, escaped};
 
@@ -46,25 +48,63 @@ fn standard_of(path: &Path) -> Result<Standard, Error> {
 }
 
 pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
-    let to = standard_of(&args.output)?;
+    let mut words = args.models.clone();
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        // MODEL OUT
+        None if words.len() == 2 => words.pop().unwrap_or_default(),
+        None => return Err(Error::mismatch(Kind::Usage, "--output", "missing", "a file or a folder").into()),
+    };
+    let models = fleet::expand(&words)?;
+    given::check_destination(&output, &models)?;
     let mut options = ConvertOptions::default();
     options.opset = args.opset;
     options.dims = given::dims(&args.dims)?;
+    let written = match args.to {
+        Some(Target::Onnx) => Some(Standard::Onnx),
+        Some(Target::Openvino) => Some(Standard::OpenVino),
+        None if given::is_folder(&output) => {
+            return Err(
+                Error::mismatch(Kind::Usage, "--to", "missing", "onnx or openvino for a folder").into()
+            );
+        }
+        None => None,
+    };
+    let to = written.map_or_else(|| standard_of(&output), Ok)?;
     if args.opset.is_some() && to != Standard::Onnx {
         return Err(Error::new(Kind::Usage, "--opset is for models of ONNX").into());
     }
-    let model = args.limits.open(&args.model)?;
-    let from = model.source().standard;
-    let converted = model.convert(to, &options).map_err(|error| error.in_file(args.model.display()))?;
+    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &output, to, &options, out))
+}
+
+fn one(
+    args: &args::ConvertArgs,
+    of: &FleetModel,
+    output: &Path,
+    to: Standard,
+    options: &ConvertOptions,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let path = &*of.path;
+    let output = if given::is_folder(output) {
+        let ending = if to == Standard::OpenVino { "xml" } else { "onnx" };
+        given::in_folder(output, &of.name.with_extension(ending))?
+    } else {
+        output.to_owned()
+    };
+    let model = args.limits.open(path)?;
+    let files = Files { path, output: &output, from: model.source().standard, to };
+    let converted = model.convert(to, options).map_err(|error| error.in_file(path.display()))?;
     let refused = args.strict && !converted.report.is_exact();
     // The report comes before anything is written.
-    let text = if args.json { String::new() } else { text(args, from, to, &converted.report) };
-    output::print(text.as_bytes())?;
+    if !args.json {
+        write!(out, "{}", text(args, &files, &converted.report))?;
+    }
     if !refused {
-        converted.model.save(&args.output)?;
+        converted.model.save(&output)?;
     }
     if args.json {
-        output::print_json(&json(args, from, to, &converted.report, !refused))?;
+        writeln!(out, "{}", output::json(&json(&files, &converted.report, !refused))?)?;
     }
     if refused {
         let count = converted.report.notes.len();
@@ -72,15 +112,21 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
             "{count} {} not exact, and --strict is given: nothing is written",
             if count == 1 { "note says that a node is" } else { "notes say that nodes are" }
         );
-        return Err(Error::new(Kind::Unsupported, message).in_file(args.model.display()).into());
+        return Err(Error::new(Kind::Unsupported, message).in_file(path.display()).into());
     }
     Ok(())
 }
 
-fn json<'a>(
-    args: &args::ConvertArgs,
+/// The file that is read, and the one that is written.
+struct Files<'a> {
+    path: &'a Path,
+    output: &'a Path,
     from: Standard,
     to: Standard,
+}
+
+fn json<'a>(
+    &Files { path, output, from, to }: &Files<'_>,
     report: &'a ConversionReport,
     written: bool,
 ) -> ConvertedJson<'a> {
@@ -91,8 +137,8 @@ fn json<'a>(
         why: &note.why,
     };
     ConvertedJson {
-        model: args.model.display().to_string(),
-        output: args.output.display().to_string(),
+        model: path.display().to_string(),
+        output: output.display().to_string(),
         from: from.name(),
         to: to.name(),
         nodes: report.nodes,
@@ -102,10 +148,11 @@ fn json<'a>(
     }
 }
 
-fn text(args: &args::ConvertArgs, from: Standard, to: Standard, report: &ConversionReport) -> String {
+fn text(args: &args::ConvertArgs, files: &Files<'_>, report: &ConversionReport) -> String {
     use std::fmt::Write;
+    let &Files { path, output, from, to } = files;
     let mut out = String::new();
-    let _ = writeln!(out, "{} ({from}) -> {} ({to})", output::path(&args.model), output::path(&args.output));
+    let _ = writeln!(out, "{} ({from}) -> {} ({to})", output::path(path), output::path(output));
     let mut places: Vec<_> = report.notes.iter().map(|note| &note.place).collect();
     places.dedup();
     let _ = writeln!(

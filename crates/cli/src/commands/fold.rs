@@ -9,7 +9,8 @@ use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use serde::Serialize;
 
-use super::{given, many};
+use super::fleet::FleetModel;
+use super::{fleet, given, many};
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::output::{self, escaped};
@@ -80,18 +81,20 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     options.inputs = given::shapes(&args.input_shapes)?;
     options.max_constant = args.max_constant;
     options.declare = !args.no_declare;
-    given::check_destination(&args.output, &args.models)?;
-    many::each(&args.models, args.json, |model, out| one(args, model, &options, out))
+    let models = fleet::expand(&args.models)?;
+    given::check_destination(&args.output, &models)?;
+    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, out))
 }
 
 fn one(
     args: &args::FoldArgs,
-    path: &Path,
+    of: &FleetModel,
     options: &FoldOptions,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    let path = &*of.path;
     let model = args.limits.open(path)?;
-    let to = &given::destination(&args.output, path, model.source().standard)?;
+    let to = &given::destination(&args.output, of, model.source().standard)?;
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
     let verified = if args.verify {
         let mut given = InferOptions::default();

@@ -4,47 +4,62 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use gradus::files::cannot_write;
 use gradus::graph::{Extent, Standard, Type};
 use gradus::infer::InputFact;
 use gradus::{Error, Kind, Result};
+
+use super::fleet::FleetModel;
 
 fn usage(message: String) -> Error {
     Error::new(Kind::Usage, message)
 }
 
-/// Checks that several models are written into a folder.
-pub(super) fn check_destination(to: &Path, models: &[PathBuf]) -> Result<()> {
-    if models.len() > 1 && !to.is_dir() {
-        let message =
-            format!("--output {} must be a folder that exists, as there are several models", to.display());
-        return Err(usage(message));
+/// Checks that several models are written into a folder, and that each has a name of its own there.
+pub(super) fn check_destination(to: &Path, models: &[FleetModel]) -> Result<()> {
+    if models.len() > 1 && !to.is_dir() && !is_folder(to) {
+        let wanted = "a folder (with a / at its end if it does not exist), as there are several models";
+        return Err(Error::mismatch(Kind::Usage, "--output", to.display(), wanted));
     }
     let mut names = HashSet::new();
-    match models.iter().filter_map(|model| model.file_name()).find(|name| !names.insert(*name)) {
-        Some(name) => Err(usage(format!("several models are named {}", name.display()))),
+    match models.iter().find(|model| !names.insert(&model.name)) {
+        Some(model) => Err(usage(format!("{} is given twice", model.path.display()))),
         None => Ok(()),
     }
 }
 
+/// Returns true if a path is said to be a folder.
+pub(super) fn is_folder(to: &Path) -> bool {
+    to.as_os_str().as_encoded_bytes().ends_with(b"/") || to.is_dir()
+}
+
 /// Where a model is written: the file, or under its own name in the folder. It is written in the
 /// format that it has.
-pub(super) fn destination(to: &Path, model: &Path, standard: Standard) -> Result<PathBuf> {
-    if !to.is_dir() {
-        let is_ir = standard == Standard::OpenVino;
-        if is_ir == (Standard::of_file(to) == Some(Standard::OpenVino)) {
-            return Ok(to.to_owned());
-        }
-        let (from, ending) =
-            if is_ir { ("an OpenVINO", "ends in .xml") } else { ("no OpenVINO", "does not end in .xml") };
-        let message = format!(
-            "--output {}: {} is {from} model, and is written to a file that {ending}; `gradus convert` turns one format into another",
-            to.display(),
-            model.display()
-        );
-        return Err(usage(message));
+pub(super) fn destination(to: &Path, model: &FleetModel, standard: Standard) -> Result<PathBuf> {
+    if is_folder(to) {
+        return in_folder(to, &model.name);
     }
-    let name = model.file_name().ok_or_else(|| usage(format!("{} is not a file", model.display())))?;
-    Ok(to.join(name))
+    let is_ir = standard == Standard::OpenVino;
+    if is_ir == (Standard::of_file(to) == Some(Standard::OpenVino)) {
+        return Ok(to.to_owned());
+    }
+    let (from, ending) =
+        if is_ir { ("an OpenVINO", "ends in .xml") } else { ("no OpenVINO", "does not end in .xml") };
+    let message = format!(
+        "--output {}: {} is {from} model, and is written to a file that {ending}; `gradus convert` turns one format into another",
+        to.display(),
+        model.path.display()
+    );
+    Err(usage(message))
+}
+
+/// A path below a folder, whose own folders are made.
+pub(super) fn in_folder(to: &Path, name: &Path) -> Result<PathBuf> {
+    let path = to.join(name);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
+    }
+    Ok(path)
 }
 
 /// Symbols and their numbers, from `NAME=NUMBER`.
@@ -75,6 +90,10 @@ pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, InputFact>> {
             "?" => Ok(Extent::Unknown),
             text => Ok(text.parse().map_or_else(|_| Extent::Symbol(text.into()), Extent::Known)),
         };
+        // A common way to write shapes elsewhere: 1x3x224.
+        let is_number = |part: &str| part.parse::<u64>().is_ok();
+        let crossed = extents.contains('x') && extents.split('x').all(is_number);
+        let extents = if crossed { extents.replace('x', ",") } else { extents.to_owned() };
         let extents = match extents.trim() {
             "" => Vec::new(),
             extents => extents.split(',').map(extent).collect::<Result<_>>()?,

@@ -9,7 +9,8 @@ use gradus::infer::{Completeness, InferOptions, Inference, Subgraph};
 use gradus::{DType, Dim, Error, Fact, Kind, Model};
 use serde::Serialize;
 
-use super::{given, many};
+use super::fleet::FleetModel;
+use super::{fleet, given, many};
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::output::{self, escaped};
@@ -149,24 +150,31 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     options.dims = given::dims(&args.dims)?;
     options.inputs = given::shapes(&args.input_shapes)?;
     options.ignore_declared = args.ignore_declared;
-    if args.why.is_some() && args.models.len() > 1 {
+    let models = fleet::expand(&args.models)?;
+    if args.why.is_some() && models.len() > 1 {
         return Err(
             Error::new(Kind::Usage, "--why explains a value of one model, but there are several").into()
         );
     }
     if let Some(to) = &args.output {
-        given::check_destination(to, &args.models)?;
+        given::check_destination(to, &models)?;
     }
-    many::each(&args.models, args.json, |model, out| one(args, model, &options, out))
+    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, out))
 }
 
 /// Infers one model and prints the result.
-fn one(args: &args::Infer, path: &Path, options: &InferOptions, out: &mut dyn Write) -> Result<(), Failure> {
+fn one(
+    args: &args::Infer,
+    of: &FleetModel,
+    options: &InferOptions,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let path = &*of.path;
     let model = args.limits.open(path)?;
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
     if let Some(to) = &args.output {
         let edit = model.declared(&inference, options).map_err(|error| error.in_file(path.display()))?;
-        model.save_edited(&edit, &given::destination(to, path, model.source().standard)?)?;
+        model.save_edited(&edit, &given::destination(to, of, model.source().standard)?)?;
     }
     if let Some(name) = &args.why {
         return write_why(args, path, &model, &inference, name, out);

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
 use gradus::error;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use super::fleet::FleetModel;
+use crate::args::FleetArgs;
 use crate::diagnostics::{self, Failure};
 use crate::json::ErrorJson;
 use crate::output;
@@ -24,17 +25,28 @@ struct FailedJson<'a> {
     error: ErrorJson<'a>,
 }
 
+/// The last line of `--json`, if there are several models.
+#[derive(Serialize)]
+struct CountsJson {
+    models: usize,
+    failed: usize,
+}
+
 /// Does something with each model, and prints what it writes.
 ///
 /// With `json`, a model that fails has a line on standard output too, so that every model has one.
+/// Of several models, a last line has the counts: on standard output with `json`, else on standard
+/// error, for people and where a model failed.
 pub(super) fn each(
-    models: &[PathBuf],
+    models: &[FleetModel],
     json: bool,
-    one: impl Fn(&Path, &mut dyn Write) -> Result<(), Failure> + Sync,
+    fleet: &FleetArgs,
+    one: impl Fn(&FleetModel, &mut dyn Write) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
-    let done = |model: &Path, out: &mut dyn Write| {
+    let done = |model: &FleetModel, out: &mut dyn Write| {
         // A panic on one model is an error of that model; the others go on.
         let result = error::guarded(|| one(model, out));
+        let model = &model.path;
         let result = result.map_err(|failure| failure.in_model(model));
         if let (true, Err(Failure::Error(error))) = (json, &result) {
             let failed = FailedJson { model: model.display().to_string(), error: ErrorJson::of(error) };
@@ -48,12 +60,13 @@ pub(super) fn each(
         out.flush()?;
         return result;
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(models.len());
+    let threads = fleet.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from);
+    let threads = threads.min(models.len());
     let queue = Queue::new(models.len(), AHEAD * threads);
-    let bar = progress(models.len());
+    let bar = progress(models.len(), fleet.quiet);
     let (sender, receiver) = mpsc::channel();
-    let (mut failed, mut panicked) = (false, false);
-    let printed = std::thread::scope(|scope| {
+    let (mut failed, mut panicked) = (0, false);
+    let printed: Result<(), Failure> = std::thread::scope(|scope| {
         for _ in 0..threads {
             let (sender, queue, done) = (sender.clone(), &queue, &done);
             scope.spawn(move || {
@@ -81,7 +94,7 @@ pub(super) fn each(
                     Err(failure) => {
                         panicked |= failure.is_panic();
                         bar.suspend(|| diagnostics::report(failure, json));
-                        failed = true;
+                        failed += 1;
                     }
                 }
                 next += 1;
@@ -91,11 +104,19 @@ pub(super) fn each(
         Ok(())
     });
     bar.finish_and_clear();
-    printed.and(match (panicked, failed) {
+    printed?;
+    let counts = CountsJson { models: models.len(), failed };
+    if json {
+        output::print_json(&counts)?;
+    } else if !fleet.quiet && (failed > 0 || std::io::stderr().is_terminal()) {
+        // If standard error is closed, there is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "{} models, {failed} failed", models.len());
+    }
+    match (panicked, failed) {
         (true, _) => Err(Failure::Panicked),
-        (false, true) => Err(Failure::Reported),
-        (false, false) => Ok(()),
-    })
+        (false, 0) => Ok(()),
+        (false, _) => Err(Failure::Reported),
+    }
 }
 
 /// Indices of models, handed out in order, at most `ahead` before the first that is not printed.
@@ -153,8 +174,8 @@ impl Drop for StopQueue<'_> {
     }
 }
 
-fn progress(models: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+fn progress(models: usize, quiet: bool) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} models in {elapsed}");

@@ -4,6 +4,7 @@ mod compare;
 mod convert;
 mod devices;
 mod diff;
+mod fleet;
 mod fold;
 mod given;
 mod infer;

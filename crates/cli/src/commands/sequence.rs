@@ -5,18 +5,19 @@ use std::ops::Range;
 use gradus::arrays::{self, Samples};
 use gradus::profiles::{self, LinspaceCall, LogspaceCall, Outcome, Profile, RangeCall};
 use gradus::seq::{
-    self, ExactNumber, GeomspacePlan, LinspacePlan, LogspacePlan, RangeError, RangePlan, SpaceError,
+    self, ExactNumber, GeomspacePlan, LinspacePlan, LogspacePlan, Plan, RangeError, RangePlan, SpaceError,
 };
-use gradus::{DType, Each, Error, Fill, Kind, Limits, Number, Result, Tensor, gpu, text};
+use gradus::{DType, Each, Error, Kind, Limits, Number, Result, Tensor, gpu, text};
 
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::sequence::Sequence;
 use crate::{json, literal, output, stream};
 
 pub(crate) fn range(args: &args::RangeArgs) -> Result<(), Failure> {
     let call = range_call(&args.arguments, &args.sequence.types)?;
     if args.sequence.profile == Profile::Exact {
-        return emit(&call.plan()?, &args.sequence.out);
+        return emit(call.plan()?, &args.sequence.out);
     }
     emit_predicted(
         args.sequence.profile,
@@ -33,7 +34,7 @@ pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
     }
     let call = space_call(&args.arguments, None, &args.sequence.types)?;
     if args.sequence.profile == Profile::Exact {
-        return emit(&call.linspace()?, &args.sequence.out);
+        return emit(call.linspace()?, &args.sequence.out);
     }
     emit_predicted(
         args.sequence.profile,
@@ -50,7 +51,7 @@ pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
     }
     let call = space_call(&args.arguments, Some(&args.base.base), &args.sequence.types)?;
     if args.sequence.profile == Profile::Exact {
-        return emit(&call.logspace()?, &args.sequence.out);
+        return emit(call.logspace()?, &args.sequence.out);
     }
     emit_predicted(
         args.sequence.profile,
@@ -66,7 +67,7 @@ pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
         return Arrays::emit(result, Profile::Exact, &args.out);
     }
     let call = space_call(&args.arguments, None, &args.types)?;
-    emit(&call.geomspace()?, &args.out)
+    emit(call.geomspace()?, &args.out)
 }
 
 /// Prints or writes what a program returns.
@@ -74,7 +75,7 @@ fn emit_predicted(profile: Profile, outcome: Outcome, out: &args::OutArgs) -> Re
     let predicted = outcome.map_err(|failure| {
         Error::new(Kind::Value, format!("{}: {}", profile.program(), failure.message()))
     })?;
-    emit(&Each(predicted), out)
+    emit(Each(predicted), out)
 }
 
 /// The arguments of a range, read.
@@ -287,14 +288,15 @@ fn usage(argument: &str, error: &Error) -> Error {
 }
 
 /// Prints a sequence, draws it, or writes it to a file.
-fn emit<P: Fill>(plan: &P, out: &args::OutArgs) -> Result<(), Failure> {
+fn emit(plan: impl Into<Sequence>, out: &args::OutArgs) -> Result<(), Failure> {
+    let plan = plan.into();
     match &out.slice {
         Some(words) => emit_all(&plan.slice(indices(words, plan.len())?), out),
-        None => emit_all(plan, out),
+        None => emit_all(&plan, out),
     }
 }
 
-fn emit_all(plan: &impl Fill, out: &args::OutArgs) -> Result<(), Failure> {
+fn emit_all(plan: &Sequence, out: &args::OutArgs) -> Result<(), Failure> {
     let device = (out.device != CPU).then(|| gpu::open(&out.device)).transpose()?;
     let source = stream::SequenceSource { plan, device };
     if let Some(path) = &out.file {

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use gradus::graph::{Graph, Type, ValueId};
 use gradus::{Model, convert};
 use serde::Serialize;
 
+use super::fleet::FleetModel;
+use super::{fleet, many};
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::json::TypeJson;
@@ -50,12 +53,15 @@ struct ConstantJson {
 }
 
 pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
-    let model = args.limits.open(&args.model)?;
-    let shown = shown(args, &model);
-    if args.json { output::print_json(&shown) } else { output::print_line(text(&shown).trim_end()) }
+    let models = fleet::expand(&args.models)?;
+    many::each(&models, args.json, &args.fleet, |FleetModel { path, .. }, out| {
+        let shown = shown(path, &args.limits.open(path)?);
+        let text = if args.json { output::json(&shown)? } else { text(&shown).trim_end().to_owned() };
+        Ok(writeln!(out, "{text}")?)
+    })
 }
 
-fn shown(args: &args::Show, model: &Model) -> Shown {
+fn shown(path: &Path, model: &Model) -> Shown {
     let (source, graph) = (model.source(), model.graph());
     let mut operators = BTreeMap::new();
     let nodes = count(graph, &mut operators);
@@ -67,7 +73,7 @@ fn shown(args: &args::Show, model: &Model) -> Shown {
         bytes: convert::low_u64(constant.byte_len()),
     });
     Shown {
-        file: args.model.display().to_string(),
+        file: path.display().to_string(),
         standard: source.standard.name(),
         ir_version: source.format_version,
         producer: source.producer.clone(),

@@ -1,0 +1,54 @@
+//! Many models: folders, patterns, lists, and where each is written.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::path::Path;
+
+use common::folder;
+use serde_json::Value;
+use snapbox::cmd::{Command, cargo_bin};
+
+mod common;
+
+fn lines(folder: &Path, arguments: &[&str], input: &str, code: i32) -> Vec<Value> {
+    let done = Command::new(cargo_bin!("gradus")).current_dir(folder).args(arguments).stdin(input);
+    let printed = done.assert().code(code).get_output().stdout.clone();
+    String::from_utf8(printed).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn folders_patterns_and_lists_name_models() {
+    let folder = folder("fleets");
+    for name in ["a/model.onnx", "b/model.onnx", "b/c/deep.onnx"] {
+        std::fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
+        std::fs::copy("../../examples/heads.onnx", folder.join(name)).unwrap();
+    }
+    std::fs::write(folder.join("b/notes.txt"), "no model").unwrap();
+    std::fs::write(folder.join("list"), "# both\na/model.onnx\n\nb/c\n").unwrap();
+    let files = |words: &[&str], input: &str| -> Vec<String> {
+        let shown = lines(&folder, &[&["show", "--json"], words].concat(), input, 0);
+        shown.iter().filter_map(|line| Some(line.get("file")?.as_str()?.to_owned())).collect()
+    };
+    let all = ["a/model.onnx", "b/c/deep.onnx", "b/model.onnx"];
+    assert_eq!(files(&["."], ""), all);
+    assert_eq!(files(&["**/*.onnx"], ""), all);
+    assert_eq!(files(&["?/m*.onnx"], ""), ["a/model.onnx", "b/model.onnx"]);
+    assert_eq!(files(&["@list"], ""), ["a/model.onnx", "b/c/deep.onnx"]);
+    assert_eq!(files(&["-"], "b/model.onnx\na\n"), ["b/model.onnx", "a/model.onnx"]);
+    // Files of one name keep the folders by which they differ.
+    let folded = lines(
+        &folder,
+        &["fold", "a/model.onnx", "b/model.onnx", "-o", "out/", "--json", "--jobs", "1"],
+        "",
+        0,
+    );
+    let written: Vec<_> = folded.iter().filter_map(|line| line.get("output")).collect();
+    assert_eq!(written, ["out/a/model.onnx", "out/b/model.onnx"]);
+    let converted = lines(&folder, &["convert", "b", "-o", "ir/", "--to", "openvino", "--json"], "", 0);
+    assert_eq!(converted.last().unwrap(), &serde_json::json!({ "models": 2, "failed": 0 }));
+    assert!(folder.join("ir/c/deep.xml").exists() && folder.join("ir/model.bin").exists());
+    let failed = lines(&folder, &["show", "--json", "a", "none.onnx"], "", 1);
+    assert_eq!(failed[1]["error"]["kind"], "io");
+    assert_eq!(failed[2], serde_json::json!({ "models": 2, "failed": 1 }));
+    std::fs::remove_dir_all(folder).unwrap();
+}
