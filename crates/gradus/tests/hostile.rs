@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
-use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
+use gradus::graph::{self, Attribute, Builder, Content, Extent, Node, OperatorId, Origin, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::operators::{self, Row};
 use gradus::schema::{Arity, AttributeRule, Signature, Sort};
@@ -129,12 +129,28 @@ impl RandomNode {
         let inputs: Vec<_> = names.iter().map(String::as_str).collect();
         let mut chosen = |rule: &&AttributeRule| (rule.required || random.bool()) && random.usize(..30) > 0;
         let given: Vec<_> = signature.attributes.iter().filter(&mut chosen).collect();
-        let attributes =
-            given.into_iter().filter_map(|rule| Some((rule.name, content(random, rule.sort)?))).collect();
+        let attributes = given
+            .into_iter()
+            .filter_map(|rule| Some((rule.name, content(random, rule.sort)?)))
+            .collect::<Vec<_>>();
         let count = signature.outputs.len().clamp(1, 4);
         let outputs: Vec<_> = (0..count).map(|index| format!("out{index}")).collect();
         let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
-        builder.apply("", row.name, signature.since, &inputs, &outputs, attributes).unwrap();
+        let named = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
+        let node = Node {
+            name: "".into(),
+            operator: OperatorId { domain: row.domain.into(), name: row.name.into(), overload: "".into() },
+            version: Some(signature.since),
+            inputs: inputs
+                .iter()
+                .map(|key| (!key.is_empty()).then(|| builder.reference(key)))
+                .collect::<Vec<_>>()
+                .into(),
+            outputs: Vec::new().into(),
+            attributes: attributes.into_iter().map(named).collect(),
+            position: None,
+        };
+        builder.push(node, &outputs).unwrap();
         for name in &outputs {
             builder.output(name);
         }

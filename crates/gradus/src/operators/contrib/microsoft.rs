@@ -11,13 +11,26 @@ use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
 use crate::operators::indices;
-use crate::operators::nn::infer::of;
+use crate::operators::nn::infer::{multiple, of};
 
 /// The first input's dimensions; statistics of all but the last axis; and the sum with the skipped
 /// input.
 pub(crate) fn normalised(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, dtype) = (cx.dims(0)?, cx.dtype(0));
     let skips = cx.node.operator.name.starts_with("Skip");
+    if skips {
+        let width = dims.last().copied().unwrap_or(Dim::ONE);
+        cx.broadcasts_to(1, &dims)?;
+        cx.same_shape(2, &[width])?;
+        if cx.operator == "SkipLayerNormalization" {
+            cx.same_shape(3, &[width])?;
+            cx.broadcasts_to(4, &dims)?;
+        } else {
+            cx.broadcasts_to(3, &dims)?;
+        }
+    } else {
+        [1, 2].into_iter().try_for_each(|input| cx.broadcasts_to(input, &dims))?;
+    }
     let mut statistics = dims.to_vec();
     let axis = if skips {
         dims.len().saturating_sub(1)
@@ -33,6 +46,9 @@ fn embedded(cx: &mut InferContext<'_, '_>, table: usize) -> InferResult {
     let (ids, words) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(table, 2)?);
     // The quantised tables have their scales as floats behind them.
     let quantised = cx.node.operator.name.starts_with('Q');
+    if !quantised {
+        [5, 6].into_iter().try_for_each(|input| cx.same_shape(input, &[words[1]]))?;
+    }
     let dtype = if quantised { Some(DType::F32) } else { cx.dtype(table) };
     let all: Dims = [ids[0], ids[1], words[1]].into();
     Ok(vec![of(dtype, all.clone()), Fact::typed(DType::I32, [ids[0]]), of(dtype, all)])
@@ -43,6 +59,10 @@ fn attention(cx: &mut InferContext<'_, '_>, past: usize, dtype: Option<DType>) -
     let third = cx.floor_divide(weights[1], Dim::Known(3));
     let hidden = match cx.attributes.ints("qkv_hidden_sizes")? {
         Some([_, _, hidden]) => Dim::Known(*hidden),
+        Some(other) => {
+            let what = "elements of attribute \"qkv_hidden_sizes\"";
+            return Err(errors::count(what, other.len(), 3).into());
+        }
         _ => third,
     };
     let present = match (cx.has(past), cx.known_dims(past).as_deref()) {
@@ -86,7 +106,8 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
         _ if !cx.has(1) => (cx.floor_divide(width, heads), len, width),
         _ => return Err(InferError::unknown("the shape of key or value is not known")),
     };
-    let size_v = cx.floor_divide(hidden, heads);
+    multiple(cx, width, heads, "width, a multiple of the heads")?;
+    let size_v = multiple(cx, hidden, heads, "width, a multiple of the heads")?;
     let total = match (cx.has(6), cx.known_dims(6).as_deref()) {
         (true, Some([_, _, past, _])) => cx.add(*past, kv_len),
         (true, _) => cx.unknown("the length of the past is not known", Bounds::SIZE),
@@ -121,6 +142,25 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let present = of(cx.dtype(3).or(dtype), [query[0], Dim::Known(kv_heads), total, size]);
     Ok(vec![of(dtype, [query[0], query[1], hidden]), present.clone(), present])
+}
+
+/// As the first input, whose heads are turned by rows of cosines and sines.
+pub(crate) fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (dims, cos) = (cx.dims(0)?, cx.dims_of_rank(2, 2)?);
+    cx.same_shape(3, &cos)?;
+    match *dims {
+        [_, _, _, _] => {}
+        [_, _, width] => {
+            let twice = cx.multiply(cos[1], Dim::Known(2));
+            let heads = match cx.attributes.int("num_heads")? {
+                Some(heads @ 1..) => Dim::Known(heads),
+                _ => cx.floor_divide(width, twice),
+            };
+            multiple(cx, width, heads, "width, a multiple of the heads")?;
+        }
+        _ => return Err(errors::rank("input 0", dims.len(), "3 or 4").into()),
+    }
+    Ok(vec![of(cx.dtype(0), dims)])
 }
 
 pub(crate) fn gather_quantized(cx: &mut InferContext<'_, '_>) -> InferResult {

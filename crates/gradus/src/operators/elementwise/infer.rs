@@ -37,6 +37,9 @@ pub(crate) fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// As the first input, whose element type it has.
 pub(crate) fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut dims = cx.dims(0)?;
+    if matches!(cx.operator, "BiasGelu" | "FastGelu") {
+        cx.broadcasts_to(1, &dims)?;
+    }
     // The bias and the gate are halves of one axis.
     if cx.operator == "BiasSplitGelu"
         && let [rest @ .., last] = &*dims

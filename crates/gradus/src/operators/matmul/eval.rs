@@ -126,6 +126,15 @@ pub(crate) fn swapped<T: Ring>(numbers: &[T], rows: usize, columns: usize) -> Ve
 }
 
 pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (shape, numbers) = gemm_numbers(attributes, cx)?;
+    one(Tensor::from_numbers(cx.tensor(0)?.dtype(), shape, numbers, convert::Rules::IEEE)?)
+}
+
+/// The shape and numbers of `alpha * a b + beta * c`.
+pub(crate) fn gemm_numbers(
+    attributes: &Attributes<'_>,
+    cx: &mut EvalContext<'_>,
+) -> Result<(Shape, Vec<Number>)> {
     fn of<T: Ring>(
         cx: &mut EvalContext<'_>,
         sizes: Sizes,
@@ -182,8 +191,7 @@ pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
             Number::Float(alpha * convert::nearest_f64(x) + y.map_or(0.0, |y| beta * convert::nearest_f64(y)))
         }
     };
-    let elements = sums.into_iter().enumerate().map(element);
-    one(Tensor::from_numbers(a.dtype(), shape, elements, convert::Rules::IEEE)?)
+    Ok((shape, sums.into_iter().enumerate().map(element).collect()))
 }
 
 /// The axes of an equation's terms and of its result, by name. Axes that the terms do not name have

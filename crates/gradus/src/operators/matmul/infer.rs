@@ -165,6 +165,7 @@ pub(crate) fn det(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn fused_gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 1)?;
+    cx.broadcasts_to(2, &dims)?;
     like(cx, dims)
 }
 

@@ -137,12 +137,11 @@ pub(crate) fn exchanged(numbers: &[f64], batch: usize, [first, second]: [usize; 
 }
 
 /// The past of keys or values with the present behind it.
-pub(crate) fn continued(past: &[f64], present: &[f64], heads: usize, size: usize) -> Vec<f64> {
+pub(crate) fn continued(past: &[f64], present: &[f64], heads: usize) -> Vec<f64> {
     if heads == 0 || past.is_empty() {
         return present.to_vec();
     }
     let (before, now) = (past.len() / heads, present.len() / heads);
-    debug_assert!(size == 0 || before % size == 0);
     let mut all = Vec::with_capacity(past.len() + present.len());
     for head in 0..heads {
         all.extend_from_slice(&past[head * before..][..before]);
@@ -205,8 +204,8 @@ pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     }
     let past = if cx.has(4) { cx.tensor(4)?.shape().dims()[2] } else { 0 };
     if cx.has(4) && cx.has(5) {
-        k = continued(&cx.floats(4)?, &k, batch * keys, size);
-        v = continued(&cx.floats(5)?, &v, batch * keys, value_size);
+        k = continued(&cx.floats(4)?, &k, batch * keys);
+        v = continued(&cx.floats(5)?, &v, batch * keys);
     }
     let total = past + new;
     let mask = Mask::read(cx, 3)?;

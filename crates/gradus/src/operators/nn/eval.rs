@@ -2,10 +2,12 @@
 
 use gradus_core::convert::{self};
 use gradus_core::{DType, DTypeSet, Error, Kind, Number, Result, Tensor, Value};
+use rayon::prelude::*;
 
 use crate::attributes::Attributes;
 use crate::normalize::Older;
 use crate::op::EvalContext;
+use crate::operators::floats::Ring;
 use crate::operators::indices;
 use crate::operators::output::allowed;
 use crate::operators::reduction::eval::groups;
@@ -37,21 +39,25 @@ pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 fn along(
     attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
-    function: impl Fn(&mut [f64]),
+    function: impl Fn(&mut [f64]) + Send + Sync,
 ) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
     let last = if attributes.form().is(Older::Flattened) { dims.len() } else { axis + 1 };
     let shape = allowed(cx, data.dtype(), dims)?;
-    let mut numbers: Vec<f64> = data.numbers()?.map(convert::nearest_f64).collect();
+    let mut numbers = f64::read(data)?;
+    let row: usize = dims[axis..].iter().product();
+    if last == dims.len() && row > 0 {
+        numbers.par_chunks_mut(row).for_each(function);
+        return Ok(vec![f64::tensor(data.dtype(), shape, &numbers)?.into()]);
+    }
     for places in groups(cx, dims, &(axis..last).collect::<Vec<_>>())? {
         let mut group: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
         function(&mut group);
         places.into_iter().zip(group).for_each(|(place, number)| numbers[place] = number);
     }
-    let numbers = numbers.into_iter().map(Number::Float);
-    Ok(vec![Tensor::from_numbers(data.dtype(), shape, numbers, convert::Rules::IEEE)?.into()])
+    Ok(vec![f64::tensor(data.dtype(), shape, &numbers)?.into()])
 }
 
 /// The largest number, or NaN if there is one.

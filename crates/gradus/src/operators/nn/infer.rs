@@ -154,7 +154,12 @@ fn heads(cx: &InferContext<'_, '_>, name: &str) -> Result<Dim, InferError> {
 }
 
 /// Checks that a size is a multiple of another, and returns the quotient.
-fn multiple(cx: &mut InferContext<'_, '_>, size: Dim, of: Dim, what: &str) -> Result<Dim, InferError> {
+pub(crate) fn multiple(
+    cx: &mut InferContext<'_, '_>,
+    size: Dim,
+    of: Dim,
+    what: &str,
+) -> Result<Dim, InferError> {
     let each = cx.floor_divide(size, of);
     let all = cx.multiply(each, of);
     cx.equal(size, all, what)?;

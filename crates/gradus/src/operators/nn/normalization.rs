@@ -21,7 +21,7 @@ fn moments(numbers: &[f64]) -> (f64, f64) {
 
 /// Subtracts the mean, unless only the root of the mean square is wanted, and divides by the
 /// deviation. Returns the mean and the reciprocal of the deviation.
-fn standardize(numbers: &mut [f64], epsilon: f64, centered: bool) -> (f64, f64) {
+pub(crate) fn standardize(numbers: &mut [f64], epsilon: f64, centered: bool) -> (f64, f64) {
     let (mean, variance) = if centered {
         moments(numbers)
     } else {
@@ -58,6 +58,7 @@ pub(crate) fn layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let dims = cx.tensor(0)?.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
     let (epsilon, centered) = (epsilon(attributes)?, cx.operator == "LayerNormalization");
+    let only_inverse = cx.operator == "SimplifiedLayerNormalization";
     let mut numbers = cx.floats(0)?;
     let row: usize = dims[axis..].iter().product();
     let statistics: Vec<_> =
@@ -65,7 +66,8 @@ pub(crate) fn layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     scale_and_shift(cx, &mut numbers, 1, 2)?;
     let mut outputs = vec![cx.rounded(0, &numbers)?];
     let (means, inverses): (Vec<_>, Vec<_>) = statistics.into_iter().unzip();
-    for (output, numbers) in [means, inverses].into_iter().enumerate().take(cx.outputs.saturating_sub(1)) {
+    let statistics = if only_inverse { vec![inverses] } else { vec![means, inverses] };
+    for (output, numbers) in statistics.into_iter().enumerate().take(cx.outputs.saturating_sub(1)) {
         let (dtype, shape) = cx.output(output + 1)?;
         // Rows without elements have no statistics.
         let numbers = if numbers.is_empty() { vec![f64::NAN; shape.len()] } else { numbers };

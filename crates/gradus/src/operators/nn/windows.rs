@@ -1,7 +1,7 @@
 //! Evaluation of operators that move a window over spatial axes: convolutions and pooling.
 //!
 //! Each axis tells which taps of a window lie on the input, and where; convolutions multiply the
-//! weights with the columns of these elements. Padding adds nothing, whatever the weights are.
+//! weights with the columns of these elements, which are 0 on the padding.
 
 use std::ops::Range;
 

@@ -4,15 +4,24 @@ use super::super::row::{Row, microsoft, onnx, own};
 use super::super::{contrib, elementwise, indexing, layout, matmul, nn, range};
 
 pub(super) const CONTRIB: &[Row] = &[
-    onnx("SimplifiedLayerNormalization").infer(contrib::microsoft::normalised),
+    onnx("SimplifiedLayerNormalization")
+        .signatures_are(contrib::signatures::SIMPLIFIED)
+        .infer(contrib::microsoft::normalised)
+        .computes(nn::normalization::layer),
     own("GeomSpace", &[range::spaces::GEOMSPACE]).infer(range::spaces::rule).build(range::spaces::geom_space),
     own("LinSpace", &[range::spaces::LINSPACE]).infer(range::spaces::rule).build(range::spaces::lin_space),
     own("LogSpace", &[range::spaces::LOGSPACE]).infer(range::spaces::rule).build(range::spaces::log_space),
-    microsoft("Attention").infer(contrib::microsoft::attention_rule),
+    microsoft("Attention")
+        .signatures_are(contrib::signatures::ATTENTION)
+        .infer(contrib::microsoft::attention_rule)
+        .computes(contrib::eval::attention),
     microsoft("BeamSearch").infer(contrib::microsoft::beam_search),
     microsoft("BiasAdd").infer(elementwise::infer::microsoft_same),
     microsoft("BiasDropout").infer(elementwise::infer::microsoft_same),
-    microsoft("BiasGelu").infer(elementwise::infer::microsoft_same),
+    microsoft("BiasGelu")
+        .signatures_are(contrib::signatures::BIAS_GELU)
+        .infer(elementwise::infer::microsoft_same)
+        .computes(contrib::eval::biased_gelu),
     microsoft("BiasSoftmax").infer(elementwise::infer::microsoft_same),
     microsoft("BiasSplitGelu").infer(elementwise::infer::microsoft_same),
     microsoft("BitmaskDropout").infer(elementwise::infer::same),
@@ -21,35 +30,65 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("DequantizeLinear").infer(contrib::microsoft::dequantize_linear),
     microsoft("DynamicQuantizeLinear").infer(contrib::microsoft::dynamic_quantize_linear),
     microsoft("DynamicQuantizeMatMul").infer(matmul::infer::dynamic_quantize_mat_mul),
-    microsoft("EmbedLayerNormalization").infer(contrib::microsoft::embed_layer_normalization),
+    microsoft("EmbedLayerNormalization")
+        .signatures_are(contrib::signatures::EMBED)
+        .infer(contrib::microsoft::embed_layer_normalization)
+        .computes(contrib::eval::embed),
     microsoft("ExpandDims").infer(contrib::microsoft::expand_dims),
-    microsoft("FastGelu").infer(elementwise::infer::microsoft_same),
-    microsoft("FusedConv").infer(nn::conv_pool::fused_conv),
-    microsoft("FusedGemm").infer(matmul::infer::fused_gemm),
-    microsoft("FusedMatMul").infer(matmul::infer::fused),
+    microsoft("FastGelu")
+        .signatures_are(contrib::signatures::FAST_GELU)
+        .infer(elementwise::infer::microsoft_same)
+        .computes(contrib::eval::biased_gelu),
+    microsoft("FusedConv")
+        .signatures_are(contrib::signatures::FUSED_CONV)
+        .infer(nn::conv_pool::fused_conv)
+        .computes(contrib::eval::fused_conv),
+    microsoft("FusedGemm")
+        .signatures_are(contrib::signatures::FUSED_GEMM)
+        .infer(matmul::infer::fused_gemm)
+        .computes(contrib::eval::fused_gemm),
+    microsoft("FusedMatMul")
+        .signatures_are(contrib::signatures::FUSED_MAT_MUL)
+        .infer(matmul::infer::fused)
+        .computes(contrib::eval::fused_mat_mul),
     microsoft("FusedMatMulActivation").infer(matmul::infer::fused),
     microsoft("GatherBlockQuantized").infer(contrib::microsoft::gather_quantized),
     microsoft("GatherND").infer(indexing::infer::gather_nd),
-    microsoft("Gelu").infer(elementwise::infer::microsoft_same),
+    microsoft("Gelu")
+        .signatures_are(contrib::signatures::GELU)
+        .infer(elementwise::infer::microsoft_same)
+        .computes(contrib::eval::biased_gelu),
     microsoft("GemmFastGelu").infer(contrib::microsoft::gemm_fast_gelu),
     microsoft("GemmFloat8").infer(matmul::infer::gemm_float8),
     microsoft("GemmaRotaryEmbedding").infer(elementwise::infer::microsoft_same),
     microsoft("GreedySearch").infer(contrib::microsoft::beam_search),
     microsoft("GridSample").infer(nn::conv_pool::grid_sample_rule),
     microsoft("GroupNorm").infer(elementwise::infer::microsoft_same),
-    microsoft("GroupQueryAttention").infer(contrib::microsoft::group_query),
+    microsoft("GroupQueryAttention")
+        .signatures_are(contrib::signatures::GROUP_QUERY)
+        .infer(contrib::microsoft::group_query)
+        .computes(contrib::eval::group_query),
     microsoft("Inverse").infer(elementwise::infer::microsoft_same),
     microsoft("IsAllFinite").infer(contrib::microsoft::is_all_finite),
-    microsoft("LayerNormalization").infer(contrib::microsoft::normalised),
+    microsoft("LayerNormalization")
+        .signatures_are(contrib::signatures::LAYER)
+        .infer(contrib::microsoft::normalised)
+        .computes(nn::normalization::layer),
     microsoft("LongformerAttention").infer(elementwise::infer::microsoft_same),
     microsoft("MatMulBnb4").infer(matmul::infer::packed),
     microsoft("MatMulFpQ4").infer(matmul::infer::packed),
     microsoft("MatMulInteger16").infer(matmul::infer::mat_mul_integer16),
     microsoft("MatMulIntegerToFloat").infer(matmul::infer::mat_mul_integer_to_float),
-    microsoft("MatMulNBits").infer(matmul::infer::packed),
+    microsoft("MatMulNBits")
+        .signatures_are(contrib::signatures::MAT_MUL_N_BITS)
+        .infer(matmul::infer::packed)
+        .computes(contrib::eval::mat_mul_n_bits),
     microsoft("MaxpoolWithMask").infer(nn::conv_pool::microsoft_pool),
     microsoft("MoE").infer(elementwise::infer::microsoft_same),
-    microsoft("MultiHeadAttention").infer(contrib::microsoft::multi_head),
+    microsoft("MultiHeadAttention")
+        .signatures_are(contrib::signatures::MULTI_HEAD)
+        .infer(contrib::microsoft::multi_head)
+        .computes(contrib::eval::multi_head),
     microsoft("NGramRepeatBlock").infer(contrib::microsoft::n_gram_repeat_block),
     microsoft("NhwcFusedConv").infer(nn::conv_pool::fused_conv),
     microsoft("NhwcMaxPool").infer(nn::conv_pool::microsoft_pool),
@@ -69,16 +108,34 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("QLinearWhere").infer(elementwise::infer::q_linear_where),
     microsoft("QMoE").infer(elementwise::infer::microsoft_same),
     microsoft("QuantizeLinear").infer(contrib::microsoft::quantize_linear),
-    microsoft("QuickGelu").infer(elementwise::infer::microsoft_same),
+    microsoft("QuickGelu")
+        .signatures_are(contrib::signatures::QUICK_GELU)
+        .infer(elementwise::infer::microsoft_same)
+        .computes(elementwise::activations::eval),
     microsoft("RelativePositionBias").infer(contrib::microsoft::relative_position_bias),
     microsoft("Rfft").infer(elementwise::infer::microsoft_same),
-    microsoft("RotaryEmbedding").infer(elementwise::infer::microsoft_same),
+    microsoft("RotaryEmbedding")
+        .signatures_are(contrib::signatures::ROTARY)
+        .infer(contrib::microsoft::rotary)
+        .computes(contrib::eval::rotary),
     microsoft("Sampling").infer(contrib::microsoft::beam_search),
-    microsoft("SimplifiedLayerNormalization").infer(contrib::microsoft::normalised),
+    microsoft("SimplifiedLayerNormalization")
+        .signatures_are(contrib::signatures::SIMPLIFIED)
+        .infer(contrib::microsoft::normalised)
+        .computes(nn::normalization::layer),
     microsoft("SkipGroupNorm").infer(contrib::microsoft::skip_group_norm),
-    microsoft("SkipLayerNormalization").infer(contrib::microsoft::normalised),
-    microsoft("SkipSimplifiedLayerNormalization").infer(contrib::microsoft::normalised),
+    microsoft("SkipLayerNormalization")
+        .signatures_are(contrib::signatures::SKIP)
+        .infer(contrib::microsoft::normalised)
+        .computes(contrib::eval::skip_layer),
+    microsoft("SkipSimplifiedLayerNormalization")
+        .signatures_are(contrib::signatures::SKIP_SIMPLIFIED)
+        .infer(contrib::microsoft::normalised)
+        .computes(contrib::eval::skip_layer),
     microsoft("TorchEmbedding").infer(contrib::microsoft::torch_embedding),
-    microsoft("TransposeMatMul").infer(matmul::infer::fused),
+    microsoft("TransposeMatMul")
+        .signatures_are(contrib::signatures::TRANSPOSE_MAT_MUL)
+        .infer(matmul::infer::fused)
+        .computes(contrib::eval::fused_mat_mul),
     microsoft("Trilu").infer(elementwise::infer::microsoft_same),
 ];

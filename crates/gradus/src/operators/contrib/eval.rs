@@ -1,0 +1,590 @@
+//! Evaluation of the operators that ONNX Runtime's optimiser puts into models. Each is a function of
+//! ONNX's operators, computed in float64 and rounded once.
+
+use gradus_core::convert::{i64_of, nearest_f64, product, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{Error, Kind, Result, Value};
+
+use crate::attributes::{Attributes, required};
+use crate::op::EvalContext;
+use crate::operators::elementwise::activations::{Activation, gelu};
+use crate::operators::errors;
+use crate::operators::indices;
+use crate::operators::matmul::eval::{Product, Sizes, gemm_numbers, products};
+use crate::operators::nn::attention::{Heads, Mask, Rotation, Scores, continued, exchanged, rotated};
+use crate::operators::nn::normalization::standardize;
+use crate::operators::nn::windows::{add_bias, convolved, float_of};
+
+/// The elements of an input that must have this shape.
+fn shaped(cx: &EvalContext<'_>, input: usize, dims: &[usize]) -> Result<Vec<f64>> {
+    let own = cx.tensor(input)?.shape().dims();
+    if own != dims {
+        return Err(errors::shape(cx.label(input), format_args!("{own:?}"), format_args!("{dims:?}")));
+    }
+    cx.floats(input)
+}
+
+fn maybe_shaped(cx: &EvalContext<'_>, input: usize, dims: &[usize]) -> Result<Option<Vec<f64>>> {
+    cx.has(input).then(|| shaped(cx, input, dims)).transpose()
+}
+
+fn unsupported(what: &str) -> Error {
+    Error::new(Kind::Unsupported, format!("cannot evaluate {what}"))
+}
+
+/// Adds an input to numbers of the first input's shape.
+fn add(cx: &EvalContext<'_>, numbers: &mut [f64], input: usize) -> Result<()> {
+    if !cx.has(input) {
+        return Ok(());
+    }
+    let (dims, own) = (cx.tensor(0)?.shape(), cx.tensor(input)?.shape());
+    let added = cx.floats(input)?;
+    for (x, place) in numbers.iter_mut().zip(indices::broadcast(own.dims(), dims.dims())) {
+        *x += added[place];
+    }
+    Ok(())
+}
+
+/// `Gelu`, `FastGelu`, `BiasGelu`.
+pub(crate) fn biased_gelu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let approximate = cx.operator == "FastGelu";
+    let mut numbers = cx.floats(0)?;
+    add(cx, &mut numbers, 1)?;
+    for x in &mut numbers {
+        *x = gelu(*x, approximate);
+    }
+    Ok(vec![cx.rounded(0, &numbers)?])
+}
+
+/// `SkipLayerNormalization` and its like without a mean: the sum of two inputs and a bias, normalized.
+pub(crate) fn skip_layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let centered = cx.operator == "SkipLayerNormalization";
+    let epsilon = attributes.float("epsilon")?.unwrap_or(1e-12).into();
+    let width = cx.tensor(0)?.shape().dims().last().copied().unwrap_or(1);
+    let mut sum = cx.floats(0)?;
+    let (beta, bias) = if centered { (maybe_shaped(cx, 3, &[width])?, 4) } else { (None, 3) };
+    add(cx, &mut sum, 1)?;
+    add(cx, &mut sum, bias)?;
+    let gamma = shaped(cx, 2, &[width])?;
+    let mut numbers = sum.clone();
+    let (mut means, mut inverses) = (Vec::new(), Vec::new());
+    for row in numbers.chunks_mut(width.max(1)) {
+        let (mean, inverse) = standardize(row, epsilon, centered);
+        means.push(mean);
+        inverses.push(inverse);
+        for (at, x) in row.iter_mut().enumerate() {
+            *x = *x * gamma[at] + beta.as_ref().map_or(0.0, |beta| beta[at]);
+        }
+    }
+    let all = [numbers, means, inverses, sum];
+    all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
+}
+
+/// `EmbedLayerNormalization`: the sum of embeddings, normalized.
+pub(crate) fn embed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let epsilon = attributes.float("epsilon")?.unwrap_or(1e-12).into();
+    let &[batch, steps] = cx.tensor(0)?.shape().dims() else {
+        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 2));
+    };
+    let width = cx.output(0)?.1.dims()[2];
+    let (gamma, beta) = (shaped(cx, 5, &[width])?, shaped(cx, 6, &[width])?);
+    let mut sum = vec![0.0; batch * steps * width];
+    let positions = match cx.maybe_integers(8)? {
+        Some(given) if given.len() == batch * steps || given.len() == steps => given,
+        Some(given) => return Err(errors::count("positions", given.len(), batch * steps)),
+        None => (0..steps).map(i64_of).collect(),
+    };
+    let tables = [(2, Some(cx.integers(0)?)), (3, Some(positions)), (4, cx.maybe_integers(1)?)];
+    for (table, ids) in tables {
+        let Some(ids) = ids.filter(|ids| cx.has(table) && !ids.is_empty()) else { continue };
+        let rows = cx.tensor(table)?.shape().dims().first().copied().unwrap_or(0);
+        let numbers = shaped(cx, table, &[rows, width])?;
+        for (row, &id) in sum.chunks_mut(width.max(1)).zip(ids.iter().cycle()) {
+            let at = indices::index(id, rows)?;
+            row.iter_mut().zip(&numbers[at * width..]).for_each(|(x, own)| *x += own);
+        }
+    }
+    let mut numbers = sum.clone();
+    for row in numbers.chunks_mut(width.max(1)) {
+        standardize(row, epsilon, true);
+        for (at, x) in row.iter_mut().enumerate() {
+            *x = *x * gamma[at] + beta[at];
+        }
+    }
+    // The number of keys that are attended to.
+    let counts: Vec<_> = match cx.maybe_integers(7)? {
+        Some(mask) if mask.len() == batch * steps => mask
+            .chunks(steps.max(1))
+            .map(|mask| float_of(mask.iter().rposition(|&x| x == 1).map_or(0, |last| last + 1)))
+            .collect(),
+        Some(mask) => return Err(errors::count("elements of the mask", mask.len(), batch * steps)),
+        None => vec![0.0; batch],
+    };
+    let all = [numbers, counts, sum];
+    all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
+}
+
+/// `FusedMatMul`: a product of factors that may be transposed, times a number.
+pub(crate) fn fused_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let factor = |input: usize, last: &str, batch: &str| -> Result<(Vec<f64>, Vec<usize>)> {
+        let tensor = cx.tensor(input)?;
+        let dims = tensor.shape().dims();
+        let mut perm: Vec<_> = (0..dims.len()).collect();
+        if attributes.flag(batch, false)? && dims.len() > 2 {
+            perm[..dims.len() - 1].rotate_left(1);
+        }
+        if attributes.flag(last, false)? && dims.len() > 1 {
+            perm.swap(dims.len() - 1, dims.len() - 2);
+        }
+        cx.reserve(product(tensor.len(), 24))?;
+        let numbers = cx.floats(input)?;
+        let turned = indices::turned(dims, &perm).into_iter().map(|place| numbers[place]).collect();
+        Ok((turned, perm.iter().map(|&axis| dims[axis]).collect()))
+    };
+    let (a, a_dims) = factor(0, "transA", "transBatchA")?;
+    let (b, b_dims) = factor(1, "transB", "transBatchB")?;
+    let Product { sizes, pairs, .. } = Product::new(cx, cx.tensor(0)?.dtype(), &a_dims, &b_dims)?;
+    let alpha = f64::from(attributes.float("alpha")?.unwrap_or(1.0));
+    let mut sums = products(cx, &a, &b, sizes, &pairs)?;
+    for sum in &mut sums {
+        *sum *= alpha;
+    }
+    Ok(vec![cx.rounded(0, &sums)?])
+}
+
+/// `FusedConv`: a convolution, a sum with another input, and an activation.
+pub(crate) fn fused_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let factors = [cx.floats(0)?, cx.floats(1)?];
+    let mut sums = convolved(attributes, cx, [0, 1], factors)?;
+    let (_, shape) = cx.output(0)?;
+    if cx.has(2) {
+        add_bias(&mut sums, &shape, &shaped(cx, 2, &shape.dims()[1..2])?);
+    }
+    if let Some(added) = maybe_shaped(cx, 3, shape.dims())? {
+        sums.iter_mut().zip(added).for_each(|(sum, x)| *sum += x);
+    }
+    let given = match attributes.get("activation_params") {
+        Some(Content::Floats(given)) => given.clone(),
+        _ => Vec::new(),
+    };
+    match attributes.text("activation")? {
+        None | Some("") => {}
+        Some("Clip") => {
+            let (low, high) = (given.first().copied(), given.get(1).copied());
+            for x in &mut sums {
+                *x = x.max(low.unwrap_or(f32::MIN).into()).min(high.unwrap_or(f32::MAX).into());
+            }
+        }
+        Some(name) => {
+            let mut left = given.iter().copied();
+            let left = std::cell::RefCell::new(&mut left);
+            let activation = Activation::named(name, |name| {
+                Ok(if name.is_empty() { None } else { left.borrow_mut().next() })
+            })?;
+            for x in &mut sums {
+                *x = activation.at(*x);
+            }
+        }
+    }
+    Ok(vec![cx.rounded(0, &sums)?])
+}
+
+/// `FusedGemm`: a product of matrices, a sum, and an activation.
+pub(crate) fn fused_gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (_, numbers) = gemm_numbers(attributes, cx)?;
+    let mut numbers: Vec<_> = numbers.into_iter().map(nearest_f64).collect();
+    if let Some(name) = attributes.text("activation")?.filter(|name| !name.is_empty()) {
+        let activation = Activation::named(name, |name| attributes.float(&format!("activation_{name}")))?;
+        for x in &mut numbers {
+            *x = activation.at(*x);
+        }
+    }
+    Ok(vec![cx.rounded(0, &numbers)?])
+}
+
+/// `MatMulNBits`: a product with columns that are quantized in blocks of 2, 4 or 8 bits.
+pub(crate) fn mat_mul_n_bits(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let number = |name: &str| {
+        let given = required(name, attributes.int(name)?)?;
+        Ok::<_, Error>(usize_of_i64(errors::at_least_1(name, given)?).unwrap_or(1))
+    };
+    let (inner, columns, block) = (number("K")?, number("N")?, number("block_size")?);
+    let bits = attributes.int("bits")?.unwrap_or(4);
+    let bits = usize_of_i64(bits).filter(|bits| [2, 4, 8].contains(bits));
+    let bits = bits.ok_or_else(|| {
+        errors::value("attribute \"bits\"", attributes.int("bits").ok().flatten().unwrap_or(4), "2, 4 or 8")
+    })?;
+    if cx.inputs.get(4).is_some_and(Option::is_some) {
+        return Err(unsupported("MatMulNBits with g_idx"));
+    }
+    let blocks = inner.div_ceil(block);
+    let per_byte = 8 / bits;
+    let bytes = block.div_ceil(per_byte);
+    let packed = cx.tensor(1)?;
+    if product(packed.len(), 1) != product(columns, blocks).saturating_mul(product(bytes, 1)) {
+        let wanted = format_args!("[{columns}, {blocks}, {bytes}]");
+        return Err(errors::shape(cx.label(1), packed.shape(), wanted));
+    }
+    let codes = packed.codes()?;
+    let scales = cx.floats(2)?;
+    if scales.len() != columns * blocks {
+        return Err(errors::count("scales", scales.len(), columns * blocks));
+    }
+    let code = |bytes: &[u8], at: usize| {
+        let mask = u8::MAX >> (8 - bits);
+        f64::from((bytes[at / per_byte] >> (at % per_byte * bits)) & mask)
+    };
+    let row = blocks.div_ceil(per_byte);
+    let middle = float_of(1 << (bits - 1));
+    let zeros = if cx.has(3) {
+        let tensor = cx.tensor(3)?;
+        if tensor.dtype().is_float() {
+            let zeros = cx.floats(3)?;
+            if zeros.len() != columns * blocks {
+                return Err(errors::count("zero points", zeros.len(), columns * blocks));
+            }
+            zeros
+        } else {
+            let packed = tensor.codes()?;
+            if packed.len() != columns * row {
+                return Err(errors::count("bytes of zero points", packed.len(), columns * row));
+            }
+            let zero = |at: usize| code(&packed[at / blocks * row..], at % blocks);
+            (0..columns * blocks).map(zero).collect()
+        }
+    } else {
+        vec![middle; columns * blocks]
+    };
+    cx.reserve(product(columns, inner).saturating_mul(16))?;
+    let weight = |at: usize| {
+        let (column, k) = (at % columns, at / columns);
+        let group = column * blocks + k / block;
+        (code(&codes[group * bytes..], k % block) - zeros[group]) * scales[group]
+    };
+    let weights: Vec<_> = (0..columns * inner).map(weight).collect();
+    let x = cx.floats(0)?;
+    let sizes = Sizes { rows: x.len() / inner, inner, columns };
+    let mut sums = products(cx, &x, &weights, sizes, &[(0, 0)])?;
+    if let Some(bias) = maybe_shaped(cx, 5, &[columns])? {
+        for (at, sum) in sums.iter_mut().enumerate() {
+            *sum += bias[at % columns];
+        }
+    }
+    Ok(vec![cx.rounded(0, &sums)?])
+}
+
+/// `RotaryEmbedding`, whose positions are one offset, or one for each element.
+pub(crate) fn rotary(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let dims = cx.tensor(0)?.shape().dims();
+    if !matches!(dims.len(), 3 | 4) {
+        return Err(errors::rank("input 0", dims.len(), "3 or 4"));
+    }
+    let &[rows, half] = cx.tensor(2)?.shape().dims() else {
+        return Err(errors::rank("input 2", cx.tensor(2)?.shape().rank(), 2));
+    };
+    shaped(cx, 3, &[rows, half])?;
+    if let &[_, _, width] = dims
+        && width < 2 * half
+        && attributes.int("num_heads")?.is_none_or(|heads| heads < 1)
+    {
+        return Err(errors::value("width of input 0", width, format_args!("at least {}", 2 * half)));
+    }
+    let (positions, steps) = (cx.integers(1)?, if dims.len() == 4 { dims[2] } else { dims[1] });
+    if positions.len() != 1 && positions.len() != dims[0] * steps {
+        return Err(errors::count("positions", positions.len(), dims[0] * steps));
+    }
+    rotated(attributes, cx, dims, [2, 3], |sample, step, steps| {
+        let position = match positions[..] {
+            [first] => first.saturating_add(i64_of(step)),
+            _ => positions[sample * steps + step],
+        };
+        indices::index(position, rows)
+    })
+}
+
+/// The number of heads that an attribute gives, of a width.
+fn heads(attributes: &Attributes<'_>, name: &str) -> Result<usize> {
+    let given = required(name, attributes.int(name)?)?;
+    Ok(usize_of_i64(errors::at_least_1(name, given)?).unwrap_or(1))
+}
+
+/// The size of a head.
+fn size_of(width: usize, heads: usize) -> Result<usize> {
+    if width.is_multiple_of(heads) {
+        return Ok(width / heads);
+    }
+    Err(errors::shape("width of queries, keys or values", width, format_args!("a multiple of {heads}")))
+}
+
+/// What an input adds to the score of a key: by sample and query, a number that is added where the
+/// mask is 0.
+fn padding(
+    cx: &EvalContext<'_>,
+    input: usize,
+    of: &Heads,
+    filter: f64,
+) -> Result<impl Fn(usize, usize, usize) -> f64 + Sync + use<>> {
+    let mask = cx.maybe_integers(input)?;
+    let dims: Vec<_> = if mask.is_some() { cx.tensor(input)?.shape().dims().to_vec() } else { Vec::new() };
+    let Heads { batch, length, total, .. } = *of;
+    let fits = match dims[..] {
+        [] => mask.is_none(),
+        [lengths] => lengths == batch,
+        [samples, keys] => samples == batch && keys == total,
+        [samples, queries, keys] => samples == batch && queries == length && keys == total,
+        _ => false,
+    };
+    if !fits {
+        let wanted = format_args!("[{batch}], [{batch}, {total}] or [{batch}, {length}, {total}]");
+        return Err(errors::shape(cx.label(input), format_args!("{dims:?}"), wanted));
+    }
+    Ok(move |sample: usize, query: usize, key: usize| {
+        let attended = match (&mask, &dims[..]) {
+            (Some(mask), [_]) => i64_of(key) < mask[sample],
+            (Some(mask), [_, _]) => mask[sample * total + key] != 0,
+            (Some(mask), [_, _, _]) => mask[(sample * length + query) * total + key] != 0,
+            _ => true,
+        };
+        if attended { 0.0 } else { filter }
+    })
+}
+
+/// Checks that a bias of scores broadcasts.
+fn score_bias(cx: &EvalContext<'_>, input: usize, of: &Heads) -> Result<Option<Mask>> {
+    if cx.has(input) {
+        let (own, wanted) = (
+            cx.tensor(input)?.shape(),
+            gradus_core::Shape::new([of.batch, of.queries, of.length, of.total])?,
+        );
+        if own.broadcast(&wanted)? != wanted || own.dims().last() != Some(&of.total) {
+            return Err(errors::shape(cx.label(input), own, format_args!("one that broadcasts to {wanted}")));
+        }
+    }
+    Mask::read(cx, input)
+}
+
+/// The results of attention, by position.
+fn attended(
+    cx: &mut EvalContext<'_>,
+    attributes: &Attributes<'_>,
+    of: &Heads,
+    numbers: [&[f64]; 3],
+    bias: impl Fn(usize, usize, usize, usize) -> f64 + Sync,
+) -> Result<Vec<f64>> {
+    let scale = attributes.float("scale")?.filter(|&scale| scale != 0.0);
+    let scale = scale.map_or_else(|| float_of(of.size).sqrt().recip(), f64::from);
+    let cap = attributes.float("softcap")?.unwrap_or(0.0).into();
+    let (sums, _) = of.attend(cx, numbers, &Scores { scale, cap, bias, stage: None })?;
+    Ok(exchanged(&sums, of.batch, [of.queries, of.length], of.value_size))
+}
+
+/// `Attention` of ONNX Runtime: projections, and heads that attend to all positions.
+pub(crate) fn attention(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let &[batch, length, width] = cx.tensor(0)?.shape().dims() else {
+        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));
+    };
+    let columns = cx.tensor(1)?.shape().dims().last().copied().unwrap_or(0);
+    let queries = heads(attributes, "num_heads")?;
+    let widths: Vec<_> = match attributes.ints("qkv_hidden_sizes")? {
+        Some(sizes) => sizes.iter().map(|&size| usize_of_i64(size).unwrap_or(0)).collect(),
+        None => vec![columns / 3; 3],
+    };
+    let &[q_width, k_width, v_width] = &widths[..] else {
+        return Err(errors::count("elements of attribute \"qkv_hidden_sizes\"", widths.len(), 3));
+    };
+    if q_width != k_width || q_width.saturating_add(k_width).saturating_add(v_width) != columns {
+        return Err(errors::shape("columns of the weights", columns, format_args!("{widths:?} together")));
+    }
+    if attributes.flag("do_rotary", false)? || attributes.flag("past_present_share_buffer", false)? {
+        return Err(unsupported("Attention with do_rotary or past_present_share_buffer"));
+    }
+    let (size, value_size) = (size_of(q_width, queries)?, size_of(v_width, queries)?);
+    let (input, weights) = (cx.floats(0)?, shaped(cx, 1, &[width, columns])?);
+    let mut all =
+        products(cx, &input, &weights, Sizes { rows: batch * length, inner: width, columns }, &[(0, 0)])?;
+    if let Some(bias) = maybe_shaped(cx, 2, &[columns])? {
+        for (at, x) in all.iter_mut().enumerate() {
+            *x += bias[at % columns];
+        }
+    }
+    let part = |first: usize, width: usize, size: usize| {
+        let rows: Vec<_> =
+            all.chunks(columns.max(1)).flat_map(|row| row[first..first + width].iter().copied()).collect();
+        exchanged(&rows, batch, [length, queries], size)
+    };
+    let q = part(0, q_width, size);
+    let (mut k, mut v) = (part(q_width, k_width, size), part(q_width + k_width, v_width, value_size));
+    let mut before = 0;
+    if cx.has(4) {
+        let dims = cx.tensor(4)?.shape().dims();
+        before = dims.get(3).copied().unwrap_or(0);
+        let past = shaped(cx, 4, &[2, batch, queries, before, size])?;
+        let (keys, values) = past.split_at(past.len() / 2);
+        (k, v) = (continued(keys, &k, batch * queries), continued(values, &v, batch * queries));
+    }
+    let of = Heads { batch, queries, keys: queries, length, total: before + length, size, value_size };
+    let filter = attributes.float("mask_filter_value")?.unwrap_or(-10000.0).into();
+    let (padding, added) = (padding(cx, 3, &of, filter)?, score_bias(cx, 5, &of)?);
+    let causal = attributes.flag("unidirectional", false)?;
+    let y = attended(cx, attributes, &of, [&q, &k, &v], |sample, head, query, key| {
+        if causal && key > query + before {
+            return f64::NEG_INFINITY;
+        }
+        padding(sample, query, key) + added.as_ref().map_or(0.0, |mask| mask.at([sample, head, query, key]))
+    })?;
+    let mut outputs = vec![cx.rounded(0, &y)?];
+    if cx.outputs > 1 {
+        outputs.push(cx.rounded(1, &[k, v].concat())?);
+    }
+    Ok(outputs)
+}
+
+/// `MultiHeadAttention` of projected queries, keys and values.
+pub(crate) fn multi_head(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let queries = heads(attributes, "num_heads")?;
+    let &[batch, length, width] = cx.tensor(0)?.shape().dims() else {
+        return Err(unsupported("MultiHeadAttention of packed queries, keys and values"));
+    };
+    let size = size_of(width, queries)?;
+    if !cx.has(2) {
+        return Err(unsupported("MultiHeadAttention of packed keys and values"));
+    }
+    let (mut q, kd, vd) = (cx.floats(0)?, cx.tensor(1)?.shape().dims(), cx.tensor(2)?.shape().dims());
+    let (new, v_width) = match (kd, vd) {
+        (&[_, new, _], &[_, _, v_width]) => (new, v_width),
+        (&[_, _, new, _], &[_, _, _, value_size]) => (new, value_size.saturating_mul(queries)),
+        _ => return Err(unsupported("MultiHeadAttention of packed keys and values")),
+    };
+    let value_size = size_of(v_width, queries)?;
+    let bias = maybe_shaped(cx, 3, &[2 * width + v_width])?;
+    let biased = |numbers: &mut [f64], first: usize, width: usize| {
+        if let Some(bias) = &bias {
+            for (at, x) in numbers.iter_mut().enumerate() {
+                *x += bias[first + at % width];
+            }
+        }
+    };
+    biased(&mut q, 0, width);
+    let q = exchanged(&q, batch, [length, queries], size);
+    let (mut k, mut v);
+    if kd.len() == 3 {
+        (k, v) = (shaped(cx, 1, &[batch, new, width])?, shaped(cx, 2, &[batch, new, v_width])?);
+        biased(&mut k, width, width);
+        biased(&mut v, 2 * width, v_width);
+        k = exchanged(&k, batch, [new, queries], size);
+        v = exchanged(&v, batch, [new, queries], value_size);
+    } else {
+        k = shaped(cx, 1, &[batch, queries, new, size])?;
+        v = shaped(cx, 2, &[batch, queries, new, value_size])?;
+    }
+    let mut before = 0;
+    if cx.has(6) {
+        before = cx.tensor(6)?.shape().dims().get(2).copied().unwrap_or(0);
+        k = continued(&shaped(cx, 6, &[batch, queries, before, size])?, &k, batch * queries);
+        v = continued(&shaped(cx, 7, &[batch, queries, before, value_size])?, &v, batch * queries);
+    }
+    let of = Heads { batch, queries, keys: queries, length, total: before + new, size, value_size };
+    let filter = attributes.float("mask_filter_value")?.unwrap_or(-10000.0).into();
+    let (padding, added) = (padding(cx, 4, &of, filter)?, score_bias(cx, 5, &of)?);
+    let causal = attributes.flag("unidirectional", false)?;
+    let y = attended(cx, attributes, &of, [&q, &k, &v], |sample, head, query, key| {
+        if causal && key > query + before {
+            return f64::NEG_INFINITY;
+        }
+        padding(sample, query, key) + added.as_ref().map_or(0.0, |mask| mask.at([sample, head, query, key]))
+    })?;
+    let all = [y, k, v];
+    all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
+}
+
+/// `GroupQueryAttention`: heads of queries that share keys and values, which a cache keeps.
+pub(crate) fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (queries, keys) = (heads(attributes, "num_heads")?, heads(attributes, "kv_num_heads")?);
+    if !queries.is_multiple_of(keys) {
+        return Err(errors::value("attribute \"num_heads\"", queries, format_args!("a multiple of {keys}")));
+    }
+    if cx.has(11) || attributes.flag("smooth_softmax", false)? {
+        return Err(unsupported("GroupQueryAttention with head_sink or smooth_softmax"));
+    }
+    let &[batch, length, width] = cx.tensor(0)?.shape().dims() else {
+        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));
+    };
+    let packed = !cx.has(1);
+    let size = size_of(width, if packed { queries + 2 * keys } else { queries })?;
+    let all = cx.floats(0)?;
+    let part = |first: usize, heads: usize| {
+        let row = |row: &[f64]| row[first * size..(first + heads) * size].to_vec();
+        let rows: Vec<_> = all.chunks(width.max(1)).flat_map(row).collect();
+        exchanged(&rows, batch, [length, heads], size)
+    };
+    let other = |input: usize| {
+        Ok::<_, Error>(exchanged(
+            &shaped(cx, input, &[batch, length, keys * size])?,
+            batch,
+            [length, keys],
+            size,
+        ))
+    };
+    let mut q = part(0, queries);
+    let (mut k, v) =
+        if packed { (part(queries, keys), part(queries + keys, keys)) } else { (other(1)?, other(2)?) };
+    let lengths = cx.integers(5)?;
+    if lengths.len() != batch {
+        return Err(errors::count("elements of seqlens_k", lengths.len(), batch));
+    }
+    let (_, present) = cx.output(1)?;
+    let total = present.dims()[2];
+    // By sample, how many positions come before the new ones.
+    let before: Vec<_> = lengths
+        .iter()
+        .map(|&last| {
+            let before = usize_of_i64(last.saturating_add(1).saturating_sub(i64_of(length))).unwrap_or(0);
+            let fits = (before.saturating_add(length) <= total).then_some(before);
+            fits.ok_or_else(|| errors::value("element of seqlens_k", last, format_args!("below {total}")))
+        })
+        .collect::<Result<_>>()?;
+    if attributes.flag("do_rotary", false)? {
+        let &[rows, half] = cx.tensor(7)?.shape().dims() else {
+            return Err(errors::rank("input 7", cx.tensor(7)?.shape().rank(), 2));
+        };
+        let (cos, sin) = (shaped(cx, 7, &[rows, half])?, shaped(cx, 8, &[rows, half])?);
+        let rotation = Rotation {
+            turned: (2 * half).min(size),
+            interleaved: attributes.flag("rotary_interleaved", false)?,
+        };
+        for (numbers, heads) in [(&mut q, queries), (&mut k, keys)] {
+            for (at, head) in numbers.chunks_mut(size.max(1)).enumerate() {
+                let row = indices::index(i64_of(before[at / length / heads] + at % length), rows)? * half;
+                rotation.turn(head, &cos[row..][..half], &sin[row..][..half]);
+            }
+        }
+    }
+    let cache = |past: usize, new: &[f64]| -> Result<Vec<f64>> {
+        let mut all = vec![0.0; present.len()];
+        if cx.has(past) {
+            let len = cx.tensor(past)?.shape().dims().get(2).copied().unwrap_or(0);
+            let numbers = shaped(cx, past, &[batch, keys, len, size])?;
+            for (row, own) in all.chunks_mut((total * size).max(1)).zip(numbers.chunks((len * size).max(1))) {
+                row[..own.len()].copy_from_slice(own);
+            }
+        }
+        for (at, own) in new.chunks((length * size).max(1)).enumerate() {
+            let first = (at * total + before[at / keys]) * size;
+            all[first..first + own.len()].copy_from_slice(own);
+        }
+        Ok(all)
+    };
+    let (k, v) = (cache(3, &k)?, cache(4, &v)?);
+    let of = Heads { batch, queries, keys, length, total, size, value_size: size };
+    let added = score_bias(cx, 10, &of)?;
+    let window = attributes.int("local_window_size")?.and_then(usize_of_i64);
+    let y = attended(cx, attributes, &of, [&q, &k, &v], |sample, head, query, key| {
+        let position = before[sample] + query;
+        if key > position || window.is_some_and(|window| key.saturating_add(window) <= position) {
+            return f64::NEG_INFINITY;
+        }
+        added.as_ref().map_or(0.0, |mask| mask.at([sample, head, query, key]))
+    })?;
+    let all = [y, k, v];
+    all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
+}

@@ -1,0 +1,116 @@
+//! The contract of docs/numerics.md about sums: their error, and the same bits for every number of
+//! threads.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use gradus::convert::{Rules, nearest_f64};
+use gradus::graph::{self, Builder, Content, Origin, Standard};
+use gradus::{DType, Model, Number, Shape, Tensor, Value};
+
+/// A model of one node.
+fn model(operator: &str, version: i64, inputs: usize, attributes: Vec<(&str, Content)>) -> Model {
+    let mut builder = Builder::new("one node");
+    let keys: Vec<_> = (0..inputs).map(|input| format!("in{input}")).collect();
+    for key in &keys {
+        builder.define(key, Origin::Input).unwrap();
+    }
+    let keys: Vec<_> = keys.iter().map(String::as_str).collect();
+    builder.apply("node", operator, version, &keys, &["out"], attributes).unwrap();
+    builder.output("out");
+    let mut model = graph::Model::new(Standard::Onnx);
+    model.graph = builder.finish().unwrap();
+    Model::from_source(model)
+}
+
+fn run(model: &Model, inputs: &[Tensor]) -> Tensor {
+    let given = inputs.iter().enumerate().map(|(i, tensor)| (format!("in{i}"), Value::from(tensor.clone())));
+    let outputs = model.run(given.collect::<Vec<_>>()).unwrap();
+    outputs[0].tensor().unwrap().clone()
+}
+
+/// Integers of at most 24 bits with a sign, by 2^-20: float32 holds them exactly.
+fn random(random: &mut fastrand::Rng, dims: &[usize]) -> (Vec<i128>, Tensor) {
+    let shape = Shape::new(dims).unwrap();
+    let whole: Vec<_> =
+        (0..shape.len()).map(|_| i128::from(random.i32(-(1 << 24)..1 << 24) >> random.u32(0..20))).collect();
+    let numbers = whole.iter().map(|&x| Number::Float(nearest_f64(Number::Int(x)) / 1048576.0));
+    (whole.clone(), Tensor::from_numbers(DType::F32, shape, numbers, Rules::IEEE).unwrap())
+}
+
+/// Checks a sum of products: within half a unit in the last place of the result and n 2^-53 of the sum
+/// of the products' magnitudes. Products are by 2^-40.
+fn check(got: f64, pairs: &[(i128, i128)]) {
+    let exact: i128 = pairs.iter().map(|(a, b)| a * b).sum();
+    let magnitude: i128 = pairs.iter().map(|(a, b)| (a * b).abs()).sum();
+    let [exact, magnitude, count] =
+        [exact, magnitude, i128::try_from(pairs.len()).unwrap()].map(|x| nearest_f64(Number::Int(x)));
+    let got = got * 2f64.powi(40);
+    // The exact sum has at most 60 bits, so that float64 rounds it by less than the bound.
+    let bound = exact.abs() * 2f64.powi(-24) * 1.000_001 + count * 2f64.powi(-53) * magnitude;
+    assert!((got - exact).abs() <= bound, "{got} instead of {exact}");
+}
+
+#[test]
+fn products_of_matrices_and_convolutions_are_within_their_bound() {
+    let mut rng = fastrand::Rng::with_seed(1);
+    for _ in 0..20 {
+        let [rows, inner, columns] = [1..6, 1..400, 1..300].map(|range| rng.usize(range));
+        let (rows_of, left) = random(&mut rng, &[rows, inner]);
+        let (columns_of, right) = random(&mut rng, &[inner, columns]);
+        let product = run(&model("MatMul", 13, 2, vec![]), &[left, right]);
+        for (at, number) in product.numbers().unwrap().enumerate() {
+            let (row, column) = (at / columns, at % columns);
+            let pairs: Vec<_> =
+                (0..inner).map(|k| (rows_of[row * inner + k], columns_of[k * columns + column])).collect();
+            check(nearest_f64(number), &pairs);
+        }
+        let [channels, filters, size] = [1..5, 1..6, 3..9].map(|range| rng.usize(range));
+        let (x, image) = random(&mut rng, &[1, channels, size, size]);
+        let (w, weights) = random(&mut rng, &[filters, channels, 3, 3]);
+        let pads = vec![("pads", Content::Ints(vec![1; 4]))];
+        let sums = run(&model("Conv", 11, 2, pads), &[image, weights]);
+        for (at, number) in sums.numbers().unwrap().enumerate() {
+            let (filter, row, column) = (at / size / size, at / size % size, at % size);
+            let mut pairs = Vec::new();
+            for (tap, &weight) in w[filter * channels * 9..][..channels * 9].iter().enumerate() {
+                let (channel, y, z) = (tap / 9, row + tap / 3 % 3, column + tap % 3);
+                if (1..=size).contains(&y) && (1..=size).contains(&z) {
+                    pairs.push((x[(channel * size + y - 1) * size + z - 1], weight));
+                }
+            }
+            check(nearest_f64(number), &pairs);
+        }
+    }
+}
+
+#[test]
+fn results_have_the_same_bits_for_every_number_of_threads() {
+    let mut rng = fastrand::Rng::with_seed(2);
+    let mut tensor = |dims: &[usize]| random(&mut rng, dims).1;
+    let cases = [
+        (model("MatMul", 13, 2, vec![]), vec![tensor(&[3, 70, 90]), tensor(&[90, 300])]),
+        (model("Conv", 11, 2, vec![]), vec![tensor(&[2, 6, 20, 20]), tensor(&[8, 6, 3, 3])]),
+        (model("Softmax", 13, 1, vec![]), vec![tensor(&[40, 50])]),
+        (model("Attention", 23, 3, vec![]), [(); 3].map(|()| tensor(&[2, 4, 17, 8])).to_vec()),
+        (
+            model("LSTM", 14, 3, vec![("hidden_size", Content::Int(5))]),
+            vec![tensor(&[6, 3, 4]), tensor(&[1, 20, 4]), tensor(&[1, 20, 5])],
+        ),
+    ];
+    for (model, inputs) in cases {
+        let bits = [1, 2, 7].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| run(&model, &inputs)).bytes().unwrap().to_vec()
+        });
+        assert!(bits[0] == bits[1] && bits[1] == bits[2], "{:?}", model.graph().nodes()[0].operator);
+    }
+}
+
+#[test]
+fn padding_of_a_convolution_is_zeros() {
+    let image = Tensor::from_vec(Shape::new([1, 1, 2]).unwrap(), vec![1f32, 2.0]).unwrap();
+    let weights = Tensor::from_vec(Shape::new([1, 1, 2]).unwrap(), vec![f32::INFINITY, 1.0]).unwrap();
+    let pads = vec![("pads", Content::Ints(vec![1, 0]))];
+    let sums = run(&model("Conv", 11, 2, pads), &[image, weights]);
+    let sums = sums.elements::<f32>().unwrap();
+    assert!(sums[0].is_nan() && sums[1] == f32::INFINITY, "{sums:?}");
+}
