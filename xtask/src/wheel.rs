@@ -26,10 +26,10 @@ const ZIG: &[&str] = &["maturin[zig]==1.16.0", "auditwheel==6.8.2"];
 pub(crate) fn wheel(folder: Option<PathBuf>) -> Result<PathBuf> {
     let folder = folder.map_or_else(|| target("wheels"), Ok)?;
     if !cfg!(target_os = "linux") {
-        return build(BUILDER, &[MATURIN], "release", &[], &folder);
+        return build(BUILDER, &[MATURIN], "dist", &[], &folder);
     }
     let linux = ["--zig", "--compatibility", "manylinux2014"];
-    let wheel = build("maturin-zig", ZIG, "release", &linux, &folder)?;
+    let wheel = build("maturin-zig", ZIG, "dist", &linux, &folder)?;
     // Fails if a symbol is newer than the name of the wheel says.
     let show = ["-m", "auditwheel", "show"];
     run(environment("maturin-zig", ZIG)?.args(show).arg(&wheel))?;
