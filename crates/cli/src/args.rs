@@ -326,7 +326,8 @@ pub(crate) struct FoldArgs {
 
 /// Convert a model between ONNX, OpenVINO and Paddle.
 ///
-/// From ONNX to OpenVINO's IR, from that to ONNX, and from Paddle to both. Where the meaning is not
+/// From ONNX to OpenVINO's IR or, with `--opset`, to another operator set; from IR to ONNX, and from
+/// Paddle to both. Where the meaning is not
 /// kept bit for bit, that is said node by node, before anything is written; docs/convert.md has the
 /// list of operators. The output appears whole or not at all.
 #[derive(Debug, ClapArgs)]

@@ -119,7 +119,7 @@ error: --opset is for models of ONNX
     fails(
         &["convert", "examples/range.onnx", "out.onnx"],
         str![[r#"
-error: examples/range.onnx: cannot convert: target is onnx, expected openvino
+error: examples/range.onnx: cannot convert: target is onnx, expected openvino, or an operator set of onnx
 
 "#]],
     );

@@ -516,3 +516,34 @@ fn shifts_of_signed_integers_need_no_new_operator_set() {
         assert!(converted.model.source().opsets.iter().all(|(_, version)| *version <= 21));
     }
 }
+
+#[test]
+fn onnx_becomes_onnx_of_another_operator_set() {
+    let in_set = |model: &Model, opset| {
+        let mut options = ConvertOptions::default();
+        options.opset = Some(opset);
+        model.convert(Onnx, &options)
+    };
+    let x = tensor(&[2, 3], &[1f32, -2.0, 3.0, 0.5, 5.0, -6.0]);
+    let (column, axes) = (tensor(&[2, 1], &[7f32, 8.0]), list(&[1]));
+    let ones = [
+        (One::of(Onnx, "ReduceMax", 18).inputs(from_ref(&x)).constants(from_ref(&axes)), 13),
+        (One::of(Onnx, "Squeeze", 21).inputs(&[column]).constants(&[axes]), 11),
+        (One::of(Onnx, "Shape", 21).inputs(from_ref(&x)).attribute("start", Content::Int(1)), 13),
+        (One::of(Onnx, "Softmax", 13).inputs(from_ref(&x)).known(), 11),
+        (One::of(Onnx, "Softmax", 11).inputs(from_ref(&x)).known(), 22),
+    ];
+    for (one, opset) in ones {
+        let (model, given) = one.model();
+        let converted = in_set(&model, opset).unwrap();
+        assert!(converted.model.source().opsets.iter().all(|(_, version)| *version == opset));
+        for (got, want) in run(&converted.model, &given).iter().zip(run(&model, &given)) {
+            assert_eq!(got.bytes(), want.bytes());
+        }
+        assert_eq!(model.convert(Onnx, &ConvertOptions::default()).unwrap_err().kind(), Kind::Unsupported);
+    }
+    let (other, _) =
+        One::of(Onnx, "Softmax", 13).inputs(from_ref(&x)).attribute("axis", Content::Int(0)).known().model();
+    let message = in_set(&other, 11).unwrap_err().to_string();
+    assert!(message.contains("means something else in the two operator sets"), "{message}");
+}

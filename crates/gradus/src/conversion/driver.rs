@@ -7,6 +7,7 @@ use gradus_core::{Error, Kind, Result};
 
 use super::OLDEST_OPSET;
 use super::node::{ConvertContext, ConvertRule};
+use super::opset::same;
 use super::report::cannot;
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::GraphWriter;
@@ -83,6 +84,13 @@ fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<Convert
         && node.version.is_some_and(|version| version < OLDEST_OPSET)
     {
         return refuse(format!("cannot convert operators of sets before {OLDEST_OPSET}"));
+    }
+    if from == to {
+        return if node.operator.domain.is_empty() {
+            Ok(same)
+        } else {
+            refuse(format!("cannot convert operator {}: it is not of ONNX's own operator set", node.operator))
+        };
     }
     let row = operators::row_of(from, node);
     let write = row.and_then(|row| match &row.conversion {

@@ -17,6 +17,7 @@ mod check;
 pub(crate) mod driver;
 mod interface;
 pub(crate) mod node;
+pub(crate) mod opset;
 pub(crate) mod report;
 pub(crate) mod scope;
 pub(crate) mod to_onnx;
@@ -67,7 +68,7 @@ pub struct Converted {
 }
 
 impl Model {
-    /// The model in the operators of another standard.
+    /// The model in the operators of another standard, or of another operator set of ONNX.
     ///
     /// Names of inputs and outputs are kept. Nodes that no output needs go.
     ///
@@ -86,8 +87,10 @@ impl Model {
     /// ```
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
         let from = self.source().standard;
-        if from == to || to == Standard::Paddle {
+        let same_set = from == to && (to != Standard::Onnx || options.opset.is_none());
+        if same_set || to == Standard::Paddle {
             let wanted = match from {
+                Standard::Onnx if to == Standard::Onnx => "openvino, or an operator set of onnx",
                 Standard::Onnx => "openvino",
                 Standard::OpenVino => "onnx",
                 Standard::Paddle => "onnx or openvino",

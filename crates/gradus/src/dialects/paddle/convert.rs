@@ -2,7 +2,6 @@
 //! run in a way of their own.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use gradus_core::convert::product;
 use gradus_core::graph::{self, Builder, Content, Node, Standard};
@@ -11,9 +10,10 @@ use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
-use crate::conversion::report::{cannot, not_known};
-use crate::conversion::types::{declared, numbered};
-use crate::conversion::writer::{GraphWriter, NONE, NewValue};
+use crate::conversion::opset::nested;
+use crate::conversion::report::not_known;
+use crate::conversion::types::numbered;
+use crate::conversion::writer::{NONE, NewValue};
 use crate::dialects::paddle::lowered;
 use crate::fact::Fact;
 use crate::model::Model;
@@ -126,46 +126,6 @@ fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats:
         "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(caveats::CAST),
         _ => {}
     }
-}
-
-/// A graph of the node, which sees what is around it in both standards.
-fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)]) -> Result<Content> {
-    let (_, inner, number) = cx.graph(name)?;
-    let mut scope = cx.scope.inner(cx.conversion, inner, cx.node, cx.index, number);
-    let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
-    for (place, &id) in inner.inputs().iter().enumerate() {
-        let declared = match lead.get(place) {
-            Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
-            None => declared(scope.fact(id)),
-        };
-        let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
-        let name = cx.conversion.names.fresh(like);
-        let value = target.input(name, declared);
-        scope.set(id, value);
-    }
-    for capture in inner.captures() {
-        if scope.constant(capture.inner).is_none() {
-            let value = cx.scope.value(cx.target, cx.conversion, capture.outer)?;
-            let name = cx.target.name_of(value).cloned();
-            let name =
-                name.ok_or_else(|| cannot("cannot convert: a value that the graph reads has no name"))?;
-            let value = target.captured(name);
-            scope.set(capture.inner, value);
-        }
-    }
-    scope.convert(cx.conversion, &mut target)?;
-    let mut given = Vec::new();
-    for &id in inner.outputs() {
-        let mut value = scope.value(&mut target, cx.conversion, id)?;
-        if given.contains(&value) || !target.is_computed(value) {
-            let since = target.mark();
-            value = target.copy(value, scope.fact(id).dtype())?;
-            target.name_since(since, "copy", &mut cx.conversion.names);
-        }
-        given.push(value);
-        target.output(value);
-    }
-    Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
 }
 
 pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

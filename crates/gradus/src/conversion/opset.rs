@@ -1,0 +1,175 @@
+//! ONNX in another operator set: each node in its newest form, which the writer brings into the
+//! form of the set.
+
+use std::sync::Arc;
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{self, Content, Node};
+use gradus_core::{DType, Result};
+
+use super::node::ConvertContext;
+use super::report::{cannot, not_known};
+use super::types::declared;
+use super::writer::{GraphWriter, NewValue};
+use crate::normalize::{Change, Form, Older};
+
+/// A graph of the node, which sees what is around it in both standards. The first inputs have these
+/// names and types.
+pub(crate) fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)]) -> Result<Content> {
+    let (_, inner, number) = cx.graph(name)?;
+    let mut scope = cx.scope.inner(cx.conversion, inner, cx.node, cx.index, number);
+    let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
+    for (place, &id) in inner.inputs().iter().enumerate() {
+        let declared = match lead.get(place) {
+            Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
+            None => declared(scope.fact(id)),
+        };
+        let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
+        let name = cx.conversion.names.fresh(like);
+        let value = target.input(name, declared);
+        scope.set(id, value);
+    }
+    for capture in inner.captures() {
+        if scope.constant(capture.inner).is_none() {
+            let value = cx.scope.value(cx.target, cx.conversion, capture.outer)?;
+            let name = cx.target.name_of(value).cloned();
+            let name =
+                name.ok_or_else(|| cannot("cannot convert: a value that the graph reads has no name"))?;
+            let value = target.captured(name);
+            scope.set(capture.inner, value);
+        }
+    }
+    scope.convert(cx.conversion, &mut target)?;
+    let mut given = Vec::new();
+    for &id in inner.outputs() {
+        let mut value = scope.value(&mut target, cx.conversion, id)?;
+        if given.contains(&value) || !target.is_computed(value) {
+            let since = target.mark();
+            value = target.copy(value, scope.fact(id).dtype())?;
+            target.name_since(since, "copy", &mut cx.conversion.names);
+        }
+        given.push(value);
+        target.output(value);
+    }
+    Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
+}
+
+/// The meaning that older versions have, if this form has one.
+fn older(form: Form) -> Option<Older> {
+    form.changes().find_map(|(change, _)| match change {
+        Change::Meaning(older) => Some(*older),
+        _ => None,
+    })
+}
+
+/// Checks that a node means the same in both sets.
+fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()> {
+    let name = &*cx.node.operator.name;
+    let last_axis = || -> Result<bool> {
+        let axis = cx.attributes.int("axis")?.unwrap_or(if older(from).is_some() { 1 } else { -1 });
+        Ok(cx.axis(axis, 0)? + 1 == cx.rank(0)?)
+    };
+    match (older(from), older(to)) {
+        (a, b) if a == b => {}
+        (None, Some(Older::Flattened)) | (Some(Older::Flattened), None) if last_axis()? => {}
+        _ => {
+            return Err(cannot(format!(
+                "cannot convert: {name} means something else in the two operator sets"
+            )));
+        }
+    }
+    // What these do without the attribute is said by other defaults.
+    let own = [("DFT", "axis"), ("RoiAlign", "coordinate_transformation_mode")];
+    let differs = |&(operator, attribute): &(&str, &str)| {
+        operator == name && from.default_of(attribute).is_some() != to.default_of(attribute).is_some()
+    };
+    if own.iter().any(|pair| differs(pair) && cx.attributes.get(pair.1).is_none())
+        || name == "GroupNormalization"
+    {
+        return Err(cannot(format!(
+            "cannot convert: {name} has another default or meaning in the operator sets"
+        )));
+    }
+    Ok(())
+}
+
+/// Returns true if an operator has an attribute in the operator set that is written.
+fn to_set_has(cx: &ConvertContext<'_, '_>, operator: &str, attribute: &str) -> bool {
+    cx.target.signature(operator).is_some_and(|signature| signature.has_attribute(attribute))
+}
+
+/// Equal parts: newer sets are told how many, and let the last be smaller.
+fn counted(cx: &ConvertContext<'_, '_>, attributes: &mut Vec<(&str, Content)>) -> Result<()> {
+    let count = i64_of(cx.node.outputs.len());
+    let was_told = attributes.iter().any(|(name, _)| *name == "num_outputs");
+    attributes.retain(|(name, _)| *name != "num_outputs");
+    if to_set_has(cx, "Split", "num_outputs") {
+        attributes.push(("num_outputs", Content::Int(count)));
+        return Ok(());
+    }
+    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, 0)?;
+    match cx.known_size(0, axis) {
+        Some(size) if was_told && size % count != 0 => {
+            Err(cannot("cannot convert: older sets have no equivalent of a Split into unequal parts"))
+        }
+        None if was_told => Err(not_known("size of the axis that is split")),
+        _ => Ok(()),
+    }
+}
+
+/// The same operator in the operator set that is written.
+pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
+    let (from, to) = (cx.attributes.form(), cx.target.form(name));
+    same_meaning(cx, from, to)?;
+    let mut newest: Vec<_> = cx.attributes.all().map(|(own, content)| (own, content.clone())).collect();
+    let mut count = from.count_of(node.inputs.len());
+    for (change, _) in from.changes() {
+        match *change {
+            Change::Input(input, attribute) => {
+                let own = from.name_of(attribute);
+                newest.retain(|(name, _)| *name != own);
+                if cx.has(input) {
+                    count = count.max(input + 1);
+                }
+            }
+            Change::Name(attribute, own) => {
+                newest.iter_mut().filter(|(name, _)| *name == own).for_each(|(name, _)| *name = attribute);
+            }
+            _ => {}
+        }
+    }
+    for (change, _) in from.changes() {
+        if let Change::Default(attribute, content) = change
+            && to.default_of(attribute).is_none()
+            && !from
+                .changes()
+                .any(|(change, _)| matches!(change, Change::Input(_, name) if name == attribute))
+            && newest.iter().all(|(name, _)| name != attribute)
+        {
+            newest.push((attribute, content.clone()));
+        }
+    }
+    if older(from) == Some(Older::Flattened)
+        && older(to).is_none()
+        && newest.iter().all(|(name, _)| *name != "axis")
+    {
+        newest.push(("axis", Content::Int(1)));
+    }
+    if name == "Split" && !cx.has(1) {
+        counted(cx, &mut newest)?;
+    }
+    for (attribute, content) in &mut newest {
+        if matches!(content, Content::Graph(_)) {
+            *content = nested(cx, attribute, &[])?;
+        }
+    }
+    if name == "Shape" && !newest.is_empty() && !to_set_has(cx, "Shape", "start") {
+        let x = cx.input(0)?;
+        let (start, end) = (cx.attributes.int_or("start", 0)?, cx.attributes.int_or("end", i64::MAX)?);
+        let all = cx.extents(x)?;
+        return Ok(vec![cx.part_of(all, start, end)?]);
+    }
+    let inputs = (0..count).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
+    cx.put_many(name, &inputs, &newest, node.outputs.len())
+}
