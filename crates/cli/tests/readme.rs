@@ -107,7 +107,7 @@ fn the_reference_is_what_help_prints() {
         .filter(|line| !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next());
     for name in names.filter(|name| *name != "help") {
-        text += &format!("\n## {name}\n\n```text\n{}```\n", gradus(&[name, "--help"]));
+        text.extend(["\n## ", name, "\n\n```text\n", &gradus(&[name, "--help"]), "```\n"]);
     }
     let lines: Vec<_> = text.lines().map(str::trim_end).collect();
     snapbox::assert_data_eq!(lines.join("\n") + "\n", snapbox::file!["../../../docs/reference/cli.md"].raw());
