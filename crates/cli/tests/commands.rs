@@ -277,9 +277,9 @@ Range     openvino  4        start, stop, step    output_type  the same
 "#]],
     );
     misused(
-        &["ops", "Conv"],
+        &["ops", "ImageDecoder"],
         str![[r#"
-error: cannot run operator "Conv" of onnx yet; `gradus ops` lists all that run
+error: cannot run operator "ImageDecoder" of onnx yet; `gradus ops` lists all that run
 
 "#]],
     );
