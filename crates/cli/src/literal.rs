@@ -1,4 +1,5 @@
-//! Tensors as they are typed: `3`, `-inf`, `"text"`, `[[1, 2], [3, 4]]`, `zeros[2, 3]`.
+//! Tensors as they are typed: `3`, `-inf`, `"text"`, `[[1, 2], [3, 4]]`, `zeros[2, 3]`, `ones[2, 3]`,
+//! `random[2, 3]`.
 
 use gradus::convert::Rules;
 use gradus::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, text};
@@ -13,8 +14,9 @@ const DEPTH: usize = 32;
 pub(crate) fn parse(source: &str, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
     let mut reading = LiteralParser { source, at: 0, items: Vec::new(), dims: Vec::new() };
     reading.blanks();
-    if reading.rest().starts_with("zeros[") {
-        return reading.zeros(dtype, limits);
+    let named = |name: &&str| reading.rest().strip_prefix(*name).is_some_and(|rest| rest.starts_with('['));
+    if let Some(name) = ["zeros", "ones", "random"].into_iter().find(named) {
+        return reading.filled(name, dtype, limits);
     }
     let word = reading.rest().split('[').next().unwrap_or_default();
     if word.len() < reading.rest().len() && !word.is_empty() && word.bytes().all(|c| c.is_ascii_alphabetic())
@@ -170,8 +172,9 @@ impl<'a> LiteralParser<'a> {
         Ok(())
     }
 
-    fn zeros(mut self, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
-        self.at += "zeros".len();
+    /// A tensor of the shape behind the name.
+    fn filled(mut self, name: &str, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
+        self.at += name.len();
         let start = self.at;
         self.value(0)?;
         self.blanks();
@@ -186,10 +189,35 @@ impl<'a> LiteralParser<'a> {
             let shape = Shape::from_i64(&dims.collect::<Result<Vec<_>>>()?)?;
             let dtype = dtype.unwrap_or(DType::F32);
             limits.allow_bytes(0, gradus::tensor_bytes(dtype, &shape))?;
-            Tensor::zeros(dtype, shape)
+            match name {
+                "zeros" => Tensor::zeros(dtype, shape),
+                "ones" => {
+                    let ones = std::iter::repeat_n(Number::Int(1), shape.len());
+                    Tensor::from_numbers(dtype, shape, ones, Rules::IEEE)
+                }
+                _ => {
+                    let numbers = random(dtype.is_float()).take(shape.len());
+                    Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
+                }
+            }
         };
         make().map(Value::from).map_err(|error| Mistake::new(self.source, start..self.at, error))
     }
+}
+
+/// Numbers of the generator `SplitMix64` with the seed 0: floats from -1 to 1, or integers 0 and 1.
+fn random(floats: bool) -> impl Iterator<Item = Number> {
+    let mut state = 0u64;
+    std::iter::from_fn(move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let bits = mixed ^ (mixed >> 31);
+        let integer = Number::Int((bits >> 63).into());
+        // The high 53 bits as a fraction.
+        let fraction = gradus::convert::nearest_f64(Number::Int((bits >> 11).into())) / 2f64.powi(52) - 1.0;
+        Some(if floats { Number::Float(fraction) } else { integer })
+    })
 }
 
 #[cfg(test)]
@@ -216,6 +244,9 @@ mod tests {
             ("[[], []]", Some(DType::F32), "float32[2, 0] []"),
             ("zeros[2, 1]", Some(DType::I8), "int8[2, 1] [[0],\n [0]]"),
             ("zeros[]", None, "float32[] 0.0"),
+            ("ones[2]", Some(DType::I64), "int64[2] [1, 1]"),
+            ("random[3]", None, "float32[3] [0.7666216, -0.13694401, -0.94713247]"),
+            ("random[3]", Some(DType::I64), "int64[3] [1, 0, 0]"),
         ];
         for (source, dtype, want) in cases {
             assert_eq!(read(source, dtype), want, "{source}");

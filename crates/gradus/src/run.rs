@@ -75,11 +75,15 @@ impl Program {
                 given.insert(self.model.input(name.as_ref())?, value.into());
             }
             check_inputs(graph, &given)?;
-            if let Some(missing) = self.main.missing_inputs(|id| given.contains_key(&id)).next() {
-                let info = graph.value(missing);
-                let declared =
-                    info.declared.as_ref().map_or_else(String::new, |declared| format!(" ({declared})"));
-                return Err(Error::new(Kind::Usage, format!("input \"{}\"{declared} is missing", info.name)));
+            let missing = self.main.missing_inputs(|id| given.contains_key(&id)).map(|id| {
+                let info = graph.value(id);
+                let declared = info.declared.as_ref().map_or_else(String::new, |of| format!(" ({of})"));
+                format!("\"{}\"{declared}", info.name)
+            });
+            match &missing.collect::<Vec<_>>()[..] {
+                [] => {}
+                [only] => return Err(Error::new(Kind::Usage, format!("input {only} is missing"))),
+                all => return Err(Error::new(Kind::Usage, format!("inputs {} are missing", all.join(", ")))),
             }
             let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
             let values = self.main.run(values, &[], &mut RunState::new(&options))?;

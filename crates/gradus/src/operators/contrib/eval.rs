@@ -446,7 +446,7 @@ pub(crate) fn multi_head(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
         return Err(unsupported("MultiHeadAttention of packed queries, keys and values"));
     };
     let size = size_of(width, queries)?;
-    if !cx.has(2) {
+    if !cx.has(1) || !cx.has(2) {
         return Err(unsupported("MultiHeadAttention of packed keys and values"));
     }
     let (mut q, kd, vd) = (cx.floats(0)?, cx.tensor(1)?.shape().dims(), cx.tensor(2)?.shape().dims());

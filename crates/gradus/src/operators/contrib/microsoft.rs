@@ -56,6 +56,7 @@ fn embedded(cx: &mut InferContext<'_, '_>, table: usize) -> InferResult {
 
 fn attention(cx: &mut InferContext<'_, '_>, past: usize, dtype: Option<DType>) -> InferResult {
     let (dims, weights) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 2)?);
+    cx.equal(dims[2], weights[0], errors::INNER_SIZE)?;
     let third = cx.floor_divide(weights[1], Dim::Known(3));
     let hidden = match cx.attributes.ints("qkv_hidden_sizes")? {
         Some([_, _, hidden]) => Dim::Known(*hidden),
@@ -148,6 +149,12 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, cos) = (cx.dims(0)?, cx.dims_of_rank(2, 2)?);
     cx.same_shape(3, &cos)?;
+    let steps = if dims.len() == 4 { dims[2] } else { dims.get(1).copied().unwrap_or(Dim::ONE) };
+    if let Some(own) = cx.known_dims(1).filter(|own| own.iter().any(|&dim| dim != Dim::ONE)) {
+        let (given, wanted) =
+            (cx.product(&own), cx.product(&[dims.first().copied().unwrap_or(Dim::ONE), steps]));
+        cx.not_apart(given, wanted, "number of positions")?;
+    }
     match *dims {
         [_, _, _, _] => {}
         [_, _, width] => {

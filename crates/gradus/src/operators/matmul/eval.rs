@@ -121,6 +121,8 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
 
 /// A matrix with its axes swapped.
 pub(crate) fn swapped<T: Ring>(numbers: &[T], rows: usize, columns: usize) -> Vec<T> {
+    // An axis may have any size beside one without elements.
+    let columns = if numbers.is_empty() { 0 } else { columns };
     let column = |column| (0..rows).map(move |row| numbers[row * columns + column]);
     (0..columns).flat_map(column).collect()
 }

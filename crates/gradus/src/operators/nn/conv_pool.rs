@@ -192,6 +192,7 @@ pub(crate) fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn causal_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     cx.same_shape(2, &[dims[1]])?;
+    cx.dims_of_known_rank(1, 3)?;
     let state = match cx.known_dims(1).as_deref() {
         Some(&[.., taps]) => {
             cx.same_shape(1, &[dims[1], Dim::ONE, taps])?;

@@ -131,6 +131,10 @@ pub(crate) fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         outputs = vec![running(&mean, |own| own.0), running(&variance, |own| own.1)];
         (mean, variance) = own.into_iter().unzip();
     }
+    if !training {
+        // Statistics that are not made are those that are given.
+        outputs = [&mean, &variance, &mean, &variance].map(Vec::clone).to_vec();
+    }
     if features > 0 {
         for (at, plane) in numbers.chunks_mut(plane.max(1)).enumerate() {
             let feature = at % features;

@@ -3,7 +3,7 @@
 
 use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{Number, Result, Value};
+use gradus_core::{DType, Error, Kind, Number, Result, Value};
 
 use crate::attributes::Attributes;
 use crate::normalize::Older;
@@ -209,6 +209,9 @@ pub(crate) fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         let along: Vec<_> =
             weights.iter().map(|axis| Along::List(axis.iter().map(first).collect())).collect();
         return one(chosen(cx, data, &along)?);
+    }
+    if dtype == DType::String {
+        return Err(Error::new(Kind::Unsupported, "cannot interpolate strings"));
     }
     let mut numbers = cx.floats(0)?;
     let mut now = dims.to_vec();
