@@ -263,7 +263,7 @@ mod tests {
             ("[[1], 2]", None, "2: expected a list here, as before"),
             ("[1, [2]]", None, "[: nested lists here, expected elements as before"),
             ("[1, 2] 3", None, "3: the value ends here"),
-            ("ones[2, 3]", None, "o: expected a number, a list, or zeros and a shape (zeros[2, 3]) here"),
+            ("twos[2, 3]", None, "t: expected a number, a list, or zeros and a shape (zeros[2, 3]) here"),
             ("[1, 300]", Some(DType::I8), "300: \"300\" is not in the range of int8"),
             ("[1, x]", Some(DType::F32), "x: \"x\" is not a number"),
             ("\"a", None, "\": this text does not end, or is not as JSON writes text"),
