@@ -8,7 +8,7 @@ use std::sync::Arc;
 use gradus::fold::FoldOptions;
 use gradus::formats::onnx::encode_model;
 use gradus::graph::{self, Builder, Constant, Content, Extent, Origin, Standard, Type};
-use gradus::infer::InferOptions;
+use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Model, Outputs, Shape, Tensor, Value};
 
 /// A model in the making.
@@ -508,4 +508,22 @@ fn that_equal_names_are_equal_sizes_is_an_assumption() {
     let mut fixed = FoldOptions::default();
     fixed.dims.insert("n".to_owned(), 3);
     assert_eq!(texts(&fixed), [expression]);
+}
+
+/// A shape that is given fixes the names of its axes in every binding.
+#[test]
+fn folding_to_given_shapes_is_verified() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["batch", "4"])
+        .node("Shape", &["x"], &["y"])
+        .output("y", DType::I64, &["2"])
+        .model();
+    let mut options = FoldOptions::default();
+    let shape = tensor_type(DType::F32, &["2", "4"]);
+    options.inputs.insert("x".to_owned(), InputFact::Type(shape));
+    let folded = model.fold(&options).unwrap();
+    let after = model.edited(&folded.edit).unwrap();
+    let mut given = InferOptions::default();
+    given.inputs.clone_from(&options.inputs);
+    assert!(model.verify(&after, &given, 5, 1).unwrap().values > 0);
 }

@@ -1,7 +1,7 @@
 //! Verification of a folded model: the shapes of both are evaluated where every
 //! dimension is a number.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::{Extent, Graph, Type};
@@ -109,12 +109,14 @@ fn binding(
         InferOptions { ignore_declared: true, cautious: true, most_bytes: 1 << 14, ..given.clone() };
     let mut number = || random.i64(if round == 0 { 16..200 } else { 1..40 });
     let one = number();
+    let fixed = fixed_names(graph, given);
     for &id in graph.inputs() {
         let info = graph.value(id);
         let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
-        for name in extents.iter().filter_map(plain) {
+        let open_names = extents.iter().filter_map(plain).filter(|name| !fixed.contains(name));
+        open_names.for_each(|name| {
             options.dims.entry(name).or_insert_with(&mut number);
-        }
+        });
         let open = extents.iter().any(|extent| matches!(extent, Extent::Unknown | Extent::Between(..)));
         if open && !options.inputs.contains_key(&*info.name) {
             let mut any = || {
@@ -133,6 +135,21 @@ fn binding(
         }
     }
     options
+}
+
+/// Names of dimensions for which a shape that is given has numbers.
+fn fixed_names(graph: &Graph, given: &InferOptions) -> HashSet<String> {
+    let mut fixed = HashSet::new();
+    for info in graph.inputs().iter().map(|&id| graph.value(id)) {
+        if let Some(Type::Tensor(_, Some(declared))) = &info.declared
+            && let Some(InputFact::Type(Type::Tensor(_, Some(extents)))) = given.inputs.get(&*info.name)
+        {
+            let numbers =
+                declared.iter().zip(extents).filter(|(_, extent)| matches!(extent, Extent::Known(_)));
+            fixed.extend(numbers.filter_map(|(name, _)| plain(name)));
+        }
+    }
+    fixed
 }
 
 /// The name that a dimension is, if it is only a name.
