@@ -20,12 +20,12 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Whether errors have colours: by default in terminals, unless `NO_COLOR` is set.
+    /// When errors have colours: by default in terminals, unless `NO_COLOR` is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub(crate) color: Color,
 }
 
-/// Whether errors have colours.
+/// When errors have colours.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Color {
     Auto,

@@ -116,7 +116,7 @@ impl Plan {
         match bisect(false).and_then(|first| Ok((first, bisect(true)? - first))) {
             Ok((_, 0)) => Ok(None),
             Ok(found) => Ok(Some(found)),
-            // What has no order with numbers equals none.
+            // Objects that have no order with numbers equal none.
             Err(failed) if failed.is_instance_of::<PyTypeError>(py) => Ok(None),
             Err(failed) => Err(failed),
         }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 const EVERY: Duration = Duration::from_millis(50);
 
 thread_local! {
-    /// Whether this is the main thread, the only one in which Python runs handlers.
+    /// Returns true in the main thread, the only one in which Python runs handlers.
     static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
     /// The exception that a handler raised.

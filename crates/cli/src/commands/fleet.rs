@@ -68,7 +68,7 @@ fn expand_word(word: &Path, depth: u32, models: &mut Vec<FleetModel>) -> Result<
         };
         return search(word, folder, &is_match, models);
     }
-    // What is not there is an error of its own, when the model is opened.
+    // A path that does not exist is an error of its own, when the model is opened.
     let name = word.file_name().map_or_else(|| word.to_owned(), PathBuf::from);
     models.push(FleetModel { path: word.to_owned(), name });
     Ok(())

@@ -35,7 +35,7 @@ struct CountsJson {
 /// Does something with each model, and prints what it writes.
 ///
 /// With `json`, a model that fails has a line on standard output too, so that every model has one.
-/// Of several models, a last line has the counts: on standard output with `json`, else on standard
+/// The last line of several models has the counts: on standard output with `json`, else on standard
 /// error, for people and where a model failed.
 pub(super) fn each(
     models: &[FleetModel],

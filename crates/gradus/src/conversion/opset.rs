@@ -78,7 +78,7 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
             )));
         }
     }
-    // What these do without the attribute is said by other defaults.
+    // Other defaults say how these work without the attribute.
     let own = [("DFT", "axis"), ("RoiAlign", "coordinate_transformation_mode")];
     let differs = |&(operator, attribute): &(&str, &str)| {
         operator == name && from.default_of(attribute).is_some() != to.default_of(attribute).is_some()

@@ -86,13 +86,13 @@ impl Symbols {
 
     /// Returns true if one combination is at least another wherever every symbol of the inputs is at
     /// least 1.
-    /// What is not told so is false.
+    /// False also where that is not decided.
     pub(crate) fn covers(&self, large: &Combination, small: &Combination) -> bool {
         let mut rest = large.clone();
         rest.add(small, -1);
         let mut spare: Vec<_> =
             rest.0.iter().filter(|(_, left)| **left > 0).map(|(f, left)| (f, *left)).collect();
-        // What has few factors covers little, so it is used first.
+        // Products of few factors cover little, so they are used first.
         spare.sort_by_key(|(factors, _)| factors.len());
         let mut lacks: Vec<_> = rest.0.iter().filter(|(_, left)| **left < 0).collect();
         lacks.sort_by_key(|(factors, _)| std::cmp::Reverse(factors.len()));
@@ -119,7 +119,7 @@ impl Symbols {
         covered && part.next().is_none()
     }
 
-    /// What an atom is at least, where every symbol of the inputs is at least 1.
+    /// The lower bound of an atom, where every symbol of the inputs is at least 1.
     fn least(&self, atom: AtomId) -> i64 {
         let (atom, measure) = self.atom(atom);
         let least = measure.bounds.lower().unwrap_or(i64::MIN);

@@ -132,7 +132,7 @@ pub struct Symbols {
     exprs: Vec<(Arc<Sum>, Measure)>,
     expr_ids: HashMap<Arc<Sum>, ExprId>,
     results: HashMap<(DimOperation, Dim, Dim), Option<Dim>>,
-    /// What symbols that the data decide are at most.
+    /// Upper bounds of symbols that the data decide.
     limits: HashMap<u32, Dim>,
 }
 

@@ -234,7 +234,7 @@ pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact
     scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
 }
 
-/// What the names of dimensions are taken to say, though nothing holds the inputs of a run to it.
+/// Assumptions that names of dimensions stand for, though nothing holds the inputs of a run to it.
 fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<Assumption> {
     let (mut axes, mut scratch): (BTreeMap<&str, usize>, _) = (BTreeMap::new(), Symbols::default());
     let mut taken = Vec::new();

@@ -91,7 +91,7 @@ impl Inference {
                     events.extend(sizes[id.index()].take().map(Event::Freed));
                 }
             }
-            // What only grows is at most what follows.
+            // A sum that only grows is at most the one that follows.
             if matches!(events[..], [.., Event::Full(_)]) && graph.order().last() != Some(&index) {
                 events.pop();
             }

@@ -316,7 +316,7 @@ fn size_of(width: usize, heads: usize) -> Result<usize> {
     Err(errors::shape("width of queries, keys or values", width, format_args!("a multiple of {heads}")))
 }
 
-/// What an input adds to the score of a key: by sample and query, a number that is added where the
+/// The term that an input adds to the score of a key: by sample and query, a number that is added where the
 /// mask is 0.
 fn padding(
     cx: &EvalContext<'_>,

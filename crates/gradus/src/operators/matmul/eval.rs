@@ -70,7 +70,7 @@ pub(crate) struct Product {
 }
 
 impl Product {
-    /// Of matrices of these dimensions.
+    /// The product of matrices of these dimensions.
     pub(crate) fn new(cx: &EvalContext<'_>, dtype: DType, a: &[usize], b: &[usize]) -> Result<Product> {
         let (mut x, mut y) = (a.to_vec(), b.to_vec());
         if x.is_empty() || y.is_empty() {

@@ -26,12 +26,12 @@ pub(crate) struct Heads {
     pub(crate) value_size: usize,
 }
 
-/// What is done to a score before the softmax.
+/// The change of a score before the softmax.
 pub(crate) struct Scores<F> {
     pub(crate) scale: f64,
     /// The bound that scores approach; 0 for none.
     pub(crate) cap: f64,
-    /// What is added, by sample, head, query and key; minus infinity where a key is not attended to.
+    /// The term added by sample, head, query and key; minus infinity where a key is not attended to.
     pub(crate) bias: F,
     /// Which scores are wanted beside the result: raw ones, capped, with the bias, or after the
     /// softmax.
@@ -150,7 +150,7 @@ pub(crate) fn continued(past: &[f64], present: &[f64], heads: usize) -> Vec<f64>
     all
 }
 
-/// What a mask adds to scores, by sample, head, query and key.
+/// The term that a mask adds to scores, by sample, head, query and key.
 #[derive(Debug)]
 pub(crate) struct Mask {
     dims: Vec<usize>,
@@ -173,7 +173,7 @@ impl Mask {
         Ok(Some(Mask { dims: mask.shape().dims().to_vec(), numbers }))
     }
 
-    /// What is added; keys beyond the mask are not attended to.
+    /// The terms that are added; keys beyond the mask are not attended to.
     pub(crate) fn at(&self, position: [usize; 4]) -> f64 {
         let mut place = 0;
         let own = &position[position.len() - self.dims.len()..];

@@ -143,7 +143,7 @@ pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         *length =
             within.ok_or_else(|| errors::value("sequence length", given, format_args!("0 to {steps}")))?;
     }
-    // What the input adds to the gates, for all steps at once.
+    // Terms that the input adds to the gates, for all steps at once.
     let mut inputs = Vec::new();
     for direction in 0..directions {
         let weights = swapped(&input_weights[direction * rows * size..][..rows * size], rows, size);

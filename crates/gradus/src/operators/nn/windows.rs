@@ -206,7 +206,7 @@ fn turned(weights: &[f64], channels: usize, filters: usize, groups: usize) -> Ve
     (0..weights.len()).map(from).collect()
 }
 
-/// What a convolution computes of numbers, which are the elements less their zero points.
+/// The arithmetic of a convolution on numbers, which are the elements less their zero points.
 pub(crate) fn convolved(
     attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
