@@ -5,7 +5,7 @@
 //! a killed process left behind from those in use.
 
 use std::collections::HashSet;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -201,14 +201,16 @@ impl PrivateFolder {
             unfinished.push(path.clone());
             drop(unfinished);
             let lock = OpenOptions::new().write(true).create_new(true).open(path.join(LOCK));
-            let folder = lock.map(|lock| {
-                // Not every file system has locks; without them, nobody removes the folder.
-                let _ = lock.try_lock();
-                PrivateFolder { beside: beside.to_owned(), path: path.clone(), _lock: lock }
-            });
-            match folder {
-                // Another writer may have taken the folder for abandoned before it was locked.
-                Ok(folder) if path.join(LOCK).exists() => return Ok(folder),
+            match lock {
+                // Another writer may have taken the folder for abandoned before it was locked: it has
+                // the lock, or has removed it. Not every file system has locks; without them, nobody
+                // removes the folder.
+                Ok(lock)
+                    if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock))
+                        && path.join(LOCK).exists() =>
+                {
+                    return Ok(PrivateFolder { beside: beside.to_owned(), path, _lock: lock });
+                }
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     remove(&path);
                     return Err(error);

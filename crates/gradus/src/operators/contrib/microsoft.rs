@@ -98,6 +98,7 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
     let [batch, len, width] = *query else {
         return Err(errors::rank("the query", query.len(), "3 or 5").into());
     };
+    multiple(cx, width, heads, "width, a multiple of the heads")?;
     let (size_k, kv_len, hidden) = match (cx.known_dims(1).as_deref(), cx.known_dims(2).as_deref()) {
         (Some([_, _, kv_len, size]), Some([_, _, _, size_v])) => {
             (*size, *kv_len, cx.multiply(heads, *size_v))
@@ -107,7 +108,6 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
         _ if !cx.has(1) => (cx.floor_divide(width, heads), len, width),
         _ => return Err(InferError::unknown("the shape of key or value is not known")),
     };
-    multiple(cx, width, heads, "width, a multiple of the heads")?;
     let size_v = multiple(cx, hidden, heads, "width, a multiple of the heads")?;
     let total = match (cx.has(6), cx.known_dims(6).as_deref()) {
         (true, Some([_, _, past, _])) => cx.add(*past, kv_len),
@@ -126,11 +126,9 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
     let query = cx.dims_of_rank(0, 3)?;
     let heads = cx.attributes.int_or("num_heads", 1)?.max(1);
     let kv_heads = cx.attributes.int_or("kv_num_heads", 1)?.max(1);
-    let size = if cx.has(1) {
-        cx.floor_divide(query[2], Dim::Known(heads))
-    } else {
-        cx.floor_divide(query[2], Dim::Known(heads.saturating_add(kv_heads.saturating_mul(2))))
-    };
+    let packed = if cx.has(1) { 0 } else { kv_heads.saturating_mul(2) };
+    let all_heads = Dim::Known(heads.saturating_add(packed));
+    let size = multiple(cx, query[2], all_heads, "width, a multiple of the heads")?;
     let hidden = cx.multiply(Dim::Known(heads), size);
     let past = match (cx.has(3), cx.known_dims(3).as_deref()) {
         (true, Some([_, _, past, _])) => Some(*past),

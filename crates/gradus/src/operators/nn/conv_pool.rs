@@ -411,8 +411,15 @@ pub(crate) fn global_average_pool(cx: &mut InferContext<'_, '_>) -> InferResult 
 }
 
 pub(crate) fn fused_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
+    if let Some(&[filters, ..]) = cx.known_dims(1).as_deref() {
+        cx.same_shape(2, &[filters])?;
+    }
     let dtype = cx.dtype(0);
-    conv(cx, 0, 1, dtype)
+    let facts = conv(cx, 0, 1, dtype)?;
+    if let Some(dims) = facts[0].as_tensor().and_then(|fact| fact.dims.clone()) {
+        cx.same_shape(3, &dims)?;
+    }
+    Ok(facts)
 }
 
 pub(crate) fn q_linear_conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {

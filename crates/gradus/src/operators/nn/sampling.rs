@@ -2,7 +2,7 @@
 //! `RoiAlign`, and the grids of `AffineGrid`; and of regions and boxes.
 
 use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
-use gradus_core::{Number, Result, Tensor, Value};
+use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
@@ -87,6 +87,9 @@ fn around(axes: &[Vec<(usize, f64)>], sizes: &[usize]) -> Vec<(usize, f64)> {
 
 pub(crate) fn grid_sample(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (dims, (_, shape)) = (cx.tensor(0)?.shape().dims(), cx.output(0)?);
+    if cx.tensor(0)?.dtype() == DType::String {
+        return Err(Error::new(Kind::Unsupported, "cannot evaluate GridSample of text"));
+    }
     if shape.is_empty() {
         return Ok(vec![cx.rounded(0, &[])?]);
     }
