@@ -76,6 +76,11 @@ pub(crate) fn skip_layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
             *x = *x * gamma[at] + beta.as_ref().map_or(0.0, |beta| beta[at]);
         }
     }
+    if width == 0 && cx.outputs > 1 {
+        // Nothing has a mean.
+        let rows = cx.output(1)?.1.len();
+        (means, inverses) = (vec![f64::NAN; rows], vec![f64::NAN; rows]);
+    }
     let all = [numbers, means, inverses, sum];
     all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
 }

@@ -64,7 +64,7 @@ fn attention(cx: &mut InferContext<'_, '_>, past: usize, dtype: Option<DType>) -
             let what = "elements of attribute \"qkv_hidden_sizes\"";
             return Err(errors::count(what, other.len(), 3).into());
         }
-        _ => third,
+        _ => multiple(cx, weights[1], Dim::Known(3), "columns of the weights, a multiple of three")?,
     };
     let present = match (cx.has(past), cx.known_dims(past).as_deref()) {
         (true, Some([two, batch, heads, len, size])) => {
@@ -130,6 +130,12 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all_heads = Dim::Known(heads.saturating_add(packed));
     let size = multiple(cx, query[2], all_heads, "width, a multiple of the heads")?;
     let hidden = cx.multiply(Dim::Known(heads), size);
+    if cx.has(1) {
+        let width = cx.multiply(Dim::Known(kv_heads), size);
+        for input in [1, 2] {
+            cx.same_shape(input, &[query[0], query[1], width])?;
+        }
+    }
     let past = match (cx.has(3), cx.known_dims(3).as_deref()) {
         (true, Some([_, _, past, _])) => Some(*past),
         (true, _) => None,

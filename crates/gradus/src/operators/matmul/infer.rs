@@ -84,6 +84,19 @@ pub(crate) fn fused(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let bits = cx.attributes.int_or("bits", 4)?;
+    if let ("MatMulNBits", Some(n), Some(k @ 1..), Some(block @ 1..), 2 | 4 | 8, Some(codes)) = (
+        cx.operator,
+        cx.attributes.int("N")?,
+        cx.attributes.int("K")?,
+        cx.attributes.int("block_size")?,
+        bits,
+        cx.known_dims(1),
+    ) {
+        let each = [n, (k - 1) / block + 1, (block - 1) / (8 / bits) + 1].map(Dim::Known);
+        let (own, wanted) = (cx.product(&codes), cx.product(&each));
+        cx.not_apart(own, wanted, "number of packed codes")?;
+    }
     let dims = cx.dims(0)?;
     let (Some((&inner, rows)), Some(n)) = (dims.split_last(), cx.attributes.int("N")?) else {
         return Err(InferError::unknown("attribute \"N\" is missing"));

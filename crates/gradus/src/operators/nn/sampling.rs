@@ -175,16 +175,13 @@ pub(crate) fn affine_grid(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
 pub(crate) fn deform_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (dims, weights_dims) = (cx.tensor(0)?.shape().dims(), cx.tensor(1)?.shape().dims());
     let (_, shape) = cx.output(0)?;
-    let number = |name: &str| {
-        Ok::<_, gradus_core::Error>(attributes.int(name)?.and_then(usize_of_i64).unwrap_or(1).max(1))
-    };
+    let number =
+        |name: &str| Ok::<_, Error>(attributes.int(name)?.and_then(usize_of_i64).unwrap_or(1).max(1));
     let (groups, offset_groups) = (number("group")?, number("offset_group")?);
     let (sizes, kernel, windows) = (&dims[2..], &weights_dims[2..], &shape.dims()[2..]);
     let axes = sizes.len();
     let list = |name: &str, default: i64| {
-        Ok::<_, gradus_core::Error>(
-            attributes.ints(name)?.map_or_else(|| vec![default; 2 * axes], <[i64]>::to_vec),
-        )
+        Ok::<_, Error>(attributes.ints(name)?.map_or_else(|| vec![default; 2 * axes], <[i64]>::to_vec))
     };
     let (strides, dilations, pads) = (list("strides", 1)?, list("dilations", 1)?, list("pads", 0)?);
     let (x, weights, offsets) = (cx.floats(0)?, cx.floats(1)?, cx.floats(2)?);
@@ -375,9 +372,7 @@ pub(crate) fn non_max_suppression(
     let &[batch, classes, count] = cx.tensor(1)?.shape().dims() else {
         return Err(errors::rank("input 1", cx.tensor(1)?.shape().rank(), 3));
     };
-    let first = |input: usize| {
-        Ok::<_, gradus_core::Error>(cx.maybe_floats(input)?.and_then(|all| all.first().copied()))
-    };
+    let first = |input: usize| Ok::<_, Error>(cx.maybe_floats(input)?.and_then(|all| all.first().copied()));
     let most =
         first(2)?.map_or(0, |most| truncated(most).and_then(|most| usize::try_from(most).ok()).unwrap_or(0));
     let (overlap, threshold) = (first(3)?.unwrap_or(0.0), first(4)?);
