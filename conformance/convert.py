@@ -117,29 +117,32 @@ def serve(pipe):
 
 
 class Runner:
-    """Runs models in a process of its own: programs die, also of what an earlier model did to their memory."""
+    """Runs models in processes of their own: programs die. OpenVINO's reference also damages its memory, so it has another one."""
 
     def __init__(self):
-        self.process = None
+        self.running = {}
 
     def run(self, path, inputs, runner):
-        is_fresh = self.process is None
-        if is_fresh:
+        kind = runner == "evaluate"
+        if kind not in self.running:
             context = multiprocessing.get_context("spawn")
-            self.pipe, theirs = context.Pipe()
-            self.process = context.Process(target=serve, args=(theirs,), daemon=True)
-            self.process.start()
-        self.pipe.send((str(path), inputs, runner))
+            pipe, theirs = context.Pipe()
+            process = context.Process(target=serve, args=(theirs,), daemon=True)
+            process.start()
+            theirs.close()
+            self.running[kind] = (process, pipe)
+        process, pipe = self.running[kind]
         try:
-            if self.pipe.poll(SECONDS):
-                return self.pipe.recv()
+            pipe.send((str(path), inputs, runner))
+            if pipe.poll(SECONDS):
+                return pipe.recv()
             why = f"no result in {SECONDS} seconds"
         except (EOFError, OSError):
             why = "the process died"
-        self.process.kill()
-        self.process.join()
-        self.process = None
-        return (None, why) if is_fresh else self.run(path, inputs, runner)
+        process.kill()
+        process.join()
+        del self.running[kind]
+        return None, why
 
 
 # Comparing

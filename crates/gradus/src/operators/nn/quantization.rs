@@ -7,9 +7,9 @@ use gradus_core::{DType, Number, Result, Tensor, Value};
 use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
-use crate::operators::indices;
 use crate::operators::matmul::eval::{integer_products, shifted};
 use crate::operators::nn::windows::{add_bias, convolved};
+use crate::operators::{errors, indices};
 
 /// Numbers of which there is one for all elements, one for each index of an axis, or one for each
 /// block of an axis.
@@ -32,7 +32,13 @@ impl Spread {
         }
         let axis = indices::axis(attributes.int("axis")?.unwrap_or(1), dims.len())?;
         let block = attributes.int("block_size")?.and_then(usize_of_i64).unwrap_or(0);
-        Ok(Some(Spread { numbers, size: dims[axis], inner: dims[axis + 1..].iter().product(), block }))
+        let (size, inner) = (dims[axis], dims[axis + 1..].iter().product::<usize>());
+        let outer = dims[..axis].iter().product::<usize>();
+        let wanted = if block == 0 { size } else { outer * size.div_ceil(block) * inner };
+        if numbers.len() != wanted {
+            return Err(errors::value("number of scales or zero points", numbers.len(), wanted));
+        }
+        Ok(Some(Spread { numbers, size, inner, block }))
     }
 
     /// The number for an element.
