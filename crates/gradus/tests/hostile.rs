@@ -226,7 +226,7 @@ fn random_nodes_with_huge_empty_tensors_give_a_result_or_an_error() {
 #[test]
 #[ignore = "needs minutes"]
 fn long_random_nodes_with_huge_empty_tensors_give_a_result_or_an_error() {
-    for seed in 2..12 {
+    for seed in 2..6 {
         run_random_nodes(seed, 100);
     }
 }
