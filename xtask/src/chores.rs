@@ -126,8 +126,8 @@ pub(crate) fn fuzz_only(seconds: u32, only: Option<&str>) -> Result<()> {
     if tally.failed == 0 { Ok(()) } else { Err(tally.errors.join("\n")) }
 }
 
-/// Runs fuzz targets, each of which counts as one test. One seed gives the same inputs in each clone;
-/// seed 0 is another one each time.
+/// Runs fuzz targets, each of which counts as one test. One seed gives the same inputs in each
+/// clone; seed 0 is another one each time.
 pub(crate) fn fuzz(seconds: u32, only: Option<&str>, seed: u32, tally: &mut Tally) -> Result<()> {
     fuzz_build()?;
     let folder = root().join("fuzz");

@@ -18,7 +18,8 @@ const MATURIN: &str = "maturin==1.16.0";
 /// Packages that the tests need beside Gradus.
 const TESTS: &str = "crates/python/tests/requirements.txt";
 
-/// Packages that build wheels for Linux: linked by Zig against glibc 2.17, they run wherever manylinux2014 does.
+/// Packages that build wheels for Linux: linked by Zig against glibc 2.17, they run wherever
+/// manylinux2014 does.
 const ZIG: &[&str] = &["maturin[zig]==1.16.0", "auditwheel==6.8.2"];
 
 /// Builds the wheel, for Python 3.10 and newer, and gives its path: in a folder of the target

@@ -228,8 +228,8 @@ fn deadline(seconds: &str) -> Result<Instant, String> {
 )]
 pub(crate) struct Infer {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
-    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are inferred
-    /// in parallel.
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
+    /// inferred in parallel.
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
@@ -327,23 +327,24 @@ pub(crate) struct FoldArgs {
 
 /// Convert a model between ONNX, OpenVINO and Paddle.
 ///
-/// From ONNX to OpenVINO's IR or, with `--opset`, to another operator set; from IR to ONNX, and from
-/// Paddle to both. Where the meaning is not
-/// kept bit for bit, that is said node by node, before anything is written; docs/convert.md has the
-/// list of operators. The output appears whole or not at all.
+/// From ONNX to OpenVINO's IR or, with `--opset`, to another operator set; from IR to ONNX, and
+/// from Paddle to both. Where the meaning is not kept bit for bit, that is said node by node,
+/// before anything is written; docs/convert.md has the list of operators. The output appears whole
+/// or not at all.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus convert examples/positions.onnx positions.xml\n  gradus convert examples/positions.onnx examples/heads.onnx -o ir/ --to openvino"
 )]
 pub(crate) struct ConvertArgs {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
-    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are converted
-    /// in parallel.
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
+    /// converted in parallel.
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
     /// The file to write, whose ending selects the format: .onnx, or .xml with constants in a .bin
-    /// file; or a folder, which several models need. `convert MODEL FILE` is `convert MODEL -o FILE`.
+    /// file; or a folder, which several models need. `convert MODEL FILE` is `convert MODEL -o
+    /// FILE`.
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: Option<PathBuf>,
 
@@ -383,8 +384,8 @@ pub(crate) struct ConvertArgs {
 #[command(after_help = "Examples:\n  gradus show examples/positions.onnx\n  gradus show examples/ --json")]
 pub(crate) struct Show {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
-    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are read
-    /// in parallel.
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
+    /// read in parallel.
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 

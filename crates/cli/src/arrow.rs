@@ -1,8 +1,9 @@
 //! Arrow's file format, for one column without gaps.
 //!
-//! A file is a row of messages, each with its metadata as a flatbuffer, and a footer that says where
-//! they lie. Source: "Arrow Columnar Format", with `Message.fbs`, `Schema.fbs` and `File.fbs`. Arrow's
-//! own crates do the same, but bring 17 crates that take a quarter of the time of a build.
+//! A file is a row of messages, each with its metadata as a flatbuffer, and a footer that says
+//! where they lie. Source: "Arrow Columnar Format", with `Message.fbs`, `Schema.fbs` and
+//! `File.fbs`. Arrow's own crates do the same, but bring 17 crates that take a quarter of the time
+//! of a build.
 
 use std::io::{self, Write};
 

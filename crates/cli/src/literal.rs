@@ -1,4 +1,5 @@
-//! Tensors as they are typed: `3`, `-inf`, `"text"`, `[[1, 2], [3, 4]]`, `zeros[2, 3]`, `ones[2, 3]`,
+//! Tensors as they are typed: `3`, `-inf`, `"text"`, `[[1, 2], [3, 4]]`, `zeros[2, 3]`, `ones[2,
+//! 3]`,
 //! `random[2, 3]`.
 
 use gradus::convert::Rules;

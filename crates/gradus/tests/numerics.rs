@@ -36,8 +36,8 @@ fn random(random: &mut fastrand::Rng, dims: &[usize]) -> (Vec<i128>, Tensor) {
     (whole.clone(), Tensor::from_numbers(DType::F32, shape, numbers, Rules::IEEE).unwrap())
 }
 
-/// Checks a sum of products: within half a unit in the last place of the result and n 2^-53 of the sum
-/// of the products' magnitudes. Products are by 2^-40.
+/// Checks a sum of products: within half a unit in the last place of the result and n 2^-53 of the
+/// sum of the products' magnitudes. Products are by 2^-40.
 fn check(got: f64, pairs: &[(i128, i128)]) {
     let exact: i128 = pairs.iter().map(|(a, b)| a * b).sum();
     let magnitude: i128 = pairs.iter().map(|(a, b)| (a * b).abs()).sum();

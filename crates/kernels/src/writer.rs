@@ -303,8 +303,8 @@ pub(crate) fn in_parts<T: Send>(out: &mut [T], part: usize, write: impl Fn(usize
     });
 }
 
-/// Calls a function with each number below `count`, on all threads. It knows neither plan nor element
-/// type, so that what the thread pool needs is compiled once.
+/// Calls a function with each number below `count`, on all threads. It knows neither plan nor
+/// element type, so that what the thread pool needs is compiled once.
 fn in_parallel(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(work);
 }

@@ -40,8 +40,8 @@ impl NumberArgument {
     }
 }
 
-/// Reads an argument, which errors call by that name: a number of Python or NumPy, text that is one,
-/// a rational number of any class, or an array.
+/// Reads an argument, which errors call by that name: a number of Python or NumPy, text that is
+/// one, a rational number of any class, or an array.
 ///
 /// # Errors
 /// A `DTypeError` if it is not a number or an array of numbers; an `ArgumentError` for text that is

@@ -84,9 +84,8 @@ impl Symbols {
         Some(total)
     }
 
-    /// Returns true if one combination is at least another wherever every symbol of the inputs is at
-    /// least 1.
-    /// False also where that is not decided.
+    /// Returns true if one combination is at least another wherever every symbol of the inputs is
+    /// at least 1. False also where that is not decided.
     pub(crate) fn covers(&self, large: &Combination, small: &Combination) -> bool {
         let mut rest = large.clone();
         rest.add(small, -1);

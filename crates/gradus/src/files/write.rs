@@ -202,9 +202,9 @@ impl PrivateFolder {
             drop(unfinished);
             let lock = OpenOptions::new().write(true).create_new(true).open(path.join(LOCK));
             match lock {
-                // Another writer may have taken the folder for abandoned before it was locked: it has
-                // the lock, or has removed it. Not every file system has locks; without them, nobody
-                // removes the folder.
+                // Another writer may have taken the folder for abandoned before it was locked: it
+                // has the lock, or has removed it. Not every file system has locks; without them,
+                // nobody removes the folder.
                 Ok(lock)
                     if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock))
                         && path.join(LOCK).exists() =>

@@ -76,8 +76,8 @@ impl EvalContext<'_> {
     }
 }
 
-/// Adds to each element of `c` the products of a row of `a` and a column of `b`, one after the other
-/// in the order of the row. `b` and `c` have so many columns.
+/// Adds to each element of `c` the products of a row of `a` and a column of `b`, one after the
+/// other in the order of the row. `b` and `c` have so many columns.
 pub(crate) fn multiply_add<T: Ring>(a: &[T], b: &[T], c: &mut [T], inner: usize, columns: usize) {
     /// Columns of `b` that stay in the cache, and rows of `c` that use each of its elements.
     const COLUMNS: usize = 256;

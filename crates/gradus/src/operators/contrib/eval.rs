@@ -1,5 +1,5 @@
-//! Evaluation of the operators that ONNX Runtime's optimiser puts into models. Each is a function of
-//! ONNX's operators, computed in float64 and rounded once.
+//! Evaluation of the operators that ONNX Runtime's optimiser puts into models. Each is a function
+//! of ONNX's operators, computed in float64 and rounded once.
 
 use gradus_core::convert::{i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::graph::Content;
@@ -56,7 +56,8 @@ pub(crate) fn biased_gelu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     Ok(vec![cx.rounded(0, &numbers)?])
 }
 
-/// `SkipLayerNormalization` and its like without a mean: the sum of two inputs and a bias, normalized.
+/// `SkipLayerNormalization` and its like without a mean: the sum of two inputs and a bias,
+/// normalized.
 pub(crate) fn skip_layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let centered = cx.operator == "SkipLayerNormalization";
     let epsilon = attributes.float("epsilon")?.unwrap_or(1e-12).into();
@@ -321,8 +322,8 @@ fn size_of(width: usize, heads: usize) -> Result<usize> {
     Err(errors::shape("width of queries, keys or values", width, format_args!("a multiple of {heads}")))
 }
 
-/// The term that an input adds to the score of a key: by sample and query, a number that is added where the
-/// mask is 0.
+/// The term that an input adds to the score of a key: by sample and query, a number that is added
+/// where the mask is 0.
 fn padding(
     cx: &EvalContext<'_>,
     input: usize,

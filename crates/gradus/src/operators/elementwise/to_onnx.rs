@@ -33,8 +33,8 @@ pub(crate) fn bitwise(
     binary(cx, if truth { of_truth } else { operator })
 }
 
-/// Signed integers are shifted as unsigned ones of the same bits: `BitShift` takes others only since
-/// version 28. To the right, the bits of those below zero are inverted before and after.
+/// Signed integers are shifted as unsigned ones of the same bits: `BitShift` takes others only
+/// since version 28. To the right, the bits of those below zero are inverted before and after.
 pub(crate) fn shift(cx: &mut ConvertContext<'_, '_>, direction: &str) -> Result<Vec<NewValue>> {
     cx.edges("the specifications do not define shifts by the width of the type or more");
     let (a, b, dtype) = (cx.input(0)?, cx.aligned(0, 1)?, cx.dtype(0)?);

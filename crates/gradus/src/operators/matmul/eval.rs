@@ -22,8 +22,8 @@ pub(crate) struct Sizes {
     pub(crate) columns: usize,
 }
 
-/// The products of pairs of matrices, which are given by their numbers. Sums are in the order of the
-/// summed axis, however the work is shared.
+/// The products of pairs of matrices, which are given by their numbers. Sums are in the order of
+/// the summed axis, however the work is shared.
 pub(crate) fn products<T: Ring>(
     cx: &mut EvalContext<'_>,
     a: &[T],
@@ -208,8 +208,8 @@ impl Equation {
     /// For operands of these ranks.
     ///
     /// # Errors
-    /// [`gradus_core::Kind::Shape`] if the terms do not fit the operands, [`gradus_core::Kind::Value`]
-    /// if the result names an axis that no term has.
+    /// [`gradus_core::Kind::Shape`] if the terms do not fit the operands,
+    /// [`gradus_core::Kind::Value`] if the result names an axis that no term has.
     pub(crate) fn new(text: &str, ranks: &[usize]) -> Result<Equation> {
         let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let (left, right) = match text.split_once("->") {

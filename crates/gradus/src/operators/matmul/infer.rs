@@ -137,8 +137,8 @@ pub(crate) fn mat_mul_integer(cx: &mut InferContext<'_, '_>) -> InferResult {
     mat_mul(cx)
 }
 
-/// Checks the zero points of a factor: one for all, or one for each row of the first or column of the
-/// second.
+/// Checks the zero points of a factor: one for all, or one for each row of the first or column of
+/// the second.
 fn zero_points(cx: &mut InferContext<'_, '_>, input: usize, zero: usize) -> Result<(), InferError> {
     let dims = cx.dims(input)?;
     if let (0, Some([rows]), [.., of, _]) = (input, cx.known_dims(zero).as_deref(), &*dims) {

@@ -31,7 +31,8 @@ pub(crate) struct Scores<F> {
     pub(crate) scale: f64,
     /// The bound that scores approach; 0 for none.
     pub(crate) cap: f64,
-    /// The term added by sample, head, query and key; minus infinity where a key is not attended to.
+    /// The term added by sample, head, query and key; minus infinity where a key is not attended
+    /// to.
     pub(crate) bias: F,
     /// Which scores are wanted beside the result: raw ones, capped, with the bias, or after the
     /// softmax.

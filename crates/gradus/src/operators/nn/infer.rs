@@ -340,8 +340,8 @@ pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![first, probabilities])
 }
 
-/// Checks that there is one scale or zero point, one for each index of an axis, or one for each block
-/// of it.
+/// Checks that there is one scale or zero point, one for each index of an axis, or one for each
+/// block of it.
 fn spread(cx: &mut InferContext<'_, '_>, input: usize) -> Result<(), InferError> {
     let (dims, own) = (cx.dims(0)?, cx.known_dims(input));
     if own.is_none_or(|own| own.iter().all(|&dim| dim == Dim::ONE)) {

@@ -1,4 +1,5 @@
-//! Evaluation of quantization: integers and narrow floats that stand for `scale * (x - zero point)`.
+//! Evaluation of quantization: integers and narrow floats that stand for `scale * (x - zero
+//! point)`.
 
 use gradus_core::convert::{self, Rules, nearest_f32, nearest_f64, usize_of_i64};
 use gradus_core::float::Overflow;

@@ -1,5 +1,5 @@
-//! Evaluation of recurrent networks: `RNN`, `GRU` and `LSTM`. States are kept in float64 from step to
-//! step, and rounded where they are outputs.
+//! Evaluation of recurrent networks: `RNN`, `GRU` and `LSTM`. States are kept in float64 from step
+//! to step, and rounded where they are outputs.
 
 use gradus_core::convert::product;
 use gradus_core::graph::Content;

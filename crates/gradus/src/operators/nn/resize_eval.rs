@@ -1,5 +1,5 @@
-//! Evaluation of Resize and Upsample: along each axis, an element of the result is a weighted sum of
-//! some elements of the operand.
+//! Evaluation of Resize and Upsample: along each axis, an element of the result is a weighted sum
+//! of some elements of the operand.
 
 use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
 use gradus_core::graph::Content;

@@ -122,8 +122,8 @@ struct Convolution {
 }
 
 impl Convolution {
-    /// For each filter and window, the sum over channels and taps, in that order. The weights are by
-    /// filter, channel of its group and tap.
+    /// For each filter and window, the sum over channels and taps, in that order. The weights are
+    /// by filter, channel of its group and tap.
     fn run(&self, cx: &mut EvalContext<'_>, x: &[f64], weights: &[f64]) -> Result<Vec<f64>> {
         /// Windows whose columns stay in the cache.
         const BLOCK: usize = 128;
