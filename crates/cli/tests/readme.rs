@@ -34,6 +34,13 @@ fn scratch(name: &str) -> PathBuf {
     scratch
 }
 
+/// The names of the commands that a help lists.
+fn commands(help: &str) -> impl Iterator<Item = &str> {
+    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let lines = listed.lines().filter(|line| !line.starts_with("   "));
+    lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help")
+}
+
 #[test]
 fn help_of_every_command_ends_with_two_examples_that_run() {
     let scratch = scratch("help");
@@ -43,12 +50,7 @@ fn help_of_every_command_ends_with_two_examples_that_run() {
         String::from_utf8(done.stdout).unwrap()
     };
     let help = gradus(&["--help".to_owned()]);
-    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let names = commands
-        .lines()
-        .filter(|line| !line.starts_with("   "))
-        .filter_map(|line| line.split_whitespace().next());
-    for name in names.filter(|name| *name != "help") {
+    for name in commands(&help) {
         let help = gradus(&[name.to_owned(), "--help".to_owned()]);
         let examples: Vec<_> = help.split("Examples:\n").nth(1).unwrap().lines().collect();
         assert_eq!(examples.len(), 2, "{name}");
@@ -101,12 +103,7 @@ fn the_reference_is_what_help_prints() {
     let mut text = format!(
         "# Command line\n\nThe help of every command, as `gradus COMMAND --help` prints it.\n\n```text\n{help}```\n"
     );
-    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let names = commands
-        .lines()
-        .filter(|line| !line.starts_with("   "))
-        .filter_map(|line| line.split_whitespace().next());
-    for name in names.filter(|name| *name != "help") {
+    for name in commands(&help) {
         text.extend(["\n## ", name, "\n\n```text\n", &gradus(&[name, "--help"]), "```\n"]);
     }
     let lines: Vec<_> = text.lines().map(str::trim_end).collect();
