@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 # Opset versions that are not released are run all the same.
 os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"
 
-# What extents without a name are in the two bindings.
+# What sizes without a name are in the two bindings.
 UNNAMED = {"A": 5, "B": 3}
 WORDS = ["", "a", "Gradus", "ß", "two words"]
 
@@ -43,7 +43,7 @@ def required(model) -> tuple[list, list]:
 
 
 def symbols(model) -> list[str]:
-    """The names of extents of inputs."""
+    """The names of sizes of inputs."""
     found = {}
     for info in required(model)[0]:
         found |= {dim.dim_param: None for dim in info.type.tensor_type.shape.dim if dim.dim_param}
@@ -51,7 +51,7 @@ def symbols(model) -> list[str]:
 
 
 def is_open(dim) -> bool:
-    """Whether an extent is not a number; one below zero is what some exporters write for that."""
+    """Whether a size is not a number; one below zero is what some exporters write for that."""
     return not dim.HasField("dim_value") or dim.dim_value < 0
 
 

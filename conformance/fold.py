@@ -2,7 +2,7 @@
 
     python conformance/fold.py GRADUS [MODEL|FOLDER ...] [--peers openvino,onnxsim,onnxslim] [--json FILE] [--jobs 2]
 
-Each model is folded as it is, and with the extents of its inputs fixed. Checked are: `onnx.checker` accepts the result; folding
+Each model is folded as it is, and with the sizes of its inputs fixed. Checked are: `onnx.checker` accepts the result; folding
 again gives the same bytes; what is no node stays (interface, metadata, functions, versions); every output has the same bits as
 the original's in ONNX Runtime (nearly the same where it optimises both), under several bindings of the symbols, empty inputs too where the original
 takes them. What ONNX Runtime does not run is run by the reference of the `onnx` package; what that does not run either is
@@ -61,7 +61,7 @@ def truth_of(path: pathlib.Path) -> dict | None:
 
 
 def bindings(model, truth: dict | None) -> dict[str, tuple[dict, int]]:
-    """Values for the symbols, and for extents without a name: those of the corpus, all one, and each of them zero."""
+    """Values for the symbols, and for sizes without a name: those of the corpus, all one, and each of them zero."""
     names = execution.symbols(model)
     known = {
         "A": {name: 4 + i for i, name in enumerate(names)},

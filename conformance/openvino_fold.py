@@ -2,9 +2,9 @@
 
     python conformance/openvino_fold.py GRADUS [MODEL|FOLDER ...] [--only REGEX] [--json FILE] [--jobs 2]
 
-Each model is folded as it is, and with the extents of its inputs fixed. Checked are: OpenVINO reads the result; inputs and
+Each model is folded as it is, and with the sizes of its inputs fixed. Checked are: OpenVINO reads the result; inputs and
 outputs have the names and, unless fixed, the shapes that they had; folding again gives the same bytes of both files; ShapeOf is not asked more often than
-before; every output has the same bits as the original's, by the CPU plugin for several extents of the inputs. Where extents are
+before; every output has the same bits as the original's, by the CPU plugin for several sizes of the inputs. Where sizes are
 fixed, the original is reshaped to them. The plugin rewrites what it recognises, in another way where more is known, and rounds otherwise then: floats may
 differ by 1e-5 of the greatest, which is printed.
 
@@ -32,7 +32,7 @@ import openvino_truth
 HERE = pathlib.Path(__file__).parent
 LIST, RECORDED = HERE / "openvino_fold.toml", HERE / "recorded" / "openvino.json"
 SECONDS = 300
-# How many sets of extents each model is run with.
+# How many sets of sizes each model is run with.
 RUNS = 3
 # How far floats may be apart where the plugin rewrites the models, as a part of the greatest.
 CLOSE = 1e-5
@@ -94,7 +94,7 @@ def asked(path, corpus) -> list[dict]:
 
 
 def by_plugin(path, feeds, fixed: bool = False) -> list[list]:
-    """The outputs for each of the inputs; perhaps of the model reshaped to the extents of the first."""
+    """The outputs for each of the inputs; perhaps of the model reshaped to the sizes of the first."""
     core = ov.Core()
 
     def compiled_with(reshape: bool):

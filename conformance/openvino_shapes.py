@@ -174,8 +174,8 @@ def range_4(c):
 def gather_inputs(c, negative):
     shape = c.dims(c.integer(1, 3))
     axis = c.integer(0, len(shape) - 1)
-    extent = shape[axis]
-    indices = c.array(c.dims(c.integer(0, 2)), c.choose(I32, I64), -extent if negative else 0, extent - 1)
+    size = shape[axis]
+    indices = c.array(c.dims(c.integer(0, 2)), c.choose(I32, I64), -size if negative else 0, size - 1)
     return c.data(shape), indices, axis - (len(shape) if c.flag() else 0)
 
 

@@ -2,7 +2,7 @@
 
     python conformance/openvino_truth.py OUTPUT FOLDER…
 
-For each model of the folders (`.xml`), a file in OUTPUT: twice, extents are given to the dynamic axes of inputs, the model is
+For each model of the folders (`.xml`), a file in OUTPUT: twice, sizes are given to the dynamic axes of inputs, the model is
 run by the CPU plugin with every value an output, and what it makes is recorded. Where a folder has the model in ONNX under the
 same name, and the numbers that its symbols stood for in `truth`, these are taken; otherwise numbers by axis are tried.
 """

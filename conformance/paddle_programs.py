@@ -135,11 +135,11 @@ def array(dtype, dims, start=0):
 
 
 def shapes(paddle, x):
-    extents = paddle.shape(x)
-    n = extents[0]
+    sizes = paddle.shape(x)
+    n = sizes[0]
     flat = paddle.reshape(x, [n, -1])
     return [
-        extents, paddle.arange(0, n, 1, "int64"), flat, paddle.tile(flat, [2, 1]), paddle.concat([flat, flat], 0),
+        sizes, paddle.arange(0, n, 1, "int64"), flat, paddle.tile(flat, [2, 1]), paddle.concat([flat, flat], 0),
         paddle.stack([flat, flat], 1), paddle.full([2, 3], 7.5), paddle.cast(n * 3 + 1, "float32"), x[0], x[:, -1],
         paddle.flatten(x), paddle.expand(x[:1], [3, -1, -1]), paddle.reshape(x, [0, -1]),
     ]  # fmt: skip
@@ -271,7 +271,7 @@ def random_programs(seed, count):
 
 
 def random_program(rng):
-    """A few operators on the values so far, of integers and floats with small extents."""
+    """A few operators on the values so far, of integers and floats with small sizes."""
     dtype = rng.choice(["int64", "int32", "float32", "float64"])
     dims = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
     declared = [dim if rng.random() < 0.6 else -1 for dim in dims]
@@ -304,7 +304,7 @@ def steps():
 
     def full(x):
         """Whether there are elements for certain: Paddle gathers from, and reshapes, none in ways of its own."""
-        return all(extent > 0 for extent in x.shape)
+        return all(size > 0 for size in x.shape)
 
     yield lambda p, x, r: x + number(p, r)
     yield lambda p, x, r: x * number(p, r)

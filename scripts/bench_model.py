@@ -28,19 +28,19 @@ def apply(operator: str, *inputs: str, **attributes) -> str:
     return output
 
 
-def extent(value: str, axis: int) -> str:
+def axis_size(value: str, axis: int) -> str:
     return apply("Gather", apply("Shape", value), constant(axis), axis=0)
 
 
-def listed(*extents: str) -> str:
+def listed(*sizes: str) -> str:
     axis = constant([0])
-    return apply("Concat", *(e if e.startswith("c_") else apply("Unsqueeze", e, axis) for e in extents), axis=0)
+    return apply("Concat", *(e if e.startswith("c_") else apply("Unsqueeze", e, axis) for e in sizes), axis=0)
 
 
 def heads(value: str) -> tuple[str, str, str]:
     """The projection of a value, split into heads: [batch, heads, seq, width / heads]."""
     value = apply("MatMul", value, "weights")
-    batch, seq, width = (extent(value, axis) for axis in range(3))
+    batch, seq, width = (axis_size(value, axis) for axis in range(3))
     size = apply("Div", width, constant(HEADS))
     shape = listed(batch, seq, constant([HEADS]), size)
     return apply("Transpose", apply("Reshape", value, shape), perm=[0, 2, 1, 3]), batch, seq

@@ -56,7 +56,7 @@ def positions_onnx() -> bytes:
 
 def heads_onnx() -> bytes:
     """What exporters make of `x.reshape(batch, seq, 2, width // 2).transpose(1, 2)`: the shape is taken apart and put together."""
-    extents, nodes = [], []
+    sizes, nodes = [], []
     for axis, name in enumerate(("batch", "seq", "width")):
         nodes += [
             helper.make_node("Shape", ["x"], [f"shape_{axis}"], name=f"shape_{axis}"),
@@ -65,9 +65,9 @@ def heads_onnx() -> bytes:
     nodes.append(helper.make_node("Div", ["width", "heads"], ["head_width"], name="head_width"))
     for name in ("batch", "seq", "heads", "head_width"):
         nodes.append(helper.make_node("Unsqueeze", [name, "first"], [f"{name}_1"], name=f"{name}_1"))
-        extents.append(f"{name}_1")
+        sizes.append(f"{name}_1")
     nodes += [
-        helper.make_node("Concat", extents, ["target"], name="target", axis=0),
+        helper.make_node("Concat", sizes, ["target"], name="target", axis=0),
         helper.make_node("Reshape", ["x", "target"], ["split"], name="split"),
         helper.make_node("Transpose", ["split"], ["y"], name="turn", perm=[0, 2, 1, 3]),
     ]

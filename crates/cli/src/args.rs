@@ -238,7 +238,7 @@ pub(crate) struct Infer {
     pub(crate) dims: Vec<String>,
 
     /// The shape of an input: numbers, names, or ? for what is open.
-    #[arg(long = "input-shape", value_name = "NAME=EXTENT,…")]
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
     pub(crate) input_shapes: Vec<String>,
 
     /// Write the inferred shapes into the models, as declared types of their values: to a file, or
@@ -295,7 +295,7 @@ pub(crate) struct FoldArgs {
     pub(crate) dims: Vec<String>,
 
     /// Fix the shape of an input: numbers, names, or ? for what is open.
-    #[arg(long = "input-shape", value_name = "NAME=EXTENT,…")]
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
     pub(crate) input_shapes: Vec<String>,
 
     /// Add no constant of more bytes than this.

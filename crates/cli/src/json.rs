@@ -1,7 +1,7 @@
 //! The stable JSON that `--json` prints; docs/json.md describes it.
 
 use gradus::error::{Location, Position};
-use gradus::graph::{Extent, Type};
+use gradus::graph::{DeclaredDim, Type};
 use gradus::{DType, Error, Number, Result, Tensor, Value, text};
 use serde::Serialize;
 use serde::ser::SerializeMap;
@@ -94,7 +94,7 @@ pub(crate) fn object<K: AsRef<str>, V: Serialize>(
     RawValue::from_string(String::from_utf8_lossy(&out).into_owned()).map_err(fail)
 }
 
-/// A declared type: numbers for extents that are known, text for symbols and bounds, null for what
+/// A declared type: numbers for sizes that are known, text for symbols and bounds, null for what
 /// is open.
 #[derive(Serialize)]
 pub(crate) struct TypeJson {
@@ -105,19 +105,19 @@ pub(crate) struct TypeJson {
 impl TypeJson {
     pub(crate) fn of(declared: &Type) -> TypeJson {
         match declared {
-            Type::Tensor(dtype, extents) => TypeJson {
+            Type::Tensor(dtype, sizes) => TypeJson {
                 r#type: dtype.map(|dtype| dtype.name().to_owned()),
-                shape: extents.as_ref().map(|extents| extents.iter().map(extent).collect()),
+                shape: sizes.as_ref().map(|sizes| sizes.iter().map(size).collect()),
             },
             other => TypeJson { r#type: Some(other.to_string()), shape: None },
         }
     }
 }
 
-fn extent(extent: &Extent) -> Option<serde_json::Value> {
-    match extent {
-        Extent::Known(len) => Some((*len).into()),
-        Extent::Unknown => None,
+fn size(size: &DeclaredDim) -> Option<serde_json::Value> {
+    match size {
+        DeclaredDim::Known(len) => Some((*len).into()),
+        DeclaredDim::Unknown => None,
         other => Some(other.to_string().into()),
     }
 }

@@ -8,7 +8,7 @@ mod common;
 
 use std::path::Path;
 
-use ::gradus::graph::Extent;
+use ::gradus::graph::DeclaredDim;
 use common::{fails, folder, gradus, misused, prints, save_chain};
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
@@ -518,7 +518,7 @@ fn names_cannot_steer_the_terminal() {
     let folder = folder("names");
     let path = folder.join("steers.onnx");
     let (input, output) = ("in\u{1b}[2J", "out\u{7}\nproblems:");
-    save_chain(&path, input, vec![Extent::Symbol("n\u{1b}c".into())], &[("Abs", input, output)]);
+    save_chain(&path, input, vec![DeclaredDim::Symbol("n\u{1b}c".into())], &[("Abs", input, output)]);
     let path = path.to_str().unwrap();
     let converted = folder.join("steers.xml");
     let commands: [&[&str]; 9] = [
@@ -577,7 +577,7 @@ fn a_full_disk_is_named() {
         ("x.arrow", "range 0 100000 1 --out x.arrow"),
         ("large.npy", "run model.onnx -i x=zeros[100000] --out ."),
     ] {
-        save_chain(&folder.join("model.onnx"), "x", vec![Extent::Unknown], &[("Abs", "x", "large")]);
+        save_chain(&folder.join("model.onnx"), "x", vec![DeclaredDim::Unknown], &[("Abs", "x", "large")]);
         let script =
             format!("trap '' XFSZ; ulimit -f 8; exec {} {arguments}", cargo_bin!("gradus").display());
         let output =

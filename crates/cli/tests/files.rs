@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use common::save_chain;
-use gradus::graph::Extent;
+use gradus::graph::DeclaredDim;
 use scratch::Scratch;
 use snapbox::cmd::cargo_bin;
 
@@ -264,7 +264,7 @@ fn copies_of_constants_follow_no_links_and_are_no_settings() {
 fn inputs_are_regular_files() {
     let folder = Scratch::new("files-inputs");
     let path = |name: &str| folder.path().join(name);
-    save_chain(&path("m.onnx"), "x", vec![Extent::Unknown], &[("Abs", "x", "y")]);
+    save_chain(&path("m.onnx"), "x", vec![DeclaredDim::Unknown], &[("Abs", "x", "y")]);
     pipe(path("pipe.npy"));
     symlink("/dev/zero", path("zero.npz")).unwrap();
     symlink("/dev/zero", path("zero.pb")).unwrap();
@@ -296,7 +296,7 @@ fn sources_and_arguments_cannot_steer_the_terminal() {
     fs::write(folder.path().join("e.xml"), "<net name=\"a\u{9b}2J\u{1b}[2J\u{202e}\"\r version=\"11\">")
         .unwrap();
     let name = "m\u{1b}[2J\u{9b}\n.onnx";
-    save_chain(&folder.path().join(name), "x", vec![Extent::Known(1)], &[("Abs", "x", "y")]);
+    save_chain(&folder.path().join(name), "x", vec![DeclaredDim::Known(1)], &[("Abs", "x", "y")]);
     let not_text = std::os::unix::ffi::OsStrExt::from_bytes(b"\xff.onnx");
     fs::copy(folder.path().join(name), folder.path().join::<&std::ffi::OsStr>(not_text)).unwrap();
     let (out, one) = (format!("o{name}"), "x=[1]");
@@ -414,7 +414,7 @@ fn the_last_of_many_writers_wins_with_a_whole_file() {
     let saved: Vec<_> = ["Abs", "Sigmoid"]
         .iter()
         .map(|operator| {
-            save_chain(&path, "x", vec![Extent::Known(1)], &[(operator, "x", "y")]);
+            save_chain(&path, "x", vec![DeclaredDim::Known(1)], &[(operator, "x", "y")]);
             fs::read(&path).unwrap()
         })
         .collect();
@@ -423,7 +423,7 @@ fn the_last_of_many_writers_wins_with_a_whole_file() {
             let path = &path;
             scope.spawn(move || {
                 for _ in 0..25 {
-                    save_chain(path, "x", vec![Extent::Known(1)], &[(operator, "x", "y")]);
+                    save_chain(path, "x", vec![DeclaredDim::Known(1)], &[(operator, "x", "y")]);
                 }
             });
         }

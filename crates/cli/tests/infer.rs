@@ -9,7 +9,7 @@ mod common;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
-use ::gradus::graph::Extent;
+use ::gradus::graph::DeclaredDim;
 use common::{folder, gradus, misused, prints, save_chain};
 use snapbox::cmd::cargo_bin;
 use snapbox::str;
@@ -236,9 +236,9 @@ fn a_model_that_contradicts_itself_is_wrong() {
     let mut source = ::gradus::graph::Model::new(::gradus::graph::Standard::Onnx);
     source.opsets = vec![("".into(), 17)];
     let mut graph = ::gradus::graph::Builder::new("made");
-    for (name, extent) in [("a", Extent::Symbol("n".into())), ("b", Extent::Known(64))] {
+    for (name, size) in [("a", DeclaredDim::Symbol("n".into())), ("b", DeclaredDim::Known(64))] {
         let id = graph.define(name, ::gradus::graph::Origin::Input).unwrap();
-        let declared = ::gradus::graph::Type::Tensor(Some(::gradus::DType::F32), Some(vec![extent]));
+        let declared = ::gradus::graph::Type::Tensor(Some(::gradus::DType::F32), Some(vec![size]));
         graph.info(id).declared = Some(declared);
     }
     graph.apply("sum", "Add", 17, &["a", "b"], &["c"], Vec::new()).unwrap();
@@ -307,7 +307,7 @@ fn memory_does_not_grow_with_the_number_of_models() {
     let path = folder.join("long.onnx");
     let names: Vec<_> = (0..=3000).map(|i| format!("a_value_of_a_long_chain_{i}")).collect();
     let nodes: Vec<_> = names.windows(2).map(|pair| ("Abs", &*pair[0], &*pair[1])).collect();
-    save_chain(&path, &names[0], vec![Extent::Symbol("n".into()), Extent::Known(3)], &nodes);
+    save_chain(&path, &names[0], vec![DeclaredDim::Symbol("n".into()), DeclaredDim::Known(3)], &nodes);
     let path = path.to_str().unwrap();
     let (few, many) = (peak(path, 5), peak(path, 50));
     assert!(many < few + few / 2, "{few} kB for 5 models, {many} kB for 50");

@@ -21,7 +21,7 @@ pub fn elided(tensor: &Tensor, edge: usize) -> String {
 
 fn write_axis(tensor: &Tensor, edge: usize, axis: usize, start: usize, out: &mut String) {
     let dims = tensor.shape().dims();
-    let Some(&extent) = dims.get(axis) else {
+    let Some(&size) = dims.get(axis) else {
         out.push_str(&element(tensor, start));
         return;
     };
@@ -29,8 +29,8 @@ fn write_axis(tensor: &Tensor, edge: usize, axis: usize, start: usize, out: &mut
     let separator =
         if axis + 1 == dims.len() { ", ".to_owned() } else { format!(",\n{}", " ".repeat(axis + 1)) };
     out.push('[');
-    for i in 0..extent {
-        if product(extent, 1) > product(edge, 2) && i >= edge && i + edge < extent {
+    for i in 0..size {
+        if product(size, 1) > product(edge, 2) && i >= edge && i + edge < size {
             if i == edge {
                 out.push_str(&separator);
                 out.push_str("...");

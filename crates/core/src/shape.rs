@@ -1,11 +1,11 @@
-//! Shapes of tensors: the extent of each axis, all known.
+//! Shapes of tensors: the size of each axis, all known.
 
 use std::fmt;
 
 use crate::convert::{i64_of, product, usize_of};
 use crate::error::{Error, Kind, Result};
 
-/// The extents of a tensor's axes, the outermost first. A scalar has none.
+/// The sizes of a tensor's axes, the outermost first. A scalar has none.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Shape(Vec<usize>);
 
@@ -13,24 +13,24 @@ impl Shape {
     /// The shape of a scalar.
     pub const SCALAR: Shape = Shape(Vec::new());
 
-    /// A shape from its extents.
+    /// A shape from its sizes.
     ///
     /// # Errors
-    /// [`Kind::Shape`] if an extent is negative, [`Kind::Limit`] if there are more elements than
+    /// [`Kind::Shape`] if an size is negative, [`Kind::Limit`] if there are more elements than
     /// can be counted.
     pub fn from_i64(dims: &[i64]) -> Result<Shape> {
-        let extents = dims.iter().enumerate().map(|(axis, &dim)| {
+        let sizes = dims.iter().enumerate().map(|(axis, &dim)| {
             crate::convert::usize_of_i64(dim).ok_or_else(|| {
                 Error::mismatch(Kind::Shape, format_args!("dimension {axis}"), dim, "at least 0")
             })
         });
-        Shape::new(extents.collect::<Result<Vec<_>>>()?)
+        Shape::new(sizes.collect::<Result<Vec<_>>>()?)
     }
 
-    /// A shape from its extents.
+    /// A shape from its sizes.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if there are more elements than can be counted: 2^63 - 1, zero extents left
+    /// [`Kind::Limit`] if there are more elements than can be counted: 2^63 - 1, zero sizes left
     /// out.
     pub fn new(dims: impl Into<Vec<usize>>) -> Result<Shape> {
         let shape = Shape(dims.into());
@@ -57,12 +57,12 @@ impl Shape {
         self.0.len()
     }
 
-    /// The extents.
+    /// The sizes.
     pub fn dims(&self) -> &[usize] {
         &self.0
     }
 
-    /// The extents as signed numbers.
+    /// The sizes as signed numbers.
     pub fn to_i64(&self) -> Vec<i64> {
         self.0.iter().map(|&dim| i64_of(dim)).collect()
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::graph::edit::{Edit, Kept, Made, Step};
-use gradus_core::graph::{Extent, Model, Type};
+use gradus_core::graph::{DeclaredDim, Model, Type};
 use gradus_core::{DType, Limits, Tensor};
 use gradus_formats::onnx::{edit_model, external_files, mentioned, read_model};
 use gradus_formats::{InMemory, Part};
@@ -140,7 +140,7 @@ fn what_is_not_named_is_copied_byte_for_byte() {
 #[test]
 fn types_are_declared_once_and_keep_what_is_said_beside_them() {
     let mut edit = Edit::keeping(0..3);
-    let of = Type::Tensor(Some(DType::F32), Some(vec![Extent::Symbol("n + 1".into())]));
+    let of = Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Symbol("n + 1".into())]));
     edit.types = vec![("b".into(), of.clone()), ("c".into(), of.clone())];
     let (_, after) = edited(&edit);
     let bytes = Bytes::from(after);

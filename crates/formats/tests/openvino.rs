@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Step};
 use gradus_core::graph::{
-    Builder, Content, Extent, Graph, Model, Origin, Port, Ports, Slices, Standard, Type,
+    Builder, Content, DeclaredDim, Graph, Model, Origin, Port, Ports, Slices, Standard, Type,
 };
 use gradus_core::{DType, Kind, Limits, Shape, Tensor};
 use gradus_formats::openvino::{Written, edit_model, encode_model, read_model};
@@ -30,8 +30,8 @@ fn written(graph: Graph) -> (Model, Written) {
     (read(&written.xml.to_bytes(&[]), &written.bin.to_bytes(&[])), written)
 }
 
-fn of(dtype: DType, extents: &[Extent]) -> Type {
-    Type::Tensor(Some(dtype), Some(extents.to_vec()))
+fn of(dtype: DType, sizes: &[DeclaredDim]) -> Type {
+    Type::Tensor(Some(dtype), Some(sizes.to_vec()))
 }
 
 /// Everything that a graph says, in lines.
@@ -126,14 +126,14 @@ fn body() -> Graph {
     let mut body = Builder::new("body");
     for name in ["i", "carried"] {
         let id = body.define(name, Origin::Input).unwrap();
-        let extents = if name == "i" { vec![] } else { vec![Extent::Unknown, Extent::Known(4)] };
-        body.info(id).declared = Some(of(if name == "i" { DType::I64 } else { DType::F32 }, &extents));
+        let sizes = if name == "i" { vec![] } else { vec![DeclaredDim::Unknown, DeclaredDim::Known(4)] };
+        body.info(id).declared = Some(of(if name == "i" { DType::I64 } else { DType::F32 }, &sizes));
     }
     body.constant("go", Tensor::from_codes(DType::Bool, Shape::vector(1), &[1]).unwrap().into()).unwrap();
     let add = vec![("auto_broadcast", text("numpy"))];
     body.apply("sum", "Add", 1, &["carried", "carried"], &["sum"], add).unwrap();
     let sum = body.reference("sum");
-    body.info(sum).declared = Some(of(DType::F32, &[Extent::Unknown, Extent::Known(4)]));
+    body.info(sum).declared = Some(of(DType::F32, &[DeclaredDim::Unknown, DeclaredDim::Known(4)]));
     body.output("go");
     body.output("sum");
     body.finish().unwrap()
@@ -143,8 +143,8 @@ fn body() -> Graph {
 fn bodies_names_and_bounds_are_read_back_as_they_were() {
     let mut builder = Builder::new("a <graph> & \"more\"");
     let x = builder.define("x,\u{e9}", Origin::Input).unwrap();
-    let extents = [Extent::Between(1, Some(10)), Extent::Known(4)];
-    builder.info(x).declared = Some(of(DType::F32, &extents));
+    let sizes = [DeclaredDim::Between(1, Some(10)), DeclaredDim::Known(4)];
+    builder.info(x).declared = Some(of(DType::F32, &sizes));
     builder.info(x).aliases = vec!["back\\slash".into(), "<&\"'>".into()];
     builder.constant("trips", Tensor::scalar(3i64).into()).unwrap();
     builder.constant("go", Tensor::from_codes(DType::Bool, Shape::SCALAR, &[1]).unwrap().into()).unwrap();
@@ -162,7 +162,7 @@ fn bodies_names_and_bounds_are_read_back_as_they_were() {
     builder.apply("loop", "Loop", 5, &["trips", "go", "x,\u{e9}"], &["last", "all"], attributes).unwrap();
     for name in ["last", "all"] {
         let id = builder.output(name);
-        builder.info(id).declared = Some(of(DType::F32, &[Extent::Unknown, Extent::Unknown]));
+        builder.info(id).declared = Some(of(DType::F32, &[DeclaredDim::Unknown, DeclaredDim::Unknown]));
     }
     let graph = builder.finish().unwrap();
     let before = told(&graph);
@@ -187,15 +187,15 @@ fn random_graphs_are_read_back_as_they_were() {
         for i in 0..random.usize(1..4) {
             let name = format!("input {i}");
             let id = builder.define(&name, Origin::Input).unwrap();
-            let extents: Vec<_> = (0..random.usize(1..4))
+            let sizes: Vec<_> = (0..random.usize(1..4))
                 .map(|_| match random.u8(..4) {
-                    0 => Extent::Unknown,
-                    1 => Extent::Between(random.usize(..3), None),
-                    2 => Extent::Between(1, Some(random.usize(1..9))),
-                    _ => Extent::Known(random.usize(..9)),
+                    0 => DeclaredDim::Unknown,
+                    1 => DeclaredDim::Between(random.usize(..3), None),
+                    2 => DeclaredDim::Between(1, Some(random.usize(1..9))),
+                    _ => DeclaredDim::Known(random.usize(..9)),
                 })
                 .collect();
-            builder.info(id).declared = Some(of(DType::F32, &extents));
+            builder.info(id).declared = Some(of(DType::F32, &sizes));
             values.push(name);
         }
         for i in 0..random.usize(..4) {
@@ -228,7 +228,7 @@ fn random_graphs_are_read_back_as_they_were() {
             for name in outputs {
                 let id = builder.reference(&name);
                 builder.info(id).declared =
-                    Some(of(DType::I64, &[Extent::Unknown, Extent::Known(random.usize(..5))]));
+                    Some(of(DType::I64, &[DeclaredDim::Unknown, DeclaredDim::Known(random.usize(..5))]));
                 values.push(name);
             }
         }
@@ -374,9 +374,9 @@ fn new_layers_stand_before_those_that_they_come_before() {
     edit.constants.push(("k".into(), Tensor::vector(&[1f32, 2.0, 3.0, 4.0])));
     edit.nodes[2] = Step::Kept(Kept { node: 1, inputs: vec![(1, "k".into())], ..Kept::default() });
     edit.dropped.insert("v".into());
-    edit.types.push(("sum".into(), of(DType::F32, &[Extent::Known(2), Extent::Known(4)])));
-    edit.types.push(("x".into(), of(DType::F32, &[Extent::Known(2), Extent::Known(4)])));
-    edit.types.push(("shape".into(), of(DType::I64, &[Extent::Known(2)])));
+    edit.types.push(("sum".into(), of(DType::F32, &[DeclaredDim::Known(2), DeclaredDim::Known(4)])));
+    edit.types.push(("x".into(), of(DType::F32, &[DeclaredDim::Known(2), DeclaredDim::Known(4)])));
+    edit.types.push(("shape".into(), of(DType::I64, &[DeclaredDim::Known(2)])));
     let (xml, bin, after) = edited(FILE, &edit);
     assert_eq!(bin.len(), 16 + 16);
     let graph = &after.graph;
@@ -400,7 +400,7 @@ fn a_branch_takes_the_place_of_its_node() {
     let branch = |negate: bool| {
         let mut inner = Builder::new("branch");
         let p = inner.define("p", Origin::Input).unwrap();
-        inner.info(p).declared = Some(of(DType::F32, &[Extent::Unknown]));
+        inner.info(p).declared = Some(of(DType::F32, &[DeclaredDim::Unknown]));
         inner.constant("one", Tensor::scalar(1f32).into()).unwrap();
         let operator = if negate { "Subtract" } else { "Add" };
         inner.apply("inner", operator, 1, &["p", "one"], &["inner"], vec![]).unwrap();
@@ -414,7 +414,7 @@ fn a_branch_takes_the_place_of_its_node() {
     let mut builder = Builder::new("g");
     for (name, dtype) in [("c", DType::Bool), ("x", DType::F32)] {
         let id = builder.define(name, Origin::Input).unwrap();
-        builder.info(id).declared = Some(of(dtype, &[Extent::Unknown]));
+        builder.info(id).declared = Some(of(dtype, &[DeclaredDim::Unknown]));
     }
     let attributes = vec![
         ("then_port_map", ports()),

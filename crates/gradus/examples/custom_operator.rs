@@ -2,7 +2,9 @@
 
 use gradus::dim::Symbols;
 use gradus::fold::FoldOptions;
-use gradus::graph::{self, Attribute, Builder, Content, Extent, Node, OperatorId, Origin, Standard, Type};
+use gradus::graph::{
+    self, Attribute, Builder, Content, DeclaredDim, Node, OperatorId, Origin, Standard, Type,
+};
 use gradus::infer::InferOptions;
 use gradus::{Call, DType, Error, Fact, Kind, Model, OpenOptions, Operator, Result, Tensor, Value};
 
@@ -68,13 +70,14 @@ fn repeat(builder: &mut Builder, input: &str, output: &str) -> Result<()> {
 fn file() -> Result<bytes::Bytes> {
     let mut builder = Builder::new("custom");
     let x = builder.define("x", Origin::Input)?;
-    builder.info(x).declared = Some(Type::Tensor(Some(DType::I64), Some(vec![Extent::Symbol("n".into())])));
+    builder.info(x).declared =
+        Some(Type::Tensor(Some(DType::I64), Some(vec![DeclaredDim::Symbol("n".into())])));
     builder.constant("one_two", Tensor::vector(&[1i64, 2]).into())?;
     repeat(&mut builder, "x", "y")?;
     repeat(&mut builder, "one_two", "z")?;
     for output in ["y", "z"] {
         let id = builder.output(output);
-        builder.info(id).declared = Some(Type::Tensor(Some(DType::I64), Some(vec![Extent::Unknown])));
+        builder.info(id).declared = Some(Type::Tensor(Some(DType::I64), Some(vec![DeclaredDim::Unknown])));
     }
     let mut model = graph::Model::new(Standard::Onnx);
     model.opsets = vec![("".into(), 21), ("com.example".into(), 1)];

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gradus_core::Result;
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{self, Extent, Standard, Type, ValueId, ValueInfo};
+use gradus_core::graph::{self, DeclaredDim, Standard, Type, ValueId, ValueInfo};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
@@ -24,7 +24,7 @@ impl Model {
         let telling = Telling::new(self.source(), inference.symbols(), given);
         let told = |id: ValueId| {
             let info = graph.value(id);
-            let of = merged(graph.value(id), inference.fact(id), |dim| telling.extent(dim))?;
+            let of = merged(graph.value(id), inference.fact(id), |dim| telling.size(dim))?;
             telling.is_new(info.declared.as_ref(), &of).then(|| (info.name.clone(), of))
         };
         let mut seen = HashSet::new();
@@ -58,38 +58,42 @@ impl<'a> Telling<'a> {
     /// them look the same.
     pub(crate) fn is_new(&self, declared: Option<&Type>, of: &Type) -> bool {
         let alike = match (declared, of) {
-            (Some(Type::Tensor(old, None)), Type::Tensor(new, Some(extents))) => {
-                self.of_ports() && old == new && extents.is_empty()
+            (Some(Type::Tensor(old, None)), Type::Tensor(new, Some(sizes))) => {
+                self.of_ports() && old == new && sizes.is_empty()
             }
             _ => false,
         };
         declared != Some(of) && !alike
     }
 
-    pub(crate) fn extent(&self, dim: Dim) -> Option<Extent> {
+    pub(crate) fn size(&self, dim: Dim) -> Option<DeclaredDim> {
         match dim {
-            Dim::Known(value) => usize_of_i64(value).map(Extent::Known),
+            Dim::Known(value) => usize_of_i64(value).map(DeclaredDim::Known),
             Dim::Symbolic(_) if self.of_ports() => None,
             Dim::Symbolic(_) => {
                 let told = |name: &str| self.named.contains(name);
                 let all = self.symbols.symbols_of(dim).iter().all(|symbol| told(&symbol.name));
-                all.then(|| Extent::Symbol(self.symbols.print(dim).to_string().into()))
+                all.then(|| DeclaredDim::Symbol(self.symbols.print(dim).to_string().into()))
             }
         }
     }
 }
 
 /// The type of a value, with its dimensions as they are said or, where nothing is said, declared.
-pub(crate) fn merged(info: &ValueInfo, fact: &Fact, say: impl Fn(Dim) -> Option<Extent>) -> Option<Type> {
+pub(crate) fn merged(
+    info: &ValueInfo,
+    fact: &Fact,
+    say: impl Fn(Dim) -> Option<DeclaredDim>,
+) -> Option<Type> {
     let fact = fact.as_tensor()?;
     let (dtype, dims) = (fact.dtype?, fact.dims.as_ref()?);
     let declared = match &info.declared {
-        Some(Type::Tensor(_, Some(extents))) if extents.len() == dims.len() => Some(extents),
+        Some(Type::Tensor(_, Some(sizes))) if sizes.len() == dims.len() => Some(sizes),
         _ => None,
     };
-    let extent = |(axis, &dim): (usize, &Dim)| {
-        let old = || declared.and_then(|extents| extents.get(axis).cloned());
-        say(dim).or_else(old).unwrap_or(Extent::Unknown)
+    let size = |(axis, &dim): (usize, &Dim)| {
+        let old = || declared.and_then(|sizes| sizes.get(axis).cloned());
+        say(dim).or_else(old).unwrap_or(DeclaredDim::Unknown)
     };
-    Some(Type::Tensor(Some(dtype), Some(dims.iter().enumerate().map(extent).collect())))
+    Some(Type::Tensor(Some(dtype), Some(dims.iter().enumerate().map(size).collect())))
 }

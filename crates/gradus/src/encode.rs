@@ -87,7 +87,7 @@ impl Model {
         let inference = self.infer(&options)?;
         let telling = Telling::new(self.source(), inference.symbols(), &options);
         let typed = |id: ValueId| {
-            let tensor = merged(graph.value(id), inference.fact(id), |dim| telling.extent(dim));
+            let tensor = merged(graph.value(id), inference.fact(id), |dim| telling.size(dim));
             tensor.or_else(|| container(inference.fact(id))).or_else(|| graph.value(id).declared.clone())
         };
         let (order, constants) = self.needed(&inference)?;
@@ -244,16 +244,16 @@ fn refuse_own(graph: &Graph) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use gradus_core::DType;
-    use gradus_core::graph::Extent;
+    use gradus_core::graph::DeclaredDim;
 
     use super::*;
 
     /// `LogSpace` from 0 to 3 in so many samples as `num` says: a constant, or the dimension of the
     /// input's axis.
-    fn spaced(extent: Extent, of: DType) -> Model {
+    fn spaced(size: DeclaredDim, of: DType) -> Model {
         let mut builder = Builder::new("spaced");
         let x = builder.define("x", Origin::Input).unwrap();
-        builder.info(x).declared = Some(Type::Tensor(Some(DType::F32), Some(vec![extent])));
+        builder.info(x).declared = Some(Type::Tensor(Some(DType::F32), Some(vec![size])));
         for (name, value) in [("start", 0i64), ("stop", 3), ("base", 10)] {
             builder.constant(name, Tensor::scalar(value).into()).unwrap();
         }
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn what_onnx_lacks_becomes_a_constant_and_what_nobody_needs_goes() {
-        let bytes = spaced(Extent::Known(4), DType::I64).to_onnx().unwrap();
+        let bytes = spaced(DeclaredDim::Known(4), DType::I64).to_onnx().unwrap();
         let model = Model::from_bytes(&bytes).unwrap();
         let graph = model.graph();
         let operators: Vec<_> = graph.nodes().iter().map(|node| node.operator.to_string()).collect();
@@ -299,20 +299,20 @@ mod tests {
 
     #[test]
     fn what_no_operators_express_is_refused_with_its_node() {
-        for (extent, of, message) in [
+        for (size, of, message) in [
             (
-                Extent::Symbol("n".into()),
+                DeclaredDim::Symbol("n".into()),
                 DType::I64,
                 "node \"space\": cannot write ONNX: LogSpace has no equivalent in ONNX, so only constant nodes are \
                  written as their value; input 2 \"num\" is known only in a run",
             ),
             (
-                Extent::Known(4),
+                DeclaredDim::Known(4),
                 DType::I8,
                 "node \"space\" (onnx LogSpace-1): element 3 is 1000.0, expected a number in the range of int8",
             ),
         ] {
-            assert_eq!(spaced(extent, of).to_onnx().unwrap_err().to_string(), message);
+            assert_eq!(spaced(size, of).to_onnx().unwrap_err().to_string(), message);
         }
     }
 }

@@ -185,8 +185,8 @@ fn integers(tensor: &Tensor) -> Option<Dims> {
 
 /// A shape, if all of it is known.
 pub(crate) fn known_shape(dims: &[Dim]) -> Option<Shape> {
-    let extents = dims.iter().map(|dim| dim.known().and_then(gradus_core::convert::usize_of_i64));
-    Shape::new(extents.collect::<Option<Vec<_>>>()?).ok()
+    let sizes = dims.iter().map(|dim| dim.known().and_then(gradus_core::convert::usize_of_i64));
+    Shape::new(sizes.collect::<Option<Vec<_>>>()?).ok()
 }
 
 /// Returns true if each integer that an element type holds lies from the first to the second

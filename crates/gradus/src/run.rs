@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Index;
 use std::sync::Arc;
 
-use gradus_core::graph::{Extent, Graph, Type, ValueId};
+use gradus_core::graph::{DeclaredDim, Graph, Type, ValueId};
 use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
 use crate::model::Model;
@@ -199,9 +199,9 @@ fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
             let kind = if dtypes_differ { Kind::Type } else { Kind::Shape };
             return Err(Error::mismatch(kind, format_args!("input \"{name}\""), value, declared));
         }
-        let (Type::Tensor(_, Some(extents)), Value::Tensor(tensor)) = (declared, value) else { continue };
-        for (axis, (extent, &len)) in extents.iter().zip(tensor.shape().dims()).enumerate() {
-            let Extent::Symbol(symbol) = extent else { continue };
+        let (Type::Tensor(_, Some(sizes)), Value::Tensor(tensor)) = (declared, value) else { continue };
+        for (axis, (size, &len)) in sizes.iter().zip(tensor.shape().dims()).enumerate() {
+            let DeclaredDim::Symbol(symbol) = size else { continue };
             let (first, by) = *bound.entry(symbol).or_insert((len, name));
             if first != len {
                 let what = format_args!("size of axis {axis} of input \"{name}\"");

@@ -20,7 +20,7 @@ use common::compare::difference;
 use common::one::One;
 use common::random::graph;
 use gradus::conversion::{ConversionReport, ConvertOptions, Converted, Exactness};
-use gradus::graph::{self, Builder, Content, Extent, Origin, Port, Ports, Slices, Standard, Type};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Port, Ports, Slices, Standard, Type};
 use gradus::{DType, Kind, Model, Outputs, Tensor, Value};
 
 fn run(model: &Model, inputs: &HashMap<String, Value>) -> Outputs {
@@ -566,14 +566,14 @@ fn ordered(operator: &str, mut inputs: Vec<Tensor>, constants: Vec<Tensor>) -> (
 /// each run.
 fn iterated(operator: &str, slices: Slices, joined: Slices) -> (Model, HashMap<String, Value>) {
     let mut body = Builder::new("body");
-    let declared = |extents: &[usize]| {
-        Some(Type::Tensor(Some(DType::I64), Some(extents.iter().map(|&len| Extent::Known(len)).collect())))
+    let declared = |sizes: &[usize]| {
+        Some(Type::Tensor(Some(DType::I64), Some(sizes.iter().map(|&len| DeclaredDim::Known(len)).collect())))
     };
-    for (name, extents) in
+    for (name, sizes) in
         [("part", vec![2, usize::try_from(slices.part_size).unwrap()]), ("sum", vec![2, 1]), ("by", vec![])]
     {
         let id = body.define(name, Origin::Input).unwrap();
-        body.info(id).declared = declared(&extents);
+        body.info(id).declared = declared(&sizes);
     }
     body.constant("axis", Tensor::vector(&[1i64]).into()).unwrap();
     let text = |name: &'static str, text: &str| (name, Content::Text(text.into()));
@@ -597,8 +597,8 @@ fn iterated(operator: &str, slices: Slices, joined: Slices) -> (Model, HashMap<S
         [("x", counted(&[2, 6])), ("first", tensor(&[2, 1], &[100i64, 200])), ("by", Tensor::scalar(3i64))]
     {
         let id = builder.define(name, Origin::Input).unwrap();
-        let extents = value.shape().dims().iter().map(|_| Extent::Unknown).collect();
-        builder.info(id).declared = Some(Type::Tensor(Some(DType::I64), Some(extents)));
+        let sizes = value.shape().dims().iter().map(|_| DeclaredDim::Unknown).collect();
+        builder.info(id).declared = Some(Type::Tensor(Some(DType::I64), Some(sizes)));
         given.insert(name.to_owned(), value.into());
     }
     builder.constant("runs", Tensor::scalar(-1i64).into()).unwrap();

@@ -15,7 +15,7 @@ use common::compare::difference;
 use common::one::One;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::element::Bool;
-use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::{DType, Kind, Model, Shape, Tensor, Value};
 
 use Standard::{Onnx, OpenVino};
@@ -147,7 +147,7 @@ fn indices_out_of_range_give_zeros_since_version_8() {
     let (model, given) = gather(7).constants(&[far, Tensor::scalar(0i64)]).model();
     assert!(model.run(&given).is_err());
     let near = [list(&[2, -3]), Tensor::scalar(0i64)];
-    let noted = gives("extent not known", gather(8).constants(&near), &[list(&[7, 5])]);
+    let noted = gives("size not known", gather(8).constants(&near), &[list(&[7, 5])]);
     assert!(whys(&noted).contains("out of range"), "{}", whys(&noted));
     assert!(gives("known", gather(8).constants(&near).known(), &[list(&[7, 5])]).report.is_exact());
     assert!(gives("version 7", gather(7).constants(&near), &[list(&[7, 5])]).report.is_exact());
@@ -183,8 +183,8 @@ fn looped(
     let mut given = HashMap::new();
     for (name, value) in inputs {
         let id = builder.define(name, Origin::Input).unwrap();
-        let extents = value.shape().dims().iter().map(|_| Extent::Unknown).collect();
-        builder.info(id).declared = Some(Type::Tensor(Some(value.dtype()), Some(extents)));
+        let sizes = value.shape().dims().iter().map(|_| DeclaredDim::Unknown).collect();
+        builder.info(id).declared = Some(Type::Tensor(Some(value.dtype()), Some(sizes)));
         given.insert((*name).to_owned(), Value::from(value.clone()));
     }
     builder.constant("runs", Tensor::scalar(3i64).into()).unwrap();
@@ -205,7 +205,7 @@ fn looped(
 
 fn input_of(body: &mut Builder, name: &str, dtype: DType, rank: usize) {
     let id = body.define(name, Origin::Input).unwrap();
-    body.info(id).declared = Some(Type::Tensor(Some(dtype), Some(vec![Extent::Unknown; rank])));
+    body.info(id).declared = Some(Type::Tensor(Some(dtype), Some(vec![DeclaredDim::Unknown; rank])));
 }
 
 #[test]
@@ -439,7 +439,7 @@ fn composite_reductions_along_no_axes_are_of_each_element() {
 }
 
 #[test]
-fn named_axes_of_other_extents_stay_in_openvino() {
+fn named_axes_of_other_sizes_stay_in_openvino() {
     let squeeze = |x: &Tensor, axes: &[i64]| {
         One::of(OpenVino, "Squeeze", 15).inputs(from_ref(x)).constants(&[list(axes)])
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gradus::fold::FoldOptions;
 use gradus::formats::onnx::encode_model;
-use gradus::graph::{self, Builder, Constant, Content, Extent, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Model, Outputs, Shape, Tensor, Value};
 
@@ -23,9 +23,9 @@ impl Sketch {
         Sketch(Builder::nested("inner"))
     }
 
-    fn input(mut self, name: &str, dtype: DType, extents: &[&str]) -> Sketch {
+    fn input(mut self, name: &str, dtype: DType, sizes: &[&str]) -> Sketch {
         let id = self.0.define(name, Origin::Input).unwrap();
-        self.0.info(id).declared = Some(tensor_type(dtype, extents));
+        self.0.info(id).declared = Some(tensor_type(dtype, sizes));
         self
     }
 
@@ -54,9 +54,9 @@ impl Sketch {
         self
     }
 
-    fn output(mut self, name: &str, dtype: DType, extents: &[&str]) -> Sketch {
+    fn output(mut self, name: &str, dtype: DType, sizes: &[&str]) -> Sketch {
         let id = self.0.output(name);
-        self.0.info(id).declared.get_or_insert_with(|| tensor_type(dtype, extents));
+        self.0.info(id).declared.get_or_insert_with(|| tensor_type(dtype, sizes));
         self
     }
 
@@ -73,13 +73,13 @@ impl Sketch {
     }
 }
 
-fn tensor_type(dtype: DType, extents: &[&str]) -> Type {
-    let extent = |text: &&str| match text.parse() {
-        Ok(len) => Extent::Known(len),
-        Err(_) if text.is_empty() => Extent::Unknown,
-        Err(_) => Extent::Symbol((*text).into()),
+fn tensor_type(dtype: DType, sizes: &[&str]) -> Type {
+    let size = |text: &&str| match text.parse() {
+        Ok(len) => DeclaredDim::Known(len),
+        Err(_) if text.is_empty() => DeclaredDim::Unknown,
+        Err(_) => DeclaredDim::Symbol((*text).into()),
     };
-    Type::Tensor(Some(dtype), Some(extents.iter().map(extent).collect()))
+    Type::Tensor(Some(dtype), Some(sizes.iter().map(size).collect()))
 }
 
 fn read(bytes: Vec<u8>) -> Model {
@@ -159,13 +159,13 @@ fn heads_of_attention_need_no_shapes() {
 }
 
 #[test]
-fn what_is_left_is_left_only_where_no_other_extent_may_be_zero() {
-    let model = |extent: &str| {
+fn what_is_left_is_left_only_where_no_other_size_may_be_zero() {
+    let model = |size: &str| {
         taken_apart()
             .node("Mul", &["seq", "half"], &["long"])
             .with("Concat", &["batch", "long", "two"], &["target"], vec![("axis", Content::Int(0))])
             .node("Reshape", &["x", "target"], &["y"])
-            .output("y", DType::F32, &[extent, "", "2"])
+            .output("y", DType::F32, &[size, "", "2"])
             .model()
     };
     // -1 beside a dimension of 0 has no meaning, and batch may be 0.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
-use gradus::graph::{self, Attribute, Builder, Content, Extent, Node, OperatorId, Origin, Standard, Type};
+use gradus::graph::{
+    self, Attribute, Builder, Content, DeclaredDim, Node, OperatorId, Origin, Standard, Type,
+};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::operators::{self, Row};
 use gradus::schema::{Arity, AttributeRule, Signature, Sort};
@@ -26,9 +28,9 @@ fn zeros(model: &Model) -> HashMap<String, Value> {
     let graph = model.graph();
     let inputs = graph.inputs().iter().filter(|&&id| graph.constant(id).is_none()).map(|&id| graph.value(id));
     let value = |declared: &Type| {
-        let Type::Tensor(Some(dtype), Some(extents)) = declared else { return None };
-        let len = |extent: &Extent| if let Extent::Known(len) = extent { *len } else { 2 };
-        let shape = Shape::new(extents.iter().map(len).collect::<Vec<_>>()).ok()?;
+        let Type::Tensor(Some(dtype), Some(sizes)) = declared else { return None };
+        let len = |size: &DeclaredDim| if let DeclaredDim::Known(len) = size { *len } else { 2 };
+        let shape = Shape::new(sizes.iter().map(len).collect::<Vec<_>>()).ok()?;
         (shape.len() <= 1 << 16).then(|| Tensor::zeros(*dtype, shape).ok().map(Value::from))?
     };
     inputs.filter_map(|info| Some((info.name.to_string(), value(info.declared.as_ref()?)?))).collect()
@@ -118,7 +120,7 @@ impl RandomNode {
             let dtype = if odd { DType::ALL[random.usize(..DType::ALL.len())] } else { of_variable };
             let (name, value) = (format!("in{index}"), tensor(random, dtype));
             let id = builder.define(&name, Origin::Input).unwrap();
-            let dims = value.shape().dims().iter().map(|&len| Extent::Known(len)).collect();
+            let dims = value.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect();
             builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(dims)));
             values.insert(name.clone(), Value::from(value));
             names.push(name);

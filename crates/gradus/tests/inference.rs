@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use gradus::fact::TensorFact;
-use gradus::graph::{self, Builder, Extent, Function, OperatorId, Origin, Standard, Type};
+use gradus::graph::{self, Builder, DeclaredDim, Function, OperatorId, Origin, Standard, Type};
 use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
 use gradus::{Dim, Fact, Limits, Model, OpenOptions};
 use serde_json::Value as Json;
@@ -124,19 +124,19 @@ fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, Inpu
     let mut all = HashMap::new();
     for &id in graph.inputs() {
         let info = graph.value(id);
-        let Some(Type::Tensor(dtype, Some(extents))) = &info.declared else { continue };
+        let Some(Type::Tensor(dtype, Some(sizes))) = &info.declared else { continue };
         if graph.constant(id).is_some() {
             continue;
         }
-        let known = |extent: &Extent| match extent {
-            Extent::Symbol(name) => match bindings.get(&**name) {
-                Some(value) => Extent::Known(usize::try_from(*value).unwrap()),
-                None => extent.clone(),
+        let known = |size: &DeclaredDim| match size {
+            DeclaredDim::Symbol(name) => match bindings.get(&**name) {
+                Some(value) => DeclaredDim::Known(usize::try_from(*value).unwrap()),
+                None => size.clone(),
             },
             other => other.clone(),
         };
-        let extents = extents.iter().map(known).collect();
-        all.insert(info.name.to_string(), InputFact::Type(Type::Tensor(*dtype, Some(extents))));
+        let sizes = sizes.iter().map(known).collect();
+        all.insert(info.name.to_string(), InputFact::Type(Type::Tensor(*dtype, Some(sizes))));
     }
     all
 }
@@ -274,7 +274,8 @@ fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
     for sizes in [[5i64, -1], [-1, 5]] {
         let mut builder = Builder::new("parts");
         let x = builder.define("x", Origin::Input).unwrap();
-        builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::I64), Some(vec![Extent::Known(4)])));
+        builder.info(x).declared =
+            Some(Type::Tensor(Some(gradus::DType::I64), Some(vec![DeclaredDim::Known(4)])));
         builder.constant("sizes", gradus::Tensor::vector(&sizes).into()).unwrap();
         builder.apply("split", "Split", 18, &["x", "sizes"], &["a", "b"], vec![]).unwrap();
         builder.output("a");
@@ -292,8 +293,10 @@ fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
 fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
     let mut builder = Builder::new("nameless");
     let x = builder.define("x", Origin::Input).unwrap();
-    builder.info(x).declared =
-        Some(Type::Tensor(Some(gradus::DType::I64), Some(vec![Extent::Unknown, Extent::Between(1, None)])));
+    builder.info(x).declared = Some(Type::Tensor(
+        Some(gradus::DType::I64),
+        Some(vec![DeclaredDim::Unknown, DeclaredDim::Between(1, None)]),
+    ));
     builder.apply("shape", "ShapeOf", 3, &["x"], &["y"], vec![]).unwrap();
     builder.output("y");
     let mut model = graph::Model::new(Standard::OpenVino);

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use gradus::fact::{Elements, TensorFact};
-use gradus::graph::{Extent, Type, ValueId};
+use gradus::graph::{DeclaredDim, Type, ValueId};
 use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
 use gradus::{Dim, Fact, Model};
 use serde_json::Value as Json;
@@ -149,8 +149,8 @@ fn every_shape_of_openvinos_models_is_right() {
                 let info = model.graph().value(id);
                 let dtype = info.declared.as_ref().and_then(Type::dtype);
                 let Some(lengths) = lengths(&model, id, run) else { continue };
-                let extents = lengths.into_iter().map(|len| Extent::Known(usize::try_from(len).unwrap()));
-                let given = InputFact::Type(Type::Tensor(dtype, Some(extents.collect())));
+                let sizes = lengths.into_iter().map(|len| DeclaredDim::Known(usize::try_from(len).unwrap()));
+                let given = InputFact::Type(Type::Tensor(dtype, Some(sizes.collect())));
                 inputs.insert(info.name.to_string(), given);
             }
             let mut given = options.clone();

@@ -10,7 +10,7 @@ use gradus::convert::Rules;
 use gradus::fold::FoldOptions;
 use gradus::formats::openvino::encode_model;
 use gradus::formats::{Files, InMemory};
-use gradus::graph::{self, Builder, Content, Extent, Origin, Port, Ports, Standard, Type};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Port, Ports, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Kind, Limits, Model, Number, OpenOptions, Shape, Tensor, Value};
 use serde_json::Value as Json;
@@ -49,10 +49,11 @@ fn operators(model: &Model) -> Vec<String> {
     model.graph().nodes().iter().map(|node| node.operator.to_string()).collect()
 }
 
-fn input(builder: &mut Builder, name: &str, dtype: DType, extents: &[i64]) {
+fn input(builder: &mut Builder, name: &str, dtype: DType, sizes: &[i64]) {
     let id = builder.define(name, Origin::Input).unwrap();
-    let extents = extents.iter().map(|&len| usize::try_from(len).map_or(Extent::Unknown, Extent::Known));
-    builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(extents.collect())));
+    let sizes =
+        sizes.iter().map(|&len| usize::try_from(len).map_or(DeclaredDim::Unknown, DeclaredDim::Known));
+    builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(sizes.collect())));
 }
 
 fn ints(builder: &mut Builder, name: &str, elements: &[i64]) {
@@ -86,7 +87,7 @@ fn same(before: &Model, after: &Model, inputs: &[(&str, Value)]) {
 }
 
 #[test]
-fn a_reshape_to_computed_extents_needs_no_shape() {
+fn a_reshape_to_computed_sizes_needs_no_shape() {
     let mut builder = Builder::new("g");
     let b = &mut builder;
     input(b, "x", DType::F32, &[-1, -1, 8]);
@@ -114,7 +115,7 @@ fn a_reshape_to_computed_extents_needs_no_shape() {
 }
 
 #[test]
-fn extents_are_asked_once_of_an_input_and_each_type() {
+fn sizes_are_asked_once_of_an_input_and_each_type() {
     let mut builder = Builder::new("g");
     let b = &mut builder;
     input(b, "x", DType::F32, &[-1, -1]);
@@ -207,10 +208,10 @@ fn weights_stay_narrow_and_what_depends_on_state_stays() {
 }
 
 /// `If` of the rank of the input: the branches add and subtract.
-fn by_rank(extents: &[i64]) -> Model {
+fn by_rank(sizes: &[i64]) -> Model {
     let branch = |operator: &str| {
         let mut inner = Builder::new("branch");
-        input(&mut inner, "p", DType::F32, extents);
+        input(&mut inner, "p", DType::F32, sizes);
         inner.constant("two", Tensor::vector(&[2f32]).into()).unwrap();
         node(&mut inner, operator, 1, &["p", "two"], "r", &[("auto_broadcast", "numpy")]);
         inner.output("r");
@@ -223,7 +224,7 @@ fn by_rank(extents: &[i64]) -> Model {
     };
     let mut builder = Builder::new("g");
     let b = &mut builder;
-    input(b, "x", DType::F32, extents);
+    input(b, "x", DType::F32, sizes);
     node(b, "ShapeOf", 3, &["x"], "shape", &[("output_type", "i64")]);
     node(b, "ShapeOf", 3, &["shape"], "rank", &[("output_type", "i64")]);
     ints(b, "two", &[2]);
@@ -243,11 +244,11 @@ fn by_rank(extents: &[i64]) -> Model {
 
 #[test]
 fn a_branch_that_always_runs_takes_the_place_of_its_node() {
-    for (extents, operator) in [(vec![-1, -1], "Add"), (vec![-1, 2, 2], "Subtract")] {
-        let before = by_rank(&extents);
+    for (sizes, operator) in [(vec![-1, -1], "Add"), (vec![-1, 2, 2], "Subtract")] {
+        let before = by_rank(&sizes);
         let after = folded(&before);
         assert_eq!(operators(&after), [operator, "ReLU"]);
-        let dims: Vec<_> = extents.iter().map(|&len| usize::try_from(len).unwrap_or(2)).collect();
+        let dims: Vec<_> = sizes.iter().map(|&len| usize::try_from(len).unwrap_or(2)).collect();
         let run = |model: &Model| model.run([("x".to_owned(), floats(&dims))]);
         if let (Ok(one), Ok(other)) = (run(&before), run(&after)) {
             assert_eq!(one, other);
@@ -312,7 +313,7 @@ fn bounds_without_a_sign_are_not_below_zero() {
 }
 
 #[test]
-fn a_branch_without_ports_extents_keeps_the_name_of_its_tensor() {
+fn a_branch_without_sizes_of_ports_keeps_the_name_of_its_tensor() {
     // As older files are: names stand at the ports of the layer alone.
     let bare = text(&by_rank(&[-1, -1])).replace(" names=\"r\"", "");
     let bare = bare.replace(" output_names=\"r\"", "").replace(" output_names=\"y\"", "");
@@ -321,7 +322,7 @@ fn a_branch_without_ports_extents_keeps_the_name_of_its_tensor() {
     bin.save(folder.join("m.xml")).unwrap();
     let before = open(bare.as_bytes(), std::fs::read(folder.join("m.bin")).unwrap());
     std::fs::remove_dir_all(folder).unwrap();
-    let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
+    let given = Type::Tensor(None, Some(vec![DeclaredDim::Known(2), DeclaredDim::Known(3)]));
     let mut options = FoldOptions::default();
     options.inputs = [("x".to_owned(), InputFact::Type(given))].into();
     let after = folded_with(&before, &options);
@@ -332,7 +333,7 @@ fn a_branch_without_ports_extents_keeps_the_name_of_its_tensor() {
 #[test]
 fn fixed_inputs_are_fixed_in_the_file() {
     let before = by_rank(&[-1, -1]);
-    let given = Type::Tensor(None, Some(vec![Extent::Known(2), Extent::Known(3)]));
+    let given = Type::Tensor(None, Some(vec![DeclaredDim::Known(2), DeclaredDim::Known(3)]));
     let mut options = FoldOptions::default();
     options.inputs = [("x".to_owned(), InputFact::Type(given))].into();
     let after = folded_with(&before, &options);
@@ -343,12 +344,13 @@ fn fixed_inputs_are_fixed_in_the_file() {
 }
 
 #[test]
-fn inferred_extents_are_written_at_the_ports() {
+fn inferred_sizes_are_written_at_the_ports() {
     let mut builder = Builder::new("g");
     let b = &mut builder;
     input(b, "x", DType::F32, &[-1, 3]);
     let id = b.reference("y");
-    b.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(vec![Extent::Unknown, Extent::Unknown])));
+    b.info(id).declared =
+        Some(Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Unknown, DeclaredDim::Unknown])));
     node(b, "Abs", 1, &["x"], "y", &[]);
     node(b, "Abs", 1, &["y"], "z", &[]);
     b.output("z");

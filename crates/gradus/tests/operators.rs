@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gradus::convert::{FromNumber, Rules};
 use gradus::element::Bool;
-use gradus::graph::{self, Builder, Content, Extent, Graph, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Graph, Origin, Standard, Type};
 use gradus::infer::{InferOptions, Inference, InputFact};
 use gradus::operators::{self, Row};
 use gradus::schema::{Param, Signature};
@@ -77,7 +77,7 @@ impl OneNode {
     fn check(&self) -> Result<Value> {
         let value = self.run()?;
         let given = self.given();
-        let less = |keep: fn(&Shape) -> Option<Vec<Extent>>| {
+        let less = |keep: fn(&Shape) -> Option<Vec<DeclaredDim>>| {
             let forget = |value: &Value| match value {
                 Value::Tensor(tensor) => {
                     InputFact::Type(Type::Tensor(Some(tensor.dtype()), keep(tensor.shape())))
@@ -87,8 +87,8 @@ impl OneNode {
             given.iter().map(|(name, value)| (name.clone(), forget(value))).collect::<HashMap<_, _>>()
         };
         let everything = given.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone())));
-        let shapes = || less(|shape| Some(shape.dims().iter().map(|&len| Extent::Known(len)).collect()));
-        let ranks = less(|shape| Some(vec![Extent::Unknown; shape.rank()]));
+        let shapes = || less(|shape| Some(shape.dims().iter().map(|&len| DeclaredDim::Known(len)).collect()));
+        let ranks = less(|shape| Some(vec![DeclaredDim::Unknown; shape.rank()]));
         let types = less(|_| None);
         for given in [everything.collect(), shapes(), ranks, types] {
             let from = format!("{given:?}");
@@ -118,7 +118,7 @@ impl OneNode {
     /// Returns true if a value is as the fact says, where dimensions of inputs that were left open
     /// are what they are.
     fn holds(&self, inference: &Inference, fact: &Fact, value: &Value) -> bool {
-        let extent = |name: &str| {
+        let size = |name: &str| {
             let (input, axis) = name.rsplit_once('_')?;
             let given = self.given();
             let Value::Tensor(tensor) = given.get(input)? else { return None };
@@ -129,7 +129,7 @@ impl OneNode {
                 let is = |dim: Dim, len: usize| {
                     inference
                         .symbols()
-                        .evaluate(dim, &extent)
+                        .evaluate(dim, &size)
                         .is_none_or(|known| usize::try_from(known) == Ok(len))
                 };
                 fact.dtype.is_none_or(|dtype| dtype == tensor.dtype())
@@ -664,8 +664,8 @@ proptest! {
         let case = onnx("Reshape", 14, vec![tensor(DType::F32, &dims, 0).into(), Tensor::vector(&target).into()]);
         let mut given: HashMap<_, _> =
             case.given().into_iter().map(|(name, value)| (name, InputFact::Value(value))).collect();
-        let extents = dims.iter().map(|&len| Extent::Known(len)).collect();
-        given.insert("in0".into(), InputFact::Type(Type::Tensor(Some(DType::F32), Some(extents))));
+        let sizes = dims.iter().map(|&len| DeclaredDim::Known(len)).collect();
+        given.insert("in0".into(), InputFact::Type(Type::Tensor(Some(DType::F32), Some(sizes))));
         let (inference, fact) = case.inferred(given);
         match case.run() {
             Ok(value) => {
@@ -693,10 +693,10 @@ proptest! {
 #[test]
 fn inputs_are_checked_against_what_the_model_declares() {
     let mut builder = Builder::new("declared");
-    for (key, extents) in [("a", vec!["n", "m"]), ("b", vec!["n"])] {
+    for (key, sizes) in [("a", vec!["n", "m"]), ("b", vec!["n"])] {
         let id = builder.define(key, Origin::Input).unwrap();
-        let extents = extents.into_iter().map(|name| Extent::Symbol(name.into())).collect();
-        builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(extents)));
+        let sizes = sizes.into_iter().map(|name| DeclaredDim::Symbol(name.into())).collect();
+        builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(sizes)));
     }
     builder.apply("add", "Identity", 13, &["a"], &["y"], vec![]).unwrap();
     builder.output("y");

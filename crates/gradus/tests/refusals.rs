@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Model, Shape, Tensor, Value};
 
@@ -85,8 +85,8 @@ impl Wrong {
             let (value, known): (Value, _) = match *input {
                 Data(dims) => {
                     let shape = Shape::new(dims).unwrap();
-                    let extents = dims.iter().map(|&len| Extent::Known(len)).collect();
-                    let known = InputFact::Type(Type::Tensor(Some(DType::F32), Some(extents)));
+                    let sizes = dims.iter().map(|&len| DeclaredDim::Known(len)).collect();
+                    let known = InputFact::Type(Type::Tensor(Some(DType::F32), Some(sizes)));
                     let len = shape.len();
                     (Tensor::from_vec(shape, vec![0f32; len]).unwrap().into(), known)
                 }

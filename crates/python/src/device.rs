@@ -101,7 +101,7 @@ impl DeviceArray {
         self.len
     }
 
-    /// The shape: one extent.
+    /// The shape: one size.
     #[getter]
     fn shape(&self) -> (u64,) {
         (self.len,)

@@ -1,18 +1,18 @@
-//! Extents: numbers, and expressions of symbols that print and evaluate.
+//! Dimensions: numbers, and expressions of symbols that print and evaluate.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
 use gradus::dim::{Dim as Engine, Symbols};
 use gradus::fact::{Elements, Fact, TensorFact};
-use gradus::graph::{Extent, Type};
+use gradus::graph::{DeclaredDim, Type};
 use gradus::{Kind, convert};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 
 use crate::error::{OrRaise, error, mismatch, type_name};
 
-/// An expression of symbols: an extent, or an element, that is not known as a number.
+/// An expression of symbols: an size, or an element, that is not known as a number.
 ///
 /// Two are equal if they have one canonical form, whatever order they are written in.
 ///
@@ -188,19 +188,19 @@ pub(crate) fn fact_to_python<'py>(
 pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> PyResult<Bound<'py, PyAny>> {
     let none = || py.None().into_bound(py);
     match declared {
-        Some(Type::Tensor(dtype, extents)) => {
-            let extent = |extent: &Extent| match extent {
-                Extent::Known(len) => Ok(len.into_pyobject(py)?.into_any()),
-                Extent::Symbol(text) => match Dim::new(text) {
+        Some(Type::Tensor(dtype, sizes)) => {
+            let size = |size: &DeclaredDim| match size {
+                DeclaredDim::Known(len) => Ok(len.into_pyobject(py)?.into_any()),
+                DeclaredDim::Symbol(text) => match Dim::new(text) {
                     Ok(dim) => Ok(Bound::new(py, dim)?.into_any()),
                     // A name that is no expression stands for itself.
                     Err(_) => Ok(PyString::new(py, text).into_any()),
                 },
-                Extent::Between(..) => Ok(PyString::new(py, &extent.to_string()).into_any()),
-                Extent::Unknown => Ok(none()),
+                DeclaredDim::Between(..) => Ok(PyString::new(py, &size.to_string()).into_any()),
+                DeclaredDim::Unknown => Ok(none()),
             };
-            let shape = match extents {
-                Some(extents) => list(py, extents.iter().map(extent))?,
+            let shape = match sizes {
+                Some(sizes) => list(py, sizes.iter().map(size))?,
                 None => none(),
             };
             typed(py, "TensorType", (dtype.map(gradus::DType::name), shape, none()).into_pyobject(py)?)
@@ -215,18 +215,18 @@ pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> P
     }
 }
 
-/// An extent that Python gives: an integer, a name or an expression, `None` for any.
-pub(crate) fn extent(object: &Bound<'_, PyAny>) -> PyResult<Extent> {
+/// An size that Python gives: an integer, a name or an expression, `None` for any.
+pub(crate) fn size(object: &Bound<'_, PyAny>) -> PyResult<DeclaredDim> {
     if object.is_none() {
-        return Ok(Extent::Unknown);
+        return Ok(DeclaredDim::Unknown);
     }
     if let Ok(dim) = object.cast::<Dim>() {
-        return Ok(Extent::Symbol(dim.get().text.as_str().into()));
+        return Ok(DeclaredDim::Symbol(dim.get().text.as_str().into()));
     }
     if let Ok(text) = object.cast::<PyString>() {
         let text = text.to_str()?;
         Symbols::default().parse(text).or_raise()?;
-        return Ok(Extent::Symbol(text.into()));
+        return Ok(DeclaredDim::Symbol(text.into()));
     }
     let Ok(len) = object.cast::<PyInt>() else {
         let got = type_name(object);
@@ -235,14 +235,14 @@ pub(crate) fn extent(object: &Bound<'_, PyAny>) -> PyResult<Extent> {
     };
     let known = len.extract::<i64>().ok().and_then(convert::usize_of_i64);
     known
-        .map(Extent::Known)
+        .map(DeclaredDim::Known)
         .ok_or_else(|| mismatch(Kind::Value, "a size", len, "a number from 0 to 2^63 - 1"))
 }
 
-/// Extents that Python gives; `None` for any number of them.
-pub(crate) fn extents(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Extent>>> {
+/// Dimensions that Python gives; `None` for any number of them.
+pub(crate) fn sizes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<DeclaredDim>>> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
-    object.try_iter()?.map(|each| extent(&each?)).collect::<PyResult<_>>().map(Some)
+    object.try_iter()?.map(|each| size(&each?)).collect::<PyResult<_>>().map(Some)
 }
 
 /// Symbols by name, with the numbers that they stand for.

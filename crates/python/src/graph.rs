@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
-use crate::dim::{extents, fact_to_python};
+use crate::dim::{fact_to_python, sizes};
 use crate::dtype::named;
 use crate::error::{OrRaise, engine, error, mismatch, type_name};
 use crate::model::{Model, options};
@@ -122,7 +122,7 @@ impl GraphBuilder {
     }
 
     fn _input(&self, name: &str, dtype: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let declared = Type::Tensor(Some(named(dtype)?), extents(shape)?);
+        let declared = Type::Tensor(Some(named(dtype)?), sizes(shape)?);
         let mut state = self.state(dtype.py());
         let id = state.builder.define(name, Origin::Input).or_raise()?;
         state.builder.info(id).declared = Some(declared.clone());

@@ -14,7 +14,7 @@ use gradus::{Limits, OpenOptions, Program, RunOptions, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::dim::{extents, fact_to_python, numbers, to_python, type_to_python};
+use crate::dim::{fact_to_python, numbers, sizes, to_python, type_to_python};
 use crate::error::{OrRaise, engine, error, mismatch, raised};
 use crate::signals;
 use crate::tensor::{value_from_python, value_to_python};
@@ -355,7 +355,7 @@ impl Model {
 /// Shapes of inputs, by name.
 fn given_shapes(shapes: Option<&Bound<'_, PyDict>>) -> PyResult<HashMap<String, InputFact>> {
     let shape = |(name, shape): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        Ok((name.extract()?, InputFact::Type(Type::Tensor(None, extents(Some(&shape))?))))
+        Ok((name.extract()?, InputFact::Type(Type::Tensor(None, sizes(Some(&shape))?))))
     };
     shapes.into_iter().flatten().map(shape).collect()
 }

@@ -154,7 +154,7 @@ impl Plan {
         self.window.len
     }
 
-    /// The shape: one extent.
+    /// The shape: one size.
     #[getter]
     fn shape(&self) -> (i64,) {
         (self.window.len,)

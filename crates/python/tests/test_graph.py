@@ -84,8 +84,8 @@ def test_a_run_gives_what_was_inferred():
         given = np.arange(batch * 3 * height, dtype=np.float32).reshape(batch, 3, height)
         results = g.run({"x": given}, outputs)
         for value, result in zip(outputs, results, strict=True):
-            extents = tuple(e.evaluate(N=batch, H=height) if isinstance(e, gradus.Dim) else e for e in value.shape)
-            assert (extents, value.dtype) == (result.shape, str(result.dtype))
+            sizes = tuple(e.evaluate(N=batch, H=height) if isinstance(e, gradus.Dim) else e for e in value.shape)
+            assert (sizes, value.dtype) == (result.shape, str(result.dtype))
         assert results[0].tolist() == list(range(batch)) and results[4] == (batch + 1) * 2 - height
     assert str(g.infer(outputs)[outputs[0].name]) == "int64[N]"
     assert g.model(outputs).infer({"N": 4})[outputs[0].name].shape == (4,)

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use gradus::files::cannot_write;
-use gradus::graph::{Extent, Standard, Type};
+use gradus::graph::{DeclaredDim, Standard, Type};
 use gradus::infer::InputFact;
 use gradus::{Error, Kind, Result};
 
@@ -77,28 +77,28 @@ pub(super) fn dims(given: &[String]) -> Result<HashMap<String, i64>> {
     Ok(dims)
 }
 
-/// Shapes of inputs, from `NAME=EXTENT,…`.
+/// Shapes of inputs, from `NAME=DIM,…`.
 pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, InputFact>> {
     let mut inputs = HashMap::new();
     for shape in given {
-        let (name, extents) = shape
+        let (name, sizes) = shape
             .split_once('=')
-            .ok_or_else(|| Error::mismatch(Kind::Usage, "--input-shape", shape, "NAME=EXTENT,…"))?;
-        let extents = extents.trim_matches(['[', ']']);
-        let extent = |text: &str| match text.trim() {
+            .ok_or_else(|| Error::mismatch(Kind::Usage, "--input-shape", shape, "NAME=DIM,…"))?;
+        let sizes = sizes.trim_matches(['[', ']']);
+        let size = |text: &str| match text.trim() {
             "" => Err(usage(format!("--input-shape {shape}: a size is missing"))),
-            "?" => Ok(Extent::Unknown),
-            text => Ok(text.parse().map_or_else(|_| Extent::Symbol(text.into()), Extent::Known)),
+            "?" => Ok(DeclaredDim::Unknown),
+            text => Ok(text.parse().map_or_else(|_| DeclaredDim::Symbol(text.into()), DeclaredDim::Known)),
         };
         // A common way to write shapes elsewhere: 1x3x224.
         let is_number = |part: &str| part.parse::<u64>().is_ok();
-        let crossed = extents.contains('x') && extents.split('x').all(is_number);
-        let extents = if crossed { extents.replace('x', ",") } else { extents.to_owned() };
-        let extents = match extents.trim() {
+        let crossed = sizes.contains('x') && sizes.split('x').all(is_number);
+        let sizes = if crossed { sizes.replace('x', ",") } else { sizes.to_owned() };
+        let sizes = match sizes.trim() {
             "" => Vec::new(),
-            extents => extents.split(',').map(extent).collect::<Result<_>>()?,
+            sizes => sizes.split(',').map(size).collect::<Result<_>>()?,
         };
-        inputs.insert(name.to_owned(), InputFact::Type(Type::Tensor(None, Some(extents))));
+        inputs.insert(name.to_owned(), InputFact::Type(Type::Tensor(None, Some(sizes))));
     }
     Ok(inputs)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gradus::graph::{Builder, Extent, Model, Origin, Standard, Type};
+use gradus::graph::{Builder, DeclaredDim, Model, Origin, Standard, Type};
 use snapbox::IntoData;
 use snapbox::cmd::{Command, cargo_bin};
 
@@ -13,10 +13,10 @@ pub fn gradus(arguments: &[&str]) -> Command {
 
 /// Saves an ONNX model of one input and nodes of one input each, `(operator, input, output)`.
 #[allow(dead_code, reason = "not every test file makes models")]
-pub fn save_chain(path: &Path, input: &str, extents: Vec<Extent>, nodes: &[(&str, &str, &str)]) {
+pub fn save_chain(path: &Path, input: &str, sizes: Vec<DeclaredDim>, nodes: &[(&str, &str, &str)]) {
     let mut graph = Builder::new("made");
     let id = graph.define(input, Origin::Input).unwrap();
-    graph.info(id).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(extents)));
+    graph.info(id).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
     for (operator, from, to) in nodes {
         graph.apply(to, operator, 17, &[*from], &[*to], Vec::new()).unwrap();
     }

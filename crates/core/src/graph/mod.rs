@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 pub use attribute::{Attribute, Content};
 pub use build::Builder;
 pub use ports::{Port, Ports, Slices};
-pub use types::{Extent, Type};
+pub use types::{DeclaredDim, Type};
 
 use crate::dtype::DType;
 use crate::error::{Position, Result};

@@ -38,6 +38,6 @@ pub struct Slices {
     pub end: i64,
     /// From one slice to the next; below zero for the way back.
     pub stride: i64,
-    /// The extent of a slice.
+    /// The size of a slice.
     pub part_size: i64,
 }

@@ -6,9 +6,9 @@ use crate::dtype::DType;
 use crate::shape::Shape;
 use crate::value::Value;
 
-/// The extent of one axis as a file declares it.
+/// The size of one axis as a file declares it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Extent {
+pub enum DeclaredDim {
     /// That many.
     Known(usize),
     /// A name, or an expression of names: the same in all places.
@@ -19,25 +19,25 @@ pub enum Extent {
     Unknown,
 }
 
-impl Extent {
+impl DeclaredDim {
     /// Returns true if an axis of this dimension may have that size.
     pub fn admits(&self, len: usize) -> bool {
         match *self {
-            Extent::Known(known) => known == len,
-            Extent::Between(least, most) => least <= len && most.is_none_or(|most| len <= most),
-            Extent::Symbol(_) | Extent::Unknown => true,
+            DeclaredDim::Known(known) => known == len,
+            DeclaredDim::Between(least, most) => least <= len && most.is_none_or(|most| len <= most),
+            DeclaredDim::Symbol(_) | DeclaredDim::Unknown => true,
         }
     }
 }
 
-impl fmt::Display for Extent {
+impl fmt::Display for DeclaredDim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Extent::Known(len) => write!(f, "{len}"),
-            Extent::Symbol(name) => f.write_str(name),
-            Extent::Between(least, None) => write!(f, "{least}.."),
-            Extent::Between(least, Some(most)) => write!(f, "{least}..{most}"),
-            Extent::Unknown => f.write_str("?"),
+            DeclaredDim::Known(len) => write!(f, "{len}"),
+            DeclaredDim::Symbol(name) => f.write_str(name),
+            DeclaredDim::Between(least, None) => write!(f, "{least}.."),
+            DeclaredDim::Between(least, Some(most)) => write!(f, "{least}..{most}"),
+            DeclaredDim::Unknown => f.write_str("?"),
         }
     }
 }
@@ -46,7 +46,7 @@ impl fmt::Display for Extent {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// A tensor; element type and shape may be left open.
-    Tensor(Option<DType>, Option<Vec<Extent>>),
+    Tensor(Option<DType>, Option<Vec<DeclaredDim>>),
     /// A list of values of one type.
     Sequence(Box<Type>),
     /// A value that may be missing.
@@ -59,13 +59,13 @@ pub enum Type {
 impl Type {
     /// The type of that tensor.
     pub fn tensor(dtype: DType, shape: &Shape) -> Type {
-        Type::Tensor(Some(dtype), Some(shape.dims().iter().map(|&len| Extent::Known(len)).collect()))
+        Type::Tensor(Some(dtype), Some(shape.dims().iter().map(|&len| DeclaredDim::Known(len)).collect()))
     }
 
-    /// The extents of a tensor whose shape is declared in full.
+    /// The sizes of a tensor whose shape is declared in full.
     pub fn known_dims(&self) -> Option<Vec<usize>> {
-        let Type::Tensor(_, Some(extents)) = self else { return None };
-        extents.iter().map(|extent| if let Extent::Known(len) = extent { Some(*len) } else { None }).collect()
+        let Type::Tensor(_, Some(sizes)) = self else { return None };
+        sizes.iter().map(|size| if let DeclaredDim::Known(len) = size { Some(*len) } else { None }).collect()
     }
 
     /// The declared element type of the tensor, or of the tensors within.
@@ -81,12 +81,12 @@ impl Type {
     /// admit any size.
     pub fn admits(&self, value: &Value) -> bool {
         match (self, value) {
-            (Type::Tensor(dtype, extents), Value::Tensor(tensor)) => {
+            (Type::Tensor(dtype, sizes), Value::Tensor(tensor)) => {
                 let dims = tensor.shape().dims();
                 dtype.is_none_or(|dtype| dtype == tensor.dtype())
-                    && extents.as_ref().is_none_or(|extents| {
-                        extents.len() == dims.len()
-                            && extents.iter().zip(dims).all(|(extent, &len)| extent.admits(len))
+                    && sizes.as_ref().is_none_or(|sizes| {
+                        sizes.len() == dims.len()
+                            && sizes.iter().zip(dims).all(|(size, &len)| size.admits(len))
                     })
             }
             (Type::Sequence(inner), Value::Sequence(values)) => {
@@ -103,15 +103,15 @@ impl Type {
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Type::Tensor(dtype, extents) => {
+            Type::Tensor(dtype, sizes) => {
                 match dtype {
                     Some(dtype) => write!(f, "{dtype}")?,
                     None => f.write_str("tensor")?,
                 }
-                match extents {
-                    Some(extents) => {
-                        let extents: Vec<_> = extents.iter().map(Extent::to_string).collect();
-                        write!(f, "[{}]", extents.join(", "))
+                match sizes {
+                    Some(sizes) => {
+                        let sizes: Vec<_> = sizes.iter().map(DeclaredDim::to_string).collect();
+                        write!(f, "[{}]", sizes.join(", "))
                     }
                     None => f.write_str("[...]"),
                 }
@@ -130,13 +130,13 @@ mod tests {
 
     #[test]
     fn a_type_admits_what_it_declares() {
-        let extents = vec![
-            Extent::Symbol("batch".into()),
-            Extent::Known(3),
-            Extent::Between(1, Some(4)),
-            Extent::Unknown,
+        let sizes = vec![
+            DeclaredDim::Symbol("batch".into()),
+            DeclaredDim::Known(3),
+            DeclaredDim::Between(1, Some(4)),
+            DeclaredDim::Unknown,
         ];
-        let declared = Type::Tensor(Some(DType::F32), Some(extents));
+        let declared = Type::Tensor(Some(DType::F32), Some(sizes));
         assert_eq!(declared.to_string(), "float32[batch, 3, 1..4, ?]");
         let of = |dims: &[usize]| {
             let shape = Shape::new(dims).unwrap();

@@ -73,7 +73,7 @@ impl Sparse {
     fn places(&self, values: &Tensor) -> Result<Vec<usize>> {
         let fail = |message: String| Error::new(Kind::Syntax, message);
         let indices = self.indices.tensor()?;
-        let (extents, strides) = match (indices.shape().dims(), values.shape().dims()) {
+        let (sizes, strides) = match (indices.shape().dims(), values.shape().dims()) {
             (&[n], &[count]) if n == count => (vec![self.shape.len()], vec![1]),
             (&[n, rank], &[count]) if n == count && rank == self.shape.rank() => {
                 (self.shape.dims().to_vec(), self.shape.strides())
@@ -87,15 +87,15 @@ impl Sparse {
         };
         let place = |coordinates: &[i64]| {
             let steps =
-                coordinates.iter().zip(&extents).zip(&strides).map(|((&coordinate, &extent), &stride)| {
-                    let index = usize_of_i64(coordinate).filter(|&index| index < extent);
+                coordinates.iter().zip(&sizes).zip(&strides).map(|((&coordinate, &size), &stride)| {
+                    let index = usize_of_i64(coordinate).filter(|&index| index < size);
                     index
                         .map(|index| index * stride)
-                        .ok_or_else(|| fail(format!("index {coordinate} is not below {extent}")))
+                        .ok_or_else(|| fail(format!("index {coordinate} is not below {size}")))
                 });
             steps.sum::<Result<usize>>()
         };
-        indices.elements::<i64>()?.chunks_exact(extents.len().max(1)).map(place).collect()
+        indices.elements::<i64>()?.chunks_exact(sizes.len().max(1)).map(place).collect()
     }
 }
 

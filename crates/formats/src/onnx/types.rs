@@ -1,7 +1,7 @@
 //! `TypeProto`.
 
 use gradus_core::convert::usize_of_i64;
-use gradus_core::graph::{Extent, Type};
+use gradus_core::graph::{DeclaredDim, Type};
 use gradus_core::{DType, Kind, Result};
 
 use super::fields::{
@@ -51,16 +51,16 @@ fn read_inner(span: ByteSpan<'_>, number: u32, depth: usize) -> Result<Box<Type>
 }
 
 fn read_tensor(span: ByteSpan<'_>) -> Result<Type> {
-    let (mut dtype, mut extents) = (None, None);
+    let (mut dtype, mut sizes) = (None, None);
     for field in span.fields() {
         let field = field?;
         match field.number {
             type_proto_tensor::ELEM_TYPE => dtype = read_dtype(span, &field)?,
-            type_proto_tensor::SHAPE => extents = Some(read_shape(field.span()?)?),
+            type_proto_tensor::SHAPE => sizes = Some(read_shape(field.span()?)?),
             _ => {}
         }
     }
-    Ok(Type::Tensor(dtype, extents))
+    Ok(Type::Tensor(dtype, sizes))
 }
 
 fn read_dtype(span: ByteSpan<'_>, field: &Field<'_>) -> Result<Option<DType>> {
@@ -72,32 +72,32 @@ fn read_dtype(span: ByteSpan<'_>, field: &Field<'_>) -> Result<Option<DType>> {
     }
 }
 
-fn read_shape(span: ByteSpan<'_>) -> Result<Vec<Extent>> {
-    let mut extents = Vec::new();
+fn read_shape(span: ByteSpan<'_>) -> Result<Vec<DeclaredDim>> {
+    let mut sizes = Vec::new();
     for field in span.fields() {
         let field = field?;
         if field.number == tensor_shape_proto::DIM {
-            extents.push(read_extent(field.span()?)?);
+            sizes.push(read_dim(field.span()?)?);
         }
     }
-    Ok(extents)
+    Ok(sizes)
 }
 
 /// An empty name, and a negative number, which some exporters write, say nothing.
-fn read_extent(span: ByteSpan<'_>) -> Result<Extent> {
-    let mut extent = Extent::Unknown;
+fn read_dim(span: ByteSpan<'_>) -> Result<DeclaredDim> {
+    let mut size = DeclaredDim::Unknown;
     for field in span.fields() {
         let field = field?;
         match field.number {
             tensor_shape_proto_dimension::DIM_VALUE => {
-                extent = usize_of_i64(field.int()?).map_or(Extent::Unknown, Extent::Known);
+                size = usize_of_i64(field.int()?).map_or(DeclaredDim::Unknown, DeclaredDim::Known);
             }
             tensor_shape_proto_dimension::DIM_PARAM => {
                 let name = field.text()?;
-                extent = if name.is_empty() { Extent::Unknown } else { Extent::Symbol(name.into()) };
+                size = if name.is_empty() { DeclaredDim::Unknown } else { DeclaredDim::Symbol(name.into()) };
             }
             _ => {}
         }
     }
-    Ok(extent)
+    Ok(size)
 }

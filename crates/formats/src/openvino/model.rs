@@ -15,7 +15,7 @@ use roxmltree::{Document, ParsingOptions};
 use super::body;
 use super::constant::{Placed, constant};
 use super::names::{LayerNames, list_of_names};
-use super::shape::{extent, tensor_type};
+use super::shape::{size, tensor_type};
 use crate::files::Files;
 use crate::regions::Regions;
 
@@ -386,18 +386,18 @@ fn ports<'a>(layer: XmlNode<'a>, side: &str) -> Result<Vec<OutputPort<'a>>> {
     list.filter(|child| child.tag_name().name() == "port")
         .map(|port| {
             let dims = port.children().filter(|child| child.tag_name().name() == "dim");
-            let extents = dims.map(|dim| {
+            let sizes = dims.map(|dim| {
                 let text = text_of(dim).map_or("", |text| text.text().unwrap_or_default().trim());
-                extent(text).ok_or_else(|| at(dim, Kind::Syntax, format!("\"{text}\" is not a dimension")))
+                size(text).ok_or_else(|| at(dim, Kind::Syntax, format!("\"{text}\" is not a dimension")))
             });
-            let extents = extents.collect::<Result<Vec<_>>>()?;
+            let sizes = sizes.collect::<Result<Vec<_>>>()?;
             Ok(OutputPort {
                 id: number(port, "id")?,
                 // A tensor without axes has no dimensions here, nor has one whose number of axes is
                 // not known.
                 declared: Type::Tensor(
                     port.attribute("precision").and_then(|text| text.parse().ok()),
-                    (!extents.is_empty()).then_some(extents),
+                    (!sizes.is_empty()).then_some(sizes),
                 ),
                 names: list_of_names(port.attribute("names").unwrap_or_default()),
                 xml: port,

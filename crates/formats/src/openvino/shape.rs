@@ -1,7 +1,7 @@
 //! Element types and shapes as the IR writes them.
 
 use gradus_core::DType;
-use gradus_core::graph::{Extent, Type};
+use gradus_core::graph::{DeclaredDim, Type};
 
 /// The type of a tensor, from an `element_type` and a `shape`: `2,?,1..10,..5,3..,-1`, or `...` for
 /// any rank.
@@ -9,30 +9,30 @@ use gradus_core::graph::{Extent, Type};
 /// Nothing if the shape is not one. An element type that is not known is left open.
 pub(super) fn tensor_type(element_type: Option<&str>, shape: &str) -> Option<Type> {
     let dtype = element_type.and_then(|text| text.parse().ok());
-    let extents = match shape.trim() {
+    let sizes = match shape.trim() {
         "..." => None,
         "" => Some(Vec::new()),
-        list => Some(list.split(',').map(|part| extent(part.trim())).collect::<Option<Vec<_>>>()?),
+        list => Some(list.split(',').map(|part| size(part.trim())).collect::<Option<Vec<_>>>()?),
     };
-    Some(Type::Tensor(dtype, extents))
+    Some(Type::Tensor(dtype, sizes))
 }
 
-/// The extents of a shape as the IR writes it; nothing if it is not one.
+/// The sizes of a shape as the IR writes it; nothing if it is not one.
 pub fn shape(text: &str) -> Option<Type> {
     tensor_type(None, text)
 }
 
-/// One extent.
-pub(super) fn extent(text: &str) -> Option<Extent> {
+/// One size.
+pub(super) fn size(text: &str) -> Option<DeclaredDim> {
     if matches!(text, "?" | "-1") {
-        return Some(Extent::Unknown);
+        return Some(DeclaredDim::Unknown);
     }
     match text.split_once("..") {
-        None => text.parse().ok().map(Extent::Known),
+        None => text.parse().ok().map(DeclaredDim::Known),
         Some((least, most)) => {
             let least = if least.is_empty() { 0 } else { least.parse().ok()? };
             let most = if most.is_empty() { None } else { Some(most.parse().ok()?) };
-            (most.is_none_or(|most| least <= most)).then_some(Extent::Between(least, most))
+            (most.is_none_or(|most| least <= most)).then_some(DeclaredDim::Between(least, most))
         }
     }
 }
@@ -67,22 +67,22 @@ pub(super) fn precision(dtype: Option<DType>) -> String {
 }
 
 /// A shape in the form that [`tensor_type`] reads.
-pub(super) fn shape_text(extents: Option<&[Extent]>) -> String {
-    let text = |extent: &Extent| match extent {
-        Extent::Known(len) => len.to_string(),
-        Extent::Between(least, None) => format!("{least}.."),
-        Extent::Between(least, Some(most)) => format!("{least}..{most}"),
-        Extent::Symbol(_) | Extent::Unknown => "?".to_owned(),
+pub(super) fn shape_text(sizes: Option<&[DeclaredDim]>) -> String {
+    let text = |size: &DeclaredDim| match size {
+        DeclaredDim::Known(len) => len.to_string(),
+        DeclaredDim::Between(least, None) => format!("{least}.."),
+        DeclaredDim::Between(least, Some(most)) => format!("{least}..{most}"),
+        DeclaredDim::Symbol(_) | DeclaredDim::Unknown => "?".to_owned(),
     };
-    match extents {
+    match sizes {
         None => "...".to_owned(),
-        Some(extents) => extents.iter().map(text).collect::<Vec<_>>().join(","),
+        Some(sizes) => sizes.iter().map(text).collect::<Vec<_>>().join(","),
     }
 }
 
-/// An extent as a port has it: -1 if it is not one number.
-pub(super) fn dim_text(extent: &Extent) -> String {
-    if let Extent::Known(len) = extent { len.to_string() } else { "-1".to_owned() }
+/// An size as a port has it: -1 if it is not one number.
+pub(super) fn dim_text(size: &DeclaredDim) -> String {
+    if let DeclaredDim::Known(len) = size { len.to_string() } else { "-1".to_owned() }
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extents_are_read_in_every_form() {
+    fn sizes_are_read_in_every_form() {
         let read = |text: &str| tensor_type(Some("f32"), text).map(|declared| declared.to_string());
         assert_eq!(read("").as_deref(), Some("float32[]"));
         assert_eq!(read("2,?, 1..10,..5,3..,-1").as_deref(), Some("float32[2, ?, 1..10, 0..5, 3.., ?]"));

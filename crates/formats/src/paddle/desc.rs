@@ -21,7 +21,7 @@ use super::fields::{
 };
 use super::names::{Renamed, Slot, renamed};
 use super::parameters::{Wanted, constants};
-use super::types::{dtype_of, extents};
+use super::types::{dtype_of, sizes};
 use crate::files::Files;
 use crate::wire::ByteSpan;
 
@@ -646,7 +646,7 @@ fn tensor_type(span: ByteSpan<'_>) -> Result<Type> {
             }
         }
     }
-    Ok(Type::Tensor(dtype, Some(extents(&dims))))
+    Ok(Type::Tensor(dtype, Some(sizes(&dims))))
 }
 
 /// Reads an attribute: its name, its content, and the block that it names.

@@ -1,7 +1,7 @@
 //! Types of values and of elements.
 
 use gradus_core::convert::usize_of_i64;
-use gradus_core::graph::{Extent, Type};
+use gradus_core::graph::{DeclaredDim, Type};
 use gradus_core::{DType, Error, Kind, Result};
 
 use super::fields::var_type_type as code;
@@ -13,9 +13,9 @@ pub(super) enum TypedValue {
     List(Vec<Option<Type>>),
 }
 
-/// The extents that a list of numbers declares: -1 is any.
-pub(super) fn extents(dims: &[i64]) -> Vec<Extent> {
-    dims.iter().map(|&dim| usize_of_i64(dim).map_or(Extent::Unknown, Extent::Known)).collect()
+/// The sizes that a list of numbers declares: -1 is any.
+pub(super) fn sizes(dims: &[i64]) -> Vec<DeclaredDim> {
+    dims.iter().map(|&dim| usize_of_i64(dim).map_or(DeclaredDim::Unknown, DeclaredDim::Known)).collect()
 }
 
 /// Reads the type of a value.
@@ -45,7 +45,7 @@ fn one(text: JsonText<'_>, tagged: &Tagged<'_>) -> Result<Option<Type>> {
             };
             let element: Tagged<'_> = text.read(element, "an element type")?;
             let dims: Vec<i64> = text.read(dims, "a shape")?;
-            Ok(Some(Type::Tensor(element_type(&element.tag), Some(extents(&dims)))))
+            Ok(Some(Type::Tensor(element_type(&element.tag), Some(sizes(&dims)))))
         }
         (other, _) => Ok(Some(Type::Other(other.split_once('.').map_or(other, |(_, name)| name).into()))),
     }

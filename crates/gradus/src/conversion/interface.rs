@@ -1,6 +1,6 @@
 //! Inputs and outputs: names, types, and what the other format cannot say of them.
 
-use gradus_core::graph::{Extent, Standard, Type};
+use gradus_core::graph::{DeclaredDim, Standard, Type};
 use gradus_core::{Error, Kind, Result};
 
 use super::scope::{ConversionState, SourceGraph};
@@ -71,31 +71,31 @@ fn declared(
         }
         return Ok(Type::Tensor(Some(dtype), None));
     };
-    let old: &[Extent] = match declared {
-        Some(Type::Tensor(_, Some(extents))) => extents,
+    let old: &[DeclaredDim] = match declared {
+        Some(Type::Tensor(_, Some(sizes))) => sizes,
         _ => &[],
     };
-    let mut extents = Vec::new();
+    let mut sizes = Vec::new();
     for (axis, dim) in dims.iter().enumerate() {
         let known = dim.known().and_then(gradus_core::convert::usize_of_i64);
-        extents.push(match (known, conversion.to, old.get(axis)) {
-            (Some(len), ..) => Extent::Known(len),
+        sizes.push(match (known, conversion.to, old.get(axis)) {
+            (Some(len), ..) => DeclaredDim::Known(len),
             (None, Standard::Onnx, old) => {
-                if let Some(bounds @ Extent::Between(..)) = old {
+                if let Some(bounds @ DeclaredDim::Between(..)) = old {
                     conversion
                         .report
                         .lose(format!("the bounds of axis {axis} of input \"{name}\": {bounds}"));
                 }
-                Extent::Symbol(conversion.symbols.print(*dim).to_string().into())
+                DeclaredDim::Symbol(conversion.symbols.print(*dim).to_string().into())
             }
-            (None, _, Some(Extent::Symbol(symbol))) => {
+            (None, _, Some(DeclaredDim::Symbol(symbol))) => {
                 conversion.report.lose(format!("the name of axis {axis} of input \"{name}\": {symbol}"));
-                Extent::Unknown
+                DeclaredDim::Unknown
             }
-            (None, _, _) => Extent::Unknown,
+            (None, _, _) => DeclaredDim::Unknown,
         });
     }
-    Ok(Type::Tensor(Some(dtype), Some(extents)))
+    Ok(Type::Tensor(Some(dtype), Some(sizes)))
 }
 
 /// Makes the outputs of the graph, under their names.

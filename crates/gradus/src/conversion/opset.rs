@@ -167,7 +167,7 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if name == "Shape" && !newest.is_empty() && !to_set_has(cx, "Shape", "start") {
         let x = cx.input(0)?;
         let (start, end) = (cx.attributes.int_or("start", 0)?, cx.attributes.int_or("end", i64::MAX)?);
-        let all = cx.extents(x)?;
+        let all = cx.sizes(x)?;
         return Ok(vec![cx.part_of(all, start, end)?]);
     }
     let inputs = (0..count).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;

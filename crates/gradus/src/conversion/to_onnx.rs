@@ -34,7 +34,7 @@ impl ConvertContext<'_, '_> {
     }
 
     /// The dimensions of a value.
-    pub(crate) fn extents(&mut self, value: NewValue) -> Result<NewValue> {
+    pub(crate) fn sizes(&mut self, value: NewValue) -> Result<NewValue> {
         self.put("Shape", &[value], &[])
     }
 
@@ -100,8 +100,8 @@ impl ConvertContext<'_, '_> {
     }
 
     /// The dimension of an axis as a list of one.
-    pub(crate) fn extent_of(&mut self, value: NewValue, axis: usize) -> Result<NewValue> {
-        let all = self.extents(value)?;
+    pub(crate) fn size_of(&mut self, value: NewValue, axis: usize) -> Result<NewValue> {
+        let all = self.sizes(value)?;
         let axis = i64_of(axis);
         self.part_of(all, axis, axis + 1)
     }

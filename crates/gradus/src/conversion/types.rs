@@ -1,7 +1,7 @@
 //! Element types: which of them a standard has, and by what name.
 
 use gradus_core::convert::{Rules, cast, usize_of_i64};
-use gradus_core::graph::{Content, Extent, Standard, Type};
+use gradus_core::graph::{Content, DeclaredDim, Standard, Type};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::number_of;
 use gradus_formats::openvino::element_type;
@@ -40,6 +40,8 @@ pub(crate) fn exactly(tensor: &Tensor, to: DType) -> Result<Option<Tensor>> {
 /// The type of a tensor, with those of its dimensions that are known.
 pub(crate) fn declared(fact: &Fact) -> Option<Type> {
     let fact = fact.as_tensor()?;
-    let extent = |dim: &crate::Dim| dim.known().and_then(usize_of_i64).map_or(Extent::Unknown, Extent::Known);
-    Some(Type::Tensor(fact.dtype, fact.dims.as_ref().map(|dims| dims.iter().map(extent).collect())))
+    let size = |dim: &crate::Dim| {
+        dim.known().and_then(usize_of_i64).map_or(DeclaredDim::Unknown, DeclaredDim::Known)
+    };
+    Some(Type::Tensor(fact.dtype, fact.dims.as_ref().map(|dims| dims.iter().map(size).collect())))
 }

@@ -2,7 +2,7 @@
 
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::edit::{Edit, Step};
-use gradus_core::graph::{Extent, ValueId};
+use gradus_core::graph::{DeclaredDim, ValueId};
 
 use super::GraphFolder;
 use super::scope::{FoldState, Read};
@@ -17,7 +17,7 @@ pub(super) fn interface(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &
     for &id in graph.inputs().iter().chain(graph.outputs()) {
         let info = graph.value(id);
         let fixed = merged(info, &scope.values[id.index()].fact, |dim| {
-            dim.known().and_then(usize_of_i64).map(Extent::Known)
+            dim.known().and_then(usize_of_i64).map(DeclaredDim::Known)
         });
         let Some(fixed) = fixed.filter(|fixed| info.declared.as_ref() != Some(fixed)) else { continue };
         if !edit.types.iter().any(|(name, _)| *name == info.name) {
@@ -33,13 +33,13 @@ pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut
     let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
     for (index, node) in graph.nodes().iter().enumerate() {
         let made = |id: &ValueId| {
-            scope.values[id.index()].needed && matches!(scope.values[id.index()].read, Read::Extents(_))
+            scope.values[id.index()].needed && matches!(scope.values[id.index()].read, Read::InputSizes(_))
         };
         let ends = |id: &ValueId| scope.values[id.index()].output && !telling.of_ports();
         let defined = |id: &ValueId| !ends(id) && (scope.nodes[index].stays || made(id));
         for id in node.outputs.iter().copied().flatten().filter(defined) {
             let info = graph.value(id);
-            let of = merged(info, &scope.values[id.index()].fact, |dim| telling.extent(dim));
+            let of = merged(info, &scope.values[id.index()].fact, |dim| telling.size(dim));
             if let Some(of) = of.filter(|of| telling.is_new(info.declared.as_ref(), of)) {
                 edit.types.push((info.name.clone(), of));
             }

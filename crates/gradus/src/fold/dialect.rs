@@ -75,7 +75,7 @@ fn is_set(node: &Node, name: &str) -> bool {
 }
 
 /// Element types that a node can give dimensions in.
-pub(super) fn extents_are(standard: Standard, dtype: DType) -> bool {
+pub(super) fn sizes_are(standard: Standard, dtype: DType) -> bool {
     dtype == DType::I64 || (dtype == DType::I32 && standard == Standard::OpenVino)
 }
 

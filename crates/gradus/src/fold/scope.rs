@@ -11,7 +11,7 @@ use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
 
 use super::dialect::Role;
 use super::reproducible::{is_exact, is_settled, is_whole, widens};
-use super::shape_source::Extents;
+use super::shape_source::InputSizes;
 use super::{GraphFolder, cse, inline, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
 use crate::operator;
@@ -26,7 +26,7 @@ pub(super) enum Read {
     /// It is a constant.
     Constant(Tensor),
     /// It is some dimensions of an input.
-    Extents(Extents),
+    InputSizes(InputSizes),
 }
 
 /// A value while its graph is folded.
@@ -223,8 +223,8 @@ impl<'m> FoldState<'m> {
         self.values[id.index()].needed = true;
         let other = self.resolved(id);
         self.values[other.index()].needed = true;
-        if let Read::Extents(extents) = &self.values[other.index()].read {
-            let input = extents.input.index();
+        if let Read::InputSizes(sizes) = &self.values[other.index()].read {
+            let input = sizes.input.index();
             self.values[input].needed = true;
         }
     }

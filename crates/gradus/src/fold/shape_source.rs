@@ -7,7 +7,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::ValueId;
 
 use super::GraphFolder;
-use super::dialect::{Role, extents_are};
+use super::dialect::{Role, sizes_are};
 use super::scope::{FoldState, Read};
 use super::write::dims_of;
 use crate::dim::Dim;
@@ -15,7 +15,7 @@ use crate::fact::{Dims, Elements};
 
 /// Some dimensions of an input, and numbers between them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Extents {
+pub(super) struct InputSizes {
     pub(super) input: ValueId,
     pub(super) dtype: DType,
     pub(super) parts: Vec<InputPart>,
@@ -32,7 +32,7 @@ pub(super) enum InputPart {
     Known(Vec<i64>),
 }
 
-impl Extents {
+impl InputSizes {
     /// Returns true if these are all dimensions of the input in order.
     pub(super) fn is_whole(&self, rank: usize) -> bool {
         let whole = |axes: &[i64]| axes.len() == rank && axes.iter().zip(0..).all(|(&axis, i)| axis == i);
@@ -52,8 +52,8 @@ pub(super) fn choose<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>
         return;
     }
     let old: Vec<_> = scope.values.iter().map(|value| value.read.clone()).collect();
-    for (id, extents) in all {
-        scope.values[id.index()].read = Read::Extents(extents);
+    for (id, sizes) in all {
+        scope.values[id.index()].read = Read::InputSizes(sizes);
     }
     let found = scope.forget_needs();
     scope.need_outputs(folder);
@@ -70,7 +70,7 @@ fn asking(scope: &FoldState<'_>) -> usize {
 
 /// Needed values that are dimensions of one input each, and those dimensions. In place of nodes
 /// that ask for a shape, there may be numbers between the dimensions.
-fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, Extents)> {
+fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, InputSizes)> {
     let graph = scope.graph;
     let source = |id: &ValueId| {
         let fixed = graph.constant(*id).is_none();
@@ -83,7 +83,7 @@ fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, Extents)> {
         let free = !scope.values[id.index()].fixed && !scope.values[id.index()].output;
         if scope.values[id.index()].read == Read::Own
             && free
-            && let Some(all) = extents(scope, id)
+            && let Some(all) = sizes(scope, id)
         {
             wanted.push((id, all, state.role == Role::Shape));
         }
@@ -103,7 +103,7 @@ fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, Extents)> {
         let (_, input, dims) = ranked.iter().find(|(_, _, dims)| has(dims, &all, mixed))?;
         let fact = scope.values[id.index()].fact.as_tensor()?;
         let scalar = fact.rank() == Some(0);
-        Some((id, Extents { input: *input, dtype: fact.dtype?, parts: parts(dims, &all), scalar }))
+        Some((id, InputSizes { input: *input, dtype: fact.dtype?, parts: parts(dims, &all), scalar }))
     };
     wanted.into_iter().filter_map(found).collect()
 }
@@ -129,18 +129,18 @@ fn parts(dims: &Dims, all: &Dims) -> Vec<InputPart> {
 }
 
 /// The elements of a list of dimensions, or of one, that are not all known.
-fn extents(scope: &FoldState<'_>, id: ValueId) -> Option<Dims> {
+fn sizes(scope: &FoldState<'_>, id: ValueId) -> Option<Dims> {
     let fact = scope.values[id.index()].fact.as_tensor()?;
     let Elements::Integers(all) = &fact.elements else { return None };
     let open = all.iter().any(|dim| dim.known().is_none());
-    let fits = extents_are(scope.standard, fact.dtype?) && fact.rank()? <= 1;
+    let fits = sizes_are(scope.standard, fact.dtype?) && fact.rank()? <= 1;
     (open && fits).then(|| all.clone())
 }
 
 /// Needed values that are dimensions, in order.
-pub(super) fn needed<'s>(scope: &'s FoldState<'_>) -> Vec<(ValueId, &'s Extents)> {
+pub(super) fn needed<'s>(scope: &'s FoldState<'_>) -> Vec<(ValueId, &'s InputSizes)> {
     let read = |id: ValueId| match &scope.values[id.index()].read {
-        Read::Extents(extents) if scope.values[id.index()].needed => Some((id, extents)),
+        Read::InputSizes(sizes) if scope.values[id.index()].needed => Some((id, sizes)),
         _ => None,
     };
     scope.graph.ids().filter_map(read).collect()
@@ -148,7 +148,7 @@ pub(super) fn needed<'s>(scope: &'s FoldState<'_>) -> Vec<(ValueId, &'s Extents)
 
 /// The inputs that needed values are dimensions of, in order, and the types of these.
 pub(super) fn asked(scope: &FoldState<'_>) -> Vec<(ValueId, DType)> {
-    let read: HashSet<_> = needed(scope).iter().map(|(_, extents)| (extents.input, extents.dtype)).collect();
+    let read: HashSet<_> = needed(scope).iter().map(|(_, sizes)| (sizes.input, sizes.dtype)).collect();
     let all = scope.graph.inputs().iter().flat_map(|&input| [DType::I64, DType::I32].map(|of| (input, of)));
     all.filter(|asked| read.contains(asked)).collect()
 }

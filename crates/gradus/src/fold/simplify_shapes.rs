@@ -129,22 +129,22 @@ fn bounds(
     for (i, &dim) in wanted.iter().enumerate() {
         let axis = axes.get(i).copied().unwrap_or(i64_of(i));
         let axis = if axis < 0 { axis + i64_of(data.len()) } else { axis };
-        let extent = *data.get(usize_of_i64(axis)?)?;
+        let size = *data.get(usize_of_i64(axis)?)?;
         let forwards = steps.get(i).is_none_or(|&step| step > 0);
-        target.push(bound(folder, dim, extent, forwards && input == places.ends, dtype)?);
+        target.push(bound(folder, dim, size, forwards && input == places.ends, dtype)?);
     }
     list(dtype, &target)
 }
 
 /// A bound of a slice, without the dimension of its axis.
-fn bound(folder: &mut GraphFolder<'_>, dim: Dim, extent: Dim, is_end: bool, dtype: DType) -> Option<i64> {
+fn bound(folder: &mut GraphFolder<'_>, dim: Dim, size: Dim, is_end: bool, dtype: DType) -> Option<i64> {
     if let Dim::Known(value) = dim {
         return Some(value);
     }
-    if dim == extent && is_end {
+    if dim == size && is_end {
         return crate::fact::range_of(dtype).map(|(_, most)| most);
     }
     // Counted from the end, it is the same only where it is not clamped.
-    let back = folder.symbols.subtract(dim, extent)?.known()?;
+    let back = folder.symbols.subtract(dim, size)?.known()?;
     (back < 0 && folder.symbols.at_least(dim, 0)).then_some(back)
 }

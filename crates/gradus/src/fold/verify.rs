@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use gradus_core::convert::usize_of_i64;
-use gradus_core::graph::{Extent, Graph, Type};
+use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Error, Kind, Result};
 
 use crate::dim::Symbols;
@@ -112,25 +112,25 @@ fn binding(
     let fixed = fixed_names(graph, given);
     for &id in graph.inputs() {
         let info = graph.value(id);
-        let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
-        let open_names = extents.iter().filter_map(plain).filter(|name| !fixed.contains(name));
+        let Some(Type::Tensor(_, Some(sizes))) = &info.declared else { continue };
+        let open_names = sizes.iter().filter_map(plain).filter(|name| !fixed.contains(name));
         open_names.for_each(|name| {
             options.dims.entry(name).or_insert_with(&mut number);
         });
-        let open = extents.iter().any(|extent| matches!(extent, Extent::Unknown | Extent::Between(..)));
+        let open = sizes.iter().any(|size| matches!(size, DeclaredDim::Unknown | DeclaredDim::Between(..)));
         if open && !options.inputs.contains_key(&*info.name) {
             let mut any = || {
                 let other = number();
                 usize_of_i64(if tried % 2 == 1 { one } else { other }).unwrap_or(1)
             };
-            let close = |extent: &Extent| match extent {
-                Extent::Unknown => Extent::Known(any()),
-                Extent::Between(least, most) => {
-                    Extent::Known(any().clamp(*least, most.unwrap_or(usize::MAX).max(*least)))
+            let close = |size: &DeclaredDim| match size {
+                DeclaredDim::Unknown => DeclaredDim::Known(any()),
+                DeclaredDim::Between(least, most) => {
+                    DeclaredDim::Known(any().clamp(*least, most.unwrap_or(usize::MAX).max(*least)))
                 }
                 other => other.clone(),
             };
-            let closed = Type::Tensor(None, Some(extents.iter().map(close).collect()));
+            let closed = Type::Tensor(None, Some(sizes.iter().map(close).collect()));
             options.inputs.insert(info.name.to_string(), InputFact::Type(closed));
         }
     }
@@ -142,10 +142,10 @@ fn fixed_names(graph: &Graph, given: &InferOptions) -> HashSet<String> {
     let mut fixed = HashSet::new();
     for info in graph.inputs().iter().map(|&id| graph.value(id)) {
         if let Some(Type::Tensor(_, Some(declared))) = &info.declared
-            && let Some(InputFact::Type(Type::Tensor(_, Some(extents)))) = given.inputs.get(&*info.name)
+            && let Some(InputFact::Type(Type::Tensor(_, Some(sizes)))) = given.inputs.get(&*info.name)
         {
             let numbers =
-                declared.iter().zip(extents).filter(|(_, extent)| matches!(extent, Extent::Known(_)));
+                declared.iter().zip(sizes).filter(|(_, size)| matches!(size, DeclaredDim::Known(_)));
             fixed.extend(numbers.filter_map(|(name, _)| plain(name)));
         }
     }
@@ -153,8 +153,8 @@ fn fixed_names(graph: &Graph, given: &InferOptions) -> HashSet<String> {
 }
 
 /// The name that a dimension is, if it is only a name.
-fn plain(extent: &Extent) -> Option<String> {
-    let Extent::Symbol(text) = extent else { return None };
+fn plain(size: &DeclaredDim) -> Option<String> {
+    let DeclaredDim::Symbol(text) = size else { return None };
     let mut scratch = Symbols::default();
     let dim = scratch.declared(text);
     scratch.as_symbol(dim).map(|symbol| symbol.name.to_string())

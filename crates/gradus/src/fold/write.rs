@@ -6,11 +6,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::convert::{Rules, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
-use gradus_core::graph::{Extent, Node, Origin, Standard, Type, ValueId};
+use gradus_core::graph::{DeclaredDim, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
 
 use super::scope::{FoldState, Read};
-use super::shape_source::{Extents, InputPart};
+use super::shape_source::{InputPart, InputSizes};
 use super::{GraphFolder, dialect, inline, shape_source};
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
@@ -50,7 +50,7 @@ pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: 
             writing.known.entry(key).or_insert_with(|| graph.value(*id).name.clone());
         }
     }
-    let mut changed = writing.extents(folder);
+    let mut changed = writing.sizes(folder);
     for &index in graph.order() {
         changed |= writing.node(folder, index);
     }
@@ -80,7 +80,8 @@ impl FoldWriter<'_, '_> {
         }
         if !scope.nodes[index].stays {
             let ends = |id: &ValueId| {
-                !scope.values[id.index()].output && !matches!(scope.values[id.index()].read, Read::Extents(_))
+                !scope.values[id.index()].output
+                    && !matches!(scope.values[id.index()].read, Read::InputSizes(_))
             };
             let outputs = node.outputs.iter().copied().flatten().filter(ends);
             let declared = outputs.map(|id| scope.graph.value(id)).filter(|info| info.declared.is_some());
@@ -98,15 +99,15 @@ impl FoldWriter<'_, '_> {
     }
 
     /// Adds nodes that ask for the shapes of inputs, and take dimensions out of them.
-    fn extents(&mut self, folder: &mut GraphFolder<'_>) -> bool {
+    fn sizes(&mut self, folder: &mut GraphFolder<'_>) -> bool {
         let scope = self.scope;
         let needed = shape_source::needed(scope);
         let mut shapes = HashMap::new();
         let mut taken = HashMap::new();
         for (input, dtype) in shape_source::asked(scope) {
             let Some(dims) = dims_of(&scope.values[input.index()].fact) else { continue };
-            let whole = |(_, extents): &&(ValueId, &Extents)| {
-                (extents.input, extents.dtype) == (input, dtype) && extents.is_whole(dims.len())
+            let whole = |(_, sizes): &&(ValueId, &InputSizes)| {
+                (sizes.input, sizes.dtype) == (input, dtype) && sizes.is_whole(dims.len())
             };
             let whole = needed.iter().find(whole).map(|(id, _)| scope.graph.value(*id).name.clone());
             let input_name = scope.graph.value(input).name.clone();
@@ -119,13 +120,12 @@ impl FoldWriter<'_, '_> {
             shapes.insert((input, dtype), (shape, dims));
         }
         // Lists of several parts may be made of those of one.
-        let (alone, mixed): (Vec<_>, Vec<_>) =
-            needed.iter().partition(|(_, extents)| extents.parts.len() == 1);
-        for (id, extents) in alone.into_iter().chain(mixed) {
-            if let Some((shape, dims)) = shapes.get(&(extents.input, extents.dtype)) {
+        let (alone, mixed): (Vec<_>, Vec<_>) = needed.iter().partition(|(_, sizes)| sizes.parts.len() == 1);
+        for (id, sizes) in alone.into_iter().chain(mixed) {
+            if let Some((shape, dims)) = shapes.get(&(sizes.input, sizes.dtype)) {
                 let name = scope.graph.value(id).name.clone();
-                if !extents.is_whole(dims.len()) {
-                    self.taken(folder, extents, shape, dims, name, &mut taken);
+                if !sizes.is_whole(dims.len()) {
+                    self.taken(folder, sizes, shape, dims, name, &mut taken);
                 }
             }
         }
@@ -136,16 +136,16 @@ impl FoldWriter<'_, '_> {
     fn taken(
         &mut self,
         folder: &mut GraphFolder<'_>,
-        extents: &Extents,
+        sizes: &InputSizes,
         shape: &Arc<str>,
         dims: &[Dim],
         name: Arc<str>,
         taken: &mut HashMap<(DType, Vec<Dim>), Arc<str>>,
     ) {
-        let (standard, dtype) = (self.scope.standard, extents.dtype);
-        let alone = extents.parts.len() == 1;
+        let (standard, dtype) = (self.scope.standard, sizes.dtype);
+        let alone = sizes.parts.len() == 1;
         let mut parts = Vec::new();
-        for part in &extents.parts {
+        for part in &sizes.parts {
             let axes = match part {
                 InputPart::Known(numbers) => {
                     let Some(numbers) = list(dtype, numbers) else { continue };
@@ -161,7 +161,7 @@ impl FoldWriter<'_, '_> {
                 parts.push(known.clone());
                 continue;
             }
-            let place = axes.first().filter(|_| extents.scalar).map(|&axis| Tensor::scalar(axis));
+            let place = axes.first().filter(|_| sizes.scalar).map(|&axis| Tensor::scalar(axis));
             let place = self.target(folder, &place.unwrap_or_else(|| Tensor::vector(axes)));
             let part = if alone { name.clone() } else { folder.fresh(&format!("{name}_part")) };
             let first = || self.target(folder, &Tensor::scalar(0i64));
@@ -170,7 +170,7 @@ impl FoldWriter<'_, '_> {
             if !alone {
                 self.declare(folder, &part, dtype, vec![axes.len()]);
             }
-            if !extents.scalar {
+            if !sizes.scalar {
                 taken.insert(key, part.clone());
             }
             parts.push(part);
@@ -183,8 +183,8 @@ impl FoldWriter<'_, '_> {
     /// Declares the type of a list of numbers that the file does not have.
     fn declare(&mut self, folder: &GraphFolder<'_>, name: &Arc<str>, dtype: DType, dims: Vec<usize>) {
         if folder.declare {
-            let extents = dims.into_iter().map(Extent::Known).collect();
-            self.edit.types.push((name.clone(), Type::Tensor(Some(dtype), Some(extents))));
+            let sizes = dims.into_iter().map(DeclaredDim::Known).collect();
+            self.edit.types.push((name.clone(), Type::Tensor(Some(dtype), Some(sizes))));
         }
     }
 
@@ -216,7 +216,7 @@ impl FoldWriter<'_, '_> {
     fn output(&mut self, folder: &mut GraphFolder<'_>, id: ValueId) -> bool {
         let name = self.scope.graph.value(id).name.clone();
         match &self.scope.values[id.index()].read {
-            Read::Own | Read::Extents(_) => return false,
+            Read::Own | Read::InputSizes(_) => return false,
             Read::Other(other) => {
                 let other = self.name(folder, *other);
                 self.copy(name, other);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gradus_core::Kind;
 use gradus_core::convert::i64_of;
-use gradus_core::graph::{Extent, Type};
+use gradus_core::graph::{DeclaredDim, Type};
 
 use super::pass::{Pass, Problem};
 use crate::dim::{Bounds, Dim, Origin};
@@ -14,10 +14,10 @@ use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 /// The fact that a declared type states about an input.
 pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) -> Fact {
     match declared {
-        Type::Tensor(dtype, extents) => {
-            let dims = extents.as_ref().map(|extents| {
-                let dim = |(axis, extent): (usize, &Extent)| dim_of(pass, &format!("{name}_{axis}"), extent);
-                extents.iter().enumerate().map(dim).collect()
+        Type::Tensor(dtype, sizes) => {
+            let dims = sizes.as_ref().map(|sizes| {
+                let dim = |(axis, size): (usize, &DeclaredDim)| dim_of(pass, &format!("{name}_{axis}"), size);
+                sizes.iter().enumerate().map(dim).collect()
             });
             Fact::Tensor(TensorFact::new(*dtype, dims))
         }
@@ -39,21 +39,21 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
 }
 
 /// A declared dimension of an input; one without a name gets that name.
-pub(super) fn dim_of(pass: &mut Pass<'_>, name: &str, extent: &Extent) -> Dim {
-    match extent {
-        Extent::Known(len) => Dim::from(*len),
-        Extent::Symbol(text) => pass.shared.symbols.declared(text),
-        Extent::Between(min, most) => {
+pub(super) fn dim_of(pass: &mut Pass<'_>, name: &str, size: &DeclaredDim) -> Dim {
+    match size {
+        DeclaredDim::Known(len) => Dim::from(*len),
+        DeclaredDim::Symbol(text) => pass.shared.symbols.declared(text),
+        DeclaredDim::Between(min, most) => {
             let bounds = Bounds::between(Some(i64_of(*min)), most.map(i64_of));
             pass.shared.symbols.fresh(name, Origin::Input, bounds)
         }
-        Extent::Unknown => pass.shared.symbols.fresh(name, Origin::Input, Bounds::SIZE),
+        DeclaredDim::Unknown => pass.shared.symbols.fresh(name, Origin::Input, Bounds::SIZE),
     }
 }
 
 /// A fact with what the model declares where nothing is inferred; what contradicts it is a problem.
 pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact) -> Fact {
-    let Type::Tensor(dtype, extents) = declared else {
+    let Type::Tensor(dtype, sizes) = declared else {
         return if fact == Fact::Unknown { fact_of_input(pass, name, declared) } else { fact };
     };
     let mut tensor = match fact {
@@ -68,15 +68,15 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
         }
         (inferred, declared) => tensor.dtype = inferred.or(*declared),
     }
-    match (&tensor.dims, extents) {
-        (Some(dims), Some(extents)) if dims.len() != extents.len() => {
-            let (declared, inferred) = (extents.len(), dims.len());
+    match (&tensor.dims, sizes) {
+        (Some(dims), Some(sizes)) if dims.len() != sizes.len() => {
+            let (declared, inferred) = (sizes.len(), dims.len());
             contradictions.push(format!("rank is {inferred}, expected {declared} as declared"));
         }
-        (Some(dims), Some(extents)) => {
+        (Some(dims), Some(sizes)) => {
             let mut all = dims.to_vec();
-            for (axis, (dim, extent)) in all.iter_mut().zip(extents).enumerate() {
-                let Extent::Known(len) = extent else { continue };
+            for (axis, (dim, size)) in all.iter_mut().zip(sizes).enumerate() {
+                let DeclaredDim::Known(len) = size else { continue };
                 let declared = i64_of(*len);
                 let bounds = pass.shared.symbols.bounds(*dim);
                 let outside = bounds.lower().is_some_and(|min| declared < min)
@@ -91,9 +91,9 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
             }
             tensor.dims = Some(pass.list(all));
         }
-        (None, Some(extents)) => {
-            let dim = |(axis, extent): (usize, &Extent)| {
-                if let Extent::Known(len) = extent {
+        (None, Some(sizes)) => {
+            let dim = |(axis, size): (usize, &DeclaredDim)| {
+                if let DeclaredDim::Known(len) = size {
                     return Dim::from(*len);
                 }
                 // Names of inner values mean nothing outside the tool that wrote them.
@@ -104,7 +104,7 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
                     Bounds::SIZE,
                 )
             };
-            tensor.dims = Some(extents.iter().enumerate().map(dim).collect());
+            tensor.dims = Some(sizes.iter().enumerate().map(dim).collect());
         }
         (_, None) => {}
     }

@@ -22,7 +22,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::{Extent, Graph, Standard, Type, ValueId};
+use gradus_core::graph::{DeclaredDim, Graph, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
 pub use pass::{Assumption, Problem, Subgraph, SubgraphPath};
@@ -220,9 +220,9 @@ pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact
     let mut open: Vec<&Type> = declared.chain(given).collect();
     while let Some(of) = open.pop() {
         match of {
-            Type::Tensor(_, Some(extents)) => {
-                for extent in extents {
-                    if let Extent::Symbol(text) = extent {
+            Type::Tensor(_, Some(sizes)) => {
+                for size in sizes {
+                    if let DeclaredDim::Symbol(text) = size {
                         scratch.declared(text);
                     }
                 }
@@ -240,9 +240,9 @@ fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<Assumption> {
     let mut taken = Vec::new();
     let open = |id: &&ValueId| graph.constant(**id).is_none();
     for info in graph.inputs().iter().filter(open).map(|&id| graph.value(id)) {
-        let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
-        for (axis, extent) in extents.iter().enumerate() {
-            let Extent::Symbol(text) = extent else { continue };
+        let Some(Type::Tensor(_, Some(sizes))) = &info.declared else { continue };
+        for (axis, size) in sizes.iter().enumerate() {
+            let DeclaredDim::Symbol(text) = size else { continue };
             let dim = scratch.declared(text);
             if scratch.as_symbol(dim).is_none() {
                 taken.push(format!("size of axis {axis} of input \"{}\" is {text}", info.name));
@@ -263,9 +263,9 @@ fn nameless_axes(graph: &Graph) -> HashSet<String> {
     let mut scratch = Symbols::default();
     for &id in graph.inputs() {
         let info = graph.value(id);
-        let Some(Type::Tensor(_, Some(extents))) = &info.declared else { continue };
-        for (axis, extent) in extents.iter().enumerate() {
-            if matches!(extent, Extent::Unknown | Extent::Between(..)) {
+        let Some(Type::Tensor(_, Some(sizes))) = &info.declared else { continue };
+        for (axis, size) in sizes.iter().enumerate() {
+            if matches!(size, DeclaredDim::Unknown | DeclaredDim::Between(..)) {
                 scratch.fresh(&format!("{}_{axis}", info.name), Origin::Input, Bounds::SIZE);
             }
         }
@@ -284,27 +284,27 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
         else {
             continue;
         };
-        let extents: Vec<_> = match given {
+        let sizes: Vec<_> = match given {
             InputFact::Value(Value::Tensor(tensor)) => {
-                tensor.shape().dims().iter().map(|&len| Extent::Known(len)).collect()
+                tensor.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect()
             }
-            InputFact::Type(Type::Tensor(_, Some(extents))) => extents.clone(),
+            InputFact::Type(Type::Tensor(_, Some(sizes))) => sizes.clone(),
             _ => continue,
         };
         let wrong = |what: &str, got: usize, wanted: &dyn fmt::Display| {
             let what = format_args!("{what} of input \"{}\"", info.name);
             Err(Error::mismatch(Kind::Usage, what, got, wanted))
         };
-        if extents.len() != declared.len() {
-            return wrong("rank", extents.len(), &declared.len());
+        if sizes.len() != declared.len() {
+            return wrong("rank", sizes.len(), &declared.len());
         }
-        for (axis, (given, declared)) in extents.iter().zip(declared).enumerate() {
-            let Extent::Known(size) = given else { continue };
+        for (axis, (given, declared)) in sizes.iter().zip(declared).enumerate() {
+            let DeclaredDim::Known(size) = given else { continue };
             let what = format!("size of axis {axis}");
             if !declared.admits(*size) {
                 return wrong(&what, *size, declared);
             }
-            let Extent::Symbol(name) = declared else { continue };
+            let DeclaredDim::Symbol(name) = declared else { continue };
             let mut scratch = Symbols::default();
             let dim = scratch.declared(name);
             let plain = scratch.as_symbol(dim).is_some();

@@ -361,9 +361,9 @@ impl<'m> Pass<'m> {
             let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_deref()).unwrap_or_default();
             let below = |dim: &Dim| self.shared.symbols.bounds(*dim).upper().is_some_and(|most| most < 0);
             if let Some(axis) = dims.iter().position(below) {
-                let extent = self.shared.symbols.print(dims[axis]);
+                let size = self.shared.symbols.print(dims[axis]);
                 let what = format!("size of axis {axis} of output {output}");
-                return Err(errors::shape(what, extent, "at least 0").into());
+                return Err(errors::shape(what, size, "at least 0").into());
             }
         }
         Ok(facts)

@@ -15,11 +15,11 @@ use crate::program::{Compiler, RunOptions};
 /// Facts about the values of a graph that grows.
 ///
 /// ```
-/// use gradus::graph::{Extent, Type};
+/// use gradus::graph::{DeclaredDim, Type};
 /// use gradus::infer::Trace;
 /// use gradus::DType;
 /// let mut trace = Trace::default();
-/// let declared = Type::Tensor(Some(DType::F32), Some(vec![Extent::Symbol("n".into())]));
+/// let declared = Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Symbol("n".into())]));
 /// let x = trace.input("x", &declared);
 /// assert_eq!(trace.symbols().print(x.fact.as_tensor().unwrap().dims.as_ref().unwrap()[0]).to_string(), "n");
 /// ```
@@ -138,7 +138,7 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use gradus_core::Kind;
-    use gradus_core::graph::{Extent, OperatorId};
+    use gradus_core::graph::{DeclaredDim, OperatorId};
 
     use gradus_core::DType;
 
@@ -165,8 +165,8 @@ mod tests {
     #[test]
     fn symbols_are_the_same_in_all_nodes() {
         let mut trace = Trace::default();
-        let extents = vec![Extent::Symbol("n".into()), Extent::Known(3)];
-        let x = trace.input("x", &Type::Tensor(Some(DType::F32), Some(extents)));
+        let sizes = vec![DeclaredDim::Symbol("n".into()), DeclaredDim::Known(3)];
+        let x = trace.input("x", &Type::Tensor(Some(DType::F32), Some(sizes)));
         let mut add = |operator: &str, inputs: &[(&str, &Traced)]| {
             let inputs: Vec<_> = inputs.iter().map(|&input| Some(input)).collect();
             trace.node(Standard::Onnx, &node(operator), &inputs, &["out"]).map(|mut all| all.remove(0))

@@ -64,10 +64,10 @@ pub(crate) fn chosen(dims: &[usize], indices: &[Along]) -> Vec<usize> {
         return Vec::new();
     }
     let mut places = vec![0];
-    for (extent, indices) in dims.iter().zip(indices) {
+    for (size, indices) in dims.iter().zip(indices) {
         let mut next = Vec::with_capacity(places.len() * indices.len());
         for place in places {
-            next.extend(indices.iter().map(|index| place * extent + index));
+            next.extend(indices.iter().map(|index| place * size + index));
         }
         places = next;
     }
@@ -76,7 +76,7 @@ pub(crate) fn chosen(dims: &[usize], indices: &[Along]) -> Vec<usize> {
 
 /// All indices along each axis.
 pub(crate) fn all(dims: &[usize]) -> Vec<Along> {
-    dims.iter().map(|&extent| Along::range(0..extent)).collect()
+    dims.iter().map(|&size| Along::range(0..size)).collect()
 }
 
 /// The places of a result whose axes are those of the operand in another order.
@@ -104,7 +104,7 @@ pub(crate) fn broadcast(operand: &[usize], result: &[usize]) -> Vec<usize> {
     let before = result.len() - operand.len();
     let mut dims = vec![1; before];
     dims.extend_from_slice(operand);
-    let along = |(&own, &extent)| Along::Steps(0, i64::from(own != 1), extent);
+    let along = |(&own, &size)| Along::Steps(0, i64::from(own != 1), size);
     let indices: Vec<_> = dims.iter().zip(result).map(along).collect();
     chosen(&dims, &indices)
 }
@@ -132,11 +132,11 @@ pub(crate) fn joined(parts: &[&[usize]], axis: usize) -> Vec<(usize, usize)> {
 /// all are clamped; a start is always within the axis, so that a slice backwards from before the
 /// first element is the first element (where Python's is empty), as the texts of ONNX say and
 /// OpenVINO does.
-pub(crate) fn sliced(extent: usize, start: i64, end: i64, step: i64) -> Result<Along> {
+pub(crate) fn sliced(size: usize, start: i64, end: i64, step: i64) -> Result<Along> {
     if step == 0 {
         return Err(errors::zero_step());
     }
-    let len = i64_of(extent);
+    let len = i64_of(size);
     if len == 0 {
         return Ok(Along::range(0..0));
     }
@@ -175,11 +175,11 @@ pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>> {
 }
 
 /// An index counted from the first, within a dimension.
-pub(crate) fn index(index: i64, extent: usize) -> Result<usize> {
-    let from_first = if index < 0 { index.saturating_add(i64_of(extent)) } else { index };
+pub(crate) fn index(index: i64, size: usize) -> Result<usize> {
+    let from_first = if index < 0 { index.saturating_add(i64_of(size)) } else { index };
     usize_of_i64(from_first)
-        .filter(|&index| index < extent)
-        .ok_or_else(|| errors::out_of_range("index", index, extent))
+        .filter(|&index| index < size)
+        .ok_or_else(|| errors::out_of_range("index", index, size))
 }
 
 #[cfg(test)]
@@ -202,9 +202,9 @@ mod tests {
             (5, -9, 2, -1, &[]),
             (0, -1, -9, -1, &[]),
         ];
-        for (extent, start, end, step, want) in cases {
-            let found: Vec<_> = sliced(extent, start, end, step).unwrap().iter().collect();
-            assert_eq!(found, want, "[{start}:{end}:{step}] of {extent}");
+        for (size, start, end, step, want) in cases {
+            let found: Vec<_> = sliced(size, start, end, step).unwrap().iter().collect();
+            assert_eq!(found, want, "[{start}:{end}:{step}] of {size}");
         }
         assert!(sliced(5, 0, 5, 0).is_err());
     }

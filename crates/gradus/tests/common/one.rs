@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::{Model, Tensor, Value};
 
 /// A node: its first inputs are the model's, the others constants, `x0`, `x1` and `c0`, `c1` on;
@@ -59,7 +59,7 @@ impl<'a> One<'a> {
     }
 
     /// The model declares the dimensions of its inputs.
-    #[allow(dead_code, reason = "some tests leave all extents open")]
+    #[allow(dead_code, reason = "some tests leave all sizes open")]
     pub fn known(mut self) -> One<'a> {
         self.known = true;
         self
@@ -72,9 +72,9 @@ impl<'a> One<'a> {
         for (number, tensor) in self.inputs.iter().enumerate() {
             let key = format!("x{number}");
             let id = builder.define(&key, Origin::Input).unwrap();
-            let extent = |&len: &usize| if self.known { Extent::Known(len) } else { Extent::Unknown };
-            let extents = tensor.shape().dims().iter().map(extent).collect();
-            builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(extents)));
+            let size = |&len: &usize| if self.known { DeclaredDim::Known(len) } else { DeclaredDim::Unknown };
+            let sizes = tensor.shape().dims().iter().map(size).collect();
+            builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(sizes)));
             given.insert(key.clone(), tensor.clone().into());
             keys.push(key);
         }

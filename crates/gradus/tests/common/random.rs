@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use gradus::element::Bool;
-use gradus::graph::{self, Builder, Content, Extent, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::{DType, Model, Number, Shape, Tensor, Value, convert};
 
 /// The operator set of the graphs.
@@ -291,12 +291,12 @@ impl Growing {
             26 => {
                 let (a, tensor) = self.pick(|tensor| tensor.shape().dims().iter().any(|&dim| dim > 1))?;
                 let (axis, named) = self.axis(tensor.shape().rank())?;
-                let extent = to_i64(tensor.shape()[axis]);
+                let size = to_i64(tensor.shape()[axis]);
                 if self.rng.bool() {
                     return self.add("Split", vec![a], vec![int("axis", named), int("num_outputs", 2)], 2);
                 }
-                let first = self.rng.i64(0..=extent);
-                let sizes = self.list(&[first, extent - first]);
+                let first = self.rng.i64(0..=size);
+                let sizes = self.list(&[first, size - first]);
                 self.add("Split", vec![a, sizes], vec![int("axis", named)], 2)
             }
             27 | 28 => {
@@ -314,10 +314,10 @@ impl Growing {
             29 => {
                 let (a, tensor) = self.pick(|tensor| tensor.shape().rank() > 0 && !tensor.is_empty())?;
                 let (axis, named) = self.axis(tensor.shape().rank())?;
-                let extent = to_i64(tensor.shape()[axis]);
+                let size = to_i64(tensor.shape()[axis]);
                 let count = self.rng.usize(0..3);
-                let indices: Vec<_> = (0..count).map(|_| self.rng.i64(-extent..extent)).collect();
-                let scalar = self.rng.i64(-extent..extent);
+                let indices: Vec<_> = (0..count).map(|_| self.rng.i64(-size..size)).collect();
+                let scalar = self.rng.i64(-size..size);
                 let indices = if self.rng.bool() { Tensor::vector(&indices) } else { Tensor::scalar(scalar) };
                 let indices = self.constant(indices);
                 self.add("Gather", vec![a, indices], vec![int("axis", named)], 1)
@@ -463,10 +463,14 @@ pub fn graph(seed: u64) -> (Model, HashMap<String, Value>) {
         let (dtype, dims) = (TYPES[growing.rng.usize(0..TYPES.len())], growing.dims());
         let tensor = growing.tensor(dtype, &dims);
         // Some dimensions are names, the same name for the same dimension.
-        let extent = |&len: &usize| {
-            if growing.rng.bool() { Extent::Known(len) } else { Extent::Symbol(format!("n{len}").into()) }
+        let size = |&len: &usize| {
+            if growing.rng.bool() {
+                DeclaredDim::Known(len)
+            } else {
+                DeclaredDim::Symbol(format!("n{len}").into())
+            }
         };
-        let declared = Type::Tensor(Some(dtype), Some(dims.iter().map(extent).collect()));
+        let declared = Type::Tensor(Some(dtype), Some(dims.iter().map(size).collect()));
         growing.values.push((format!("x{number}"), tensor));
         inputs.push(declared);
     }

@@ -144,12 +144,12 @@ fn symbolic(model: &Model, inputs: &HashMap<String, Value>, wanted: &[Tensor]) -
     for &id in model.graph().inputs() {
         let tensor = inputs[&*model.graph().value(id).name].tensor().unwrap();
         let Fact::Tensor(fact) = inference.fact(id) else { continue };
-        let extents = fact.dims.iter().flat_map(|dims| dims.iter().copied()).zip(tensor.shape().to_i64());
+        let sizes = fact.dims.iter().flat_map(|dims| dims.iter().copied()).zip(tensor.shape().to_i64());
         let elements = match &fact.elements {
             Elements::Integers(all) => all.iter().copied().zip(tensor.to_i64().unwrap()).collect(),
             _ => Vec::new(),
         };
-        for (dim, value) in extents.chain(elements) {
+        for (dim, value) in sizes.chain(elements) {
             if let Some(symbol) = inference.symbols().as_symbol(dim) {
                 bindings.insert(symbol.name.to_string(), value);
             }

@@ -38,7 +38,7 @@ class Symbolic:
 
     @property
     def shape(self) -> tuple[int | Dim | str | None, ...] | None:
-        """The extents: integers, and expressions of the inputs' symbols."""
+        """The sizes: integers, and expressions of the inputs' symbols."""
         of = self.type
         return of.shape if isinstance(of, TensorType) else None
 
@@ -112,7 +112,7 @@ class Graph:
         Args:
             name: its name.
             dtype: its element type.
-            shape: its extents: numbers; names or expressions of names; ``None`` for any. ``None`` in place of the list stands
+            shape: its sizes: numbers; names or expressions of names; ``None`` for any. ``None`` in place of the list stands
                 for any number of them.
 
         Raises:
@@ -159,7 +159,7 @@ class Graph:
     # Shapes
 
     def shape(self, x: Any, start: int = 0, end: int | None = None) -> Symbolic:
-        """The extents of axes ``start`` to ``end`` (ONNX Shape)."""
+        """The sizes of axes ``start`` to ``end`` (ONNX Shape)."""
         window = {} if (start, end) == (0, None) else {"start": start}
         return self._node("Shape", [x], window if end is None else {"start": start, "end": end})
 
@@ -176,11 +176,11 @@ class Graph:
         return self._node("Expand", [x, self._integers(shape)], {})
 
     def squeeze(self, x: Any, axes: Any = None) -> Symbolic:
-        """Without axes of extent 1 (ONNX Squeeze)."""
+        """Without axes of size 1 (ONNX Squeeze)."""
         return self._node("Squeeze", [x] if axes is None else [x, self._integers(axes)], {})
 
     def unsqueeze(self, x: Any, axes: Any) -> Symbolic:
-        """With new axes of extent 1 (ONNX Unsqueeze)."""
+        """With new axes of size 1 (ONNX Unsqueeze)."""
         return self._node("Unsqueeze", [x, self._integers(axes)], {})
 
     def concat(self, values: Sequence[Any], axis: int = 0) -> Symbolic:

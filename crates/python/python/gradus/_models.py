@@ -21,7 +21,7 @@ class TensorType:
 
     #: The name of the element type: ``float32``; ``None`` if it is not known.
     dtype: str | None
-    #: The extents: integers, and expressions of symbols; ``None`` if not even their number is known.
+    #: The sizes: integers, and expressions of symbols; ``None`` if not even their number is known.
     shape: tuple[int | Dim | str | None, ...] | None
     #: The elements of a small tensor of whole numbers in row-major order, if something is known of them.
     elements: tuple[int | Dim, ...] | None = None

@@ -45,7 +45,7 @@ def shape(
         device: ``"cpu"``.
 
     Returns:
-        The extents of axes ``start`` to ``end``, of shape ``(number of these axes,)``. Both bounds are clamped to the
+        The sizes of axes ``start`` to ``end``, of shape ``(number of these axes,)``. Both bounds are clamped to the
         rank (ONNX Shape-15).
 
     Raises:
@@ -78,7 +78,7 @@ def size(
         device: ``"cpu"``.
 
     Returns:
-        The product of the extents, of shape ``()``.
+        The product of the sizes, of shape ``()``.
 
     Raises:
         IndexError: if there is no such axis. DTypeError, ShapeError: if ``out`` does not fit.

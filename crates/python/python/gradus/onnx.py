@@ -44,7 +44,7 @@ def Range(start: Any, limit: Any, delta: Any, *, opset: int = _NEWEST, stash_typ
 
 
 def Shape(data: Any, *, opset: int = _NEWEST, start: int | None = None, end: int | None = None) -> Array:
-    """The extents of axes ``start`` to ``end``, as int64.
+    """The sizes of axes ``start`` to ``end``, as int64.
 
     Args:
         data: an array, a tensor that speaks DLPack, or numbers and lists of Python.

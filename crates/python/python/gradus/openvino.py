@@ -38,6 +38,6 @@ def range(start: Any, stop: Any, step: Any, output_type: Any = None) -> Array:  
 
 
 def shape_of(data: Any, output_type: Any = "i64") -> Array:
-    """The extents of all axes, as int64 or int32 (ShapeOf-3)."""
+    """The sizes of all axes, as int64 or int32 (ShapeOf-3)."""
     name = output_type if isinstance(output_type, str) else _native._dtype_name(named(output_type))
     return _native._evaluate("openvino", "ShapeOf", 3, [data], {"output_type": name})

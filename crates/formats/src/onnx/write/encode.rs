@@ -2,7 +2,7 @@
 
 use buffa::encoding::{Tag, WireType, encode_varint};
 use gradus_core::convert::{i64_of, u64_of};
-use gradus_core::graph::{Content, Extent, Type};
+use gradus_core::graph::{Content, DeclaredDim, Type};
 use gradus_core::{Error, Kind, Result, Tensor};
 
 use super::graph;
@@ -86,12 +86,12 @@ pub(super) fn value_info(out: &mut Vec<u8>, name: &str, declared: Option<&Type>)
 /// `TypeProto`.
 pub(super) fn type_of(out: &mut Vec<u8>, of: &Type) {
     match of {
-        Type::Tensor(dtype, extents) => message(out, type_proto::TENSOR_TYPE, |out| {
+        Type::Tensor(dtype, sizes) => message(out, type_proto::TENSOR_TYPE, |out| {
             int(out, type_proto_tensor::ELEM_TYPE, dtype.and_then(number_of).unwrap_or(0));
-            if let Some(extents) = extents {
+            if let Some(sizes) = sizes {
                 message(out, type_proto_tensor::SHAPE, |out| {
-                    for extent in extents {
-                        message(out, tensor_shape_proto::DIM, |out| dimension(out, extent));
+                    for size in sizes {
+                        message(out, tensor_shape_proto::DIM, |out| dimension(out, size));
                     }
                 });
             }
@@ -106,13 +106,13 @@ pub(super) fn type_of(out: &mut Vec<u8>, of: &Type) {
     }
 }
 
-fn dimension(out: &mut Vec<u8>, extent: &Extent) {
-    match extent {
-        Extent::Known(len) => {
+fn dimension(out: &mut Vec<u8>, size: &DeclaredDim) {
+    match size {
+        DeclaredDim::Known(len) => {
             int(out, tensor_shape_proto_dimension::DIM_VALUE, i64_of(*len));
         }
-        Extent::Symbol(name) => text(out, tensor_shape_proto_dimension::DIM_PARAM, name),
-        Extent::Between(..) | Extent::Unknown => {}
+        DeclaredDim::Symbol(name) => text(out, tensor_shape_proto_dimension::DIM_PARAM, name),
+        DeclaredDim::Between(..) | DeclaredDim::Unknown => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gradus_core::graph::{Attribute, Content, Extent, Graph, Port, Ports, Slices, Type};
+use gradus_core::graph::{Attribute, Content, DeclaredDim, Graph, Port, Ports, Slices, Type};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::super::body::BODIES;
@@ -57,10 +57,10 @@ fn port(xml: &mut XmlWriter, id: usize, of: Option<&Type>, names: &str) {
         attributes.push(("names", names));
     }
     match of {
-        Some(Type::Tensor(_, Some(extents))) if !extents.is_empty() => {
+        Some(Type::Tensor(_, Some(sizes))) if !sizes.is_empty() => {
             xml.open("port", &attributes);
-            for extent in extents {
-                xml.element("dim", &dim_text(extent));
+            for size in sizes {
+                xml.element("dim", &dim_text(size));
             }
             xml.close("port");
         }
@@ -79,12 +79,12 @@ pub(super) fn parameter(
     of: Option<&Type>,
     names: String,
 ) -> Result<()> {
-    let (dtype, extents): (_, Option<&[Extent]>) = match of {
-        Some(Type::Tensor(dtype, extents)) => (*dtype, extents.as_deref()),
+    let (dtype, sizes): (_, Option<&[DeclaredDim]>) = match of {
+        Some(Type::Tensor(dtype, sizes)) => (*dtype, sizes.as_deref()),
         Some(other) => return Err(no_tensor(other)),
         None => (None, None),
     };
-    let (shape, element_type) = (shape_text(extents), dtype.map_or(Ok("dynamic"), known)?);
+    let (shape, element_type) = (shape_text(sizes), dtype.map_or(Ok("dynamic"), known)?);
     Head { id, name, operator: "Parameter", version: "opset1" }.open(xml, &[]);
     xml.leaf("data", &[("shape", &shape), ("element_type", element_type)]);
     ports(xml, &[], &[Output { id: 0, of, names }]);
@@ -99,8 +99,8 @@ pub(super) fn parameter(
 pub(super) fn constant(out: &mut IrParts, id: i64, name: &str, tensor: &Tensor, names: String) -> Result<()> {
     let element_type = known(tensor.dtype())?;
     let of = Type::tensor(tensor.dtype(), tensor.shape());
-    let Type::Tensor(_, extents) = &of else { return Ok(()) };
-    let shape = shape_text(extents.as_deref());
+    let Type::Tensor(_, sizes) = &of else { return Ok(()) };
+    let shape = shape_text(sizes.as_deref());
     let (number, size) = out.new.add(tensor)?;
     Head { id, name, operator: "Const", version: "opset1" }.open(&mut out.xml, &[]);
     out.xml.placed("data", &[("element_type", element_type), ("shape", &shape)], number, size);

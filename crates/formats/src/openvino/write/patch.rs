@@ -1,10 +1,10 @@
 //! Changes of ports and parameters where they stand in a file.
 
 use gradus_core::Result;
-use gradus_core::graph::{Extent, Type};
+use gradus_core::graph::{DeclaredDim, Type};
 
 use super::super::model::{XmlNode, child, text_of};
-use super::super::shape::{dim_text, extent, precision, shape_text, tensor_type};
+use super::super::shape::{dim_text, precision, shape_text, size, tensor_type};
 use super::net::{end_of_attributes, space_before, value_of, whole};
 use super::pieces::Patch;
 use super::text::escaped;
@@ -12,19 +12,19 @@ use super::text::escaped;
 /// Another element type and other dimensions of a port, if it has others. Of what nothing is known,
 /// nothing is said.
 pub(super) fn retyped(port: XmlNode<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
-    let Some(Type::Tensor(dtype, extents)) = of else { return Ok(Vec::new()) };
-    let extents = extents.as_deref().unwrap_or_default();
+    let Some(Type::Tensor(dtype, sizes)) = of else { return Ok(Vec::new()) };
+    let sizes = sizes.as_deref().unwrap_or_default();
     let mut patches = Vec::new();
     let old = port.attribute("precision").and_then(|text| text.parse().ok());
     if dtype.is_some() && *dtype != old {
         patches.extend(value_of(port, "precision")?.map(|range| Patch::new(range, precision(*dtype))));
     }
     let dims: Vec<_> = port.children().filter(|child| child.tag_name().name() == "dim").collect();
-    if dims.len() == extents.len() {
-        for (dim, new) in dims.iter().zip(extents) {
+    if dims.len() == sizes.len() {
+        for (dim, new) in dims.iter().zip(sizes) {
             let text = text_of(*dim);
             let old = text.map_or("", |text| text.text().unwrap_or_default().trim());
-            let same = extent(old).is_some_and(|old| dim_text(&old) == dim_text(new));
+            let same = size(old).is_some_and(|old| dim_text(&old) == dim_text(new));
             if let Some(text) = text.filter(|_| !same) {
                 patches.push(Patch::new(text.range(), dim_text(new)));
             }
@@ -33,8 +33,8 @@ pub(super) fn retyped(port: XmlNode<'_>, of: Option<&Type>) -> Result<Vec<Patch>
     }
     let (space, text) = (space_before(port), port.document().input_text());
     let inner = if space.contains('\n') { format!("{space}\t") } else { String::new() };
-    let dim = |extent| format!("{inner}<dim>{}</dim>", dim_text(extent));
-    let list = extents.iter().map(dim).collect::<Vec<_>>().concat();
+    let dim = |size| format!("{inner}<dim>{}</dim>", dim_text(size));
+    let list = sizes.iter().map(dim).collect::<Vec<_>>().concat();
     patches.extend(dims.iter().map(|dim| Patch { range: whole(*dim), new: Vec::new() }));
     let Some(end) = end_of_attributes(port) else { return Ok(patches) };
     let rest = text.get(end..port.range().end).unwrap_or_default();
@@ -50,15 +50,15 @@ pub(super) fn retyped(port: XmlNode<'_>, of: Option<&Type>) -> Result<Vec<Patch>
 /// Another shape of a `Parameter`, if it has another.
 pub(super) fn retyped_parameter(layer: XmlNode<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
     let Some(data) = child(layer, "data") else { return Ok(Vec::new()) };
-    let Some(Type::Tensor(_, extents)) = of else { return Ok(Vec::new()) };
-    let known = |extents: &[Extent]| shape_text(Some(extents));
+    let Some(Type::Tensor(_, sizes)) = of else { return Ok(Vec::new()) };
+    let known = |sizes: &[DeclaredDim]| shape_text(Some(sizes));
     let old = data.attribute("shape").and_then(|shape| tensor_type(None, shape));
     let Some(Type::Tensor(_, old)) = old else { return Ok(Vec::new()) };
-    if old.as_deref().map(known) == extents.as_deref().map(known) {
+    if old.as_deref().map(known) == sizes.as_deref().map(known) {
         return Ok(Vec::new());
     }
     let place = value_of(data, "shape")?;
-    Ok(place.map(|range| Patch::new(range, shape_text(extents.as_deref()))).into_iter().collect())
+    Ok(place.map(|range| Patch::new(range, shape_text(sizes.as_deref()))).into_iter().collect())
 }
 
 /// Other names of the tensor at a port; none are none to be said.

@@ -112,8 +112,8 @@ pub(crate) fn arange(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 fn shape(l: &mut Lowering<'_>, dtype: DType) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
-    let extents = l.shape(x)?;
-    Ok(vec![if dtype == DType::I64 { extents } else { l.cast(extents, dtype)? }])
+    let sizes = l.shape(x)?;
+    Ok(vec![if dtype == DType::I64 { sizes } else { l.cast(sizes, dtype)? }])
 }
 
 pub(crate) fn cast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

@@ -122,8 +122,8 @@ pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         // Backwards from before the first element, there is nothing; to ONNX, it would be that
         // element.
         let dims = l.shape(x)?;
-        let extents = l.apply("Gather", &[dims, axes], &[])?;
-        let (least, zero, far) = (l.apply("Neg", &[extents], &[])?, l.list(&[0])?, l.list(&[i64::MAX])?);
+        let sizes = l.apply("Gather", &[dims, axes], &[])?;
+        let (least, zero, far) = (l.apply("Neg", &[sizes], &[])?, l.list(&[0])?, l.list(&[i64::MAX])?);
         let (before, back) =
             (l.apply("Less", &[starts, least], &[])?, l.apply("Less", &[strides, zero], &[])?);
         let nothing = l.apply("Where", &[before, far, ends], &[])?;

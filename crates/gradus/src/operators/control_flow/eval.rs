@@ -163,7 +163,7 @@ impl Op for Scan {
         let mut stacks: Vec<Option<Stack>> = Vec::new();
         for index in 0..batch {
             let of = |tensor: &Tensor| match tensor.shape().dims().first() {
-                Some(&extent) if extent == batch => slice(cx, tensor, 0, index),
+                Some(&size) if size == batch => slice(cx, tensor, 0, index),
                 _ => Err(errors::shape(
                     "shape of an input",
                     tensor.shape(),

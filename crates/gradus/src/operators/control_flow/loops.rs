@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::{FromNumber, usize_of_i64};
 use gradus_core::element::Bool;
-use gradus_core::graph::{Extent, Graph, Standard, Type};
+use gradus_core::graph::{DeclaredDim, Graph, Standard, Type};
 use gradus_core::tensor::Stack;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 
@@ -131,7 +131,7 @@ impl Loop {
         let empty = scans.map(|(k, declared)| {
             let inferred = inferred.get(k).and_then(Fact::as_tensor).cloned().unwrap_or_default();
             let (declared_dtype, declared_dims) = match declared {
-                Some(Type::Tensor(dtype, extents)) => (*dtype, extents.as_ref()),
+                Some(Type::Tensor(dtype, sizes)) => (*dtype, sizes.as_ref()),
                 _ => (None, None),
             };
             let dtype = inferred.dtype.or(declared_dtype).ok_or_else(|| {
@@ -139,8 +139,8 @@ impl Loop {
                 let what = format_args!("cannot stack scan output {k} of zero iterations: its element type");
                 Error::mismatch(Kind::Type, what, "unknown", "a declared or inferred type")
             })?;
-            let known = |extent: &Extent| if let Extent::Known(len) = extent { *len } else { 0 };
-            let declared = declared_dims.map(|extents| extents.iter().map(known).collect::<Vec<_>>());
+            let known = |size: &DeclaredDim| if let DeclaredDim::Known(len) = size { *len } else { 0 };
+            let declared = declared_dims.map(|sizes| sizes.iter().map(known).collect::<Vec<_>>());
             let inferred = inferred.dims.map(|dims| {
                 dims.iter().map(|dim| dim.known().and_then(usize_of_i64).unwrap_or(0)).collect::<Vec<_>>()
             });

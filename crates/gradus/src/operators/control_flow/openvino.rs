@@ -88,9 +88,7 @@ fn iteration(cx: &mut InferContext<'_, '_>, input: usize, number: Dim) -> Result
     let graph = cx.graph("body")?;
     let declared = graph.inputs().get(input).and_then(|&id| graph.value(id).declared.as_ref());
     let (dtype, rank) = match declared {
-        Some(Type::Tensor(dtype, extents)) => {
-            (dtype.unwrap_or(DType::I64), extents.as_ref().map_or(0, Vec::len))
-        }
+        Some(Type::Tensor(dtype, sizes)) => (dtype.unwrap_or(DType::I64), sizes.as_ref().map_or(0, Vec::len)),
         _ => (DType::I64, 0),
     };
     Ok(cx.integers_fact(dtype, vec![Dim::ONE; rank.min(1)], [number]))
@@ -391,8 +389,8 @@ impl Repeat {
     fn number(&self, input: usize, run: i64) -> Computed<Value> {
         let declared = self.body.graph.inputs().get(input).map(|&id| &self.body.graph.value(id).declared);
         let (dtype, rank) = match declared {
-            Some(Some(Type::Tensor(dtype, extents))) => {
-                (dtype.unwrap_or(DType::I64), extents.as_ref().map_or(0, Vec::len))
+            Some(Some(Type::Tensor(dtype, sizes))) => {
+                (dtype.unwrap_or(DType::I64), sizes.as_ref().map_or(0, Vec::len))
             }
             _ => (DType::I64, 0),
         };
@@ -444,24 +442,24 @@ struct Sliced<'a> {
 }
 
 /// The indices of each slice of an axis of that dimension.
-fn parts(extent: usize, slices: &Slices) -> Computed<Vec<Vec<usize>>> {
-    let len = i64_of(extent);
+fn parts(size: usize, slices: &Slices) -> Computed<Vec<Vec<usize>>> {
+    let len = i64_of(size);
     let from_first = |bound: i64| if bound < 0 { bound.saturating_add(len) } else { bound };
     let (start, end) = (from_first(slices.start), from_first(slices.end));
     let covered = start.abs_diff(end).saturating_add(1);
     let count = covered / slices.part_size.unsigned_abs();
     let outside = || {
         let got = format!("{start} to {end}");
-        errors::shape("range of the slices", got, format_args!("a range within size {extent}"))
+        errors::shape("range of the slices", got, format_args!("a range within size {size}"))
     };
-    let count = usize::try_from(count).ok().filter(|&count| count <= extent).ok_or_else(outside)?;
+    let count = usize::try_from(count).ok().filter(|&count| count <= size).ok_or_else(outside)?;
     let each = (0..i64_of(count)).map(|part| {
         let first = start.saturating_add(part.saturating_mul(slices.stride));
         let first = if slices.stride < 0 { first.saturating_sub(slices.part_size - 1) } else { first };
         let indices = (first..first.saturating_add(slices.part_size)).map(usize_of_i64);
         indices
             .collect::<Option<Vec<_>>>()
-            .filter(|all| all.iter().all(|&index| index < extent))
+            .filter(|all| all.iter().all(|&index| index < size))
             .ok_or_else(outside)
     });
     each.collect()

@@ -290,8 +290,8 @@ fn part(
     let back = if slices.stride < 0 { slices.part_size - 1 } else { 0 };
     let mut first = body.list(&[slices.start - back]);
     if slices.start < 0 {
-        let extent = extent_within(body, x, axis)?;
-        first = body.put("Add", &[extent, first], &[])?;
+        let size = size_within(body, x, axis)?;
+        first = body.put("Add", &[size, first], &[])?;
     }
     let (stride, size, axis) =
         (body.list(&[slices.stride]), body.list(&[slices.part_size]), body.list(&[i64_of(axis)]));
@@ -302,7 +302,7 @@ fn part(
     body.put("Slice", &[x, from, to, axis], &[])
 }
 
-fn extent_within(body: &mut OnnxBody<'_>, x: NewValue, axis: usize) -> Result<NewValue> {
+fn size_within(body: &mut OnnxBody<'_>, x: NewValue, axis: usize) -> Result<NewValue> {
     let all = body.put("Shape", &[x], &[])?;
     let (from, to, zero) = (body.list(&[i64_of(axis)]), body.list(&[i64_of(axis) + 1]), body.list(&[0]));
     body.put("Slice", &[all, from, to, zero], &[])
@@ -345,17 +345,17 @@ fn count_of_slices(
     slices: &Slices,
 ) -> Result<(NewValue, Option<i64>)> {
     let axis = axis_of(slices.axis, cx.rank(outer)?)?;
-    let extent = cx.known_size(outer, axis);
-    let known = |bound: i64| if bound < 0 { Some(bound + extent?) } else { Some(bound) };
+    let size = cx.known_size(outer, axis);
+    let known = |bound: i64| if bound < 0 { Some(bound + size?) } else { Some(bound) };
     if let (Some(start), Some(end)) = (known(slices.start), known(slices.end)) {
         let count = ((start - end).abs() + 1) / slices.part_size;
         return Ok((cx.scalar(count), Some(count)));
     }
     let x = cx.input(outer)?;
-    let extent = cx.extent_of(x, axis)?;
+    let size = cx.size_of(x, axis)?;
     let mut bound = |bound: i64| {
         let list = cx.list(&[bound]);
-        if bound < 0 { cx.put("Add", &[extent, list], &[]) } else { Ok(list) }
+        if bound < 0 { cx.put("Add", &[size, list], &[]) } else { Ok(list) }
     };
     let (start, end) = (bound(slices.start)?, bound(slices.end)?);
     let (one, size, none) = (cx.list(&[1]), cx.list(&[slices.part_size]), cx.list(&[]));
@@ -388,7 +388,7 @@ fn joined(
         let order = (1..=axis).chain([0]).chain(axis + 1..=part.len()).map(i64_of).collect();
         value = cx.put("Transpose", &[value], &[("perm", Content::Ints(order))])?;
     }
-    let (dims, axis) = (cx.extents(value)?, i64_of(axis));
+    let (dims, axis) = (cx.sizes(value)?, i64_of(axis));
     let mut piece = |from: i64, to: i64| cx.part_of(dims, from, to);
     let (before, runs) = (piece(0, axis)?, piece(axis, axis + 1)?);
     let (each, behind) = (piece(axis + 1, axis + 2)?, piece(axis + 2, i64::MAX)?);

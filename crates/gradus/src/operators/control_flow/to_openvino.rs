@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::element::Bool;
-use gradus_core::graph::{Content, Extent, Graph, Port, Ports, Slices, Type, ValueId};
+use gradus_core::graph::{Content, DeclaredDim, Graph, Port, Ports, Slices, Type, ValueId};
 use gradus_core::{Result, Tensor};
 
 use crate::conversion::node::ConvertContext;
@@ -133,14 +133,14 @@ fn place_of(inputs: &mut Vec<NewValue>, value: NewValue) -> usize {
 
 /// The type of an input of a body, perhaps with another axis of one element.
 fn input_type(fact: &Fact, axis: Option<i64>) -> Result<Type> {
-    let Some(Type::Tensor(Some(dtype), mut extents)) = declared(fact) else {
+    let Some(Type::Tensor(Some(dtype), mut sizes)) = declared(fact) else {
         return Err(not_known("element type of an input of the body"));
     };
-    if let (Some(extents), Some(axis)) = (&mut extents, axis) {
-        let axis = crate::operators::indices::axis(axis, extents.len() + 1)?;
-        extents.insert(axis, Extent::Known(1));
+    if let (Some(sizes), Some(axis)) = (&mut sizes, axis) {
+        let axis = crate::operators::indices::axis(axis, sizes.len() + 1)?;
+        sizes.insert(axis, DeclaredDim::Known(1));
     }
-    Ok(Type::Tensor(Some(dtype), extents))
+    Ok(Type::Tensor(Some(dtype), sizes))
 }
 
 pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
@@ -273,11 +273,11 @@ pub(crate) fn scan(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         body.ports.inputs.push(Port { outer, inner, slices });
     }
     body.captures(cx, &mut inputs)?;
-    let extent = cx.dims(carried).and_then(|dims| {
+    let size = cx.dims(carried).and_then(|dims| {
         let axis = crate::operators::indices::axis(at(&in_axes, 0), dims.len()).ok()?;
         dims[axis]
     });
-    if extent.is_none_or(|extent| extent < 1) {
+    if size.is_none_or(|size| size < 1) {
         cx.edges(NO_RUNS);
     }
     let outputs = body.convert(cx)?;

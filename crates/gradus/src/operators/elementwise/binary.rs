@@ -247,9 +247,9 @@ struct Places {
 impl Places {
     fn new(operand: &Shape, shape: &Shape) -> Places {
         let strides = operand.strides();
-        let axes = shape.dims().iter().rev().enumerate().map(|(back, &extent)| {
+        let axes = shape.dims().iter().rev().enumerate().map(|(back, &size)| {
             let axis = operand.rank().checked_sub(back + 1);
-            (extent, axis.filter(|&axis| operand[axis] > 1).map_or(0, |axis| strides[axis]), 0)
+            (size, axis.filter(|&axis| operand[axis] > 1).map_or(0, |axis| strides[axis]), 0)
         });
         Places { axes: axes.collect(), place: 0, left: shape.len() }
     }
@@ -261,13 +261,13 @@ impl Iterator for Places {
     fn next(&mut self) -> Option<usize> {
         self.left = self.left.checked_sub(1)?;
         let place = self.place;
-        for (extent, step, index) in &mut self.axes {
+        for (size, step, index) in &mut self.axes {
             *index += 1;
             self.place += *step;
-            if *index < *extent {
+            if *index < *size {
                 break;
             }
-            self.place -= *step * *extent;
+            self.place -= *step * *size;
             *index = 0;
         }
         Some(place)

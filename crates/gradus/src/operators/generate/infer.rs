@@ -71,7 +71,7 @@ pub(crate) fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn random(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
     let shape = cx.attributes.ints("shape")?.unwrap_or(&[]);
-    Ok(vec![Fact::typed(dtype, shape.iter().map(|&extent| Dim::Known(extent)).collect::<Vec<_>>())])
+    Ok(vec![Fact::typed(dtype, shape.iter().map(|&size| Dim::Known(size)).collect::<Vec<_>>())])
 }
 
 pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -59,7 +59,7 @@ pub(crate) fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> {
 }
 
 pub(crate) fn flat_index(index: &[usize], dims: &[usize]) -> usize {
-    index.iter().zip(dims).fold(0, |place, (index, extent)| place * extent + index)
+    index.iter().zip(dims).fold(0, |place, (index, size)| place * size + index)
 }
 
 /// Where in the data each index points, along an axis.
@@ -71,7 +71,7 @@ fn pointed(data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
     }
     let each = positions(indices.shape().dims()).zip(indices.to_i64()?).map(|(mut position, index)| {
         position[axis] = indices::index(index, dims[axis])?;
-        if position.iter().zip(dims).any(|(index, extent)| index >= extent) {
+        if position.iter().zip(dims).any(|(index, size)| index >= size) {
             let wanted = format!("at most {} beside axis {axis}", data.shape());
             return Err(errors::shape("shape of the indices", indices.shape(), wanted));
         }
@@ -107,8 +107,8 @@ fn blocks(
     for tuple in 0..count {
         let mut place = tuple.checked_div(per_batch).unwrap_or(0);
         for (axis, &number) in numbers[tuple * depth..(tuple + 1) * depth].iter().enumerate() {
-            let extent = dims[batch + axis];
-            place = place * extent + indices::index(number, extent)?;
+            let size = dims[batch + axis];
+            place = place * size + indices::index(number, size)?;
         }
         starts.push(place * size);
     }
@@ -204,7 +204,7 @@ pub(crate) fn compress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let truth: Vec<_> = cx.tensor(1)?.numbers()?.map(|number| !number.is_zero()).collect();
-    let kept = |extent: usize| -> Vec<usize> { (0..extent.min(truth.len())).filter(|&i| truth[i]).collect() };
+    let kept = |size: usize| -> Vec<usize> { (0..size.min(truth.len())).filter(|&i| truth[i]).collect() };
     match attributes.int("axis")? {
         None => {
             let places = kept(data.len());

@@ -199,8 +199,8 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
-    if let (Some(extent), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
-        indices.iter().try_for_each(|&index| indices::index(index, extent).map(|_| ()))?;
+    if let (Some(size), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
+        indices.iter().try_for_each(|&index| indices::index(index, size).map(|_| ()))?;
     }
     gathered(cx, axis, 0)
 }
@@ -233,9 +233,9 @@ pub(crate) fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize)
                 each.collect::<Option<Dims>>().map_or(Elements::Unknown, Elements::Integers)
             }
             _ => chosen(cx, |dims| {
-                let extent = dims[axis];
+                let size = dims[axis];
                 let mut all = indices::all(dims);
-                let found = indices.iter().map(|&index| indices::index(index, extent).ok());
+                let found = indices.iter().map(|&index| indices::index(index, size).ok());
                 all[axis] = Along::List(found.collect::<Option<_>>()?);
                 Some(indices::chosen(dims, &all))
             }),

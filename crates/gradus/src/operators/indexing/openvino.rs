@@ -58,10 +58,10 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Returns true if all indices are known to be within the axis.
 fn all_within(cx: &mut InferContext<'_, '_>, axis: usize) -> Result<bool, InferError> {
-    let extent = cx.dims(0)?[axis];
+    let size = cx.dims(0)?[axis];
     let Some(indices) = cx.known_integers(1) else { return Ok(false) };
     let wanted = |index: i64| if index < 0 { index.checked_neg() } else { index.checked_add(1) };
-    let within = |index| wanted(index).is_some_and(|wanted| cx.symbols().at_least(extent, wanted));
+    let within = |index| wanted(index).is_some_and(|wanted| cx.symbols().at_least(size, wanted));
     Ok(indices.into_iter().all(within))
 }
 
@@ -302,12 +302,12 @@ pub(crate) fn blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::rank("input 0", dims.len(), "at least 2").into());
     };
     let block = Dim::Known(errors::at_least_1("block_size", cx.attributes.int_or("block_size", 1)?)?);
-    let size = cx.product(&vec![block; spatial.len()]);
+    let blocks = cx.product(&vec![block; spatial.len()]);
     let spread = cx.operator == "DepthToSpace";
     let mut all = vec![*batch];
-    all.push(if spread { cx.floor_divide(*channels, size) } else { cx.multiply(*channels, size) });
-    for &extent in spatial {
-        all.push(if spread { cx.multiply(extent, block) } else { cx.floor_divide(extent, block) });
+    all.push(if spread { cx.floor_divide(*channels, blocks) } else { cx.multiply(*channels, blocks) });
+    for &size in spatial {
+        all.push(if spread { cx.multiply(size, block) } else { cx.floor_divide(size, block) });
     }
     like_first(cx, all)
 }
@@ -391,7 +391,7 @@ pub(crate) fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
         if cx.has(3) { integers_or(cx, 3, "the batch is not known before the run")? } else { Vec::new() };
     for input in [0, 1] {
         all.push(match cx.integer(input) {
-            Some(extent) => extent,
+            Some(size) => size,
             None => cx.data("the sizes are not known before the run", Bounds::SIZE),
         });
     }
@@ -476,19 +476,19 @@ fn run_parts(cx: &mut EvalContext<'_>, sizes: &[i64]) -> Computed<Vec<Value>> {
 }
 
 /// The dimension of the axis that the second input names.
-fn extent(cx: &EvalContext<'_>) -> Computed<i64> {
+fn split_size(cx: &EvalContext<'_>) -> Computed<i64> {
     let shape = cx.tensor(0)?.shape();
     Ok(i64_of(shape[indices::axis(cx.integer(1)?, shape.rank())?]))
 }
 
 pub(crate) fn run_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let extent = extent(cx)?;
+    let size = split_size(cx)?;
     let parts = required("num_splits", attributes.int("num_splits")?)?;
     let outputs = cx.outputs.max(1);
-    let count = usize_of_i64(parts).filter(|&count| (1..=outputs).contains(&count) && extent % parts == 0);
-    let wanted = format!("a divisor of {extent} between 1 and {outputs}");
+    let count = usize_of_i64(parts).filter(|&count| (1..=outputs).contains(&count) && size % parts == 0);
+    let wanted = format!("a divisor of {size} between 1 and {outputs}");
     let count = count.ok_or_else(|| errors::value("attribute \"num_splits\"", parts, wanted))?;
-    run_parts(cx, &vec![extent / parts; count])
+    run_parts(cx, &vec![size / parts; count])
 }
 
 pub(crate) fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
@@ -496,7 +496,7 @@ pub(crate) fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     if let Some(open) = sizes.iter().position(|&size| size == -1) {
         let others =
             sizes.iter().filter(|&&size| size != -1).fold(0i64, |sum, size| sum.saturating_add(*size));
-        sizes[open] = extent(cx)?.saturating_sub(others);
+        sizes[open] = split_size(cx)?.saturating_sub(others);
     }
     run_parts(cx, &sizes)
 }
@@ -613,8 +613,8 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed
         let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
         let shift = shift.ok_or_else(|| errors::count("shifts", shifts.len(), axes.len()))?;
         let axis = indices::axis(axis, dims.len())?;
-        let extent = i64_of(dims[axis]).max(1);
-        let by = usize_of_i64(shift.rem_euclid(extent)).unwrap_or(0);
+        let size = i64_of(dims[axis]).max(1);
+        let by = usize_of_i64(shift.rem_euclid(size)).unwrap_or(0);
         let all = 0..dims[axis];
         indices[axis] =
             Along::List(all.clone().skip(dims[axis] - by).chain(all.take(dims[axis] - by)).collect());

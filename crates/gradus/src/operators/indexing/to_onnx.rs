@@ -24,7 +24,7 @@ fn indices(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
 fn out_of_range(cx: &mut ConvertContext<'_, '_>, axis: usize) -> Result<()> {
     const WHY: &str = "an index out of range gives zeros in OpenVINO, and is an error in ONNX";
     match (cx.known_integers(1)?, cx.known_size(0, axis)) {
-        (Some(chosen), Some(extent)) if chosen.iter().all(|index| (-extent..extent).contains(index)) => {}
+        (Some(chosen), Some(size)) if chosen.iter().all(|index| (-size..size).contains(index)) => {}
         (Some(_), Some(_)) => return Err(cannot(WHY)),
         _ => cx.edges(WHY),
     }
@@ -77,7 +77,7 @@ pub(crate) fn gather_nd(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     if batch < 2 || !cx.attributes.form().is(Older::MergedBatch) {
         return Ok(vec![found]);
     }
-    let dims = cx.extents(found)?;
+    let dims = cx.sizes(found)?;
     let (first, rest) = (cx.part_of(dims, 0, batch)?, cx.part_of(dims, batch, i64::MAX)?);
     let together = cx.put("ReduceProd", &[first], &[int("keepdims", 1)])?;
     let dims = cx.put("Concat", &[together, rest], &[int("axis", 0)])?;
@@ -213,17 +213,17 @@ pub(crate) fn variadic_split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
     let open = known.as_ref().is_none_or(|sizes| sizes.contains(&-1));
     let mut sizes = cx.whole_list(2)?;
     if open {
-        sizes = if let (Some(sizes), Some(extent)) = (known, cx.known_size(0, axis)) {
+        sizes = if let (Some(sizes), Some(whole)) = (known, cx.known_size(0, axis)) {
             let others: i64 = sizes.iter().filter(|&&size| size != -1).sum();
-            let whole = |&size: &i64| if size == -1 { extent - others } else { size };
-            cx.list(&sizes.iter().map(whole).collect::<Vec<_>>())
+            let filled = |&size: &i64| if size == -1 { whole - others } else { size };
+            cx.list(&sizes.iter().map(filled).collect::<Vec<_>>())
         } else {
             let (open, zero, place) = (cx.scalar(-1), cx.scalar(0), cx.list(&[0]));
             let is_open = cx.put("Equal", &[sizes, open], &[])?;
             let others = cx.put("Where", &[is_open, zero, sizes], &[])?;
             let others = cx.put("ReduceSum", &[others, place], &[int("keepdims", 1)])?;
-            let extent = cx.extent_of(x, axis)?;
-            let rest = cx.put("Sub", &[extent, others], &[])?;
+            let whole = cx.size_of(x, axis)?;
+            let rest = cx.put("Sub", &[whole, others], &[])?;
             cx.put("Where", &[is_open, rest, sizes], &[])?
         };
     }
@@ -237,7 +237,7 @@ pub(crate) fn scatter_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
     let (rank, own) = (cx.rank(0)?, cx.rank(1)?);
     let axis = axis_of(cx.integer(3)?, rank)?;
     if own != 1 {
-        let (dims, count) = (cx.extents(x)?, cx.extents(chosen)?);
+        let (dims, count) = (cx.sizes(x)?, cx.sizes(chosen)?);
         let (before, behind) =
             (cx.part_of(dims, 0, i64_of(axis))?, cx.part_of(dims, i64_of(axis) + 1, i64::MAX)?);
         let dims = cx.put("Concat", &[before, count, behind], &[int("axis", 0)])?;
@@ -246,7 +246,7 @@ pub(crate) fn scatter_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
     let others: Vec<_> = (0..i64_of(rank)).filter(|&other| other != i64_of(axis)).collect();
     let others = cx.list(&others);
     let chosen = if rank > 1 { cx.put("Unsqueeze", &[chosen, others], &[])? } else { chosen };
-    let dims = cx.extents(updates)?;
+    let dims = cx.sizes(updates)?;
     let chosen = cx.put("Expand", &[chosen, dims], &[])?;
     Ok(vec![cx.put("ScatterElements", &[x, chosen, updates], &[int("axis", i64_of(axis))])?])
 }

@@ -15,8 +15,8 @@ pub(crate) fn gather_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<New
     let (mut x, indices) = (cx.input(0)?, cx.input(1)?);
     let named = cx.attributes.int("axis")?.unwrap_or(0);
     let axis = cx.axis(named, 0)?;
-    let extents = |input: usize| cx.fact(input).as_tensor()?.dims.clone();
-    let (of_data, of_indices) = (extents(0), extents(1));
+    let sizes = |input: usize| cx.fact(input).as_tensor()?.dims.clone();
+    let (of_data, of_indices) = (sizes(0), sizes(1));
     let rank = match (&of_data, &of_indices) {
         (Some(dims), _) | (_, Some(dims)) => dims.len(),
         _ => return Err(not_known("rank of input 0")),
@@ -91,26 +91,26 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return cx.put_many("Split", &[x, at], &[say("num_splits", count)], outputs);
     }
     let axis = cx.axis(axis, 0)?;
-    let extent = cx.dims(0).and_then(|dims| dims.get(axis).copied().flatten());
-    let sizes = match extent {
-        Some(extent) if extent % count == 0 => {
+    let size = cx.dims(0).and_then(|dims| dims.get(axis).copied().flatten());
+    let sizes = match size {
+        Some(size) if size % count == 0 => {
             return cx.put_many("Split", &[x, at], &[say("num_splits", count)], outputs);
         }
-        Some(extent) => {
-            let each = (extent + count - 1) / count;
-            let sizes: Vec<_> = (0..count).map(|part| each.min(extent - part * each).max(0)).collect();
+        Some(size) => {
+            let each = (size + count - 1) / count;
+            let sizes: Vec<_> = (0..count).map(|part| each.min(size - part * each).max(0)).collect();
             cx.list(&sizes)
         }
         None => {
             // Each is of the quotient rounded up, as far as there is something left.
             let (dims, place, zero) = (cx.shape_of(x)?, cx.list(&[i64_of(axis)]), cx.scalar(0));
-            let extent = cx.put("Gather", &[dims, place, zero], &[say("batch_dims", 0)])?;
+            let size = cx.put("Gather", &[dims, place, zero], &[say("batch_dims", 0)])?;
             let (less, parts) = (cx.list(&[count - 1]), cx.list(&[count]));
             let numbers = cx.list(&(0..count).collect::<Vec<_>>());
-            let more = cx.put("Add", &[extent, less], &[numpy()])?;
+            let more = cx.put("Add", &[size, less], &[numpy()])?;
             let each = cx.put("Divide", &[more, parts], &[numpy(), say("m_pythondiv", true)])?;
             let before = cx.put("Multiply", &[each, numbers], &[numpy()])?;
-            let left = cx.put("Subtract", &[extent, before], &[numpy()])?;
+            let left = cx.put("Subtract", &[size, before], &[numpy()])?;
             let left = cx.put("Maximum", &[left, zero], &[numpy()])?;
             cx.put("Minimum", &[left, each], &[numpy()])?
         }

@@ -185,18 +185,18 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
 }
 
 /// The index that an element of a padded axis comes from; none if it is the constant.
-fn source(mode: &str, at: i64, extent: usize) -> Option<usize> {
-    let extent = i64_of(extent);
+fn source(mode: &str, at: i64, size: usize) -> Option<usize> {
+    let size = i64_of(size);
     match mode {
-        _ if (0..extent).contains(&at) => usize_of_i64(at),
-        "edge" if extent > 0 => usize_of_i64(at.clamp(0, extent - 1)),
-        "wrap" if extent > 0 => usize_of_i64(at.rem_euclid(extent)),
-        "symmetric" if extent > 0 => {
-            let at = at.rem_euclid(2 * extent);
-            usize_of_i64(at.min(2 * extent - 1 - at))
+        _ if (0..size).contains(&at) => usize_of_i64(at),
+        "edge" if size > 0 => usize_of_i64(at.clamp(0, size - 1)),
+        "wrap" if size > 0 => usize_of_i64(at.rem_euclid(size)),
+        "symmetric" if size > 0 => {
+            let at = at.rem_euclid(2 * size);
+            usize_of_i64(at.min(2 * size - 1 - at))
         }
-        "reflect" if extent > 1 => {
-            let period = 2 * (extent - 1);
+        "reflect" if size > 1 => {
+            let period = 2 * (size - 1);
             let at = at.rem_euclid(period);
             usize_of_i64(at.min(period - at))
         }
@@ -216,12 +216,12 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         return Err(errors::count("pads", pads.len(), 2 * axes.len()));
     }
     let mode = attributes.text("mode")?.unwrap_or("constant");
-    let (mut extents, mut before) = (dims.to_vec(), vec![0; dims.len()]);
+    let (mut sizes, mut before) = (dims.to_vec(), vec![0; dims.len()]);
     for (i, &axis) in axes.iter().enumerate() {
         let sum = [pads[i], i64_of(dims[axis]), pads[i + axes.len()]].map(i128::from).iter().sum::<i128>();
         let what = || format!("size of axis {axis} after padding");
         let len = i64::try_from(sum).ok().and_then(usize_of_i64);
-        extents[axis] = len.ok_or_else(|| errors::shape(what(), sum, "a size of at least 0"))?;
+        sizes[axis] = len.ok_or_else(|| errors::shape(what(), sum, "a size of at least 0"))?;
         before[axis] = pads[i];
     }
     let fill = if cx.has(2) {
@@ -234,8 +234,8 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     } else {
         Tensor::zeros(data.dtype(), Shape::SCALAR)?
     };
-    let shape = allowed(cx, data.dtype(), &extents)?;
-    let each = positions(&extents).map(|position| {
+    let shape = allowed(cx, data.dtype(), &sizes)?;
+    let each = positions(&sizes).map(|position| {
         let source =
             |axis: usize| source(mode, i64_of(position[axis]).saturating_sub(before[axis]), dims[axis]);
         let index = (0..dims.len()).map(source).collect::<Option<Vec<_>>>();

@@ -144,7 +144,7 @@ pub(crate) fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
                 return Err(errors::shape("axes mapping", format_args!("{axes:?}"), wanted));
             }
             let mut seen = vec![1; target.rank()];
-            axes.iter().zip(dims).for_each(|(&axis, &extent)| seen[axis] = extent);
+            axes.iter().zip(dims).for_each(|(&axis, &size)| seen[axis] = size);
             seen
         }
         "pdpd" => {

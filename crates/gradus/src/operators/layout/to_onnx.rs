@@ -22,7 +22,7 @@ fn narrow(cx: &mut ConvertContext<'_, '_>) {
 
 pub(crate) fn shape_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    let all = cx.extents(x)?;
+    let all = cx.sizes(x)?;
     if cx.attributes.dtype("output_type")? == Some(DType::I32) {
         narrow(cx);
         return Ok(vec![cx.cast(all, DType::I32)?]);
@@ -106,17 +106,17 @@ pub(crate) fn squeeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         Some(axes) => {
             let mut gone = Vec::new();
             for axis in axes {
-                let extent = match cx.rank_if_known(0) {
+                let size = match cx.rank_if_known(0) {
                     Some(rank) => cx.known_size(0, axis_of(axis, rank)?),
                     None => None,
                 };
-                if extent.is_none() {
+                if size.is_none() {
                     if cx.attributes.flag("allow_axis_skip", false)? {
                         return Err(not_known(&format!("size of axis {axis}")));
                     }
                     cx.edges(SKIPPED);
                 }
-                if extent.is_none_or(|extent| extent == 1) {
+                if size.is_none_or(|size| size == 1) {
                     gone.push(axis);
                 }
             }

@@ -82,13 +82,13 @@ impl Windows {
     }
 
     /// How many windows there are along an axis.
-    pub(crate) fn count(&self, cx: &mut InferContext<'_, '_>, axis: usize, extent: Dim, ceil: bool) -> Dim {
+    pub(crate) fn count(&self, cx: &mut InferContext<'_, '_>, axis: usize, size: Dim, ceil: bool) -> Dim {
         let stride = Dim::Known(self.strides[axis]);
         if self.same {
-            return cx.ceil_divide(extent, stride);
+            return cx.ceil_divide(size, stride);
         }
         let window = self.window(cx, axis);
-        let padded = cx.add(extent, Dim::Known(self.padding(axis)));
+        let padded = cx.add(size, Dim::Known(self.padding(axis)));
         let room = cx.subtract(padded, window);
         if !ceil {
             let steps = cx.floor_divide(room, stride);
@@ -96,7 +96,7 @@ impl Windows {
         }
         let steps = cx.ceil_divide(room, stride);
         let all = cx.add(steps, Dim::ONE);
-        let inside = cx.add(extent, Dim::Known(self.pads[axis]));
+        let inside = cx.add(size, Dim::Known(self.pads[axis]));
         let starts = cx.ceil_divide(inside, stride);
         cx.min(all, starts)
     }
@@ -135,7 +135,7 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
         cx.equal(dims[1], inner, "number of input channels")?;
     }
     let counts: Vec<_> =
-        spatial.iter().enumerate().map(|(axis, &extent)| windows.count(cx, axis, extent, false)).collect();
+        spatial.iter().enumerate().map(|(axis, &size)| windows.count(cx, axis, size, false)).collect();
     let mut all = vec![dims[0]];
     if last {
         all.extend(counts);
@@ -167,19 +167,19 @@ pub(crate) fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let padding = cx.attributes.ints("output_padding")?.unwrap_or(&[]);
     let shape = cx.attributes.ints("output_shape")?;
     let mut all = vec![batch, filters];
-    for (axis, &extent) in spatial.iter().enumerate() {
+    for (axis, &size) in spatial.iter().enumerate() {
         // The shape may be given with or without batch and channels.
         let given = shape.and_then(|shape| shape.get((axis + shape.len()).checked_sub(spatial.len())?));
-        if let Some(&extent) = given {
-            all.push(Dim::Known(extent));
+        if let Some(&size) = given {
+            all.push(Dim::Known(size));
             continue;
         }
         let stride = Dim::Known(windows.strides[axis]);
         if windows.same {
-            all.push(cx.multiply(extent, stride));
+            all.push(cx.multiply(size, stride));
             continue;
         }
-        let less = cx.subtract(extent, Dim::ONE);
+        let less = cx.subtract(size, Dim::ONE);
         let steps = cx.multiply(less, stride);
         let window = windows.window(cx, axis);
         let reach = cx.add(steps, window);
@@ -216,8 +216,8 @@ fn pooled(cx: &mut InferContext<'_, '_>) -> Result<Vec<Dim>, InferError> {
     let windows = Windows::of(cx, spatial.len(), None)?;
     let ceil = cx.attributes.flag("ceil_mode", false)?;
     let mut all = vec![batch, channels];
-    for (axis, &extent) in spatial.iter().enumerate() {
-        let count = windows.count(cx, axis, extent, ceil);
+    for (axis, &size) in spatial.iter().enumerate() {
+        let count = windows.count(cx, axis, size, ceil);
         all.push(count);
     }
     Ok(all)
@@ -232,8 +232,8 @@ pub(crate) fn microsoft_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
         let windows = Windows::of(cx, spatial.len(), None)?;
         let ceil = cx.attributes.flag("ceil_mode", false)?;
         let mut all = vec![*batch];
-        for (axis, &extent) in spatial.iter().enumerate() {
-            let count = windows.count(cx, axis, extent, ceil);
+        for (axis, &size) in spatial.iter().enumerate() {
+            let count = windows.count(cx, axis, size, ceil);
             all.push(count);
         }
         all.push(*channels);
@@ -271,8 +271,8 @@ pub(crate) fn max_unpool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let windows = Windows::of(cx, spatial.len(), None)?;
     let mut all = vec![batch, channels];
-    for (axis, &extent) in spatial.iter().enumerate() {
-        let less = cx.subtract(extent, Dim::ONE);
+    for (axis, &size) in spatial.iter().enumerate() {
+        let less = cx.subtract(size, Dim::ONE);
         let steps = cx.multiply(less, Dim::Known(windows.strides[axis]));
         let reach = cx.add(steps, windows.kernel[axis]);
         all.push(cx.subtract(reach, Dim::Known(windows.padding(axis))));
@@ -288,7 +288,7 @@ pub(crate) fn roi_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::count("elements of attribute \"pooled_shape\"", shape.len(), 2).into());
     }
     let all: Vec<_> =
-        [rois[0], dims[1]].into_iter().chain(shape.iter().map(|&extent| Dim::Known(extent))).collect();
+        [rois[0], dims[1]].into_iter().chain(shape.iter().map(|&size| Dim::Known(size))).collect();
     Ok(vec![Fact::shaped(all)])
 }
 

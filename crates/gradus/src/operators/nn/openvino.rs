@@ -9,7 +9,7 @@
 //! | `Interpolate` | `Resize` | sizes or scales of named axes |
 
 use gradus_core::convert::{i64_of, nearest_f64};
-use gradus_core::graph::{Extent, Type};
+use gradus_core::graph::{DeclaredDim, Type};
 use gradus_core::{DType, Value};
 
 use crate::attributes::{Attributes, required};
@@ -67,8 +67,8 @@ fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     cx.equal(channels, inner, "number of input channels")?;
     let windows = windows(cx, &kernel)?;
     let mut all = vec![batch, cx.multiply(group, out)];
-    for (axis, &extent) in spatial.iter().enumerate() {
-        all.push(windows.count(cx, axis, extent, false));
+    for (axis, &size) in spatial.iter().enumerate() {
+        all.push(windows.count(cx, axis, size, false));
     }
     Ok(vec![Fact::shaped(all)])
 }
@@ -85,7 +85,7 @@ fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let more = cx.attributes.list("output_padding")?.unwrap_or_default();
     let mut all = vec![batch, cx.multiply(group, out)];
     let given = if cx.has(2) { Some(cx.integers(2)) } else { None };
-    for (axis, &extent) in spatial.iter().enumerate() {
+    for (axis, &input) in spatial.iter().enumerate() {
         let size = match &given {
             Some(Some(shape)) => shape.get(axis).copied(),
             Some(None) => Some(cx.data("the shape is not known before the run", Bounds::SIZE)),
@@ -95,7 +95,7 @@ fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
             all.push(size);
             continue;
         }
-        let less = cx.subtract(extent, Dim::ONE);
+        let less = cx.subtract(input, Dim::ONE);
         let steps = cx.multiply(less, Dim::Known(windows.strides[axis]));
         let window = windows.window(cx, axis);
         let reach = cx.add(steps, window);
@@ -115,20 +115,20 @@ pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let windows = windows(cx, &kernel)?;
     let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");
     let mut all = vec![batch, channels];
-    for (axis, &extent) in spatial.iter().enumerate() {
+    for (axis, &size) in spatial.iter().enumerate() {
         let all_windows = match rounding {
             "ceil" => {
                 let window = windows.window(cx, axis);
-                let padded = cx.add(extent, Dim::Known(windows.padding(axis)));
+                let padded = cx.add(size, Dim::Known(windows.padding(axis)));
                 let room = cx.subtract(padded, window);
                 let steps = cx.ceil_divide(room, Dim::Known(windows.strides[axis]));
                 let all = cx.add(steps, Dim::ONE);
                 // Pads that make the dimensions the same are at least 0: short windows are not
                 // padded.
-                let least = if windows.same { windows.count(cx, axis, extent, false) } else { all };
+                let least = if windows.same { windows.count(cx, axis, size, false) } else { all };
                 cx.max(all, least)
             }
-            _ => windows.count(cx, axis, extent, rounding == "ceil_torch"),
+            _ => windows.count(cx, axis, size, rounding == "ceil_torch"),
         };
         all.push(all_windows);
     }
@@ -183,12 +183,12 @@ pub(crate) fn roi(cx: &mut InferContext<'_, '_>) -> InferResult {
     let own =
         [cx.attributes.int("pooled_h")?, cx.attributes.int("pooled_w")?].map(|size| size.map(Dim::Known));
     let listed = cx.attributes.list("output_roi")?.or(cx.attributes.list("output_size")?).unwrap_or_default();
-    let extents = match (own, &listed[..]) {
+    let sizes = match (own, &listed[..]) {
         ([Some(height), Some(width)], _) => [height, width],
         (_, &[height, width]) => [Dim::Known(height), Dim::Known(width)],
         _ => return Err(InferError::unknown("the output size is missing from the attributes")),
     };
-    Ok(vec![Fact::shaped([boxes[0], dims[1], extents[0], extents[1]])])
+    Ok(vec![Fact::shaped([boxes[0], dims[1], sizes[0], sizes[1]])])
 }
 
 /// A variable holds what was assigned to it, and in the first run its first value.
@@ -198,14 +198,14 @@ pub(crate) fn read_value(cx: &mut InferContext<'_, '_>) -> InferResult {
         let rank = cx.dims(0)?.len();
         return Ok(vec![of(dtype, cx.any_dims("value of a variable", rank))]);
     };
-    let extents = gradus_formats::openvino::shape(text);
-    let Some(Type::Tensor(_, Some(extents))) = extents else { return Ok(vec![Fact::tensor_type(dtype)]) };
-    let each = extents.iter().map(|extent| match extent {
-        Extent::Known(len) => Dim::from(*len),
-        Extent::Between(least, most) => {
+    let sizes = gradus_formats::openvino::shape(text);
+    let Some(Type::Tensor(_, Some(sizes))) = sizes else { return Ok(vec![Fact::tensor_type(dtype)]) };
+    let each = sizes.iter().map(|size| match size {
+        DeclaredDim::Known(len) => Dim::from(*len),
+        DeclaredDim::Between(least, most) => {
             cx.data("value of a variable", Bounds::between(Some(i64_of(*least)), most.map(i64_of)))
         }
-        Extent::Symbol(_) | Extent::Unknown => cx.data("value of a variable", Bounds::SIZE),
+        DeclaredDim::Symbol(_) | DeclaredDim::Unknown => cx.data("value of a variable", Bounds::SIZE),
     });
     let dims: Vec<_> = each.collect();
     Ok(vec![of(dtype, dims)])
@@ -267,19 +267,19 @@ pub(crate) fn interpolate(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
-/// `floor(extent*scale)`, where the product is rounded, and so is only known of whole scales and
+/// `floor(size*scale)`, where the product is rounded, and so is only known of whole scales and
 /// known dimensions.
-fn scaled(cx: &mut InferContext<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim {
+fn scaled(cx: &mut InferContext<'_, '_>, size: Dim, scale: Option<f64>) -> Dim {
     let whole = scale.and_then(gradus_core::convert::truncated).and_then(|whole| i64::try_from(whole).ok());
-    match (extent, scale, whole) {
+    match (size, scale, whole) {
         (_, Some(scale), Some(whole)) if nearest_f64(gradus_core::Number::Int(whole.into())) == scale => {
-            cx.multiply(extent, Dim::Known(whole))
+            cx.multiply(size, Dim::Known(whole))
         }
-        (Dim::Known(extent), Some(scale), _) => {
+        (Dim::Known(size), Some(scale), _) => {
             // Implementations add this before they cut.
             const EPSILON: f64 = 1e-6;
-            let extent = nearest_f64(gradus_core::Number::Int(extent.into()));
-            let cut = gradus_core::convert::truncated((extent * scale + EPSILON).floor());
+            let size = nearest_f64(gradus_core::Number::Int(size.into()));
+            let cut = gradus_core::convert::truncated((size * scale + EPSILON).floor());
             cut.and_then(|cut| i64::try_from(cut).ok())
                 .map_or_else(|| cx.unknown("a scale is too large", Bounds::SIZE), Dim::Known)
         }
@@ -287,7 +287,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, extent: Dim, scale: Option<f64>) -> Dim
             let by = gradus_core::convert::truncated(scale.recip())
                 .and_then(|by| i64::try_from(by).ok())
                 .unwrap_or(1);
-            cx.floor_divide(extent, Dim::Known(by))
+            cx.floor_divide(size, Dim::Known(by))
         }
         (_, Some(_), _) => cx.unknown("a product with a scale is rounded", Bounds::SIZE),
         (_, None, _) => cx.data("the scales are not known before the run", Bounds::SIZE),

@@ -3,7 +3,7 @@
 //! | given | dimension |
 //! |---|---|
 //! | `sizes` | they are the dimensions; with `keep_aspect_ratio_policy`, the nearest to one scale for all |
-//! | `scales` | `floor(extent*scale)`, the product rounded to float32, as implementations compute it |
+//! | `scales` | `floor(size*scale)`, the product rounded to float32, as implementations compute it |
 //!
 //! Sources: ONNX Resize-10 to -19, Upsample-1 to -10.
 
@@ -60,7 +60,7 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
         all[axis] = match policy {
             "stretch" => sizes[i],
             _ => match proportional(&dims, &sizes, &axes, policy, axis) {
-                Some(extent) => Dim::Known(extent),
+                Some(size) => Dim::Known(size),
                 None => cx.unknown("the aspect ratio is kept, and the sizes are not known", Bounds::SIZE),
             },
         };
@@ -86,14 +86,14 @@ fn proportional(dims: &[Dim], sizes: &[Dim], axes: &[usize], policy: &str, axis:
     let order = |a: &(i64, i64), b: &(i64, i64)| {
         (i128::from(a.0) * i128::from(b.1)).cmp(&(i128::from(b.0) * i128::from(a.1)))
     };
-    let (size, extent) = if policy == "not_larger" {
+    let (size, original) = if policy == "not_larger" {
         scales.into_iter().min_by(order)?
     } else {
         scales.into_iter().max_by(order)?
     };
     // Half is rounded up.
-    let twice = i128::from(dims[axis].known()?) * i128::from(size) * 2 + i128::from(extent);
-    i64::try_from(twice / (i128::from(extent) * 2)).ok()
+    let twice = i128::from(dims[axis].known()?) * i128::from(size) * 2 + i128::from(original);
+    i64::try_from(twice / (i128::from(original) * 2)).ok()
 }
 
 fn by_scales(cx: &mut InferContext<'_, '_>, dims: &Dims, input: usize) -> InferResult {
@@ -135,8 +135,8 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
     }
     let all = dims.iter().zip(scales).map(|(&dim, scale)| match (*scale, dim) {
         (None | Some(1.0), dim) => dim,
-        (Some(scale), Dim::Known(extent)) => {
-            let product = convert::nearest_f32(Number::Int(extent.into())) * scale;
+        (Some(scale), Dim::Known(size)) => {
+            let product = convert::nearest_f32(Number::Int(size.into())) * scale;
             let whole =
                 convert::truncated(f64::from(product.floor())).and_then(|whole| i64::try_from(whole).ok());
             whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::SIZE), Dim::Known)

@@ -180,7 +180,7 @@ pub(crate) fn attention(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     let scale = if cx.has(4) {
         cx.input(4)?
     } else {
-        let size = cx.extent_of(query, rank.saturating_sub(1))?;
+        let size = cx.size_of(query, rank.saturating_sub(1))?;
         let size = cx.cast(size, dtype)?;
         let root = cx.put("Sqrt", &[size], &[])?;
         cx.put("Reciprocal", &[root], &[])?
@@ -191,7 +191,7 @@ pub(crate) fn attention(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     let least = cx.number(f64::NEG_INFINITY, dtype)?;
     if cx.attributes.flag("causal", false)? {
         // Each row sees the columns up to its own.
-        let (rows, columns) = (cx.extent_of(query, rank - 2)?, cx.extent_of(key, key_rank - 2)?);
+        let (rows, columns) = (cx.size_of(query, rank - 2)?, cx.size_of(key, key_rank - 2)?);
         let size = cx.put("Concat", &[rows, columns], &[int("axis", 0)])?;
         let ones = cx.number(1.0, DType::F32)?;
         let all = cx.put("Expand", &[ones, size], &[])?;

@@ -216,8 +216,8 @@ pub(crate) fn non_zero(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     let shape = allowed(cx, DType::I64, &[dims.len(), found.len()])?;
     let strides = data.shape().strides();
     let each = (0..dims.len()).flat_map(|axis| {
-        let (stride, extent) = (strides[axis], dims[axis]);
-        found.iter().map(move |place| i64_of(place / stride % extent))
+        let (stride, size) = (strides[axis], dims[axis]);
+        found.iter().map(move |place| i64_of(place / stride % size))
     });
     one(Tensor::from_vec(shape, each.collect::<Vec<_>>())?)
 }

@@ -75,12 +75,12 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         let mut indices = indices::all(dims);
         indices[axis] = Along::range(start..start + size);
         start += size;
-        let mut extents: Vec<_> = indices.iter().map(Along::len).collect();
+        let mut kept: Vec<_> = indices.iter().map(Along::len).collect();
         let chosen = indices::chosen(dims, &indices);
         if single && !attributes.flag("keepdims", true)? {
-            extents.remove(axis);
+            kept.remove(axis);
         }
-        parts.push(data.picked(allowed(cx, data.dtype(), &extents)?, &chosen)?.into());
+        parts.push(data.picked(allowed(cx, data.dtype(), &kept)?, &chosen)?.into());
     }
     Ok(vec![Value::Sequence(parts)])
 }
