@@ -123,7 +123,7 @@ impl<'a> LiteralParser<'a> {
             return Err(Mistake::new(
                 self.source,
                 start..self.at,
-                Error::new(Kind::Usage, "lists are nested too deep"),
+                Error::new(Kind::Usage, "cannot read the list: it is nested too deep"),
             ));
         }
         if self.dims.len() == level {
@@ -280,6 +280,6 @@ mod tests {
         for (source, dtype, want) in cases {
             assert_eq!(read(source, dtype), want, "{source}");
         }
-        assert!(read(&"[".repeat(100_000), None).ends_with("lists are nested too deep"));
+        assert!(read(&"[".repeat(100_000), None).ends_with("cannot read the list: it is nested too deep"));
     }
 }

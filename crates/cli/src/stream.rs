@@ -147,7 +147,7 @@ fn extension(path: &Path) -> &str {
 }
 
 fn wrong_name(path: &Path, wanted: &str) -> Failure {
-    Error::new(Kind::Usage, format!("--out: {} does not end in {wanted}", path.display())).into()
+    Error::mismatch(Kind::Usage, "--out", path.display(), format_args!("a name that ends in {wanted}")).into()
 }
 
 fn file(path: &Path, write: impl FnOnce(&mut OutArgs) -> Result<(), Failure>) -> Result<(), Failure> {
@@ -184,7 +184,7 @@ pub(crate) fn plot(plan: &Sequence) -> Result<(), Failure> {
         terminal_size::terminal_size_of(std::io::stdout()).map_or(PLOT.0, |(width, _)| u32::from(width.0));
     let columns = u64::from(width.saturating_sub(16).max(8));
     if plan.dtype().is_complex() {
-        return Err(Error::new(Kind::Unsupported, "complex numbers are not drawn").into());
+        return Err(Error::new(Kind::Unsupported, "cannot draw complex numbers").into());
     }
     let last = plan.len().saturating_sub(1);
     let points = columns.min(plan.len());
@@ -196,9 +196,11 @@ pub(crate) fn plot(plan: &Sequence) -> Result<(), Failure> {
         .collect();
     if let Some(wrong) = heights.iter().find(|height| !height.is_finite()) {
         let wrong = text::shortest(Number::Float(*wrong), DType::F64);
-        return Err(
-            Error::new(Kind::Unsupported, format!("{wrong} is not drawn; --slice leaves it out")).into()
-        );
+        return Err(Error::new(
+            Kind::Unsupported,
+            format!("cannot draw {wrong}; --slice selects the elements before or after it"),
+        )
+        .into());
     }
     if heights.is_empty() {
         return output::print_line("no elements");

@@ -98,21 +98,21 @@ fn what_is_not_written_is_refused() {
     misused(
         &["convert", "examples/range.onnx", "out.json"],
         str![[r#"
-error: out.json: programs of Paddle are read, not written
+error: out.json: cannot write Paddle programs, expected .onnx, or .xml for OpenVINO's IR
 
 "#]],
     );
     misused(
         &["convert", "examples/range.onnx", "out"],
         str![[r#"
-error: out: the ending must say what is written: .onnx, or .xml for OpenVINO's IR
+error: out: cannot tell the format by the extension, expected .onnx, or .xml for OpenVINO's IR
 
 "#]],
     );
     misused(
         &["convert", "examples/range.onnx", "out.xml", "--opset", "17"],
         str![[r#"
-error: --opset is for models of ONNX
+error: cannot use --opset: the output is not an ONNX model
 
 "#]],
     );

@@ -351,14 +351,14 @@ error: STOP: "1.5" is not an integer for int8
     misused(
         &["linspace", "0", "1", "3", "--slice", "2:1"],
         str![[r#"
-error: --slice: 2 to 1 is not within the 3 elements
+error: --slice is 2:1, expected a slice of the 3 elements
 
 "#]],
     );
     misused(
         &["linspace", "0", "1", "3", "--out", "x.txt"],
         str![[r#"
-error: --out: x.txt does not end in .npy, .csv or .arrow
+error: --out is x.txt, expected a name that ends in .npy, .csv or .arrow
 
 "#]],
     );

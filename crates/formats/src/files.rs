@@ -54,7 +54,10 @@ pub struct InMemory(pub HashMap<String, Bytes>);
 
 impl Files for InMemory {
     fn open(&self, path: &str) -> Result<Bytes> {
-        self.0.get(path).cloned().ok_or_else(|| Error::new(Kind::Io, format!("there is no file \"{path}\"")))
+        self.0
+            .get(path)
+            .cloned()
+            .ok_or_else(|| Error::new(Kind::Io, format!("cannot read \"{path}\": no such file")))
     }
 }
 

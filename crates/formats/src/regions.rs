@@ -27,7 +27,7 @@ impl Regions {
         let end = start.checked_add(len).ok_or_else(|| {
             Error::new(
                 Kind::Syntax,
-                format!("tensor \"{tensor}\" claims {len} bytes at {start}, which cannot be"),
+                format!("cannot read tensor \"{tensor}\": {len} bytes at {start} end beyond 2^64"),
             )
         })?;
         if len > 0 {

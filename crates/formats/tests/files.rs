@@ -65,7 +65,7 @@ fn a_model_opens_without_its_external_data_until_it_is_needed() {
     assert_eq!((&*model.graph.value(*id).name, constant.byte_len()), ("first", 16));
     assert_eq!(
         constant.tensor().unwrap_err().to_string(),
-        "tensor \"first\": there is no file \"external.bin\""
+        "tensor \"first\": cannot read \"external.bin\": no such file"
     );
 }
 

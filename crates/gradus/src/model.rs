@@ -115,9 +115,21 @@ impl OpenOptions {
             Sniffed::Blocks => paddle::read_desc(bytes, &parameters, &files, limits)?,
             Sniffed::Json => paddle::read_program(bytes, &parameters, &files, limits)?,
             Sniffed::Npy | Sniffed::Zip => {
-                return Err(Error::new(Kind::Syntax, "this is a file of arrays, not a model"));
+                return Err(Error::mismatch(
+                    Kind::Syntax,
+                    "cannot read the model: the file",
+                    "a file of arrays",
+                    "a model",
+                ));
             }
-            Sniffed::Other if bytes.is_empty() => return Err(Error::new(Kind::Syntax, "the file is empty")),
+            Sniffed::Other if bytes.is_empty() => {
+                return Err(Error::mismatch(
+                    Kind::Syntax,
+                    "cannot read the model: the file",
+                    "empty",
+                    "a model",
+                ));
+            }
             Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
         };
         limits.check()?;
@@ -248,10 +260,17 @@ impl Model {
     pub(crate) fn file_of(&self) -> Result<(&Bytes, &Arc<dyn Files>)> {
         let standard = self.source.standard;
         if standard == Standard::Paddle {
-            return Err(Error::new(Kind::Unsupported, format!("models of {standard} are not written")));
+            return Err(Error::mismatch(
+                Kind::Unsupported,
+                "cannot write the model: its standard",
+                standard,
+                "onnx or openvino",
+            ));
         }
         let file = self.bytes.as_ref().zip(self.files.as_ref());
-        file.ok_or_else(|| Error::new(Kind::Unsupported, "only models that were read are edited"))
+        file.ok_or_else(|| {
+            Error::new(Kind::Unsupported, "cannot edit the model: it was not read from a file")
+        })
     }
 
     /// Values of the main graph that parts of the file mention which are no graph.

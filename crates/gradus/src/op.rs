@@ -12,7 +12,7 @@ use crate::attributes::{Attributes, required};
 use crate::fact::Fact;
 use crate::infer::OneNode;
 use crate::normalize::{Form, former_inputs};
-use crate::operators::{Eval, Row};
+use crate::operators::{Eval, Row, errors};
 use crate::program::{Compiler, Frame, GraphProgram, RunState};
 use crate::schema::Signature;
 
@@ -170,7 +170,7 @@ impl<'a> EvalContext<'a> {
 
     /// An error about an input: `input 2 "delta" ` and what is wrong with it.
     pub fn wrong(&self, index: usize, error: &Error) -> Error {
-        Error::new(error.kind(), format!("{} {}", self.label(index), error.message()))
+        error.clone().map_message(|message| format!("{} {message}", self.label(index)))
     }
 
     /// An input that must be there.
@@ -179,7 +179,7 @@ impl<'a> EvalContext<'a> {
     /// [`Kind::Graph`] if it is missing.
     pub fn value(&self, index: usize) -> Result<&'a Value> {
         let value = self.inputs.get(index).copied().flatten();
-        value.ok_or_else(|| Error::new(Kind::Graph, format!("{} is missing", self.label(index))))
+        value.ok_or_else(|| errors::missing(self.label(index)))
     }
 
     /// An input that must be a tensor.
@@ -219,7 +219,11 @@ impl<'a> EvalContext<'a> {
         match self.integers(index)?[..] {
             [only] => Ok(only),
             ref all => {
-                let error = Error::new(Kind::Shape, format!("has {} elements, but one is wanted", all.len()));
+                let error = Error::is_not(
+                    Kind::Shape,
+                    format_args!("a tensor of {} elements", all.len()),
+                    "one element",
+                );
                 Err(self.wrong(index, &error))
             }
         }

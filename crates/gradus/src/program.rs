@@ -114,7 +114,10 @@ impl<'a> Compiler<'a> {
             return build(&cx);
         }
         let eval = row.eval.ok_or_else(|| {
-            Error::new(Kind::Unsupported, format!("operator {} is not run by Gradus yet", node.operator))
+            Error::new(
+                Kind::Unsupported,
+                format!("cannot run operator {}: Gradus does not evaluate it", node.operator),
+            )
         })?;
         op::build(&cx, eval)
     }
@@ -246,9 +249,11 @@ impl<'a> Compiler<'a> {
         let most = body.inputs().len();
         if node.inputs.len() > most {
             let count = node.inputs.len();
-            return Err(Error::new(
+            return Err(Error::mismatch(
                 Kind::Graph,
-                format!("there are {count} inputs, but the function takes {most}"),
+                "number of inputs of the function",
+                count,
+                format_args!("at most {most}"),
             ));
         }
         let arguments = function.attributes.iter();

@@ -62,7 +62,7 @@ fn damaged_programs_of_pir_are_refused() {
             "another JSON",
             "{}",
             Kind::Syntax,
-            "line 1, column 1: this is not a Paddle program: it has no \"base_code\"",
+            "line 1, column 1: cannot read the Paddle program: \"base_code\" is missing",
         ),
         case(
             "another magic",
@@ -122,7 +122,7 @@ fn damaged_programs_of_pir_are_refused() {
             "lists of lists, each twice as long as the one before",
             &of(&doubled),
             Kind::Graph,
-            "line 1, column 430: operation \"combine\": 4 values are read and 1 defined, which does not fit",
+            "line 1, column 430: operation \"combine\": number of outputs is 1, expected 4",
         ),
         case(
             "a loop without a body",
@@ -168,7 +168,7 @@ fn damaged_programs_of_pir_are_refused() {
                 r##"{"#":"p","A":[0,1,1,"w"],"DA":[],"O":{"%":1,"TT":{"#":"0.t_dtensor","D":[{"#":"0.t_f32"},[-1],"NCHW",[],0]}},"QA":[]}"##,
             ]),
             Kind::Type,
-            "line 1, column 122: operation \"p\": parameter \"w\" has no type that says all",
+            "line 1, column 122: operation \"p\": cannot read parameter \"w\": its type or shape is unknown",
         ),
     ];
     let mut wrong = Vec::new();
@@ -284,7 +284,7 @@ fn damaged_parameters_are_refused_when_they_are_needed() {
         ("many levels", Some(changed(11, 0xff)), Kind::Syntax, "the number of bytes that follow is"),
         ("a long description", Some(changed(19, 0x7f)), Kind::Syntax, "the number of bytes that follow is"),
         ("another type", Some(changed(21, 3)), Kind::Syntax, "expected float32"),
-        ("a type that is not known", Some(changed(21, 99)), Kind::Type, "element type 99 is not known"),
+        ("a type that is not known", Some(changed(21, 99)), Kind::Type, "element type is 99, expected"),
     ];
     for (about, bytes, kind, part) in cases {
         let error = attempt(bytes).expect_err(about);

@@ -41,9 +41,13 @@ struct NoteJson<'a> {
 fn standard_of(path: &Path) -> Result<Standard, Error> {
     let usage = |message: &str| Error::new(Kind::Usage, format!("{}: {message}", path.display()));
     match Standard::of_file(path) {
-        Some(Standard::Paddle) => Err(usage("programs of Paddle are read, not written")),
+        Some(Standard::Paddle) => {
+            Err(usage("cannot write Paddle programs, expected .onnx, or .xml for OpenVINO's IR"))
+        }
         Some(standard) => Ok(standard),
-        None => Err(usage("the ending must say what is written: .onnx, or .xml for OpenVINO's IR")),
+        None => {
+            Err(usage("cannot tell the format by the extension, expected .onnx, or .xml for OpenVINO's IR"))
+        }
     }
 }
 
@@ -72,7 +76,7 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     };
     let to = written.map_or_else(|| standard_of(&output), Ok)?;
     if args.opset.is_some() && to != Standard::Onnx {
-        return Err(Error::new(Kind::Usage, "--opset is for models of ONNX").into());
+        return Err(Error::new(Kind::Usage, "cannot use --opset: the output is not an ONNX model").into());
     }
     many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &output, to, &options, out))
 }

@@ -264,7 +264,7 @@ fn element(word: &str, dtype: DType) -> Result<Number> {
         return Ok(part(re)?.with_imaginary(part(im)?));
     }
     if !dtype.is_real() {
-        return Err(Error::new(Kind::Type, format!("numbers cannot be read as {dtype}")));
+        return Err(Error::new(Kind::Type, format!("cannot read numbers as {dtype}")));
     }
     let number = text::parse_exact(word, dtype)?;
     Ok(gradus::convert::number(dtype, gradus::convert::code(dtype, number, gradus::convert::Rules::IEEE)))
@@ -315,17 +315,15 @@ const CPU: &str = "cpu";
 
 /// Reads LO:HI.
 fn indices(words: &str, len: u64) -> Result<Range<u64>> {
-    let wrong = |message: String| Error::new(Kind::Usage, format!("--slice: {message}"));
-    let (lo, hi) = words
-        .split_once(':')
-        .ok_or_else(|| wrong(format!("\"{words}\" is not two indices with a colon between them")))?;
+    let wrong = |got: String, wanted: String| Error::mismatch(Kind::Usage, "--slice", got, wanted);
+    let (lo, hi) = words.split_once(':').ok_or_else(|| wrong(format!("\"{words}\""), "LO:HI".to_owned()))?;
     let index = |word: &str, missing: u64| match word {
         "" => Ok(missing),
-        _ => word.parse::<u64>().map_err(|_| wrong(format!("\"{word}\" is not an index"))),
+        _ => word.parse::<u64>().map_err(|_| wrong(format!("\"{words}\""), "LO:HI, two integers".to_owned())),
     };
     let (lo, hi) = (index(lo, 0)?, index(hi, len)?);
     if lo > hi || hi > len {
-        return Err(wrong(format!("{lo} to {hi} is not within the {len} elements")));
+        return Err(wrong(format!("{lo}:{hi}"), format!("a slice of the {len} elements")));
     }
     Ok(lo..hi)
 }

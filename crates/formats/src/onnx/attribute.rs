@@ -122,7 +122,12 @@ impl<'a> AttributeReader<'_, 'a> {
                 let types = self.all(at::TYPE_PROTOS, |span| types::read(span, 0))?;
                 Content::Types(types.into_iter().flatten().collect())
             }
-            Some(other) => return Err(self.span.error(Kind::Syntax, format!("kind {other} is not known"))),
+            Some(other) => {
+                return Err(self.span.error(
+                    Kind::Syntax,
+                    format!("attribute type is {other}, expected a number of AttributeType"),
+                ));
+            }
             None => return Err(self.span.error(Kind::Syntax, "neither kind nor content is stated")),
         })
     }

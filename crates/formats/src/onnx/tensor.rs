@@ -98,11 +98,12 @@ pub(super) fn read<'a>(reader: &ModelReader, span: ByteSpan<'a>) -> Result<(&'a 
         }
     }
     let constant = || {
-        let dtype = dtype_of(number)
-            .ok_or_else(|| Error::new(Kind::Type, format!("element type {number} is not known")))?;
+        let dtype = dtype_of(number).ok_or_else(|| {
+            Error::mismatch(Kind::Type, "element type", number, "a number of TensorProto.DataType")
+        })?;
         let shape = Shape::from_i64(&dims)?;
         if segmented {
-            return Err(Error::new(Kind::Unsupported, "tensors in segments are not read"));
+            return Err(Error::new(Kind::Unsupported, "cannot read a tensor in segments"));
         }
         if elsewhere {
             return external::read(reader, name, dtype, shape, &entries);

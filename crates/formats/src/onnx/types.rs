@@ -66,9 +66,12 @@ fn read_tensor(span: ByteSpan<'_>) -> Result<Type> {
 fn read_dtype(span: ByteSpan<'_>, field: &Field<'_>) -> Result<Option<DType>> {
     match field.int()? {
         0 => Ok(None),
-        code => dtype_of(code)
-            .map(Some)
-            .ok_or_else(|| span.error(Kind::Type, format!("element type {code} is not known"))),
+        code => dtype_of(code).map(Some).ok_or_else(|| {
+            span.error(
+                Kind::Type,
+                format!("element type is {code}, expected a number of TensorProto.DataType"),
+            )
+        }),
     }
 }
 

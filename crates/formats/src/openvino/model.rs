@@ -320,9 +320,9 @@ impl IrReader<'_> {
         let data =
             child(layer, "data").ok_or_else(|| at(layer, Kind::Syntax, "a Const has no <data>".into()))?;
         let (element_type, shape) = (attribute(data, "element_type")?, attribute(data, "shape")?);
-        let dtype = element_type
-            .parse::<DType>()
-            .map_err(|_| at(data, Kind::Type, format!("element type \"{element_type}\" is not known")))?;
+        let dtype = element_type.parse::<DType>().map_err(|_| {
+            at(data, Kind::Type, format!("element type is \"{element_type}\", expected one of OpenVINO"))
+        })?;
         let declared = tensor_type(Some(element_type), shape);
         let dims = declared.as_ref().and_then(Type::known_dims);
         let dims = dims

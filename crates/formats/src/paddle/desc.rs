@@ -396,15 +396,17 @@ impl<'a> DescReader<'a, '_> {
                 (Ok(whole), _) => Tensor::scalar(whole),
                 (_, Ok(float)) => Tensor::scalar(float),
                 _ => {
-                    return Err(Error::new(
+                    return Err(Error::mismatch(
                         Kind::Syntax,
-                        format!("the value is \"{text}\", which is no number"),
+                        "attribute \"str_value\"",
+                        format_args!("\"{text}\""),
+                        "a number",
                     ));
                 }
             },
             None => match operation.attribute("value") {
                 Some(Content::Float(value)) => Tensor::scalar(*value),
-                _ => return Err(Error::new(Kind::Graph, "the operator has no value")),
+                _ => return Err(Error::new(Kind::Graph, "attribute \"value\" is missing")),
             },
         };
         let dtype = operation.attribute("dtype").and_then(|content| typed("dtype", content));
@@ -472,9 +474,10 @@ impl<'a> DescReader<'a, '_> {
         if scope.depth >= most {
             return Err(Error::new(Kind::Limit, format!("blocks are nested more than {most} deep")));
         }
-        let body = operation.body.ok_or_else(|| Error::new(Kind::Graph, "the operator has no block"))?;
+        let body =
+            operation.body.ok_or_else(|| Error::new(Kind::Graph, "attribute \"sub_block\" is missing"))?;
         let &[condition] = operation.values("Condition") else {
-            return Err(Error::new(Kind::Graph, "the operator has no condition"));
+            return Err(Error::new(Kind::Graph, "input \"Condition\" is missing"));
         };
         let operations = self.open(body, operation.span)?;
         let mut carried = Vec::new();

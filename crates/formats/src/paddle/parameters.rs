@@ -159,7 +159,7 @@ impl<'a> ParameterReader<'a> {
         }
         let fail = |kind, text| Err(message.error(kind, text));
         let Some(dtype) = dtype_of(number) else {
-            return fail(Kind::Type, format!("element type {number} is not known"));
+            return fail(Kind::Type, format!("element type is {number}, expected a number of VarType"));
         };
         let shape = Shape::from_i64(&dims)?;
         if (dtype, &shape) != (wanted.dtype, &wanted.shape) {

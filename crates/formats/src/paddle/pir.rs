@@ -50,7 +50,7 @@ pub fn read_program(
     let start = Position::Line(1, 1);
     let fail = |kind, message: String| Err(Error::new(kind, message).at(start));
     let Some(header) = base_code else {
-        return fail(Kind::Syntax, "this is not a Paddle program: it has no \"base_code\"".into());
+        return fail(Kind::Syntax, "cannot read the Paddle program: \"base_code\" is missing".into());
     };
     if header.magic != "pir" {
         let magic = header.magic;
@@ -260,10 +260,7 @@ impl<'a> PirReader<'a, '_> {
         };
         if !fits {
             let (from, to) = (keys.len(), outputs.len());
-            return Err(Error::new(
-                Kind::Graph,
-                format!("{from} values are read and {to} defined, which does not fit"),
-            ));
+            return Err(Error::mismatch(Kind::Graph, "number of outputs", to, from));
         }
         if combines {
             self.values.insert(outputs.first().map_or(0, |output| output.id), keys);
@@ -313,10 +310,16 @@ impl<'a> PirReader<'a, '_> {
         let dtype = declared.as_ref().and_then(Type::dtype);
         let dims = declared.as_ref().and_then(Type::known_dims);
         let (Some(dtype), Some(dims)) = (dtype, dims) else {
-            return Err(Error::new(Kind::Type, format!("parameter \"{name}\" has no type that says all")));
+            return Err(Error::new(
+                Kind::Type,
+                format!("cannot read parameter \"{name}\": its type or shape is unknown"),
+            ));
         };
         if scope.depth > 0 {
-            return Err(Error::new(Kind::Graph, format!("parameter \"{name}\" stands in an inner block")));
+            return Err(Error::new(
+                Kind::Graph,
+                format!("cannot read parameter \"{name}\": it is in an inner block, expected the main one"),
+            ));
         }
         scope.parameters.push((key(output.id), Wanted { name, dtype, shape: Shape::new(dims)?, position }));
         Ok(())
@@ -329,14 +332,18 @@ impl<'a> PirReader<'a, '_> {
         attributes: &[Attribute],
     ) -> Result<()> {
         let [output] = outputs else {
-            return Err(Error::new(
-                Kind::Graph,
-                format!("an input defines {} values, not one", outputs.len()),
-            ));
+            return Err(Error::mismatch(Kind::Graph, "number of outputs of an input", outputs.len(), "1"));
         };
         let declared = match types::read(self.text, output.of)? {
             TypedValue::One(declared) => declared,
-            TypedValue::List(_) => return Err(Error::new(Kind::Type, "an input is a list of tensors")),
+            TypedValue::List(_) => {
+                return Err(Error::mismatch(
+                    Kind::Type,
+                    "the type of an input",
+                    "a list of tensors",
+                    "a tensor",
+                ));
+            }
         };
         let value = scope.builder.define(&key(output.id), Origin::Input)?;
         let info = scope.builder.info(value);

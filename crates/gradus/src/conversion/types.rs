@@ -15,7 +15,16 @@ pub(crate) fn expect(standard: Standard, dtype: DType) -> Result<()> {
         Standard::OpenVino => element_type(dtype).is_some(),
         Standard::Paddle => false,
     };
-    if known { Ok(()) } else { Err(Error::new(Kind::Unsupported, format!("{standard} has no type {dtype}"))) }
+    if known {
+        Ok(())
+    } else {
+        Err(Error::mismatch(
+            Kind::Unsupported,
+            "element type",
+            dtype,
+            format_args!("one that {standard} has"),
+        ))
+    }
 }
 
 /// The attribute of OpenVINO that names an element type.

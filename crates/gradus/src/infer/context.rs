@@ -137,7 +137,7 @@ impl InferContext<'_, '_> {
     /// Checks that an input is given and may hold integers.
     pub(crate) fn integer_input(&self, input: usize) -> Result<(), InferError> {
         if !self.has(input) {
-            return Err(Error::new(Kind::Graph, format!("input {input} is missing")).into());
+            return Err(errors::missing(format_args!("input {input}")).into());
         }
         match self.dtype(input) {
             Some(dtype) if !dtype.is_integer() => {

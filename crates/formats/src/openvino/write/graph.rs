@@ -131,7 +131,7 @@ impl<'a> GraphWriting<'a> {
             let id = id.ok_or_else(|| {
                 Error::new(
                     Kind::Unsupported,
-                    format!("input {slot} is missing, but in OpenVINO none before the last may be"),
+                    format!("cannot write an omitted input {slot}: OpenVINO allows none before the last"),
                 )
             })?;
             let from = self.source(id)?.0;

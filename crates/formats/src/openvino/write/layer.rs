@@ -110,13 +110,19 @@ pub(super) fn constant(out: &mut IrParts, id: i64, name: &str, tensor: &Tensor, 
 }
 
 fn no_tensor(of: &Type) -> Error {
-    Error::new(Kind::Unsupported, format!("OpenVINO has tensors only, but this is declared to be {of}"))
+    Error::mismatch(Kind::Unsupported, "cannot write a port for OpenVINO: its type", of, "a tensor")
 }
 
 /// The name of an element type that OpenVINO has.
 pub(super) fn known(dtype: DType) -> Result<&'static str> {
-    element_type(dtype)
-        .ok_or_else(|| Error::new(Kind::Type, format!("OpenVINO has no element type like {dtype}")))
+    element_type(dtype).ok_or_else(|| {
+        Error::mismatch(
+            Kind::Type,
+            "cannot write for OpenVINO: the element type",
+            dtype,
+            "one that OpenVINO has",
+        )
+    })
 }
 
 /// The `<data>` of a node: attributes that are no graphs.
@@ -153,7 +159,7 @@ fn named(name: &str) -> Result<&str> {
     }
     Err(Error::new(
         Kind::Unsupported,
-        format!("a file of OpenVINO cannot hold an attribute named \"{name}\""),
+        format!("cannot write for OpenVINO: attribute name \"{name}\" is not an XML name"),
     ))
 }
 
@@ -192,7 +198,10 @@ pub(super) fn maps(
     for (body, map) in BODIES {
         let Some(ends) = bodies.get(body) else { continue };
         let Some(Content::Ports(ports)) = find(map) else {
-            return Err(Error::new(Kind::Graph, format!("graph \"{body}\" has no map of ports \"{map}\"")));
+            return Err(Error::new(
+                Kind::Graph,
+                format!("cannot write graph \"{body}\": its port map \"{map}\" is missing"),
+            ));
         };
         port_map(xml, map, ports, ends, inputs)?;
     }
@@ -209,9 +218,11 @@ fn port_map(
     let layer = |list: &[i64], index: usize| {
         let found = list.get(index).map(i64::to_string);
         found.ok_or_else(|| {
-            Error::new(
+            Error::mismatch(
                 Kind::Graph,
-                format!("\"{name}\" names value {index} of a graph that has {}", list.len()),
+                format_args!("cannot write port map \"{name}\": the index of a value"),
+                index,
+                format_args!("below {}", list.len()),
             )
         })
     };
