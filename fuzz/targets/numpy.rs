@@ -1,4 +1,5 @@
-//! Any bytes as a NumPy array or an archive of arrays; what is read must be written and read again the same.
+//! Any bytes as a NumPy array or an archive of arrays; what is read must be written and read again
+//! the same.
 #![no_main]
 
 use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! Any bytes as an ONNX model: opened, its constants read, inferred, folded and run, within small limits.
+//! Any bytes as an ONNX model: opened, its constants read, inferred, folded and run, within small
+//! limits.
 #![no_main]
 
 use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! Any bytes as an OpenVINO model, with some constants beside it: inferred, folded and read again, run, and written anew.
+//! Any bytes as an OpenVINO model, with some constants beside it: inferred, folded and read again,
+//! run, and written anew.
 #![no_main]
 
 use std::collections::HashMap;

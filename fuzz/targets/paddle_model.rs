@@ -1,5 +1,5 @@
-//! Any bytes as a Paddle program of either form, with some parameters beside it: the first byte says how many bytes of
-//! the rest are parameters.
+//! Any bytes as a Paddle program of either form, with some parameters beside it: the first byte
+//! says how many bytes of the rest are parameters.
 #![no_main]
 
 use std::collections::HashMap;
@@ -14,7 +14,8 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let mut limits = Limits::DEFAULT;
     (limits.max_bytes, limits.max_steps) = (1 << 24, 1000);
-    // A program begins with a brace or with the tag of its first block; anything else is a number of bytes.
+    // A program begins with a brace or with the tag of its first block; anything else is a number
+    // of bytes.
     let (parameters, program) = match data {
         [b'{' | 0x0a, ..] | [] => (&[][..], data),
         [count, rest @ ..] => rest.split_at(rest.len().min((*count).into())),

@@ -150,26 +150,26 @@ fn wrong_name(path: &Path, wanted: &str) -> Failure {
     Error::mismatch(Kind::Usage, "--out", path.display(), format_args!("a name that ends in {wanted}")).into()
 }
 
-fn file(path: &Path, write: impl FnOnce(&mut OutArgs) -> Result<(), Failure>) -> Result<(), Failure> {
+fn file(path: &Path, write: impl FnOnce(&mut FileWriter) -> Result<(), Failure>) -> Result<(), Failure> {
     let mut files = gradus::files::NewFiles::default();
     files.create(path, |out| write(out).map_err(|failure| failure.in_file(path)))?;
     Ok(files.commit()?)
 }
 
-type OutArgs = BufWriter<File>;
+type FileWriter = BufWriter<File>;
 
-fn npy(source: &SequenceSource<'_>, out: &mut OutArgs) -> Result<(), Failure> {
+fn npy(source: &SequenceSource<'_>, out: &mut FileWriter) -> Result<(), Failure> {
     let plan = source.plan;
     let header = numpy::header(&numpy::descr(plan.dtype())?, &Shape::vector(convert::usize_of(plan.len())));
     out.write_all(&header)?;
     parts(source, |part| Ok(numpy::write_elements(part, out)?))
 }
 
-fn csv(source: &SequenceSource<'_>, out: &mut OutArgs) -> Result<(), Failure> {
+fn csv(source: &SequenceSource<'_>, out: &mut FileWriter) -> Result<(), Failure> {
     text(source, out)
 }
 
-fn arrow(source: &SequenceSource<'_>, out: &mut OutArgs) -> Result<(), Failure> {
+fn arrow(source: &SequenceSource<'_>, out: &mut FileWriter) -> Result<(), Failure> {
     let mut writer = ArrowWriter::new(out, source.plan.dtype())?;
     parts(source, |part| Ok(writer.batch(part)?))?;
     Ok(writer.finish()?)

@@ -1,4 +1,5 @@
-//! `gradus fold` and `gradus infer --output` as they are typed, with what they print and their exit status.
+//! `gradus fold` and `gradus infer --output` as they are typed, with what they print and their exit
+//! status.
 //!
 //! `SNAPSHOTS=overwrite cargo test -p gradus-cli` writes what is printed into this file.
 

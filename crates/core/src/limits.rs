@@ -35,7 +35,8 @@ impl Limits {
         stop: None,
     };
 
-    /// Checks that work may go on: before the deadline, and unless the stop function says otherwise.
+    /// Checks that work may go on: before the deadline, and unless the stop function says
+    /// otherwise.
     ///
     /// # Errors
     /// [`Kind::Limit`].

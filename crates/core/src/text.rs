@@ -32,7 +32,7 @@ fn shortest_float(x: f64, dtype: DType) -> String {
     if x.is_infinite() {
         return format!("{sign}inf");
     }
-    let decimal = Decimal::shortest(x.abs(), dtype);
+    let decimal = DecimalText::shortest(x.abs(), dtype);
     // Python's repr changes to an exponent at 1e16 and below 1e-4.
     if (-3..=16).contains(&decimal.point) {
         return format!("{sign}{}", decimal.plain());
@@ -52,7 +52,8 @@ pub fn to_text(number: Number, dtype: DType) -> Box<str> {
         Number::Float(x) if x.is_nan() => "NaN".to_owned(),
         Number::Float(x) => {
             let sign = if x.is_sign_negative() { "-" } else { "" };
-            let rest = if x.is_infinite() { "INF".into() } else { Decimal::shortest(x.abs(), dtype).plain() };
+            let rest =
+                if x.is_infinite() { "INF".into() } else { DecimalText::shortest(x.abs(), dtype).plain() };
             format!("{sign}{rest}")
         }
         _ => shortest(number, dtype),
@@ -62,15 +63,15 @@ pub fn to_text(number: Number, dtype: DType) -> Box<str> {
 
 /// A decimal number from zero: `0.d1d2d3… * 10^point`, with neither leading nor trailing zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Decimal {
+struct DecimalText {
     digits: String,
     point: i64,
 }
 
-impl Decimal {
+impl DecimalText {
     /// From digits, a dot somewhere, and an exponent: `12.50e3`. Nothing if the text is anything
     /// else.
-    fn parse(text: &str) -> Option<Decimal> {
+    fn parse(text: &str) -> Option<DecimalText> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, parse_exponent(exponent)?),
             None => (text, 0),
@@ -84,11 +85,11 @@ impl Decimal {
         let leading = convert::i64_of(digits.len() - significant.len());
         let point = convert::i64_of(whole.len()).saturating_sub(leading).saturating_add(exponent);
         let digits = significant.trim_end_matches('0').to_owned();
-        Some(if digits.is_empty() { Decimal { digits, point: 0 } } else { Decimal { digits, point } })
+        Some(if digits.is_empty() { DecimalText { digits, point: 0 } } else { DecimalText { digits, point } })
     }
 
     /// The shortest decimal that reads back as a finite float of that type.
-    fn shortest(x: f64, dtype: DType) -> Decimal {
+    fn shortest(x: f64, dtype: DType) -> DecimalText {
         let text = match dtype {
             DType::F64 => format!("{x:e}"),
             DType::F32 => format!("{:e}", nearest_f32(Number::Float(x))),
@@ -107,7 +108,7 @@ impl Decimal {
                     .unwrap_or_else(|| format!("{x:e}"))
             }
         };
-        Decimal::parse(&text).expect("a float is formatted as digits and an exponent")
+        DecimalText::parse(&text).expect("a float is formatted as digits and an exponent")
     }
 
     /// The number without an exponent, with at least one digit on either side of the dot.
@@ -141,13 +142,13 @@ impl Decimal {
     }
 }
 
-impl PartialOrd for Decimal {
+impl PartialOrd for DecimalText {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Decimal {
+impl Ord for DecimalText {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.digits.is_empty(), other.digits.is_empty()) {
             (false, false) => self.point.cmp(&other.point).then_with(|| self.digits.cmp(&other.digits)),
@@ -224,7 +225,7 @@ fn parse(text: &str, dtype: DType) -> Result<(Number, bool)> {
     if is_word(&["true", "false"]) {
         return Ok((Number::Int(i128::from(is_word(&["true"]))), false));
     }
-    let decimal = Decimal::parse(magnitude).ok_or_else(fail)?;
+    let decimal = DecimalText::parse(magnitude).ok_or_else(fail)?;
     if (dtype.is_integer() || dtype == DType::Bool)
         && let Some((whole, cut)) = decimal.whole()
     {
@@ -247,7 +248,7 @@ fn parse(text: &str, dtype: DType) -> Result<(Number, bool)> {
 ///
 /// Midpoints of narrower types are floats. So the nearest float to a decimal lies on the wrong side
 /// of one only if it is that midpoint; then the decimal itself says which side is right.
-fn undecided(nearest: f64, decimal: &Decimal, dtype: DType) -> f64 {
+fn undecided(nearest: f64, decimal: &DecimalText, dtype: DType) -> f64 {
     let code = |x: f64| convert::code(dtype, Number::Float(x), Rules::IEEE);
     if !nearest.is_finite()
         || Format::of(dtype).is_none()
@@ -256,7 +257,8 @@ fn undecided(nearest: f64, decimal: &Decimal, dtype: DType) -> f64 {
         return nearest;
     }
     // No float has more than 1074 digits behind the dot.
-    let exact = Decimal::parse(&format!("{nearest:.1074}")).expect("a finite float is formatted as digits");
+    let exact =
+        DecimalText::parse(&format!("{nearest:.1074}")).expect("a finite float is formatted as digits");
     match decimal.cmp(&exact) {
         Ordering::Less => nearest.next_down(),
         Ordering::Equal => nearest,

@@ -397,8 +397,8 @@ pub fn header(descr: &str, shape: &Shape) -> Vec<u8> {
     out
 }
 
-/// Reads a `.npz` file: named arrays, or only the one named `wanted`. `hint` is asked for the wanted
-/// element type of each.
+/// Reads a `.npz` file: named arrays, or only the one named `wanted`. `hint` is asked for the
+/// wanted element type of each.
 ///
 /// # Errors
 /// As [`read_npy`]; [`Kind::Limit`] if the arrays are larger than the limits allow.

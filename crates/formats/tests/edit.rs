@@ -50,7 +50,8 @@ fn initializer(name: &str) -> Vec<u8> {
     field(5, &all(&[vec![0x08, 1, 0x10, 1], field(9, &1f32.to_le_bytes()), field(8, name.as_bytes())]))
 }
 
-/// A model with everything around its graph that must not change, and a group, which is none of the fields.
+/// A model with everything around its graph that must not change, and a group, which is none of the
+/// fields.
 fn file() -> Vec<u8> {
     let graph = all(&[
         node("Neg", &["x"], "a"),

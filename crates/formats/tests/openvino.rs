@@ -1,4 +1,5 @@
-//! IR written: what was made in memory is read back as it was, and of what was read only that changes which an edit names.
+//! IR written: what was made in memory is read back as it was, and of what was read only that
+//! changes which an edit names.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::HashMap;
@@ -174,7 +175,8 @@ fn bodies_names_and_bounds_are_read_back_as_they_were() {
         .map(|line| line.replace("[\"loop.0\"]", "[]").replace("[\"loop.1\"]", "[]"))
         .collect();
     assert_eq!(after, before);
-    // Equal constants lie at one place: those of the loop and of its body are the same byte, behind the number.
+    // Equal constants lie at one place: those of the loop and of its body are the same byte, behind
+    // the number.
     assert_eq!(written.bin.len(), 9);
 }
 

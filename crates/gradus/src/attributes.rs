@@ -19,6 +19,9 @@ use crate::schema::{AttributeRule, Sort};
 /// The values of a function's parameters, by name, as the call of the function gives them.
 pub(crate) type Parameters<'a> = Rc<HashMap<&'a str, &'a Content>>;
 
+/// Names and contents of the attributes of a node to be written.
+pub(crate) type NewAttributes = Vec<(&'static str, Content)>;
+
 /// The attributes of a node in the newest form of its operator, with a function's parameters
 /// replaced by what the call says.
 #[derive(Clone, Debug)]

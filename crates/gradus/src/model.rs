@@ -47,11 +47,9 @@ pub struct Model {
 /// folding, edits and conversion use them.
 ///
 /// ```
-/// use gradus::{Limits, OpenOptions};
-/// let mut limits = Limits::DEFAULT;
-/// limits.max_steps = 1;
-/// let model = OpenOptions::new().limits(limits).open("examples/positions.onnx")?;
-/// let error = model.run([("tokens", gradus::Tensor::from_vec(gradus::Shape::new([1, 1])?, vec![7i64])?)]);
+/// use gradus::{Limits, OpenOptions}; let mut limits = Limits::DEFAULT; limits.max_steps = 1; let
+/// model = OpenOptions::new().limits(limits).open("examples/positions.onnx")?; let error =
+/// model.run([("tokens", gradus::Tensor::from_vec(gradus::Shape::new([1, 1])?, vec![7i64])?)]);
 /// assert_eq!(error.unwrap_err().kind(), gradus::Kind::Limit);
 /// # Ok::<(), gradus::Error>(())
 /// ```
@@ -160,7 +158,8 @@ impl Model {
     /// needed.
     ///
     /// # Errors
-    /// [`Kind::Io`] if the file cannot be read; whatever is wrong with what it says, with the place in the file.
+    /// [`Kind::Io`] if the file cannot be read; whatever is wrong with what it says, with the place
+    /// in the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Model> {
         OpenOptions::new().open(path)
     }
@@ -317,8 +316,8 @@ impl Model {
     /// or the model's outputs if no names are given.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if a name is not known; [`Kind::Unsupported`] if an operator does not run; what is wrong in a
-    /// node, with its name.
+    /// [`Kind::Usage`] if a name is not known; [`Kind::Unsupported`] if an operator does not run;
+    /// what is wrong in a node, with its name.
     ///
     /// ```
     /// use gradus::{Model, RunOptions, Shape, Tensor};

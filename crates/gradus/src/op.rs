@@ -45,8 +45,8 @@ impl BuildContext<'_> {
     /// Compiles a graph that must be given.
     ///
     /// # Errors
-    /// [`gradus_core::Kind::Graph`] if it is missing, [`gradus_core::Kind::Type`] if it is something else; whatever is wrong
-    /// within.
+    /// [`gradus_core::Kind::Graph`] if it is missing, [`gradus_core::Kind::Type`] if it is
+    /// something else; whatever is wrong within.
     pub(crate) fn program(&self, name: &str) -> Result<(Arc<Graph>, GraphProgram)> {
         let graph = required(name, self.attributes.graph(name)?)?;
         Ok((graph.clone(), self.compiler.inner(graph)?))

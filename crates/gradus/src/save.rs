@@ -24,15 +24,16 @@ const LONG: usize = 1 << 16;
 
 impl Model {
     /// Writes the model that an edit makes of it, and says how many bytes that are. Files of
-    /// constants of an ONNX model are copied beside it, unless they are there or `path` is a pipe or
-    /// a device; constants of an OpenVINO model are written into a `.bin` file with the name of the
-    /// `.xml` file. All is written as [`NewFiles`] says.
+    /// constants of an ONNX model are copied beside it, unless they are there or `path` is a pipe
+    /// or a device; constants of an OpenVINO model are written into a `.bin` file with the name of
+    /// the `.xml` file. All is written as [`NewFiles`] says.
     ///
     /// # Errors
-    /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of constants;
-    /// [`Kind::Unsupported`] if models like it are not written, or a file of constants has a name that begins with a dot;
-    /// [`Kind::Usage`] if `path` has not the ending of its format, or is a file of the model's own constants.
-    /// Any error of reading the written model, which is read before it gets its name.
+    /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of
+    /// constants; [`Kind::Unsupported`] if models like it are not written, or a file of constants
+    /// has a name that begins with a dot; [`Kind::Usage`] if `path` has not the ending of its
+    /// format, or is a file of the model's own constants. Any error of reading the written model,
+    /// which is read before it gets its name.
     pub fn save_edited(&self, edit: &Edit, path: impl AsRef<Path>) -> Result<u64> {
         let path = path.as_ref();
         let (bytes, _) = self.file_of()?;

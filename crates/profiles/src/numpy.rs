@@ -217,7 +217,7 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
 
 /// Powers between two ends that are put there as they are, with their sign.
 #[derive(Debug)]
-struct Geometric {
+struct Geomspace {
     powers: FormulaPowers<NumpyLine>,
     ends: [f64; 2],
     last: Option<u64>,
@@ -225,7 +225,7 @@ struct Geometric {
     cast: CastFunction,
 }
 
-impl Formula for Geometric {
+impl Formula for Geomspace {
     fn at(&self, i: u64) -> Number {
         let [start, stop] = self.ends;
         let x = match i {
@@ -256,7 +256,7 @@ pub(crate) fn geomspace(call: &LinspaceCall) -> Outcome {
     // Logarithms differ by a unit in their last place between libraries, and powers by as many as
     // the exponent's derivative makes of it, ln 10.
     let ulps = 2 + count(5.0 * largest.ceil()).unwrap_or(0);
-    let formula = Geometric { powers, ends, last, dtype, cast };
+    let formula = Geomspace { powers, ends, last, dtype, cast };
     Ok(Predicted::new(dtype, len, formula, rules).within(Tolerance::Ulps { ulps, of: DType::F64 }))
 }
 

@@ -81,7 +81,8 @@ pub(crate) fn _refusal(
     Ok(failure.map(|failure| failure.message().to_owned()))
 }
 
-/// The sequence that a call asks for, by the name of its function; the third number is the step or the base.
+/// The sequence that a call asks for, by the name of its function; the third number is the step or
+/// the base.
 fn recipe<'py>(
     py: Python<'py>,
     function: &str,

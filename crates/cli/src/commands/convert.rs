@@ -97,7 +97,7 @@ fn one(
         output.to_owned()
     };
     let model = args.limits.open(path)?;
-    let files = Files { path, output: &output, from: model.source().standard, to };
+    let files = OutputFiles { path, output: &output, from: model.source().standard, to };
     let converted = model.convert(to, options).map_err(|error| error.in_file(path.display()))?;
     let refused = args.strict && !converted.report.is_exact();
     // The report comes before anything is written.
@@ -122,7 +122,7 @@ fn one(
 }
 
 /// The file that is read, and the one that is written.
-struct Files<'a> {
+struct OutputFiles<'a> {
     path: &'a Path,
     output: &'a Path,
     from: Standard,
@@ -130,7 +130,7 @@ struct Files<'a> {
 }
 
 fn json<'a>(
-    &Files { path, output, from, to }: &Files<'_>,
+    &OutputFiles { path, output, from, to }: &OutputFiles<'_>,
     report: &'a ConversionReport,
     written: bool,
 ) -> ConvertedJson<'a> {
@@ -152,9 +152,9 @@ fn json<'a>(
     }
 }
 
-fn text(args: &args::ConvertArgs, files: &Files<'_>, report: &ConversionReport) -> String {
+fn text(args: &args::ConvertArgs, files: &OutputFiles<'_>, report: &ConversionReport) -> String {
     use std::fmt::Write;
-    let &Files { path, output, from, to } = files;
+    let &OutputFiles { path, output, from, to } = files;
     let mut out = String::new();
     let _ = writeln!(out, "{} ({from}) -> {} ({to})", output::path(path), output::path(output));
     let mut places: Vec<_> = report.notes.iter().map(|note| &note.place).collect();

@@ -25,7 +25,7 @@ const SEED: u64 = 1;
 struct FoldedJson<'a> {
     model: String,
     output: String,
-    bytes: Sizes,
+    bytes: ByteCounts,
     nodes: NodesJson<'a>,
     constants: ConstantsJson,
     inlined: usize,
@@ -38,7 +38,7 @@ struct FoldedJson<'a> {
 }
 
 #[derive(Serialize)]
-struct Sizes {
+struct ByteCounts {
     before: u64,
     after: u64,
 }
@@ -109,7 +109,7 @@ fn one(
     let len = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
     let is_ir = model.source().standard == Standard::OpenVino;
     let before = len(path) + if is_ir { len(&path.with_extension("bin")) } else { 0 };
-    let sizes = Sizes { before, after: model.save_edited(&folded.edit, to)? };
+    let sizes = ByteCounts { before, after: model.save_edited(&folded.edit, to)? };
     if args.json {
         let json = json(path, to, sizes, &folded.report, verified);
         writeln!(out, "{}", output::json(&json)?)?;
@@ -122,7 +122,7 @@ fn one(
 fn json<'a>(
     path: &Path,
     to: &Path,
-    bytes: Sizes,
+    bytes: ByteCounts,
     report: &'a FoldReport,
     verified: Option<Verified>,
 ) -> FoldedJson<'a> {
@@ -161,7 +161,7 @@ fn text(
     args: &args::FoldArgs,
     path: &Path,
     to: &Path,
-    bytes: &Sizes,
+    bytes: &ByteCounts,
     report: &FoldReport,
     verified: Option<&Verified>,
 ) -> String {

@@ -133,7 +133,7 @@ fn read_value_info(span: ByteSpan<'_>) -> Result<(&str, Option<Type>)> {
 }
 
 /// Names of a node's outputs.
-type Outputs<'a> = SmallVec<[&'a str; 4]>;
+type OutputNames<'a> = SmallVec<[&'a str; 4]>;
 
 fn read_node<'a>(
     reader: &ModelReader,
@@ -141,9 +141,9 @@ fn read_node<'a>(
     span: ByteSpan<'a>,
     opsets: &Opsets,
     depth: usize,
-) -> Result<(Node, Outputs<'a>)> {
+) -> Result<(Node, OutputNames<'a>)> {
     let (mut name, mut operator, mut domain, mut overload) = ("", "", "", "");
-    let (mut inputs, mut outputs) = (Slots::new(), Outputs::new());
+    let (mut inputs, mut outputs) = (Slots::new(), OutputNames::new());
     let mut attributes = SmallVec::<[ByteSpan<'_>; 4]>::new();
     for field in span.fields() {
         let field = field?;

@@ -19,7 +19,7 @@ use super::fields::{
     attr_type as kind, block_desc, op_desc, op_desc_attr, op_desc_var, program_desc, scalar, scalar_type,
     var_desc, var_type, var_type_dense_tensor_desc, var_type_tensor_desc, var_type_type as code, version,
 };
-use super::names::{Renamed, Slot, renamed};
+use super::names::{Argument, Renamed, renamed};
 use super::parameters::{Wanted, constants};
 use super::types::{dtype_of, sizes};
 use crate::files::Files;
@@ -306,14 +306,14 @@ impl<'a> DescReader<'a, '_> {
         let mut attributes = Vec::new();
         for slot in row.inputs {
             match *slot {
-                Slot::Of(name) => {
+                Argument::Of(name) => {
                     let values = operation.values(name);
                     inputs.extend(values.iter().map(|name| Some(current(scope, name))));
                     if values.is_empty() {
                         inputs.push(None);
                     }
                 }
-                Slot::List(each, all, attribute, name) => {
+                Argument::List(each, all, attribute, name) => {
                     let (each, all) = (operation.values(each), operation.values(all).first());
                     inputs.push(match (each, all) {
                         ([], Some(all)) => Some(current(scope, all)),

@@ -6,7 +6,7 @@
 
 /// An input of the operator of PIR.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Slot {
+pub(super) enum Argument {
     /// The meaning of the input of that name.
     Of(&'static str),
     /// Tensors of one element each, or a tensor of all, or else the attribute: under the last name,
@@ -19,7 +19,7 @@ pub(super) enum Slot {
 pub(super) struct Renamed {
     pub(super) old: &'static str,
     pub(super) new: &'static str,
-    pub(super) inputs: &'static [Slot],
+    pub(super) inputs: &'static [Argument],
     pub(super) output: &'static str,
     /// Attributes: the old name and the new one.
     pub(super) attributes: &'static [(&'static str, &'static str)],
@@ -27,12 +27,12 @@ pub(super) struct Renamed {
     pub(super) without: &'static [&'static str],
 }
 
-use Slot::{List, Of};
+use Argument::{List, Of};
 
 const fn row(
     old: &'static str,
     new: &'static str,
-    inputs: &'static [Slot],
+    inputs: &'static [Argument],
     attributes: &'static [(&'static str, &'static str)],
 ) -> Renamed {
     Renamed { old, new, inputs, output: "Out", attributes, without: &[] }
@@ -42,13 +42,13 @@ const fn without(row: Renamed, without: &'static [&'static str]) -> Renamed {
     Renamed { without, ..row }
 }
 
-const X: &[Slot] = &[Of("X")];
-const XY: &[Slot] = &[Of("X"), Of("Y")];
-const STARTS: Slot = List("StartsTensorList", "StartsTensor", "starts", "starts");
-const ENDS: Slot = List("EndsTensorList", "EndsTensor", "ends", "ends");
-const STRIDES: Slot = List("StridesTensorList", "StridesTensor", "strides", "strides");
-const AXES: Slot = List("AxesTensorList", "AxesTensor", "axes", "axis");
-const SHAPE: Slot = List("ShapeTensor", "Shape", "shape", "shape");
+const X: &[Argument] = &[Of("X")];
+const XY: &[Argument] = &[Of("X"), Of("Y")];
+const STARTS: Argument = List("StartsTensorList", "StartsTensor", "starts", "starts");
+const ENDS: Argument = List("EndsTensorList", "EndsTensor", "ends", "ends");
+const STRIDES: Argument = List("StridesTensorList", "StridesTensor", "strides", "strides");
+const AXES: Argument = List("AxesTensorList", "AxesTensor", "axes", "axis");
+const SHAPE: Argument = List("ShapeTensor", "Shape", "shape", "shape");
 const SLICED: &[(&str, &str)] = &[("axes", "axes"), ("decrease_axis", "decrease_axis")];
 const REDUCED: &[(&str, &str)] = &[("dim", "axis"), ("keep_dim", "keepdim"), ("out_dtype", "dtype")];
 const DTYPE: &[(&str, &str)] = &[("dtype", "dtype")];

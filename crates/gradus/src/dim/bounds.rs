@@ -69,7 +69,7 @@ impl Bounds {
         let products = a.into_iter().flat_map(|x| b.into_iter().map(move |y| x.times(y)));
         let products: Vec<_> = products.collect();
         let ends = (products.iter().copied().min(), products.iter().copied().max());
-        Bounds { lower: ends.0.and_then(End::value), upper: ends.1.and_then(End::value) }
+        Bounds { lower: ends.0.and_then(Bound::value), upper: ends.1.and_then(Bound::value) }
     }
 
     /// The bounds of the floor of a quotient.
@@ -129,38 +129,38 @@ impl Bounds {
         }
     }
 
-    fn ends(self) -> [End; 2] {
-        [self.lower.map_or(End::Low, End::At), self.upper.map_or(End::High, End::At)]
+    fn ends(self) -> [Bound; 2] {
+        [self.lower.map_or(Bound::Low, Bound::At), self.upper.map_or(Bound::High, Bound::At)]
     }
 }
 
 /// An end of an interval, for products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
+enum Bound {
     Low,
     At(i64),
     High,
 }
 
-impl End {
+impl Bound {
     fn value(self) -> Option<i64> {
-        if let End::At(value) = self { Some(value) } else { None }
+        if let Bound::At(value) = self { Some(value) } else { None }
     }
 
     fn sign(self) -> i64 {
         match self {
-            End::Low => -1,
-            End::At(value) => value.signum(),
-            End::High => 1,
+            Bound::Low => -1,
+            Bound::At(value) => value.signum(),
+            Bound::High => 1,
         }
     }
 
-    fn times(self, other: End) -> End {
+    fn times(self, other: Bound) -> Bound {
         match (self, other) {
-            (End::At(0), _) | (_, End::At(0)) => End::At(0),
-            (End::At(a), End::At(b)) if a.checked_mul(b).is_some() => End::At(a.wrapping_mul(b)),
-            _ if self.sign() * other.sign() > 0 => End::High,
-            _ => End::Low,
+            (Bound::At(0), _) | (_, Bound::At(0)) => Bound::At(0),
+            (Bound::At(a), Bound::At(b)) if a.checked_mul(b).is_some() => Bound::At(a.wrapping_mul(b)),
+            _ if self.sign() * other.sign() > 0 => Bound::High,
+            _ => Bound::Low,
         }
     }
 }

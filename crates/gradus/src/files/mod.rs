@@ -74,9 +74,9 @@ impl Map {
             MAPS.fetch_sub(1, Ordering::Relaxed);
             return Ok(None);
         }
-        // SAFETY: the map is private to this process and only read, through `Bytes`, which outlives no
-        // part of it. That nobody changes the file meanwhile cannot be enforced; it is a documented
-        // duty of the caller of `map`.
+        // SAFETY: the map is private to this process and only read, through `Bytes`, which outlives
+        // no part of it. That nobody changes the file meanwhile cannot be enforced; it is a
+        // documented duty of the caller of `map`.
         let map = unsafe { memmap2::Mmap::map(file) };
         if map.is_err() {
             MAPS.fetch_sub(1, Ordering::Relaxed);

@@ -106,7 +106,8 @@ impl NewFiles {
     }
 
     /// Gives all files their names, one directly after the other, in the order in which they were
-    /// written. No signal that [`abandon_unfinished`] handles and no other writer there comes between.
+    /// written. No signal that [`abandon_unfinished`] handles and no other writer there comes
+    /// between.
     ///
     /// # Errors
     /// [`Kind::Io`] if one cannot be renamed.

@@ -20,6 +20,7 @@ use gradus_core::DType;
 use gradus_core::graph::edit::Made;
 use gradus_core::graph::{Content, Node, Standard};
 
+use crate::attributes::NewAttributes;
 pub(super) use crate::operators::Role;
 
 use crate::operators;
@@ -79,14 +80,12 @@ pub(super) fn sizes_are(standard: Standard, dtype: DType) -> bool {
     dtype == DType::I64 || (dtype == DType::I32 && standard == Standard::OpenVino)
 }
 
-type Attributes = Vec<(&'static str, Content)>;
-
 fn node(
     operator: &'static str,
     version: i64,
     inputs: Vec<Arc<str>>,
     output: Arc<str>,
-    attributes: Attributes,
+    attributes: NewAttributes,
 ) -> Made {
     Made { name: output.clone(), operator, version, inputs, outputs: vec![output], attributes }
 }

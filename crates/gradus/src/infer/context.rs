@@ -204,8 +204,8 @@ impl InferContext<'_, '_> {
         }
     }
 
-    /// The number of elements of an input that decides a rank, if it is known and no tensor has more
-    /// axes.
+    /// The number of elements of an input that decides a rank, if it is known and no tensor has
+    /// more axes.
     pub(crate) fn len(&self, input: usize) -> Option<usize> {
         const MOST_AXES: usize = 256;
         known_shape(&self.known_dims(input)?).map(|shape| shape.len()).filter(|&len| len <= MOST_AXES)

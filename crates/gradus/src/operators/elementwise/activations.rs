@@ -10,14 +10,14 @@ use crate::operators::errors;
 use crate::operators::indices;
 
 /// A parameter: its name and its default.
-type Parameter = (&'static str, f32);
+type ActivationParameter = (&'static str, f32);
 
 /// A function: its name, its parameters, and what it computes of an element and them.
-type Row = (&'static str, [Parameter; 2], fn(f64, f64, f64) -> f64);
+type Function = (&'static str, [ActivationParameter; 2], fn(f64, f64, f64) -> f64);
 
 /// The functions by the name of the operator. A parameter without a name is not used.
 #[rustfmt::skip]
-const FUNCTIONS: &[Row] = &[
+const FUNCTIONS: &[Function] = &[
     ("Affine", [("alpha", 1.0), ("beta", 0.0)], |x, a, b| a * x + b),
     ("Celu", [("alpha", 1.0), NONE], |x, a, _| if x < 0.0 { a * (x / a).exp_m1() } else { x }),
     ("Elu", [("alpha", 1.0), NONE], |x, a, _| if x < 0.0 { a * x.exp_m1() } else { x }),
@@ -38,7 +38,7 @@ const FUNCTIONS: &[Row] = &[
     ("ThresholdedRelu", [("alpha", 1.0), NONE], |x, a, _| if x > a { x } else { 0.0 }),
 ];
 
-const NONE: Parameter = ("", 0.0);
+const NONE: ActivationParameter = ("", 0.0);
 
 fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
@@ -75,7 +75,7 @@ impl Activation {
             let names: Vec<_> = FUNCTIONS.iter().map(|(name, ..)| *name).collect();
             errors::value("activation", format_args!("\"{name}\""), names.join(", "))
         })?;
-        let read = |(name, default): Parameter| Ok(f64::from(given(name)?.unwrap_or(default)));
+        let read = |(name, default): ActivationParameter| Ok(f64::from(given(name)?.unwrap_or(default)));
         Ok(Activation { function: *function, parameters: [read(parameters[0])?, read(parameters[1])?] })
     }
 

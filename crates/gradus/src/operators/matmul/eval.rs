@@ -258,12 +258,12 @@ impl Equation {
 }
 
 /// An operand with named axes, each once.
-struct Named<T> {
+struct Subscripted<T> {
     names: Vec<char>,
     numbers: Vec<T>,
 }
 
-impl<T: Ring> Named<T> {
+impl<T: Ring> Subscripted<T> {
     /// The elements with these axes in this order, summed along all others. An axis of size 1 is
     /// repeated.
     fn arranged(
@@ -273,7 +273,7 @@ impl<T: Ring> Named<T> {
         own: &[char],
         names: Vec<char>,
         sizes: &HashMap<char, usize>,
-    ) -> Result<Named<T>> {
+    ) -> Result<Subscripted<T>> {
         let strides = Shape::new(dims)?.strides();
         let stride = |name: char| {
             let axes = (0..dims.len()).filter(|&axis| own[axis] == name && dims[axis] != 1);
@@ -303,7 +303,7 @@ impl<T: Ring> Named<T> {
             }
             sum
         };
-        Ok(Named { numbers: places(&outer).into_iter().map(sum).collect(), names })
+        Ok(Subscripted { numbers: places(&outer).into_iter().map(sum).collect(), names })
     }
 }
 
@@ -327,7 +327,7 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
             *known = if *known == 1 { size } else { *known };
         }
     }
-    let mut all: Option<Named<T>> = None;
+    let mut all: Option<Subscripted<T>> = None;
     for (index, operand) in operands.iter().enumerate() {
         let own = &equation.terms[index];
         let later = &equation.terms[index + 1..];
@@ -339,7 +339,7 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
             let mut names: Vec<_> = own.iter().copied().filter(|&name| kept(name)).collect();
             names.sort_unstable();
             names.dedup();
-            all = Some(Named::arranged(cx, &numbers, dims, own, names, &sizes)?);
+            all = Some(Subscripted::arranged(cx, &numbers, dims, own, names, &sizes)?);
             continue;
         };
         let both = |name: &char| own.contains(name) && before.names.contains(name);
@@ -354,18 +354,18 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         let before_dims: Vec<_> = before.names.iter().map(|name| sizes[name]).collect();
         let left = [&batch[..], &rows, &inner].concat();
         let right = [&batch[..], &inner, &columns].concat();
-        let left = Named::arranged(cx, &before.numbers, &before_dims, &before.names, left, &sizes)?;
-        let right = Named::arranged(cx, &numbers, dims, own, right, &sizes)?;
+        let left = Subscripted::arranged(cx, &before.numbers, &before_dims, &before.names, left, &sizes)?;
+        let right = Subscripted::arranged(cx, &numbers, dims, own, right, &sizes)?;
         let len = |names: &[char]| names.iter().map(|name| sizes[name]).product::<usize>();
         let of = Sizes { rows: len(&rows), inner: len(&inner), columns: len(&columns) };
         let matrices = if of.rows * of.columns == 0 { 0 } else { len(&batch) };
         let pairs: Vec<_> = (0..matrices).map(|at| (at, at)).collect();
         let numbers = products(cx, &left.numbers, &right.numbers, of, &pairs)?;
-        all = Some(Named { names: [batch, rows, columns].concat(), numbers });
+        all = Some(Subscripted { names: [batch, rows, columns].concat(), numbers });
     }
     let all = all.ok_or_else(|| errors::count("operands", 0, "at least 1"))?;
     let dims: Vec<_> = all.names.iter().map(|name| sizes[name]).collect();
-    let result = Named::arranged(cx, &all.numbers, &dims, &all.names, equation.result, &sizes)?;
+    let result = Subscripted::arranged(cx, &all.numbers, &dims, &all.names, equation.result, &sizes)?;
     let (dtype, shape) = cx.output(0)?;
     one(T::tensor(dtype, shape, &result.numbers)?)
 }

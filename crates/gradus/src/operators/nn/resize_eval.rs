@@ -14,7 +14,7 @@ use crate::operators::nn::windows::float_of;
 use crate::operators::output::{chosen, one};
 
 /// How an axis is resized.
-struct Axis {
+struct SampledAxis {
     size: usize,
     wanted: usize,
     scale: f64,
@@ -38,7 +38,7 @@ type Weights = Option<Vec<(usize, f64)>>;
 
 impl Manner<'_> {
     /// The coordinate on the operand of an element of the result.
-    fn coordinate(&self, axis: &Axis, at: f64) -> Result<f64> {
+    fn coordinate(&self, axis: &SampledAxis, at: f64) -> Result<f64> {
         let (size, scale) = (float_of(axis.size), axis.scale);
         let wanted = scale * size;
         let half_pixel = (at + 0.5) / scale - 0.5;
@@ -76,7 +76,7 @@ impl Manner<'_> {
     }
 
     /// The weights by which an element of the result is computed.
-    fn weights(&self, axis: &Axis, at: usize) -> Result<Weights> {
+    fn weights(&self, axis: &SampledAxis, at: usize) -> Result<Weights> {
         let x = self.coordinate(axis, float_of(at))?;
         let last = i64_of(axis.size) - 1;
         if self.coordinates == "tf_crop_and_resize" && !(0.0..=float_of(axis.size - 1)).contains(&x) {
@@ -198,7 +198,7 @@ pub(crate) fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
             place.flatten().copied()
         };
         let region = [bound(0).unwrap_or(0.0), bound(1).unwrap_or(1.0)];
-        let axis = Axis { size, wanted: shape.dims()[at], scale: scales[at], region };
+        let axis = SampledAxis { size, wanted: shape.dims()[at], scale: scales[at], region };
         cx.run.touch(product(axis.wanted, 4))?;
         weights.push((0..axis.wanted).map(|at| manner.weights(&axis, at)).collect::<Result<Vec<Weights>>>()?);
     }

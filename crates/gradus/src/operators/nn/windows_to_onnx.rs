@@ -5,7 +5,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-use crate::attributes::required;
+use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
@@ -15,8 +15,6 @@ use crate::conversion::writer::NewValue;
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indices::axes as axes_of;
-
-type Attributes = Vec<(&'static str, Content)>;
 
 /// A list with an element for each spatial axis.
 fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> Result<Vec<i64>> {
@@ -28,7 +26,7 @@ fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> 
 }
 
 /// How windows lie; those of transposed convolutions have no pads that make sizes the same.
-fn windows(cx: &ConvertContext<'_, '_>, spatial: usize, transposed: bool) -> Result<Attributes> {
+fn windows(cx: &ConvertContext<'_, '_>, spatial: usize, transposed: bool) -> Result<NewAttributes> {
     let mut attributes = vec![("strides", Content::Ints(each(cx, "strides", 1, spatial)?))];
     let dilations = each(cx, "dilations", 1, spatial)?;
     if dilations.iter().any(|&dilation| dilation != 1) {
@@ -85,7 +83,7 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
 }
 
 /// The windows of a pool.
-fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<Attributes> {
+fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let spatial = cx.rank(0)?.saturating_sub(2);
     let mut attributes = windows(cx, spatial, false)?;
     let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");

@@ -14,7 +14,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-use crate::attributes::wrong;
+use crate::attributes::{NewAttributes, wrong};
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
@@ -24,8 +24,6 @@ use crate::dim::Dim;
 use crate::fact::Elements;
 use crate::normalize::Older;
 use crate::operators::errors;
-
-type Attributes = Vec<(&'static str, Content)>;
 
 fn list(values: &[i64]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
@@ -49,7 +47,7 @@ fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> 
 }
 
 /// How windows lie.
-fn windows(cx: &ConvertContext<'_, '_>, spatial: usize) -> Result<Attributes> {
+fn windows(cx: &ConvertContext<'_, '_>, spatial: usize) -> Result<NewAttributes> {
     let auto = match cx.attributes.text("auto_pad")?.unwrap_or("NOTSET") {
         "NOTSET" => "explicit",
         "VALID" => "valid",
@@ -95,7 +93,7 @@ fn by_channel(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue>
 fn convolved(
     cx: &mut ConvertContext<'_, '_>,
     [alone, by_groups]: [&str; 2],
-    attributes: &Attributes,
+    attributes: &NewAttributes,
 ) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     let groups = cx.attributes.int_or("group", 1)?;
@@ -153,7 +151,7 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
 }
 
 /// The windows of a pool.
-fn pool(cx: &ConvertContext<'_, '_>) -> Result<Attributes> {
+fn pool(cx: &ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let spatial = spatial(cx)?;
     let mut attributes = windows(cx, spatial)?;
     let rounding = if cx.attributes.flag("ceil_mode", false)? { "ceil_torch" } else { "floor" };
