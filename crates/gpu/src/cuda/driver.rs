@@ -21,9 +21,10 @@ use crate::plan::AnyPlan;
 /// The devices, in the driver's order; or why there are none.
 pub(crate) fn list() -> Result<Vec<Info>, String> {
     find_libraries()?;
-    let count = CudaContext::device_count().map_err(|error| format!("its driver says {error}"))?;
+    let count =
+        CudaContext::device_count().map_err(|error| format!("its driver says: {}", meaning(error)))?;
     let infos: Result<Vec<_>, _> = (0..count).map(info).collect();
-    let infos = infos.map_err(|error| format!("its driver says {error}"))?;
+    let infos = infos.map_err(|error| format!("its driver says: {}", meaning(error)))?;
     if infos.is_empty() { Err("its driver finds no device".to_owned()) } else { Ok(infos) }
 }
 
@@ -92,13 +93,20 @@ pub(crate) fn open(info: Info, ordinal: usize) -> Result<Box<dyn Device>> {
         functions: Mutex::default(),
         context,
         info,
+        before: None,
     }))))
 }
 
 fn failed(name: &str, what: &str, error: DriverError) -> Error {
     let out_of_memory = error.0 == sys::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY;
     let kind = if out_of_memory { ErrorKind::Limit } else { ErrorKind::Io };
-    Error::new(kind, format!("{name}: {what}: {error}"))
+    Error::new(kind, format!("{name}: {what}: {}", meaning(error)))
+}
+
+/// The driver's text for an error, and the name of the error.
+fn meaning(error: DriverError) -> String {
+    let text = error.error_string().map_or_else(|_| "unknown error".into(), |text| text.to_string_lossy());
+    format!("{text} ({:?})", error.0)
 }
 
 #[derive(Debug)]
@@ -114,6 +122,14 @@ struct OpenContext {
     spare: Arc<Spare>,
     /// Compiled kernels: the one that fills, and the one that prepares.
     functions: Mutex<HashMap<KernelProgram, [Option<CudaFunction>; 2]>>,
+    /// Nothing until the rest is dropped, which makes the context current. Dropped last.
+    before: Option<Current>,
+}
+
+impl Drop for OpenContext {
+    fn drop(&mut self) {
+        self.before = Current::kept().ok();
+    }
 }
 
 impl fmt::Debug for OpenContext {
@@ -190,7 +206,7 @@ impl Array for CudaArray {
         let Elements { launcher, memory, .. } = &mut self.elements;
         let _current = launcher.0.current()?;
         launcher.clear(memory, self.bytes)?;
-        launcher.0.stream.synchronize().map_err(launcher.failed("memory cannot be filled"))
+        launcher.0.stream.synchronize().map_err(launcher.failed("cannot clear memory"))
     }
 
     fn read(&self, from: u64, out: &mut [u8]) -> Result<()> {
@@ -219,7 +235,8 @@ unsafe impl DeviceRepr for Arguments {}
 impl OpenContext {
     /// Makes the context of this device current for a while.
     fn current(&self) -> Result<Current> {
-        Current::of(&self.context).map_err(|error| failed(&self.info.name, "it cannot be used", error))
+        Current::of(&self.context)
+            .map_err(|error| failed(&self.info.name, "cannot make its context current", error))
     }
 }
 
@@ -230,7 +247,7 @@ impl Driver {
         // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and
         // lists are written by a copy or a kernel.
         let slice = unsafe { self.0.stream.alloc::<u8>(usize_of(bytes.max(16))) };
-        let slice = slice.map_err(self.failed(&format!("no {bytes} bytes of memory")))?;
+        let slice = slice.map_err(self.failed(&format!("cannot allocate {bytes} bytes")))?;
         Ok(CudaMemory::new(slice, home.cloned()))
     }
 
@@ -247,7 +264,7 @@ impl Driver {
         }
         let code = compiler::compile(program, self.0.target)?;
         let versions = format!("NVRTC is {}, its driver {}", compiler::version(), self.0.info.driver);
-        let loads = self.failed(&format!("a kernel cannot be loaded ({versions})"));
+        let loads = self.failed(&format!("cannot load a kernel ({versions})"));
         let module = self.0.context.load_module(code).map_err(&loads)?;
         let fill = module.load_function("fill").map_err(&loads)?;
         let prepare = program
@@ -282,11 +299,11 @@ impl Launcher for Driver {
         }
         let zeroed =
             memory.part_mut(0, usize_of(bytes)).and_then(|mut place| self.0.stream.memset_zeros(&mut place));
-        zeroed.map_err(self.failed("memory cannot be filled"))
+        zeroed.map_err(self.failed("cannot clear memory"))
     }
 
     fn write(&self, memory: &mut CudaMemory, at: u64, bytes: &[u8]) -> Result<()> {
-        let fails = self.failed("memory cannot be written");
+        let fails = self.failed("cannot write memory");
         if bytes.is_empty() {
             return Ok(());
         }
@@ -297,7 +314,7 @@ impl Launcher for Driver {
     }
 
     fn read(&self, memory: &CudaMemory, at: u64, out: &mut [u8]) -> Result<()> {
-        let fails = self.failed("memory cannot be read");
+        let fails = self.failed("cannot read memory");
         if !out.is_empty() {
             let place = memory.part(at, out.len()).map_err(&fails)?;
             self.0.stream.memcpy_dtoh(&place, out).map_err(&fails)?;
@@ -312,7 +329,7 @@ impl Launcher for Driver {
         blocks: u64,
         arguments: &Arguments,
     ) -> Result<()> {
-        let fails = self.failed("a kernel cannot be launched");
+        let fails = self.failed("cannot launch a kernel");
         let functions = self.functions(program)?;
         let Some(function) = &functions[usize::from(prepare)] else { return Ok(()) };
         let blocks = u32::try_from(blocks)

@@ -14,7 +14,7 @@ use gradus_sequences::Plan as _;
 use libloading::Library;
 
 use super::compiler::{self, CompileTarget};
-use super::program::{KernelForm, KernelProgram, TEXT};
+use super::program::{self, KernelForm, KernelProgram, TEXT};
 use super::work::{Arguments, Elements, LAUNCHED, Launcher, THREADS};
 use crate::device::{Backend, DeviceReport};
 use crate::engine;
@@ -62,6 +62,7 @@ fn compiled() -> Option<Library> {
         if program.form.is_prepared() {
             writeln!(text, "LAUNCHED({prepare}, k_{prepare})").unwrap();
         }
+        text += &program::assertions();
         text += "}\n";
         let own = ["FILL", "PREPARE", "EACH"];
         for name in macros.iter().map(|(name, _)| *name).chain(own) {

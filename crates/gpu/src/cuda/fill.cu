@@ -12,7 +12,8 @@ typedef __int128 i128;
 typedef unsigned __int128 u128;
 typedef ELEMENT Element;
 
-// Arguments of a launch; Rust has the same struct (work.rs). Addresses are of memory of the device.
+// Arguments of a launch. Rust has the same struct (work.rs), and appends assertions of its layout to this text. Addresses are of
+// memory of the device.
 struct Arguments {
     u64 out;         // the array
     u64 from, to;    // indices of the elements to write

@@ -13,6 +13,14 @@ use gradus_core::convert::usize_of;
 /// have theirs.
 pub(super) struct Current(sys::CUcontext);
 
+#[allow(unsafe_code, reason = "a handle crosses threads")]
+// SAFETY: the driver takes the handle of a context on every thread.
+unsafe impl Send for Current {}
+
+#[allow(unsafe_code, reason = "a handle crosses threads")]
+// SAFETY: nothing is done through a shared reference.
+unsafe impl Sync for Current {}
+
 impl Current {
     /// Whatever is made current from now on is for a while.
     pub(super) fn kept() -> Result<Current, DriverError> {

@@ -4,6 +4,7 @@ use gradus_core::DType;
 use gradus_core::float::Format;
 use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
+use super::work::{Arguments, LAYOUT};
 use crate::device::PlanFields;
 
 /// How a kernel makes elements.
@@ -99,8 +100,18 @@ impl KernelProgram {
         for (name, value) in self.macros() {
             text.extend(["#define ", name, " ", &value, "\n"]);
         }
-        text + TEXT
+        text + TEXT + &assertions()
     }
+}
+
+/// Assertions that the kernels' `Arguments` is laid out as ours.
+pub(super) fn assertions() -> String {
+    let mut text = format!("static_assert(sizeof(Arguments) == {}, \"size\");\n", size_of::<Arguments>());
+    for (field, offset) in LAYOUT {
+        let found = format!("__builtin_offsetof(Arguments, {field})");
+        text += &format!("static_assert({found} == {offset}, \"{field}\");\n");
+    }
+    text
 }
 
 pub(crate) const TEXT: &str = include_str!("fill.cu");

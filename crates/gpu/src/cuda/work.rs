@@ -1,5 +1,6 @@
 //! Kernel parameters of a plan, and the order of launches. The driver is elsewhere.
 
+use std::mem::offset_of;
 use std::ops::Range;
 
 use gradus_core::convert::{low_u64, u64_of, usize_of};
@@ -14,7 +15,7 @@ use super::program::{KernelForm, KernelProgram};
 use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
-/// Parameters of a launch; the kernels declare the same struct.
+/// Parameters of a launch. The kernels declare the same struct, and assert [`LAYOUT`] of theirs.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Arguments {
@@ -46,6 +47,19 @@ pub(crate) struct Arguments {
     block_bits: u64,
     negative: u64,
 }
+
+macro_rules! layout {
+    ($($field:ident)*) => {{
+        // Does not compile if a field is missing.
+        let _all = |Arguments { $($field: _),* }: &Arguments| ();
+        [$((stringify!($field), offset_of!(Arguments, $field))),*]
+    }};
+}
+
+/// Offset of each field of [`Arguments`].
+pub(super) const LAYOUT: [(&str, usize); 27] = layout!(out from to doubts capacity starts first step
+    start difference line_first line_step above below unit fraction step_high step_low spread relative
+    slack positions blocks wide position_bits block_bits negative);
 
 /// Memory of a device, and kernels that are run there, in the order in which they are launched.
 pub(crate) trait Launcher {
