@@ -1,6 +1,6 @@
 """Sequences on a GPU of NVIDIA: gradus beside PyTorch and CuPy, where they are installed, and beside their filling of memory.
 
-    pip install . torch cupy-cuda13x && python bench/gpu.py [--bytes 1073741824] [--rounds 15]
+    MATURIN_PEP517_ARGS="--features cuda" pip install . torch cupy-cuda13x && python bench/gpu.py [--bytes 1073741824] [--rounds 15]
 
 Each call makes a new array on the device, as a user's does: PyTorch and CuPy in memory that they keep, gradus in memory of the
 driver's pool, which may give it back whenever somebody waits. Every call is followed by a synchronisation. The programs take turns, the median counts, and factors are medians of the factors of the rounds.

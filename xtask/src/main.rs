@@ -76,6 +76,9 @@ enum Chore {
     Wheel {
         /// The folder to write, which then holds nothing else.
         folder: Option<std::path::PathBuf>,
+        /// Features of the native module: `cuda`, `wgpu`.
+        #[arg(long, default_value = "")]
+        features: String,
     },
     /// Builds the documentation site; broken links and references are errors.
     Site,
@@ -130,7 +133,9 @@ fn main() -> std::process::ExitCode {
         Chore::Accuracy { elements, seed } => run::run(&mut chores::accuracy(elements, seed)),
         Chore::Fuzz { seconds, target } => chores::fuzz_only(seconds, target.as_deref()),
         Chore::Site => chores::site(),
-        Chore::Wheel { folder } => wheel::wheel(folder).map(|path| println!("{}", path.display())),
+        Chore::Wheel { folder, features } => {
+            wheel::wheel(folder, &features).map(|path| println!("{}", path.display()))
+        }
         Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
         Chore::Bench(Bench::Gpu { python, arguments }) => bench::gpu(python.as_deref(), &arguments),
         Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),

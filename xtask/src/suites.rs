@@ -48,7 +48,7 @@ pub(crate) const SUITES: &[Suite] = &[
         test(tally, &["--workspace", "--no-fail-fast"], &["--ignored", "long_"], &[]);
         Ok(())
     }),
-    suite("cuda", "CUDA kernels, compiled for the processor and run on it", |tally, _| {
+    suite("cuda", "CUDA kernels and calls of the driver, on the processor", |tally, _| {
         test(tally, CUDA, &["--nocapture", "--skip", "nvrtc"], &[]);
         Ok(())
     }),
@@ -179,7 +179,7 @@ const CASTS: &[&str] = &["ml_dtypes"];
 const OPENVINO: &[&str] = &["openvino_operators"];
 const SHAPES: &[&str] = &["openvino_shape_family"];
 
-const CUDA: &[&str] = &["-p", "gradus-gpu", "--lib", "--features", "cuda,wgpu"];
+const CUDA: &[&str] = &["-p", "gradus-gpu", "--lib", "--test", "driver", "--features", "cuda,wgpu"];
 
 /// Random models that are converted.
 const CONVERTED: u32 = 60;

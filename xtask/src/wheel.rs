@@ -24,12 +24,12 @@ const ZIG: &[&str] = &["maturin[zig]==1.16.0", "auditwheel==6.8.2"];
 
 /// Builds the wheel, for Python 3.10 and newer, and gives its path: in a folder of the target
 /// folder, or in that one.
-pub(crate) fn wheel(folder: Option<PathBuf>) -> Result<PathBuf> {
+pub(crate) fn wheel(folder: Option<PathBuf>, features: &str) -> Result<PathBuf> {
     let folder = folder.map_or_else(|| target("wheels"), Ok)?;
     if !cfg!(target_os = "linux") {
-        return build(BUILDER, &[MATURIN], "dist", &[], &folder);
+        return build(BUILDER, &[MATURIN], "dist", &["--features", features], &folder);
     }
-    let linux = ["--zig", "--compatibility", "manylinux2014"];
+    let linux = ["--zig", "--compatibility", "manylinux2014", "--features", features];
     let wheel = build("maturin-zig", ZIG, "dist", &linux, &folder)?;
     // Fails if a symbol is newer than the name of the wheel says.
     let show = ["-m", "auditwheel", "show"];

@@ -613,7 +613,7 @@ pub(crate) struct OutArgs {
     pub(crate) plot: bool,
 
     /// The device that computes the elements, with the same bits: cpu, gpu, cuda, vulkan, vulkan:1,
-    /// …; `gradus devices` lists them.
+    /// …; `gradus devices` lists those of this build and machine.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Named(device_names, any), hide_possible_values = true)]
     pub(crate) device: String,
 }

@@ -109,7 +109,7 @@ pub(super) fn assertions() -> String {
     let mut text = format!("static_assert(sizeof(Arguments) == {}, \"size\");\n", size_of::<Arguments>());
     for (field, offset) in LAYOUT {
         let found = format!("__builtin_offsetof(Arguments, {field})");
-        text += &format!("static_assert({found} == {offset}, \"{field}\");\n");
+        text.extend(["static_assert(", &found, " == ", &offset.to_string(), ", \"", field, "\");\n"]);
     }
     text
 }
