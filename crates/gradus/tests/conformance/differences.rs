@@ -1,8 +1,10 @@
 //! Differences of values from upstream's.
 
+use std::collections::HashMap;
+
 use gradus::convert::{self, Rules};
-use gradus::infer::Inference;
-use gradus::{DType, Fact, Number, Tensor, Value};
+use gradus::infer::{InferOptions, Inference, InputFact};
+use gradus::{DType, Fact, Model, Number, Tensor, Value};
 
 use super::lists::Bound;
 
@@ -106,6 +108,18 @@ pub(super) fn same(got: &Value, want: &Value) -> Result<(), String> {
     let shown =
         |value: &Value| value.tensor().map_or_else(|_| value.to_string(), |tensor| format!("{tensor:?}"));
     Err(format!("{} instead of {}", shown(got), shown(want)))
+}
+
+/// Infers a model from the inputs that are given alone, which no declared shape may narrow.
+pub(super) fn inferred(model: &Model, inputs: HashMap<String, InputFact>) -> Result<Inference, String> {
+    let mut options = InferOptions::default();
+    options.inputs = inputs;
+    options.ignore_declared = true;
+    let inference = model.infer(&options).map_err(|error| error.to_string())?;
+    match inference.problems().first() {
+        Some(problem) => Err(format!("{}: {}", problem.place, problem.message)),
+        None => Ok(inference),
+    }
 }
 
 /// Returns true if what is inferred of a value tells its type and shape, and all that it tells is

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use gradus::convert::{self};
 use gradus::graph::Type;
-use gradus::infer::{InferOptions, InputFact};
+use gradus::infer::InputFact;
 use gradus::{DType, Model, Tensor, Value};
 use gradus_testkit::{self as testkit, Real};
 
-use super::differences::{Difference, Outcome, agrees, difference, equal};
+use super::differences::{Difference, Outcome, agrees, difference, equal, inferred};
 use super::lists::hold;
 use super::{cases, folders, json, name, read_value};
 
@@ -155,13 +155,7 @@ fn infer_onnx(folder: &Path) -> Result<(), String> {
             };
             (name.clone(), given)
         });
-        let mut options = InferOptions::default();
-        options.inputs = given.collect();
-        options.ignore_declared = true;
-        let inference = model.infer(&options).map_err(|error| error.to_string())?;
-        if let Some(problem) = inference.problems().first() {
-            return Err(format!("{}: {}", problem.place, problem.message));
-        }
+        let inference = inferred(&model, given.collect())?;
         for (name, value) in &outputs {
             let fact = inference.fact(model.graph().find(name).unwrap());
             let from = if complete { "values" } else { "shapes" };

@@ -13,7 +13,7 @@ use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Dim, Fact, Limits, Model, Number, Shape, Tensor, Value, operators};
 use serde_json::Value as Json;
 
-use super::differences::{Difference, Outcome, agrees, difference, equal, same};
+use super::differences::{Difference, Outcome, agrees, difference, equal, inferred, same};
 use super::lists::hold;
 use super::{cases, folders, json, name};
 
@@ -108,13 +108,7 @@ fn shape_family(case: &Json) -> Result<(), String> {
             };
             (name.clone(), given)
         });
-        let mut options = InferOptions::default();
-        options.inputs = given.collect();
-        options.ignore_declared = true;
-        let inference = model.infer(&options).map_err(|error| error.to_string())?;
-        if let Some(problem) = inference.problems().first() {
-            return Err(format!("{}: {}", problem.place, problem.message));
-        }
+        let inference = inferred(&model, given.collect())?;
         for (&id, want) in ids.iter().zip(&wanted) {
             let from = if complete { "values" } else { "shapes" };
             agrees(&inference, inference.fact(id), &want.clone().into(), complete)

@@ -384,6 +384,27 @@ fn attended(
     Ok(exchanged(&sums, of.batch, [of.queries, of.length], of.value_size))
 }
 
+/// Attention under the padding mask of an input, the bias of input 5, and `unidirectional`: a query
+/// sees the keys of the past, which come first, and none after its own.
+fn masked(
+    cx: &mut EvalContext<'_>,
+    attributes: &Attributes<'_>,
+    of: &Heads,
+    parts: [&[f64]; 3],
+    mask: usize,
+    past: usize,
+) -> Result<Vec<f64>> {
+    let filter = attributes.float("mask_filter_value")?.unwrap_or(-10000.0).into();
+    let (padding, added) = (padding(cx, mask, of, filter)?, score_bias(cx, 5, of)?);
+    let causal = attributes.flag("unidirectional", false)?;
+    attended(cx, attributes, of, parts, |sample, head, query, key| {
+        if causal && key > query + past {
+            return f64::NEG_INFINITY;
+        }
+        padding(sample, query, key) + added.as_ref().map_or(0.0, |mask| mask.at([sample, head, query, key]))
+    })
+}
+
 /// `Attention` of ONNX Runtime: projections, and heads that attend to all positions.
 pub(crate) fn attention(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let &[batch, length, width] = cx.tensor(0)?.shape().dims() else {
@@ -429,15 +450,7 @@ pub(crate) fn attention(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
         (k, v) = (continued(keys, &k, batch * queries), continued(values, &v, batch * queries));
     }
     let of = Heads { batch, queries, keys: queries, length, total: before + length, size, value_size };
-    let filter = attributes.float("mask_filter_value")?.unwrap_or(-10000.0).into();
-    let (padding, added) = (padding(cx, 3, &of, filter)?, score_bias(cx, 5, &of)?);
-    let causal = attributes.flag("unidirectional", false)?;
-    let y = attended(cx, attributes, &of, [&q, &k, &v], |sample, head, query, key| {
-        if causal && key > query + before {
-            return f64::NEG_INFINITY;
-        }
-        padding(sample, query, key) + added.as_ref().map_or(0.0, |mask| mask.at([sample, head, query, key]))
-    })?;
+    let y = masked(cx, attributes, &of, [&q, &k, &v], 3, before)?;
     let mut outputs = vec![cx.rounded(0, &y)?];
     if cx.outputs > 1 {
         outputs.push(cx.rounded(1, &[k, v].concat())?);
@@ -490,15 +503,7 @@ pub(crate) fn multi_head(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
         v = continued(&shaped(cx, 7, &[batch, queries, before, value_size])?, &v, batch * queries);
     }
     let of = Heads { batch, queries, keys: queries, length, total: before + new, size, value_size };
-    let filter = attributes.float("mask_filter_value")?.unwrap_or(-10000.0).into();
-    let (padding, added) = (padding(cx, 4, &of, filter)?, score_bias(cx, 5, &of)?);
-    let causal = attributes.flag("unidirectional", false)?;
-    let y = attended(cx, attributes, &of, [&q, &k, &v], |sample, head, query, key| {
-        if causal && key > query + before {
-            return f64::NEG_INFINITY;
-        }
-        padding(sample, query, key) + added.as_ref().map_or(0.0, |mask| mask.at([sample, head, query, key]))
-    })?;
+    let y = masked(cx, attributes, &of, [&q, &k, &v], 4, before)?;
     let all = [y, k, v];
     all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
 }
