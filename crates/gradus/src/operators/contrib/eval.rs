@@ -508,6 +508,52 @@ pub(crate) fn multi_head(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
 }
 
+/// The number of positions before the new ones of a sample, of which `last` is the last.
+fn positions_before(last: i64, of: &Heads) -> Result<usize> {
+    let before = usize_of_i64(last.saturating_add(1).saturating_sub(i64_of(of.length))).unwrap_or(0);
+    let fits = (before.saturating_add(of.length) <= of.total).then_some(before);
+    fits.ok_or_else(|| errors::value("element of seqlens_k", last, format_args!("below {}", of.total)))
+}
+
+/// Rotates heads by the rows of inputs 7 and 8 that belong to their positions.
+fn turned_heads(
+    cx: &EvalContext<'_>,
+    attributes: &Attributes<'_>,
+    numbers: &mut [f64],
+    position: impl Fn(usize) -> usize,
+    size: usize,
+) -> Result<()> {
+    let &[rows, half] = cx.tensor(7)?.shape().dims() else {
+        return Err(errors::rank("input 7", cx.tensor(7)?.shape().rank(), 2));
+    };
+    let (cos, sin) = (shaped(cx, 7, &[rows, half])?, shaped(cx, 8, &[rows, half])?);
+    let interleaved = attributes.flag("rotary_interleaved", false)?;
+    let rotation = Rotation { turned: (2 * half).min(size), interleaved };
+    for (at, head) in numbers.chunks_mut(size.max(1)).enumerate() {
+        let row = indices::index(i64_of(position(at)), rows)? * half;
+        rotation.turn(head, &cos[row..][..half], &sin[row..][..half]);
+    }
+    Ok(())
+}
+
+/// Writes new keys or values behind those of the past, which an input may hold.
+fn cached(cx: &EvalContext<'_>, past: usize, new: &[f64], before: &[usize], of: &Heads) -> Result<Vec<f64>> {
+    let mut all = vec![0.0; of.batch * of.keys * of.total * of.size];
+    if cx.has(past) {
+        let len = cx.tensor(past)?.shape().dims().get(2).copied().unwrap_or(0);
+        let numbers = shaped(cx, past, &[of.batch, of.keys, len, of.size])?;
+        let rows = all.chunks_mut((of.total * of.size).max(1));
+        for (row, own) in rows.zip(numbers.chunks((len * of.size).max(1))) {
+            row[..own.len()].copy_from_slice(own);
+        }
+    }
+    for (at, own) in new.chunks((of.length * of.size).max(1)).enumerate() {
+        let first = (at * of.total + before[at / of.keys]) * of.size;
+        all[first..first + own.len()].copy_from_slice(own);
+    }
+    Ok(all)
+}
+
 /// `GroupQueryAttention`: heads of queries that share keys and values, which a cache keeps.
 pub(crate) fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (queries, keys) = (heads(attributes, "num_heads")?, heads(attributes, "kv_num_heads")?);
@@ -543,50 +589,15 @@ pub(crate) fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     if lengths.len() != batch {
         return Err(errors::count("elements of seqlens_k", lengths.len(), batch));
     }
-    let (_, present) = cx.output(1)?;
-    let total = present.dims()[2];
-    // By sample, how many positions come before the new ones.
-    let before: Vec<_> = lengths
-        .iter()
-        .map(|&last| {
-            let before = usize_of_i64(last.saturating_add(1).saturating_sub(i64_of(length))).unwrap_or(0);
-            let fits = (before.saturating_add(length) <= total).then_some(before);
-            fits.ok_or_else(|| errors::value("element of seqlens_k", last, format_args!("below {total}")))
-        })
-        .collect::<Result<_>>()?;
+    let total = cx.output(1)?.1.dims()[2];
+    let of = Heads { batch, queries, keys, length, total, size, value_size: size };
+    let before: Vec<_> = lengths.iter().map(|&last| positions_before(last, &of)).collect::<Result<_>>()?;
     if attributes.flag("do_rotary", false)? {
-        let &[rows, half] = cx.tensor(7)?.shape().dims() else {
-            return Err(errors::rank("input 7", cx.tensor(7)?.shape().rank(), 2));
-        };
-        let (cos, sin) = (shaped(cx, 7, &[rows, half])?, shaped(cx, 8, &[rows, half])?);
-        let rotation = Rotation {
-            turned: (2 * half).min(size),
-            interleaved: attributes.flag("rotary_interleaved", false)?,
-        };
         for (numbers, heads) in [(&mut q, queries), (&mut k, keys)] {
-            for (at, head) in numbers.chunks_mut(size.max(1)).enumerate() {
-                let row = indices::index(i64_of(before[at / length / heads] + at % length), rows)? * half;
-                rotation.turn(head, &cos[row..][..half], &sin[row..][..half]);
-            }
+            turned_heads(cx, attributes, numbers, |at| before[at / length / heads] + at % length, size)?;
         }
     }
-    let cache = |past: usize, new: &[f64]| -> Result<Vec<f64>> {
-        let mut all = vec![0.0; present.len()];
-        if cx.has(past) {
-            let len = cx.tensor(past)?.shape().dims().get(2).copied().unwrap_or(0);
-            let numbers = shaped(cx, past, &[batch, keys, len, size])?;
-            for (row, own) in all.chunks_mut((total * size).max(1)).zip(numbers.chunks((len * size).max(1))) {
-                row[..own.len()].copy_from_slice(own);
-            }
-        }
-        for (at, own) in new.chunks((length * size).max(1)).enumerate() {
-            let first = (at * total + before[at / keys]) * size;
-            all[first..first + own.len()].copy_from_slice(own);
-        }
-        Ok(all)
-    };
-    let (k, v) = (cache(3, &k)?, cache(4, &v)?);
-    let of = Heads { batch, queries, keys, length, total, size, value_size: size };
+    let (k, v) = (cached(cx, 3, &k, &before, &of)?, cached(cx, 4, &v, &before, &of)?);
     let added = score_bias(cx, 10, &of)?;
     let window = attributes.int("local_window_size")?.and_then(usize_of_i64);
     let y = attended(cx, attributes, &of, [&q, &k, &v], |sample, head, query, key| {

@@ -118,6 +118,33 @@ impl Cell<'_> {
     }
 }
 
+/// The number of steps of each sample, from input 4 if it is given.
+fn lengths(cx: &EvalContext<'_>, steps: usize, batch: usize) -> Result<Vec<usize>> {
+    let mut lengths = vec![steps; batch];
+    for (length, given) in lengths.iter_mut().zip(cx.maybe_integers(4)?.unwrap_or_default()) {
+        let within = usize::try_from(given).ok().filter(|&given| given <= steps);
+        *length =
+            within.ok_or_else(|| errors::value("sequence length", given, format_args!("0 to {steps}")))?;
+    }
+    Ok(lengths)
+}
+
+/// The terms that the input adds to the gates of one direction, for all steps at once.
+fn gates_of_input(
+    cx: &mut EvalContext<'_>,
+    x: &[f64],
+    weights: &[f64],
+    bias: &[f64],
+    sizes: Sizes,
+) -> Result<Vec<f64>> {
+    let weights = swapped(weights, sizes.columns, sizes.inner);
+    let mut sums = products(cx, x, &weights, sizes, &[(0, 0)])?;
+    for sums in sums.chunks_mut(sizes.columns.max(1)) {
+        sums.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
+    }
+    Ok(sums)
+}
+
 pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = cx.tensor(0)?.shape().dims();
     let batch_first = attributes.flag("layout", false)?;
@@ -137,24 +164,13 @@ pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     let (h0, c0, peepholes) = (h0?, c0?, peepholes?);
     cx.run.touch(product(steps * batch, directions * rows).saturating_mul(product(hidden, 1)))?;
     cx.reserve(product(steps.max(1) * batch, directions * (rows + 2 * hidden + 8) * size_of::<f64>()))?;
-    let mut lengths = vec![steps; batch];
-    for (length, given) in lengths.iter_mut().zip(cx.maybe_integers(4)?.unwrap_or_default()) {
-        let within = usize::try_from(given).ok().filter(|&given| given <= steps);
-        *length =
-            within.ok_or_else(|| errors::value("sequence length", given, format_args!("0 to {steps}")))?;
-    }
-    // Terms that the input adds to the gates, for all steps at once.
-    let mut inputs = Vec::new();
-    for direction in 0..directions {
-        let weights = swapped(&input_weights[direction * rows * size..][..rows * size], rows, size);
-        let sizes = Sizes { rows: steps * batch, inner: size, columns: rows };
-        let mut sums = products(cx, &x, &weights, sizes, &[(0, 0)])?;
-        let bias = bias.get(direction * 2 * rows..).unwrap_or_default();
-        for sums in sums.chunks_mut(rows.max(1)) {
-            sums.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
-        }
-        inputs.push(sums);
-    }
+    let lengths = lengths(cx, steps, batch)?;
+    let sizes = Sizes { rows: steps * batch, inner: size, columns: rows };
+    let inputs = (0..directions).map(|direction| {
+        let weights = &input_weights[direction * rows * size..][..rows * size];
+        gates_of_input(cx, &x, weights, bias.get(direction * 2 * rows..).unwrap_or_default(), sizes)
+    });
+    let inputs = inputs.collect::<Result<Vec<_>>>()?;
     let clip = attributes.float("clip")?.map_or(f64::INFINITY, f64::from);
     let (coupled, linear) =
         (attributes.flag("input_forget", false)?, attributes.flag("linear_before_reset", false)?);

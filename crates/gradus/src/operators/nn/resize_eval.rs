@@ -162,6 +162,46 @@ fn scales(attributes: &Attributes<'_>, cx: &EvalContext<'_>, axes: &[usize]) -> 
     Ok(scales)
 }
 
+/// Reads how elements are sampled from the attributes of `Resize` or `Upsample`.
+fn manner<'a>(attributes: &'a Attributes<'_>, operator: &str) -> Result<Manner<'a>> {
+    let older = operator == "Upsample" || attributes.form().is(Older::Upsampled);
+    let (coordinates, nearest) =
+        if older { ("asymmetric", "floor") } else { ("half_pixel", "round_prefer_floor") };
+    let mode = attributes.text("mode")?.unwrap_or("nearest");
+    Ok(Manner {
+        coordinates: attributes.text("coordinate_transformation_mode")?.unwrap_or(coordinates),
+        mode: if mode == "bilinear" { "linear" } else { mode },
+        nearest: attributes.text("nearest_mode")?.unwrap_or(nearest),
+        cubic: attributes.float("cubic_coeff_a")?.unwrap_or(-0.75).into(),
+        antialias: attributes.flag("antialias", false)?,
+        exclude_outside: attributes.flag("exclude_outside", false)?,
+    })
+}
+
+/// Replaces an axis by weighted sums of its elements.
+fn weighted(
+    cx: &mut EvalContext<'_>,
+    numbers: &[f64],
+    dims: &[usize],
+    axis: usize,
+    weights: &[Weights],
+) -> Result<Vec<f64>> {
+    let inner: usize = dims[axis + 1..].iter().product();
+    let outer: usize = dims[..axis].iter().product();
+    let terms: usize = weights.iter().flatten().map(Vec::len).sum();
+    cx.run.touch(product(outer * inner, terms))?;
+    cx.reserve(product(outer * inner, weights.len() * size_of::<f64>()))?;
+    let mut sums = vec![0.0; outer * weights.len() * inner];
+    for (row, target) in sums.chunks_mut(inner).enumerate() {
+        let (before, at) = (row / weights.len(), row % weights.len());
+        for &(index, weight) in weights[at].iter().flatten() {
+            let source = &numbers[(before * dims[axis] + index) * inner..][..inner];
+            target.iter_mut().zip(source).for_each(|(sum, x)| *sum += weight * x);
+        }
+    }
+    Ok(sums)
+}
+
 pub(crate) fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let (dtype, shape) = cx.output(0)?;
@@ -176,18 +216,7 @@ pub(crate) fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         Some(axes) => indices::axes(axes, dims.len())?,
         None => (0..dims.len()).collect(),
     };
-    let older = cx.operator == "Upsample" || attributes.form().is(Older::Upsampled);
-    let (coordinates, nearest) =
-        if older { ("asymmetric", "floor") } else { ("half_pixel", "round_prefer_floor") };
-    let mode = attributes.text("mode")?.unwrap_or("nearest");
-    let manner = Manner {
-        coordinates: attributes.text("coordinate_transformation_mode")?.unwrap_or(coordinates),
-        mode: if mode == "bilinear" { "linear" } else { mode },
-        nearest: attributes.text("nearest_mode")?.unwrap_or(nearest),
-        cubic: attributes.float("cubic_coeff_a")?.unwrap_or(-0.75).into(),
-        antialias: attributes.flag("antialias", false)?,
-        exclude_outside: attributes.flag("exclude_outside", false)?,
-    };
+    let manner = manner(attributes, cx.operator)?;
     let scales = scales(attributes, cx, &axes)?;
     let region = if manner.coordinates == "tf_crop_and_resize" { cx.maybe_floats(1)? } else { None };
     let mut weights = Vec::with_capacity(dims.len());
@@ -215,26 +244,11 @@ pub(crate) fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     }
     let mut numbers = cx.floats(0)?;
     let mut now = dims.to_vec();
-    for (axis, weights) in weights
-        .iter()
-        .enumerate()
-        .filter(|(axis, _)| scales[*axis] != 1.0 || shape.dims()[*axis] != dims[*axis] || region.is_some())
-    {
-        let inner: usize = now[axis + 1..].iter().product();
-        let outer: usize = now[..axis].iter().product();
-        let terms: usize = weights.iter().flatten().map(Vec::len).sum();
-        cx.run.touch(product(outer * inner, terms))?;
-        cx.reserve(product(outer * inner, weights.len() * size_of::<f64>()))?;
-        let mut next = vec![0.0; outer * weights.len() * inner];
-        for (row, target) in next.chunks_mut(inner).enumerate() {
-            let (before, at) = (row / weights.len(), row % weights.len());
-            for &(index, weight) in weights[at].iter().flatten() {
-                let source = &numbers[(before * now[axis] + index) * inner..][..inner];
-                target.iter_mut().zip(source).for_each(|(sum, x)| *sum += weight * x);
-            }
+    for (axis, weights) in weights.iter().enumerate() {
+        if scales[axis] != 1.0 || shape.dims()[axis] != dims[axis] || region.is_some() {
+            numbers = weighted(cx, &numbers, &now, axis, weights)?;
+            now[axis] = weights.len();
         }
-        numbers = next;
-        now[axis] = weights.len();
     }
     if !all_inside {
         let outside = f64::from(attributes.float("extrapolation_value")?.unwrap_or(0.0));
