@@ -16,7 +16,7 @@ impl Shape {
     /// A shape from its sizes.
     ///
     /// # Errors
-    /// [`Kind::Shape`] if an size is negative, [`Kind::Limit`] if there are more elements than
+    /// [`Kind::Shape`] if a size is negative, [`Kind::Limit`] if there are more elements than
     /// can be counted.
     pub fn from_i64(dims: &[i64]) -> Result<Shape> {
         let sizes = dims.iter().enumerate().map(|(axis, &dim)| {

@@ -1,27 +1,32 @@
 //! Dimensions: numbers, and expressions of symbols that print and evaluate.
 
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use gradus::dim::{Dim as Engine, Symbols};
 use gradus::fact::{Elements, Fact, TensorFact};
 use gradus::graph::{DeclaredDim, Type};
 use gradus::{Kind, convert};
+use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyTuple};
 
 use crate::error::{OrRaise, error, mismatch, type_name};
 
-/// An expression of symbols: an size, or an element, that is not known as a number.
+/// An expression of symbols: a size, or an element, that is not known as a number.
 ///
-/// Two are equal if they have one canonical form, whatever order they are written in.
+/// Two are equal if they have one canonical form, whatever order they are written in. `+`, `-`, `*`,
+/// `//` and `%` give expressions, or integers where no symbol is left; `<` and its like are decided
+/// for all symbols from 0 on, and raise ``ArgumentError`` where that cannot be.
 ///
 /// Example:
 ///     >>> import gradus
 ///     >>> dim = gradus.Dim("2*(n + 1)")
 ///     >>> str(dim), dim.symbols, dim.evaluate(n=3), dim == gradus.Dim("n + 2 + n")
 ///     ('2*n + 2', ['n'], 8, True)
-#[pyclass(frozen, eq, hash, module = "gradus._native", name = "Dim")]
+///     >>> dim // 2 - gradus.Dim("n"), dim > 1
+///     (1, True)
+#[pyclass(frozen, module = "gradus._native", name = "Dim")]
 #[derive(Clone, Debug)]
 pub(crate) struct Dim {
     text: String,
@@ -36,12 +41,6 @@ impl PartialEq for Dim {
 }
 
 impl Eq for Dim {}
-
-impl Hash for Dim {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.canonical.hash(state);
-    }
-}
 
 impl Dim {
     /// An expression as it is printed.
@@ -66,8 +65,147 @@ fn names(text: &str) -> PyResult<Vec<String>> {
     Ok(names)
 }
 
+/// An operand of an expression.
+#[derive(FromPyObject)]
+pub(crate) enum Operand {
+    Number(i64),
+    Expression(Py<Dim>),
+}
+
+/// An operation of [`Symbols`], which fails beyond 64 bits and where it divides by zero.
+type Operation = fn(&mut Symbols, Engine, Engine) -> Option<Engine>;
+
+impl Dim {
+    /// The expressions of both operands, over symbols in the order of their names.
+    fn with(&self, other: &Operand) -> PyResult<(Symbols, Engine, Engine)> {
+        let mut symbols = Symbols::default();
+        let mut all = names(&self.text)?;
+        if let Operand::Expression(other) = other {
+            all.extend(names(&other.get().text)?);
+        }
+        all.sort();
+        for name in all {
+            symbols.named(&name);
+        }
+        let own = symbols.parse(&self.text).or_raise()?;
+        let other = match other {
+            Operand::Number(number) => Engine::Known(*number),
+            Operand::Expression(other) => symbols.parse(&other.get().text).or_raise()?,
+        };
+        Ok((symbols, own, other))
+    }
+
+    fn combined<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Operand,
+        swapped: bool,
+        operation: Operation,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (mut symbols, own, other) = self.with(other)?;
+        let (a, b) = if swapped { (other, own) } else { (own, other) };
+        let result = operation(&mut symbols, a, b).ok_or_else(|| {
+            let (a, b) = (symbols.print(a), symbols.print(b));
+            let what =
+                format!("cannot combine {a} and {b}: it is too large, exceeds 64 bits or divides by zero");
+            error(Kind::Limit, what)
+        })?;
+        to_python(py, &symbols, result)
+    }
+}
+
 #[pymethods]
 impl Dim {
+    fn __add__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, false, Symbols::add)
+    }
+
+    fn __radd__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, true, Symbols::add)
+    }
+
+    fn __sub__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, false, Symbols::subtract)
+    }
+
+    fn __rsub__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, true, Symbols::subtract)
+    }
+
+    fn __mul__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, false, Symbols::multiply)
+    }
+
+    fn __rmul__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, true, Symbols::multiply)
+    }
+
+    fn __floordiv__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, false, Symbols::floor_divide)
+    }
+
+    fn __rfloordiv__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, true, Symbols::floor_divide)
+    }
+
+    fn __mod__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, false, Symbols::modulo)
+    }
+
+    fn __rmod__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &other, true, Symbols::modulo)
+    }
+
+    fn __neg__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.combined(py, &Operand::Number(0), true, Symbols::subtract)
+    }
+
+    fn __richcmp__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+        comparison: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let answer = |answer: bool| Ok(PyBool::new(py, answer).to_owned().into_any());
+        let Ok(operand) = other.extract::<Operand>() else {
+            return Ok(py.NotImplemented().into_bound(py));
+        };
+        if matches!(comparison, CompareOp::Eq | CompareOp::Ne) {
+            let same = matches!(&operand, Operand::Expression(other) if other.get() == self);
+            return answer(same == matches!(comparison, CompareOp::Eq));
+        }
+        let (mut symbols, own, other) = self.with(&operand)?;
+        // Each comparison says that a difference of the operands is at least 0, or at least 1.
+        let (large, small, apart) = match comparison {
+            CompareOp::Lt => (other, own, 1),
+            CompareOp::Le => (other, own, 0),
+            CompareOp::Gt => (own, other, 1),
+            _ => (own, other, 0),
+        };
+        let holds = |symbols: &mut Symbols, large, small, apart| {
+            symbols.subtract(large, small).is_some_and(|difference| symbols.never_below(difference, apart))
+        };
+        if holds(&mut symbols, large, small, apart) {
+            return answer(true);
+        }
+        if holds(&mut symbols, small, large, 1 - apart) {
+            return answer(false);
+        }
+        let what = format!("order of {} and {}", symbols.print(own), symbols.print(other));
+        Err(mismatch(Kind::Value, what, "unknown", "one that holds for all sizes"))
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.canonical.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// The expression for `sympy.sympify`: symbols are integers from 0 on.
+    fn _sympy_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("gradus._sympy")?.getattr("expression")?.call1((&self.text, self.symbols()?))
+    }
+
     #[new]
     fn new(text: &str) -> PyResult<Dim> {
         let mut symbols = Symbols::default();

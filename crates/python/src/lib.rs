@@ -5,6 +5,7 @@
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes, reason = "these are docstrings of Python")]
 #![allow(clippy::single_match_else, reason = "both arms are of one weight")]
 
+mod arrow;
 mod compare;
 mod device;
 mod dim;
@@ -41,7 +42,7 @@ mod _native {
     #[pymodule_export]
     use super::graph::{_dtype, _dtype_name, _evaluate, _onnx_type, GraphBuilder};
     #[pymodule_export]
-    use super::model::{_load, Model};
+    use super::model::{_load, _load_files, Model};
     #[pymodule_export]
     use super::plan::{_plan, Plan};
     #[pymodule_export]

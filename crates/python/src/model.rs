@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, Verified};
+use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{Limits, OpenOptions, Program, RunOptions, Value};
@@ -138,6 +139,20 @@ impl Model {
     }
 }
 
+/// Opens a model from the contents of its files, by name; the one that is named first.
+#[pyfunction]
+pub(crate) fn _load_files(
+    py: Python<'_>,
+    name: &str,
+    mut files: HashMap<String, Vec<u8>>,
+) -> PyResult<Model> {
+    let main = Bytes::from(files.remove(name).unwrap_or_default());
+    let files = files.into_iter().map(|(name, content)| (name, Bytes::from(content))).collect();
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let model = engine(py, || options().with_files(&main, stem, Arc::new(InMemory(files))));
+    Ok(Model::of(model.or_raise()?))
+}
+
 #[pymethods]
 impl Model {
     #[getter]
@@ -148,6 +163,11 @@ impl Model {
     #[getter]
     fn outputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.declared(py, self.model.graph().outputs())
+    }
+
+    #[getter]
+    fn standard(&self) -> &'static str {
+        self.model.source().standard.name()
     }
 
     #[getter]

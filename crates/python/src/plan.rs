@@ -7,12 +7,13 @@ use gradus::profiles::Profile;
 use gradus::{DType, Kind, convert};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PySlice, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PySlice, PyTuple};
 
 use crate::error::{OrRaise, error, mismatch};
 use crate::number::{argument, exact_to_python};
 use crate::sequence::{Recipe, ResultForm, Sequence, check_out, empty};
 use crate::tensor::new_array;
+use crate::{arrow, dlpack};
 
 /// Which elements of a sequence: a first one, and a stride that may be negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -268,6 +269,37 @@ impl Plan {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         new_array(dtype, copy, "a plan has no array yet, so one must be made", || self.to_numpy(py, None))
+    }
+
+    /// All elements for a library that speaks DLPack, in memory of their own.
+    #[pyo3(signature = (**how))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        how: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let exported = py.import("gradus._dlpack")?.getattr("Exported")?;
+        exported.call1((self.to_numpy(py, None)?,))?.call_method("__dlpack__", (), how)
+    }
+
+    /// The processor, on which all plans are written.
+    #[allow(clippy::unused_self, reason = "the protocol calls a method")]
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (dlpack::CPU, 0)
+    }
+
+    /// All elements for a library that speaks Arrow's C data interface. They are the array's, which
+    /// has the plan's element type, whatever schema is requested.
+    ///
+    /// Raises: DTypeError: if Arrow has no such element type.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        drop(requested_schema);
+        arrow::capsules(&self.to_numpy(py, None)?, self.whole.dtype())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -199,6 +201,11 @@ class Model:
         return self._native.outputs
 
     @property
+    def standard(self) -> str:
+        """The standard of its operators: ``"onnx"``, ``"openvino"`` or ``"paddle"``."""
+        return self._native.standard
+
+    @property
     def opsets(self) -> dict[str, int]:
         """The versions of the operator sets, by domain."""
         return self._native.opsets
@@ -383,8 +390,26 @@ class Model:
             expand_functions=expand_functions,
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The reader's limits apply to what it reads, so those of the model are left out.
+        made = {key: value for key, value in vars(self).items() if key != "_native"}
+        with tempfile.TemporaryDirectory() as folder:
+            self.save(os.path.join(folder, _FILES[self.standard]))
+            files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+        return _unpickled, (type(self), self.standard, files, made)
+
     def __repr__(self) -> str:
         return repr(self._native)
+
+
+# By standard, the name of the file that is opened, in a folder of its own.
+_FILES = {"onnx": "model.onnx", "openvino": "model.xml", "paddle": "model.json"}
+
+
+def _unpickled(cls: type[Model], standard: str, files: dict[str, bytes], made: dict[str, Any]) -> Model:
+    model = cls.__new__(cls)
+    vars(model).update(made, _native=_native._load_files(_FILES[standard], files))
+    return model
 
 
 class ConvertedModel(Model):

@@ -1,0 +1,85 @@
+"""Protocols of other libraries: arithmetic and SymPy of dimensions, DLPack and Arrow of plans, pickles of models."""
+
+import pickle
+import random
+from fractions import Fraction
+
+import gradus
+import numpy as np
+import pyarrow
+import pytest
+import sympy
+
+N, M = gradus.Dim("n"), gradus.Dim("m")
+
+
+def test_arithmetic_of_dimensions_is_that_of_their_values():
+    assert (N + 1) * 2 - N * 2 == 2
+    assert str(1 - N) == "1 - n" and str(-N) == "-n" and str(7 % N) == str(gradus.Dim("7 % n"))
+    generator = random.Random(1)
+    operators = ["+", "-", "*", "//", "%"]
+    for _ in range(300):
+        dims, values = [N, M, gradus.Dim("n//2 + m"), 3, -2], {"n": generator.randrange(1, 40), "m": generator.randrange(1, 40)}
+        a, b = generator.choice(dims[:3]), generator.choice(dims)
+        operator = generator.choice(operators)
+        got = eval(f"a {operator} b")
+        value = lambda dim: dim.evaluate(values) if isinstance(dim, gradus.Dim) else dim  # noqa: E731
+        try:
+            want = eval(f"a {operator} b", {"a": value(a), "b": value(b)})
+        except ZeroDivisionError:
+            continue
+        assert value(got) == want, (a, operator, b, values)
+
+
+def test_comparisons_of_dimensions_hold_for_all_sizes():
+    assert N + 1 > N and N <= N + M and not N + M + 1 < M and N >= 0 and not N < 0
+    assert N != M and N != 3 and gradus.Dim("n + m") == M + N and hash(M + N) == hash(N + M)
+    with pytest.raises(gradus.errors.ArgumentError, match="order of n and m is unknown"):
+        assert N < M
+    with pytest.raises(TypeError):
+        N + 1.5
+
+
+@pytest.mark.parametrize("text", ["n", "min(n, 2*m)//3", "'a b'*n + max(n, 'it''s')", "broadcast(n, m) % 4", "x.y + $z:1"])
+def test_dimensions_become_expressions_of_sympy(text):
+    dim = gradus.Dim(text)
+    values = {name: index + 3 for index, name in enumerate(dim.symbols)}
+    expression = sympy.sympify(dim)
+    assert expression.subs({symbol: values[symbol.name] for symbol in expression.free_symbols}) == dim.evaluate(values)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "uint16", "complex64"])
+def test_plans_speak_dlpack(dtype):
+    plan = gradus.plan.linspace(0, 100, 11, dtype=dtype)
+    assert plan.__dlpack_device__() == (1, 0)
+    assert np.array_equal(np.from_dlpack(plan), plan.to_numpy())
+    assert np.array_equal(np.from_dlpack(plan[::-3]), plan.to_numpy()[::-3])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"])
+def test_plans_speak_arrow(dtype):
+    plan = gradus.plan.arange(0, 100, Fraction(7, 2) if dtype.startswith("f") else 3, dtype=dtype)
+    for part in (plan, plan[5:], plan[::-1], plan[:0]):
+        array = pyarrow.array(part)
+        assert array.type == pyarrow.from_numpy_dtype(np.dtype(dtype)) and array.null_count == 0
+        assert np.array_equal(array.to_numpy(zero_copy_only=False), part.to_numpy())
+    del plan
+    assert array.validate(full=True) is None
+
+
+def test_capsules_that_nobody_takes_free_their_memory():
+    for _ in range(1000):
+        gradus.plan.arange(100_000).__arrow_c_array__()
+    with pytest.raises(gradus.errors.DTypeError, match="expected a type of Arrow"):
+        gradus.plan.arange(3, dtype="bfloat16").__arrow_c_array__()
+
+
+@pytest.mark.parametrize("made", [lambda m: m, lambda m: m.fold({"batch": 1}), lambda m: m.convert("openvino")])
+def test_models_are_pickled_with_their_reports(made):
+    model = made(gradus.load("examples/positions.onnx"))
+    back = pickle.loads(pickle.dumps(model))
+    assert type(back) is type(model) and back.standard == model.standard
+    assert getattr(back, "report", None) == getattr(model, "report", None)
+    tokens = {"tokens": [[101, 2023, 2003, 102]]}
+    for name, value in model.run(tokens).items():
+        assert np.array_equal(back.run(tokens)[name], value)
