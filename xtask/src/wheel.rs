@@ -71,6 +71,11 @@ pub(crate) fn test(tally: &mut Tally) -> Result<()> {
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"];
     run(python()?.args(pip).args(["--force-reinstall", "--no-deps"]).arg(&wheel))?;
     tally.run(python()?.args(["-m", "mypy", "-p", "gradus"]));
+    // The stubs are what the compiled module has; PyO3's list of its names is no part of them.
+    let allowed = target("stubtest-allowed")?;
+    std::fs::write(&allowed, "gradus._native.__all__\n").map_err(|error| error.to_string())?;
+    tally.run(python()?.args(["-m", "mypy.stubtest", "gradus._native", "--allowlist"]).arg(allowed));
+    tally.run(python()?.args(["-m", "basedpyright", "--level", "error", "crates/python/python"]));
     // The tests import the installed package, not the folder.
     tally.run(python()?.args(["-m", "pytest", "crates/python/tests"]));
     Ok(())

@@ -1,18 +1,19 @@
 """The compiled part of the package."""
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, SupportsIndex, TypeAlias, overload
+from collections.abc import Sequence
+from typing import Any, Literal, SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import disjoint_base
 
-Array: TypeAlias = np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 #: A type of NumPy or of ``ml_dtypes``, or a name.
-DType: TypeAlias = npt.DTypeLike | None
+_DType: TypeAlias = npt.DTypeLike | None
 #: A number, an array, or a tensor that speaks DLPack.
-Numbers: TypeAlias = Any
-Profile: TypeAlias = Literal[
+_Numbers: TypeAlias = Any
+_Profile: TypeAlias = Literal[
     "exact", "onnx-body", "onnxruntime", "openvino", "openvino-cpu", "openvino-cpu-avx2", "numpy", "torch", "tensorflow",
     "paddle", "jax",
 ]
@@ -21,161 +22,162 @@ __version__: str
 
 @overload
 def arange(
-    start_or_stop: Numbers = ...,
+    start_or_stop: _Numbers,
     /,
-    stop: Numbers = None,
-    step: Numbers = 1,
-    dtype: DType = None,
+    stop: _Numbers = None,
+    step: _Numbers = 1,
+    dtype: _DType = None,
     *,
-    out: Array | None = None,
-    profile: Profile | None = None,
+    out: _Array | None = None,
+    profile: _Profile | None = None,
     device: Literal["cpu"] | None = None,
-) -> Array: ...
+) -> _Array: ...
 @overload
 def arange(
-    start_or_stop: Numbers = ...,
+    start_or_stop: _Numbers,
     /,
-    stop: Numbers = None,
-    step: Numbers = 1,
-    dtype: DType = None,
+    stop: _Numbers = None,
+    step: _Numbers = 1,
+    dtype: _DType = None,
     *,
-    out: Array | None = None,
-    profile: Profile | None = None,
+    out: _Array | None = None,
+    profile: _Profile | None = None,
     device: str,
 ) -> Any: ...
 @overload
 def linspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex = 50,
     endpoint: bool = True,
     retstep: Literal[False] = False,
-    dtype: DType = None,
+    dtype: _DType = None,
     axis: int = 0,
     *,
-    out: Array | None = None,
-    profile: Profile | None = None,
+    out: _Array | None = None,
+    profile: _Profile | None = None,
     device: Literal["cpu"] | None = None,
-) -> Array: ...
+) -> _Array: ...
 @overload
 def linspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex = 50,
     endpoint: bool = True,
     *,
     retstep: Literal[True],
-    dtype: DType = None,
+    dtype: _DType = None,
     axis: int = 0,
-    out: Array | None = None,
-    profile: Profile | None = None,
+    out: _Array | None = None,
+    profile: _Profile | None = None,
     device: Literal["cpu"] | None = None,
-) -> tuple[Array, Any]: ...
+) -> tuple[_Array, Any]: ...
 @overload
 def linspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: DType = None,
+    dtype: _DType = None,
     axis: int = 0,
     *,
-    out: Array | None = None,
-    profile: Profile | None = None,
+    out: _Array | None = None,
+    profile: _Profile | None = None,
     device: str | None = None,
 ) -> Any: ...
 @overload
 def logspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex = 50,
     endpoint: bool = True,
-    base: Numbers = 10.0,
-    dtype: DType = None,
+    base: _Numbers = 10.0,
+    dtype: _DType = None,
     axis: int = 0,
     *,
-    out: Array | None = None,
-    profile: Profile | None = None,
+    out: _Array | None = None,
+    profile: _Profile | None = None,
     device: Literal["cpu"] | None = None,
-) -> Array: ...
+) -> _Array: ...
 @overload
 def logspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex = 50,
     endpoint: bool = True,
-    base: Numbers = 10.0,
-    dtype: DType = None,
+    base: _Numbers = 10.0,
+    dtype: _DType = None,
     axis: int = 0,
     *,
-    out: Array | None = None,
-    profile: Profile | None = None,
+    out: _Array | None = None,
+    profile: _Profile | None = None,
     device: str,
 ) -> Any: ...
 @overload
 def geomspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex = 50,
     endpoint: bool = True,
-    dtype: DType = None,
+    dtype: _DType = None,
     axis: int = 0,
     *,
-    out: Array | None = None,
-    profile: Profile | None = None,
+    out: _Array | None = None,
+    profile: _Profile | None = None,
     device: Literal["cpu"] | None = None,
-) -> Array: ...
+) -> _Array: ...
 @overload
 def geomspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex = 50,
     endpoint: bool = True,
-    dtype: DType = None,
+    dtype: _DType = None,
     axis: int = 0,
     *,
-    out: Array | None = None,
-    profile: Profile | None = None,
+    out: _Array | None = None,
+    profile: _Profile | None = None,
     device: str,
 ) -> Any: ...
 def plan_arange(
-    start: Numbers = None,
-    stop: Numbers = None,
-    step: Numbers = None,
-    dtype: DType = None,
+    start: _Numbers = None,
+    stop: _Numbers = None,
+    step: _Numbers = None,
+    dtype: _DType = None,
     *,
-    profile: Profile | None = None,
+    profile: _Profile | None = None,
 ) -> Plan: ...
 def plan_linspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex | None = None,
     endpoint: bool = True,
-    dtype: DType = None,
+    dtype: _DType = None,
     *,
-    profile: Profile | None = None,
+    profile: _Profile | None = None,
 ) -> Plan: ...
 def plan_logspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex | None = None,
     endpoint: bool = True,
-    base: Numbers = None,
-    dtype: DType = None,
+    base: _Numbers = None,
+    dtype: _DType = None,
     *,
-    profile: Profile | None = None,
+    profile: _Profile | None = None,
 ) -> Plan: ...
 def plan_geomspace(
-    start: Numbers,
-    stop: Numbers,
+    start: _Numbers,
+    stop: _Numbers,
     num: SupportsIndex | None = None,
     endpoint: bool = True,
-    dtype: DType = None,
+    dtype: _DType = None,
     *,
-    profile: Profile | None = None,
+    profile: _Profile | None = None,
 ) -> Plan: ...
 
+@final
 class Plan(Sequence[Any]):
     @property
     def shape(self) -> tuple[int]: ...
@@ -185,45 +187,46 @@ class Plan(Sequence[Any]):
     def dtype(self) -> np.dtype[Any]: ...
     @property
     def nbytes(self) -> int: ...
-    def chunk(self, lo: int, hi: int, out: Array | None = None) -> Array: ...
-    def to_numpy(self, out: Array | None = None) -> Array: ...
+    def chunk(self, lo: int, hi: int, out: _Array | None = None) -> _Array: ...
+    def to_numpy(self, out: _Array | None = None) -> _Array: ...
     def __len__(self) -> int: ...
     @overload
-    def __getitem__(self, index: SupportsIndex) -> Any: ...
+    def __getitem__(self, index: SupportsIndex, /) -> Any: ...
     @overload
-    def __getitem__(self, index: slice) -> Plan: ...
-    def __iter__(self) -> Iterator[Any]: ...
-    def __contains__(self, value: object) -> bool: ...
+    def __getitem__(self, index: slice, /) -> Plan: ...
+    def __contains__(self, value: object, /) -> bool: ...
     def index(self, value: Any) -> int: ...  # type: ignore[override]
     def count(self, value: Any) -> int: ...
-    def __array__(self, dtype: DType = None, copy: bool | None = None) -> Array: ...
+    def __array__(self, dtype: _DType = None, copy: bool | None = None) -> _Array: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __dlpack__(self, **how: Any) -> object: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
 
+@final
 class Dim:
-    def __init__(self, text: str) -> None: ...
+    def __new__(cls, text: str) -> Dim: ...
     @property
     def symbols(self) -> list[str]: ...
     def evaluate(self, values: dict[str, int] | None = None, /, **named: int) -> int: ...
-    def __add__(self, other: int | Dim) -> int | Dim: ...
-    def __radd__(self, other: int) -> int | Dim: ...
-    def __sub__(self, other: int | Dim) -> int | Dim: ...
-    def __rsub__(self, other: int) -> int | Dim: ...
-    def __mul__(self, other: int | Dim) -> int | Dim: ...
-    def __rmul__(self, other: int) -> int | Dim: ...
-    def __floordiv__(self, other: int | Dim) -> int | Dim: ...
-    def __rfloordiv__(self, other: int) -> int | Dim: ...
-    def __mod__(self, other: int | Dim) -> int | Dim: ...
-    def __rmod__(self, other: int) -> int | Dim: ...
+    def __add__(self, other: int | Dim, /) -> int | Dim: ...
+    def __radd__(self, other: int, /) -> int | Dim: ...
+    def __sub__(self, other: int | Dim, /) -> int | Dim: ...
+    def __rsub__(self, other: int, /) -> int | Dim: ...
+    def __mul__(self, other: int | Dim, /) -> int | Dim: ...
+    def __rmul__(self, other: int, /) -> int | Dim: ...
+    def __floordiv__(self, other: int | Dim, /) -> int | Dim: ...
+    def __rfloordiv__(self, other: int, /) -> int | Dim: ...
+    def __mod__(self, other: int | Dim, /) -> int | Dim: ...
+    def __rmod__(self, other: int, /) -> int | Dim: ...
     def __neg__(self) -> int | Dim: ...
-    def __lt__(self, other: int | Dim) -> bool: ...
-    def __le__(self, other: int | Dim) -> bool: ...
-    def __gt__(self, other: int | Dim) -> bool: ...
-    def __ge__(self, other: int | Dim) -> bool: ...
+    def __lt__(self, other: int | Dim, /) -> bool: ...
+    def __le__(self, other: int | Dim, /) -> bool: ...
+    def __gt__(self, other: int | Dim, /) -> bool: ...
+    def __ge__(self, other: int | Dim, /) -> bool: ...
     def __hash__(self) -> int: ...
     def _sympy_(self) -> Any: ...
 
+@final
 class Model:
     @property
     def standard(self) -> str: ...
@@ -258,13 +261,14 @@ class Model:
         expand_functions: bool = False,
     ) -> dict[str, Any]: ...
 
+@disjoint_base
 class GraphBuilder:
-    def __init__(self, opset: int | None = None) -> None: ...
+    def __new__(cls, opset: int | None = None) -> GraphBuilder: ...
     @property
     def opset(self) -> int: ...
     @property
     def assumptions(self) -> list[tuple[str, str]]: ...
-    def _input(self, name: str, dtype: DType, shape: list[Any] | None) -> None: ...
+    def _input(self, name: str, dtype: _DType, shape: list[Any] | None) -> None: ...
     def _constant(self, name: str, value: Any) -> None: ...
     def _node(
         self, operator: str, own: bool, inputs: list[str | None], outputs: list[str], attributes: dict[str, Any]
@@ -300,6 +304,7 @@ def _plan(
     window: tuple[int, int, int],
 ) -> Plan: ...
 
+@final
 class DeviceArray:
     def __len__(self) -> int: ...
     @property
@@ -312,8 +317,8 @@ class DeviceArray:
     def nbytes(self) -> int: ...
     @property
     def device(self) -> str: ...
-    def to_numpy(self) -> Array: ...
-    def __array__(self, dtype: DType = None, copy: bool | None = None) -> Array: ...
+    def to_numpy(self) -> _Array: ...
+    def __array__(self, dtype: _DType = None, copy: bool | None = None) -> _Array: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __dlpack__(
         self,

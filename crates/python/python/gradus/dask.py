@@ -51,7 +51,7 @@ def from_plan(planned: plan.Plan, chunks: Chunks = "auto") -> da.Array:
         (name, i): (_chunk, planned, lo, hi) for i, (lo, hi) in enumerate(zip(ends, ends[1:], strict=False))
     }
     graph = HighLevelGraph.from_collections(name, tasks)
-    return da.Array(graph, name, cut, meta=_np.empty(0, planned.dtype))
+    return da.Array(graph, name, cut, meta=_np.empty(0, planned.dtype))  # pyright: ignore[reportCallIssue]
 
 
 def arange(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:

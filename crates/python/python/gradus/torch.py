@@ -96,7 +96,7 @@ def arange(
         raise TypeError(f"arange() takes from 1 to 3 positional arguments, but {len(numbers)} were given")
     if len(numbers) == 1 and end is None:
         end, numbers = numbers[0], ()
-    given = dict(zip(("start", "end", "step"), numbers, strict=False))
+    given: dict[str, Any] = dict(zip(("start", "end", "step"), numbers, strict=False))
     for name, value in (("start", start), ("end", end), ("step", step)):
         if value is not None:
             if name in given:
