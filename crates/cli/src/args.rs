@@ -9,13 +9,21 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use gradus::{DType, Error, Limits, Model, OpenOptions, RunOptions, operators, profiles};
 
+use crate::commands::help::TOPICS;
+
 /// Exact sequences and shapes of tensor programs.
 ///
 /// Runs, infers, folds and converts models of ONNX, OpenVINO and Paddle, shows what they hold, and
 /// computes sequences. Exit status: 0 on success, 1 if a model or its data is wrong, 2 if the
 /// command line is.
 #[derive(Debug, Parser)]
-#[command(name = "gradus", version, max_term_width = 100)]
+#[command(
+    name = "gradus",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "`gradus help TOPIC` explains dims, exactness, inputs, profiles or soundness"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -59,6 +67,7 @@ pub(crate) enum Command {
     Logspace(Logspace),
     Geomspace(Geomspace),
     Compare(CompareArgs),
+    Help(Help),
     Completions(Completions),
     Man(Man),
 }
@@ -80,7 +89,7 @@ impl Args {
             Command::Logspace(logspace) => logspace.sequence.out.json,
             Command::Geomspace(geomspace) => geomspace.out.json,
             Command::Compare(compare) => compare.json,
-            Command::Completions(_) | Command::Man(_) => false,
+            Command::Help(_) | Command::Completions(_) | Command::Man(_) => false,
         }
     }
 }
@@ -675,6 +684,19 @@ pub(crate) enum Call {
     },
 }
 
+/// Print the help of a command, or explain a topic.
+///
+/// Topics: dims, the expressions that stand for open sizes; exactness, how elements are computed and
+/// rounded; inputs, how the inputs of a run are written; profiles, the programs that are
+/// predicted; soundness, what reports promise.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  gradus help infer\n  gradus help dims")]
+pub(crate) struct Help {
+    /// The command, or the topic; without it, the help of gradus itself.
+    #[arg(value_name = "COMMAND|TOPIC", value_parser = Named(subjects, any), hide_possible_values = true)]
+    pub(crate) subject: Vec<String>,
+}
+
 /// Print a script that completes command lines in a shell.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  gradus completions bash\n  gradus completions zsh")]
@@ -749,6 +771,10 @@ fn operator_names() -> Vec<&'static str> {
     names
 }
 
+fn subjects() -> Vec<&'static str> {
+    [command_names(), TOPICS.map(|(topic, _)| topic).to_vec()].concat()
+}
+
 fn command_names() -> Vec<&'static str> {
     vec![
         "run",
@@ -765,6 +791,7 @@ fn command_names() -> Vec<&'static str> {
         "geomspace",
         "compare",
         "completions",
+        "help",
         "man",
     ]
 }

@@ -7,6 +7,7 @@ mod diff;
 mod fleet;
 mod fold;
 mod given;
+pub(crate) mod help;
 mod infer;
 mod many;
 mod ops;
@@ -39,6 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Command::Logspace(args) => sequence::logspace(args),
         Command::Geomspace(args) => sequence::geomspace(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Help(args) => help::help(args),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Args::command(), "gradus", &mut script);
@@ -53,7 +55,6 @@ fn man(args: &args::Man) -> Result<(), Failure> {
     let mut gradus = Args::command();
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).map_err(|error| files::cannot_write(folder, error))?;
-        let mut gradus = gradus.disable_help_subcommand(true);
         gradus.build();
         let mut files = NewFiles::default();
         let mut open = vec![&gradus];
