@@ -2,37 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::path::Path;
+
+use common::{scratch, words};
 use snapbox::cmd::{Command, cargo_bin};
 
 /// How the README runs `gradus` from a fresh clone.
 const FROM_A_CLONE: &str = "cargo run --release -p gradus-cli --";
-
-/// The words of a command line; single quotes keep a word together.
-fn words(line: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut quoted = false;
-    for c in line.chars() {
-        match c {
-            '\'' => quoted = !quoted,
-            ' ' if !quoted => words.push(String::new()),
-            c => words.last_mut().unwrap().push(c),
-        }
-    }
-    words
-}
-
-/// A folder with the examples.
-fn scratch(name: &str) -> PathBuf {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(scratch.join("examples")).unwrap();
-    for example in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")).unwrap() {
-        let example = example.unwrap();
-        std::fs::copy(example.path(), scratch.join("examples").join(example.file_name())).unwrap();
-    }
-    scratch
-}
 
 /// The names of the commands that a help lists.
 fn commands(help: &str) -> impl Iterator<Item = &str> {

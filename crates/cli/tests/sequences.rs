@@ -309,7 +309,7 @@ error: START is nan, expected a finite number
     fails(
         &["linspace", "0", "1", "-3"],
         str![[r#"
-error: NUM is -3.0, expected an integer of at least 0
+error: NUM is -3, expected an integer from 0 to 9223372036854775807
 
 "#]],
     );

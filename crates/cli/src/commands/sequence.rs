@@ -205,6 +205,9 @@ impl Arrays {
     ) -> Result<Option<Arrays>, Failure> {
         let numbers = [&words.start, &words.stop, base.unwrap_or("10")];
         if !numbers.iter().any(|word| word.starts_with('[')) {
+            if !matches!(words.axis, -1 | 0) {
+                return Err(Error::mismatch(Kind::Shape, "axis", words.axis, "-1 to 0").into());
+            }
             return Ok(None);
         }
         let dtype = types.dtype.unwrap_or(DType::F64);
@@ -248,7 +251,9 @@ impl Arrays {
 /// The number of samples.
 fn count(word: &str) -> Result<u64> {
     let num = number(word, None).map_err(|error| usage("NUM", &error))?;
-    seq::samples(num.nearest()).map_err(described)
+    seq::samples(num.nearest()).map_err(|error| {
+        Error::mismatch(described(error).kind(), "NUM", word, "an integer from 0 to 9223372036854775807")
+    })
 }
 
 /// A number as it is written; or the element of a type that is nearest to it, or to a sum of a real

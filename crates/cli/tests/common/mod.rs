@@ -53,3 +53,30 @@ pub fn fails(arguments: &[&str], stderr: impl IntoData) {
 pub fn misused(arguments: &[&str], stderr: impl IntoData) {
     gradus(arguments).assert().code(2).stdout_eq("").stderr_eq(stderr);
 }
+
+/// The words of a command line; single quotes keep a word together.
+#[allow(dead_code, reason = "not every test file reads command lines")]
+pub fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    words
+}
+
+/// A folder with the examples.
+#[allow(dead_code, reason = "not every test file reads command lines")]
+pub fn scratch(name: &str) -> PathBuf {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(scratch.join("examples")).unwrap();
+    for example in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")).unwrap() {
+        let example = example.unwrap();
+        std::fs::copy(example.path(), scratch.join("examples").join(example.file_name())).unwrap();
+    }
+    scratch
+}
