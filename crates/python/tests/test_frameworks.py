@@ -141,3 +141,32 @@ def test_openvino_by_version():
     with pytest.raises(DTypeError):
         o.range(0, 5.0, 1)
     assert o.shape_of(np.zeros((2, 3)), "i32").dtype == np.int32
+
+
+def test_jax_s_defaults_are_those_of_64_bit_types():
+    jax = gradus.jax
+    assert [jax.arange(3).dtype, jax.arange(3.0).dtype, jax.linspace(0, 1, 3).dtype] == ["int64", "float64", "float64"]
+    assert jax.arange(5, 0, -2).tolist() == [5, 3, 1] and jax.arange(0, 1, 0.1, dtype="float32").size == 10
+    assert jax.linspace(-3, 3, 4, dtype="int32").tolist() == [-3, -1, 1, 3] == np.linspace(-3, 3, 4, dtype="int32").tolist()
+    assert jax.logspace(0, 1, 4, base=1000, dtype="int64").tolist() == [1, 10, 100, 1000]
+    assert jax.geomspace(1, 256, 9, dtype=int).tolist() == [2**i for i in range(9)]
+    for call in (lambda: jax.arange(0, 1, 0), lambda: jax.arange(float("inf")), lambda: jax.arange(3, device="gpu")):
+        with pytest.raises(ValueError, match="zero|infinity|CPU"):
+            call()
+
+
+def test_tensorflow_s_types_are_the_last_of_the_arguments():
+    tf = gradus.tensorflow
+    assert tf.range(3).dtype == "int32" and tf.range(3.0).dtype == "float32" and tf.range(np.int64(3)).dtype == "int64"
+    assert tf.range(np.float16(0), np.float64(1), 0.25).tolist() == [0, 0.25, 0.5, 0.75]
+    assert tf.range(0, 1, 0.25, dtype="float64").dtype == "float64" and tf.range(9, 3, -3).tolist() == [9, 6]
+    assert tf.linspace(0.0, 1.0, 3).dtype == "float32" and tf.linspace(0, 4, 3).tolist() == [0, 2, 4]
+    assert tf.linspace([0.0, 1.0], [1.0, 3.0], 3, axis=1).tolist() == [[0, 0.5, 1], [1, 2, 3]]
+    wrong = (lambda: tf.range(0, 3, 0), lambda: tf.range(3, 0), lambda: tf.linspace(0.0, 1.0, -1))
+    for call, message in zip(wrong, ("delta", "start <= limit", "non-negative"), strict=True):
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError, match="no uint8"):
+        tf.range(np.uint8(3))
+    with pytest.raises(TypeError, match="float32, float64"):
+        tf.linspace(np.float32(0), np.float64(1), 3)

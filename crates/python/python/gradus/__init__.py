@@ -3,8 +3,8 @@
 - :func:`arange`, :func:`range`, :func:`linspace`, :func:`logspace`, :func:`geomspace`, :func:`shape`, :func:`size`: NumPy's
   signatures; every element is the exact value, rounded once.
 - :mod:`gradus.plan`: the same sequences, planned and not written.
-- :mod:`gradus.numpy`, :mod:`gradus.torch`, :mod:`gradus.paddle`, :mod:`gradus.onnx`, :mod:`gradus.openvino`: each with the
-  signatures, defaults, casts and errors of its framework.
+- :mod:`gradus.numpy`, :mod:`gradus.torch`, :mod:`gradus.jax`, :mod:`gradus.tensorflow`, :mod:`gradus.paddle`, :mod:`gradus.onnx`,
+  :mod:`gradus.openvino`: each with the signatures, defaults, casts and errors of its framework.
 - :func:`load`: a model, to infer its shapes, to fold, to convert, to run and to save; :class:`Graph`: a graph, made operator by operator.
 - :func:`compare`: what ten programs give for one call.
 - :func:`devices`: GPUs, which make the same sequences with the same bits (``device=``).
@@ -48,7 +48,7 @@ if hasattr(_os, "register_at_fork"):
     # Threads do not survive a fork; the pool of a forked process would be waited for without end.
     _os.register_at_fork(after_in_child=_native._forked)
 
-_NAMESPACES = {"dask", "numpy", "onnx", "openvino", "paddle", "torch"}
+_NAMESPACES = {"dask", "jax", "numpy", "onnx", "openvino", "paddle", "tensorflow", "torch"}
 
 
 def __getattr__(name: str) -> _ModuleType:
