@@ -51,13 +51,17 @@ pub struct Difference {
 /// Programs without the function are left out.
 ///
 /// ```
-/// use gradus::compare::compare; use gradus::profiles::{Profile, RangeCall, range}; use
-/// gradus::seq::RangePlan; use gradus::{DType, Number}; let numbers = [0.0, 1.0,
-/// 0.1].map(Number::Float); let exact = RangePlan::new(numbers[0], numbers[1], numbers[2],
-/// DType::F32).map_err(|e| e.describe(["a", "b", "c"])); let call = RangeCall::new(numbers,
-/// DType::F32, DType::F32)?; let rows = compare(&exact, |profile| range(profile, &call)); let numpy
-/// = rows.iter().find(|(profile, _)| *profile == Profile::Numpy).unwrap().1.as_ref().unwrap();
-/// assert_eq!(numpy.len, 10);
+/// use gradus::compare::compare;
+/// use gradus::profiles::{Profile, RangeCall, range};
+/// use gradus::seq::RangePlan;
+/// use gradus::{DType, Number};
+/// let numbers = [0.0, 1.0, 0.1].map(Number::Float);
+/// let exact = RangePlan::new(numbers[0], numbers[1], numbers[2], DType::F32)
+///     .map_err(|error| error.describe(["start", "stop", "step"]));
+/// let call = RangeCall::new(numbers, DType::F32, DType::F32)?;
+/// let rows = compare(&exact, |profile| range(profile, &call));
+/// let (_, numpy) = rows.iter().find(|(profile, _)| *profile == Profile::Numpy).unwrap();
+/// assert_eq!(numpy.as_ref().unwrap().len, 10);
 /// # Ok::<(), gradus::Error>(())
 /// ```
 pub fn compare<P: Plan>(

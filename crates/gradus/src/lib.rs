@@ -23,9 +23,13 @@
 //! Plan a sequence ([`seq`]) and fill it ([`fill`]):
 //!
 //! ```
-//! use gradus::seq::{Plan, RangePlan}; use gradus::{DType, Number}; let plan =
-//! RangePlan::new(Number::Float(0.0), Number::Float(1.0), Number::Float(0.25), DType::F32)?; let
-//! mut out = [0f32; 4]; gradus::fill(&plan, &mut out); assert_eq!(out, [0.0, 0.25, 0.5, 0.75]);
+//! use gradus::seq::{Plan, RangePlan};
+//! use gradus::{DType, Number};
+//! let [start, stop, step] = [0.0, 1.0, 0.25].map(Number::Float);
+//! let plan = RangePlan::new(start, stop, step, DType::F32)?;
+//! let mut out = [0f32; 4];
+//! gradus::fill(&plan, &mut out);
+//! assert_eq!(out, [0.0, 0.25, 0.5, 0.75]);
 //! # Ok::<(), gradus::seq::RangeError>(())
 //! ```
 

@@ -47,10 +47,12 @@ pub struct Model {
 /// folding, edits and conversion use them.
 ///
 /// ```
-/// use gradus::{Limits, OpenOptions}; let mut limits = Limits::DEFAULT; limits.max_steps = 1; let
-/// model = OpenOptions::new().limits(limits).open("examples/positions.onnx")?; let error =
-/// model.run([("tokens", gradus::Tensor::from_vec(gradus::Shape::new([1, 1])?, vec![7i64])?)]);
-/// assert_eq!(error.unwrap_err().kind(), gradus::Kind::Limit);
+/// use gradus::{Limits, OpenOptions};
+/// let mut limits = Limits::DEFAULT;
+/// limits.max_steps = 1;
+/// let model = OpenOptions::new().limits(limits).open("examples/positions.onnx")?;
+/// let tokens = gradus::Tensor::from_vec(gradus::Shape::new([1, 1])?, vec![7i64])?;
+/// assert_eq!(model.run([("tokens", tokens)]).unwrap_err().kind(), gradus::Kind::Limit);
 /// # Ok::<(), gradus::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]

@@ -123,10 +123,13 @@ impl Outputs {
     /// is no tensor, [`Kind::Shape`] if it has another number of elements.
     ///
     /// ```
-    /// let model = gradus::Model::open("examples/range.onnx")?; let scalar = |x: f32|
-    /// gradus::Tensor::scalar(x); let outputs = model.run([("start", scalar(1.0)), ("limit",
-    /// scalar(2.5)), ("delta", scalar(0.5))])?; let mut positions = [0f32; 3];
-    /// outputs.copy_to("positions", &mut positions)?; assert_eq!(positions, [1.0, 1.5, 2.0]);
+    /// let model = gradus::Model::open("examples/range.onnx")?;
+    /// let scalar = |x: f32| gradus::Tensor::scalar(x);
+    /// let inputs = [("start", scalar(1.0)), ("limit", scalar(2.5)), ("delta", scalar(0.5))];
+    /// let outputs = model.run(inputs)?;
+    /// let mut positions = [0f32; 3];
+    /// outputs.copy_to("positions", &mut positions)?;
+    /// assert_eq!(positions, [1.0, 1.5, 2.0]);
     /// assert!(outputs.copy_to("positions", &mut [0f32; 2]).is_err());
     /// # Ok::<(), gradus::Error>(())
     /// ```

@@ -180,10 +180,15 @@ impl Fill for GeomspacePlan {
 /// A plan, prepared: its elements can be written again and again, in parts and by several threads.
 ///
 /// ```
-/// use gradus_core::{DType, Number}; use gradus_sequences::{LogspacePlan, Plan}; use
-/// gradus_kernels::{Options, Writer}; let plan = LogspacePlan::new(Number::Int(2), Number::Int(0),
-/// Number::Int(9), 10, true, DType::F32)?; let writer = Writer::new(&plan, Options::default()); let
-/// mut out = [0f32; 4]; writer.write(3, &mut out); assert_eq!(out, [8.0, 16.0, 32.0, 64.0]);
+/// use gradus_core::{DType, Number};
+/// use gradus_sequences::{LogspacePlan, Plan};
+/// use gradus_kernels::{Options, Writer};
+/// let [base, start, stop] = [2, 0, 9].map(Number::Int);
+/// let plan = LogspacePlan::new(base, start, stop, 10, true, DType::F32)?;
+/// let writer = Writer::new(&plan, Options::default());
+/// let mut out = [0f32; 4];
+/// writer.write(3, &mut out);
+/// assert_eq!(out, [8.0, 16.0, 32.0, 64.0]);
 /// # Ok::<(), gradus_sequences::SpaceError>(())
 /// ```
 #[derive(Clone, Debug)]

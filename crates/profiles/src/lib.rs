@@ -112,11 +112,14 @@ impl FromStr for Profile {
 /// [`Failure`] where the program returns nothing.
 ///
 /// ```
-/// use gradus_core::{DType, Number}; use gradus_profiles::{Profile, RangeCall, range}; use
-/// gradus_sequences::Plan; let call = RangeCall::new([1.0, 1.3, 0.1].map(Number::Float),
-/// DType::F64, DType::F64)?; assert_eq!(range(Profile::Numpy, &call)?.len(), 4); let predicted =
-/// range(Profile::OnnxBody, &call)?; assert_eq!((predicted.len(), predicted.length_rule()), (3,
-/// "counts in float32, whatever the type"));
+/// use gradus_core::{DType, Number};
+/// use gradus_profiles::{Profile, RangeCall, range};
+/// use gradus_sequences::Plan;
+/// let call = RangeCall::new([1.0, 1.3, 0.1].map(Number::Float), DType::F64, DType::F64)?;
+/// assert_eq!(range(Profile::Numpy, &call)?.len(), 4);
+/// let predicted = range(Profile::OnnxBody, &call)?;
+/// assert_eq!(predicted.len(), 3);
+/// assert_eq!(predicted.length_rule(), "counts in float32, whatever the type");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
@@ -146,9 +149,12 @@ pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
 /// [`Failure`] where the program returns nothing, or has no linspace.
 ///
 /// ```
-/// use gradus_core::{DType, Number}; use gradus_profiles::{LinspaceCall, Profile, linspace}; use
-/// gradus_sequences::Plan; let ends = [-1.0, 0.0].map(Number::Float); let call = LinspaceCall {
-/// start: ends[0], stop: ends[1], num: 4, endpoint: true, dtype: DType::I32 };
+/// use gradus_core::{DType, Number};
+/// use gradus_profiles::{LinspaceCall, Profile, linspace};
+/// use gradus_sequences::Plan;
+/// let ends = [-1.0, 0.0].map(Number::Float);
+/// let dtype = DType::I32;
+/// let call = LinspaceCall { start: ends[0], stop: ends[1], num: 4, endpoint: true, dtype };
 /// assert_eq!(linspace(Profile::Numpy, &call)?.at(1), Number::Int(-1));
 /// assert_eq!(linspace(Profile::Torch, &call)?.at(1), Number::Int(0));
 /// # Ok::<(), gradus_profiles::Failure>(())

@@ -49,10 +49,11 @@ impl LogspacePlan {
     /// Plans what Paddle's text says of `logspace(start, stop, num, base, dtype)`.
     ///
     /// ```
-    /// use gradus_core::{DType, Number}; use gradus_sequences::{LogspacePlan, Plan}; let (start,
-    /// stop) = (Number::Float(0.9), Number::Float(3.9)); let plan = LogspacePlan::paddle(start,
-    /// stop, Number::Int(4), Number::Int(10), Some(DType::I32))?; assert_eq!(plan.at(3),
-    /// Number::Int(1000)); // from 0 to 3
+    /// use gradus_core::{DType, Number};
+    /// use gradus_sequences::{LogspacePlan, Plan};
+    /// let (start, stop) = (Number::Float(0.9), Number::Float(3.9));
+    /// let plan = LogspacePlan::paddle(start, stop, Number::Int(4), Number::Int(10), Some(DType::I32))?;
+    /// assert_eq!(plan.at(3), Number::Int(1000)); // from 0 to 3
     /// # Ok::<(), gradus_sequences::SpaceError>(())
     /// ```
     ///

@@ -104,9 +104,12 @@ impl std::error::Error for RangeError {}
 /// A validated range: its length and the exact value of every element.
 ///
 /// ```
-/// use gradus_core::{text, DType, Number}; use gradus_sequences::{Plan, RangePlan}; let plan =
-/// RangePlan::new(Number::Float(1.0), Number::Float(2.5), Number::Float(0.5), DType::F32)?;
-/// assert_eq!(plan.len(), 3); assert_eq!(plan.at(2), Number::Float(2.0));
+/// use gradus_core::{text, DType, Number};
+/// use gradus_sequences::{Plan, RangePlan};
+/// let [start, stop, step] = [1.0, 2.5, 0.5].map(Number::Float);
+/// let plan = RangePlan::new(start, stop, step, DType::F32)?;
+/// assert_eq!(plan.len(), 3);
+/// assert_eq!(plan.at(2), Number::Float(2.0));
 /// assert_eq!(plan.slice(1..3).at(0), Number::Float(1.5));
 /// # Ok::<(), gradus_sequences::RangeError>(())
 /// ```

@@ -77,11 +77,12 @@ impl Model {
     /// must be told is not known before a run; [`Kind::Usage`] if what is asked for does not exist.
     ///
     /// ```
-    /// use gradus::conversion::ConvertOptions; use gradus::graph::Standard; let model =
-    /// gradus::Model::open("../../examples/positions.onnx")?; let converted =
-    /// model.convert(Standard::OpenVino, &ConvertOptions::default())?; let operators: Vec<_> =
-    /// converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
-    /// assert!(operators.contains(&"ShapeOf") && operators.contains(&"Range"));
+    /// use gradus::conversion::ConvertOptions;
+    /// use gradus::graph::Standard;
+    /// let model = gradus::Model::open("../../examples/positions.onnx")?;
+    /// let converted = model.convert(Standard::OpenVino, &ConvertOptions::default())?;
+    /// let nodes = converted.model.graph().nodes();
+    /// assert!(nodes.iter().any(|node| &*node.operator.name == "ShapeOf"));
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {

@@ -15,11 +15,14 @@ use crate::program::{Compiler, RunOptions};
 /// Facts about the values of a graph that grows.
 ///
 /// ```
-/// use gradus::graph::{DeclaredDim, Type}; use gradus::infer::Trace; use gradus::DType; let mut
-/// trace = Trace::default(); let declared = Type::Tensor(Some(DType::F32),
-/// Some(vec![DeclaredDim::Symbol("n".into())])); let x = trace.input("x", &declared);
-/// assert_eq!(trace.symbols().print(x.fact.as_tensor().unwrap().dims.as_ref().unwrap()[0]).to_string(),
-/// "n");
+/// use gradus::graph::{DeclaredDim, Type};
+/// use gradus::infer::Trace;
+/// use gradus::DType;
+/// let mut trace = Trace::default();
+/// let declared = Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Symbol("n".into())]));
+/// let x = trace.input("x", &declared);
+/// let dims = x.fact.as_tensor().unwrap().dims.as_ref().unwrap();
+/// assert_eq!(trace.symbols().print(dims[0]).to_string(), "n");
 /// ```
 #[derive(Debug, Default)]
 pub struct Trace {
