@@ -634,11 +634,15 @@ pub(crate) struct OutArgs {
 /// 100,000 elements and the last.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus compare range 0 1 0.1 --dtype f16\n  gradus compare logspace 0 1 4 --base 1000 --dtype i64 --json"
+    after_help = "Examples:\n  gradus compare linspace 0 1 1000 --dtype f32 --plot\n  gradus compare logspace 0 1 4 --base 1000 --dtype i64 --json"
 )]
 pub(crate) struct CompareArgs {
     #[command(subcommand)]
     pub(crate) call: Call,
+
+    /// Draw how far each program is from the exact result, over the index.
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub(crate) plot: bool,
 
     /// Print JSON (docs/json.md).
     #[arg(long, global = true)]

@@ -1,11 +1,15 @@
 //! Results of programs for one call, beside the exact result.
 
+use gradus_core::convert::usize_of;
 use gradus_core::{DType, Number, Result};
 use gradus_profiles::{FailureKind, Outcome, Predicted, Profile, distance};
 use gradus_sequences::Plan;
 
 /// Elements that are compared one by one; after them, the last.
 const COMPARED: u64 = 100_000;
+
+/// Most parts of the compared elements of which the largest difference is kept.
+pub const PARTS: u64 = 60;
 
 /// Describes what a program gives.
 #[derive(Clone, Debug)]
@@ -29,6 +33,9 @@ pub struct Found {
     pub difference: Option<Difference>,
     /// The element that differs most, by elements of the type between the two; of NaN, the first.
     pub largest: Option<Difference>,
+    /// The largest difference in each of up to [`PARTS`] equal parts of the compared elements, in
+    /// units in the last place; the largest number stands for no distance.
+    pub parts: Vec<u64>,
     /// Why it differs, in a few words.
     pub why: Option<String>,
 }
@@ -94,6 +101,7 @@ fn found(plan: &impl Plan) -> Found {
         differing: 0,
         difference: None,
         largest: None,
+        parts: Vec::new(),
         why: None,
     }
 }
@@ -109,6 +117,9 @@ fn compared(predicted: &Predicted, exact: Option<&impl Plan>) -> Found {
     let (same_length, same_type) = (predicted.len() == exact.len(), predicted.dtype() == exact.dtype());
     let mut found = Found { compared: common.min(COMPARED) + u64::from(last.is_some()), ..found };
     let mut tolerated = true;
+    let shown = common.min(COMPARED);
+    let parts = shown.min(PARTS);
+    found.parts = vec![0; usize_of(parts)];
     for (index, value) in elements {
         let of_exact = exact.at(index);
         if value == of_exact || (is_nan(value) && is_nan(of_exact)) {
@@ -120,6 +131,10 @@ fn compared(predicted: &Predicted, exact: Option<&impl Plan>) -> Found {
         found.difference.get_or_insert(difference);
         // No distance is the largest.
         let size = |difference: &Difference| difference.ulps.unwrap_or(u64::MAX);
+        if index < shown {
+            let part = &mut found.parts[usize_of(index * parts / shown)];
+            *part = size(&difference).max(*part);
+        }
         if found.largest.as_ref().is_none_or(|largest| size(largest) < size(&difference)) {
             found.largest = Some(difference);
         }

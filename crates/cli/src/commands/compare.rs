@@ -1,6 +1,7 @@
 //! `gradus compare`: what every program gives for one call, beside the exact result.
 
 use gradus::compare::{Difference, Found, compare as compared};
+use gradus::convert::usize_of_u32;
 use gradus::profiles::{self, Outcome, Profile};
 use gradus::seq::Plan;
 use gradus::{DType, Number, Result};
@@ -52,7 +53,29 @@ pub(crate) fn compare(args: &args::CompareArgs) -> Result<(), Failure> {
     }
     let read_as = types.in_dtype.map_or("exact".to_owned(), |dtype| format!("rounded to {dtype}"));
     let head = output::escaped(&head).into_owned();
-    output::print_line(&format!("{head} --dtype {dtype} (arguments: {read_as})\n\n{}", table(&results)))
+    let plot = if args.plot { plot(&results) } else { String::new() };
+    output::print_line(&format!("{head} --dtype {dtype} (arguments: {read_as})\n\n{}{plot}", table(&results)))
+}
+
+/// Heights of a difference: none, then twice as many units in the last place each.
+const HEIGHTS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Draws the differences of the programs that differ, a line for each.
+fn plot(results: &[(Profile, Outlook)]) -> String {
+    let mut lines = vec![
+        "\n\nlargest difference from the exact elements over the index".to_owned(),
+        "(· none, ▁ 1 ulp, ▂ 2, ▃ 4, ▄ 8, ▅ 16, ▆ 32, ▇ 64, █ 128 or more)".to_owned(),
+    ];
+    for (profile, outlook) in results {
+        if let Outlook::Sequence(found) = outlook
+            && found.differing > 0
+        {
+            let height = |&ulps: &u64| HEIGHTS[usize_of_u32(64 - ulps.leading_zeros()).min(8)];
+            let heights: String = found.parts.iter().map(height).collect();
+            lines.push(format!("{:<18} {heights}", profile.name()));
+        }
+    }
+    lines.join("\n")
 }
 
 /// The call as it was typed.
@@ -97,6 +120,8 @@ struct SequenceJson {
     /// The element that differs most.
     #[serde(skip_serializing_if = "Option::is_none")]
     largest: Option<DifferenceJson>,
+    #[serde(skip)]
+    parts: Vec<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
@@ -143,6 +168,7 @@ fn sequence(profile: Profile, found: Found, exact: Option<DType>) -> SequenceJso
         differing: found.differing,
         difference: found.difference.map(difference),
         largest: found.largest.map(difference),
+        parts: found.parts,
         why: found.why,
     }
 }
