@@ -43,6 +43,7 @@ fn row(
             differing,
             difference,
             largest,
+            parts: _,
             why,
         }) => {
             let all = |numbers: Vec<Number>| numbers.into_iter().map(|x| shown(x, dtype)).collect::<Vec<_>>();
