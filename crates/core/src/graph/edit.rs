@@ -45,8 +45,10 @@ pub enum Step {
 pub struct Kept {
     /// Its number in the graph.
     pub node: usize,
-    /// Values that it reads instead of others, by input.
+    /// Values that it reads instead of others, by input; an empty name for none.
     pub inputs: Vec<(usize, Arc<str>)>,
+    /// New names of values that it defines, by output (ONNX).
+    pub outputs: Vec<(usize, Arc<str>)>,
     /// The graphs in its attributes that change, by their number among them.
     pub graphs: Vec<(usize, Edit)>,
 }

@@ -1,15 +1,19 @@
 //! Values that are the same as others: by their elements, by what computes them, or because nothing
 //! changes them.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use foldhash::HashMap;
-use gradus_core::DType;
 use gradus_core::graph::{Content, Origin, Standard, ValueId};
+use gradus_core::{DType, Tensor};
 
 use super::GraphFolder;
-use super::dialect::{Role, bounds};
-use super::scope::FoldState;
+use super::dialect::Role;
+use super::rules::{NodeView, Pass, Source};
+use super::scope::{FoldState, Read};
 use super::write::dims_of;
-use crate::dim::Dim;
+use crate::operator;
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 
 /// The values of a graph that were visited so far.
@@ -22,6 +26,100 @@ pub(super) struct Seen {
     views: HashMap<(ValueId, Dims), ValueId>,
     /// By value: the first that had its elements in its order, if that is another.
     roots: HashMap<ValueId, ValueId>,
+    /// Nodes by what they compute.
+    nodes: HashMap<NodeKey, usize>,
+}
+
+/// An operator, with its attributes and what it reads.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct NodeKey {
+    operator: (Arc<str>, String),
+    version: Option<i64>,
+    inputs: Vec<Option<InputKey>>,
+    attributes: Vec<(String, String)>,
+    outputs: usize,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum InputKey {
+    Value(ValueId),
+    Constant(DType, Vec<usize>, Bytes),
+}
+
+/// Most bytes of a constant that is compared with others.
+const MOST_BYTES: u128 = 1 << 16;
+
+/// Reads the outputs of a node as those of an earlier one that computes the same.
+pub(super) fn nodes(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
+    if !scope.rules.has(Pass::EqualNodes) || operator::find(folder.model.operators(), &scope.graph.nodes()[index]).is_some() {
+        return;
+    }
+    let Some(key) = node_key(scope, index) else { return };
+    let first = *scope.seen.nodes.entry(key).or_insert(index);
+    if first == index {
+        return;
+    }
+    let (earlier, node) = (&scope.graph.nodes()[first], &scope.graph.nodes()[index]);
+    for (slot, id) in node.outputs.iter().enumerate() {
+        if let (Some(id), Some(Some(other))) = (*id, earlier.outputs.get(slot).copied()) {
+            scope.replace(folder, id, other);
+        }
+    }
+}
+
+fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
+    let (node, view) = (&scope.graph.nodes()[index], NodeView::new(scope, index));
+    let same = scope.nodes[index].role != Role::Constant && !view.is_random() && node.graphs().next().is_none();
+    if !same {
+        return None;
+    }
+    let replaced = scope.replacements.get(&index);
+    let input = |input: usize| match view.input(input) {
+        Source::Missing => Some(None),
+        Source::Tensor(tensor) => Some(Some(constant_key(&tensor)?)),
+        Source::Value(id) => {
+            let info = scope.graph.value(id);
+            let stored = scope.graph.constant(id).filter(|stored| {
+                info.origin == Origin::Constant && stored.byte_len() <= MOST_BYTES
+            });
+            let small = stored.is_some() || matches!(scope.values[id.index()].read, Read::Constant(_));
+            let same = view.constant(input).filter(|_| small).and_then(|tensor| constant_key(&tensor));
+            Some(Some(same.unwrap_or(InputKey::Value(id))))
+        }
+    };
+    let attributes = match replaced {
+        Some(replaced) => replaced.attributes.iter().map(|(name, content)| ((*name).to_owned(), content)).collect(),
+        None => node.attributes.iter().map(|given| (given.name.to_string(), &given.content)).collect::<Vec<_>>(),
+    };
+    let mut attributes = attributes
+        .into_iter()
+        .map(|(name, content)| Some((name, comparable(content)?)))
+        .collect::<Option<Vec<_>>>()?;
+    attributes.sort();
+    let name = replaced.map_or(&*node.operator.name, |replaced| replaced.operator).to_owned();
+    Some(NodeKey {
+        operator: (node.operator.domain.clone(), name),
+        version: node.version,
+        inputs: (0..view.input_count()).map(input).collect::<Option<_>>()?,
+        attributes,
+        outputs: node.outputs.len(),
+    })
+}
+
+fn constant_key(tensor: &Tensor) -> Option<InputKey> {
+    Some(InputKey::Constant(tensor.dtype(), tensor.shape().dims().to_vec(), tensor.bytes()?.clone()))
+}
+
+/// An attribute as text that equal ones alone have.
+fn comparable(content: &Content) -> Option<String> {
+    match content {
+        Content::Float(value) => Some(format!("f{}", value.to_bits())),
+        Content::Floats(all) => Some(format!("F{:?}", all.iter().map(|x| x.to_bits()).collect::<Vec<_>>())),
+        Content::Int(_) | Content::Ints(_) | Content::Bytes(_) | Content::Strings(_) | Content::Text(_) => {
+            Some(format!("{content:?}"))
+        }
+        _ => None,
+    }
 }
 
 /// Notes a value, so that later ones are found to be the same.
@@ -47,8 +145,10 @@ pub(super) fn find(
     let fact = &scope.values[id.index()].fact;
     // An output keeps its node, unless a copy costs less; OpenVINO has none.
     let output = scope.values[id.index()].output;
-    let found = (!output).then(|| unchanged(scope, index, id).or_else(|| view(scope, index, fact))).flatten();
-    let number = || whole(fact).and_then(|key| scope.seen.whole.get(&key).copied());
+    let views = scope.rules.has(Pass::Views);
+    let found = (!output && views).then(|| view(scope, index, fact)).flatten();
+    let whole = || whole(fact).filter(|_| scope.rules.has(Pass::EqualIntegers));
+    let number = || whole().and_then(|key| scope.seen.whole.get(&key).copied());
     let copied = scope.standard != Standard::OpenVino && scope.nodes[index].role != Role::Copy;
     let found = found.or_else(|| number().filter(|_| !output || copied))?;
     // A subgraph that has a value of the same name would read that.
@@ -87,45 +187,4 @@ fn view(scope: &FoldState<'_>, index: usize, fact: &Fact) -> Option<ValueId> {
         return Some(root);
     }
     scope.seen.views.get(&(root, dims.clone())).copied()
-}
-
-/// The input that an output is, if the node changes nothing.
-fn unchanged(scope: &FoldState<'_>, index: usize, id: ValueId) -> Option<ValueId> {
-    let (node, role) = (&scope.graph.nodes()[index], scope.nodes[index].role);
-    let input = node.inputs.first().copied().flatten()?;
-    let (from, to) =
-        (scope.values[input.index()].fact.as_tensor(), scope.values[id.index()].fact.as_tensor());
-    if role == Role::Copy {
-        return Some(input);
-    }
-    let (from, to) = (from?, to?);
-    if from.dtype.is_none() || from.dtype != to.dtype {
-        return None;
-    }
-    let alike = from.dims.is_some() && from.dims == to.dims;
-    let known = |input: usize, wanted: i64| {
-        let Some(fact) = scope.fact(node, input).and_then(Fact::as_tensor) else { return true };
-        matches!(&fact.elements, Elements::Integers(all) if all.iter().all(|dim| *dim == Dim::Known(wanted)))
-    };
-    let in_order = |order: &[i64]| order.iter().zip(0..).all(|(&axis, i)| axis == i);
-    let nothing = match role {
-        Role::Cast => true,
-        Role::Slice if node.inputs.len() > 1 => {
-            alike && bounds(scope.standard, node).is_some_and(|bounds| known(bounds.steps, 1))
-        }
-        Role::Expand | Role::Slice | Role::Tile => alike,
-        Role::Join => node.inputs.len() == 1,
-        Role::Split => node.outputs.len() == 1 && alike,
-        Role::Pad => node.inputs.len() > 1 && alike && known(1, 0),
-        Role::Transpose => match (node.attribute("perm"), scope.fact(node, 1)) {
-            (Some(Content::Ints(perm)), _) => in_order(perm),
-            (None, Some(order)) => {
-                let order = order.as_tensor().and_then(TensorFact::tensor)?.to_i64().ok()?;
-                in_order(&order) && (!order.is_empty() || from.rank().is_some_and(|rank| rank < 2))
-            }
-            _ => from.rank().is_some_and(|rank| rank < 2),
-        },
-        _ => false,
-    };
-    nothing.then_some(input)
 }

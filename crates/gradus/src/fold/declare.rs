@@ -36,7 +36,8 @@ pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut
             scope.values[id.index()].needed && matches!(scope.values[id.index()].read, Read::InputSizes(_))
         };
         let ends = |id: &ValueId| scope.values[id.index()].output && !telling.of_ports();
-        let defined = |id: &ValueId| !ends(id) && (scope.nodes[index].stays || made(id));
+        let named = |id: &ValueId| !scope.renamed.contains_key(id);
+        let defined = |id: &ValueId| !ends(id) && named(id) && (scope.nodes[index].stays || made(id));
         for id in node.outputs.iter().copied().flatten().filter(defined) {
             let info = graph.value(id);
             let of = merged(info, &scope.values[id.index()].fact, |dim| telling.size(dim));

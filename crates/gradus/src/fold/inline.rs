@@ -5,6 +5,7 @@ use gradus_core::graph::{Content, Graph, Node, Origin, Port, Ports, Standard, Va
 
 use super::GraphFolder;
 use super::dialect::{Role, role};
+use super::rules::Pass;
 use super::scope::{FoldState, Read};
 use super::write::{FoldWriter, edit};
 use crate::dim::Dim;
@@ -21,7 +22,7 @@ pub(super) struct Branch<'m> {
 
 /// The branch that always runs, if it can stand in place of the node.
 pub(super) fn branch<'m>(scope: &FoldState<'m>, index: usize) -> Option<Branch<'m>> {
-    if scope.nodes[index].role != Role::If {
+    if scope.nodes[index].role != Role::If || !scope.rules.has(Pass::Branches) {
         return None;
     }
     let node = &scope.graph.nodes()[index];

@@ -22,6 +22,7 @@ mod dialect;
 mod inline;
 mod report;
 mod reproducible;
+mod rules;
 mod scope;
 mod shape_source;
 mod simplify_shapes;
@@ -36,6 +37,7 @@ use gradus_core::graph::{Graph, Node, OperatorId, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 
 pub use report::{FoldReport, KeptNode};
+pub use rules::{Level, RULES, Rule, RuleSet};
 pub use verify::Verified;
 
 use crate::dim::Symbols;
@@ -54,6 +56,8 @@ pub struct FoldOptions {
     pub inputs: HashMap<String, InputFact>,
     /// Most bytes of a constant that is added.
     pub max_constant: u64,
+    /// The rules that are applied.
+    pub rules: RuleSet,
     /// True if the types of values that nodes compute are written into the model.
     pub declare: bool,
     /// Limits of what constant nodes may spend, and of nesting; if none are given, those of the
@@ -67,6 +71,7 @@ impl Default for FoldOptions {
             dims: HashMap::new(),
             inputs: HashMap::new(),
             max_constant: 1 << 20,
+            rules: RuleSet::default(),
             declare: true,
             limits: None,
         }
@@ -120,6 +125,7 @@ impl Model {
             model: self,
             given,
             declare: options.declare,
+            rules: options.rules,
             symbols,
             bodies,
             mentioned,
@@ -149,6 +155,7 @@ struct GraphFolder<'m> {
     model: &'m Model,
     given: InferOptions,
     declare: bool,
+    rules: RuleSet,
     symbols: Symbols,
     bodies: SubgraphFacts,
     /// Values of the main graph that other parts of the file mention.

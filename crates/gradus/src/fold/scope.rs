@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::Arc;
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use gradus_core::Tensor;
 use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
 
 use super::dialect::Role;
 use super::reproducible::{is_exact, is_settled, is_whole, widens};
+use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
-use super::{GraphFolder, cse, inline, simplify_shapes};
+use super::{GraphFolder, cse, inline, rules, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
 use crate::operator;
 
@@ -61,8 +62,15 @@ pub(super) struct FoldState<'m> {
     pub(super) place: Vec<(usize, usize)>,
     pub(super) values: Vec<ValueState>,
     pub(super) nodes: Vec<NodeState>,
-    /// Constants that nodes read in place of what they read, by node and input.
-    pub(super) targets: BTreeMap<(usize, usize), Tensor>,
+    pub(super) rules: RuleSet,
+    /// By node and input: the value that the node reads in place of the file's.
+    pub(super) inputs: BTreeMap<(usize, usize), Source>,
+    /// By node: the node that is written in its place.
+    pub(super) replacements: BTreeMap<usize, Replacement>,
+    /// By value: the output of the graph whose name it takes.
+    pub(super) renamed: HashMap<ValueId, ValueId>,
+    /// How often the file reads each value.
+    reads: Vec<u32>,
     /// By node and number: its graphs.
     pub(super) children: BTreeMap<(usize, usize), FoldState<'m>>,
     /// Values that subgraphs read.
@@ -95,12 +103,18 @@ impl<'m> FoldState<'m> {
             graph,
             values: facts.into_iter().map(value).collect(),
             nodes,
-            targets: BTreeMap::new(),
+            rules: folder.rules,
+            inputs: BTreeMap::new(),
+            replacements: BTreeMap::new(),
+            renamed: HashMap::default(),
+            reads: vec![0; graph.values().len()],
             children: BTreeMap::new(),
             captured: HashSet::default(),
             seen: cse::Seen::default(),
             place,
         };
+        let reads = graph.nodes().iter().flat_map(Node::needs).chain(graph.outputs().iter().copied());
+        reads.for_each(|id| scope.reads[id.index()] += 1);
         graph.outputs().iter().for_each(|id| scope.values[id.index()].output = true);
         let main = scope.place.is_empty();
         if main && !folder.mentioned.is_empty() {
@@ -141,6 +155,51 @@ impl<'m> FoldState<'m> {
         }
     }
 
+    /// Returns true if one input of one node reads a value, and nothing else.
+    pub(super) fn is_read_once(&self, id: ValueId) -> bool {
+        let value = &self.values[id.index()];
+        self.reads[id.index()] == 1 && !value.output && !value.fixed && !self.captured.contains(&id)
+    }
+
+    /// Returns true if a value can be read as another, which is defined before it.
+    pub(super) fn is_replaceable(&self, folder: &mut GraphFolder<'_>, id: ValueId, other: ValueId) -> bool {
+        let value = &self.values[id.index()];
+        if value.read != Read::Own || value.fixed {
+            return false;
+        }
+        // A subgraph that has a value of the same name would read that.
+        let name = &self.graph.value(self.resolved(other)).name;
+        let hidden = self.captured.contains(&id) && folder.is_shared(name);
+        !hidden && (!value.output || self.can_be_named(folder, id, self.resolved(other)))
+    }
+
+    /// Returns true if a node can define an output of the graph in place of a value.
+    fn can_be_named(&self, folder: &mut GraphFolder<'_>, output: ValueId, id: ValueId) -> bool {
+        let Origin::Node(index, _) = self.graph.value(id).origin else { return false };
+        let value = &self.values[id.index()];
+        let free = value.read == Read::Own && !value.output && !value.fixed;
+        let named = self.rules.has(Pass::OutputNames) && !self.renamed.contains_key(&id);
+        let plain = !self.nodes[index].opaque && self.nodes[index].role != Role::If;
+        let shared = folder.is_shared(&self.graph.value(output).name);
+        self.standard == Standard::Onnx && free && named && plain && !shared
+    }
+
+    /// Reads a value as another.
+    pub(super) fn replace(&mut self, folder: &mut GraphFolder<'_>, id: ValueId, other: ValueId) {
+        if !self.is_replaceable(folder, id, other) {
+            return;
+        }
+        if self.values[id.index()].output {
+            self.renamed.insert(self.resolved(other), id);
+        }
+        self.values[id.index()].read = self.read_of(other);
+    }
+
+    /// The name by which a value of this graph is written.
+    pub(super) fn written_name(&self, id: ValueId) -> &Arc<str> {
+        &self.graph.value(self.renamed.get(&id).copied().unwrap_or(id)).name
+    }
+
     /// Looks at every node in order.
     pub(super) fn study(&mut self, folder: &mut GraphFolder<'m>) {
         let graph = self.graph;
@@ -152,7 +211,11 @@ impl<'m> FoldState<'m> {
             }
             self.constants(folder, index);
             inline::study(self, index);
-            simplify_shapes::study(self, folder, index);
+            if self.rules.has(Pass::Targets) {
+                simplify_shapes::study(self, folder, index);
+            }
+            rules::apply(self, folder, index);
+            cse::nodes(self, folder, index);
             for id in node.outputs.iter().copied().flatten() {
                 let free = self.values[id.index()].read == Read::Own && !self.values[id.index()].fixed;
                 if free && let Some(other) = cse::find(self, folder, index, id) {
@@ -178,19 +241,23 @@ impl<'m> FoldState<'m> {
             Some(_) => all_whole,
             None => is_exact(self.standard, node, all_whole) && !widens,
         };
+        let computed = self.rules.has(Pass::Arithmetic) && !widens && !NodeView::new(self, index).is_random();
+        let exact = exact || computed;
+        let pass = if all_whole { Pass::Integers } else { Pass::Floats };
+        let is_constant = self.rules.has(pass);
         let exact = exact && inputs;
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
             self.values[id.index()].exact = exact;
             // An output that must keep its name cannot be replaced if its node has others.
             let movable = single || !(self.values[id.index()].fixed || self.values[id.index()].output);
-            if !exact || !movable || role == Role::Constant {
+            if !exact || !movable || !is_constant || role == Role::Constant {
                 continue;
             }
             let Fact::Tensor(fact) = &self.values[id.index()].fact else { continue };
             let Some(tensor) = fact.tensor_within(folder.given.most_bytes) else { continue };
             let first = self.fact(node, 0).and_then(Fact::as_tensor).and_then(TensorFact::tensor);
-            if is_settled(self.standard, node, &[first.as_ref()], &tensor) {
+            if computed || is_settled(self.standard, node, &[first.as_ref()], &tensor) {
                 self.values[id.index()].read = Read::Constant(tensor);
             }
         }
@@ -247,13 +314,9 @@ impl<'m> FoldState<'m> {
                 inline::need(self, folder, node, index, &branch);
                 continue;
             }
-            for (input, id) in node.inputs.iter().enumerate() {
-                if let Some(id) = id
-                    && !self.targets.contains_key(&(index, input))
-                {
-                    self.need(*id);
-                }
-            }
+            let view = NodeView::new(self, index);
+            let values: Vec<_> = (0..view.input_count()).filter_map(|input| view.value(input)).collect();
+            values.into_iter().for_each(|id| self.need(id));
             if self.nodes[index].opaque {
                 node.needs().for_each(|id| self.need(id));
                 continue;

@@ -8,6 +8,7 @@ use gradus_core::graph::ValueId;
 
 use super::GraphFolder;
 use super::dialect::{Role, sizes_are};
+use super::rules::Pass;
 use super::scope::{FoldState, Read};
 use super::write::dims_of;
 use crate::dim::Dim;
@@ -44,7 +45,7 @@ impl InputSizes {
 /// is needed is known.
 pub(super) fn choose<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>) {
     let before = asking(scope);
-    if before < 2 {
+    if before < 2 || !scope.rules.has(Pass::InputShapes) {
         return;
     }
     let all = candidates(scope);
@@ -80,7 +81,8 @@ fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, InputSizes)> {
     let mut wanted = Vec::new();
     for (node, state) in graph.nodes().iter().zip(&scope.nodes).filter(|(_, state)| state.stays) {
         let [Some(id)] = *node.outputs else { continue };
-        let free = !scope.values[id.index()].fixed && !scope.values[id.index()].output;
+        let value = &scope.values[id.index()];
+        let free = !value.fixed && !value.output && !scope.renamed.contains_key(&id);
         if scope.values[id.index()].read == Read::Own
             && free
             && let Some(all) = sizes(scope, id)

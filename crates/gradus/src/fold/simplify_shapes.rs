@@ -16,9 +16,10 @@ use gradus_core::{DType, Tensor};
 
 use super::GraphFolder;
 use super::dialect::{self, Role, SliceBounds, one_keeps, zero_is_zero};
+use super::rules::Source;
 use super::scope::FoldState;
 use super::write::{dims_of, list};
-use crate::dim::Dim;
+use crate::dim::{Dim, Symbols};
 use crate::fact::{Dims, Elements, Fact};
 
 /// Finds constants that a node can read in place of what it reads.
@@ -46,7 +47,7 @@ pub(super) fn study(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, ind
 
 fn put(scope: &mut FoldState<'_>, node: usize, input: usize, target: Option<Tensor>) {
     if let Some(target) = target {
-        scope.targets.insert((node, input), target);
+        scope.inputs.insert((node, input), Source::Tensor(target));
     }
 }
 
@@ -65,7 +66,17 @@ fn reshape(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, node: &Node) -> 
     let (dtype, _) = open(scope, node, 1)?;
     let data = dims_of(scope.fact(node, 0)?)?;
     let result = dims_of(&scope.values[node.outputs.first().copied().flatten()?.index()].fact)?;
-    let zero_is_zero = zero_is_zero(scope.standard, node);
+    let target = reshape_target(&mut folder.symbols, data, result, zero_is_zero(scope.standard, node))?;
+    list(dtype, &target)
+}
+
+/// The shape that a Reshape of `data` to `result` can be given as a constant.
+pub(super) fn reshape_target(
+    symbols: &mut Symbols,
+    data: &Dims,
+    result: &Dims,
+    zero_is_zero: bool,
+) -> Option<Vec<i64>> {
     let mut target = Vec::with_capacity(result.len());
     let mut left = false;
     for (axis, &dim) in result.iter().enumerate() {
@@ -84,13 +95,13 @@ fn reshape(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, node: &Node) -> 
     // The quotient is unknown where another dimension is zero.
     let full = |(axis, &element): (usize, &i64)| match element {
         0 if zero_is_zero => false,
-        0 => folder.symbols.at_least(result[axis], 1),
+        0 => symbols.at_least(result[axis], 1),
         _ => true,
     };
     if left && !target.iter().enumerate().all(full) {
         return None;
     }
-    list(dtype, &target)
+    Some(target)
 }
 
 fn expand(scope: &FoldState<'_>, node: &Node) -> Option<Tensor> {

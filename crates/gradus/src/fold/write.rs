@@ -9,6 +9,7 @@ use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
 use gradus_core::graph::{DeclaredDim, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
 
+use super::rules::{Replacement, Source};
 use super::scope::{FoldState, Read};
 use super::shape_source::{InputPart, InputSizes};
 use super::{GraphFolder, dialect, inline, shape_source};
@@ -92,8 +93,13 @@ impl FoldWriter<'_, '_> {
             inline::write(self, folder, index, &branch);
             return true;
         }
+        if let Some(replacement) = scope.replacements.get(&index) {
+            let made = self.replaced(folder, node, replacement);
+            self.make(made);
+            return true;
+        }
         let kept = self.kept(folder, node, index);
-        changed |= !kept.inputs.is_empty() || !kept.graphs.is_empty();
+        changed |= !(kept.inputs.is_empty() && kept.outputs.is_empty() && kept.graphs.is_empty());
         self.edit.nodes.push(Step::Kept(kept));
         changed
     }
@@ -193,12 +199,17 @@ impl FoldWriter<'_, '_> {
         let mut kept = Kept { node: index, ..Kept::default() };
         for (input, id) in node.inputs.iter().enumerate() {
             let Some(id) = *id else { continue };
-            let name = match scope.targets.get(&(index, input)) {
-                Some(tensor) => self.target(folder, tensor),
+            let name = match scope.inputs.get(&(index, input)) {
+                Some(source) => self.source(folder, source),
                 None => self.name(folder, id),
             };
             if name != scope.graph.value(id).name {
                 kept.inputs.push((input, name));
+            }
+        }
+        for (output, id) in node.outputs.iter().enumerate() {
+            if let Some(new) = id.and_then(|id| scope.renamed.get(&id)) {
+                kept.outputs.push((output, scope.graph.value(*new).name.clone()));
             }
         }
         for (number, _) in node.graphs().enumerate() {
@@ -212,11 +223,35 @@ impl FoldWriter<'_, '_> {
         kept
     }
 
+    /// The node in place of one of the file.
+    fn replaced(&mut self, folder: &mut GraphFolder<'_>, node: &Node, by: &Replacement) -> Made {
+        let scope = self.scope;
+        let inputs = by.inputs.iter().map(|source| self.source(folder, source)).collect();
+        let outputs = node.outputs.iter().copied().flatten().map(|id| scope.written_name(id).clone());
+        Made {
+            name: node.name.to_string().into(),
+            operator: by.operator,
+            version: 1,
+            inputs,
+            outputs: outputs.take(1).collect(),
+            attributes: by.attributes.clone(),
+        }
+    }
+
+    fn source(&mut self, folder: &mut GraphFolder<'_>, source: &Source) -> Arc<str> {
+        match source {
+            Source::Value(id) => self.name(folder, *id),
+            Source::Tensor(tensor) => self.target(folder, tensor),
+            Source::Missing => "".into(),
+        }
+    }
+
     /// Adds a node that gives an output its name, where that is read from elsewhere.
     fn output(&mut self, folder: &mut GraphFolder<'_>, id: ValueId) -> bool {
         let name = self.scope.graph.value(id).name.clone();
         match &self.scope.values[id.index()].read {
             Read::Own | Read::InputSizes(_) => return false,
+            Read::Other(other) if self.scope.renamed.get(other) == Some(&id) => {}
             Read::Other(other) => {
                 let other = self.name(folder, *other);
                 self.copy(name, other);
@@ -244,12 +279,8 @@ impl FoldWriter<'_, '_> {
         let id = scope.resolved(id);
         let info = scope.graph.value(id);
         let Read::Constant(tensor) = &scope.values[id.index()].read else {
-            return self
-                .around
-                .get(&info.name)
-                .filter(|_| info.origin == Origin::Capture)
-                .unwrap_or(&info.name)
-                .clone();
+            let around = self.around.get(&info.name).filter(|_| info.origin == Origin::Capture);
+            return around.unwrap_or_else(|| scope.written_name(id)).clone();
         };
         if scope.values[id.index()].output {
             return info.name.clone();
@@ -274,10 +305,15 @@ impl FoldWriter<'_, '_> {
         if let Some(name) = key(tensor).and_then(|key| self.known.get(&key)) {
             return name.clone();
         }
-        let elements = tensor.to_i64().unwrap_or_default();
-        let elements: Vec<_> = elements.iter().map(i64::to_string).collect();
-        let sort = if tensor.shape().rank() == 0 { "index" } else { "shape" };
-        let name = folder.fresh(&format!("{sort}[{}]", elements.join(",")));
+        let name = match tensor.to_i64() {
+            Ok(elements) => {
+                let elements: Vec<_> = elements.iter().map(i64::to_string).collect();
+                let sort = if tensor.shape().rank() == 0 { "index" } else { "shape" };
+                format!("{sort}[{}]", elements.join(","))
+            }
+            Err(_) => "constant".to_owned(),
+        };
+        let name = folder.fresh(&name);
         self.add(folder, name, tensor)
     }
 

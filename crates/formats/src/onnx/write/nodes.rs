@@ -1,5 +1,7 @@
 //! `NodeProto`: those of a file that stay, with their changes, and new ones.
 
+use std::sync::Arc;
+
 use gradus_core::graph::Graph;
 use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
 use gradus_core::{Error, Kind, Result};
@@ -36,7 +38,9 @@ impl Nodes {
                 }
                 Step::Kept(kept) => {
                     let field = at(kept.node)?;
-                    let changes = !kept.inputs.is_empty() || !kept.graphs.is_empty() || !names.is_empty();
+                    let changes = !(kept.inputs.is_empty() && kept.outputs.is_empty())
+                        || !kept.graphs.is_empty()
+                        || !names.is_empty();
                     if changes {
                         let inner: Vec<_> = match graph.nodes().get(kept.node) {
                             Some(node) => node.graphs().map(AsRef::as_ref).collect(),
@@ -145,24 +149,14 @@ fn graphs_of(node: ByteSpan<'_>) -> Result<Vec<ByteSpan<'_>>> {
 fn changed(span: ByteSpan<'_>, inner: &[&Graph], kept: &Kept, names: &Renames) -> Result<Splice> {
     let mut out = Splice::default();
     let mut end = span.range().start;
-    let (mut inputs, mut graphs) = (0, 0);
+    let (mut inputs, mut outputs, mut graphs) = (0, 0, 0);
     for field in span.fields() {
         let field = field?;
         out.copy(end..field.start);
         end = field.end;
         match field.number {
-            node_proto::INPUT => {
-                let changed = kept.inputs.iter().find(|(input, _)| *input == inputs);
-                inputs += 1;
-                match changed {
-                    Some((_, name)) => {
-                        let name = new_arc(names, name);
-                        out.write(|out| encode::bytes(out, node_proto::INPUT, name.as_bytes()));
-                    }
-                    None => named(&mut out, &field, names)?,
-                }
-            }
-            node_proto::OUTPUT => named(&mut out, &field, names)?,
+            node_proto::INPUT => slot(&mut out, &field, &kept.inputs, &mut inputs, names)?,
+            node_proto::OUTPUT => slot(&mut out, &field, &kept.outputs, &mut outputs, names)?,
             node_proto::ATTRIBUTE => attribute(&mut out, &field, inner, kept, names, &mut graphs)?,
             _ => out.copy(field.start..field.end),
         }
@@ -171,7 +165,27 @@ fn changed(span: ByteSpan<'_>, inner: &[&Graph], kept: &Kept, names: &Renames) -
     Ok(out)
 }
 
-/// A name that a node reads or defines.
+/// A name that a node reads or defines, the next of its inputs or outputs.
+fn slot(
+    out: &mut Splice,
+    field: &Field<'_>,
+    changes: &[(usize, Arc<str>)],
+    next: &mut usize,
+    names: &Renames,
+) -> Result<()> {
+    let changed = changes.iter().find(|(slot, _)| slot == next);
+    *next += 1;
+    match changed {
+        Some((_, name)) => {
+            let name = new_arc(names, name);
+            out.write(|out| encode::bytes(out, field.number, name.as_bytes()));
+            Ok(())
+        }
+        None => named(out, field, names),
+    }
+}
+
+/// The name of a field, or what it is renamed to.
 fn named(out: &mut Splice, field: &Field<'_>, names: &Renames) -> Result<()> {
     match names.get(field.text()?) {
         Some(new) => out.write(|out| encode::bytes(out, field.number, new.as_bytes())),

@@ -1,0 +1,236 @@
+//! Rules that leave every bit of the results.
+
+use gradus_core::graph::{Content, Standard};
+use gradus_core::{Class, DType, Number};
+
+use super::super::dialect::{Role, bounds};
+use super::Level::{Exact, Shapes};
+use super::node_view::NodeView;
+use super::{Change, Replacement, Rule, Source, local};
+use crate::dim::Symbols;
+
+type View<'a, 'm> = NodeView<'a, 'm>;
+
+pub(super) const RULES: &[Rule] = &[
+    local("identity", Shapes, "Identity(x) -> x", identity),
+    local("same-cast", Shapes, "Cast(x) to the type of x -> x", same_cast),
+    local("lossless-casts", Exact, "Cast(Cast(x)), the first of which loses nothing -> Cast(x), or x", casts),
+    local("whole-slice", Shapes, "Slice, Expand, Tile, Split that leave the shape -> x", whole),
+    local("single-join", Exact, "Concat, Sum, Mean, Max, Min of one input -> x", single),
+    local("zero-pad", Exact, "Pad by zero -> x", pad),
+    local("same-transpose", Exact, "Transpose that keeps the order of axes -> x", transpose),
+    local("transposes", Exact, "Transpose(Transpose(x)) -> Transpose(x), or x", transposes),
+    local("dropout", Exact, "Dropout(x) in inference -> x", dropout),
+    local("neutral-operand", Exact, "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x", neutral),
+    local("double-inverse", Exact, "Not(Not(x)), Neg(Neg(x)) -> x", inverse),
+    local("known-where", Exact, "Where of a condition that is all true or all false -> x", choice),
+    local("empty-loop", Exact, "Loop of no iteration, without concatenated outputs -> its initial values", no_loop),
+    local("default-inputs", Exact, "optional inputs that are the default: zero states, steps of 1 -> none", defaults),
+];
+
+fn identity(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    if view.role() == Role::Copy { view.becomes(0) } else { None }
+}
+
+fn same_cast(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    if view.role() == Role::Cast && view.has_type_of(0) { view.becomes(0) } else { None }
+}
+
+/// Returns true if the second type has every number of the first.
+fn widens(from: DType, to: DType) -> bool {
+    let (bits, mantissa) = (from.bits(), |dtype| match dtype {
+        DType::F16 => 11,
+        DType::BF16 => 8,
+        DType::F32 => 24,
+        DType::F64 => 53,
+        _ => 0,
+    });
+    match (from.class(), to.class()) {
+        (Class::Bool, Class::Signed | Class::Unsigned) => true,
+        (Class::Bool, _) => mantissa(to) > 0,
+        (Class::Signed, Class::Signed) | (Class::Unsigned, Class::Unsigned) => bits <= to.bits(),
+        (Class::Unsigned, Class::Signed) => bits < to.bits(),
+        (Class::Signed | Class::Unsigned, _) => bits <= mantissa(to),
+        _ => matches!(
+            (from, to),
+            (DType::F16 | DType::BF16, DType::F32 | DType::F64) | (DType::F32, DType::F64)
+        ),
+    }
+}
+
+fn casts(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let first = view.producer(0).filter(|first| view.role() == Role::Cast && first.role() == Role::Cast)?;
+    let (from, between) = (view.dtype_of(first.value(0)?)?, view.dtype_of(first.output()?)?);
+    // OpenVINO keeps weights narrow by such pairs.
+    if view.standard() == Standard::OpenVino || from == between || !widens(from, between) {
+        return None;
+    }
+    if Some(from) == view.output().and_then(|id| view.dtype_of(id)) {
+        return first.becomes(0);
+    }
+    Some(Change::Inputs(vec![(0, first.input(0))]))
+}
+
+fn whole(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let is_whole = match view.role() {
+        Role::Slice if view.node.inputs.len() > 1 => {
+            bounds(view.standard(), view.node)
+                .is_some_and(|bounds| view.is_number(bounds.steps, 1) || view.value(bounds.steps).is_none())
+        }
+        Role::Split => view.node.outputs.len() == 1,
+        Role::Expand | Role::Slice | Role::Tile => true,
+        _ => false,
+    };
+    if is_whole && view.is_like(0) { view.becomes(0) } else { None }
+}
+
+fn single(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let joins = view.role() == Role::Join || matches!(view.operator(), "Sum" | "Mean" | "Max" | "Min");
+    if joins && view.input_count() == 1 && view.has_type_of(0) { view.becomes(0) } else { None }
+}
+
+fn pad(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let none = match view.attribute("pads") {
+        Some(Content::Ints(pads)) => pads.iter().all(|&pad| pad == 0),
+        _ => {
+            let second = view.standard() == Standard::OpenVino;
+            view.is_number(1, 0) && (!second || view.is_number(2, 0))
+        }
+    };
+    if view.role() == Role::Pad && none && view.is_like(0) { view.becomes(0) } else { None }
+}
+
+/// The order in which a Transpose takes the axes.
+fn order(view: &View<'_, '_>) -> Option<Vec<i64>> {
+    if view.role() != Role::Transpose && view.operator() != "Transpose" {
+        return None;
+    }
+    if let Some(perm) = view.ints("perm") {
+        return Some(perm.to_vec());
+    }
+    let given = view.constant(1).and_then(|order| order.to_i64().ok()).filter(|order| !order.is_empty());
+    given.or_else(|| {
+        let rank = i64::try_from(view.dims(0)?.len()).ok()?;
+        (view.value(1).is_none() || view.constant(1).is_some()).then(|| (0..rank).rev().collect())
+    })
+}
+
+fn in_order(order: &[i64]) -> bool {
+    order.iter().zip(0..).all(|(&axis, i)| axis == i)
+}
+
+fn transpose(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let nothing = order(view).is_some_and(|order| in_order(&order)) && view.has_type_of(0);
+    if nothing { view.becomes(0) } else { None }
+}
+
+fn transposes(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let (second, first) = (order(view)?, view.producer(0)?);
+    let before = order(&first)?;
+    let axis = |&axis: &i64| before.get(usize::try_from(axis).ok()?).copied();
+    let both: Vec<i64> = second.iter().map(axis).collect::<Option<_>>()?;
+    if in_order(&both) {
+        return first.becomes(0);
+    }
+    let attributes = vec![("perm", Content::Ints(both))];
+    let inputs = vec![first.input(0)];
+    let onnx = view.standard() == Standard::Onnx;
+    onnx.then_some(Change::Node(Replacement { operator: "Transpose", inputs, attributes }))
+}
+
+fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let training = view.version() < 7
+        || match view.input(2) {
+            Source::Missing => false,
+            _ => !view.is_number(2, 0),
+        };
+    if view.operator() == "Dropout" && !training { view.becomes(0) } else { None }
+}
+
+fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    // Of sums, -0 alone leaves the sign of -0.
+    let never_negative_zero = |input| {
+        let made = view.producer(input).map_or("", |producer| producer.operator());
+        matches!(made, "Abs" | "Exp" | "Sigmoid" | "Softmax")
+    };
+    let is_neutral = |operand: usize, other: usize| match view.operator() {
+        "Mul" | "And" => view.is_number(operand, 1),
+        "Div" | "Pow" => operand == 1 && view.is_number(1, 1),
+        "Sub" => operand == 1 && view.is_number(1, 0),
+        "Or" | "Xor" => view.is_number(operand, 0),
+        "Add" => {
+            view.is_all(operand, Number::Float(-0.0))
+                || view.is_all(operand, Number::Int(0))
+                || (view.is_number(operand, 0) && never_negative_zero(other))
+        }
+        _ => false,
+    };
+    // Before version 7, shapes were joined by attributes.
+    let kept = [(1, 0), (0, 1)].into_iter().find(|&(operand, other)| {
+        view.input_count() == 2 && view.version() >= 7 && is_neutral(operand, other) && view.is_like(other)
+    });
+    kept.and_then(|(_, other)| view.becomes(other))
+}
+
+fn inverse(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let again = view.producer(0).filter(|first| first.operator() == view.operator())?;
+    if matches!(view.operator(), "Not" | "Neg") { again.becomes(0) } else { None }
+}
+
+fn choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let chosen = [(1, 1), (0, 2)].into_iter().find(|&(value, input)| {
+        view.operator() == "Where" && view.is_number(0, value) && view.is_like(input)
+    });
+    chosen.and_then(|(_, input)| view.becomes(input))
+}
+
+fn no_loop(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let none = view.is_number(0, 0) || view.is_number(1, 0);
+    let carried = view.node.inputs.len().checked_sub(2)?;
+    if view.operator() != "Loop" || !none || view.node.outputs.len() > carried {
+        return None;
+    }
+    let slots = view.node.outputs.iter().enumerate().filter(|(_, id)| id.is_some());
+    let values = slots.map(|(slot, _)| Some((slot, view.value(slot + 2)?)));
+    Some(Change::Values(values.collect::<Option<_>>()?))
+}
+
+/// Returns true if an input is zero everywhere, whatever its shape.
+fn is_zero(view: &View<'_, '_>, input: usize) -> bool {
+    if view.is_number(input, 0) {
+        return true;
+    }
+    let Some(producer) = view.producer(input) else { return false };
+    match producer.operator() {
+        "Expand" | "Reshape" | "Unsqueeze" | "Squeeze" | "Identity" => is_zero(&producer, 0),
+        "ConstantOfShape" => match producer.attribute("value") {
+            None => true,
+            Some(Content::Tensor(value)) => value.tensor().is_ok_and(|value| {
+                let zero = |number| match number {
+                    Number::Float(number) => number.to_bits() == 0,
+                    number => number == Number::Int(0),
+                };
+                value.numbers().is_ok_and(|mut numbers| numbers.all(zero))
+            }),
+            Some(_) => false,
+        },
+        _ => false,
+    }
+}
+
+fn defaults(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let inputs: &[usize] = match view.operator() {
+        "LSTM" => &[5, 6],
+        "GRU" | "RNN" => &[5],
+        "Slice" if view.version() >= 10 => &[4],
+        _ => &[],
+    };
+    let is_default = |input: usize| match view.operator() {
+        "Slice" => view.is_number(input, 1),
+        _ => is_zero(view, input),
+    };
+    let given = |&input: &usize| !matches!(view.input(input), Source::Missing);
+    let found = inputs.iter().copied().filter(given).filter(|&input| is_default(input));
+    let changes: Vec<_> = found.map(|input| (input, Source::Missing)).collect();
+    (!changes.is_empty()).then_some(Change::Inputs(changes))
+}

@@ -1,0 +1,238 @@
+//! The table of folding rules, and the rules that a call of folding applies.
+
+mod convolutions;
+mod exact;
+mod fuse;
+mod node_view;
+mod normalizations;
+mod shapes;
+
+use gradus_core::graph::ValueId;
+use gradus_core::{Error, Kind, Result, Tensor};
+
+use super::GraphFolder;
+use super::scope::{FoldState, Read};
+use crate::attributes::NewAttributes;
+use crate::dim::Symbols;
+pub(super) use node_view::NodeView;
+
+/// How far folding may go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Only arithmetic on shapes: integers, and nodes that read them.
+    Shapes,
+    /// The results are the same bits wherever operators compute what the standard says, floats as
+    /// IEEE 754 rounds them.
+    #[default]
+    Exact,
+    /// The results may differ in the last bits of floats.
+    Fuse,
+}
+
+impl Level {
+    /// All levels, each with the rules of those before it.
+    pub const ALL: [Level; 3] = [Level::Shapes, Level::Exact, Level::Fuse];
+
+    /// The name: `shapes`, `exact`, `fuse`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Shapes => "shapes",
+            Level::Exact => "exact",
+            Level::Fuse => "fuse",
+        }
+    }
+}
+
+/// A folding rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    /// The first level that applies it.
+    pub level: Level,
+    /// The nodes that it looks for, and their replacement.
+    pub pattern: &'static str,
+    apply: Option<Apply>,
+}
+
+type Apply = fn(&NodeView<'_, '_>, &mut Symbols) -> Option<Change>;
+
+/// The replacement of a node.
+pub(super) enum Change {
+    /// Outputs, by number, that are other values.
+    Values(Vec<(usize, ValueId)>),
+    /// Other inputs, by number.
+    Inputs(Vec<(usize, Source)>),
+    /// Another node of one output.
+    Node(Replacement),
+}
+
+/// A value that a node reads after folding.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    /// A value of the graph.
+    Value(ValueId),
+    /// A constant.
+    Tensor(Tensor),
+    /// An optional input that is missing.
+    Missing,
+}
+
+/// A node that is written in place of another (ONNX).
+#[derive(Debug)]
+pub(super) struct Replacement {
+    pub(super) operator: &'static str,
+    pub(super) inputs: Vec<Source>,
+    pub(super) attributes: NewAttributes,
+}
+
+/// A rule that one function applies to a node.
+const fn local(name: &'static str, level: Level, pattern: &'static str, apply: Apply) -> Rule {
+    Rule { name, level, pattern, apply: Some(apply) }
+}
+
+/// A rule that is a pass of its own.
+const fn pass(name: &'static str, level: Level, pattern: &'static str) -> Rule {
+    Rule { name, level, pattern, apply: None }
+}
+
+macro_rules! passes {
+    ($($name:ident = $text:literal, $level:ident, $pattern:literal;)*) => {
+        /// Rules that are passes of their own, by number.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Pass { $($name),* }
+
+        impl Pass {
+            const ALL: &[Pass] = &[$(Pass::$name),*];
+        }
+
+        const PASSES: &[Rule] = &[$(pass($text, Level::$level, $pattern)),*];
+    };
+}
+
+passes! {
+    Integers = "known-integers", Shapes, "integers and shapes that are known -> constants";
+    Targets = "shape-targets", Shapes,
+        "the shape of Reshape and Expand, and bounds of Slice, with one unknown entry -> constants with 0, -1 or 1";
+    EqualIntegers = "equal-integers", Shapes, "integers of equal symbolic elements -> one value";
+    InputShapes = "input-shapes", Shapes, "sizes from shapes of several values -> from the shape of one input";
+    Floats = "known-floats", Exact, "floats that are known, and rounded alike everywhere -> constants";
+    Views = "equal-views", Exact, "Reshape, Flatten, Squeeze, Unsqueeze to a shape that the data had -> that value";
+    EqualNodes = "equal-nodes", Exact, "an operator with the inputs and attributes of another node -> its outputs";
+    Branches = "known-if", Exact, "If with a known condition -> the nodes of its branch";
+    OutputNames = "output-names", Exact,
+        "an output of the graph that equals the output of a node -> the node defines it";
+    Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";
+}
+
+/// All rules; those of a level in the order in which they are tried.
+pub static RULES: std::sync::LazyLock<Vec<&'static Rule>> = std::sync::LazyLock::new(|| {
+    PASSES.iter().chain(exact::RULES).chain(shapes::RULES).chain(fuse::RULES).collect()
+});
+
+/// A set of rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleSet(u64);
+
+impl Default for RuleSet {
+    fn default() -> Self {
+        RuleSet::of(Level::default())
+    }
+}
+
+impl RuleSet {
+    /// The rules of a level, and of those before it.
+    pub fn of(level: Level) -> RuleSet {
+        let bits = RULES.iter().enumerate().filter(|(_, rule)| rule.level <= level);
+        RuleSet(bits.fold(0, |set, (number, _)| set | 1 << number))
+    }
+
+    /// Adds the rule of that name.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if there is no such rule.
+    pub fn with(self, name: &str) -> Result<RuleSet> {
+        Ok(RuleSet(self.0 | RuleSet::bit(name)?))
+    }
+
+    /// Removes the rule of that name.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if there is no such rule.
+    pub fn without(self, name: &str) -> Result<RuleSet> {
+        Ok(RuleSet(self.0 & !RuleSet::bit(name)?))
+    }
+
+    /// Returns true if a rule of a level above `exact` is among these.
+    pub fn may_change_floats(self) -> bool {
+        self.0 & !RuleSet::of(Level::Exact).0 != 0
+    }
+
+    fn bit(name: &str) -> Result<u64> {
+        let number = RULES.iter().position(|rule| rule.name == name);
+        number.map(|number| 1 << number).ok_or_else(|| {
+            let near = RULES.iter().map(|rule| rule.name).collect::<Vec<_>>().join(", ");
+            Error::mismatch(Kind::Usage, "folding rule", format_args!("\"{name}\""), near)
+        })
+    }
+
+    /// Returns true if a pass is among these.
+    pub(super) fn has(self, pass: Pass) -> bool {
+        Pass::ALL.iter().position(|other| *other == pass).is_some_and(|number| self.0 & (1 << number) != 0)
+    }
+}
+
+/// Most changes of one node: each makes it simpler, so this is never reached by what is right.
+const MOST_CHANGES: usize = 16;
+
+/// Applies the rules to a node until none matches.
+pub(super) fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
+    for _ in 0..MOST_CHANGES {
+        let Some(change) = change(scope, folder, index) else { return };
+        match change {
+            Change::Values(values) => {
+                for (slot, other) in values {
+                    if let Some(id) = scope.graph.nodes()[index].outputs[slot] {
+                        scope.replace(folder, id, other);
+                    }
+                }
+                return;
+            }
+            Change::Inputs(inputs) => {
+                for (input, source) in inputs {
+                    scope.inputs.insert((index, input), source);
+                }
+            }
+            Change::Node(replacement) => {
+                scope.replacements.insert(index, replacement);
+            }
+        }
+    }
+}
+
+/// The first change of a node that can be made.
+fn change(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) -> Option<Change> {
+    let view = NodeView::new(scope, index);
+    for (number, rule) in RULES.iter().enumerate() {
+        if scope.rules.0 & (1 << number) != 0
+            && let Some(apply) = rule.apply
+            && let Some(change) = apply(&view, &mut folder.symbols)
+            && can_be_made(scope, folder, index, &change)
+        {
+            return Some(change);
+        }
+    }
+    None
+}
+
+fn can_be_made(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize, change: &Change) -> bool {
+    let node = &scope.graph.nodes()[index];
+    let Change::Values(values) = change else {
+        let own = |id: &ValueId| scope.values[id.index()].read == Read::Own;
+        return node.outputs.iter().flatten().all(own);
+    };
+    values.iter().all(|&(slot, other)| {
+        let output = node.outputs.get(slot).copied().flatten();
+        output.is_some_and(|id| scope.is_replaceable(folder, id, other))
+    })
+}

@@ -1,0 +1,221 @@
+//! A node as rules see it: with the operator, inputs and attributes that it will have.
+
+use gradus_core::graph::{Content, Node, Origin, Standard, ValueId};
+use gradus_core::{DType, Number, Tensor};
+
+use super::super::dialect::Role;
+use super::super::scope::{FoldState, Read};
+use super::{Change, Replacement, Source};
+use crate::fact::{Dims, Fact, TensorFact};
+use crate::operators::{self, Chance};
+
+/// Most elements of a constant that a rule compares one by one.
+const MOST_ELEMENTS: usize = 1 << 16;
+
+pub(in crate::fold) struct NodeView<'s, 'm> {
+    scope: &'s FoldState<'m>,
+    pub(in crate::fold) index: usize,
+    pub(in crate::fold) node: &'m Node,
+    replacement: Option<&'s Replacement>,
+}
+
+impl<'s, 'm> NodeView<'s, 'm> {
+    pub(in crate::fold) fn new(scope: &'s FoldState<'m>, index: usize) -> NodeView<'s, 'm> {
+        let node = &scope.graph.nodes()[index];
+        NodeView { scope, index, node, replacement: scope.replacements.get(&index) }
+    }
+
+    pub(in crate::fold) fn standard(&self) -> Standard {
+        self.scope.standard
+    }
+
+    /// The part that the operator of the file plays.
+    pub(in crate::fold) fn role(&self) -> Role {
+        if self.replacement.is_some() { Role::Other } else { self.scope.nodes[self.index].role }
+    }
+
+    /// ONNX's operator; empty for those of other domains and standards, and those that nobody
+    /// knows.
+    pub(in crate::fold) fn operator(&self) -> &'s str
+    where
+        'm: 's,
+    {
+        let own = self.standard() == Standard::Onnx && self.node.operator.domain.is_empty();
+        match self.replacement {
+            Some(replacement) => replacement.operator,
+            None if own && !self.scope.nodes[self.index].opaque => &self.node.operator.name,
+            None => "",
+        }
+    }
+
+    /// The operator set of the node.
+    pub(in crate::fold) fn version(&self) -> i64 {
+        self.node.version.unwrap_or(0)
+    }
+
+    pub(in crate::fold) fn attribute(&self, name: &str) -> Option<&'s Content>
+    where
+        'm: 's,
+    {
+        match self.replacement {
+            Some(replacement) => {
+                replacement.attributes.iter().find(|(other, _)| *other == name).map(|(_, content)| content)
+            }
+            None => self.node.attribute(name),
+        }
+    }
+
+    pub(in crate::fold) fn int(&self, name: &str, default: i64) -> i64 {
+        match self.attribute(name) {
+            Some(Content::Int(value)) => *value,
+            _ => default,
+        }
+    }
+
+    pub(in crate::fold) fn float(&self, name: &str, default: f32) -> f32 {
+        match self.attribute(name) {
+            Some(Content::Float(value)) => *value,
+            _ => default,
+        }
+    }
+
+    pub(in crate::fold) fn ints(&self, name: &str) -> Option<&'s [i64]>
+    where
+        'm: 's,
+    {
+        match self.attribute(name) {
+            Some(Content::Ints(values)) => Some(values),
+            _ => None,
+        }
+    }
+
+    pub(in crate::fold) fn input_count(&self) -> usize {
+        self.replacement.map_or(self.node.inputs.len(), |replacement| replacement.inputs.len())
+    }
+
+    /// What an input reads.
+    pub(in crate::fold) fn input(&self, input: usize) -> Source {
+        let source = match self.replacement {
+            Some(replacement) => replacement.inputs.get(input).cloned(),
+            None => self.scope.inputs.get(&(self.index, input)).cloned().or_else(|| {
+                self.node.inputs.get(input).copied().flatten().map(Source::Value)
+            }),
+        };
+        match source {
+            Some(Source::Value(id)) => Source::Value(self.scope.resolved(id)),
+            source => source.unwrap_or(Source::Missing),
+        }
+    }
+
+    /// The value that an input reads, if it is no constant that folding adds.
+    pub(in crate::fold) fn value(&self, input: usize) -> Option<ValueId> {
+        match self.input(input) {
+            Source::Value(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    pub(in crate::fold) fn output(&self) -> Option<ValueId> {
+        self.node.outputs.first().copied().flatten()
+    }
+
+    fn tensor_fact(&self, id: ValueId) -> Option<&'s TensorFact> {
+        self.scope.values[id.index()].fact.as_tensor()
+    }
+
+    pub(in crate::fold) fn dims_of(&self, id: ValueId) -> Option<&'s Dims> {
+        self.tensor_fact(id)?.dims.as_ref()
+    }
+
+    pub(in crate::fold) fn dtype_of(&self, id: ValueId) -> Option<DType> {
+        self.tensor_fact(id)?.dtype
+    }
+
+    pub(in crate::fold) fn dims(&self, input: usize) -> Option<&'s Dims> {
+        self.dims_of(self.value(input)?)
+    }
+
+    pub(in crate::fold) fn output_dims(&self) -> Option<&'s Dims> {
+        self.dims_of(self.output()?)
+    }
+
+    /// The constant that an input reads, as it will be wherever the model runs.
+    pub(in crate::fold) fn constant(&self, input: usize) -> Option<Tensor> {
+        let id = match self.input(input) {
+            Source::Tensor(tensor) => return Some(tensor),
+            Source::Missing => return None,
+            Source::Value(id) => id,
+        };
+        let value = &self.scope.values[id.index()];
+        if let Read::Constant(tensor) = &value.read {
+            return Some(tensor.clone());
+        }
+        if !value.exact {
+            return None;
+        }
+        let info = self.scope.graph.value(id);
+        let stored = || {
+            let constant = self.scope.graph.constant(id).filter(|_| info.origin == Origin::Constant)?;
+            constant.tensor().ok()
+        };
+        Fact::as_tensor(&value.fact).and_then(TensorFact::tensor).or_else(stored)
+    }
+
+    /// Returns true if an input is a constant of which each element is this number, with its sign.
+    pub(in crate::fold) fn is_all(&self, input: usize, wanted: Number) -> bool {
+        let Some(tensor) = self.constant(input).filter(|tensor| tensor.shape().len() <= MOST_ELEMENTS) else {
+            return false;
+        };
+        let same = |number: Number| match (number, wanted) {
+            (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
+            (a, b) => a == b,
+        };
+        tensor.shape().len() > 0 && tensor.numbers().is_ok_and(|mut numbers| numbers.all(same))
+    }
+
+    /// Returns true if an input is a constant of the integer, or of the float that is this integer.
+    pub(in crate::fold) fn is_number(&self, input: usize, wanted: i16) -> bool {
+        self.is_all(input, Number::Int(wanted.into())) || self.is_all(input, Number::Float(wanted.into()))
+    }
+
+    /// The node whose first output an input reads.
+    pub(in crate::fold) fn producer(&self, input: usize) -> Option<NodeView<'s, 'm>> {
+        let id = self.value(input)?;
+        let Origin::Node(index, 0) = self.scope.graph.value(id).origin else { return None };
+        (self.scope.values[id.index()].read == Read::Own).then(|| NodeView::new(self.scope, index))
+    }
+
+    /// The same, if nothing else reads the output.
+    pub(in crate::fold) fn only_producer(&self, input: usize) -> Option<NodeView<'s, 'm>> {
+        let producer = self.producer(input)?;
+        let written = self.node.inputs.get(input).copied().flatten();
+        let alone = |id: ValueId| self.scope.is_read_once(id);
+        (producer.output().is_some_and(alone) && written.is_none_or(alone)).then_some(producer)
+    }
+
+    /// Returns true if results are drawn at random, even if only in training.
+    pub(in crate::fold) fn is_random(&self) -> bool {
+        operators::row_of(self.standard(), self.node).is_none_or(|row| row.chance != Chance::No)
+    }
+
+    /// The first output is the value that an input reads.
+    pub(in crate::fold) fn becomes(&self, input: usize) -> Option<Change> {
+        Some(Change::Values(vec![(0, self.value(input)?)]))
+    }
+
+    /// Returns true if the first output has the type and shape of an input.
+    pub(in crate::fold) fn is_like(&self, input: usize) -> bool {
+        let (Some(from), Some(to)) = (self.value(input), self.output()) else { return false };
+        let (from, to) = (self.tensor_fact(from), self.tensor_fact(to));
+        from.zip(to).is_some_and(|(from, to)| {
+            from.dtype.is_some() && from.dtype == to.dtype && from.dims.is_some() && from.dims == to.dims
+        })
+    }
+
+    /// Returns true if the first output has the type of an input.
+    pub(in crate::fold) fn has_type_of(&self, input: usize) -> bool {
+        let dtype = |id: Option<ValueId>| id.and_then(|id| self.dtype_of(id));
+        let from = dtype(self.value(input));
+        from.is_some() && from == dtype(self.output())
+    }
+}
