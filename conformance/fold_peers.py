@@ -15,7 +15,7 @@ import onnx
 
 import execution
 
-PEERS = ("openvino", "onnxsim", "onnxslim")
+PEERS = ("openvino", "onnxsim", "onnxslim", "onnxscript", "onnxruntime")
 # OpenVINO's names, as those of ONNX.
 ONNX_NAMES = {"ShapeOf": "Shape", "Broadcast": "Expand"}
 
@@ -53,10 +53,21 @@ def simplify(peer: str, source: str, out: str) -> collections.Counter:
 
         model, _ = onnxsim.simplify(onnx.load(source))
         onnx.save(model, out)
-    else:
+    elif peer == "onnxslim":
         import onnxslim
 
         onnxslim.slim(source, out)
+    elif peer == "onnxscript":
+        import onnxscript.optimizer
+
+        onnx.save(onnxscript.optimizer.optimize(onnx.load(source)), out)
+    else:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        options.optimized_model_filepath = out
+        onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     return execution.operators(onnx.load(out, load_external_data=False))
 
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use gradus::fold::Level;
 use gradus::{DType, Error, Limits, Model, OpenOptions, RunOptions, operators, profiles};
 
 use crate::commands::help::TOPICS;
@@ -291,13 +292,30 @@ pub(crate) struct Infer {
 pub(crate) struct FoldArgs {
     /// The models: ONNX files, or the .xml of OpenVINO IR; folders of them, patterns
     /// (models/**/*.onnx), @FILE or - for lists. Several are folded in parallel.
-    #[arg(required = true, value_name = "MODEL")]
+    #[arg(required_unless_present = "list_rules", value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
     /// Where the folded model goes: a file, or a folder, which several models need. An OpenVINO
     /// model is a .xml file, and a .bin file beside it.
-    #[arg(short, long, value_name = "FILE|DIR")]
-    pub(crate) output: PathBuf,
+    #[arg(short, long, value_name = "FILE|DIR", required_unless_present = "list_rules")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The rules to apply: of shape arithmetic alone, those that keep every bit, or also those that
+    /// may change the last bits of floats.
+    #[arg(long, value_name = "LEVEL", default_value = "exact", value_parser = Named(levels, level))]
+    pub(crate) level: Level,
+
+    /// Apply a rule of a higher level.
+    #[arg(long = "rule", value_name = "RULE")]
+    pub(crate) rules: Vec<String>,
+
+    /// Do not apply a rule: `--no-rule known-floats` leaves weights computed.
+    #[arg(long = "no-rule", value_name = "RULE")]
+    pub(crate) no_rules: Vec<String>,
+
+    /// List the rules with their levels and patterns.
+    #[arg(long)]
+    pub(crate) list_rules: bool,
 
     /// Fix a symbol to a number, in the folded model too.
     #[arg(long = "dim", value_name = "NAME=NUMBER")]
@@ -742,6 +760,14 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
 
 fn element_types() -> Vec<&'static str> {
     DType::ALL.iter().filter(|dtype| **dtype != DType::String).map(|dtype| dtype.name()).collect()
+}
+
+fn levels() -> Vec<&'static str> {
+    Level::ALL.map(Level::name).to_vec()
+}
+
+fn level(name: &str) -> Result<Level, Error> {
+    name.parse()
 }
 
 /// An element type by a name of Gradus, or by one of Python's.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use gradus::conversion::{ConvertOptions, Converted};
-use gradus::fold::{FoldOptions, Folded, Verified};
+use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{InferOptions, InputFact};
@@ -225,7 +225,8 @@ impl Model {
     }
 
     /// The folded model, and what is to be said of it.
-    #[pyo3(signature = (dims, shapes, max_constant, declare, verify))]
+    #[pyo3(signature = (dims, shapes, max_constant, declare, verify, level, rules, no_rules))]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _fold<'py>(
         &self,
         py: Python<'py>,
@@ -234,8 +235,18 @@ impl Model {
         max_constant: u64,
         declare: bool,
         verify: bool,
+        level: &str,
+        rules: Vec<String>,
+        no_rules: Vec<String>,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let mut options = FoldOptions::default();
+        options.rules = RuleSet::of(level.parse().or_raise()?);
+        for name in &rules {
+            options.rules = options.rules.with(name).or_raise()?;
+        }
+        for name in &no_rules {
+            options.rules = options.rules.without(name).or_raise()?;
+        }
         options.dims = numbers(Some(dims))?;
         options.inputs = given_shapes(Some(shapes))?;
         options.max_constant = max_constant;
@@ -248,9 +259,11 @@ impl Model {
             given.dims.clone_from(&options.dims);
             given.inputs.clone_from(&options.inputs);
             let verified = verify.then(|| model.verify(&after, &given, BINDINGS, SEED)).transpose()?;
-            Ok::<_, gradus::Error>((after, report, verified))
+            let measures = options.rules.may_change_floats();
+            let measured = measures.then(|| model.measure(&after, &given, SEED).ok()).flatten();
+            Ok::<_, gradus::Error>((after, report, verified, measured))
         });
-        let (after, report, verified) = folded.map_err(|error| self.in_file(error)).or_raise()?;
+        let (after, report, verified, measured) = folded.map_err(|error| self.in_file(error)).or_raise()?;
         let told = PyDict::new(py);
         told.set_item("operators", &report.operators)?;
         told.set_item("constants", report.constants)?;
@@ -265,6 +278,7 @@ impl Model {
         let problems: Vec<_> = report.problems.iter().map(|p| (&p.place, &p.message)).collect();
         told.set_item("problems", problems)?;
         told.set_item("verified", verified.map(|Verified { bindings, values, .. }| (bindings, values)))?;
+        told.set_item("measured", measured.map(|of| (of.elements, of.ulps, of.relative)))?;
         Ok((Model::of(after), told))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use gradus::fold::{FoldOptions, FoldReport, Verified};
+use gradus::fold::{FoldOptions, FoldReport, Measured, RULES, RuleSet, Verified};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use serde::Serialize;
@@ -35,6 +35,29 @@ struct FoldedJson<'a> {
     problems: Vec<ProblemJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified: Option<VerifiedJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<MeasuredJson>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MeasuredJson {
+    Difference { elements: u64, ulps: u64, relative: f64 },
+    Failed { error: String },
+}
+
+#[derive(Serialize)]
+struct RuleJson<'a> {
+    name: &'a str,
+    level: &'a str,
+    pattern: &'a str,
+}
+
+/// Comparisons of both models.
+#[derive(Default)]
+struct Checks {
+    verified: Option<Verified>,
+    measured: Option<gradus::Result<Measured>>,
 }
 
 #[derive(Serialize)]
@@ -75,48 +98,78 @@ struct VerifiedJson {
     values: usize,
 }
 
+fn list_rules(json: bool) -> Result<(), Failure> {
+    let rows = RULES.iter().map(|rule| [rule.name, rule.level.name(), rule.pattern]);
+    let mut out = std::io::stdout().lock();
+    if json {
+        let rules: Vec<_> = rows.map(|[name, level, pattern]| RuleJson { name, level, pattern }).collect();
+        writeln!(out, "{}", output::json(&rules)?)?;
+    } else {
+        let mut table = output::table(&["rule", "level", "pattern"]);
+        rows.for_each(|row| {
+            table.add_row(row);
+        });
+        writeln!(out, "{}", output::render(&table))?;
+    }
+    Ok(())
+}
+
 pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
+    if args.list_rules {
+        return list_rules(args.json);
+    }
+    let Some(output) = &args.output else { return Ok(()) };
     let mut options = FoldOptions::default();
+    options.rules = RuleSet::of(args.level);
+    for name in &args.rules {
+        options.rules = options.rules.with(name)?;
+    }
+    for name in &args.no_rules {
+        options.rules = options.rules.without(name)?;
+    }
     options.dims = given::dims(&args.dims)?;
     options.inputs = given::shapes(&args.input_shapes)?;
     options.max_constant = args.max_constant;
     options.declare = !args.no_declare;
     let models = fleet::expand(&args.models)?;
-    given::check_destination(&args.output, &models)?;
-    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, out))
+    given::check_destination(output, &models)?;
+    many::each(&models, args.json, &args.fleet, |model, out| one(args, output, model, &options, out))
 }
 
 fn one(
     args: &args::FoldArgs,
+    output: &Path,
     of: &FleetModel,
     options: &FoldOptions,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let path = &*of.path;
     let model = args.limits.open(path)?;
-    let to = &given::destination(&args.output, of, model.source().standard)?;
+    let to = &given::destination(output, of, model.source().standard)?;
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
-    let verified = if args.verify {
-        let mut given = InferOptions::default();
-        given.dims.clone_from(&options.dims);
-        given.inputs.clone_from(&options.inputs);
-        let after = model.edited(&folded.edit)?;
-        let verified = model.verify(&after, &given, BINDINGS, SEED);
-        Some(verified.map_err(|error| error.in_file(path.display()))?)
-    } else {
-        None
-    };
+    let mut given = InferOptions::default();
+    given.dims.clone_from(&options.dims);
+    given.inputs.clone_from(&options.inputs);
+    let mut checks = Checks::default();
+    if args.verify {
+        let verified = model.verify(&model.edited(&folded.edit)?, &given, BINDINGS, SEED);
+        checks.verified = Some(verified.map_err(|error| error.in_file(path.display()))?);
+    }
+    if options.rules.may_change_floats() {
+        checks.measured = Some(model.measure(&model.edited(&folded.edit)?, &given, SEED));
+    }
     let len = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
     let is_ir = model.source().standard == Standard::OpenVino;
     let before = len(path) + if is_ir { len(&path.with_extension("bin")) } else { 0 };
     let sizes = ByteCounts { before, after: model.save_edited(&folded.edit, to)? };
     if args.json {
-        let json = json(path, to, sizes, &folded.report, verified);
+        let json = json(path, to, sizes, &folded.report, &checks);
         writeln!(out, "{}", output::json(&json)?)?;
     } else {
-        write!(out, "{}", text(args, path, to, &sizes, &folded.report, verified.as_ref()))?;
+        write!(out, "{}", text(args, path, to, &sizes, &folded.report, &checks))?;
     }
-    Ok(())
+    // The problems are printed; the exit status says that there are some.
+    if folded.report.problems.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
 fn json<'a>(
@@ -124,7 +177,7 @@ fn json<'a>(
     to: &Path,
     bytes: ByteCounts,
     report: &'a FoldReport,
-    verified: Option<Verified>,
+    checks: &Checks,
 ) -> FoldedJson<'a> {
     let count = |which: fn(&(usize, usize)) -> usize| {
         let all = report.operators.iter().map(|(name, counts)| (&**name, which(counts)));
@@ -153,7 +206,13 @@ fn json<'a>(
         problems: problems
             .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
             .collect(),
-        verified: verified.map(|Verified { bindings, values, .. }| VerifiedJson { bindings, values }),
+        verified: checks.verified.map(|Verified { bindings, values, .. }| VerifiedJson { bindings, values }),
+        measured: checks.measured.as_ref().map(|measured| match measured {
+            Ok(Measured { elements, ulps, relative, .. }) => {
+                MeasuredJson::Difference { elements: *elements, ulps: *ulps, relative: *relative }
+            }
+            Err(error) => MeasuredJson::Failed { error: error.to_string() },
+        }),
     }
 }
 
@@ -163,7 +222,7 @@ fn text(
     to: &Path,
     bytes: &ByteCounts,
     report: &FoldReport,
-    verified: Option<&Verified>,
+    checks: &Checks,
 ) -> String {
     use std::fmt::Write;
     let mut out = String::new();
@@ -205,7 +264,19 @@ fn text(
     for problem in &report.problems {
         let _ = writeln!(out, "problem: {}", escaped(&format!("{}: {}", problem.place, problem.message)));
     }
-    if let Some(Verified { bindings, values, .. }) = verified {
+    match &checks.measured {
+        Some(Ok(Measured { elements, ulps, relative, .. })) => {
+            let _ = writeln!(
+                out,
+                "\nmeasured: {elements} floats of a run on random inputs differ by at most {ulps} ulp, {relative:.1e} of the largest"
+            );
+        }
+        Some(Err(error)) => {
+            let _ = writeln!(out, "\nnot measured: {}", escaped(&error.to_string()));
+        }
+        None => {}
+    }
+    if let Some(Verified { bindings, values, .. }) = checks.verified {
         let _ = writeln!(
             out,
             "\nverified: {values} values are the same before and after, under {bindings} random bindings"

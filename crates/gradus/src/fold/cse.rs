@@ -13,8 +13,8 @@ use super::dialect::Role;
 use super::rules::{NodeView, Pass, Source};
 use super::scope::{FoldState, Read};
 use super::write::dims_of;
-use crate::operator;
 use crate::fact::{Dims, Elements, Fact, TensorFact};
+use crate::operator;
 
 /// The values of a graph that were visited so far.
 #[derive(Default)]
@@ -51,7 +51,9 @@ const MOST_BYTES: u128 = 1 << 16;
 
 /// Reads the outputs of a node as those of an earlier one that computes the same.
 pub(super) fn nodes(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
-    if !scope.rules.has(Pass::EqualNodes) || operator::find(folder.model.operators(), &scope.graph.nodes()[index]).is_some() {
+    if !scope.rules.has(Pass::EqualNodes)
+        || operator::find(folder.model.operators(), &scope.graph.nodes()[index]).is_some()
+    {
         return;
     }
     let Some(key) = node_key(scope, index) else { return };
@@ -69,7 +71,8 @@ pub(super) fn nodes(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, ind
 
 fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
     let (node, view) = (&scope.graph.nodes()[index], NodeView::new(scope, index));
-    let same = scope.nodes[index].role != Role::Constant && !view.is_random() && node.graphs().next().is_none();
+    let same =
+        scope.nodes[index].role != Role::Constant && !view.is_random() && node.graphs().next().is_none();
     if !same {
         return None;
     }
@@ -79,17 +82,22 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
         Source::Tensor(tensor) => Some(Some(constant_key(&tensor)?)),
         Source::Value(id) => {
             let info = scope.graph.value(id);
-            let stored = scope.graph.constant(id).filter(|stored| {
-                info.origin == Origin::Constant && stored.byte_len() <= MOST_BYTES
-            });
+            let stored = scope
+                .graph
+                .constant(id)
+                .filter(|stored| info.origin == Origin::Constant && stored.byte_len() <= MOST_BYTES);
             let small = stored.is_some() || matches!(scope.values[id.index()].read, Read::Constant(_));
             let same = view.constant(input).filter(|_| small).and_then(|tensor| constant_key(&tensor));
             Some(Some(same.unwrap_or(InputKey::Value(id))))
         }
     };
     let attributes = match replaced {
-        Some(replaced) => replaced.attributes.iter().map(|(name, content)| ((*name).to_owned(), content)).collect(),
-        None => node.attributes.iter().map(|given| (given.name.to_string(), &given.content)).collect::<Vec<_>>(),
+        Some(replaced) => {
+            replaced.attributes.iter().map(|(name, content)| ((*name).to_owned(), content)).collect()
+        }
+        None => {
+            node.attributes.iter().map(|given| (given.name.to_string(), &given.content)).collect::<Vec<_>>()
+        }
     };
     let mut attributes = attributes
         .into_iter()

@@ -1,14 +1,7 @@
 //! Folding: what inference knows becomes part of the model, and the nodes that computed it go.
 //!
-//! | what | becomes |
-//! |---|---|
-//! | a value whose elements are known, and are the same bits in every implementation | a constant |
-//! | the shape that Reshape or Expand wants, if at most one of its dimensions is open | a constant with 0, -1 or 1 |
-//! | the bounds of a Slice that are the whole axis, or counted from its end | constants |
-//! | integers that were computed before, by whatever nodes | those |
-//! | a node that changes nothing, or that undoes what was done before | its input |
-//! | If whose condition is known | the nodes of its branch |
-//! | a node that nobody needs | nothing |
+//! `rules/` has the table of rules ([`RULES`]); docs/fold.md lists them. A node that nobody needs is
+//! removed at every level.
 //!
 //! Nothing is assumed that a run of the model does not imply, but for two things: axes
 //! are shorter than 2^31, and a dimension that the model gives a name is the same wherever it has
@@ -20,6 +13,7 @@ mod cse;
 mod declare;
 mod dialect;
 mod inline;
+mod measure;
 mod report;
 mod reproducible;
 mod rules;
@@ -36,6 +30,7 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{Graph, Node, OperatorId, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 
+pub use measure::Measured;
 pub use report::{FoldReport, KeptNode};
 pub use rules::{Level, RULES, Rule, RuleSet};
 pub use verify::Verified;
@@ -124,7 +119,8 @@ impl Model {
         let mut folder = GraphFolder {
             model: self,
             given,
-            declare: options.declare,
+            // What contradicts itself would be refused for the types that are declared.
+            declare: options.declare && problems.is_empty(),
             rules: options.rules,
             symbols,
             bodies,
@@ -142,7 +138,7 @@ impl Model {
         shape_source::choose(&mut scope, &mut folder);
         let (mut edit, _) = write::edit(&mut folder, &scope, &HashMap::new());
         declare::interface(&folder, &scope, &mut edit);
-        if options.declare {
+        if folder.declare {
             declare::values(&folder, &scope, &mut edit);
         }
         report::complete(&mut folder, &scope, &edit);

@@ -130,6 +130,9 @@ class FoldReport:
     problems: list[tuple[str, str]]
     #: Random numbers that symbols stood for, and values that were the same before and after; ``None`` if it was not asked for.
     verified: tuple[int, int] | None = None
+    #: Floats of a run on random inputs that were compared, and their largest difference, in units in the last place and as a part
+    #: of the largest float; ``None`` if no rule may change floats, or no run was possible.
+    measured: tuple[int, int, float] | None = None
 
     @property
     def nodes(self) -> tuple[int, int]:
@@ -248,6 +251,9 @@ class Model:
         max_constant: int = 1 << 20,
         declare: bool = True,
         verify: bool = False,
+        level: str = "exact",
+        rules: Sequence[str] = (),
+        no_rules: Sequence[str] = (),
     ) -> FoldedModel:
         """The model with what can be computed before a run as part of it; this one stays as it is.
 
@@ -260,6 +266,10 @@ class Model:
             max_constant: most bytes of a constant that is added.
             declare: write the types of the values that nodes compute into the model.
             verify: compare the shapes before and after, for some random numbers in place of the symbols.
+            level: ``shapes`` for shape arithmetic alone, ``exact`` for rules that keep every bit, ``fuse`` also for rules that
+                may change the last bits of floats (docs/fold.md).
+            rules: rules of higher levels to apply.
+            no_rules: rules not to apply: ``known-floats`` leaves weights computed.
 
         Returns:
             A model, whose ``report`` says what went and why what stayed stayed.
@@ -277,7 +287,7 @@ class Model:
             int64[1, 4]
         """
         native, report = self._native._fold(
-            dict(dims or {}), dict(input_shapes or {}), max_constant, declare, verify
+            dict(dims or {}), dict(input_shapes or {}), max_constant, declare, verify, level, list(rules), list(no_rules)
         )
         report["kept"] = [Kept(*kept) for kept in report["kept"]]
         return FoldedModel(native, FoldReport(**report))

@@ -244,7 +244,15 @@ class Model:
         ignore_declared: bool = False,
     ) -> dict[str, Any]: ...
     def _fold(
-        self, dims: dict[str, int], shapes: dict[str, Any], max_constant: int, declare: bool, verify: bool
+        self,
+        dims: dict[str, int],
+        shapes: dict[str, Any],
+        max_constant: int,
+        declare: bool,
+        verify: bool,
+        level: str,
+        rules: list[str],
+        no_rules: list[str],
     ) -> tuple[Model, dict[str, Any]]: ...
     def _convert(self, to: str, dims: dict[str, int], opset: int | None) -> tuple[Model, dict[str, Any]]: ...
     def explain(self, name: str) -> str: ...

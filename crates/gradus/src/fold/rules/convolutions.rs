@@ -1,0 +1,180 @@
+//! Rules that put scales, sums and padding into the convolution before or behind them.
+
+use gradus_core::convert::{Rules, nearest_f64};
+use gradus_core::graph::Content;
+use gradus_core::{Number, Shape, Tensor};
+
+use super::node_view::NodeView;
+use super::{Change, Replacement, Source};
+use crate::attributes::NewAttributes;
+use crate::dim::{Dim, Symbols};
+
+/// Attributes of Conv and ConvTranspose.
+const ATTRIBUTES: [&str; 8] =
+    ["auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"];
+
+/// A factor and a summand for each channel.
+struct Affine {
+    scale: Vec<f64>,
+    shift: Vec<f64>,
+}
+
+/// The numbers of a constant input.
+fn floats(view: &NodeView<'_, '_>, input: usize) -> Option<Vec<f64>> {
+    Some(view.constant(input)?.numbers().ok()?.map(nearest_f64).collect())
+}
+
+/// Numbers as a constant of the type and shape of another.
+fn like(tensor: &Tensor, shape: Shape, numbers: Vec<f64>) -> Option<Tensor> {
+    let numbers = numbers.into_iter().map(Number::Float);
+    Tensor::from_numbers(tensor.dtype(), shape, numbers, Rules::IEEE).ok()
+}
+
+/// The number of the convolution's channels, and the axis of its weights that has them.
+fn channels(conv: &NodeView<'_, '_>) -> Option<(usize, usize)> {
+    let axis = match conv.operator() {
+        "Conv" => 0,
+        "ConvTranspose" if conv.int("group", 1) == 1 => 1,
+        _ => return None,
+    };
+    let weights = conv.constant(1)?;
+    Some((*weights.shape().dims().get(axis)?, axis))
+}
+
+/// A constant operand as one number for each channel.
+fn by_channel(view: &NodeView<'_, '_>, input: usize, channels: usize) -> Option<Vec<f64>> {
+    let (tensor, rank) = (view.constant(input)?, view.output_dims()?.len());
+    let dims = tensor.shape().dims();
+    // The operand must not make the result larger.
+    let offset = rank.checked_sub(dims.len())?;
+    let of_channels = |(axis, &size): (usize, &usize)| size == 1 || (axis + offset == 1 && size == channels);
+    let numbers = floats(view, input)?;
+    match numbers.len() {
+        _ if !dims.iter().enumerate().all(of_channels) => None,
+        1 => Some(vec![numbers[0]; channels]),
+        _ => Some(numbers),
+    }
+}
+
+/// Returns the input that a node scales and shifts by channel, and by how much.
+fn affine<'s, 'm>(view: &NodeView<'s, 'm>) -> Option<(usize, Affine, NodeView<'s, 'm>)> {
+    if view.operator() == "BatchNormalization" {
+        let conv = view.only_producer(0)?;
+        let (channels, _) = channels(&conv)?;
+        let [gain, bias, mean, variance] = [1, 2, 3, 4].map(|input| floats(view, input));
+        let (gain, bias, mean, variance) = (gain?, bias?, mean?, variance?);
+        let inference = view.int("training_mode", 0) == 0 && view.int("spatial", 1) == 1;
+        let single = view.node.outputs.iter().flatten().count() == 1;
+        let fits = [&gain, &bias, &mean, &variance].iter().all(|list| list.len() == channels);
+        if view.version() < 9 || !inference || !single || !fits {
+            return None;
+        }
+        let epsilon = f64::from(view.float("epsilon", 1e-5));
+        let scale: Vec<f64> =
+            gain.iter().zip(&variance).map(|(gain, v)| gain / (v + epsilon).sqrt()).collect();
+        let shift = bias.iter().zip(mean.iter().zip(&scale)).map(|(bias, (mean, scale))| bias - mean * scale);
+        return Some((0, Affine { shift: shift.collect(), scale }, conv));
+    }
+    let commutes = match view.operator() {
+        "Mul" | "Add" => true,
+        "Div" | "Sub" => false,
+        _ => return None,
+    };
+    let sides: &[(usize, usize)] = if commutes { &[(0, 1), (1, 0)] } else { &[(0, 1)] };
+    sides.iter().find_map(|&(input, operand)| {
+        let conv = view.only_producer(input)?;
+        let (channels, _) = channels(&conv)?;
+        let numbers = by_channel(view, operand, channels)?;
+        let (ones, zeros) = (vec![1.0; channels], vec![0.0; channels]);
+        let affine = match view.operator() {
+            "Mul" => Affine { scale: numbers, shift: zeros },
+            "Div" => Affine { scale: numbers.iter().map(|x| 1.0 / x).collect(), shift: zeros },
+            "Add" => Affine { scale: ones, shift: numbers },
+            _ => Affine { scale: ones, shift: numbers.iter().map(|x| -x).collect() },
+        };
+        Some((input, affine, conv))
+    })
+}
+
+fn attributes(conv: &NodeView<'_, '_>) -> NewAttributes {
+    ATTRIBUTES.iter().filter_map(|name| Some((*name, conv.attribute(name)?.clone()))).collect()
+}
+
+fn operator(conv: &NodeView<'_, '_>) -> &'static str {
+    if conv.operator() == "Conv" { "Conv" } else { "ConvTranspose" }
+}
+
+pub(super) fn affine_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let (input, Affine { scale, shift }, conv) = affine(view)?;
+    if !view.is_like(input) {
+        return None;
+    }
+    let (weights, (channels, axis)) = (conv.constant(1)?, channels(&conv)?);
+    let before = match conv.input(2) {
+        Source::Missing => vec![0.0; channels],
+        _ => floats(&conv, 2).filter(|bias| bias.len() == channels)?,
+    };
+    let bias = before.iter().zip(scale.iter().zip(&shift)).map(|(b, (scale, shift))| b * scale + shift);
+    let bias = like(&weights, Shape::vector(channels), bias.collect())?;
+    let scaled = if scale.iter().all(|&factor| factor.to_bits() == 1f64.to_bits()) {
+        conv.input(1)
+    } else {
+        let inner: usize = weights.shape().dims()[axis + 1..].iter().product();
+        let numbers = weights.numbers().ok()?.map(nearest_f64).enumerate();
+        let numbers = numbers.map(|(i, weight)| weight * scale[i / inner % channels]).collect();
+        Source::Tensor(like(&weights, weights.shape().clone(), numbers)?)
+    };
+    let inputs = vec![conv.input(0), scaled, Source::Tensor(bias)];
+    let (operator, attributes) = (operator(&conv), attributes(&conv));
+    Some(Change::Node(Replacement { operator, inputs, attributes }))
+}
+
+pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let pad = view.only_producer(0).filter(|pad| view.operator() == "Conv" && pad.operator() == "Pad")?;
+    let rank = pad.output_dims()?.len();
+    let constant = matches!(pad.attribute("mode"), None)
+        || matches!(pad.attribute("mode"), Some(Content::Bytes(mode)) if &**mode == b"constant");
+    let zero = matches!(pad.input(2), Source::Missing) || pad.is_number(2, 0);
+    let explicit = match view.attribute("auto_pad") {
+        None => true,
+        Some(Content::Bytes(mode)) => &**mode == b"NOTSET",
+        _ => false,
+    };
+    let all_axes = matches!(pad.input(3), Source::Missing);
+    if pad.version() < 11 || !(constant && zero && explicit && all_axes) {
+        return None;
+    }
+    let added = pad.constant(1)?.to_i64().ok().filter(|added| added.len() == 2 * rank && rank > 2)?;
+    let (begin, end) = added.split_at(rank);
+    let outside = [&begin[..2], &end[..2]].concat();
+    if added.iter().any(|&size| size < 0) || outside.iter().any(|&size| size != 0) {
+        return None;
+    }
+    let spatial = [&begin[2..], &end[2..]].concat();
+    let own = view.ints("pads").map_or_else(|| vec![0; spatial.len()], <[i64]>::to_vec);
+    let pads = own.iter().zip(&spatial).map(|(own, added)| own + added).collect();
+    let mut attributes = attributes(view);
+    attributes.retain(|(name, _)| *name != "pads");
+    attributes.push(("pads", Content::Ints(pads)));
+    let inputs =
+        (0..view.input_count()).map(|input| if input == 0 { pad.input(0) } else { view.input(input) });
+    Some(Change::Node(Replacement { operator: "Conv", inputs: inputs.collect(), attributes }))
+}
+
+pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    if view.operator() != "Add" || view.version() < 7 {
+        return None;
+    }
+    [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
+        let product = view.only_producer(input).filter(|product| product.operator() == "MatMul")?;
+        let [a, b] = [product.dims(0)?, product.dims(1)?];
+        let (out, bias) = (view.output_dims()?, view.dims(other)?);
+        let one = |dim: Dim| dim == Dim::Known(1);
+        let fits = bias.iter().rev().zip(out.iter().rev()).all(|(bias, out)| bias == out || one(*bias));
+        let whole = a.len() == 2 && b.len() == 2 && out.len() == 2 && bias.len() <= 2 && fits;
+        let inputs = vec![product.input(0), product.input(1), view.input(other)];
+        let is_float = view.output().and_then(|id| view.dtype_of(id)).is_some_and(|dtype| dtype.is_float());
+        let gemm = Replacement { operator: "Gemm", inputs, attributes: Vec::new() };
+        (whole && is_float && view.is_like(input)).then_some(Change::Node(gemm))
+    })
+}

@@ -24,8 +24,18 @@ pub(super) const RULES: &[Rule] = &[
     local("neutral-operand", Exact, "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x", neutral),
     local("double-inverse", Exact, "Not(Not(x)), Neg(Neg(x)) -> x", inverse),
     local("known-where", Exact, "Where of a condition that is all true or all false -> x", choice),
-    local("empty-loop", Exact, "Loop of no iteration, without concatenated outputs -> its initial values", no_loop),
-    local("default-inputs", Exact, "optional inputs that are the default: zero states, steps of 1 -> none", defaults),
+    local(
+        "empty-loop",
+        Exact,
+        "Loop of no iteration, without concatenated outputs -> its initial values",
+        no_loop,
+    ),
+    local(
+        "default-inputs",
+        Exact,
+        "optional inputs that are the default: zero states, steps of 1 -> none",
+        defaults,
+    ),
 ];
 
 fn identity(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -73,10 +83,8 @@ fn casts(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 
 fn whole(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let is_whole = match view.role() {
-        Role::Slice if view.node.inputs.len() > 1 => {
-            bounds(view.standard(), view.node)
-                .is_some_and(|bounds| view.is_number(bounds.steps, 1) || view.value(bounds.steps).is_none())
-        }
+        Role::Slice if view.node.inputs.len() > 1 => bounds(view.standard(), view.node)
+            .is_some_and(|bounds| view.is_number(bounds.steps, 1) || view.value(bounds.steps).is_none()),
         Role::Split => view.node.outputs.len() == 1,
         Role::Expand | Role::Slice | Role::Tile => true,
         _ => false,

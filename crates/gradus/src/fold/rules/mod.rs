@@ -43,6 +43,17 @@ impl Level {
     }
 }
 
+impl std::str::FromStr for Level {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Level> {
+        Level::ALL.into_iter().find(|level| level.name() == name).ok_or_else(|| {
+            let known = Level::ALL.map(Level::name).join(", ");
+            Error::mismatch(Kind::Usage, "folding level", format_args!("\"{name}\""), known)
+        })
+    }
+}
+
 /// A folding rule.
 #[derive(Debug)]
 pub struct Rule {

@@ -12,6 +12,7 @@ use crate::operators::{self, Chance};
 /// Most elements of a constant that a rule compares one by one.
 const MOST_ELEMENTS: usize = 1 << 16;
 
+#[derive(Clone)]
 pub(in crate::fold) struct NodeView<'s, 'm> {
     scope: &'s FoldState<'m>,
     pub(in crate::fold) index: usize,
@@ -97,9 +98,12 @@ impl<'s, 'm> NodeView<'s, 'm> {
     pub(in crate::fold) fn input(&self, input: usize) -> Source {
         let source = match self.replacement {
             Some(replacement) => replacement.inputs.get(input).cloned(),
-            None => self.scope.inputs.get(&(self.index, input)).cloned().or_else(|| {
-                self.node.inputs.get(input).copied().flatten().map(Source::Value)
-            }),
+            None => self
+                .scope
+                .inputs
+                .get(&(self.index, input))
+                .cloned()
+                .or_else(|| self.node.inputs.get(input).copied().flatten().map(Source::Value)),
         };
         match source {
             Some(Source::Value(id)) => Source::Value(self.scope.resolved(id)),
