@@ -1,8 +1,10 @@
-//! docs/ops.md, from the table of operators; docs/convert.md, from the tables of conversion.
+//! docs/ops.md, from the table of operators; docs/convert.md, from the tables of conversion;
+//! docs/fold.md, from the table of folding rules.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use gradus::fold::RULES;
 use gradus::graph::Standard;
 use gradus::operators;
 use gradus::schema::Signature;
@@ -11,17 +13,27 @@ use crate::run::{Result, root};
 
 /// Writes the documents; or fails if one differs from what is checked in.
 pub(crate) fn write(check: bool) -> Result<()> {
-    for (file, text) in [("docs/ops.md", text()), ("docs/convert.md", converted())] {
+    for (file, text) in [("docs/ops.md", text()), ("docs/convert.md", converted()), ("docs/fold.md", rules())]
+    {
         let path = root().join(file);
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
         }
         if check {
-            return Err(format!("{file} differs from the table of operators; `cargo xtask docs` writes it"));
+            return Err(format!("{file} differs from its table; `cargo xtask docs` writes it"));
         }
         std::fs::write(&path, text).map_err(|error| format!("{file}: {error}"))?;
     }
     Ok(())
+}
+
+/// The document about folding and its rules.
+fn rules() -> String {
+    let mut text = include_str!("fold.md").to_owned();
+    for rule in RULES.iter() {
+        let _ = writeln!(text, "| `{}` | {} | {} |", rule.name, rule.level.name(), rule.pattern);
+    }
+    text
 }
 
 /// The document about conversion and its operators.

@@ -282,8 +282,9 @@ pub(crate) struct Infer {
 /// Fold a model: what can be computed before a run becomes constants, and the nodes that computed
 /// it go.
 ///
-/// The folded model gives the same bits for whatever inputs the model took. What is not touched is
-/// copied as it stands; the output appears whole or not at all.
+/// The folded model gives the same bits for whatever inputs the model took, unless `--level fuse`
+/// allows other last bits of floats (docs/fold.md). What is not touched is copied as it stands; the
+/// output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(
@@ -314,7 +315,7 @@ pub(crate) struct FoldArgs {
     pub(crate) no_rules: Vec<String>,
 
     /// List the rules with their levels and patterns.
-    #[arg(long)]
+    #[arg(long, exclusive = true)]
     pub(crate) list_rules: bool,
 
     /// Fix a symbol to a number, in the folded model too.

@@ -1,90 +1,18 @@
 //! Folding: what goes, what stays, and that nothing else changes.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "common/sketch.rs"]
+mod sketch;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use gradus::fold::FoldOptions;
 use gradus::formats::onnx::encode_model;
-use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{self, Content, Standard};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Model, Outputs, Shape, Tensor, Value};
-
-/// A model in the making.
-struct Sketch(Builder);
-
-impl Sketch {
-    fn new() -> Sketch {
-        Sketch(Builder::new("main"))
-    }
-
-    fn nested() -> Sketch {
-        Sketch(Builder::nested("inner"))
-    }
-
-    fn input(mut self, name: &str, dtype: DType, sizes: &[&str]) -> Sketch {
-        let id = self.0.define(name, Origin::Input).unwrap();
-        self.0.info(id).declared = Some(tensor_type(dtype, sizes));
-        self
-    }
-
-    fn constant(mut self, name: &str, tensor: Tensor) -> Sketch {
-        self.0.constant(name, Constant::from(tensor)).unwrap();
-        self
-    }
-
-    fn ints(self, name: &str, elements: &[i64]) -> Sketch {
-        self.constant(name, Tensor::vector(elements))
-    }
-
-    fn node(self, operator: &str, inputs: &[&str], outputs: &[&str]) -> Sketch {
-        self.with(operator, inputs, outputs, vec![])
-    }
-
-    fn with(
-        mut self,
-        operator: &str,
-        inputs: &[&str],
-        outputs: &[&str],
-        attributes: Vec<(&str, Content)>,
-    ) -> Sketch {
-        let name = format!("make {}", outputs[0]);
-        self.0.apply(&name, operator, 20, inputs, outputs, attributes).unwrap();
-        self
-    }
-
-    fn output(mut self, name: &str, dtype: DType, sizes: &[&str]) -> Sketch {
-        let id = self.0.output(name);
-        self.0.info(id).declared.get_or_insert_with(|| tensor_type(dtype, sizes));
-        self
-    }
-
-    fn graph(self) -> Content {
-        Content::Graph(Arc::new(self.0.finish().unwrap()))
-    }
-
-    fn model(self) -> Model {
-        let mut model = graph::Model::new(Standard::Onnx);
-        model.format_version = 8;
-        model.opsets = vec![("".into(), 20)];
-        model.graph = self.0.finish().unwrap();
-        read(encode_model(&model).unwrap())
-    }
-}
-
-fn tensor_type(dtype: DType, sizes: &[&str]) -> Type {
-    let size = |text: &&str| match text.parse() {
-        Ok(len) => DeclaredDim::Known(len),
-        Err(_) if text.is_empty() => DeclaredDim::Unknown,
-        Err(_) => DeclaredDim::Symbol((*text).into()),
-    };
-    Type::Tensor(Some(dtype), Some(sizes.iter().map(size).collect()))
-}
-
-fn read(bytes: Vec<u8>) -> Model {
-    Model::from_bytes(&bytes.into()).unwrap()
-}
+use sketch::{Sketch, read, tensor_type};
 
 /// The folded model, of which folding again changes nothing.
 fn folded(model: &Model) -> Model {

@@ -46,13 +46,6 @@ enum MeasuredJson {
     Failed { error: String },
 }
 
-#[derive(Serialize)]
-struct RuleJson<'a> {
-    name: &'a str,
-    level: &'a str,
-    pattern: &'a str,
-}
-
 /// Comparisons of both models.
 #[derive(Default)]
 struct Checks {
@@ -98,25 +91,18 @@ struct VerifiedJson {
     values: usize,
 }
 
-fn list_rules(json: bool) -> Result<(), Failure> {
-    let rows = RULES.iter().map(|rule| [rule.name, rule.level.name(), rule.pattern]);
-    let mut out = std::io::stdout().lock();
-    if json {
-        let rules: Vec<_> = rows.map(|[name, level, pattern]| RuleJson { name, level, pattern }).collect();
-        writeln!(out, "{}", output::json(&rules)?)?;
-    } else {
-        let mut table = output::table(&["rule", "level", "pattern"]);
-        rows.for_each(|row| {
-            table.add_row(row);
-        });
-        writeln!(out, "{}", output::render(&table))?;
+fn list_rules() -> Result<(), Failure> {
+    let mut table = output::table(&["rule", "level", "pattern"]);
+    for rule in RULES.iter() {
+        table.add_row([rule.name, rule.level.name(), rule.pattern]);
     }
+    writeln!(std::io::stdout().lock(), "{}", output::render(&table))?;
     Ok(())
 }
 
 pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     if args.list_rules {
-        return list_rules(args.json);
+        return list_rules();
     }
     let Some(output) = &args.output else { return Ok(()) };
     let mut options = FoldOptions::default();

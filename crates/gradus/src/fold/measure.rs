@@ -71,12 +71,15 @@ impl Model {
                 let what = format_args!("cannot measure: input \"{}\"", info.name);
                 Error::mismatch(Kind::Unsupported, what, declared, "a tensor of known rank")
             })?;
-            let number = |_| match dtype.is_float() {
-                true => Number::Float(2.0 * random.f64() - 1.0),
-                false => Number::Int(random.u8(0..2).into()),
+            let number = |_| {
+                if dtype.is_float() {
+                    Number::Float(2.0 * random.f64() - 1.0)
+                } else {
+                    Number::Int(random.u8(0..2).into())
+                }
             };
             let numbers: Vec<_> = (0..shape.len()).map(number).collect();
-            Ok((info.name.to_string(), Tensor::from_numbers(dtype, shape, numbers.into_iter(), Rules::IEEE)?))
+            Ok((info.name.to_string(), Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)?))
         };
         ids.map(tensor).collect()
     }

@@ -316,7 +316,9 @@ impl<'m> FoldState<'m> {
             }
             let view = NodeView::new(self, index);
             let values: Vec<_> = (0..view.input_count()).filter_map(|input| view.value(input)).collect();
-            values.into_iter().for_each(|id| self.need(id));
+            for id in values {
+                self.need(id);
+            }
             if self.nodes[index].opaque {
                 node.needs().for_each(|id| self.need(id));
                 continue;

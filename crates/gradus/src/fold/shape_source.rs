@@ -25,7 +25,7 @@ pub(super) struct InputSizes {
 }
 
 /// A part of a list.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum InputPart {
     /// The dimensions at these axes.
     Axes(Vec<i64>),
@@ -41,8 +41,8 @@ impl InputSizes {
     }
 }
 
-/// Lets values be dimensions of inputs, if fewer nodes ask for shapes then. To be called when what
-/// is needed is known.
+/// Lets values be dimensions of inputs, if fewer nodes ask for shapes then, and no more nodes are
+/// needed. To be called when what is needed is known.
 pub(super) fn choose<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>) {
     let before = asking(scope);
     if before < 2 || !scope.rules.has(Pass::InputShapes) {
@@ -52,16 +52,39 @@ pub(super) fn choose<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>
     if all.is_empty() {
         return;
     }
+    let nodes = staying(scope);
     let old: Vec<_> = scope.values.iter().map(|value| value.read.clone()).collect();
     for (id, sizes) in all {
         scope.values[id.index()].read = Read::InputSizes(sizes);
     }
     let found = scope.forget_needs();
     scope.need_outputs(folder);
-    if asking(scope) + asked(scope).len() >= before {
+    if asking(scope) + asked(scope).len() >= before || staying(scope) + made(scope) > nodes {
         scope.values.iter_mut().zip(old).for_each(|(value, read)| value.read = read);
         scope.restore_needs(found);
     }
+}
+
+/// How many nodes stay.
+fn staying(scope: &FoldState<'_>) -> usize {
+    scope.nodes.iter().filter(|node| node.stays).count()
+}
+
+/// How many nodes take sizes out of the shapes of inputs, and ask for these; lists that are taken
+/// already are not taken again.
+fn made(scope: &FoldState<'_>) -> usize {
+    let needed = needed(scope);
+    let (alone, mixed): (Vec<_>, Vec<_>) = needed.iter().partition(|(_, sizes)| sizes.parts.len() == 1);
+    let rank =
+        |sizes: &InputSizes| dims_of(&scope.values[sizes.input.index()].fact).map_or(0, |dims| dims.len());
+    let single = alone.iter().filter(|(_, sizes)| !sizes.is_whole(rank(sizes))).count();
+    let parts = |sizes: &'_ InputSizes| {
+        let axes = sizes.parts.iter().filter(|part| matches!(part, InputPart::Axes(_)));
+        axes.map(|part| (sizes.input, sizes.dtype, part.clone())).collect::<Vec<_>>()
+    };
+    let taken: HashSet<_> = alone.iter().flat_map(|(_, sizes)| parts(sizes)).collect();
+    let new: HashSet<_> = mixed.iter().flat_map(|(_, sizes)| parts(sizes)).collect();
+    asked(scope).len() + single + mixed.len() + new.difference(&taken).count()
 }
 
 /// How many nodes stay and ask for a shape.

@@ -38,19 +38,20 @@ impl Nodes {
                 }
                 Step::Kept(kept) => {
                     let field = at(kept.node)?;
-                    let changes = !(kept.inputs.is_empty() && kept.outputs.is_empty())
-                        || !kept.graphs.is_empty()
-                        || !names.is_empty();
-                    if changes {
-                        let inner: Vec<_> = match graph.nodes().get(kept.node) {
-                            Some(node) => node.graphs().map(AsRef::as_ref).collect(),
-                            None => return Err(not_the_file()),
-                        };
-                        let content = changed(field.span()?, &inner, kept, names)?;
-                        self.list.message(graph_proto::NODE, &content);
-                    } else {
+                    let unchanged = kept.inputs.is_empty()
+                        && kept.outputs.is_empty()
+                        && kept.graphs.is_empty()
+                        && names.is_empty();
+                    if unchanged {
                         self.list.copy(field.start..field.end);
+                        continue;
                     }
+                    let inner: Vec<_> = match graph.nodes().get(kept.node) {
+                        Some(node) => node.graphs().map(AsRef::as_ref).collect(),
+                        None => return Err(not_the_file()),
+                    };
+                    let content = changed(field.span()?, &inner, kept, names)?;
+                    self.list.message(graph_proto::NODE, &content);
                 }
                 Step::Inlined(inlined) => self.inlined(at(inlined.node)?.span()?, graph, inlined, names)?,
             }

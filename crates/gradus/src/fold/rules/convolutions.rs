@@ -2,14 +2,14 @@
 
 use gradus_core::convert::{Rules, nearest_f64};
 use gradus_core::graph::Content;
-use gradus_core::{Number, Shape, Tensor};
+use gradus_core::{DType, Number, Shape, Tensor};
 
 use super::node_view::NodeView;
 use super::{Change, Replacement, Source};
 use crate::attributes::NewAttributes;
 use crate::dim::{Dim, Symbols};
 
-/// Attributes of Conv and ConvTranspose.
+/// Attributes of Conv and `ConvTranspose`.
 const ATTRIBUTES: [&str; 8] =
     ["auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"];
 
@@ -132,7 +132,7 @@ pub(super) fn affine_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Opti
 pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let pad = view.only_producer(0).filter(|pad| view.operator() == "Conv" && pad.operator() == "Pad")?;
     let rank = pad.output_dims()?.len();
-    let constant = matches!(pad.attribute("mode"), None)
+    let constant = pad.attribute("mode").is_none()
         || matches!(pad.attribute("mode"), Some(Content::Bytes(mode)) if &**mode == b"constant");
     let zero = matches!(pad.input(2), Source::Missing) || pad.is_number(2, 0);
     let explicit = match view.attribute("auto_pad") {
@@ -173,7 +173,7 @@ pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Cha
         let fits = bias.iter().rev().zip(out.iter().rev()).all(|(bias, out)| bias == out || one(*bias));
         let whole = a.len() == 2 && b.len() == 2 && out.len() == 2 && bias.len() <= 2 && fits;
         let inputs = vec![product.input(0), product.input(1), view.input(other)];
-        let is_float = view.output().and_then(|id| view.dtype_of(id)).is_some_and(|dtype| dtype.is_float());
+        let is_float = view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_float);
         let gemm = Replacement { operator: "Gemm", inputs, attributes: Vec::new() };
         (whole && is_float && view.is_like(input)).then_some(Change::Node(gemm))
     })

@@ -98,13 +98,9 @@ fn single(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn pad(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let none = match view.attribute("pads") {
-        Some(Content::Ints(pads)) => pads.iter().all(|&pad| pad == 0),
-        _ => {
-            let second = view.standard() == Standard::OpenVino;
-            view.is_number(1, 0) && (!second || view.is_number(2, 0))
-        }
-    };
+    let is_second = view.standard() != Standard::OpenVino || view.is_number(2, 0);
+    let is_zero = view.is_number(1, 0) && is_second;
+    let none = view.ints("pads").map_or(is_zero, |pads| pads.iter().all(|&pad| pad == 0));
     if view.role() == Role::Pad && none && view.is_like(0) { view.becomes(0) } else { None }
 }
 
@@ -177,6 +173,12 @@ fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let kept = [(1, 0), (0, 1)].into_iter().find(|&(operand, other)| {
         view.input_count() == 2 && view.version() >= 7 && is_neutral(operand, other) && view.is_like(other)
     });
+    kept.and_then(|(_, other)| view.becomes(other))
+}
+
+pub(super) fn zero_sum(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let sum = |&(operand, other): &(usize, usize)| view.is_number(operand, 0) && view.is_like(other);
+    let kept = [(1, 0), (0, 1)].into_iter().filter(|_| view.operator() == "Add").find(sum);
     kept.and_then(|(_, other)| view.becomes(other))
 }
 

@@ -2,6 +2,7 @@
 
 use super::Level::Fuse;
 use super::convolutions::{affine_into_conv, matmul_add, pad_into_conv};
+use super::exact::zero_sum;
 use super::normalizations::{gelu, layer_normalization};
 use super::{Rule, local};
 
@@ -13,6 +14,7 @@ pub(super) const RULES: &[Rule] = &[
         affine_into_conv,
     ),
     local("pad-into-conv", Fuse, "Pad with zeros before Conv -> its attribute pads", pad_into_conv),
+    local("zero-sum", Fuse, "x + 0 -> x: -0 stays", zero_sum),
     local("matmul-add", Fuse, "Add(MatMul(a, b), c) of matrices -> Gemm", matmul_add),
     local("gelu", Fuse, "x * 0.5 * (1 + Erf(x / sqrt(2))), or by Tanh -> Gelu, from operator set 20", gelu),
     local(

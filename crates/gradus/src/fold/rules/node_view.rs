@@ -174,7 +174,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
             (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
             (a, b) => a == b,
         };
-        tensor.shape().len() > 0 && tensor.numbers().is_ok_and(|mut numbers| numbers.all(same))
+        !tensor.shape().is_empty() && tensor.numbers().is_ok_and(|mut numbers| numbers.all(same))
     }
 
     /// Returns true if an input is a constant of the integer, or of the float that is this integer.

@@ -64,7 +64,9 @@ pub(super) fn gelu(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
         return None;
     }
     let mut parts = Vec::new();
-    [0, 1].into_iter().for_each(|input| factors(view, input, &mut parts));
+    for input in [0, 1] {
+        factors(view, input, &mut parts);
+    }
     let half = parts.iter().position(|(node, input)| is_near(number(node, *input), 0.5))?;
     let (at, x, approximate) = parts.iter().enumerate().find_map(|(at, (node, input))| {
         gelu_factor(node, *input).map(|(x, approximate)| (at, x, approximate))

@@ -1,0 +1,89 @@
+//! Models of a few nodes, written by hand.
+
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+use std::sync::Arc;
+
+use gradus::formats::onnx::encode_model;
+use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::{DType, Model, Tensor};
+
+/// A model in the making.
+pub struct Sketch(pub Builder);
+
+impl Sketch {
+    pub fn new() -> Sketch {
+        Sketch(Builder::new("main"))
+    }
+
+    pub fn nested() -> Sketch {
+        Sketch(Builder::nested("inner"))
+    }
+
+    pub fn input(mut self, name: &str, dtype: DType, sizes: &[&str]) -> Sketch {
+        let id = self.0.define(name, Origin::Input).unwrap();
+        self.0.info(id).declared = Some(tensor_type(dtype, sizes));
+        self
+    }
+
+    pub fn constant(mut self, name: &str, tensor: Tensor) -> Sketch {
+        self.0.constant(name, Constant::from(tensor)).unwrap();
+        self
+    }
+
+    pub fn ints(self, name: &str, elements: &[i64]) -> Sketch {
+        self.constant(name, Tensor::vector(elements))
+    }
+
+    pub fn node(self, operator: &str, inputs: &[&str], outputs: &[&str]) -> Sketch {
+        self.with(operator, inputs, outputs, vec![])
+    }
+
+    pub fn with(
+        mut self,
+        operator: &str,
+        inputs: &[&str],
+        outputs: &[&str],
+        attributes: Vec<(&str, Content)>,
+    ) -> Sketch {
+        let name = format!("make {}", outputs[0]);
+        self.0.apply(&name, operator, 20, inputs, outputs, attributes).unwrap();
+        self
+    }
+
+    pub fn output(mut self, name: &str, dtype: DType, sizes: &[&str]) -> Sketch {
+        let id = self.0.output(name);
+        self.0.info(id).declared.get_or_insert_with(|| tensor_type(dtype, sizes));
+        self
+    }
+
+    pub fn graph(self) -> Content {
+        Content::Graph(Arc::new(self.0.finish().unwrap()))
+    }
+
+    pub fn model(self) -> Model {
+        self.model_of(20)
+    }
+
+    /// A model of that operator set.
+    pub fn model_of(self, version: i64) -> Model {
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.format_version = 8;
+        model.opsets = vec![("".into(), version)];
+        model.graph = self.0.finish().unwrap();
+        read(encode_model(&model).unwrap())
+    }
+}
+
+pub fn tensor_type(dtype: DType, sizes: &[&str]) -> Type {
+    let size = |text: &&str| match text.parse() {
+        Ok(len) => DeclaredDim::Known(len),
+        Err(_) if text.is_empty() => DeclaredDim::Unknown,
+        Err(_) => DeclaredDim::Symbol((*text).into()),
+    };
+    Type::Tensor(Some(dtype), Some(sizes.iter().map(size).collect()))
+}
+
+pub fn read(bytes: Vec<u8>) -> Model {
+    Model::from_bytes(&bytes.into()).unwrap()
+}

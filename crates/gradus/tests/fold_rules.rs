@@ -1,0 +1,383 @@
+//! Folding rules one by one: a model of each pattern, the nodes that are left, and what the rule
+//! alone removes.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+#[path = "common/sketch.rs"]
+mod sketch;
+
+use gradus::element::Bool;
+use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
+use gradus::graph::Content;
+use gradus::infer::InferOptions;
+use gradus::{DType, Model, Shape, Tensor};
+use sketch::Sketch;
+
+/// A pattern: its rule, the model, and the operators that are left.
+struct Pattern {
+    rule: &'static str,
+    level: Level,
+    model: Model,
+    left: &'static str,
+}
+
+fn pattern(rule: &'static str, model: Model, left: &'static str) -> Pattern {
+    let level = RULES.iter().find(|each| each.name == rule).unwrap().level;
+    Pattern { rule, level, model, left }
+}
+
+fn x(sizes: &[&str]) -> Sketch {
+    Sketch::new().input("x", DType::F32, sizes)
+}
+
+fn scalar(name: &'static str, value: f32) -> impl Fn(Sketch) -> Sketch {
+    move |sketch| sketch.constant(name, Tensor::scalar(value))
+}
+
+fn floats(dims: &[usize], from: f32) -> Tensor {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    let elements: Vec<_> = (0u16..).take(shape.len()).map(|i| from + f32::from(i % 7) / 8.0).collect();
+    Tensor::from_vec(shape, elements).unwrap()
+}
+
+fn end(sketch: Sketch, sizes: &[&str]) -> Model {
+    sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, sizes).model()
+}
+
+fn ints(values: &[i64]) -> Content {
+    Content::Ints(values.to_vec())
+}
+
+fn cast(to: i64) -> Vec<(&'static str, Content)> {
+    vec![("to", Content::Int(to))]
+}
+
+/// A scalar operand of a binary operator between x and Relu.
+fn binary(operator: &str, value: f32) -> Model {
+    let n = &["n", "3"];
+    end(scalar("c", value)(x(n)).node(operator, &["x", "c"], &["t"]), n)
+}
+
+fn moves() -> Vec<Pattern> {
+    let (n, cube) = (&["n", "3"][..], &["2", "3", "4"][..]);
+    let perm = |axes: &[i64]| vec![("perm", ints(axes))];
+    vec![
+        pattern(
+            "identity",
+            end(x(n).node("Identity", &["x"], &["a"]).node("Identity", &["a"], &["t"]), n),
+            "Relu",
+        ),
+        pattern("same-cast", end(x(n).with("Cast", &["x"], &["t"], cast(1)), n), "Relu"),
+        pattern(
+            "lossless-casts",
+            end(x(n).with("Cast", &["x"], &["a"], cast(11)).with("Cast", &["a"], &["t"], cast(1)), n),
+            "Relu",
+        ),
+        pattern(
+            "whole-slice",
+            end(
+                x(n).ints("from", &[0]).ints("to", &[i64::MAX]).node("Slice", &["x", "from", "to"], &["t"]),
+                n,
+            ),
+            "Relu",
+        ),
+        pattern(
+            "single-join",
+            end(x(n).with("Concat", &["x"], &["t"], vec![("axis", Content::Int(0))]), n),
+            "Relu",
+        ),
+        pattern("zero-pad", end(x(n).ints("pads", &[0; 4]).node("Pad", &["x", "pads"], &["t"]), n), "Relu"),
+        pattern("same-transpose", end(x(n).with("Transpose", &["x"], &["t"], perm(&[0, 1])), n), "Relu"),
+        pattern(
+            "transposes",
+            end(
+                x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).with(
+                    "Transpose",
+                    &["a"],
+                    &["t"],
+                    perm(&[2, 0, 1]),
+                ),
+                cube,
+            ),
+            "Relu",
+        ),
+        pattern(
+            "transposes",
+            end(
+                x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).with(
+                    "Transpose",
+                    &["a"],
+                    &["t"],
+                    perm(&[1, 2, 0]),
+                ),
+                &["4", "2", "3"],
+            ),
+            "Transpose Relu",
+        ),
+        pattern(
+            "reshapes",
+            end(
+                x(&["n", "6"])
+                    .ints("a_shape", &[-1, 2, 3])
+                    .ints("b_shape", &[-1, 3, 2])
+                    .node("Reshape", &["x", "a_shape"], &["a"])
+                    .node("Reshape", &["a", "b_shape"], &["t"]),
+                &["n", "3", "2"],
+            ),
+            "Reshape Relu",
+        ),
+        pattern(
+            "reshapes",
+            end(
+                x(n).ints("axis", &[0]).ints("last", &[-1]).node("Unsqueeze", &["x", "axis"], &["a"]).node(
+                    "Unsqueeze",
+                    &["a", "last"],
+                    &["t"],
+                ),
+                &["1", "n", "3", "1"],
+            ),
+            "Reshape Relu",
+        ),
+        pattern(
+            "equal-views",
+            end(
+                x(n).ints("axis", &[0]).node("Unsqueeze", &["x", "axis"], &["a"]).node(
+                    "Squeeze",
+                    &["a", "axis"],
+                    &["t"],
+                ),
+                n,
+            ),
+            "Relu",
+        ),
+    ]
+}
+
+fn values() -> Vec<Pattern> {
+    let n = &["n", "3"][..];
+    let bools = || Sketch::new().input("x", DType::Bool, n);
+    let not = |sketch: Sketch| sketch.node("Not", &["t"], &["y"]).output("y", DType::Bool, n).model();
+    vec![
+        pattern("dropout", end(x(n).node("Dropout", &["x"], &["t"]), n), "Relu"),
+        pattern("neutral-operand", binary("Mul", 1.0), "Relu"),
+        pattern("neutral-operand", binary("Div", 1.0), "Relu"),
+        pattern("neutral-operand", binary("Sub", 0.0), "Relu"),
+        pattern("neutral-operand", binary("Add", -0.0), "Relu"),
+        pattern("neutral-operand", binary("Pow", 1.0), "Relu"),
+        pattern(
+            "neutral-operand",
+            not(bools().constant("c", Tensor::scalar(Bool::from(true))).node("And", &["x", "c"], &["t"])),
+            "Not",
+        ),
+        pattern(
+            "double-inverse",
+            not(bools().node("Not", &["x"], &["a"]).node("Not", &["a"], &["t"])),
+            "Not",
+        ),
+        pattern(
+            "known-where",
+            end(
+                x(n).constant("c", Tensor::scalar(Bool::from(true)))
+                    .constant("other", Tensor::scalar(5f32))
+                    .node("Where", &["c", "x", "other"], &["t"]),
+                n,
+            ),
+            "Relu",
+        ),
+        pattern(
+            "equal-nodes",
+            x(n).constant("a", Tensor::scalar(2f32))
+                .constant("b", Tensor::scalar(2f32))
+                .node("Div", &["x", "a"], &["p"])
+                .node("Div", &["x", "b"], &["q"])
+                .node("Mul", &["p", "q"], &["y"])
+                .output("y", DType::F32, n)
+                .model(),
+            "Div Mul",
+        ),
+        pattern(
+            "output-names",
+            x(n).node("Relu", &["x"], &["a"])
+                .node("Identity", &["a"], &["y"])
+                .output("y", DType::F32, n)
+                .model(),
+            "Relu",
+        ),
+        pattern(
+            "known-floats",
+            end(scalar("c", 4.0)(x(n)).node("Sqrt", &["c"], &["r"]).node("Mul", &["x", "r"], &["t"]), n),
+            "Mul Relu",
+        ),
+    ]
+}
+
+fn default_state() -> Pattern {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["5", "n", "2"])
+        .constant("w", floats(&[1, 12, 2], -0.3))
+        .constant("r", floats(&[1, 12, 3], -0.4))
+        .ints("one", &[1])
+        .ints("size", &[3])
+        .node("Shape", &["x"], &["all"])
+        .node("Gather", &["all", "one"], &["n"])
+        .with("Concat", &["one", "n", "size"], &["state"], vec![("axis", Content::Int(0))])
+        .node("ConstantOfShape", &["state"], &["zeros"])
+        .with(
+            "LSTM",
+            &["x", "w", "r", "", "", "zeros", "zeros"],
+            &["y"],
+            vec![("hidden_size", Content::Int(3))],
+        )
+        .output("y", DType::F32, &["5", "1", "n", "3"])
+        .model();
+    pattern("default-inputs", model, "LSTM")
+}
+
+fn fused() -> Vec<Pattern> {
+    let image = || {
+        Sketch::new()
+            .input("x", DType::F32, &["n", "2", "5", "5"])
+            .constant("w", floats(&[3, 2, 3, 3], -0.5))
+            .constant("b", floats(&[3], 0.5))
+    };
+    let out = &["n", "3", "3", "3"];
+    let conv = |sketch: Sketch| sketch.node("Conv", &["x", "w", "b"], &["a"]);
+    let channels = |sketch: Sketch| sketch.constant("c", floats(&[3, 1, 1], 0.5));
+    let rows = &["n", "4"][..];
+    let gelu = scalar("root", std::f32::consts::SQRT_2)(scalar("one", 1.0)(scalar("half", 0.5)(x(rows))))
+        .node("Div", &["x", "root"], &["a"])
+        .node("Erf", &["a"], &["b"])
+        .node("Add", &["b", "one"], &["c"])
+        .node("Mul", &["x", "c"], &["d"])
+        .node("Mul", &["d", "half"], &["t"]);
+    let mean = || vec![("keepdims", Content::Int(1))];
+    let norm = scalar("eps", 1e-5)(scalar("two", 2.0)(x(rows)))
+        .ints("last", &[-1])
+        .constant("gain", floats(&[4], 0.5))
+        .constant("bias", floats(&[4], 0.1))
+        .with("ReduceMean", &["x", "last"], &["m"], mean())
+        .node("Sub", &["x", "m"], &["d"])
+        .node("Pow", &["d", "two"], &["p"])
+        .with("ReduceMean", &["p", "last"], &["v"], mean())
+        .node("Add", &["v", "eps"], &["e"])
+        .node("Sqrt", &["e"], &["s"])
+        .node("Div", &["d", "s"], &["q"])
+        .node("Mul", &["q", "gain"], &["g"])
+        .node("Add", &["g", "bias"], &["t"]);
+    vec![
+        pattern(
+            "affine-into-conv",
+            end(
+                conv(image())
+                    .constant("gain", floats(&[3], 0.5))
+                    .constant("mean", floats(&[3], -0.5))
+                    .constant("var", floats(&[3], 1.5))
+                    .node("BatchNormalization", &["a", "gain", "b", "mean", "var"], &["t"]),
+                out,
+            ),
+            "Conv Relu",
+        ),
+        pattern(
+            "affine-into-conv",
+            end(channels(conv(image())).node("Mul", &["c", "a"], &["t"]), out),
+            "Conv Relu",
+        ),
+        pattern(
+            "affine-into-conv",
+            end(channels(conv(image())).node("Add", &["a", "c"], &["t"]), out),
+            "Conv Relu",
+        ),
+        pattern(
+            "pad-into-conv",
+            end(
+                image().ints("pads", &[0, 0, 1, 0, 0, 0, 1, 2]).node("Pad", &["x", "pads"], &["a"]).node(
+                    "Conv",
+                    &["a", "w", "b"],
+                    &["t"],
+                ),
+                &["n", "3", "5", "5"],
+            ),
+            "Conv Relu",
+        ),
+        pattern(
+            "matmul-add",
+            end(
+                x(rows)
+                    .constant("w", floats(&[4, 3], -0.5))
+                    .constant("b", floats(&[3], 0.5))
+                    .node("MatMul", &["x", "w"], &["a"])
+                    .node("Add", &["a", "b"], &["t"]),
+                &["n", "3"],
+            ),
+            "Gemm Relu",
+        ),
+        pattern("zero-sum", binary("Add", 0.0), "Relu"),
+        pattern("gelu", end(gelu, rows), "Gelu Relu"),
+        pattern("layer-normalization", end(norm, rows), "LayerNormalization Relu"),
+        pattern(
+            "float-arithmetic",
+            end(scalar("c", 0.5)(x(rows)).node("Exp", &["c"], &["r"]).node("Mul", &["x", "r"], &["t"]), rows),
+            "Mul Relu",
+        ),
+    ]
+}
+
+fn patterns() -> Vec<Pattern> {
+    let mut all = moves();
+    all.extend(values());
+    all.push(default_state());
+    all.extend(fused());
+    all
+}
+
+fn folded(model: &Model, rules: RuleSet) -> Model {
+    let mut options = FoldOptions::default();
+    options.rules = rules;
+    model.edited(&model.fold(&options).unwrap().edit).unwrap()
+}
+
+fn operators(model: &Model) -> String {
+    let names: Vec<_> = model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
+    names.join(" ")
+}
+
+#[test]
+fn each_pattern_is_as_small_as_it_can_be_by_its_rule() {
+    for Pattern { rule, level, model, left } in patterns() {
+        let rules = RuleSet::of(level);
+        let after = folded(&model, rules);
+        assert_eq!(operators(&after), left, "{rule} of {}", operators(&model));
+        let without = folded(&model, rules.without(rule).unwrap());
+        assert!(
+            without.graph().nodes().len() > after.graph().nodes().len(),
+            "{rule} is not what removes them"
+        );
+        assert_eq!(operators(&folded(&after, rules)), left, "{rule} again");
+    }
+}
+
+#[test]
+fn each_pattern_gives_the_same_results() {
+    for Pattern { rule, level, model, .. } in patterns() {
+        let after = folded(&model, RuleSet::of(level));
+        let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+        if level < Level::Fuse {
+            assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{rule}");
+        }
+        assert!(measured.relative < 1e-6, "{rule}: {measured:?}");
+    }
+}
+
+#[test]
+fn each_rule_of_one_node_has_a_pattern() {
+    let passes = ["known-integers", "shape-targets", "equal-integers", "input-shapes", "known-if"];
+    for rule in RULES.iter().filter(|rule| !passes.contains(&rule.name)) {
+        let has = patterns().iter().any(|pattern| pattern.rule == rule.name) || rule.name == "empty-loop";
+        assert!(has, "{} has no pattern", rule.name);
+    }
+}
+
+#[test]
+fn unknown_rules_are_errors() {
+    let error = RuleSet::default().with("identities").unwrap_err().to_string();
+    assert!(error.starts_with("folding rule is \"identities\", expected known-integers, "), "{error}");
+}
