@@ -50,6 +50,32 @@ impl Limits {
         Ok(())
     }
 
+    /// Collects items, and checks from time to time that work may go on. The room for them has been
+    /// allowed before.
+    ///
+    /// # Errors
+    /// As [`Limits::check`], and that of the first item that is one.
+    pub fn try_collect<T>(&self, items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+        /// Items between two checks: less than a millisecond's work.
+        const EVERY: usize = 1 << 12;
+        let mut all = Vec::with_capacity(items.size_hint().0);
+        for (index, item) in items.enumerate() {
+            if index % EVERY == 0 {
+                self.check()?;
+            }
+            all.push(item?);
+        }
+        Ok(all)
+    }
+
+    /// Collects items that are no errors, as [`Limits::try_collect`] does.
+    ///
+    /// # Errors
+    /// As [`Limits::check`].
+    pub fn collect<T>(&self, items: impl Iterator<Item = T>) -> Result<Vec<T>> {
+        self.try_collect(items.map(Ok))
+    }
+
     /// Checks that something of that many bytes, beside what is already in use, may be allocated.
     ///
     /// # Errors

@@ -189,6 +189,13 @@ impl Model {
         self.options.limits
     }
 
+    /// The same with other limits, which inference, runs, folding, conversion, comparison and
+    /// saving obey.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Model {
+        Model { options: self.options.limits(limits), ..self }
+    }
+
     /// The operators that it was opened with.
     pub(crate) fn operators(&self) -> &[Arc<dyn Operator>] {
         &self.options.operators

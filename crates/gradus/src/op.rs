@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use gradus_core::convert::product;
+use gradus_core::convert::{product, usize_of_i64};
 use gradus_core::graph::{Attribute, Graph, Node};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor, Value};
@@ -232,10 +232,23 @@ impl<'a> EvalContext<'a> {
     /// The element type and shape of an output, as the rule infers them.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if the rule does not know them, though all inputs are known.
+    /// [`Kind::Limit`] if there are more elements than an integer counts; [`Kind::Unsupported`] if
+    /// the rule does not know them, though all inputs are known.
     pub(crate) fn output(&self, index: usize) -> Result<(DType, Shape)> {
-        let unknown = || Error::new(Kind::Unsupported, format!("cannot infer the shape of output {index}"));
-        self.inferred.get(index).and_then(tensor_of).ok_or_else(unknown)
+        let fact = self.inferred.get(index);
+        if let Some(known) = fact.and_then(tensor_of) {
+            return Ok(known);
+        }
+        let dims = fact.and_then(Fact::as_tensor).and_then(|tensor| tensor.dims.as_deref());
+        let sizes = dims.unwrap_or_default().iter().map(|dim| dim.known().and_then(usize_of_i64));
+        let why = match sizes.clone().position(|size| size.is_none()) {
+            Some(axis) => format!(": the size of axis {axis} is not known, or exceeds 64 bits"),
+            None => {
+                Shape::new(sizes.flatten().collect::<Vec<_>>())?;
+                String::new()
+            }
+        };
+        Err(Error::new(Kind::Unsupported, format!("cannot infer the shape of output {index}{why}")))
     }
 
     /// The limits of the run.

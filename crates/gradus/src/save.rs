@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::convert::u64_of;
+use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::graph::Standard;
 use gradus_core::graph::edit::Edit;
 use gradus_core::{Error, Kind, Limits, Result};
@@ -21,6 +21,8 @@ use crate::model::{Model, OpenOptions};
 
 /// Parts from this length on are copied by the system.
 const LONG: usize = 1 << 16;
+/// Bytes that are copied between two looks at the deadline.
+const AT_ONCE: u64 = 1 << 26;
 
 impl Model {
     /// Writes the model that an edit makes of it, and says how many bytes that are. Files of
@@ -102,23 +104,24 @@ impl Model {
                            choose another name or folder for the model";
             return Err(Error::new(Kind::Io, message).in_file(beside.display()));
         }
+        let limits = self.limits();
         let mut files = NewFiles::default();
         let mut len = xml.len();
         files.create(&beside, |out| {
-            let written = match constants {
+            let mut output = Output { out, path: &beside, limits };
+            match constants {
                 ConstantFiles::Spliced(splice, source) => {
                     len += splice.len();
                     let old = self.unedited_path().and_then(|path| Folder::of(path).file(self.beside()).ok());
-                    write(out, splice, source, same_file(old, source).as_ref())
+                    output.splice(splice, source, same_file(old, source).as_ref())
                 }
                 ConstantFiles::Parts(parts) => parts.iter().try_for_each(|part| {
                     len += part.len();
-                    out.write_all(part)
+                    output.bytes(part)
                 }),
-            };
-            written.map_err(|error| cannot_write(&beside, error))
+            }
         })?;
-        files.create(path, |out| write(out, xml, text, None).map_err(|error| cannot_write(path, error)))?;
+        files.create(path, |out| Output { out, path, limits }.splice(xml, text, None))?;
         files.commit()?;
         Ok(u64_of(len))
     }
@@ -148,6 +151,7 @@ impl Model {
 
     fn save_splice(&self, splice: &Splice, bytes: &Bytes, path: &Path) -> Result<u64> {
         self.check_output(path)?;
+        let limits = self.limits();
         let mut files = NewFiles::default();
         // Nothing lies beside a pipe or a device.
         let is_file = std::fs::metadata(path).map_or(true, |old| old.is_file());
@@ -155,13 +159,11 @@ impl Model {
             let from = self.path().ok_or_else(|| {
                 Error::new(Kind::Io, format!("constants are in \"{location}\", but the model has no folder"))
             })?;
-            copy_beside(&mut files, from, path, &location)?;
+            copy_beside(&mut files, from, path, &location, limits)?;
         }
         let source = self.unedited_path().and_then(|path| open_regular(path).ok());
         let source = same_file(source, bytes);
-        files.create(path, |out| {
-            write(out, splice, bytes, source.as_ref()).map_err(|error| cannot_write(path, error))
-        })?;
+        files.create(path, |out| Output { out, path, limits }.splice(splice, bytes, source.as_ref()))?;
         if let (Some(written), (_, beside)) = (files.last(), self.file_of()?) {
             read_again(&map(written)?, beside.clone())?;
         }
@@ -193,31 +195,65 @@ fn same_file(file: Option<File>, bytes: &Bytes) -> Option<File> {
     file.filter(|file| file.metadata().is_ok_and(|file| file.len() == u64_of(bytes.len())))
 }
 
-fn write(
-    out: &mut BufWriter<File>,
-    splice: &Splice,
-    bytes: &Bytes,
-    source: Option<&File>,
-) -> std::io::Result<()> {
-    for part in splice.parts() {
-        match (part, source) {
-            (Part::Fresh(bytes), _) => out.write_all(bytes)?,
-            (Part::Source(range), Some(mut source)) if range.len() >= LONG => {
-                source.seek(SeekFrom::Start(u64_of(range.start)))?;
-                out.flush()?;
-                let copied = std::io::copy(&mut source.take(u64_of(range.len())), out.get_mut())?;
-                if copied != u64_of(range.len()) {
-                    return Err(std::io::Error::other("the model's file became shorter while it was copied"));
+/// A file that is written until the deadline.
+struct Output<'a> {
+    out: &'a mut BufWriter<File>,
+    path: &'a Path,
+    limits: Limits,
+}
+
+impl Output<'_> {
+    fn splice(&mut self, splice: &Splice, bytes: &Bytes, source: Option<&File>) -> Result<()> {
+        for part in splice.parts() {
+            match (part, source) {
+                (Part::Fresh(bytes), _) => self.bytes(bytes)?,
+                (Part::Source(range), Some(mut source)) if range.len() >= LONG => {
+                    let sought = source.seek(SeekFrom::Start(u64_of(range.start)));
+                    sought.map_err(|error| cannot_write(self.path, error))?;
+                    if self.copy(source, u64_of(range.len()))? != u64_of(range.len()) {
+                        let message = "the model's file became shorter while it was copied";
+                        return Err(cannot_write(self.path, std::io::Error::other(message)));
+                    }
                 }
+                (Part::Source(range), _) => self.bytes(&bytes[range])?,
             }
-            (Part::Source(range), _) => out.write_all(&bytes[range])?,
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        for bytes in bytes.chunks(usize_of(AT_ONCE)) {
+            self.limits.check()?;
+            self.out.write_all(bytes).map_err(|error| cannot_write(self.path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Copies at most so many bytes by the system, and returns how many there were.
+    fn copy(&mut self, mut source: &File, most: u64) -> Result<u64> {
+        let fail = |error| cannot_write(self.path, error);
+        self.out.flush().map_err(fail)?;
+        let mut copied = 0;
+        loop {
+            self.limits.check()?;
+            let part = &mut Read::by_ref(&mut source).take(AT_ONCE.min(most - copied));
+            let count = std::io::copy(part, self.out.get_mut()).map_err(fail)?;
+            copied += count;
+            if count == 0 {
+                return Ok(copied);
+            }
         }
     }
-    Ok(())
 }
 
 /// Copies a file of constants of a model to where a new model looks for it.
-fn copy_beside(files: &mut NewFiles, model: &Path, new_model: &Path, location: &str) -> Result<()> {
+fn copy_beside(
+    files: &mut NewFiles,
+    model: &Path,
+    new_model: &Path,
+    location: &str,
+    limits: Limits,
+) -> Result<()> {
     let [from, to] = &[model, new_model].map(|model| folder_of(model).join(location));
     let refused = |kind, message: &str| {
         let message = format!("cannot copy the model's constants: {message}");
@@ -228,7 +264,7 @@ fn copy_beside(files: &mut NewFiles, model: &Path, new_model: &Path, location: &
     if real(to) == real(from) && Folder::of(new_model).file(location).is_ok() {
         return Ok(());
     }
-    let mut source = Folder::of(model).file(location)?;
+    let source = Folder::of(model).file(location)?;
     if let Ok(old) = to.symlink_metadata() {
         if old.is_file() && same_content(&source, to).map_err(|error| cannot_read(to, error))? {
             return Ok(());
@@ -254,10 +290,7 @@ fn copy_beside(files: &mut NewFiles, model: &Path, new_model: &Path, location: &
             Err(_) => std::fs::create_dir(&folder).map_err(|error| cannot_write(&folder, error))?,
         }
     }
-    files.create(to, |out| {
-        std::io::copy(&mut source, out.get_mut()).map_err(|error| cannot_write(to, error))?;
-        Ok(())
-    })
+    files.create(to, |out| Output { out, path: to, limits }.copy(&source, u64::MAX).map(drop))
 }
 
 /// Compares a file, from its beginning, with one of a name.
@@ -294,7 +327,13 @@ mod tests {
         std::fs::write(&from, b"weights").unwrap();
         let copy = |folder: &Path, location: &str| {
             let mut files = NewFiles::default();
-            copy_beside(&mut files, &root.join("from/m.onnx"), &folder.join("m.onnx"), location)?;
+            copy_beside(
+                &mut files,
+                &root.join("from/m.onnx"),
+                &folder.join("m.onnx"),
+                location,
+                Limits::DEFAULT,
+            )?;
             files.commit()
         };
         std::fs::create_dir_all(root.join("from/deep")).unwrap();

@@ -450,6 +450,18 @@ fn runs_without_bounds_are_stopped() {
         message,
         "node 0 (onnx Range-11): cannot allocate: number of bytes is 36893488147419103232, expected at most 4294967296 (--max-bytes)"
     );
+    let sizes = [1, 1, 1i64 << 40, 1 << 40].map(i64::to_le_bytes).concat();
+    let resize = [
+        initializer("x", 1, &[1, 1, 1, 1], &[bytes(9, &[0; 4])]),
+        initializer("sizes", 7, &[4], &[bytes(9, &sizes)]),
+        node("Resize", &["x", "", "", "sizes"], &["y"], &[]),
+        output("y"),
+    ];
+    let message = attempt(&model(&resize)).unwrap_err().to_string();
+    assert!(
+        message.contains("number of elements of shape [1, 1, 1099511627776, 1099511627776] is more than"),
+        "{message}"
+    );
     let body = [input("i"), input("c"), node("Identity", &["c"], &["d"], &[]), output("d")];
     let body = message_of_graph(&body);
     let forever = [

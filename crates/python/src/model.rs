@@ -43,22 +43,32 @@ pub(crate) fn options() -> OpenOptions {
     OpenOptions::new().limits(signals::limits())
 }
 
-/// The limits, with those that are given in place of its own.
-fn limited(mut limits: Limits, max_bytes: Option<u64>, max_work: Option<u64>) -> Limits {
-    limits.max_bytes = max_bytes.unwrap_or(limits.max_bytes);
-    limits.max_work = max_work.unwrap_or(limits.max_work);
-    limits
+/// Limits that a call is given: bytes, elements, and seconds from now.
+#[derive(FromPyObject)]
+pub(crate) struct GivenLimits(Option<u64>, Option<u64>, Option<f64>);
+
+impl GivenLimits {
+    /// These limits, in place of a model's own.
+    fn over(&self, mut limits: Limits) -> PyResult<Limits> {
+        let &GivenLimits(max_bytes, max_work, timeout) = self;
+        limits.max_bytes = max_bytes.unwrap_or(limits.max_bytes);
+        limits.max_work = max_work.unwrap_or(limits.max_work);
+        if let Some(timeout) = timeout {
+            let after = Duration::try_from_secs_f64(timeout).ok();
+            let wanted = "a number of seconds from 0";
+            let wrong = || mismatch(gradus::Kind::Value, "timeout", timeout, wanted);
+            limits.deadline = Instant::now().checked_add(after.ok_or_else(wrong)?);
+        }
+        Ok(limits)
+    }
 }
 
 /// Opens a model: a file of ONNX or OpenVINO IR, bytes of one, or an `onnx.ModelProto`.
 #[pyfunction]
-pub(crate) fn _load(
-    py: Python<'_>,
-    source: &Bound<'_, PyAny>,
-    max_bytes: Option<u64>,
-    max_work: Option<u64>,
-) -> PyResult<Model> {
-    let options = OpenOptions::new().limits(limited(signals::limits(), max_bytes, max_work));
+pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>, limits: GivenLimits) -> PyResult<Model> {
+    let kept = signals::limits();
+    let kept = GivenLimits(limits.0, limits.1, None).over(kept)?;
+    let options = OpenOptions::new().limits(limits.over(kept)?);
     let bytes = if let Ok(bytes) = source.cast::<PyBytes>() {
         Some(bytes.clone())
     } else if source.hasattr("SerializeToString")? {
@@ -76,7 +86,7 @@ pub(crate) fn _load(
             engine(py, || options.open(path))
         }
     };
-    Ok(Model::of(model.or_raise()?))
+    Ok(Model::of(model.or_raise()?.with_limits(kept)))
 }
 
 impl Model {
@@ -84,13 +94,14 @@ impl Model {
         Model { model: Arc::new(model), programs: Mutex::default() }
     }
 
-    /// The model as one that was read: folding changes files, and the operators of their own that
-    /// graphs have are no standard's.
-    fn read(&self) -> gradus::Result<Arc<gradus::Model>> {
-        if self.model.bytes().is_some() {
-            return Ok(self.model.clone());
-        }
-        self.model.options().from_bytes(&self.model.to_onnx()?).map(Arc::new)
+    /// The model within the limits of a call.
+    fn within(&self, limits: &GivenLimits) -> PyResult<gradus::Model> {
+        Ok(gradus::Model::clone(&self.model).with_limits(limits.over(self.model.limits())?))
+    }
+
+    /// A result of a call, which keeps the limits of the model and not those of the call.
+    fn made(&self, model: gradus::Model) -> Model {
+        Model::of(model.with_limits(self.model.limits()))
     }
 
     /// An error of the model, with its file.
@@ -176,28 +187,29 @@ impl Model {
     }
 
     /// Facts about every value: types by name, assumptions, problems, reasons, bytes of the peak.
-    #[pyo3(signature = (dims=None, shapes=None, values=None, ignore_declared=false))]
     fn _infer<'py>(
         &self,
         py: Python<'py>,
-        dims: Option<&Bound<'py, PyDict>>,
-        shapes: Option<&Bound<'py, PyDict>>,
-        values: Option<&Bound<'py, PyDict>>,
+        dims: &Bound<'py, PyDict>,
+        shapes: &Bound<'py, PyDict>,
+        values: &Bound<'py, PyDict>,
         ignore_declared: bool,
+        limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut given = given_shapes(shapes)?;
-        for (name, value) in values.into_iter().flatten() {
+        for (name, value) in values {
             let name: String = name.extract()?;
             let value = self.given(&name, &value)?;
             given.insert(name, InputFact::Value(value));
         }
         let mut options = InferOptions::default();
-        options.dims = numbers(dims)?;
+        options.dims = numbers(Some(dims))?;
         options.inputs = given;
         options.ignore_declared = ignore_declared;
         let graph = self.model.graph();
+        let model = self.within(&limits)?;
         let found = engine(py, || {
-            let mut inference = self.model.infer(&options)?;
+            let mut inference = model.infer(&options)?;
             let peak = inference.peak(graph).map(|peak| peak.bytes);
             Ok::<_, gradus::Error>((inference, peak))
         });
@@ -225,8 +237,7 @@ impl Model {
     }
 
     /// The folded model, and what is to be said of it.
-    #[pyo3(signature = (dims, shapes, max_constant, declare, verify, level, rules, no_rules))]
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
+    #[allow(clippy::too_many_arguments, reason = "the parameters are keywords of Python")]
     fn _fold<'py>(
         &self,
         py: Python<'py>,
@@ -238,6 +249,7 @@ impl Model {
         level: &str,
         rules: Vec<String>,
         no_rules: Vec<String>,
+        limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let mut options = FoldOptions::default();
         options.rules = RuleSet::of(level.parse().or_raise()?);
@@ -248,11 +260,12 @@ impl Model {
             options.rules = options.rules.without(name).or_raise()?;
         }
         options.dims = numbers(Some(dims))?;
-        options.inputs = given_shapes(Some(shapes))?;
+        options.inputs = given_shapes(shapes)?;
         options.max_constant = max_constant;
         options.declare = declare;
+        let model = self.within(&limits)?;
         let folded = engine(py, || {
-            let model = self.read()?;
+            let model = read(model)?;
             let Folded { edit, report, .. } = model.fold(&options)?;
             let after = model.edited(&edit)?;
             let mut given = InferOptions::default();
@@ -279,17 +292,17 @@ impl Model {
         told.set_item("problems", problems)?;
         told.set_item("verified", verified.map(|Verified { bindings, values, .. }| (bindings, values)))?;
         told.set_item("measured", measured.map(|of| (of.elements, of.ulps, of.relative)))?;
-        Ok((Model::of(after), told))
+        Ok((self.made(after), told))
     }
 
     /// The model in the operators of another standard, and what is to be said of it.
-    #[pyo3(signature = (to, dims, opset))]
     fn _convert<'py>(
         &self,
         py: Python<'py>,
         to: &str,
         dims: &Bound<'py, PyDict>,
         opset: Option<i64>,
+        limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let known = [Standard::Onnx, Standard::OpenVino];
         let standard = known.into_iter().find(|standard| standard.name() == to);
@@ -303,7 +316,8 @@ impl Model {
         let mut options = ConvertOptions::default();
         options.opset = opset;
         options.dims = numbers(Some(dims))?;
-        let converted = engine(py, || self.read()?.convert(standard, &options));
+        let model = self.within(&limits)?;
+        let converted = engine(py, || read(model)?.convert(standard, &options));
         let Converted { model, report, .. } = converted.map_err(|error| self.in_file(error)).or_raise()?;
         let told = PyDict::new(py);
         told.set_item("nodes", report.nodes)?;
@@ -311,7 +325,7 @@ impl Model {
             report.notes.iter().map(|note| (&note.place, &note.operator, note.exactness.name(), &note.why));
         told.set_item("notes", notes.collect::<Vec<_>>())?;
         told.set_item("lost", &report.lost)?;
-        Ok((Model::of(model), told))
+        Ok((self.made(model), told))
     }
 
     /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file beside
@@ -355,13 +369,7 @@ impl Model {
             let value = self.given(&name, &value)?;
             given.insert(name, value);
         }
-        let mut limits = limited(self.model.limits(), max_bytes, max_work);
-        if let Some(timeout) = timeout {
-            let after = Duration::try_from_secs_f64(timeout).ok();
-            let wanted = "a number of seconds from 0";
-            let wrong = || mismatch(gradus::Kind::Value, "timeout", timeout, wanted);
-            limits.deadline = Instant::now().checked_add(after.ok_or_else(wrong)?);
-        }
+        let limits = GivenLimits(max_bytes, max_work, timeout).over(self.model.limits())?;
         let wanted = outputs.unwrap_or_default();
         let results =
             engine(py, || self.program(wanted, expand_functions)?.run_within(&given, limits)).or_raise()?;
@@ -386,12 +394,21 @@ impl Model {
     }
 }
 
+/// The model as one that was read: folding changes files, and the operators of their own that
+/// graphs have are no standard's.
+fn read(model: gradus::Model) -> gradus::Result<gradus::Model> {
+    if model.bytes().is_some() {
+        return Ok(model);
+    }
+    model.options().from_bytes(&model.to_onnx()?)
+}
+
 /// Shapes of inputs, by name.
-fn given_shapes(shapes: Option<&Bound<'_, PyDict>>) -> PyResult<HashMap<String, InputFact>> {
+fn given_shapes(shapes: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
     let shape = |(name, shape): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         Ok((name.extract()?, InputFact::Type(Type::Tensor(None, sizes(Some(&shape))?))))
     };
-    shapes.into_iter().flatten().map(shape).collect()
+    shapes.iter().map(shape).collect()
 }
 
 /// Numbers and lists of Python have no element type of their own: they take the one that the model

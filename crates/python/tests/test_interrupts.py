@@ -148,6 +148,22 @@ def test_limits_of_a_run():
         model.run(timeout=-1)
 
 
+def test_limits_of_reading_inference_folding_and_conversion():
+    source = deep().SerializeToString()
+    with pytest.raises(gradus.errors.LimitError, match="time limit is exceeded"):
+        gradus.load(source, timeout=0)
+    model = gradus.load(source, timeout=60)
+    for call in (model.infer, model.fold, lambda **limits: model.convert("openvino", **limits)):
+        with pytest.raises(gradus.errors.LimitError, match="time limit is exceeded"):
+            call(timeout=0)
+    small = gradus.load("examples/positions.onnx")
+    # What a call makes keeps the limits of the model, and not those of the call.
+    made = [small.fold(timeout=1, max_bytes=1 << 20), small.convert("openvino", timeout=1, max_work=1 << 20)]
+    time.sleep(1)
+    for each in made:
+        assert each.run({"tokens": [[1, 2]]})["phase"].tolist() == [0.0, 0.5]
+
+
 def test_models_are_compiled_once_for_each_list_of_outputs():
     elements = np.arange(1 << 22, dtype="f4")
     graph = helper.make_graph(

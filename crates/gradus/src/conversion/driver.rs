@@ -52,6 +52,7 @@ fn convert_node<'m>(
     node: &'m Node,
     index: usize,
 ) -> Result<()> {
+    conversion.limits.check()?;
     let write = writer_of(conversion.source, conversion.to, node)?;
     conversion.report.nodes += 1;
     let before = target.mark();

@@ -132,6 +132,7 @@ impl Model {
         let mut conversion = ConversionState {
             source,
             to,
+            limits: self.limits(),
             symbols,
             bodies,
             names: NamePool::default(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
-use gradus_core::{Error, Kind, Result};
+use gradus_core::{Error, Kind, Limits, Result};
 
 use super::report::ConversionReport;
 use super::types;
@@ -18,6 +18,7 @@ use crate::schema::in_set;
 pub(crate) struct ConversionState<'m> {
     pub(crate) source: &'m graph::Model,
     pub(crate) to: Standard,
+    pub(super) limits: Limits,
     pub(crate) symbols: Symbols,
     /// Facts of subgraphs, by where they are.
     pub(crate) bodies: SubgraphFacts,

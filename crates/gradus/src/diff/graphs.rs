@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use gradus_core::Result;
 use gradus_core::graph::{Content, Graph, Node, Type, ValueId};
+use gradus_core::{Limits, Result};
 
 use super::pairs::{Pairs, name};
 use super::{Change, GraphDiff, content, joined};
@@ -13,6 +13,7 @@ use super::{Change, GraphDiff, content, joined};
 pub(super) struct Graphs {
     /// True if the versions of operators count.
     pub(super) versions: bool,
+    pub(super) limits: Limits,
     pub(super) found: Vec<GraphDiff>,
 }
 
@@ -34,7 +35,7 @@ impl Graphs {
             inputs: interface(graphs, Graph::inputs),
             outputs: interface(graphs, Graph::outputs),
             nodes: Vec::new(),
-            constants: constants(graphs)?,
+            constants: constants(graphs, &self.limits)?,
             types: types(graphs),
         });
         let pairs = Pairs::of(graphs);
@@ -44,6 +45,7 @@ impl Graphs {
         nodes.extend(pairs.alone[0].iter().map(|&i| Change::new(label(0, i), Some(told(0, i)), None)));
         nodes.extend(pairs.alone[1].iter().map(|&i| Change::new(label(1, i), None, Some(told(1, i)))));
         for [before, after] in pairs.both {
+            self.limits.check()?;
             let pair = [&graphs[0].nodes()[before], &graphs[1].nodes()[after]];
             let parts = self.node(graphs, pair)?;
             if !parts.is_empty() {
@@ -146,13 +148,14 @@ fn interface(graphs: [&Graph; 2], side: impl Fn(&Graph) -> &[ValueId]) -> Vec<Ch
 }
 
 /// Constants that are in one graph only, or differ.
-fn constants(graphs: [&Graph; 2]) -> Result<Vec<Change>> {
+fn constants(graphs: [&Graph; 2], limits: &Limits) -> Result<Vec<Change>> {
     let named = graphs.map(|graph| {
         let constants = graph.constants().iter();
         constants.map(|(id, constant)| (&*graph.value(*id).name, constant)).collect::<BTreeMap<_, _>>()
     });
     let mut changes = Vec::new();
     for (name, [before, after]) in joined(named) {
+        limits.check()?;
         if let (Some(before), Some(after)) = (before, after) {
             changes.extend(content::constants(name, before, after)?);
         } else {

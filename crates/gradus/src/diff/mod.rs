@@ -13,8 +13,8 @@ mod pairs;
 
 use std::collections::BTreeMap;
 
-use gradus_core::Result;
 use gradus_core::graph::{self, Graph};
+use gradus_core::{Limits, Result};
 
 use crate::Model;
 
@@ -70,7 +70,7 @@ impl Change {
 }
 
 impl Diff {
-    /// Compares two models.
+    /// Compares two models within the limits of the first.
     ///
     /// ```
     /// use gradus::{Model, diff::Diff};
@@ -82,7 +82,8 @@ impl Diff {
     /// ```
     ///
     /// # Errors
-    /// Whatever is wrong with elements of constants, which are read here.
+    /// Whatever is wrong with elements of constants, which are read here;
+    /// [`gradus_core::Kind::Limit`] after the deadline.
     pub fn of(before: &Model, after: &Model) -> Result<Diff> {
         let sources = [before.source(), after.source()];
         let mut diff = Diff {
@@ -92,9 +93,10 @@ impl Diff {
         };
         // Versions of ONNX's operators follow from the operator sets, which are compared already.
         let versions = sources.iter().any(|model| model.standard != graph::Standard::Onnx);
-        let graphs = graphs::Graphs { versions, found: Vec::new() };
+        let limits = before.limits();
+        let graphs = graphs::Graphs { versions, limits, found: Vec::new() };
         diff.graphs = graphs.compare(sources.map(|model| &model.graph), "")?;
-        diff.compare_functions(sources)?;
+        diff.compare_functions(sources, limits)?;
         Ok(diff)
     }
 
@@ -103,7 +105,7 @@ impl Diff {
         self.model.is_empty() && self.functions.is_empty() && self.graphs.is_empty()
     }
 
-    fn compare_functions(&mut self, models: [&graph::Model; 2]) -> Result<()> {
+    fn compare_functions(&mut self, models: [&graph::Model; 2], limits: Limits) -> Result<()> {
         let named = models.map(|model| {
             let functions = model.functions.iter().map(|function| (function.id.to_string(), function));
             functions.collect::<BTreeMap<_, _>>()
@@ -117,7 +119,7 @@ impl Diff {
                         self.functions.push(Change { parts, ..Change::new(&name, a, b) });
                     }
                     let path = format!("function \"{name}\"");
-                    let graphs = graphs::Graphs { versions: true, found: Vec::new() };
+                    let graphs = graphs::Graphs { versions: true, limits, found: Vec::new() };
                     self.graphs.extend(graphs.compare([&before.body, &after.body], &path)?);
                 }
                 [before, after] => {

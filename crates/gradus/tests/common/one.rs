@@ -49,6 +49,7 @@ impl<'a> One<'a> {
     }
 
     /// An attribute of OpenVINO.
+    #[allow(dead_code, reason = "some tests have nodes of ONNX alone")]
     pub fn text(self, name: &'a str, text: &str) -> One<'a> {
         self.attribute(name, Content::Text(text.into()))
     }

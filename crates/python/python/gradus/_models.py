@@ -220,6 +220,9 @@ class Model:
         shapes: Mapping[str, Sequence[Any]] | None = None,
         values: Mapping[str, Any] | None = None,
         ignore_declared: bool = False,
+        max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
     ) -> Inference:
         """Infers the type and shape of every value, without running the model.
 
@@ -228,12 +231,13 @@ class Model:
             shapes: shapes of inputs by name, in place of those that the model declares.
             values: inputs by name that are known.
             ignore_declared: do not look at what the model declares of values that its nodes compute.
+            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
             A mapping from names to types, with ``assumptions``, ``problems``, ``reasons`` and ``peak_bytes``.
 
         Raises:
-            UsageError: if there is no such symbol or input.
+            UsageError: if there is no such symbol or input. LimitError: if it takes more than the limits.
 
         Example:
             >>> import gradus
@@ -241,7 +245,9 @@ class Model:
             >>> print(model.infer()["phase"], model.infer({"seq": 4})["phase"])
             float32[seq] float32[4]
         """
-        return Inference(self._native._infer(dict(dims or {}), dict(shapes or {}), dict(values or {}), ignore_declared))
+        limits = (max_bytes, max_work, timeout)
+        given = (dict(dims or {}), dict(shapes or {}), dict(values or {}))
+        return Inference(self._native._infer(*given, ignore_declared, limits))
 
     def fold(
         self,
@@ -254,6 +260,9 @@ class Model:
         level: str = "exact",
         rules: Sequence[str] = (),
         no_rules: Sequence[str] = (),
+        max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
     ) -> FoldedModel:
         """The model with what can be computed before a run as part of it; this one stays as it is.
 
@@ -270,13 +279,14 @@ class Model:
                 may change the last bits of floats (docs/fold.md).
             rules: rules of higher levels to apply.
             no_rules: rules not to apply: ``known-floats`` leaves weights computed.
+            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
             A model, whose ``report`` says what went and why what stayed stayed.
 
         Raises:
             UnsupportedError: if the model is of Paddle. UsageError: if there is no such symbol or input. GraphError: if the
-            models differ where they are compared. Of a model made by :class:`Graph`, what :meth:`save` raises.
+            models differ where they are compared. LimitError: if it takes more than the limits. Of a model made by :class:`Graph`, what :meth:`save` raises.
 
         Example:
             >>> import gradus
@@ -286,14 +296,30 @@ class Model:
             >>> print(folded.inputs["tokens"])
             int64[1, 4]
         """
+        limits = (max_bytes, max_work, timeout)
         native, report = self._native._fold(
-            dict(dims or {}), dict(input_shapes or {}), max_constant, declare, verify, level, list(rules), list(no_rules)
+            dict(dims or {}),
+            dict(input_shapes or {}),
+            max_constant,
+            declare,
+            verify,
+            level,
+            list(rules),
+            list(no_rules),
+            limits,
         )
         report["kept"] = [Kept(*kept) for kept in report["kept"]]
         return FoldedModel(native, FoldReport(**report))
 
     def convert(
-        self, to: str, *, dims: Mapping[str, int] | None = None, opset: int | None = None
+        self,
+        to: str,
+        *,
+        dims: Mapping[str, int] | None = None,
+        opset: int | None = None,
+        max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
     ) -> ConvertedModel:
         """The model in the operators of another standard; this one stays as it is.
 
@@ -303,13 +329,15 @@ class Model:
             to: ``"onnx"`` or ``"openvino"``; models of Paddle can become either.
             dims: symbols of the inputs' shapes, and the numbers that they are fixed to.
             opset: the version of ONNX's operator set; by default 21, or the newest where that keeps the meaning of more nodes.
+            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
             A model, whose ``report`` names the nodes that are not kept bit for bit.
 
         Raises:
             UnsupportedError: if the other standard has no operator for what a node does, or the model is of that standard
-            already. UsageError: if there is no such standard, operator set or symbol.
+            already. UsageError: if there is no such standard, operator set or symbol. LimitError: if it takes more than the
+            limits.
 
         Example:
             >>> import gradus
@@ -319,7 +347,8 @@ class Model:
             >>> converted.run({"tokens": [[101, 2023, 2003, 102]]})["phase"]
             array([0.  , 0.25, 0.5 , 0.75], dtype=float32)
         """
-        native, report = self._native._convert(to, dict(dims or {}), opset)
+        limits = (max_bytes, max_work, timeout)
+        native, report = self._native._convert(to, dict(dims or {}), opset, limits)
         report["notes"] = [ConversionNote(*note) for note in report["notes"]]
         return ConvertedModel(native, ConversionReport(**report))
 
@@ -441,7 +470,11 @@ class FoldedModel(Model):
 
 
 def load(
-    source: str | os.PathLike[str] | bytes | Any, *, max_bytes: int | None = None, max_work: int | None = None
+    source: str | os.PathLike[str] | bytes | Any,
+    *,
+    max_bytes: int | None = None,
+    max_work: int | None = None,
+    timeout: float | None = None,
 ) -> Model:
     """Opens a model.
 
@@ -450,6 +483,7 @@ def load(
             not read; the bytes of a model; or an ``onnx.ModelProto``.
         max_bytes: how many bytes values of the model may take at one time, read or computed; 4 GiB by default.
         max_work: how many elements nodes may read and write, and multiply as matrices; 10^12 by default.
+        timeout: the seconds after which reading the model fails.
 
     Returns:
         The model.
@@ -462,7 +496,7 @@ def load(
         >>> {name: str(of) for name, of in gradus.load("examples/positions.onnx").inputs.items()}
         {'tokens': 'int64[batch, seq]'}
     """
-    return Model(_native._load(source, max_bytes, max_work))
+    return Model(_native._load(source, (max_bytes, max_work, timeout)))
 
 
 def exactly(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:

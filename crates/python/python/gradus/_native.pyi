@@ -13,6 +13,8 @@ _Array: TypeAlias = np.ndarray[Any, Any]
 _DType: TypeAlias = npt.DTypeLike | None
 #: A number, an array, or a tensor that speaks DLPack.
 _Numbers: TypeAlias = Any
+#: Bytes, elements of work, and seconds; ``None`` for those of the model.
+_Limits: TypeAlias = tuple[int | None, int | None, float | None]
 _Profile: TypeAlias = Literal[
     "exact", "onnx-body", "onnxruntime", "openvino", "openvino-cpu", "openvino-cpu-avx2", "numpy", "torch", "tensorflow",
     "paddle", "jax",
@@ -238,10 +240,11 @@ class Model:
     def opsets(self) -> dict[str, int]: ...
     def _infer(
         self,
-        dims: dict[str, int] | None = None,
-        shapes: dict[str, Any] | None = None,
-        values: dict[str, Any] | None = None,
-        ignore_declared: bool = False,
+        dims: dict[str, int],
+        shapes: dict[str, Any],
+        values: dict[str, Any],
+        ignore_declared: bool,
+        limits: _Limits,
     ) -> dict[str, Any]: ...
     def _fold(
         self,
@@ -253,8 +256,11 @@ class Model:
         level: str,
         rules: list[str],
         no_rules: list[str],
+        limits: _Limits,
     ) -> tuple[Model, dict[str, Any]]: ...
-    def _convert(self, to: str, dims: dict[str, int], opset: int | None) -> tuple[Model, dict[str, Any]]: ...
+    def _convert(
+        self, to: str, dims: dict[str, int], opset: int | None, limits: _Limits
+    ) -> tuple[Model, dict[str, Any]]: ...
     def explain(self, name: str) -> str: ...
     def save(self, path: str | os.PathLike[str]) -> int: ...
     def to_bytes(self) -> bytes: ...
@@ -299,7 +305,7 @@ def _refusal(
 
 def _forked() -> None: ...
 def _load_files(name: str, files: dict[str, bytes]) -> Model: ...
-def _load(source: Any, max_bytes: int | None, max_work: int | None) -> Model: ...
+def _load(source: Any, limits: _Limits) -> Model: ...
 def _onnx_type(dtype: Any) -> int: ...
 def _panic() -> None: ...
 def _plan(

@@ -15,7 +15,7 @@
 use gradus_core::convert::{self, FromNumber, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
@@ -207,7 +207,7 @@ impl BinaryOp {
         if self.operation.compares() { DType::Bool } else { operand }
     }
 
-    fn apply(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    fn apply(&self, a: &Tensor, b: &Tensor, limits: &Limits) -> Result<Tensor> {
         let (seen, shape) = self.shapes(a.shape(), b.shape())?;
         let b = b.reshaped(seen)?;
         let operation = self.operation;
@@ -217,22 +217,28 @@ impl BinaryOp {
             let equal = from_a.zip(from_b).map(|(i, j)| Bool::from(x[i] == y[j])).collect();
             return Tensor::from_vec(shape, equal);
         }
-        dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, a, &b, shape),
+        dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, a, &b, shape, limits),
             dtype => Err(errors::dtype(dtype, "bool or a real numeric type")))
     }
 }
 
-fn all<T: FromNumber>(operation: Operation, a: &Tensor, b: &Tensor, shape: Shape) -> Result<Tensor> {
+fn all<T: FromNumber>(
+    operation: Operation,
+    a: &Tensor,
+    b: &Tensor,
+    shape: Shape,
+    limits: &Limits,
+) -> Result<Tensor> {
     let x = a.elements::<T>()?;
     let (from_a, from_b) = (Places::new(a.shape(), &shape), Places::new(b.shape(), &shape));
     // The exponent of a power may be of another type.
-    let second: Vec<Number> = b.numbers()?.collect();
+    let second = limits.collect(b.numbers()?)?;
     let pairs = from_a.zip(from_b).map(|(i, j)| (x[i], second[j]));
     if operation.compares() {
-        let truth = pairs.map(|(a, b)| Bool::from(operation.holds(a.number(), b))).collect();
-        return Tensor::from_vec(shape, truth);
+        let truth = pairs.map(|(a, b)| Bool::from(operation.holds(a.number(), b)));
+        return Tensor::from_vec(shape, limits.collect(truth)?);
     }
-    let results = pairs.map(|(a, b)| operation.apply(a, b)).collect::<Result<_>>()?;
+    let results = limits.try_collect(pairs.map(|(a, b)| operation.apply(a, b)))?;
     Tensor::from_vec(shape, results)
 }
 
@@ -290,7 +296,7 @@ impl Op for LeftFold {
             let next = cx.tensor(input)?;
             let (_, shape) = binary.shapes(total.shape(), next.shape())?;
             cx.reserve(byte_len(total.dtype(), &shape))?;
-            total = binary.apply(&total, next)?;
+            total = binary.apply(&total, next, &cx.limits())?;
         }
         Ok(vec![total.into()])
     }
@@ -301,7 +307,7 @@ impl Op for BinaryOp {
         let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
         let (_, shape) = self.shapes(a.shape(), b.shape())?;
         cx.reserve(byte_len(self.dtype(a.dtype()), &shape) + convert::product(b.len(), size_of::<Number>()))?;
-        Ok(vec![self.apply(a, b)?.into()])
+        Ok(vec![self.apply(a, b, &cx.limits())?.into()])
     }
 }
 
@@ -327,7 +333,11 @@ mod tests {
     }
 
     fn add(broadcast: Broadcast, a: &[usize], b: &[usize]) -> Result<Vec<i32>> {
-        let sum = BinaryOp { operation: Operation::Add, broadcast }.apply(&tensor(a), &tensor(b))?;
+        let sum = BinaryOp { operation: Operation::Add, broadcast }.apply(
+            &tensor(a),
+            &tensor(b),
+            &Limits::DEFAULT,
+        )?;
         Ok(sum.elements::<i32>()?.to_vec())
     }
 

@@ -13,7 +13,8 @@ pub(crate) fn select(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     let shape = allowed(cx, yes.dtype(), shape.dims())?;
     let [c, y, n] =
         [condition, yes, no].map(|tensor| indices::broadcast(tensor.shape().dims(), shape.dims()));
-    let truth: Vec<_> = condition.numbers()?.map(|number| !number.is_zero()).collect();
-    let each: Vec<_> = (0..shape.len()).map(|i| if truth[c[i]] { (0, y[i]) } else { (1, n[i]) }).collect();
+    let truth = cx.limits().collect(condition.numbers()?.map(|number| !number.is_zero()))?;
+    let each = (0..shape.len()).map(|i| if truth[c[i]] { (0, y[i]) } else { (1, n[i]) });
+    let each = cx.limits().collect(each)?;
     one(Tensor::woven(&[yes, no], shape, &each)?)
 }

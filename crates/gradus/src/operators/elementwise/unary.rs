@@ -15,7 +15,7 @@ use gradus_core::convert::{self, FromNumber};
 use gradus_core::element::Bool;
 use gradus_core::float::{Format, Overflow};
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Number, Result, Tensor, Value, dispatch};
+use gradus_core::{DType, Limits, Number, Result, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
 use crate::op::{BuildContext, EvalContext, Op};
@@ -71,8 +71,8 @@ pub(crate) fn sign(number: Number) -> Number {
 pub(crate) fn test(cx: &mut EvalContext<'_>, function: impl Fn(f64) -> bool) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(DType::Bool, data.shape()))?;
-    let truth = data.numbers()?.map(|number| Bool::from(function(convert::nearest_f64(number)))).collect();
-    Ok(vec![Tensor::from_vec(data.shape().clone(), truth)?.into()])
+    let truth = data.numbers()?.map(|number| Bool::from(function(convert::nearest_f64(number))));
+    Ok(vec![Tensor::from_vec(data.shape().clone(), cx.limits().collect(truth)?)?.into()])
 }
 
 pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -89,7 +89,12 @@ pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
 }
 
 pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    fn all<T: FromNumber>(data: &Tensor, low: Option<Number>, high: Option<Number>) -> Result<Tensor> {
+    fn all<T: FromNumber>(
+        data: &Tensor,
+        low: Option<Number>,
+        high: Option<Number>,
+        limits: &Limits,
+    ) -> Result<Tensor> {
         let min = |a: Number, b: Number, greater: bool| match (a, b) {
             (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
             (a, b) => {
@@ -102,7 +107,8 @@ pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
             let raised = low.map_or(x.number(), |low| min(x.number(), low, true));
             T::from_number(high.map_or(raised, |high| min(raised, high, false)))
         };
-        Tensor::from_vec(data.shape().clone(), data.elements::<T>()?.iter().map(clipped).collect())
+        let elements = limits.collect(data.elements::<T>()?.iter().map(clipped))?;
+        Tensor::from_vec(data.shape().clone(), elements)
     }
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(data.dtype(), data.shape()))?;
@@ -114,7 +120,7 @@ pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
         Ok(most.map(|most| Number::Float(if input == 1 { -most } else { most })))
     };
     let (low, high) = (bound(1)?, bound(2)?);
-    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high),
+    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high, &cx.limits()),
         dtype => Err(errors::dtype(dtype, "a real numeric type")));
     Ok(vec![result?.into()])
 }
@@ -128,12 +134,13 @@ pub(crate) fn relu(number: Number) -> Number {
 }
 
 impl Unary {
-    fn apply(&self, tensor: &Tensor) -> Result<Tensor> {
-        fn all<T: FromNumber>(tensor: &Tensor, map: fn(Number) -> Number) -> Result<Tensor> {
-            let elements = tensor.elements::<T>()?.iter().map(|x| T::from_number(map(x.number()))).collect();
-            Tensor::from_vec(tensor.shape().clone(), elements)
+    fn apply(&self, tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
+        fn all<T: FromNumber>(tensor: &Tensor, map: fn(Number) -> Number, limits: &Limits) -> Result<Tensor> {
+            let elements = tensor.elements::<T>()?;
+            let mapped = elements.iter().map(|x| T::from_number(map(x.number())));
+            Tensor::from_vec(tensor.shape().clone(), limits.collect(mapped)?)
         }
-        dispatch!(tensor.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(tensor, self.map),
+        dispatch!(tensor.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(tensor, self.map, limits),
             dtype => Err(errors::dtype(dtype, "bool or a real numeric type")))
     }
 }
@@ -142,7 +149,7 @@ impl Op for Unary {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let input = cx.tensor(0)?;
         cx.reserve(byte_len(input.dtype(), input.shape()))?;
-        Ok(vec![self.apply(input)?.into()])
+        Ok(vec![self.apply(input, &cx.limits())?.into()])
     }
 }
 

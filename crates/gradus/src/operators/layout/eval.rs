@@ -241,7 +241,7 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         let index = (0..dims.len()).map(source).collect::<Option<Vec<_>>>();
         index.map_or((1, 0), |index| (0, flat_index(&index, dims)))
     });
-    one(Tensor::woven(&[data, &fill], shape, &each.collect::<Vec<_>>())?)
+    one(Tensor::woven(&[data, &fill], shape, &cx.limits().collect(each)?)?)
 }
 
 pub(crate) fn trilu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -257,5 +257,5 @@ pub(crate) fn trilu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         let above = column.saturating_sub(row);
         if (upper && above >= offset) || (!upper && above <= offset) { (0, place) } else { (1, 0) }
     });
-    one(Tensor::woven(&[data, &zero], shape, &each.collect::<Vec<_>>())?)
+    one(Tensor::woven(&[data, &zero], shape, &cx.limits().collect(each)?)?)
 }

@@ -265,6 +265,7 @@ fn each_window<T>(
     let mut sources = Vec::with_capacity(count);
     let mut work = 0;
     for window in 0..count {
+        cx.limits().check()?;
         let (mut rest, mut places, mut padded, mut stride) = (window, vec![0], 1usize, 1);
         for axis in axes.iter().rev() {
             let at = rest % axis.windows;
@@ -280,9 +281,9 @@ fn each_window<T>(
     }
     cx.run.touch(work.saturating_mul(product(planes, 1)))?;
     for plane in 0..planes {
-        cx.limits().check()?;
         let elements = &x[plane * size..(plane + 1) * size];
-        results.extend(sources.iter().map(|(places, padded)| function(elements, places, *padded)));
+        let each = sources.iter().map(|(places, padded)| function(elements, places, *padded));
+        results.append(&mut cx.limits().collect(each)?);
     }
     Ok(results)
 }

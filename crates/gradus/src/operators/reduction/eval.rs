@@ -8,7 +8,7 @@
 //! | `CumSum`, `MatMul`, `Gemm` | integers wrap; floats in float64, then rounded |
 
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
-use gradus_core::{Class, DType, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{Class, DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
@@ -104,7 +104,7 @@ pub(crate) fn groups(cx: &EvalContext<'_>, dims: &[usize], axes: &[usize]) -> Re
     let lists = convert::product(count, size_of::<Vec<usize>>());
     cx.reserve(lists + convert::product(count, size.saturating_mul(2 * size_of::<usize>())))?;
     let turned = indices::turned(dims, &perm);
-    Ok((0..count).map(|i| turned[i * size..(i + 1) * size].to_vec()).collect())
+    cx.limits().collect((0..count).map(|i| turned[i * size..(i + 1) * size].to_vec()))
 }
 
 /// The dimensions without some axes, or with 1 in their place.
@@ -135,7 +135,7 @@ pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         true => Vec::new(),
     };
     allowed(cx, data.dtype(), dims)?;
-    let numbers: Vec<_> = data.numbers()?.collect();
+    let numbers = cx.limits().collect(data.numbers()?)?;
     let each = groups(cx, dims, &axes)?.into_iter().map(|places| {
         reduced(
             cx.operator,
@@ -143,7 +143,7 @@ pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
             &places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>(),
         )
     });
-    let each = each.collect::<Result<Vec<_>>>()?;
+    let each = cx.limits().try_collect(each)?;
     let shape = Shape::new(left(dims, &axes, attributes.flag("keepdims", true)?))?;
     one(Tensor::from_numbers(data.dtype(), shape, each, convert::Rules::IEEE)?)
 }
@@ -153,7 +153,7 @@ pub(crate) fn arg(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
     allowed(cx, data.dtype(), dims)?;
-    let numbers: Vec<_> = data.numbers()?.collect();
+    let numbers = cx.limits().collect(data.numbers()?)?;
     let (most, last) = (cx.operator == "ArgMax", attributes.flag("select_last_index", false)?);
     let each = groups(cx, dims, &[axis])?.into_iter().map(|places| {
         let mut best = 0;
@@ -171,7 +171,7 @@ pub(crate) fn arg(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         }
     });
     let shape = Shape::new(left(dims, &[axis], attributes.flag("keepdims", true)?))?;
-    one(Tensor::from_vec(shape, each.collect::<Result<Vec<_>>>()?)?)
+    one(Tensor::from_vec(shape, cx.limits().try_collect(each)?)?)
 }
 
 pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -182,7 +182,7 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let in_range = usize_of_i64(k).filter(|&k| k <= dims[axis]);
     let k = in_range.ok_or_else(|| errors::value("k", k, format_args!("0 to {}", dims[axis])))?;
     allowed(cx, data.dtype(), dims)?;
-    let numbers: Vec<_> = data.numbers()?.collect();
+    let numbers = cx.limits().collect(data.numbers()?)?;
     let largest = attributes.flag("largest", true)?;
     let mut result = dims.to_vec();
     result[axis] = k;
@@ -190,6 +190,7 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let inner: usize = dims[axis + 1..].iter().product();
     let (mut chosen, mut indices) = (vec![0; shape.len()], vec![0i64; shape.len()]);
     for (group, places) in groups(cx, dims, &[axis])?.into_iter().enumerate() {
+        cx.limits().check()?;
         let mut ranked: Vec<_> = places.into_iter().enumerate().collect();
         ranked.sort_by(|a, b| {
             let order = order(numbers[a.1], numbers[b.1]);
@@ -236,7 +237,8 @@ pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         None => (None, (0..data.len()).map(|place| vec![place]).collect()),
     };
     let texts = data.texts().ok();
-    let numbers: Vec<Number> = if texts.is_some() { Vec::new() } else { data.numbers()?.collect() };
+    let numbers: Vec<Number> =
+        if texts.is_some() { Vec::new() } else { cx.limits().collect(data.numbers()?)? };
     let compare = |a: &Vec<usize>, b: &Vec<usize>| {
         let each = a.iter().zip(b).map(|(&x, &y)| match texts {
             Some(texts) => texts[x].cmp(&texts[y]),
@@ -288,9 +290,11 @@ pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
         exclusive: bool,
         reverse: bool,
         multiply: bool,
+        limits: &Limits,
     ) -> Result<Tensor> {
         let mut elements = data.elements::<T>()?.into_owned();
         for places in groups {
+            limits.check()?;
             let mut sum = T::from_number(Number::Int(i128::from(multiply)));
             for i in 0..places.len() {
                 let place = places[if reverse { places.len() - 1 - i } else { i }];
@@ -314,7 +318,7 @@ pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let groups = groups(cx, dims, &[axis])?;
     let (exclusive, reverse) = (attributes.flag("exclusive", false)?, attributes.flag("reverse", false)?);
     let multiply = cx.operator == "CumProd";
-    let result = dispatch!(data.dtype(), [I32, I64, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse, multiply),
+    let result = dispatch!(data.dtype(), [I32, I64, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse, multiply, &cx.limits()),
         dtype => Err(errors::dtype(dtype, "int32, int64, uint32, uint64 or a float type")));
     one(result?)
 }

@@ -1,0 +1,72 @@
+//! Single nodes over large tensors end soon after the deadline.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+#[path = "common/one.rs"]
+mod one;
+
+use std::time::{Duration, Instant};
+
+use gradus::graph::{Content, Standard};
+use gradus::{DType, Kind, Limits, RunOptions, Shape, Tensor};
+use one::One;
+
+/// Elements along each of the two axes.
+const SIDE: usize = 1 << 12;
+/// The time that a node may take beyond the deadline, on machines that are shared.
+const LATE: Duration = Duration::from_secs(1);
+
+fn zeros(dtype: DType, dims: &[usize]) -> Tensor {
+    Tensor::zeros(dtype, Shape::new(dims).unwrap()).unwrap()
+}
+
+fn integers(values: &[i64]) -> Tensor {
+    Tensor::vector(values)
+}
+
+#[test]
+fn large_nodes_end_soon_after_the_deadline() {
+    let x = zeros(DType::F32, &[SIDE, SIDE]);
+    let row = || zeros(DType::F32, &[SIDE]);
+    let image = x.reshaped(Shape::new([1, 1, SIDE, SIDE]).unwrap()).unwrap();
+    let of = |operator, version| One::of(Standard::Onnx, operator, version);
+    let ints = |values: &[i64]| Content::Ints(values.into());
+    let nodes = [
+        ("Add", of("Add", 14).inputs(&[x.clone(), row()])),
+        ("Less", of("Less", 13).inputs(&[x.clone(), row()])),
+        ("Max", of("Max", 13).inputs(&[x.clone(), row(), row()])),
+        ("Neg", of("Neg", 13).inputs(&[x.clone()])),
+        ("Erf", of("Erf", 13).inputs(&[x.clone()])),
+        ("IsNaN", of("IsNaN", 20).inputs(&[x.clone()])),
+        ("Clip", of("Clip", 13).inputs(&[x.clone()])),
+        ("ReduceSum", of("ReduceSum", 13).inputs(&[x.clone()]).constants(&[integers(&[0])])),
+        ("ReduceMax", of("ReduceMax", 18).inputs(&[x.clone()])),
+        ("ArgMax", of("ArgMax", 13).inputs(&[x.clone()])),
+        ("TopK", of("TopK", 11).inputs(&[x.clone()]).constants(&[integers(&[2])]).outputs(2)),
+        ("CumSum", of("CumSum", 14).inputs(&[x.clone()]).constants(&[Tensor::scalar(0i64)])),
+        ("Pad", of("Pad", 13).inputs(&[x.clone()]).constants(&[integers(&[1, 1, 1, 1])])),
+        ("Trilu", of("Trilu", 14).inputs(&[x.clone()])),
+        ("MaxPool", of("MaxPool", 12).inputs(&[image.clone()]).attribute("kernel_shape", ints(&[3, 3]))),
+        (
+            "AveragePool",
+            of("AveragePool", 19).inputs(&[image.clone()]).attribute("kernel_shape", ints(&[3, 3])),
+        ),
+        ("Conv", of("Conv", 11).inputs(&[image.clone(), zeros(DType::F32, &[1, 1, 3, 3])])),
+        ("MatMul", of("MatMul", 13).inputs(&[x.clone(), x.clone()])),
+    ];
+    let mut late = Vec::new();
+    for (name, node) in nodes {
+        let (model, given) = node.model();
+        let program = model.compile(&[], &RunOptions::default()).unwrap();
+        let mut limits = Limits::DEFAULT;
+        limits.deadline = Some(Instant::now() + Duration::from_millis(20));
+        let start = Instant::now();
+        let outcome = program.run_within(&given, limits);
+        let took = start.elapsed();
+        let kind = outcome.map_err(|error| error.kind()).err();
+        assert_eq!(kind, Some(Kind::Limit), "{name}, in {took:?}");
+        if took > LATE {
+            late.push((name, took));
+        }
+    }
+    assert_eq!(late, []);
+}
