@@ -13,7 +13,7 @@ use crate::json::ErrorJson;
 use crate::output;
 
 /// The model or the data is wrong.
-const WRONG_DATA: u8 = 1;
+pub(crate) const WRONG_DATA: u8 = 1;
 /// Things that were compared differ.
 const DIFFERENT: u8 = 1;
 /// The command line is wrong, or things cannot be compared.
@@ -198,6 +198,11 @@ pub(crate) fn report_usage(error: &clap::Error) -> u8 {
         }
     }
     WRONG_USAGE
+}
+
+/// The error as plain text, or as JSON.
+pub(crate) fn text(error: &Error, json: bool) -> String {
+    if json { to_json(error) } else { format!("error: {error}") }
 }
 
 fn to_json(error: &Error) -> String {

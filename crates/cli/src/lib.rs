@@ -29,6 +29,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => return diagnostics::report_usage(&error),
     };
     args.color.set();
+    #[cfg(unix)]
+    report_files_cut_short(args.json());
     match error::guarded(|| commands::run(&args)) {
         Ok(()) => 0,
         Err(failure) => diagnostics::report(failure, args.json()),
@@ -48,4 +50,22 @@ fn clean_up_on_signals() {
             });
         }
     });
+}
+
+/// Ends the process with an error when it reads beyond the end of a mapped file that another
+/// process has cut short, which the system reports by SIGBUS. The next writer removes unfinished
+/// files.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "a handler that runs within the signal")]
+fn report_files_cut_short(json: bool) {
+    let message = "cannot read: a mapped file was cut short while it was read";
+    let text = diagnostics::text(&error::Error::new(error::Kind::Io, message), json) + "\n";
+    let end = move || {
+        let _ = rustix::io::write(rustix::stdio::stderr(), text.as_bytes());
+        signal_hook::low_level::exit(diagnostics::WRONG_DATA.into());
+    };
+    // SAFETY: the handler calls nothing but `write` and `_exit`, which are allowed within signals.
+    let registered = unsafe { signal_hook::low_level::register(signal_hook::consts::SIGBUS, end) };
+    // Without the handler, the signal ends the process.
+    let _ = registered;
 }

@@ -386,6 +386,34 @@ fn killed_commands_leave_old_or_new_files_and_the_next_one_cleans_up() {
 }
 
 #[test]
+fn a_file_that_is_cut_short_while_it_is_read_is_an_error() {
+    let folder = Scratch::new("files-cut");
+    let model = folder.path().join("m.onnx");
+    save_chain(&model, "x", vec![DeclaredDim::Known(1 << 25)], &[("Sigmoid", "x", "y")]);
+    let array = folder.path().join("x.npy");
+    let header = b"\x93NUMPY\x01\0\x76\0{'descr': '<f4', 'fortran_order': False, 'shape': (33554432,), }";
+    fs::write(&array, [&header[..], &[b' '; 128][header.len()..]].concat()).unwrap();
+    let array = fs::File::options().write(true).open(array).unwrap();
+    let outcome = |delay: u64| {
+        array.set_len(128 + 4 * (1 << 25)).unwrap();
+        let child = Command::new(cargo_bin!("gradus"))
+            .args(["run", "m.onnx", "-i", "x=x.npy", "--timeout", "60", "--json"])
+            .current_dir(folder.path())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::piped())
+            .spawn();
+        std::thread::sleep(Duration::from_millis(delay));
+        array.set_len(128).unwrap();
+        let output = child.unwrap().wait_with_output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // The file is mapped soon after the start, and its elements are read for some time.
+    let cut = [100, 200, 400, 50].into_iter().find(|&delay| outcome(delay).contains("cut short"));
+    assert!(cut.is_some());
+}
+
+#[test]
 fn signals_remove_unfinished_files() {
     let folder = Scratch::new("files-signals");
     for (signal, number) in [("INT", 2), ("TERM", 15)] {
@@ -458,6 +486,13 @@ fn the_last_of_many_writers_wins_with_a_whole_file() {
     assert!(of_a[0] != of_b[0] && of_a[1] != of_b[1]);
     for _ in 0..10 {
         let mut writers = [a.spawn().unwrap(), b.spawn().unwrap(), a.spawn().unwrap(), b.spawn().unwrap()];
+        while writers.iter_mut().any(|writer| writer.try_wait().unwrap().is_none()) {
+            let model = gradus::Model::open(folder.path().join("pair.xml")).unwrap();
+            let outputs = model.run([("x", gradus::Tensor::vector(&[0f32]))]).unwrap();
+            let (name, value) = outputs.iter().next().unwrap();
+            let constant = value.tensor().unwrap().bytes().unwrap();
+            assert_eq!(constant[..], [name.as_bytes()[0]; 4], "an .xml file beside another's .bin file");
+        }
         assert!(writers.iter_mut().all(|writer| writer.wait().unwrap().success()));
         let found = pair(folder.path());
         assert!(found == of_a || found == of_b);

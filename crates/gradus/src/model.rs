@@ -87,10 +87,13 @@ impl OpenOptions {
     /// As [`Model::open`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
-        let files: Arc<dyn Files> = Arc::new(Folder::of(path));
+        let files = Folder::of(path);
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let model =
-            self.with_files(&map(path)?, &stem, files).map_err(|error| error.in_file(path.display()))?;
+        let is_ir = Standard::of_file(path) == Some(Standard::OpenVino);
+        let bytes = if is_ir { files.model_and(&format!("{stem}.bin")) } else { map(path) };
+        let model = self
+            .with_files(&bytes?, &stem, Arc::new(files))
+            .map_err(|error| error.in_file(path.display()))?;
         Ok(Model { file: Some(path.to_owned()), ..model })
     }
 

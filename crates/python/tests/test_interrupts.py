@@ -158,8 +158,8 @@ def test_limits_of_reading_inference_folding_and_conversion():
             call(timeout=0)
     small = gradus.load("examples/positions.onnx")
     # What a call makes keeps the limits of the model, and not those of the call.
-    made = [small.fold(timeout=1, max_bytes=1 << 20), small.convert("openvino", timeout=1, max_work=1 << 20)]
-    time.sleep(1)
+    made = [small.fold(timeout=2, max_bytes=1 << 20), small.convert("openvino", timeout=2, max_work=1 << 20)]
+    time.sleep(2)
     for each in made:
         assert each.run({"tokens": [[1, 2]]})["phase"].tolist() == [0.0, 0.5]
 

@@ -3,11 +3,12 @@
 mod write;
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use gradus_core::convert::{u64_of, usize_of};
@@ -16,23 +17,29 @@ use gradus_formats::{Files, Part, Splice};
 
 pub use write::{NewFiles, abandon_unfinished, cannot_write};
 
-/// Files of at most so many bytes are read: a map takes a page and more.
+/// Files of constants of at most so many bytes are read: a map takes a page and more.
 const SMALL: u64 = 1 << 14;
+/// Files of at most so many bytes that the user names are read: what is validated in memory stays
+/// so.
+const READ: u64 = 1 << 26;
+/// Milliseconds that a reader waits for a writer in the same folder.
+const PATIENCE: u32 = 1000;
 /// Maps that the process may have. Linux allows 65,530, and allocators need some of them.
 const MOST_MAPS: usize = 1 << 15;
 
-/// The bytes of a regular file. Those of a long one are mapped, so only those that are looked at
+/// The bytes of a regular file. Those beyond 64 MiB are mapped, so only those that are looked at
 /// are read.
 ///
-/// The file must not be changed while the bytes are in use: what was read before may then differ
-/// from what is read after, and a file cut short ends the process with a bus error. SECURITY.md
+/// A mapped file must not be changed while the bytes are in use: what was read before may then
+/// differ from what is read after, and a file cut short sends the process a SIGBUS. SECURITY.md
 /// says what follows from that.
 ///
 /// # Errors
-/// [`Kind::Io`] if there is no such file, it is no regular file, or it cannot be read;
+/// [`Kind::Io`] if there is no such file, it is no regular file, it cannot be read, or it changed
+/// meanwhile;
 /// [`Kind::Limit`] if the process has too many files mapped.
 pub fn map(path: &Path) -> Result<Bytes> {
-    open_regular(path).map_err(|error| cannot_read(path, error)).and_then(|file| bytes_of(&file, path))
+    open_regular(path).map_err(|error| cannot_read(path, error)).and_then(|file| bytes_of(&file, path, READ))
 }
 
 /// The error of a file that cannot be read.
@@ -45,11 +52,18 @@ pub(crate) fn cannot_read(path: &Path, error: io::Error) -> Error {
     Error::new(Kind::Io, message).with_source(error).in_file(path.display())
 }
 
-fn bytes_of(file: &File, path: &Path) -> Result<Bytes> {
-    let len = file.metadata().map_err(|error| cannot_read(path, error))?.len();
-    if len <= SMALL {
-        let mut bytes = Vec::with_capacity(usize_of(len));
-        file.take(len).read_to_end(&mut bytes).map_err(|error| cannot_read(path, error))?;
+/// The bytes of a file, read if there are at most so many, else mapped.
+fn bytes_of(file: &File, path: &Path, read: u64) -> Result<Bytes> {
+    let before = file.metadata().map_err(|error| cannot_read(path, error))?;
+    if before.len() <= read {
+        let mut bytes = Vec::with_capacity(usize_of(before.len()));
+        file.take(before.len()).read_to_end(&mut bytes).map_err(|error| cannot_read(path, error))?;
+        let after = file.metadata().map_err(|error| cannot_read(path, error))?;
+        let state = |file: &Metadata| (file.len(), file.modified().ok());
+        if state(&before) != state(&after) || u64_of(bytes.len()) != before.len() {
+            let message = "cannot read: the file changed while it was read";
+            return Err(Error::new(Kind::Io, message).in_file(path.display()));
+        }
         return Ok(bytes.into());
     }
     let map = Map::new(file).map_err(|error| cannot_read(path, error))?;
@@ -175,6 +189,23 @@ impl Folder {
         Folder { path: folder_of(model).to_owned(), model: model.to_owned(), mapped: Mutex::default() }
     }
 
+    /// The bytes of the model, which is opened together with a file beside it: no writer of Gradus
+    /// renames one of them between. The file beside need not be there.
+    pub(crate) fn model_and(&self, beside: &str) -> Result<Bytes> {
+        let folder = File::open(&self.path).ok();
+        // A writer holds the lock while it renames. Not every system can lock folders, and who has
+        // the lock for longer is no writer.
+        for _ in 0..PATIENCE {
+            match folder.as_ref().map(File::try_lock_shared) {
+                Some(Err(TryLockError::WouldBlock)) => std::thread::sleep(Duration::from_millis(1)),
+                _ => break,
+            }
+        }
+        let bytes = map(&self.model);
+        let _ = self.open(beside);
+        bytes
+    }
+
     /// Opens a file, by its path relative to the folder.
     ///
     /// # Errors
@@ -202,7 +233,7 @@ impl Files for Folder {
         if let Some(bytes) = mapped.get(path) {
             return Ok(bytes.clone());
         }
-        let bytes = bytes_of(&self.file(path)?, &self.path.join(path))?;
+        let bytes = bytes_of(&self.file(path)?, &self.path.join(path), SMALL)?;
         mapped.insert(path.to_owned(), bytes.clone());
         Ok(bytes)
     }
@@ -280,5 +311,26 @@ mod tests {
             assert!(folder.open("link").unwrap_err().message().contains("outside the model's folder"));
         }
         std::fs::remove_dir_all(root).unwrap();
+    }
+    #[test]
+    fn a_file_that_changes_while_it_is_read_is_refused() {
+        let path = std::env::temp_dir().join(format!("gradus-changes-{}", std::process::id()));
+        std::fs::write(&path, vec![1; 1 << 20]).unwrap();
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let file = File::options().write(true).open(&path).unwrap();
+                for len in [1 << 19, 1 << 20].into_iter().cycle() {
+                    file.set_len(len).unwrap();
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+            let refused = (0..10_000).find_map(|_| map(&path).err()).map(|error| error.to_string());
+            is_over.store(true, Ordering::Relaxed);
+            assert!(refused.is_some_and(|message| message.ends_with("the file changed while it was read")));
+        });
+        std::fs::remove_file(path).unwrap();
     }
 }
