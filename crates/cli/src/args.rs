@@ -184,6 +184,23 @@ pub(crate) enum Target {
     Openvino,
 }
 
+/// Facts about the sizes of inputs that are assumed.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Assumptions")]
+pub(crate) struct SizeArgs {
+    /// Assume that a symbol is at least a number.
+    #[arg(long = "min", value_name = "NAME=NUMBER")]
+    pub(crate) least: Vec<String>,
+
+    /// Assume that a symbol is one of the numbers from the first to the last: `--range seq=1..4096`.
+    #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
+    pub(crate) ranges: Vec<String>,
+
+    /// Assume that each size of an input is at least 1.
+    #[arg(long)]
+    pub(crate) nonempty: bool,
+}
+
 /// Limits on the memory and time that a model may take.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Limits")]
@@ -273,6 +290,9 @@ pub(crate) struct Infer {
     pub(crate) json: bool,
 
     #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
     pub(crate) fleet: FleetArgs,
 
     #[command(flatten)]
@@ -345,6 +365,9 @@ pub(crate) struct FoldArgs {
     /// Print JSON (docs/json.md): a line for each model.
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
 
     #[command(flatten)]
     pub(crate) fleet: FleetArgs,

@@ -381,3 +381,35 @@ fn unknown_rules_are_errors() {
     let error = RuleSet::default().with("identities").unwrap_err().to_string();
     assert!(error.starts_with("folding rule is \"identities\", expected known-integers, "), "{error}");
 }
+
+#[test]
+fn assumed_sizes_make_shapes_constants_and_are_listed() {
+    let model = || {
+        Sketch::new()
+            .input("x", DType::F32, &["n", "h", "w", "8"])
+            .ints("edge", &[2])
+            .node("Shape", &["x"], &["all"])
+            .ints("zero", &[0])
+            .node("Gather", &["all", "zero"], &["n"])
+            .ints("rest", &[-1])
+            .with("Concat", &["n", "edge", "rest"], &["target"], vec![("axis", Content::Int(0))])
+            .node("Reshape", &["x", "target"], &["y"])
+            .output("y", DType::F32, &["n", "2", ""])
+            .model()
+    };
+    let model = model();
+    let mut options = FoldOptions::default();
+    let plain = model.fold(&options).unwrap();
+    assert!(plain.report.nodes().1 > 1, "{:?}", plain.report.operators);
+    options.ranges.nonempty = true;
+    let folded = model.fold(&options).unwrap();
+    assert_eq!(folded.report.nodes().1, 1, "{:?}", folded.report.operators);
+    let texts: Vec<_> = folded.report.assumptions.iter().map(|assumed| &*assumed.text).collect();
+    assert!(texts.contains(&"each size of an input is at least 1"), "{texts:?}");
+    options.ranges.nonempty = false;
+    options.ranges.named.insert("n".to_owned(), (1, Some(64)));
+    assert_eq!(model.fold(&options).unwrap().report.nodes().1, 1);
+    options.ranges.named.insert("n".to_owned(), (3, Some(2)));
+    let error = model.fold(&options).unwrap_err().to_string();
+    assert_eq!(error, "range of dimension \"n\" is 3 to 2, expected increasing numbers of at least 0");
+}

@@ -1,6 +1,6 @@
 //! Models: loaded, inferred, run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{InferOptions, InputFact};
+use gradus::infer::{InferOptions, InputFact, SizeRanges};
 use gradus::{Limits, OpenOptions, Program, RunOptions, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -176,7 +176,8 @@ impl Model {
     }
 
     /// Facts about every value: types by name, assumptions, problems, reasons, bytes of the peak.
-    #[pyo3(signature = (dims=None, shapes=None, values=None, ignore_declared=false))]
+    #[pyo3(signature = (dims=None, shapes=None, values=None, ignore_declared=false, ranges=BTreeMap::new(), nonempty=false))]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _infer<'py>(
         &self,
         py: Python<'py>,
@@ -184,6 +185,8 @@ impl Model {
         shapes: Option<&Bound<'py, PyDict>>,
         values: Option<&Bound<'py, PyDict>>,
         ignore_declared: bool,
+        ranges: BTreeMap<String, (i64, Option<i64>)>,
+        nonempty: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut given = given_shapes(shapes)?;
         for (name, value) in values.into_iter().flatten() {
@@ -195,6 +198,7 @@ impl Model {
         options.dims = numbers(dims)?;
         options.inputs = given;
         options.ignore_declared = ignore_declared;
+        options.ranges = SizeRanges { named: ranges, nonempty };
         let graph = self.model.graph();
         let found = engine(py, || {
             let mut inference = self.model.infer(&options)?;
@@ -225,7 +229,7 @@ impl Model {
     }
 
     /// The folded model, and what is to be said of it.
-    #[pyo3(signature = (dims, shapes, max_constant, declare, verify, level, rules, no_rules))]
+    #[pyo3(signature = (dims, shapes, max_constant, declare, verify, level, rules, no_rules, ranges, nonempty))]
     #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _fold<'py>(
         &self,
@@ -238,8 +242,11 @@ impl Model {
         level: &str,
         rules: Vec<String>,
         no_rules: Vec<String>,
+        ranges: BTreeMap<String, (i64, Option<i64>)>,
+        nonempty: bool,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let mut options = FoldOptions::default();
+        options.ranges = SizeRanges { named: ranges, nonempty };
         options.rules = RuleSet::of(level.parse().or_raise()?);
         for name in &rules {
             options.rules = options.rules.with(name).or_raise()?;
@@ -257,6 +264,7 @@ impl Model {
             let after = model.edited(&edit)?;
             let mut given = InferOptions::default();
             given.dims.clone_from(&options.dims);
+            given.ranges.clone_from(&options.ranges);
             given.inputs.clone_from(&options.inputs);
             let verified = verify.then(|| model.verify(&after, &given, BINDINGS, SEED)).transpose()?;
             let measures = options.rules.may_change_floats();

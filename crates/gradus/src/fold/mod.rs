@@ -36,7 +36,7 @@ pub use rules::{Level, RULES, Rule, RuleSet};
 pub use verify::Verified;
 
 use crate::dim::Symbols;
-use crate::infer::{InferOptions, InputFact, SubgraphFacts};
+use crate::infer::{InferOptions, InputFact, SizeRanges, SubgraphFacts};
 use crate::model::Model;
 use crate::operators::{self, Chance, Role, Row};
 use scope::FoldState;
@@ -47,6 +47,8 @@ use scope::FoldState;
 pub struct FoldOptions {
     /// Symbols and the numbers that they are fixed to, in the folded model too.
     pub dims: HashMap<String, i64>,
+    /// Bounds of sizes of inputs, which are assumed.
+    pub ranges: SizeRanges,
     /// Types that inputs are fixed to, in the folded model too.
     pub inputs: HashMap<String, InputFact>,
     /// Most bytes of a constant that is added.
@@ -64,6 +66,7 @@ impl Default for FoldOptions {
     fn default() -> Self {
         FoldOptions {
             dims: HashMap::new(),
+            ranges: SizeRanges::default(),
             inputs: HashMap::new(),
             max_constant: 1 << 20,
             rules: RuleSet::default(),
@@ -106,6 +109,7 @@ impl Model {
         }
         let given = InferOptions {
             dims: options.dims.clone(),
+            ranges: options.ranges.clone(),
             inputs: options.inputs.clone(),
             ignore_declared: true,
             cautious: true,

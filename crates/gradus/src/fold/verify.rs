@@ -115,7 +115,8 @@ pub(super) fn binding(
         let Some(Type::Tensor(_, Some(sizes))) = &info.declared else { continue };
         let open_names = sizes.iter().filter_map(plain).filter(|name| !fixed.contains(name));
         open_names.for_each(|name| {
-            options.dims.entry(name).or_insert_with(&mut number);
+            let value = given.ranges.clamped(&name, number());
+            options.dims.entry(name).or_insert(value);
         });
         let open = sizes.iter().any(|size| matches!(size, DeclaredDim::Unknown | DeclaredDim::Between(..)));
         if open && !options.inputs.contains_key(&*info.name) {

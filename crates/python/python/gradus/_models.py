@@ -220,6 +220,8 @@ class Model:
         shapes: Mapping[str, Sequence[Any]] | None = None,
         values: Mapping[str, Any] | None = None,
         ignore_declared: bool = False,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
     ) -> Inference:
         """Infers the type and shape of every value, without running the model.
 
@@ -228,6 +230,8 @@ class Model:
             shapes: shapes of inputs by name, in place of those that the model declares.
             values: inputs by name that are known.
             ignore_declared: do not look at what the model declares of values that its nodes compute.
+            ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
+            nonempty: assume that each size of an input is at least 1.
 
         Returns:
             A mapping from names to types, with ``assumptions``, ``problems``, ``reasons`` and ``peak_bytes``.
@@ -241,7 +245,7 @@ class Model:
             >>> print(model.infer()["phase"], model.infer({"seq": 4})["phase"])
             float32[seq] float32[4]
         """
-        return Inference(self._native._infer(dict(dims or {}), dict(shapes or {}), dict(values or {}), ignore_declared))
+        return Inference(self._native._infer(dict(dims or {}), dict(shapes or {}), dict(values or {}), ignore_declared, dict(ranges or {}), nonempty))
 
     def fold(
         self,
@@ -254,6 +258,8 @@ class Model:
         level: str = "exact",
         rules: Sequence[str] = (),
         no_rules: Sequence[str] = (),
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
     ) -> FoldedModel:
         """The model with what can be computed before a run as part of it; this one stays as it is.
 
@@ -270,6 +276,8 @@ class Model:
                 may change the last bits of floats (docs/fold.md).
             rules: rules of higher levels to apply.
             no_rules: rules not to apply: ``known-floats`` leaves weights computed.
+            ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
+            nonempty: assume that each size of an input is at least 1.
 
         Returns:
             A model, whose ``report`` says what went and why what stayed stayed.
@@ -287,7 +295,16 @@ class Model:
             int64[1, 4]
         """
         native, report = self._native._fold(
-            dict(dims or {}), dict(input_shapes or {}), max_constant, declare, verify, level, list(rules), list(no_rules)
+            dict(dims or {}),
+            dict(input_shapes or {}),
+            max_constant,
+            declare,
+            verify,
+            level,
+            list(rules),
+            list(no_rules),
+            dict(ranges or {}),
+            nonempty,
         )
         report["kept"] = [Kept(*kept) for kept in report["kept"]]
         return FoldedModel(native, FoldReport(**report))

@@ -242,6 +242,8 @@ class Model:
         shapes: dict[str, Any] | None = None,
         values: dict[str, Any] | None = None,
         ignore_declared: bool = False,
+        ranges: dict[str, tuple[int, int | None]] = {},
+        nonempty: bool = False,
     ) -> dict[str, Any]: ...
     def _fold(
         self,
@@ -253,6 +255,8 @@ class Model:
         level: str,
         rules: list[str],
         no_rules: list[str],
+        ranges: dict[str, tuple[int, int | None]],
+        nonempty: bool,
     ) -> tuple[Model, dict[str, Any]]: ...
     def _convert(self, to: str, dims: dict[str, int], opset: int | None) -> tuple[Model, dict[str, Any]]: ...
     def explain(self, name: str) -> str: ...
