@@ -6,11 +6,15 @@ mod nodes;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use gradus::conversion::ConvertOptions;
+use gradus::fold::FoldOptions;
 use gradus::graph::Standard;
+use gradus::infer::InferOptions;
 use gradus::operators;
-use gradus::{Limits, Number, RunOptions, convert};
+use gradus::{Limits, Model, Number, OpenOptions, RunOptions, convert};
 use nodes::RandomNode;
 
 /// The system's allocator, counted.
@@ -108,4 +112,55 @@ fn nodes_take_no_more_memory_than_the_limit_allows() {
 #[ignore = "long: `cargo xtask test long` runs it"]
 fn long_nodes_take_no_more_memory_than_the_limit_allows() {
     (2..8).for_each(|seed| check(seed, 60));
+}
+
+/// Models of the corpus, in order.
+fn corpus() -> Vec<PathBuf> {
+    let mut open = vec![PathBuf::from(std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS is set"))];
+    let mut models = Vec::new();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|ending| ending == "onnx" || ending == "xml") {
+            models.push(path);
+        }
+    }
+    models.sort();
+    models
+}
+
+#[test]
+#[ignore = "needs GRADUS_CORPUS, a folder of models"]
+fn models_take_no_more_memory_than_the_limit_allows() {
+    type Work = (&'static str, fn(&Model));
+    let works: [Work; 4] = [
+        ("open", |_| {}),
+        ("infer", |model| drop(model.infer(&InferOptions::default()))),
+        ("fold", |model| drop(model.fold(&FoldOptions::default()))),
+        ("convert", |model| {
+            let onnx = model.source().standard == Standard::Onnx;
+            let to = if onnx { Standard::OpenVino } else { Standard::Onnx };
+            drop(model.convert(to, &ConvertOptions::default()));
+        }),
+    ];
+    let models = corpus();
+    assert!(!models.is_empty());
+    let mut found = BTreeMap::new();
+    for path in &models {
+        for (name, work) in works {
+            for bits in (14..33).step_by(2) {
+                let mut limits = Limits::DEFAULT;
+                limits.max_bytes = 1 << bits;
+                let bytes = peak(|| {
+                    let model = OpenOptions::new().limits(limits).open(path);
+                    model.iter().for_each(work);
+                });
+                let ratio = ratio(bytes, limits.max_bytes);
+                if ratio > 1.5 {
+                    found.insert(format!("{name} {} within 2^{bits}", path.display()), ratio);
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "memory by the limit: {found:#?}");
 }

@@ -62,6 +62,10 @@ pub struct FoldOptions {
     pub limits: Option<Limits>,
 }
 
+/// Bytes that a value takes while it is folded, as `tests/memory.rs` measures: facts, what is known
+/// of its node, and the edit.
+const BYTES_OF_VALUE: usize = 1024;
+
 impl Default for FoldOptions {
     fn default() -> Self {
         FoldOptions {
@@ -107,6 +111,7 @@ impl Model {
             let what = "cannot fold: the standard of the model";
             return Err(Error::mismatch(Kind::Unsupported, what, source.standard, "onnx or openvino"));
         }
+        self.allow_each(options.limits.unwrap_or(self.limits()), BYTES_OF_VALUE)?;
         let given = InferOptions {
             dims: options.dims.clone(),
             ranges: options.ranges.clone(),

@@ -569,6 +569,7 @@ pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len() + 1)?;
     dims.insert(axis, depth);
     let shape = allowed(cx, on.dtype(), &dims)?;
+    cx.reserve(convert::product(indices.len(), size_of::<i64>()))?;
     let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
     let normalized = attributes.text("negative_indices_mode")? == Some("normalize");
     let each = indexing::eval::positions(&dims).map(|mut position| {
