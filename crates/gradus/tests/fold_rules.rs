@@ -138,6 +138,19 @@ fn moves() -> Vec<Pattern> {
             "Reshape Relu",
         ),
         pattern(
+            "slices",
+            end(
+                x(&["n", "5", "6"])
+                    .ints("one", &[1])
+                    .ints("three", &[3])
+                    .ints("last", &[-1])
+                    .node("Slice", &["x", "one", "three", "one"], &["a"])
+                    .node("Slice", &["a", "one", "three", "last"], &["t"]),
+                &["n", "2", "2"],
+            ),
+            "Slice Relu",
+        ),
+        pattern(
             "equal-views",
             end(
                 x(n).ints("axis", &[0]).node("Unsqueeze", &["x", "axis"], &["a"]).node(
