@@ -2,15 +2,18 @@
 //! alone removes.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "common/random.rs"]
+mod random;
 #[path = "common/sketch.rs"]
 mod sketch;
 
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
+use gradus::formats::onnx::encode_model;
 use gradus::graph::Content;
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor};
-use sketch::Sketch;
+use sketch::{Sketch, read};
 
 /// A pattern: its rule, the model, and the operators that are left.
 struct Pattern {
@@ -393,6 +396,21 @@ fn each_rule_of_one_node_has_a_pattern() {
 fn unknown_rules_are_errors() {
     let error = RuleSet::default().with("identities").unwrap_err().to_string();
     assert!(error.starts_with("folding rule is \"identities\", expected known-integers, "), "{error}");
+}
+
+#[test]
+fn random_graphs_give_the_same_bits_after_every_exact_rule() {
+    let mut changed = 0;
+    for seed in 0..400 {
+        let (model, inputs) = random::graph(seed);
+        let model = read(encode_model(model.source()).unwrap());
+        let Ok(before) = model.run(&inputs) else { continue };
+        let after = folded(&model, RuleSet::of(Level::Exact));
+        changed += usize::from(operators(&after) != operators(&model));
+        assert!(after.graph().nodes().len() <= model.graph().nodes().len(), "seed {seed}");
+        assert_eq!(format!("{before:?}"), format!("{:?}", after.run(&inputs).unwrap()), "seed {seed}");
+    }
+    assert!(changed > 0);
 }
 
 #[test]
