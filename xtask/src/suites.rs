@@ -193,6 +193,7 @@ fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
     }
     let files = ["-p", "gradus", "--test", "corpus", "--test", "inference", "--test", "fold"];
     test(tally, &files, &["--ignored"], &[]);
+    test(tally, &["-p", "gradus", "--test", "memory"], &["--ignored", "models_"], &[]);
     Ok(())
 }
 
