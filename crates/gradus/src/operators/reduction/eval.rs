@@ -235,6 +235,8 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
 pub(crate) fn non_zero(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
+    // Lists of unknown length grow by doubling.
+    cx.reserve(convert::product(data.len(), 2 * size_of::<usize>()))?;
     let found: Vec<usize> = match data.dtype().class() {
         Class::Text => {
             (0..data.len()).filter(|&i| data.texts().is_ok_and(|texts| !texts[i].is_empty())).collect()
