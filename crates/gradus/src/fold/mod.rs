@@ -20,7 +20,7 @@ mod rules;
 mod scope;
 mod shape_source;
 mod simplify_shapes;
-mod verify;
+pub(crate) mod verify;
 mod write;
 
 use std::collections::{HashMap, HashSet};

@@ -99,7 +99,7 @@ fn same(a: &Fact, b: &Fact) -> Option<bool> {
 /// Numbers for all that is open in the dimensions of inputs. The first binding has large ones,
 /// later ones all sorts. In every second try, dimensions without a name are one number: that they
 /// must be the same is said nowhere.
-pub(super) fn binding(
+pub(crate) fn binding(
     graph: &Graph,
     given: &InferOptions,
     random: &mut fastrand::Rng,
