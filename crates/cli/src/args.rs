@@ -61,6 +61,7 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     Show(Show),
     Diff(DiffArgs),
+    Check(CheckArgs),
     Ops(Ops),
     Devices(Devices),
     Range(RangeArgs),
@@ -83,6 +84,7 @@ impl Args {
             Command::Convert(convert) => convert.json,
             Command::Show(show) => show.json,
             Command::Diff(diff) => diff.json,
+            Command::Check(check) => check.json,
             Command::Ops(ops) => ops.json,
             Command::Devices(devices) => devices.json,
             Command::Range(range) => range.sequence.out.json,
@@ -386,6 +388,7 @@ pub(crate) struct FoldArgs {
 #[command(
     after_help = "Examples:\n  gradus convert examples/positions.onnx positions.xml\n  gradus convert examples/positions.onnx examples/heads.onnx -o ir/ --to openvino"
 )]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct ConvertArgs {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
     /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
@@ -406,6 +409,11 @@ pub(crate) struct ConvertArgs {
     /// Write nothing unless every node is exact.
     #[arg(long)]
     pub(crate) strict: bool,
+
+    /// Write nothing unless both models give the same bits on random inputs, as `gradus check`
+    /// compares them.
+    #[arg(long)]
+    pub(crate) check: bool,
 
     /// The ONNX operator set; by default 21, or the newest where more nodes keep their meaning.
     #[arg(long, value_name = "N")]
@@ -471,6 +479,56 @@ pub(crate) struct DiffArgs {
     /// Show all differences, however many there are.
     #[arg(long)]
     pub(crate) all: bool,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Run two models on the same random inputs, and compare all outputs bit for bit.
+///
+/// Open dimensions get random sizes. Floats are from -1 to 1, and in every third run zeros, ones, large
+/// and small numbers; integers are 0 and 1. Where outputs differ, the first value that differs is
+/// named, with its nodes in both models. Exit status: 0 if nothing differs, 1 if something does,
+/// 2 if the models cannot be compared.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus check examples/positions.onnx examples/positions.onnx\n  gradus check examples/range.xml examples/range.xml -i start=0 -i stop=9 -i step=2"
+)]
+pub(crate) struct CheckArgs {
+    /// The first model: an ONNX file, the .xml of an OpenVINO IR, or a Paddle program.
+    pub(crate) before: PathBuf,
+
+    /// The second model.
+    pub(crate) after: PathBuf,
+
+    /// An input that is the same in all runs: NAME=VALUE, NAME=FILE, or an .npz file, as of `gradus
+    /// run`.
+    #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
+    pub(crate) inputs: Vec<String>,
+
+    /// A symbol that is the same number in all runs.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// The shape of an input in all runs.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// How many runs are compared.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) runs: usize,
+
+    /// The seed of the random sizes and elements.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Accept differences of up to so many units in the last place.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) max_ulp: u64,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]
@@ -837,6 +895,7 @@ fn command_names() -> Vec<&'static str> {
         "convert",
         "show",
         "diff",
+        "check",
         "ops",
         "devices",
         "range",

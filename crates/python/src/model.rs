@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use gradus::check::CheckOptions;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
 use gradus::formats::InMemory;
@@ -120,6 +121,21 @@ impl Model {
         Ok(program)
     }
 
+    /// Shapes of inputs and inputs themselves, by name.
+    fn given_inputs(
+        &self,
+        shapes: Option<&Bound<'_, PyDict>>,
+        values: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<HashMap<String, InputFact>> {
+        let mut given = given_shapes(shapes)?;
+        for (name, value) in values.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let value = self.given(&name, &value)?;
+            given.insert(name, InputFact::Value(value));
+        }
+        Ok(given)
+    }
+
     /// The value given for an input of that name.
     fn given(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         let id = self.model.input(name).or_raise()?;
@@ -175,6 +191,35 @@ impl Model {
         self.model.source().opsets.iter().map(|(domain, version)| (domain.to_string(), *version)).collect()
     }
 
+    /// What runs of this model and another show, as a `gradus.CheckReport` has it.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
+    fn _check<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Model,
+        dims: &Bound<'py, PyDict>,
+        shapes: &Bound<'py, PyDict>,
+        values: &Bound<'py, PyDict>,
+        runs: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut options = CheckOptions::default();
+        (options.runs, options.seed) = (runs, seed);
+        options.given.dims = numbers(Some(dims))?;
+        options.given.inputs = self.given_inputs(Some(shapes), Some(values))?;
+        let check = engine(py, || self.model.check(&other.model, &options)).or_raise()?;
+        let outputs = check.outputs.into_iter().map(|output| {
+            let ulps = Some(output.ulps).filter(|&ulps| ulps < u64::MAX);
+            let first = output.first.map(|it| (it.index, it.before, it.after));
+            (output.name, output.elements, output.differing, ulps, output.relative, first, output.types)
+        });
+        let report = PyDict::new(py);
+        report.set_item("runs", check.runs)?;
+        report.set_item("outputs", outputs.collect::<Vec<_>>())?;
+        report.set_item("parting", check.parting.map(|it| (it.value, it.before, it.after)))?;
+        Ok(report)
+    }
+
     /// Facts about every value: types by name, assumptions, problems, reasons, bytes of the peak.
     #[pyo3(signature = (dims=None, shapes=None, values=None, ignore_declared=false, ranges=BTreeMap::new(), nonempty=false))]
     #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
@@ -188,15 +233,9 @@ impl Model {
         ranges: BTreeMap<String, (i64, Option<i64>)>,
         nonempty: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut given = given_shapes(shapes)?;
-        for (name, value) in values.into_iter().flatten() {
-            let name: String = name.extract()?;
-            let value = self.given(&name, &value)?;
-            given.insert(name, InputFact::Value(value));
-        }
         let mut options = InferOptions::default();
         options.dims = numbers(dims)?;
-        options.inputs = given;
+        options.inputs = self.given_inputs(shapes, values)?;
         options.ignore_declared = ignore_declared;
         options.ranges = SizeRanges { named: ranges, nonempty };
         let graph = self.model.graph();

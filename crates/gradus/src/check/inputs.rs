@@ -36,11 +36,13 @@ impl Model {
                 return Ok((info.name.to_string(), value.clone()));
             }
             let fact = Fact::as_tensor(inference.fact(id));
-            let (dtype, shape) = fact.and_then(|fact| Some((fact.dtype?, fact.shape()?))).ok_or_else(|| {
-                let declared = info.declared.as_ref().map_or_else(|| "unknown".to_owned(), Type::to_string);
-                let what = format_args!("cannot make input \"{}\": its type", info.name);
-                Error::mismatch(Kind::Unsupported, what, declared, "a tensor of known rank")
-            })?;
+            let (dtype, shape) =
+                fact.and_then(|fact| Some((fact.dtype?, fact.shape()?))).ok_or_else(|| {
+                    let declared =
+                        info.declared.as_ref().map_or_else(|| "unknown".to_owned(), Type::to_string);
+                    let what = format_args!("cannot make input \"{}\": its type", info.name);
+                    Error::mismatch(Kind::Unsupported, what, declared, "a tensor of known rank")
+                })?;
             Ok((info.name.to_string(), tensor(dtype, shape, random, round % 3 == 2)?))
         };
         ids.map(value).collect()

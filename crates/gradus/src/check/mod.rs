@@ -72,7 +72,8 @@ type Inputs = Vec<(String, Value)>;
 
 impl Model {
     /// Runs this model and another on the same random inputs, and compares all outputs bit for bit;
-    /// all NaNs are the same. Outputs are those of one name, or else of one position.
+    /// all NaNs are the same. Inputs and outputs that correspond have one name, or else one
+    /// position.
     ///
     /// ```
     /// use gradus::Model;
@@ -86,11 +87,14 @@ impl Model {
     /// [`Kind::Graph`] if inputs or outputs do not correspond; of the first model, the error of the
     /// last run if it runs under no binding; of the second, the error of a run that the first makes.
     pub fn check(&self, other: &Model, options: &CheckOptions) -> Result<Check> {
-        let pairs = output_pairs(self, other)?;
+        let (own, others) = (self.graph(), other.graph());
+        let outputs = pairs("outputs", (own, own.outputs()), (others, others.outputs()))?;
+        let names = pairs("inputs", (own, own.inputs()), (others, others.inputs()))?;
+        let names: HashMap<_, _> = names.into_iter().collect();
         let (first, second) = (self.program(&[])?, other.program(&[])?);
         let mut random = fastrand::Rng::with_seed(options.seed);
         let mut check = Check { runs: 0, outputs: Vec::new(), parting: None };
-        check.outputs.extend(pairs.iter().map(|(name, _)| OutputCheck::new(name)));
+        check.outputs.extend(outputs.iter().map(|(name, _)| OutputCheck::new(name)));
         let mut refused = None;
         for round in 0..options.runs {
             for tried in 0..MOST_TRIES {
@@ -102,13 +106,15 @@ impl Model {
                         continue;
                     }
                 };
-                let after = run(&second, &inputs).map_err(|error| in_second(other, error))?;
+                let renamed: Inputs =
+                    inputs.iter().map(|(name, value)| (names[name].clone(), value.clone())).collect();
+                let after = run(&second, &renamed).map_err(|error| in_second(other, error))?;
                 check.runs += 1;
-                for (output, (name, other_name)) in check.outputs.iter_mut().zip(&pairs) {
+                for (output, (name, other_name)) in check.outputs.iter_mut().zip(&outputs) {
                     output.add(&before[name], &after[other_name]);
                 }
                 if check.parting.is_none() && !check.is_same() {
-                    check.parting = self.parting(other, &inputs);
+                    check.parting = self.parting(other, &inputs, &renamed);
                 }
                 break;
             }
@@ -128,7 +134,7 @@ impl Model {
     }
 
     /// The first value of both models that differs; nothing if the runs of all values fail.
-    fn parting(&self, other: &Model, inputs: &Inputs) -> Option<Parting> {
+    fn parting(&self, other: &Model, inputs: &Inputs, renamed: &Inputs) -> Option<Parting> {
         let (graph, other_graph) = (self.graph(), other.graph());
         let computed = |id: &ValueId| !graph.value(*id).name.is_empty();
         let outputs = graph.nodes().iter().flat_map(|node| node.outputs.iter().flatten().copied());
@@ -138,7 +144,7 @@ impl Model {
             .collect();
         let names: Vec<_> = common.iter().map(|(id, _)| &*graph.value(*id).name).collect();
         let before = run(&self.program(&names).ok()?, inputs).ok()?;
-        let after = run(&other.program(&names).ok()?, inputs).ok()?;
+        let after = run(&other.program(&names).ok()?, renamed).ok()?;
         common.iter().zip(&names).find_map(|(&(id, other_id), &name)| {
             let mut output = OutputCheck::new(name);
             output.add(&before[name], &after[name]);
@@ -164,18 +170,23 @@ fn run(program: &Program, inputs: &Inputs) -> Result<HashMap<String, Value>> {
     Ok(outputs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
 }
 
-/// The names of outputs that correspond.
-fn output_pairs(first: &Model, second: &Model) -> Result<Vec<(String, String)>> {
-    let names = |model: &Model| -> Vec<_> {
-        let graph = model.graph();
-        graph.outputs().iter().map(|&id| graph.value(id).name.to_string()).collect()
+/// The names of inputs or outputs of two models that correspond: equal ones, or else those of one
+/// position.
+fn pairs(
+    what: &str,
+    (first, own): (&Graph, &[ValueId]),
+    (second, others): (&Graph, &[ValueId]),
+) -> Result<Vec<(String, String)>> {
+    let names = |graph: &Graph, ids: &[ValueId]| -> Vec<_> {
+        let given = ids.iter().filter(|id| graph.constant(**id).is_none() || what == "outputs");
+        given.map(|&id| graph.value(id).name.to_string()).collect()
     };
-    let (own, others) = (names(first), names(second));
+    let (own, others) = (names(first, own), names(second, others));
     if own.iter().all(|name| others.contains(name)) {
         return Ok(own.iter().map(|name| (name.clone(), name.clone())).collect());
     }
     if own.len() != others.len() {
-        let what = "cannot compare: number of outputs of the second model";
+        let what = format_args!("cannot compare: number of {what} of the second model");
         return Err(Error::mismatch(Kind::Graph, what, others.len(), own.len()));
     }
     Ok(own.into_iter().zip(others).collect())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._check import CheckReport, OutputCheck
 from ._native import Dim
 
 __all__ = ["ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "load"]
@@ -339,6 +340,46 @@ class Model:
         native, report = self._native._convert(to, dict(dims or {}), opset)
         report["notes"] = [ConversionNote(*note) for note in report["notes"]]
         return ConvertedModel(native, ConversionReport(**report))
+
+    def check(
+        self,
+        other: Model,
+        dims: Mapping[str, int] | None = None,
+        *,
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        values: Mapping[str, Any] | None = None,
+        runs: int = 5,
+        seed: int = 1,
+    ) -> CheckReport:
+        """Runs this model and another on the same random inputs, and compares all outputs bit for bit.
+
+        Open dimensions get random sizes. Floats are from -1 to 1, and in every third run zeros, ones, large and small numbers;
+        integers are 0 and 1. Inputs and outputs correspond by name, or else by position.
+
+        Args:
+            other: the model to compare.
+            dims, shapes, values: symbols, shapes and inputs that are the same in all runs, as of :meth:`infer`.
+            runs: how many runs are compared.
+            seed: the seed of all that is random.
+
+        Returns:
+            A report, which is true if nothing differs.
+
+        Raises:
+            GraphError: if inputs or outputs do not correspond. GradusError: what a model raises when it runs.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> report = model.check(model.convert("openvino"))
+            >>> bool(report), report.runs
+            (True, 5)
+        """
+        report = self._native._check(
+            other._native, dict(dims or {}), dict(shapes or {}), dict(values or {}), runs, seed
+        )
+        report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
+        return CheckReport(**report)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model as a file of its standard, ONNX or OpenVINO IR (``.xml`` with ``.bin``): the old file or the new one is
