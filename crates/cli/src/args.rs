@@ -411,7 +411,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) strict: bool,
 
     /// Write nothing unless both models give the same bits on random inputs, as `gradus check`
-    /// compares them.
+    /// compares them; where a node is not exact, floats may differ by 1e-4 of the largest.
     #[arg(long)]
     pub(crate) check: bool,
 
@@ -529,6 +529,10 @@ pub(crate) struct CheckArgs {
     /// Accept differences of up to so many units in the last place.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) max_ulp: u64,
+
+    /// Accept differences of up to this part of the largest magnitude of the output.
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) max_relative: f64,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]

@@ -52,7 +52,7 @@ fn the_first_value_that_differs_is_named() {
 output  elements  differ  largest [..]
 z       6         6       [..] ulp [..]
 
-differences in 2 runs
+1 output, 6 elements, 2 runs
 
 the models part at y: node "y" and node "y"
 

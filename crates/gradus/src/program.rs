@@ -19,6 +19,7 @@ use gradus_core::{Error, Kind, Limits, Result, Value};
 use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
+use crate::conversion::evaluated;
 use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operator::{self, Call, Operator};
@@ -225,6 +226,9 @@ impl<'a> Compiler<'a> {
         let plain = format!("{} ({} {})", node.label(index), self.standard, node.operator);
         if let Some(operator) = operator::find(self.operators, node) {
             return Ok((plain, None, self.registered(operator, node)));
+        }
+        if let Some(op) = evaluated::operator(self.standard, node, self.options) {
+            return Ok((plain, None, op));
         }
         let (row, signature) =
             operators::evaluated(self.standard, node).map_err(|error| placed(error, node, &plain))?;

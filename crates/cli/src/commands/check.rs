@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use gradus::check::{Check, CheckOptions, OutputCheck};
+use gradus::conversion::Converted;
 use gradus::convert::u64_of;
 use gradus::infer::InputFact;
-use gradus::{Error, Model};
+use gradus::{Error, Kind, Model};
 use serde::Serialize;
 
 use super::{given, run};
@@ -57,8 +58,11 @@ pub(crate) fn check(args: &args::CheckArgs) -> Result<(), Failure> {
         Failure::Error(error) => Failure::NotCompared(error),
         other => other,
     })?;
-    let same = check.outputs.iter().all(|output| output.types.is_none() && output.ulps <= args.max_ulp)
-        && (args.max_ulp > 0 || check.is_same());
+    let within = |output: &OutputCheck| {
+        let near = output.ulps <= args.max_ulp || output.relative <= args.max_relative;
+        output.differing == 0 || (near && (args.max_ulp > 0 || args.max_relative > 0.0))
+    };
+    let same = check.outputs.iter().all(|output| output.types.is_none() && within(output));
     if args.json {
         output::print_json(&json(args, &check, same))?;
     } else {
@@ -82,19 +86,40 @@ fn compare(args: &args::CheckArgs) -> Result<Check, Failure> {
     Ok(before.check(&after, &options).map_err(|error| error.in_file(args.before.display()))?)
 }
 
-/// Checks what a model became before it is written.
-pub(super) fn checked(before: &Model, after: &Model, options: &CheckOptions) -> Result<String, Error> {
-    let check = before.check(after, options)?;
-    if check.is_same() { Ok(text(&check)) } else { Err(Error::new(gradus::Kind::Value, text(&check))) }
+/// Largest difference of a conversion that is not exact, as a part of the largest magnitude.
+const ROUNDING: f64 = 1e-4;
+
+/// Checks what a model became before it is written: the same bits, or where the conversion says so,
+/// other roundings.
+pub(super) fn checked(
+    before: &Model,
+    converted: &Converted,
+    options: &CheckOptions,
+) -> Result<String, Error> {
+    let check = before.check(&converted.model, options)?;
+    let rounded = |output: &OutputCheck| output.types.is_none() && output.relative <= ROUNDING;
+    if check.is_same() {
+        Ok(text(&check))
+    } else if !converted.report.is_exact() && check.outputs.iter().all(rounded) {
+        let relative = check.outputs.iter().map(|output| output.relative).fold(0.0, f64::max);
+        Ok(format!("{}: within {relative:.1e} of the largest magnitude", counts(&check)))
+    } else {
+        let message = "the converted model differs; nothing is written";
+        Err(Error::new(Kind::Value, format!("{message}\n\n{}", text(&check))))
+    }
+}
+
+/// The outputs, elements and runs that were compared, in words.
+fn counts(check: &Check) -> String {
+    let counted = |count: u64, what| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let elements = check.outputs.iter().map(|output| output.elements).sum();
+    let outputs = counted(u64_of(check.outputs.len()), "output");
+    format!("{outputs}, {}, {}", counted(elements, "element"), counted(u64_of(check.runs), "run"))
 }
 
 fn text(check: &Check) -> String {
-    let counted = |count: u64, what| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let runs = counted(u64_of(check.runs), "run");
     if check.is_same() {
-        let elements: u64 = check.outputs.iter().map(|output| output.elements).sum();
-        let outputs = counted(u64_of(check.outputs.len()), "output");
-        return format!("{outputs}, {}, {runs}: the same bits", counted(elements, "element"));
+        return format!("{}: the same bits", counts(check));
     }
     let mut table =
         output::table(&["output", "elements", "differ", "largest", "relative", "first difference"]);
@@ -112,7 +137,7 @@ fn text(check: &Check) -> String {
         let line = format!("{}: {} and {}", parting.value, parting.before, parting.after);
         format!("\n\nthe models part at {}", output::escaped(&line))
     });
-    format!("{}\n\ndifferences in {runs}{parting}", output::render(&table))
+    format!("{}\n\n{}{parting}", output::render(&table), counts(check))
 }
 
 fn first(output: &OutputCheck) -> String {

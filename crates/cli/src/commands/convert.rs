@@ -109,8 +109,7 @@ fn one(
     if args.check && !refused {
         let mut of_check = CheckOptions::default();
         of_check.given.dims.clone_from(&options.dims);
-        let same =
-            checked(&model, &converted.model, &of_check).map_err(|error| error.in_file(path.display()))?;
+        let same = checked(&model, &converted, &of_check).map_err(|error| error.in_file(path.display()))?;
         if !args.json {
             writeln!(out, "checked: {same}")?;
         }

@@ -15,6 +15,7 @@
 pub(crate) mod caveats;
 mod check;
 pub(crate) mod driver;
+pub(crate) mod evaluated;
 mod interface;
 pub(crate) mod node;
 pub(crate) mod opset;
