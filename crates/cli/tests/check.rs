@@ -57,6 +57,16 @@ z       6         6       [..] ulp [..]
 the models part at y: node "y" and node "y"
 
 "#]]);
+    let given = gradus(&["check", &sqrt, &tanh, "-i", "x=[0.25]", "--runs", "1"]).assert().code(1);
+    given.stdout_eq(str![[r#"
+output  elements  differ  largest [..]
+z       1         1       [..] ulp [..]
+
+1 output, 1 element, 1 run
+
+the models part at y: node "y" and node "y"
+
+"#]]);
     gradus(&["check", &sqrt, &tanh, "--dim", "n=3", "--max-ulp", "1000000000"]).assert().code(0);
     let json = gradus(&["check", &sqrt, &tanh, "--dim", "n=3", "--json"]).assert().code(1);
     let json: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
