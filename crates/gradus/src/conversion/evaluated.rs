@@ -58,9 +58,8 @@ impl Known {
 /// of its own.
 pub(crate) fn operator(standard: Standard, node: &Node, options: RunOptions) -> Option<Box<dyn Op>> {
     let row = operators::row_of(standard, node)?;
-    let converts = standard == Standard::OpenVino && !row.is_evaluated() && row.conversion.is_some();
     let (node, last) = (node.clone(), Mutex::default());
-    converts.then(|| -> Box<dyn Op> { Box::new(ConvertedOp { node, options, last }) })
+    row.runs_by_conversion().then(|| -> Box<dyn Op> { Box::new(ConvertedOp { node, options, last }) })
 }
 
 impl ConvertedOp {
