@@ -608,6 +608,8 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed
     if data.is_empty() {
         return Ok(vec![data.clone().into()]);
     }
+    let places = dims.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
+    cx.reserve(convert::product(places, 2 * size_of::<usize>()))?;
     let mut indices = indices::all(dims);
     for (i, &axis) in axes.iter().enumerate() {
         let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
