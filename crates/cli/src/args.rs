@@ -490,8 +490,8 @@ pub(crate) struct DiffArgs {
 
 /// Run two models on the same random inputs, and compare all outputs bit for bit.
 ///
-/// Open dimensions get random sizes. Floats are from -1 to 1, and in every third run zeros, ones, large
-/// and small numbers; integers are 0 and 1. Where outputs differ, the first value that differs is
+/// Open dimensions get random sizes. Floats are from -1 to 1, and in every third run zeros, ones,
+/// large and small numbers; integers are 0 and 1. Where outputs differ, the first value that differs is
 /// named, with its nodes in both models. Exit status: 0 if nothing differs, 1 if something does,
 /// 2 if the models cannot be compared.
 #[derive(Debug, ClapArgs)]
@@ -794,8 +794,8 @@ pub(crate) enum Call {
 
 /// Print the help of a command, or explain a topic.
 ///
-/// Topics: dims, the expressions that stand for open sizes; exactness, how elements are computed and
-/// rounded; inputs, how the inputs of a run are written; profiles, the programs that are
+/// Topics: dims, the expressions that stand for open sizes; exactness, how elements are computed
+/// and rounded; inputs, how the inputs of a run are written; profiles, the programs that are
 /// predicted; soundness, what reports promise.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  gradus help infer\n  gradus help dims")]

@@ -126,7 +126,7 @@ fn fail_calls(name: &str, most: usize) -> usize {
     let scratch = Scratch::new(name);
     let library = scratch.path().join("faults.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults.c");
-    // What links Rust compiles C too.
+    // The linker of Rust compiles C too.
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"]).arg(&library).arg(source);
     assert!(compiler.status().unwrap().success());

@@ -33,10 +33,10 @@ struct Converted {
     shapes: Vec<Option<Shape>>,
 }
 
-/// What is known of each input that is given.
+/// The facts about each input that is given.
 type Inputs = Vec<Option<Known>>;
 
-/// What a conversion may depend on: the type of an input, and the elements of small integers.
+/// A fact that a conversion may depend on: the type of an input, and the elements of small integers.
 #[derive(Clone, Debug, PartialEq)]
 enum Known {
     Type(Type),

@@ -128,7 +128,7 @@ impl Model {
         let mut folder = GraphFolder {
             model: self,
             given,
-            // What contradicts itself would be refused for the types that are declared.
+            // A model that contradicts itself would be refused for the types that are declared.
             declare: options.declare && problems.is_empty(),
             rules: options.rules,
             symbols,

@@ -81,7 +81,7 @@ impl SizeRanges {
         value.clamp(least, most.unwrap_or(i64::MAX).max(least))
     }
 
-    /// What is assumed, in words.
+    /// The assumption, in words.
     fn assumptions(&self) -> impl Iterator<Item = Assumption> {
         let named = self.named.iter().map(|(name, (least, most))| match most {
             Some(most) => format!("{least} <= {name} <= {most}"),
