@@ -242,7 +242,7 @@ class Model:
         shapes: dict[str, Any] | None = None,
         values: dict[str, Any] | None = None,
         ignore_declared: bool = False,
-        ranges: dict[str, tuple[int, int | None]] = {},
+        ranges: dict[str, tuple[int, int | None]] = ...,
         nonempty: bool = False,
     ) -> dict[str, Any]: ...
     def _fold(
