@@ -1,7 +1,9 @@
 //! The suites of `cargo xtask test`: a table, the order in which they run, and the report at the
 //! end.
 
+use std::env;
 use std::ffi::OsString;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -69,6 +71,7 @@ pub(crate) const SUITES: &[Suite] = &[
     }),
     suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
     suite("packages", "the crates that are published build from what is packed", |tally, _| {
+        forget_packages()?;
         let mut package = cargo();
         package.args(["package", "--workspace", "--locked", "--allow-dirty", "--quiet"]);
         for private in ["gradus-python", "gradus-testkit", "gradus-bench", "xtask"] {
@@ -132,7 +135,7 @@ pub(crate) const SUITES: &[Suite] = &[
         "openvino-models",
         "OpenVINO's models of GRADUS_CORPUS have the values OpenVINO computes",
         |tally, _| {
-            let Some(corpus) = std::env::var_os("GRADUS_CORPUS") else {
+            let Some(corpus) = env::var_os("GRADUS_CORPUS") else {
                 tally.skip(NO_CORPUS);
                 return Ok(());
             };
@@ -187,7 +190,7 @@ const CONVERTED: u32 = 60;
 const NO_CORPUS: &str = "GRADUS_CORPUS is not set";
 
 fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
-    if std::env::var_os("GRADUS_CORPUS").is_none() {
+    if env::var_os("GRADUS_CORPUS").is_none() {
         tally.skip(NO_CORPUS);
         return Ok(());
     }
@@ -237,6 +240,24 @@ fn fresh(name: &str) -> Result<PathBuf> {
     let cases = target("conformance")?.join(name);
     remove(&cases)?;
     Ok(cases)
+}
+
+/// Removes what Cargo unpacked of the workspace's own packages in an earlier run. Cargo keeps it by
+/// the path of the folder that packages are written to and by version, and would build these old
+/// sources in place of the new ones.
+fn forget_packages() -> Result<()> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
+    let sources = home.ok_or("no home folder")?.join("registry/src");
+    let inside = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    // The name of a registry begins with its host, which a folder does not have.
+    let local = |folder: &DirEntry| folder.file_name().as_encoded_bytes().starts_with(b"-");
+    for package in inside(&sources).filter(local).flat_map(|folder| inside(&folder.path())) {
+        if package.file_name().as_encoded_bytes().starts_with(b"gradus") {
+            remove(&package.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs a script that writes cases.
