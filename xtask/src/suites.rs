@@ -3,10 +3,9 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use crate::chores;
 use crate::python::python;
@@ -71,14 +70,19 @@ pub(crate) const SUITES: &[Suite] = &[
     }),
     suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
     suite("packages", "the crates that are published build from what is packed", |tally, _| {
-        forget_packages()?;
+        // In a folder of its own: Cargo takes what it unpacked or built from a local registry for
+        // unchanged as long as path and version are the same.
+        let now =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_err(|error| error.to_string())?;
+        let folder = target(&format!("packages-{}", now.as_nanos()))?;
         let mut package = cargo();
         package.args(["package", "--workspace", "--locked", "--allow-dirty", "--quiet"]);
+        package.arg("--target-dir").arg(&folder);
         for private in ["gradus-python", "gradus-testkit", "gradus-bench", "xtask"] {
             package.args(["--exclude", private]);
         }
         tally.run(&mut package);
-        Ok(())
+        remove(&folder)
     }),
     suite("corpus", "models of GRADUS_CORPUS open, and have the shapes that are recorded", corpus),
     suite(
@@ -240,24 +244,6 @@ fn fresh(name: &str) -> Result<PathBuf> {
     let cases = target("conformance")?.join(name);
     remove(&cases)?;
     Ok(cases)
-}
-
-/// Removes what Cargo unpacked of the workspace's own packages in an earlier run. Cargo keeps it by
-/// the path of the folder that packages are written to and by version, and would build these old
-/// sources in place of the new ones.
-fn forget_packages() -> Result<()> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
-    let sources = home.ok_or("no home folder")?.join("registry/src");
-    let inside = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
-    // The name of a registry begins with its host, which a folder does not have.
-    let local = |folder: &DirEntry| folder.file_name().as_encoded_bytes().starts_with(b"-");
-    for package in inside(&sources).filter(local).flat_map(|folder| inside(&folder.path())) {
-        if package.file_name().as_encoded_bytes().starts_with(b"gradus") {
-            remove(&package.path())?;
-        }
-    }
-    Ok(())
 }
 
 /// Runs a script that writes cases.
