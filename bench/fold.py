@@ -2,11 +2,15 @@
 
     cargo build --release -p gradus-cli
     GRADUS_CORPUS=… python bench/fold.py [--rounds 3] [--slow] [--large FOLDER] [--peers onnxsim,…] [--json FILE]
+    python bench/fold.py --all FOLDER… [--peers onnxsim,…] [--json FILE]
 
 Models are the three of the corpus that are large or well known, and blocks of shape arithmetic that its script makes. Peers are
-those of onnxsim, onnxslim and OpenVINO's converter that can be imported; they are not given what takes them minutes without
+those of onnxsim, onnxslim, onnxscript, ONNX Runtime's basic optimisations and OpenVINO's converter that can be imported; they are not given what takes them minutes without
 --slow. OpenVINO converts only, and writes nothing. The programs take turns; the round with the least processor time counts. A
 process seems to need no less memory than this one, from which it is started, about 10 MiB.
+
+--all takes every ONNX model below some folders, once, and prints in total and model by model where a peer leaves fewer nodes than
+the levels exact and fuse.
 
 --large makes a model of 1.6 GB with its weights inside in that folder, and folds it beside copying it.
 """
@@ -25,7 +29,8 @@ import time
 from target import ROOT, target
 
 GRADUS = target() / "release/gradus"
-PEERS = ["onnxsim", "onnxslim", "openvino"]
+PEERS = ["onnxsim", "onnxslim", "onnxscript", "onnxruntime", "openvino"]
+LEVELS = ["exact", "fuse"]
 NAMED = ["hf/bert.ts", "hf/gpt2_48.ts", "hf/llama_32_past.ts"]
 BLOCKS = [25, 250, 2500]
 # Slower peers are left out for models of more bytes.
@@ -196,15 +201,52 @@ def large(folder, rounds, peers):
         out.unlink(missing_ok=True)
 
 
+def compare(folders, peers, out):
+    """Every model once: what is left, and the time, of each level and peer."""
+    measured = {}
+    for path in sorted(path for folder in folders for path in folder.rglob("*.onnx")):
+        commands = {level: [GRADUS, "fold", path, "-o", out, "--json", "--level", level] for level in LEVELS}
+        commands |= {peer: command for peer, command in folding(path, out, peers).items() if peer != "gradus"}
+        measured[str(path)] = best(commands, 1)
+    return measured
+
+
+def totals(measured, peers):
+    """A table of the models that a level and a peer both take, and the models where the peer leaves fewer nodes."""
+    head = ["level", "peer", "models", "nodes left", "of the peer", "CPU s", "of the peer", "larger than the peer's", "smaller"]
+    lines, larger = [head, ["---"] * len(head)], []
+    for level in LEVELS:
+        for peer in peers:
+            pairs = [(name, taken[level], taken[peer]) for name, taken in measured.items() if taken[level] and taken[peer]]
+            nodes = [(name, left(ours["text"])[1], left(theirs["text"])[1]) for name, ours, theirs in pairs]
+            behind = [(name, level, peer, ours, theirs) for name, ours, theirs in nodes if ours > theirs]
+            times = [sum(pair[side]["cpu"] for pair in pairs) for side in (1, 2)]
+            sums = [sum(each[side] for each in nodes) for side in (1, 2)]
+            ahead = sum(ours < theirs for _, ours, theirs in nodes)
+            lines.append([level, peer, len(pairs), *sums, *(f"{cpu:.1f}" for cpu in times), len(behind), ahead])
+            larger += behind
+    text = "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+    return text + "".join(f"\n{name}: {level} leaves {ours}, {peer} {theirs}" for name, level, peer, ours, theirs in larger)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--slow", action="store_true", help="give the peers the largest models too")
+    parser.add_argument("--all", type=pathlib.Path, nargs="+", metavar="FOLDER", help="compare all models below these")
     parser.add_argument("--large", type=pathlib.Path, metavar="FOLDER", help="where 5 GB may be used for a while")
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--json", type=pathlib.Path, help="write the measurements there")
     arguments = parser.parse_args()
     peers = [name for name in arguments.peers.split(",") if name and importlib.util.find_spec(name)]
+    if arguments.all:
+        peers = [peer for peer in peers if peer != "openvino"]
+        with tempfile.TemporaryDirectory(prefix="gradus-bench-") as folder:
+            measured = compare(arguments.all, peers, pathlib.Path(folder) / "out.onnx")
+        print(totals(measured, peers))
+        if arguments.json:
+            arguments.json.write_text(json.dumps(measured))
+        return
     corpus, measured = os.environ.get("GRADUS_CORPUS"), {}
     with tempfile.TemporaryDirectory(prefix="gradus-bench-") as folder:
         out, models = pathlib.Path(folder) / "out.onnx", {}

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 # Opset versions that are not released are run all the same.
 os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"
 
-# What sizes without a name are in the two bindings.
+# Sizes without a name in the two bindings.
 UNNAMED = {"A": 5, "B": 3}
 WORDS = ["", "a", "Gradus", "ß", "two words"]
 

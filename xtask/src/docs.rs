@@ -89,6 +89,17 @@ fn text() -> String {
             before = Some(signature);
         }
     }
+    let mut names: Vec<_> =
+        operators::all().filter(|row| row.runs_by_conversion()).map(|row| row.name).collect();
+    names.sort_unstable();
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "\n## Run by ONNX's operators\n\nThese operators of OpenVINO run by what they become in ONNX ([convert.md](convert.md)), where that \
+         gives OpenVINO's shapes: {}.\n",
+        names.join(", ")
+    );
     text + &inferred()
 }
 

@@ -1,10 +1,11 @@
 //! The suites of `cargo xtask test`: a table, the order in which they run, and the report at the
 //! end.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use crate::chores;
 use crate::python::python;
@@ -69,13 +70,19 @@ pub(crate) const SUITES: &[Suite] = &[
     }),
     suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
     suite("packages", "the crates that are published build from what is packed", |tally, _| {
+        // In a folder of its own: Cargo takes what it unpacked or built from a local registry for
+        // unchanged as long as path and version are the same.
+        let now =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_err(|error| error.to_string())?;
+        let folder = target(&format!("packages-{}", now.as_nanos()))?;
         let mut package = cargo();
         package.args(["package", "--workspace", "--locked", "--allow-dirty", "--quiet"]);
+        package.arg("--target-dir").arg(&folder);
         for private in ["gradus-python", "gradus-testkit", "gradus-bench", "xtask"] {
             package.args(["--exclude", private]);
         }
         tally.run(&mut package);
-        Ok(())
+        remove(&folder)
     }),
     suite("corpus", "models of GRADUS_CORPUS open, and have the shapes that are recorded", corpus),
     suite(
@@ -132,7 +139,7 @@ pub(crate) const SUITES: &[Suite] = &[
         "openvino-models",
         "OpenVINO's models of GRADUS_CORPUS have the values OpenVINO computes",
         |tally, _| {
-            let Some(corpus) = std::env::var_os("GRADUS_CORPUS") else {
+            let Some(corpus) = env::var_os("GRADUS_CORPUS") else {
                 tally.skip(NO_CORPUS);
                 return Ok(());
             };
@@ -187,12 +194,13 @@ const CONVERTED: u32 = 60;
 const NO_CORPUS: &str = "GRADUS_CORPUS is not set";
 
 fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
-    if std::env::var_os("GRADUS_CORPUS").is_none() {
+    if env::var_os("GRADUS_CORPUS").is_none() {
         tally.skip(NO_CORPUS);
         return Ok(());
     }
     let files = ["-p", "gradus", "--test", "corpus", "--test", "inference", "--test", "fold"];
     test(tally, &files, &["--ignored"], &[]);
+    test(tally, &["-p", "gradus", "--test", "memory"], &["--ignored", "models_"], &[]);
     Ok(())
 }
 

@@ -75,7 +75,10 @@ pub(crate) fn test(tally: &mut Tally) -> Result<()> {
     let allowed = target("stubtest-allowed")?;
     std::fs::write(&allowed, "gradus._native.__all__\n").map_err(|error| error.to_string())?;
     tally.run(python()?.args(["-m", "mypy.stubtest", "gradus._native", "--allowlist"]).arg(allowed));
-    tally.run(python()?.args(["-m", "basedpyright", "--level", "error", "crates/python/python"]));
+    let mut checker = python()?;
+    let interpreter = checker.get_program().to_owned();
+    checker.args(["-m", "basedpyright", "--level", "error", "crates/python/python", "--pythonpath"]);
+    tally.run(checker.arg(interpreter));
     // The tests import the installed package, not the folder.
     tally.run(python()?.args(["-m", "pytest", "crates/python/tests"]));
     Ok(())

@@ -61,6 +61,7 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     Show(Show),
     Diff(DiffArgs),
+    Check(CheckArgs),
     Ops(Ops),
     Devices(Devices),
     Range(RangeArgs),
@@ -83,6 +84,7 @@ impl Args {
             Command::Convert(convert) => convert.json,
             Command::Show(show) => show.json,
             Command::Diff(diff) => diff.json,
+            Command::Check(check) => check.json,
             Command::Ops(ops) => ops.json,
             Command::Devices(devices) => devices.json,
             Command::Range(range) => range.sequence.out.json,
@@ -184,6 +186,23 @@ pub(crate) enum Target {
     Openvino,
 }
 
+/// Facts about the sizes of inputs that are assumed.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Assumptions")]
+pub(crate) struct SizeArgs {
+    /// Assume that a symbol is at least a number.
+    #[arg(long = "min", value_name = "NAME=NUMBER")]
+    pub(crate) least: Vec<String>,
+
+    /// Assume that a symbol is one of the numbers from the first to the last: `--range seq=1..4096`.
+    #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
+    pub(crate) ranges: Vec<String>,
+
+    /// Assume that each size of an input is at least 1.
+    #[arg(long)]
+    pub(crate) nonempty: bool,
+}
+
 /// Limits on the memory and time that a model may take.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Limits")]
@@ -273,6 +292,9 @@ pub(crate) struct Infer {
     pub(crate) json: bool,
 
     #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
     pub(crate) fleet: FleetArgs,
 
     #[command(flatten)]
@@ -347,6 +369,9 @@ pub(crate) struct FoldArgs {
     pub(crate) json: bool,
 
     #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
     pub(crate) fleet: FleetArgs,
 
     #[command(flatten)]
@@ -363,6 +388,7 @@ pub(crate) struct FoldArgs {
 #[command(
     after_help = "Examples:\n  gradus convert examples/positions.onnx positions.xml\n  gradus convert examples/positions.onnx examples/heads.onnx -o ir/ --to openvino"
 )]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct ConvertArgs {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
     /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
@@ -383,6 +409,11 @@ pub(crate) struct ConvertArgs {
     /// Write nothing unless every node is exact.
     #[arg(long)]
     pub(crate) strict: bool,
+
+    /// Write nothing unless both models give the same bits on random inputs, as `gradus check`
+    /// compares them; where a node is not exact, floats may differ by 1e-4 of the largest.
+    #[arg(long)]
+    pub(crate) check: bool,
 
     /// The ONNX operator set; by default 21, or the newest where more nodes keep their meaning.
     #[arg(long, value_name = "N")]
@@ -448,6 +479,60 @@ pub(crate) struct DiffArgs {
     /// Show all differences, however many there are.
     #[arg(long)]
     pub(crate) all: bool,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Run two models on the same random inputs, and compare all outputs bit for bit.
+///
+/// Open dimensions get random sizes. Floats are from -1 to 1, and in every third run zeros, ones,
+/// large and small numbers; integers are 0 and 1. Where outputs differ, the first value that differs is
+/// named, with its nodes in both models. Exit status: 0 if nothing differs, 1 if something does,
+/// 2 if the models cannot be compared.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus check examples/positions.onnx examples/positions.onnx\n  gradus check examples/range.xml examples/range.xml -i start=0 -i stop=9 -i step=2"
+)]
+pub(crate) struct CheckArgs {
+    /// The first model: an ONNX file, the .xml of an OpenVINO IR, or a Paddle program.
+    pub(crate) before: PathBuf,
+
+    /// The second model.
+    pub(crate) after: PathBuf,
+
+    /// An input that is the same in all runs: NAME=VALUE, NAME=FILE, or an .npz file, as of `gradus
+    /// run`.
+    #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
+    pub(crate) inputs: Vec<String>,
+
+    /// A symbol that is the same number in all runs.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// The shape of an input in all runs.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// How many runs are compared.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) runs: usize,
+
+    /// The seed of the random sizes and elements.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Accept differences of up to so many units in the last place.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) max_ulp: u64,
+
+    /// Accept differences of up to this part of the largest magnitude of the output.
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) max_relative: f64,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]
@@ -709,8 +794,8 @@ pub(crate) enum Call {
 
 /// Print the help of a command, or explain a topic.
 ///
-/// Topics: dims, the expressions that stand for open sizes; exactness, how elements are computed and
-/// rounded; inputs, how the inputs of a run are written; profiles, the programs that are
+/// Topics: dims, the expressions that stand for open sizes; exactness, how elements are computed
+/// and rounded; inputs, how the inputs of a run are written; profiles, the programs that are
 /// predicted; soundness, what reports promise.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  gradus help infer\n  gradus help dims")]
@@ -814,6 +899,7 @@ fn command_names() -> Vec<&'static str> {
         "convert",
         "show",
         "diff",
+        "check",
         "ops",
         "devices",
         "range",

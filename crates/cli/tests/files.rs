@@ -1,31 +1,23 @@
-//! Files that commands read and write: what is touched, what is refused, and what is left when a
-//! command is killed.
+//! Files that commands read and write: which are touched, and which are refused.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 #![cfg(unix)]
 
 mod common;
+mod outputs;
 mod scratch;
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::save_chain;
 use gradus::graph::DeclaredDim;
+use outputs::{leftovers, run, save_external, succeeds};
 use scratch::Scratch;
 use snapbox::cmd::cargo_bin;
-
-fn run(folder: &Scratch, arguments: &[&str]) -> Output {
-    Command::new(cargo_bin!("gradus")).args(arguments).current_dir(folder.path()).output().unwrap()
-}
-
-fn succeeds(folder: &Scratch, arguments: &[&str]) {
-    let output = run(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-}
 
 /// Checks that a command fails at once and says why.
 fn fails(folder: &Scratch, arguments: &[&str], why: &str) {
@@ -38,53 +30,8 @@ fn fails(folder: &Scratch, arguments: &[&str], why: &str) {
     assert!(leftovers(folder.path()).is_empty(), "{arguments:?}");
 }
 
-fn leftovers(folder: &Path) -> Vec<PathBuf> {
-    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".gradus-")).collect()
-}
-
 fn pipe(path: PathBuf) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
-}
-
-/// The bytes of a field of protobuf.
-fn field(number: u8, content: &[u8]) -> Vec<u8> {
-    let len = u8::try_from(content.len()).unwrap();
-    assert!(len < 128);
-    [&[number << 3 | 2, len][..], content].concat()
-}
-
-/// Writes a model that returns the sum of its input and four bytes of constants, which are in
-/// another file.
-fn save_external(path: &Path, location: &str) {
-    let entry =
-        |key: &str, value: &str| field(13, &[field(1, key.as_bytes()), field(2, value.as_bytes())].concat());
-    let (dims, float, external) = ([1 << 3, 1], [2 << 3, 1], [14 << 3, 1]);
-    let tensor = [&dims[..], &float, &field(8, b"w"), &entry("location", location), &external].concat();
-    let node = [field(1, b"x"), field(1, b"w"), field(2, b"y"), field(4, b"Add")].concat();
-    let of_floats = field(2, &field(1, &[&float_type()[..], &field(2, &field(1, &[1 << 3, 1]))].concat()));
-    let value = |name: &[u8]| [field(1, name), of_floats.clone()].concat();
-    let graph = [
-        field(1, &node),
-        field(2, b"g"),
-        field(5, &tensor),
-        field(11, &value(b"x")),
-        field(12, &value(b"y")),
-    ]
-    .concat();
-    let model = [&[1 << 3, 8][..], &long_field(7, &graph), &field(8, &[2 << 3, 17])].concat();
-    fs::write(path, model).unwrap();
-}
-
-fn float_type() -> [u8; 2] {
-    [1 << 3, 1]
-}
-
-/// The bytes of a field whose content may be long.
-fn long_field(number: u8, content: &[u8]) -> Vec<u8> {
-    let [low, high] = u16::try_from(content.len()).unwrap().to_le_bytes();
-    let len = [low | 0x80, high << 1 | low >> 7];
-    [&[number << 3 | 2][..], &len, content].concat()
 }
 
 /// A folder with a model and its constants in `w.bin`.
@@ -330,59 +277,6 @@ fn sources_and_arguments_cannot_steer_the_terminal() {
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
     }
-}
-
-/// The commands that write, with the files that they replace, in a folder of their sources.
-fn writers(folder: &Scratch) -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
-    let path = |name: &str| folder.path().join(name);
-    save_external(&path("m.onnx"), "w.bin");
-    fs::write(path("w.bin"), 1.5f32.to_le_bytes()).unwrap();
-    fs::create_dir(path("out")).unwrap();
-    vec![
-        (vec!["range", "0", "300000", "1", "--out", "out/x.npy"], vec!["out/x.npy"]),
-        (vec!["range", "0", "100000", "1", "--out", "out/x.csv"], vec!["out/x.csv"]),
-        (vec!["run", "m.onnx", "-i", "x=[1]", "--out", "out"], vec!["out/y.npy"]),
-        (vec!["fold", "m.onnx", "-o", "out/m.onnx"], vec!["out/m.onnx"]),
-        (vec!["infer", "m.onnx", "-o", "out/i.onnx"], vec!["out/i.onnx"]),
-        (vec!["convert", "m.onnx", "out/m.xml"], vec!["out/m.xml", "out/m.bin"]),
-        (vec!["man", "--out", "out"], vec!["out/gradus.1"]),
-    ]
-}
-
-#[test]
-fn killed_commands_leave_old_or_new_files_and_the_next_one_cleans_up() {
-    const KILLS: u32 = 12;
-    let folder = Scratch::new("files-killed");
-    let mut killed = 0;
-    for (command, outputs) in writers(&folder) {
-        let before = Instant::now();
-        succeeds(&folder, &command);
-        let whole = before.elapsed();
-        let new: Vec<_> = outputs.iter().map(|out| fs::read(folder.path().join(out)).unwrap()).collect();
-        for i in 0..KILLS {
-            for out in &outputs {
-                fs::write(folder.path().join(out), "old").unwrap();
-            }
-            let mut child = Command::new(cargo_bin!("gradus"));
-            let mut child = child
-                .args(&command)
-                .current_dir(folder.path())
-                .stdout(std::process::Stdio::null())
-                .spawn()
-                .unwrap();
-            // Files are written towards the end.
-            std::thread::sleep(whole * (KILLS + i) / (2 * KILLS));
-            child.kill().unwrap();
-            killed += u32::from(!child.wait().unwrap().success());
-            for (out, new) in outputs.iter().zip(&new) {
-                let found = fs::read(folder.path().join(out)).unwrap();
-                assert!(found == b"old" || found == *new, "{command:?}: {out} has {} bytes", found.len());
-            }
-        }
-        succeeds(&folder, &command);
-        assert!(leftovers(&folder.path().join("out")).is_empty(), "{command:?}");
-    }
-    assert!(killed > 0);
 }
 
 #[test]

@@ -41,8 +41,11 @@ impl<T: Element> AsRef<[u8]> for Owner<T> {
     }
 }
 
-/// Bytes that a tensor of that type and shape occupies; 0 for text.
+/// Bytes that a tensor of that type and shape occupies; of text, without its characters.
 pub fn byte_len(dtype: DType, shape: &Shape) -> u128 {
+    if dtype.class() == Class::Text {
+        return product(shape.len(), size_of::<Box<str>>());
+    }
     product(shape.len(), dtype.bits()).div_ceil(8)
 }
 
@@ -151,8 +154,12 @@ impl Tensor {
     ///
     /// # Panics
     /// If there is no such tensor, or no such element in it.
-    pub fn woven(sources: &[&Tensor], shape: Shape, places: &[(usize, usize)]) -> Result<Tensor> {
-        check_len(&shape, places.len())?;
+    pub fn woven(
+        sources: &[&Tensor],
+        shape: Shape,
+        places: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Result<Tensor> {
+        let places = places.into_iter();
         let Some(first) = sources.first() else {
             return Err(Error::mismatch(Kind::Shape, "number of tensors", 0, "at least 1"));
         };
@@ -162,19 +169,19 @@ impl Tensor {
         }
         if dtype.class() == Class::Text {
             let texts = sources.iter().map(|source| source.texts()).collect::<Result<Vec<_>>>()?;
-            let each = places.iter().map(|&(source, place)| texts[source][place].clone());
+            let each = places.map(|(source, place)| texts[source][place].clone());
             return Tensor::from_text(shape, each.collect());
         }
         if dtype.is_packed() {
             let codes = sources.iter().map(|source| source.codes()).collect::<Result<Vec<_>>>()?;
-            let each: Vec<_> = places.iter().map(|&(source, place)| codes[source][place]).collect();
+            let each: Vec<_> = places.map(|(source, place)| codes[source][place]).collect();
             return Tensor::from_codes(dtype, shape, &each);
         }
         let width = dtype.bits() / 8;
         let bytes =
             sources.iter().map(|source| source.bytes().map_or(&[][..], |bytes| bytes)).collect::<Vec<_>>();
-        let mut all = Vec::with_capacity(places.len() * width);
-        for &(source, place) in places {
+        let mut all = Vec::with_capacity(shape.len() * width);
+        for (source, place) in places {
             all.extend_from_slice(&bytes[source][place * width..(place + 1) * width]);
         }
         Tensor::from_bytes(dtype, shape, all.into())
@@ -188,8 +195,7 @@ impl Tensor {
     /// # Panics
     /// If there is no such element.
     pub fn picked(&self, shape: Shape, places: &[usize]) -> Result<Tensor> {
-        let places: Vec<_> = places.iter().map(|&place| (0, place)).collect();
-        Tensor::woven(&[self], shape, &places)
+        Tensor::woven(&[self], shape, places.iter().map(|&place| (0, place)))
     }
 
     /// The element type.

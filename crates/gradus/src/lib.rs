@@ -35,6 +35,7 @@
 
 pub mod arrays;
 mod attributes;
+pub mod check;
 pub mod compare;
 pub mod conversion;
 mod declare;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gradus_core::convert::product;
 use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{Graph, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
@@ -197,6 +198,13 @@ impl Model {
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Model {
         Model { options: self.options.limits(limits), ..self }
+    }
+
+    /// Checks that the limits allow so many bytes for each value of its graphs and functions.
+    pub(crate) fn allow_each(&self, limits: Limits, bytes: usize) -> Result<()> {
+        let functions = self.source.functions.iter().map(|function| function.body.values_within());
+        let values = functions.fold(self.graph().values_within(), usize::saturating_add);
+        limits.allow_bytes(0, product(values, bytes))
     }
 
     /// The operators that it was opened with.

@@ -96,6 +96,10 @@ struct InferredOp {
 
 impl Op for InferredOp {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        // Rules read lists of integers: as elements, as numbers, and as dimensions.
+        let integers = cx.inputs.iter().flatten().filter_map(|value| value.tensor().ok());
+        let integers = integers.filter(|tensor| matches!(tensor.dtype(), DType::I32 | DType::I64));
+        cx.reserve(integers.map(|tensor| product(tensor.len(), 3 * size_of::<i64>())).sum())?;
         let inferred = self.node.facts(cx.inputs)?;
         // Elements are computed in float64, and then rounded.
         let bytes = |fact: &Fact| {
@@ -200,7 +204,10 @@ impl<'a> EvalContext<'a> {
     /// # Errors
     /// As [`EvalContext::tensor`]; [`Kind::Type`] if they are no integers.
     pub(crate) fn integers(&self, index: usize) -> Result<Vec<i64>> {
-        self.tensor(index)?.to_i64().map_err(|error| self.wrong(index, &error))
+        let tensor = self.tensor(index)?;
+        // As numbers, and as a list of another kind.
+        self.reserve(product(tensor.len(), 3 * size_of::<i64>()))?;
+        tensor.to_i64().map_err(|error| self.wrong(index, &error))
     }
 
     /// The integers that an input holds, if it is given.
@@ -241,14 +248,13 @@ impl<'a> EvalContext<'a> {
         }
         let dims = fact.and_then(Fact::as_tensor).and_then(|tensor| tensor.dims.as_deref());
         let sizes = dims.unwrap_or_default().iter().map(|dim| dim.known().and_then(usize_of_i64));
-        let why = match sizes.clone().position(|size| size.is_none()) {
-            Some(axis) => format!(": the size of axis {axis} is not known, or exceeds 64 bits"),
-            None => {
-                Shape::new(sizes.flatten().collect::<Vec<_>>())?;
-                String::new()
-            }
-        };
-        Err(Error::new(Kind::Unsupported, format!("cannot infer the shape of output {index}{why}")))
+        let unknown =
+            |why| Error::new(Kind::Unsupported, format!("cannot infer the shape of output {index}{why}"));
+        if let Some(axis) = sizes.clone().position(|size| size.is_none()) {
+            return Err(unknown(format!(": the size of axis {axis} is not known, or exceeds 64 bits")));
+        }
+        Shape::new(sizes.flatten().collect::<Vec<_>>())?;
+        Err(unknown(String::new()))
     }
 
     /// The limits of the run.
@@ -256,16 +262,17 @@ impl<'a> EvalContext<'a> {
         self.run.limits
     }
 
-    /// Checks that an output of that many bytes may be made, before it is.
+    /// Counts bytes that the node is about to take, for an output or on the way to it. They count
+    /// until the node is done.
     ///
     /// # Errors
     /// [`Kind::Limit`].
     pub fn reserve(&self, bytes: u128) -> Result<()> {
-        self.run.limits.allow_bytes(self.run.live_bytes, bytes)
+        self.run.reserve(bytes)
     }
 
-    /// Bytes that values of the run occupy now.
+    /// Bytes that values of the run occupy now, and those that its nodes reserve.
     pub fn in_use(&self) -> u64 {
-        self.run.live_bytes
+        self.run.in_use()
     }
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gradus_core::convert::product;
+use gradus_core::convert::{self, product};
 use gradus_core::graph::{
     Attribute, Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId,
 };
@@ -19,6 +19,7 @@ use gradus_core::{Error, Kind, Limits, Result, Value};
 use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
+use crate::conversion::evaluated;
 use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operator::{self, Call, Operator};
@@ -226,6 +227,9 @@ impl<'a> Compiler<'a> {
         if let Some(operator) = operator::find(self.operators, node) {
             return Ok((plain, None, self.registered(operator, node)));
         }
+        if let Some(op) = evaluated::operator(self.standard, node, self.options) {
+            return Ok((plain, None, op));
+        }
         let (row, signature) =
             operators::evaluated(self.standard, node).map_err(|error| placed(error, node, &plain))?;
         let label =
@@ -359,6 +363,8 @@ pub(crate) struct RunState {
     pub(crate) limits: Limits,
     /// Bytes of values that nodes have made and that are still needed.
     pub(crate) live_bytes: u64,
+    /// Bytes that the nodes which run now have reserved.
+    reserved: Cell<u64>,
     steps: u64,
     /// Elements touched so far.
     pub(crate) work: u64,
@@ -367,7 +373,14 @@ pub(crate) struct RunState {
 
 impl RunState {
     pub(crate) fn new(options: &RunOptions) -> RunState {
-        RunState { limits: options.limits(), live_bytes: 0, steps: 0, work: 0, shown: options.steps }
+        RunState {
+            limits: options.limits(),
+            live_bytes: 0,
+            reserved: Cell::new(0),
+            steps: 0,
+            work: 0,
+            shown: options.steps,
+        }
     }
 
     /// Counts a node, or an iteration.
@@ -399,9 +412,21 @@ impl RunState {
         self.limits.check()
     }
 
+    /// Bytes of values, and those that nodes reserve.
+    pub(crate) fn in_use(&self) -> u64 {
+        self.live_bytes.saturating_add(self.reserved.get())
+    }
+
+    /// Counts bytes that a node takes until it is done.
+    pub(crate) fn reserve(&self, bytes: u128) -> Result<()> {
+        self.limits.allow_bytes(self.in_use(), bytes)?;
+        self.reserved.set(self.reserved.get().saturating_add(convert::low_u64(bytes)));
+        Ok(())
+    }
+
     /// Counts bytes that are kept.
     pub(crate) fn hold(&mut self, bytes: u64) -> Result<()> {
-        self.limits.allow_bytes(self.live_bytes, bytes.into())?;
+        self.limits.allow_bytes(self.in_use(), bytes.into())?;
         self.live_bytes += bytes;
         Ok(())
     }
@@ -467,6 +492,7 @@ impl ProgramStep {
             signature.check_inputs(&inputs)?;
         }
         run.touch(inputs.iter().copied().flatten().map(elements).sum())?;
+        let reserved = run.reserved.get();
         let outputs = self.outputs.len();
         let mut cx = EvalContext {
             inputs: &inputs,
@@ -478,6 +504,7 @@ impl ProgramStep {
             run,
         };
         let outputs = self.op.eval(&mut cx)?;
+        run.reserved.set(reserved);
         run.touch(outputs.iter().map(elements).sum())?;
         for (&slot, value) in self.outputs.iter().zip(outputs) {
             if let Some(slot) = slot {

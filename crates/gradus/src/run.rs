@@ -28,6 +28,12 @@ const _: () = {
     is_shared_by_threads::<Program>();
     is_shared_by_threads::<Outputs>();
     is_shared_by_threads::<crate::infer::Inference>();
+    is_shared_by_threads::<crate::fold::Folded>();
+    is_shared_by_threads::<crate::conversion::Converted>();
+    is_shared_by_threads::<gradus_sequences::RangePlan>();
+    is_shared_by_threads::<gradus_sequences::LinspacePlan>();
+    is_shared_by_threads::<gradus_sequences::LogspacePlan>();
+    is_shared_by_threads::<gradus_sequences::GeomspacePlan>();
 };
 
 impl Program {

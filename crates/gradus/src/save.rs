@@ -294,20 +294,20 @@ fn copy_beside(
 }
 
 /// Compares a file, from its beginning, with one of a name.
-fn same_content(mut a: &File, b: &Path) -> std::io::Result<bool> {
-    let mut b = open_regular(b)?;
+fn same_content(a: &File, b: &Path) -> std::io::Result<bool> {
+    let b = open_regular(b)?;
     if a.metadata()?.len() != b.metadata()?.len() {
         return Ok(false);
     }
-    let (mut from_a, mut from_b) = (vec![0; 1 << 20], vec![0; 1 << 20]);
+    let (mut from_a, mut from_b) = (Vec::new(), Vec::new());
     loop {
-        let count = a.read(&mut from_a)?;
-        if count == 0 {
-            return Ok(true);
+        // Unlike `read`, it goes on when a signal interrupts it.
+        for (file, bytes) in [(a, &mut from_a), (&b, &mut from_b)] {
+            bytes.clear();
+            file.take(1 << 20).read_to_end(bytes)?;
         }
-        b.read_exact(&mut from_b[..count])?;
-        if from_a[..count] != from_b[..count] {
-            return Ok(false);
+        if from_a != from_b || from_a.is_empty() {
+            return Ok(from_a == from_b);
         }
     }
 }

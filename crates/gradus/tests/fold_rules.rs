@@ -2,15 +2,18 @@
 //! alone removes.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "common/random.rs"]
+mod random;
 #[path = "common/sketch.rs"]
 mod sketch;
 
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
+use gradus::formats::onnx::encode_model;
 use gradus::graph::Content;
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor};
-use sketch::Sketch;
+use sketch::{Sketch, read};
 
 /// A pattern: its rule, the model, and the operators that are left.
 struct Pattern {
@@ -136,6 +139,19 @@ fn moves() -> Vec<Pattern> {
                 &["1", "n", "3", "1"],
             ),
             "Reshape Relu",
+        ),
+        pattern(
+            "slices",
+            end(
+                x(&["n", "5", "6"])
+                    .ints("one", &[1])
+                    .ints("three", &[3])
+                    .ints("last", &[-1])
+                    .node("Slice", &["x", "one", "three", "one"], &["a"])
+                    .node("Slice", &["a", "one", "three", "last"], &["t"]),
+                &["n", "2", "2"],
+            ),
+            "Slice Relu",
         ),
         pattern(
             "equal-views",
@@ -380,4 +396,51 @@ fn each_rule_of_one_node_has_a_pattern() {
 fn unknown_rules_are_errors() {
     let error = RuleSet::default().with("identities").unwrap_err().to_string();
     assert!(error.starts_with("folding rule is \"identities\", expected known-integers, "), "{error}");
+}
+
+#[test]
+fn random_graphs_give_the_same_bits_after_every_exact_rule() {
+    let mut changed = 0;
+    for seed in 0..400 {
+        let (model, inputs) = random::graph(seed);
+        let model = read(encode_model(model.source()).unwrap());
+        let Ok(before) = model.run(&inputs) else { continue };
+        let after = folded(&model, RuleSet::of(Level::Exact));
+        changed += usize::from(operators(&after) != operators(&model));
+        assert!(after.graph().nodes().len() <= model.graph().nodes().len(), "seed {seed}");
+        assert_eq!(format!("{before:?}"), format!("{:?}", after.run(&inputs).unwrap()), "seed {seed}");
+    }
+    assert!(changed > 0);
+}
+
+#[test]
+fn assumed_sizes_make_shapes_constants_and_are_listed() {
+    let model = || {
+        Sketch::new()
+            .input("x", DType::F32, &["n", "h", "w", "8"])
+            .ints("edge", &[2])
+            .node("Shape", &["x"], &["all"])
+            .ints("zero", &[0])
+            .node("Gather", &["all", "zero"], &["n"])
+            .ints("rest", &[-1])
+            .with("Concat", &["n", "edge", "rest"], &["target"], vec![("axis", Content::Int(0))])
+            .node("Reshape", &["x", "target"], &["y"])
+            .output("y", DType::F32, &["n", "2", ""])
+            .model()
+    };
+    let model = model();
+    let mut options = FoldOptions::default();
+    let plain = model.fold(&options).unwrap();
+    assert!(plain.report.nodes().1 > 1, "{:?}", plain.report.operators);
+    options.ranges.nonempty = true;
+    let folded = model.fold(&options).unwrap();
+    assert_eq!(folded.report.nodes().1, 1, "{:?}", folded.report.operators);
+    let texts: Vec<_> = folded.report.assumptions.iter().map(|assumed| &*assumed.text).collect();
+    assert!(texts.contains(&"each size of an input is at least 1"), "{texts:?}");
+    options.ranges.nonempty = false;
+    options.ranges.named.insert("n".to_owned(), (1, Some(64)));
+    assert_eq!(model.fold(&options).unwrap().report.nodes().1, 1);
+    options.ranges.named.insert("n".to_owned(), (3, Some(2)));
+    let error = model.fold(&options).unwrap_err().to_string();
+    assert_eq!(error, "range of dimension \"n\" is 3 to 2, expected increasing numbers of at least 0");
 }

@@ -2,18 +2,19 @@
 //! with tensors that have no elements but a huge axis. Each call gives a result or an error.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "common/nodes.rs"]
+mod nodes;
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
-use gradus::graph::{
-    self, Attribute, Builder, Content, DeclaredDim, Node, OperatorId, Origin, Standard, Type,
-};
+use gradus::graph::{DeclaredDim, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
-use gradus::operators::{self, Row};
-use gradus::schema::{Arity, AttributeRule, Signature, Sort};
-use gradus::{DType, Kind, Limits, Model, OpenOptions, RunOptions, Shape, Tensor, Value};
+use gradus::operators;
+use gradus::{Kind, Limits, Model, OpenOptions, RunOptions, Shape, Tensor, Value};
+use nodes::RandomNode;
 
 /// Limits under which every call here ends soon.
 fn limits() -> Limits {
@@ -66,102 +67,6 @@ fn files_that_broke_an_earlier_version_give_a_result_or_an_error() {
 const SHAPES: [&[usize]; 9] =
     [&[0, 1 << 40], &[1 << 40, 0], &[0, 1 << 40, 1 << 20], &[1 << 30, 2, 0], &[0], &[], &[2], &[3], &[2, 3]];
 
-/// Integers that stand for sizes, axes, bounds and counts.
-const NUMBERS: [i64; 10] = [0, 1, -1, 2, 3, 7, -9, 1 << 40, i64::MAX, i64::MIN];
-
-/// A node of some version of an operator, with any inputs and attributes that its signature allows
-/// by type, or nearly so.
-struct RandomNode {
-    model: Model,
-    values: HashMap<String, Value>,
-}
-
-fn number(random: &mut fastrand::Rng) -> i64 {
-    NUMBERS[random.usize(..NUMBERS.len())]
-}
-
-fn tensor(random: &mut fastrand::Rng, dtype: DType) -> Tensor {
-    let list = dtype == DType::I64 && random.bool();
-    if list {
-        let few = if random.bool() { 5 } else { NUMBERS.len() };
-        let list: Vec<_> = (0..random.usize(..4)).map(|_| NUMBERS[random.usize(..few)]).collect();
-        return Tensor::vector(&list);
-    }
-    let shape = Shape::new(SHAPES[random.usize(..SHAPES.len())]).unwrap();
-    Tensor::zeros(dtype, shape).unwrap()
-}
-
-fn content(random: &mut fastrand::Rng, sort: Sort) -> Option<Content> {
-    Some(match sort {
-        Sort::Int => Content::Int(if random.bool() { random.i64(-2..3) } else { number(random) }),
-        Sort::Ints => Content::Ints((0..random.usize(..4)).map(|_| number(random)).collect()),
-        Sort::Float => Content::Float([0.0, -1.0, 1.5, f32::NAN, f32::INFINITY][random.usize(..5)]),
-        Sort::Floats => Content::Floats((0..random.usize(..3)).map(|_| random.f32()).collect()),
-        Sort::String => Content::Bytes(["", "linear", "constant", "edge", "LEFT"][random.usize(..5)].into()),
-        Sort::Tensor => Content::Tensor(Tensor::scalar(random.f32()).into()),
-        _ => return None,
-    })
-}
-
-impl RandomNode {
-    fn new(random: &mut fastrand::Rng, row: &Row, signature: &Signature) -> RandomNode {
-        let mut builder = Builder::new("random node");
-        let (mut names, mut values) = (Vec::new(), HashMap::new());
-        let mut types: HashMap<&str, DType> = HashMap::new();
-        for (index, param) in signature.inputs.iter().enumerate() {
-            let admitted: Vec<_> = param.types.tensor.iter().collect();
-            if admitted.is_empty() || (param.arity == Arity::Optional && random.bool()) {
-                names.push(String::new());
-                continue;
-            }
-            let any = admitted[random.usize(..admitted.len())];
-            let of_variable = *types.entry(param.variable).or_insert(any);
-            let odd = random.usize(..20) == 0;
-            let dtype = if odd { DType::ALL[random.usize(..DType::ALL.len())] } else { of_variable };
-            let (name, value) = (format!("in{index}"), tensor(random, dtype));
-            let id = builder.define(&name, Origin::Input).unwrap();
-            let dims = value.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect();
-            builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(dims)));
-            values.insert(name.clone(), Value::from(value));
-            names.push(name);
-        }
-        while names.last().is_some_and(String::is_empty) {
-            names.pop();
-        }
-        let inputs: Vec<_> = names.iter().map(String::as_str).collect();
-        let mut chosen = |rule: &&AttributeRule| (rule.required || random.bool()) && random.usize(..30) > 0;
-        let given: Vec<_> = signature.attributes.iter().filter(&mut chosen).collect();
-        let attributes = given
-            .into_iter()
-            .filter_map(|rule| Some((rule.name, content(random, rule.sort)?)))
-            .collect::<Vec<_>>();
-        let count = signature.outputs.len().clamp(1, 4);
-        let outputs: Vec<_> = (0..count).map(|index| format!("out{index}")).collect();
-        let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
-        let named = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
-        let node = Node {
-            name: "".into(),
-            operator: OperatorId { domain: row.domain.into(), name: row.name.into(), overload: "".into() },
-            version: Some(signature.since),
-            inputs: inputs
-                .iter()
-                .map(|key| (!key.is_empty()).then(|| builder.reference(key)))
-                .collect::<Vec<_>>()
-                .into(),
-            outputs: Vec::new().into(),
-            attributes: attributes.into_iter().map(named).collect(),
-            position: None,
-        };
-        builder.push(node, &outputs).unwrap();
-        for name in &outputs {
-            builder.output(name);
-        }
-        let mut source = graph::Model::new(row.standard);
-        source.graph = builder.finish().unwrap();
-        RandomNode { model: Model::from_source(source), values }
-    }
-}
-
 /// Kinds of errors that do not depend on the values of inputs.
 fn is_static(kind: Kind) -> bool {
     matches!(kind, Kind::Type | Kind::Graph | Kind::Shape)
@@ -177,7 +82,7 @@ fn run_random_nodes(seed: u64, each: usize) {
     for row in operators::all().filter(|row| row.standard == Standard::Onnx && row.is_evaluated()) {
         for signature in row.signatures() {
             for _ in 0..each {
-                let node = RandomNode::new(&mut random, row, signature);
+                let node = RandomNode::new(&mut random, row, signature, &SHAPES);
                 let given = node.values.iter().map(|(name, value)| {
                     let of = node.model.graph().value(node.model.value(name).unwrap()).declared.clone();
                     let known = value.tensor().is_ok_and(|tensor| tensor.dtype().is_integer());

@@ -1,16 +1,17 @@
 //! Models: loaded, inferred, run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use gradus::check::CheckOptions;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{InferOptions, InputFact};
+use gradus::infer::{InferOptions, InputFact, SizeRanges};
 use gradus::{Limits, OpenOptions, Program, RunOptions, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -131,6 +132,21 @@ impl Model {
         Ok(program)
     }
 
+    /// Shapes of inputs and inputs themselves, by name.
+    fn given_inputs(
+        &self,
+        shapes: &Bound<'_, PyDict>,
+        values: &Bound<'_, PyDict>,
+    ) -> PyResult<HashMap<String, InputFact>> {
+        let mut given = given_shapes(shapes)?;
+        for (name, value) in values {
+            let name: String = name.extract()?;
+            let value = self.given(&name, &value)?;
+            given.insert(name, InputFact::Value(value));
+        }
+        Ok(given)
+    }
+
     /// The value given for an input of that name.
     fn given(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         let id = self.model.input(name).or_raise()?;
@@ -186,7 +202,37 @@ impl Model {
         self.model.source().opsets.iter().map(|(domain, version)| (domain.to_string(), *version)).collect()
     }
 
+    /// The differences that runs of this model and another show, as a `gradus.CheckReport` has it.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
+    fn _check<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Model,
+        dims: &Bound<'py, PyDict>,
+        shapes: &Bound<'py, PyDict>,
+        values: &Bound<'py, PyDict>,
+        runs: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut options = CheckOptions::default();
+        (options.runs, options.seed) = (runs, seed);
+        options.given.dims = numbers(Some(dims))?;
+        options.given.inputs = self.given_inputs(shapes, values)?;
+        let check = engine(py, || self.model.check(&other.model, &options)).or_raise()?;
+        let outputs = check.outputs.into_iter().map(|output| {
+            let ulps = Some(output.ulps).filter(|&ulps| ulps < u64::MAX);
+            let first = output.first.map(|it| (it.index, it.before, it.after));
+            (output.name, output.elements, output.differing, ulps, output.relative, first, output.types)
+        });
+        let report = PyDict::new(py);
+        report.set_item("runs", check.runs)?;
+        report.set_item("outputs", outputs.collect::<Vec<_>>())?;
+        report.set_item("parting", check.parting.map(|it| (it.value, it.before, it.after)))?;
+        Ok(report)
+    }
+
     /// Facts about every value: types by name, assumptions, problems, reasons, bytes of the peak.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _infer<'py>(
         &self,
         py: Python<'py>,
@@ -194,18 +240,15 @@ impl Model {
         shapes: &Bound<'py, PyDict>,
         values: &Bound<'py, PyDict>,
         ignore_declared: bool,
+        ranges: BTreeMap<String, (i64, Option<i64>)>,
+        nonempty: bool,
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut given = given_shapes(shapes)?;
-        for (name, value) in values {
-            let name: String = name.extract()?;
-            let value = self.given(&name, &value)?;
-            given.insert(name, InputFact::Value(value));
-        }
         let mut options = InferOptions::default();
         options.dims = numbers(Some(dims))?;
-        options.inputs = given;
+        options.inputs = self.given_inputs(shapes, values)?;
         options.ignore_declared = ignore_declared;
+        options.ranges = SizeRanges { named: ranges, nonempty };
         let graph = self.model.graph();
         let model = self.within(&limits)?;
         let found = engine(py, || {
@@ -237,7 +280,7 @@ impl Model {
     }
 
     /// The folded model, and what is to be said of it.
-    #[allow(clippy::too_many_arguments, reason = "the parameters are keywords of Python")]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _fold<'py>(
         &self,
         py: Python<'py>,
@@ -249,9 +292,12 @@ impl Model {
         level: &str,
         rules: Vec<String>,
         no_rules: Vec<String>,
+        ranges: BTreeMap<String, (i64, Option<i64>)>,
+        nonempty: bool,
         limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let mut options = FoldOptions::default();
+        options.ranges = SizeRanges { named: ranges, nonempty };
         options.rules = RuleSet::of(level.parse().or_raise()?);
         for name in &rules {
             options.rules = options.rules.with(name).or_raise()?;
@@ -270,6 +316,7 @@ impl Model {
             let after = model.edited(&edit)?;
             let mut given = InferOptions::default();
             given.dims.clone_from(&options.dims);
+            given.ranges.clone_from(&options.ranges);
             given.inputs.clone_from(&options.inputs);
             let verified = verify.then(|| model.verify(&after, &given, BINDINGS, SEED)).transpose()?;
             let measures = options.rules.may_change_floats();

@@ -86,7 +86,7 @@ def test_a_model_in_memory_is_folded():
 
 @pytest.mark.parametrize("call", [lambda m, path: m.fold(), lambda m, path: m.save(path), lambda m, path: m.to_bytes()])
 def test_programs_of_paddle_are_not_written(call, tmp_path):
-    with pytest.raises(UnsupportedError, match="models of paddle are not written|standard of the model is paddle"):
+    with pytest.raises(UnsupportedError, match="standard (of the model )?is paddle"):
         call(gradus.load("conformance/recorded/paddle/layer.pir/model.json"), tmp_path / "m.onnx")
     assert not (tmp_path / "m.onnx").exists()
 
@@ -95,7 +95,7 @@ def test_models_of_openvino_are_folded_and_written_as_such(tmp_path):
     model = gradus.load("examples/range_const.xml")
     with pytest.raises(UsageError, match="is written to a file that ends in .xml"):
         model.save(tmp_path / "m.onnx")
-    with pytest.raises(UnsupportedError, match="models of openvino are not written|standard of the model is openvino"):
+    with pytest.raises(UnsupportedError, match="standard (of the model )?is openvino"):
         model.to_bytes()
     model.fold().save(tmp_path / "m.xml")
     [(name, want)] = model.run({}).items()

@@ -150,3 +150,22 @@ def test_real_models_are_inferred():
     for path in files:
         found = gradus.load(path).infer()
         assert len(found) > 0, path
+
+
+def test_models_are_checked_by_runs():
+    model = gradus.load("examples/heads.onnx")
+    same = model.check(model.convert("openvino"), {"batch": 2}, runs=3)
+    assert same and same.runs == 3 and same.parting is None
+    assert [(output.name, output.differing, output.types) for output in same.outputs] == [("y", 0, None)]
+    with pytest.raises(gradus.errors.GraphError, match="number of outputs of the second model is 3, expected 1"):
+        model.check(gradus.load("examples/positions.onnx"))
+
+
+def test_the_first_value_that_differs_is_named():
+    def chain(operator):
+        graph = gradus.Graph()
+        x = graph.input("x", "float32", ["n"])
+        return graph.model([graph.apply(operator, graph.apply("Abs", x))])
+
+    report = chain("Sqrt").check(chain("Tanh"), values={"x": np.array([0.25], "float32")}, runs=1)
+    assert not report and report.outputs[0].first == (0, "0.5", "0.24491866")

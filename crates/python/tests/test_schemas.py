@@ -31,6 +31,8 @@ def check(line, name):
         ("convert examples/positions.onnx -o {out}/p.xml", ["convert"]),
         ("show examples/positions.onnx examples/range.onnx", ["show", "show", "counts"]),
         ("diff examples/positions.onnx examples/heads.onnx", ["diff"]),
+        ("check examples/positions.onnx examples/positions.onnx", ["check"]),
+        ("check examples/heads.onnx examples/heads.onnx --dim batch=2 --runs 1", ["check"]),
         ("devices", ["devices"]),
         ("ops", ["ops"]),
         ("range 0 x 1", ["error"]),

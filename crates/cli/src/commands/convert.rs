@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 
+use gradus::check::CheckOptions;
 use gradus::conversion::{ConversionReport, ConvertOptions};
 use gradus::graph::Standard;
 use gradus::{Error, Kind};
 use serde::Serialize;
 
+use super::check::checked;
 use super::fleet::FleetModel;
 use super::{fleet, given, many};
 use crate::args::{self, Target};
@@ -103,6 +105,14 @@ fn one(
     // The report comes before anything is written.
     if !args.json {
         write!(out, "{}", text(args, &files, &converted.report))?;
+    }
+    if args.check && !refused {
+        let mut of_check = CheckOptions::default();
+        of_check.given.dims.clone_from(&options.dims);
+        let same = checked(&model, &converted, &of_check).map_err(|error| error.in_file(path.display()))?;
+        if !args.json {
+            writeln!(out, "checked: {same}")?;
+        }
     }
     if !refused {
         converted.model.save(&output)?;

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use gradus::files::cannot_write;
 use gradus::graph::{DeclaredDim, Standard, Type};
-use gradus::infer::InputFact;
+use gradus::infer::{InputFact, SizeRanges};
 use gradus::{Error, Kind, Result};
 
 use super::fleet::FleetModel;
+use crate::args::SizeArgs;
 
 fn usage(message: String) -> Error {
     Error::new(Kind::Usage, message)
@@ -75,6 +76,27 @@ pub(super) fn dims(given: &[String]) -> Result<HashMap<String, i64>> {
         }
     }
     Ok(dims)
+}
+
+/// Bounds of sizes, from `NAME=NUMBER` and `NAME=FIRST..LAST`.
+pub(super) fn ranges(given: &SizeArgs) -> Result<SizeRanges> {
+    let mut ranges = SizeRanges { nonempty: given.nonempty, ..SizeRanges::default() };
+    for least in &given.least {
+        let pair = least.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
+        let (name, least) =
+            pair.ok_or_else(|| Error::mismatch(Kind::Usage, "--min", least, "NAME=NUMBER"))?;
+        ranges.named.insert(name.to_owned(), (least, None));
+    }
+    for range in &given.ranges {
+        let pair = range.split_once('=').and_then(|(name, range)| {
+            let (first, last) = range.split_once("..")?;
+            Some((name, (first.parse().ok()?, Some(last.parse().ok()?))))
+        });
+        let (name, range) =
+            pair.ok_or_else(|| Error::mismatch(Kind::Usage, "--range", range, "NAME=FIRST..LAST"))?;
+        ranges.named.insert(name.to_owned(), range);
+    }
+    Ok(ranges)
 }
 
 /// Shapes of inputs, from `NAME=DIM,…`.

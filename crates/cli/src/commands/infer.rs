@@ -148,6 +148,7 @@ enum DimJson {
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     let mut options = InferOptions::default();
     options.dims = given::dims(&args.dims)?;
+    options.ranges = given::ranges(&args.sizes)?;
     options.inputs = given::shapes(&args.input_shapes)?;
     options.ignore_declared = args.ignore_declared;
     let models = fleet::expand(&args.models)?;

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod check;
 mod compare;
 mod convert;
 mod devices;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Command::Convert(args) => convert::convert(args),
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
+        Command::Check(args) => check::check(args),
         Command::Ops(args) => ops::ops(args),
         Command::Devices(args) => devices::devices(args),
         Command::Range(args) => sequence::range(args),

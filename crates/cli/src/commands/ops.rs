@@ -55,6 +55,12 @@ fn not_run(name: &str) -> Error {
         (Standard::Onnx, !onnx_versions("", name).is_empty()),
         (Standard::OpenVino, !openvino_versions(name).is_empty()),
     ];
+    if operators::all().any(|row| row.runs_by_conversion() && row.name.eq_ignore_ascii_case(name)) {
+        let message = format!(
+            "cannot list operator \"{name}\" of openvino: it runs by what it becomes in ONNX (docs/ops.md)"
+        );
+        return Error::new(Kind::Usage, message).with_got(name);
+    }
     let known: Vec<_> = standards.iter().filter(|(_, known)| *known).map(|(it, _)| it.name()).collect();
     if known.is_empty() {
         let names = operators::all().filter(|row| row.is_evaluated()).map(|row| row.name);

@@ -75,7 +75,7 @@ fn with_progress<T>(mut options: RunOptions, work: impl FnOnce(&RunOptions) -> R
 }
 
 /// Reads one `--input`.
-fn read_input(
+pub(super) fn read_input(
     model: &Model,
     argument: &str,
     limits: &Limits,

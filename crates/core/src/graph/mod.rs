@@ -268,6 +268,12 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// The number of its values, and of those of the graphs within its nodes.
+    pub fn values_within(&self) -> usize {
+        let inner = self.nodes.iter().flat_map(Node::graphs).map(|graph| graph.values_within());
+        inner.fold(self.values.len(), usize::saturating_add)
+    }
+
     /// The graph's name.
     pub fn name(&self) -> &str {
         &self.name

@@ -1,6 +1,6 @@
 //! `FunctionProto`: operators that a model defines itself.
 
-use gradus_core::graph::{Builder, Function, OperatorId, Origin};
+use gradus_core::graph::{Builder, Function, Node, OperatorId, Origin};
 use gradus_core::{Kind, Result};
 
 use super::fields::function_proto;
@@ -40,6 +40,7 @@ pub(super) fn read(reader: &ModelReader, span: ByteSpan<'_>) -> Result<Function>
             reader.charge(span, size_of::<gradus_core::graph::ValueInfo>())?;
             builder.define(input, Origin::Input)?;
         }
+        reader.charge(span, nodes.len().saturating_mul(size_of::<Node>()))?;
         graph::read_nodes(reader, &mut builder, nodes.into_iter().map(Ok), &opsets, 0)?;
         for span in value_infos {
             graph::declare(reader, &mut builder, span)?;

@@ -1,6 +1,6 @@
 //! `GraphProto` and `NodeProto`.
 
-use gradus_core::graph::{Builder, Constant, Graph, Node, OperatorId, Origin, Slots, Type};
+use gradus_core::graph::{Builder, Constant, Graph, Node, OperatorId, Origin, Slots, Type, ValueInfo};
 use gradus_core::{Kind, Result};
 use smallvec::SmallVec;
 
@@ -50,6 +50,7 @@ pub(super) fn read(
     depth: Option<usize>,
 ) -> Result<Graph> {
     let parts = GraphParts::of(span)?;
+    reader.charge(span, parts.nodes.saturating_mul(size_of::<Node>() + NAME))?;
     let mut builder = if depth.is_some() { Builder::nested(parts.name) } else { Builder::new(parts.name) };
     let depth = depth.unwrap_or(0);
     for span in parts.inputs {
@@ -97,7 +98,6 @@ pub(super) fn read_nodes<'a>(
 ) -> Result<()> {
     for (index, span) in nodes.enumerate() {
         let span = span?;
-        reader.charge(span, size_of::<Node>())?;
         let (node, outputs) = read_node(reader, builder, span, opsets, depth)?;
         let label = node.label(index);
         builder.push(node, &outputs).map_err(|error| error.in_node(label).at(span.position()))?;
@@ -132,6 +132,9 @@ fn read_value_info(span: ByteSpan<'_>) -> Result<(&str, Option<Type>)> {
     Ok((name, declared))
 }
 
+/// Bytes of a name, and of its place in the table of names.
+const NAME: usize = 64;
+
 /// Names of a node's outputs.
 type OutputNames<'a> = SmallVec<[&'a str; 4]>;
 
@@ -153,7 +156,10 @@ fn read_node<'a>(
                 reader.charge(span, size_of::<usize>())?;
                 inputs.push((!key.is_empty()).then(|| builder.reference(key)));
             }
-            node_proto::OUTPUT => outputs.push(field.text()?),
+            node_proto::OUTPUT => {
+                reader.charge(span, size_of::<ValueInfo>() + NAME)?;
+                outputs.push(field.text()?);
+            }
             node_proto::NAME => name = field.text()?,
             node_proto::OP_TYPE => operator = field.text()?,
             node_proto::DOMAIN => domain = canonical_domain(field.text()?),

@@ -15,6 +15,7 @@
 pub(crate) mod caveats;
 mod check;
 pub(crate) mod driver;
+pub(crate) mod evaluated;
 mod interface;
 pub(crate) mod node;
 pub(crate) mod opset;
@@ -127,6 +128,7 @@ impl Model {
 
     fn converted(&self, to: Standard, opset: i64, options: &ConvertOptions) -> Result<Converted> {
         let source = self.source();
+        self.allow_each(self.limits(), BYTES_OF_VALUE)?;
         let given = InferOptions { dims: options.dims.clone(), cautious: true, ..InferOptions::default() };
         let (facts, symbols, bodies, problems) = self.infer(&given)?.into_parts();
         let mut conversion = ConversionState {
@@ -158,6 +160,10 @@ impl Model {
         Ok(Converted { model: model.converted_from(self), report: conversion.report })
     }
 }
+
+/// Bytes that a value takes while it is converted, as `tests/memory.rs` measures: nodes on both
+/// sides, facts, and the written model, which is read again.
+const BYTES_OF_VALUE: usize = 3072;
 
 /// The version of OpenVINO's format that is written.
 const IR_VERSION: i64 = 11;

@@ -1,5 +1,6 @@
 //! The report of a conversion.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use gradus_core::{Error, Kind};
@@ -35,7 +36,7 @@ impl fmt::Display for Exactness {
 }
 
 /// Where the meaning of a node is not kept bit for bit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Note {
     /// The node, after those around it: `node "pos"`.
@@ -60,6 +61,8 @@ pub struct ConversionReport {
     /// Descriptions that the other format cannot hold: bounds and names of dimensions,
     /// defaults, metadata.
     pub lost: Vec<String>,
+    /// The notes, to find those that are there.
+    noted: HashSet<Note>,
 }
 
 impl ConversionReport {
@@ -70,7 +73,7 @@ impl ConversionReport {
 
     /// Notes a place once.
     pub(crate) fn note(&mut self, note: Note) {
-        if !self.notes.contains(&note) {
+        if self.noted.insert(note.clone()) {
             self.notes.push(note);
         }
     }

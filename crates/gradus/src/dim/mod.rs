@@ -127,6 +127,9 @@ pub struct Symbols {
     names: HashMap<Arc<str>, u32>,
     /// Names that stand for known numbers.
     fixed: HashMap<Arc<str>, i64>,
+    /// Bounds of the sizes of inputs, by name, and of all.
+    ranges: HashMap<Arc<str>, Bounds>,
+    all_sizes: Option<Bounds>,
     atoms: Vec<(Atom, Measure)>,
     atom_ids: HashMap<Atom, AtomId>,
     exprs: Vec<(Arc<Sum>, Measure)>,
@@ -140,6 +143,16 @@ impl Symbols {
     /// Lets a name stand for a known number from now on.
     pub fn fix(&mut self, name: &str, value: i64) {
         self.fixed.insert(name.into(), value);
+    }
+
+    /// Bounds the size of inputs that has a name, or all sizes, before they have symbols.
+    pub fn bound_inputs(&mut self, name: Option<&str>, bounds: Bounds) {
+        match name {
+            Some(name) => {
+                self.ranges.insert(name.into(), bounds);
+            }
+            None => self.all_sizes = Some(bounds),
+        }
     }
 
     /// The symbol of that name; made a dimension of an input if it is new.
@@ -185,6 +198,8 @@ impl Symbols {
     fn make(&mut self, name: &str, origin: Origin, bounds: Bounds) -> Dim {
         let index = gradus_core::convert::small_u32(self.named.len());
         let name: Arc<str> = name.into();
+        let given = self.ranges.get(&name).copied().into_iter().chain(self.all_sizes);
+        let bounds = if origin == Origin::Input { given.fold(bounds, Bounds::and) } else { bounds };
         self.names.insert(name.clone(), index);
         self.named.push(Symbol { name, origin });
         self.intern_atom(Atom::Symbol(index), Measure { bounds, size: 1 });

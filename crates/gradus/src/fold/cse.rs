@@ -157,7 +157,9 @@ pub(super) fn find(
     let found = (!output && views).then(|| view(scope, index, fact)).flatten();
     let whole = || whole(fact).filter(|_| scope.rules.has(Pass::EqualIntegers));
     let number = || whole().and_then(|key| scope.seen.whole.get(&key).copied());
-    let copied = scope.standard != Standard::OpenVino && scope.nodes[index].role != Role::Copy;
+    let copied = scope.standard != Standard::OpenVino
+        && scope.nodes[index].role != Role::Copy
+        && scope.is_only_output(id);
     let found = found.or_else(|| number().filter(|_| !output || copied))?;
     // A subgraph that has a value of the same name would read that.
     let name = &scope.graph.value(scope.resolved(found)).name;

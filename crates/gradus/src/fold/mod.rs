@@ -20,7 +20,7 @@ mod rules;
 mod scope;
 mod shape_source;
 mod simplify_shapes;
-mod verify;
+pub(crate) mod verify;
 mod write;
 
 use std::collections::{HashMap, HashSet};
@@ -36,7 +36,7 @@ pub use rules::{Level, RULES, Rule, RuleSet};
 pub use verify::Verified;
 
 use crate::dim::Symbols;
-use crate::infer::{InferOptions, InputFact, SubgraphFacts};
+use crate::infer::{InferOptions, InputFact, SizeRanges, SubgraphFacts};
 use crate::model::Model;
 use crate::operators::{self, Chance, Role, Row};
 use scope::FoldState;
@@ -47,6 +47,8 @@ use scope::FoldState;
 pub struct FoldOptions {
     /// Symbols and the numbers that they are fixed to, in the folded model too.
     pub dims: HashMap<String, i64>,
+    /// Bounds of sizes of inputs, which are assumed.
+    pub ranges: SizeRanges,
     /// Types that inputs are fixed to, in the folded model too.
     pub inputs: HashMap<String, InputFact>,
     /// Most bytes of a constant that is added.
@@ -60,10 +62,15 @@ pub struct FoldOptions {
     pub limits: Option<Limits>,
 }
 
+/// Bytes that a value takes while it is folded, as `tests/memory.rs` measures: facts, what is known
+/// of its node, and the edit.
+const BYTES_OF_VALUE: usize = 1024;
+
 impl Default for FoldOptions {
     fn default() -> Self {
         FoldOptions {
             dims: HashMap::new(),
+            ranges: SizeRanges::default(),
             inputs: HashMap::new(),
             max_constant: 1 << 20,
             rules: RuleSet::default(),
@@ -104,8 +111,10 @@ impl Model {
             let what = "cannot fold: the standard of the model";
             return Err(Error::mismatch(Kind::Unsupported, what, source.standard, "onnx or openvino"));
         }
+        self.allow_each(options.limits.unwrap_or(self.limits()), BYTES_OF_VALUE)?;
         let given = InferOptions {
             dims: options.dims.clone(),
+            ranges: options.ranges.clone(),
             inputs: options.inputs.clone(),
             ignore_declared: true,
             cautious: true,
@@ -119,7 +128,7 @@ impl Model {
         let mut folder = GraphFolder {
             model: self,
             given,
-            // What contradicts itself would be refused for the types that are declared.
+            // A model that contradicts itself would be refused for the types that are declared.
             declare: options.declare && problems.is_empty(),
             rules: options.rules,
             symbols,

@@ -173,6 +173,12 @@ impl<'m> FoldState<'m> {
         !hidden && (!value.output || self.can_be_named(folder, id, self.resolved(other)))
     }
 
+    /// Returns true if no node defines a value beside others.
+    pub(super) fn is_only_output(&self, id: ValueId) -> bool {
+        let Origin::Node(index, _) = self.graph.value(id).origin else { return true };
+        self.graph.nodes()[index].outputs.iter().flatten().count() == 1
+    }
+
     /// Returns true if a node can define an output of the graph in place of a value.
     fn can_be_named(&self, folder: &mut GraphFolder<'_>, output: ValueId, id: ValueId) -> bool {
         let Origin::Node(index, _) = self.graph.value(id).origin else { return false };
@@ -181,7 +187,7 @@ impl<'m> FoldState<'m> {
         let named = self.rules.has(Pass::OutputNames) && !self.renamed.contains_key(&id);
         let plain = !self.nodes[index].opaque && self.nodes[index].role != Role::If;
         let shared = folder.is_shared(&self.graph.value(output).name);
-        self.standard == Standard::Onnx && free && named && plain && !shared
+        self.standard == Standard::Onnx && free && named && plain && !shared && self.is_only_output(output)
     }
 
     /// Reads a value as another.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::{DeclaredDim, Graph, Type};
-use gradus_core::{Error, Kind, Result};
+use gradus_core::{Error, Kind, Result, Value};
 
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
@@ -99,7 +99,7 @@ fn same(a: &Fact, b: &Fact) -> Option<bool> {
 /// Numbers for all that is open in the dimensions of inputs. The first binding has large ones,
 /// later ones all sorts. In every second try, dimensions without a name are one number: that they
 /// must be the same is said nowhere.
-pub(super) fn binding(
+pub(crate) fn binding(
     graph: &Graph,
     given: &InferOptions,
     random: &mut fastrand::Rng,
@@ -110,12 +110,14 @@ pub(super) fn binding(
     let mut number = || random.i64(if round == 0 { 16..200 } else { 1..40 });
     let one = number();
     let fixed = fixed_names(graph, given);
+    options.dims.extend(sizes_of_values(graph, given));
     for &id in graph.inputs() {
         let info = graph.value(id);
         let Some(Type::Tensor(_, Some(sizes))) = &info.declared else { continue };
         let open_names = sizes.iter().filter_map(plain).filter(|name| !fixed.contains(name));
         open_names.for_each(|name| {
-            options.dims.entry(name).or_insert_with(&mut number);
+            let value = given.ranges.clamped(&name, number());
+            options.dims.entry(name).or_insert(value);
         });
         let open = sizes.iter().any(|size| matches!(size, DeclaredDim::Unknown | DeclaredDim::Between(..)));
         if open && !options.inputs.contains_key(&*info.name) {
@@ -150,6 +152,20 @@ fn fixed_names(graph: &Graph, given: &InferOptions) -> HashSet<String> {
         }
     }
     fixed
+}
+
+/// The sizes that inputs which are given have, by the names that the model declares for them.
+fn sizes_of_values(graph: &Graph, given: &InferOptions) -> Vec<(String, i64)> {
+    let named = |&id: &_| {
+        let info = graph.value(id);
+        let Some(Type::Tensor(_, Some(declared))) = &info.declared else { return Vec::new() };
+        let Some(InputFact::Value(Value::Tensor(tensor))) = given.inputs.get(&*info.name) else {
+            return Vec::new();
+        };
+        let sizes = declared.iter().zip(tensor.shape().to_i64());
+        sizes.filter_map(|(dim, size)| Some((plain(dim)?, size))).collect()
+    };
+    graph.inputs().iter().flat_map(named).collect()
 }
 
 /// The name that a dimension is, if it is only a name.

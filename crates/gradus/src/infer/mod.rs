@@ -16,7 +16,7 @@ mod report;
 mod rules;
 mod trace;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -48,6 +48,8 @@ use pass::Pass;
 pub struct InferOptions {
     /// Symbols and the numbers that they stand for.
     pub dims: HashMap<String, i64>,
+    /// Bounds of sizes of inputs, which are assumed.
+    pub ranges: SizeRanges,
     /// Facts about inputs, by name; of the others, what the model declares.
     pub inputs: HashMap<String, InputFact>,
     /// Do not look at declared types of values that nodes compute.
@@ -63,10 +65,58 @@ pub struct InferOptions {
     pub limits: Option<Limits>,
 }
 
+/// Bounds of the sizes of inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SizeRanges {
+    /// The smallest and the largest value of a symbol.
+    pub named: BTreeMap<String, (i64, Option<i64>)>,
+    /// True if each size is at least 1.
+    pub nonempty: bool,
+}
+
+impl SizeRanges {
+    /// The number within the bounds of a symbol that is next to a number.
+    pub(crate) fn clamped(&self, name: &str, value: i64) -> i64 {
+        let (least, most) = self.named.get(name).copied().unwrap_or((0, None));
+        value.clamp(least, most.unwrap_or(i64::MAX).max(least))
+    }
+
+    /// The assumption, in words.
+    fn assumptions(&self) -> impl Iterator<Item = Assumption> {
+        let named = self.named.iter().map(|(name, (least, most))| match most {
+            Some(most) => format!("{least} <= {name} <= {most}"),
+            None => format!("{name} >= {least}"),
+        });
+        let all = self.nonempty.then(|| "each size of an input is at least 1".to_owned());
+        named.chain(all).map(|text| Assumption { text, node: "the options".to_owned() })
+    }
+
+    /// Bounds symbols before they are made.
+    fn apply(&self, known: &HashSet<String>, symbols: &mut Symbols) -> Result<()> {
+        for (name, &(least, most)) in &self.named {
+            if !known.contains(name) {
+                let known: BTreeSet<_> = known.iter().map(String::as_str).collect();
+                return Err(Error::unknown("dimension", name, known));
+            }
+            if least < 0 || most.is_some_and(|most| most < least) {
+                let got = format_args!("{least} to {}", most.unwrap_or(i64::MAX));
+                let what = format_args!("range of dimension \"{name}\"");
+                return Err(Error::mismatch(Kind::Usage, what, got, "increasing numbers of at least 0"));
+            }
+            symbols.bound_inputs(Some(name), Bounds::between(Some(least), most));
+        }
+        if self.nonempty {
+            symbols.bound_inputs(None, Bounds::between(Some(1), None));
+        }
+        Ok(())
+    }
+}
+
 impl Default for InferOptions {
     fn default() -> Self {
         InferOptions {
             dims: HashMap::new(),
+            ranges: SizeRanges::default(),
             inputs: HashMap::new(),
             ignore_declared: false,
             cautious: false,
@@ -177,13 +227,25 @@ impl Model {
                 let what = format_args!("dimension \"{name}\"");
                 return Err(Error::mismatch(Kind::Usage, what, value, "at least 0"));
             }
+            let within = options.ranges.clamped(name, *value);
+            if within != *value {
+                let what = format_args!("dimension \"{name}\"");
+                return Err(Error::mismatch(
+                    Kind::Usage,
+                    what,
+                    value,
+                    format_args!("a number in its range, as {within}"),
+                ));
+            }
             pass.shared.symbols.fix(name, *value);
         }
+        options.ranges.apply(&known, &mut pass.shared.symbols)?;
         fix_symbols(&mut pass, graph, options)?;
         let overridable = has_default_inputs(source);
         pass.fixed_defaults = !(options.cautious && overridable);
         let facts = graph.inputs().iter().map(|&id| input_fact(&mut pass, graph, id, options, overridable));
         let facts = facts.collect::<Vec<_>>();
+        pass.assumptions.extend(options.ranges.assumptions());
         pass.assumptions.extend(names_taken(graph, options));
         let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
         for &id in graph.inputs() {

@@ -58,6 +58,16 @@ impl EvalContext<'_> {
         f64::read(tensor)
     }
 
+    /// The exact elements of an input.
+    ///
+    /// # Errors
+    /// As [`EvalContext::floats`].
+    pub(crate) fn numbers(&self, input: usize) -> Result<Vec<Number>> {
+        let tensor = self.tensor(input)?;
+        self.reserve(product(tensor.len(), size_of::<Number>()))?;
+        self.limits().collect(tensor.numbers()?)
+    }
+
     /// The elements of an input in float64, if it is given.
     ///
     /// # Errors

@@ -11,7 +11,9 @@ use crate::operators::indices::{self, Along};
 pub(crate) fn allowed(cx: &EvalContext<'_>, dtype: DType, dims: &[usize]) -> Result<Shape> {
     let shape = Shape::new(dims)?;
     let places = convert::product(shape.len(), 3 * size_of::<usize>());
-    cx.reserve(byte_len(dtype, &shape) + places)?;
+    // Dimensions, strides, and the indices that are chosen along each axis.
+    let axes = convert::product(dims.len(), 16 * size_of::<usize>());
+    cx.reserve(byte_len(dtype, &shape) + places + axes)?;
     Ok(shape)
 }
 

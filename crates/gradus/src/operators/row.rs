@@ -151,6 +151,12 @@ impl Row {
         self.eval.is_some()
     }
 
+    /// Returns true if it runs by the ONNX operators that it becomes, where they give OpenVINO's
+    /// shapes.
+    pub fn runs_by_conversion(&self) -> bool {
+        self.standard == Standard::OpenVino && !self.is_evaluated() && self.conversion.is_some()
+    }
+
     /// Returns true if Gradus infers it.
     pub fn is_inferred(&self) -> bool {
         self.infer.is_some()

@@ -120,7 +120,7 @@ fn shape_family(case: &Json) -> Result<(), String> {
     let outputs = match outputs {
         Ok(outputs) => outputs,
         // Some operators are inferred and not run.
-        Err(error) if error.message().contains("cannot evaluate operator") => return Ok(()),
+        Err(error) if error.message().starts_with("cannot evaluate") => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
     outputs.iter().zip(&wanted).try_for_each(|((_, got), want)| {

@@ -17,6 +17,7 @@ import os as _os
 from types import ModuleType as _ModuleType
 
 from . import _native, errors, plan
+from ._check import CheckReport, OutputCheck
 from ._compare import compare
 from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
@@ -63,6 +64,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "CheckReport",
     "ConversionNote",
     "ConversionReport",
     "ConvertedModel",
@@ -77,6 +79,7 @@ __all__ = [
     "Kept",
     "Model",
     "OptionalType",
+    "OutputCheck",
     "SequenceType",
     "Symbolic",
     "TensorType",

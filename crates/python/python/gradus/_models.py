@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._check import CheckReport, OutputCheck
 from ._native import Dim
 
 __all__ = ["ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "load"]
@@ -220,6 +221,8 @@ class Model:
         shapes: Mapping[str, Sequence[Any]] | None = None,
         values: Mapping[str, Any] | None = None,
         ignore_declared: bool = False,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -231,6 +234,8 @@ class Model:
             shapes: shapes of inputs by name, in place of those that the model declares.
             values: inputs by name that are known.
             ignore_declared: do not look at what the model declares of values that its nodes compute.
+            ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
+            nonempty: assume that each size of an input is at least 1.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
@@ -247,7 +252,7 @@ class Model:
         """
         limits = (max_bytes, max_work, timeout)
         given = (dict(dims or {}), dict(shapes or {}), dict(values or {}))
-        return Inference(self._native._infer(*given, ignore_declared, limits))
+        return Inference(self._native._infer(*given, ignore_declared, dict(ranges or {}), nonempty, limits))
 
     def fold(
         self,
@@ -260,6 +265,8 @@ class Model:
         level: str = "exact",
         rules: Sequence[str] = (),
         no_rules: Sequence[str] = (),
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -279,6 +286,8 @@ class Model:
                 may change the last bits of floats (docs/fold.md).
             rules: rules of higher levels to apply.
             no_rules: rules not to apply: ``known-floats`` leaves weights computed.
+            ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
+            nonempty: assume that each size of an input is at least 1.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
@@ -306,6 +315,8 @@ class Model:
             level,
             list(rules),
             list(no_rules),
+            dict(ranges or {}),
+            nonempty,
             limits,
         )
         report["kept"] = [Kept(*kept) for kept in report["kept"]]
@@ -351,6 +362,46 @@ class Model:
         native, report = self._native._convert(to, dict(dims or {}), opset, limits)
         report["notes"] = [ConversionNote(*note) for note in report["notes"]]
         return ConvertedModel(native, ConversionReport(**report))
+
+    def check(
+        self,
+        other: Model,
+        dims: Mapping[str, int] | None = None,
+        *,
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        values: Mapping[str, Any] | None = None,
+        runs: int = 5,
+        seed: int = 1,
+    ) -> CheckReport:
+        """Runs this model and another on the same random inputs, and compares all outputs bit for bit.
+
+        Open dimensions get random sizes. Floats are from -1 to 1, and in every third run zeros, ones, large and small numbers;
+        integers are 0 and 1. Inputs and outputs correspond by name, or else by position.
+
+        Args:
+            other: the model to compare.
+            dims, shapes, values: symbols, shapes and inputs that are the same in all runs, as of :meth:`infer`.
+            runs: how many runs are compared.
+            seed: the seed of all that is random.
+
+        Returns:
+            A report, which is true if nothing differs.
+
+        Raises:
+            GraphError: if inputs or outputs do not correspond. GradusError: what a model raises when it runs.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> report = model.check(model.convert("openvino"))
+            >>> bool(report), report.runs
+            (True, 5)
+        """
+        report = self._native._check(
+            other._native, dict(dims or {}), dict(shapes or {}), dict(values or {}), runs, seed
+        )
+        report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
+        return CheckReport(**report)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model as a file of its standard, ONNX or OpenVINO IR (``.xml`` with ``.bin``): the old file or the new one is

@@ -244,6 +244,8 @@ class Model:
         shapes: dict[str, Any],
         values: dict[str, Any],
         ignore_declared: bool,
+        ranges: dict[str, tuple[int, int | None]],
+        nonempty: bool,
         limits: _Limits,
     ) -> dict[str, Any]: ...
     def _fold(
@@ -256,11 +258,16 @@ class Model:
         level: str,
         rules: list[str],
         no_rules: list[str],
+        ranges: dict[str, tuple[int, int | None]],
+        nonempty: bool,
         limits: _Limits,
     ) -> tuple[Model, dict[str, Any]]: ...
     def _convert(
         self, to: str, dims: dict[str, int], opset: int | None, limits: _Limits
     ) -> tuple[Model, dict[str, Any]]: ...
+    def _check(
+        self, other: Model, dims: dict[str, int], shapes: dict[str, Any], values: dict[str, Any], runs: int, seed: int
+    ) -> dict[str, Any]: ...
     def explain(self, name: str) -> str: ...
     def save(self, path: str | os.PathLike[str]) -> int: ...
     def to_bytes(self) -> bytes: ...

@@ -152,7 +152,7 @@ fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    // Of sums, -0 alone leaves the sign of -0.
+    // Adding -0 keeps the sign of -0; no other number does.
     let never_negative_zero = |input| {
         let made = view.producer(input).map_or("", |producer| producer.operator());
         matches!(made, "Abs" | "Exp" | "Sigmoid" | "Softmax")

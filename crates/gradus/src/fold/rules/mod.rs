@@ -211,7 +211,12 @@ pub(super) fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, ind
             }
             Change::Inputs(inputs) => {
                 for (input, source) in inputs {
-                    scope.inputs.insert((index, input), source);
+                    match scope.replacements.get_mut(&index) {
+                        Some(replacement) => replacement.inputs[input] = source,
+                        None => {
+                            scope.inputs.insert((index, input), source);
+                        }
+                    }
                 }
             }
             Change::Node(replacement) => {

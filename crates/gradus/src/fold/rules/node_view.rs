@@ -94,7 +94,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
         self.replacement.map_or(self.node.inputs.len(), |replacement| replacement.inputs.len())
     }
 
-    /// What an input reads.
+    /// The value that an input reads.
     pub(in crate::fold) fn input(&self, input: usize) -> Source {
         let source = match self.replacement {
             Some(replacement) => replacement.inputs.get(input).cloned(),

@@ -15,7 +15,7 @@
 use gradus_core::convert::{self, Rules, ScaleRounding};
 use gradus_core::float::Overflow;
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Error, Kind, Result, Value};
+use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::op::{BuildContext, EvalContext, Op};
@@ -61,14 +61,21 @@ pub(crate) fn rules(saturate: bool, round_mode: Option<&str>) -> Result<Rules> {
 impl Op for CastOp {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let input = cx.tensor(0)?;
-        cx.reserve(byte_len(self.to, input.shape()))?;
-        Ok(vec![convert::cast(input, self.to, self.rules)?.into()])
+        Ok(vec![cast(cx, input, self.to, self.rules)?.into()])
     }
 }
 
 pub(crate) fn cast_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, like) = (cx.tensor(0)?, cx.tensor(1)?);
-    cx.reserve(byte_len(like.dtype(), data.shape()))?;
     let rules = rules(attributes.flag("saturate", true)?, attributes.text("round_mode")?)?;
-    one(convert::cast(data, like.dtype(), rules)?)
+    one(cast(cx, data, like.dtype(), rules)?)
+}
+
+/// The elements as another type, where the limits allow so many.
+fn cast(cx: &EvalContext<'_>, data: &Tensor, to: DType, rules: Rules) -> Result<Tensor> {
+    /// Characters of a number, with what an allocation of their own takes.
+    const TEXT: usize = 48;
+    let texts = if to == DType::String { convert::product(data.len(), TEXT) } else { 0 };
+    cx.reserve(byte_len(to, data.shape()) + texts)?;
+    convert::cast(data, to, rules)
 }

@@ -1,5 +1,6 @@
 //! Evaluation of Mean, which rounds once, and of operators on bits and strings.
 
+use gradus_core::convert::product;
 use gradus_core::{Result, Tensor, Value};
 
 use crate::attributes::Attributes;
@@ -31,6 +32,7 @@ pub(crate) fn bit_cast(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
 
 pub(crate) fn string_concat(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (_, shape) = cx.output(0)?;
+    cx.reserve(product(shape.len(), 4 * size_of::<usize>() + 2 * size_of::<Box<str>>()))?;
     let texts = |input: usize| {
         Ok::<_, gradus_core::Error>((
             cx.tensor(input)?.texts()?,
@@ -39,10 +41,8 @@ pub(crate) fn string_concat(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     };
     let ((a, places_a), (b, places_b)) = (texts(0)?, texts(1)?);
     let mut all: Vec<Box<str>> = Vec::with_capacity(shape.len());
-    let mut bytes = 0u128;
     for (a, b) in places_a.into_iter().map(|at| &a[at]).zip(places_b.into_iter().map(|at| &b[at])) {
-        bytes += gradus_core::convert::product(a.len() + b.len() + size_of::<Box<str>>(), 1);
-        cx.reserve(bytes)?;
+        cx.reserve(product(a.len() + b.len(), 2))?;
         all.push(format!("{a}{b}").into());
     }
     Ok(vec![Tensor::from_text(shape, all)?.into()])
@@ -71,6 +71,15 @@ pub(crate) fn string_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>
         }
         text.splitn(limit, delimiter).map(Box::from).collect()
     };
+    for text in data.texts()? {
+        let separators = match delimiter {
+            "" => text.split_whitespace().count(),
+            _ => text.matches(delimiter).count(),
+        };
+        let most = separators.min(most.unwrap_or(usize::MAX)).saturating_add(1);
+        // Lists of pieces grow by doubling.
+        cx.reserve(product(most, 2 * size_of::<Box<str>>()) + product(text.len() + 64, 1))?;
+    }
     let pieces: Vec<_> = data.texts()?.iter().map(|text| split(text)).collect();
     let longest = pieces.iter().map(Vec::len).max().unwrap_or(0);
     let counts: Vec<_> = pieces.iter().map(|pieces| gradus_core::convert::i64_of(pieces.len())).collect();

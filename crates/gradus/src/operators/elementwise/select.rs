@@ -1,5 +1,6 @@
 //! Evaluation of Where.
 
+use gradus_core::convert::product;
 use gradus_core::{Result, Tensor, Value};
 
 use crate::attributes::Attributes;
@@ -13,8 +14,9 @@ pub(crate) fn select(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     let shape = allowed(cx, yes.dtype(), shape.dims())?;
     let [c, y, n] =
         [condition, yes, no].map(|tensor| indices::broadcast(tensor.shape().dims(), shape.dims()));
-    let truth = cx.limits().collect(condition.numbers()?.map(|number| !number.is_zero()))?;
+    // Three places for each element, and a list of them on the way.
+    cx.reserve(product(shape.len(), 2 * size_of::<usize>()))?;
+    let truth: Vec<_> = condition.numbers()?.map(|number| !number.is_zero()).collect();
     let each = (0..shape.len()).map(|i| if truth[c[i]] { (0, y[i]) } else { (1, n[i]) });
-    let each = cx.limits().collect(each)?;
-    one(Tensor::woven(&[yes, no], shape, &each)?)
+    one(Tensor::woven(&[yes, no], shape, each)?)
 }

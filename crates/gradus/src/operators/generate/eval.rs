@@ -52,6 +52,7 @@ pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let mut dims = indices.shape().dims().to_vec();
     dims.insert(axis, depth);
     let shape = allowed(cx, values.dtype(), &dims)?;
+    cx.reserve(convert::product(indices.len(), size_of::<i64>()))?;
     let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
     let each = positions(&dims).map(|mut position| {
         let at = position.remove(axis);

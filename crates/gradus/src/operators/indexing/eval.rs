@@ -63,13 +63,13 @@ pub(crate) fn flat_index(index: &[usize], dims: &[usize]) -> usize {
 }
 
 /// Where in the data each index points, along an axis.
-fn pointed(data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
+fn pointed(cx: &EvalContext<'_>, data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
     let dims = data.shape().dims();
     let axis = indices::axis(axis, dims.len())?;
     if indices.shape().rank() != dims.len() {
         return Err(errors::rank("the indices", indices.shape().rank(), dims.len()));
     }
-    let each = positions(indices.shape().dims()).zip(indices.to_i64()?).map(|(mut position, index)| {
+    let each = positions(indices.shape().dims()).zip(cx.integers(1)?).map(|(mut position, index)| {
         position[axis] = indices::index(index, dims[axis])?;
         if position.iter().zip(dims).any(|(index, size)| index >= size) {
             let wanted = format!("at most {} beside axis {axis}", data.shape());
@@ -83,7 +83,7 @@ fn pointed(data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
 pub(crate) fn gather_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let shape = allowed(cx, data.dtype(), indices.shape().dims())?;
-    one(data.picked(shape, &pointed(data, indices, attributes.int("axis")?.unwrap_or(0))?)?)
+    one(data.picked(shape, &pointed(cx, data, indices, attributes.int("axis")?.unwrap_or(0))?)?)
 }
 
 /// Where blocks start that tuples of indices name, how long they are, and the dimensions of all of
@@ -100,7 +100,7 @@ fn blocks(
     let rest = dims.get(batch.saturating_add(depth)..).filter(|_| before.len() >= batch);
     let rest = rest.ok_or_else(|| errors::tuples(batch, depth, dims.len()))?;
     let size: usize = rest.iter().product();
-    let numbers = indices.to_i64()?;
+    let numbers = cx.integers(1)?;
     let count = allowed(cx, DType::I64, before)?.len();
     let per_batch: usize = before[batch..].iter().product();
     let mut starts = Vec::with_capacity(count);
@@ -170,7 +170,7 @@ pub(crate) fn scattered(
             for (i, &place) in places.iter().enumerate() {
                 all[place] = (1, i);
             }
-            one(Tensor::woven(&[data, updates], data.shape().clone(), &all)?)
+            one(Tensor::woven(&[data, updates], data.shape().clone(), all)?)
         }
         Some(how) => {
             let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => combine(data, updates, places, how),
@@ -188,7 +188,7 @@ fn updates_of_shape(cx: &EvalContext<'_>, dims: &[usize]) -> Result<()> {
 
 pub(crate) fn scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let indices = cx.tensor(1)?;
-    let places = pointed(cx.tensor(0)?, indices, attributes.int("axis")?.unwrap_or(0))?;
+    let places = pointed(cx, cx.tensor(0)?, indices, attributes.int("axis")?.unwrap_or(0))?;
     updates_of_shape(cx, indices.shape().dims())?;
     scattered(attributes, cx, &places)
 }
@@ -196,6 +196,7 @@ pub(crate) fn scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext
 pub(crate) fn scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (starts, size, dims) = blocks(cx, cx.tensor(0)?, cx.tensor(1)?, 0)?;
     updates_of_shape(cx, &dims)?;
+    cx.reserve(convert::product(starts.len() * size, 2 * size_of::<usize>()))?;
     let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
     scattered(attributes, cx, &places)
 }

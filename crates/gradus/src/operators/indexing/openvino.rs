@@ -429,7 +429,7 @@ pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     });
     let each = each.collect::<Computed<Vec<_>>>()?;
     let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;
-    Ok(vec![Tensor::woven(&[data, &zero], shape, &each)?.into()])
+    Ok(vec![Tensor::woven(&[data, &zero], shape, each)?.into()])
 }
 
 pub(crate) fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
@@ -521,7 +521,7 @@ pub(crate) fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -
         let place = [&position[..axis], &[index], &position[behind..]].concat();
         all[indexing::eval::flat_index(&place, dims)] = (1, update);
     }
-    Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), &all)?.into()])
+    Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), all)?.into()])
 }
 
 /// The names that other standards give to reductions, and what is scattered without what was there.
@@ -569,6 +569,7 @@ pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len() + 1)?;
     dims.insert(axis, depth);
     let shape = allowed(cx, on.dtype(), &dims)?;
+    cx.reserve(convert::product(indices.len(), size_of::<i64>()))?;
     let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
     let normalized = attributes.text("negative_indices_mode")? == Some("normalize");
     let each = indexing::eval::positions(&dims).map(|mut position| {
@@ -577,8 +578,7 @@ pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
         let index = if normalized && index < 0 { index.saturating_add(i64_of(depth)) } else { index };
         (usize::from(index == i64_of(at)), 0)
     });
-    let each: Vec<_> = each.collect();
-    Ok(vec![Tensor::woven(&[off, on], shape, &each)?.into()])
+    Ok(vec![Tensor::woven(&[off, on], shape, each)?.into()])
 }
 
 pub(crate) fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
@@ -608,6 +608,8 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed
     if data.is_empty() {
         return Ok(vec![data.clone().into()]);
     }
+    let places = dims.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
+    cx.reserve(convert::product(places, 2 * size_of::<usize>()))?;
     let mut indices = indices::all(dims);
     for (i, &axis) in axes.iter().enumerate() {
         let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };

@@ -82,6 +82,5 @@ pub(crate) fn center_crop_pad(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         let source = (0..dims.len()).map(source).collect::<Option<Vec<_>>>();
         source.map_or((1, 0), |source| (0, flat_index(&source, dims)))
     });
-    let places: Vec<_> = places.collect();
-    Ok(vec![Tensor::woven(&[data, &zero], shape, &places)?.into()])
+    Ok(vec![Tensor::woven(&[data, &zero], shape.clone(), places)?.into()])
 }

@@ -112,6 +112,7 @@ pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
     fn of<T: Ring>(cx: &mut EvalContext<'_>, a: &Tensor, b: &Tensor) -> Result<Vec<Value>> {
         let Product { sizes, pairs, shape } =
             Product::new(cx, a.dtype(), a.shape().dims(), b.shape().dims())?;
+        cx.reserve(product(a.len().saturating_add(b.len()), size_of::<T>()))?;
         let numbers = products(cx, &T::read(a)?, &T::read(b)?, sizes, &pairs)?;
         one(T::tensor(a.dtype(), shape, &numbers)?)
     }
@@ -144,6 +145,9 @@ pub(crate) fn gemm_numbers(
         number: fn(T) -> Number,
     ) -> Result<Vec<Number>> {
         let Sizes { rows, inner, columns } = sizes;
+        let count = cx.tensor(0)?.len().saturating_add(cx.tensor(1)?.len());
+        // Factors, the same turned, and the numbers of the product.
+        cx.reserve(product(count, 2 * size_of::<T>()) + product(rows * columns, 2 * size_of::<Number>()))?;
         let (mut a, mut b) = (T::read(cx.tensor(0)?)?, T::read(cx.tensor(1)?)?);
         if turn[0] {
             a = swapped(&a, inner, rows);
@@ -173,7 +177,8 @@ pub(crate) fn gemm_numbers(
             return Err(errors::shape("shape of input 2", c.shape(), wanted));
         }
         let places = indices::broadcast(c.shape().dims(), shape.dims());
-        let numbers: Vec<_> = c.numbers()?.collect();
+        let numbers = cx.numbers(2)?;
+        cx.reserve(product(shape.len(), size_of::<Number>()))?;
         Some(places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>())
     } else {
         None
@@ -333,6 +338,7 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         let later = &equation.terms[index + 1..];
         let kept =
             |name: char| equation.result.contains(&name) || later.iter().any(|term| term.contains(&name));
+        cx.reserve(product(operand.len(), size_of::<T>()))?;
         let numbers = T::read(operand)?;
         let dims = operand.shape().dims();
         let Some(before) = all else {

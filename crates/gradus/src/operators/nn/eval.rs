@@ -46,16 +46,16 @@ fn along(
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
     let last = if attributes.form().is(Older::Flattened) { dims.len() } else { axis + 1 };
     let shape = allowed(cx, data.dtype(), dims)?;
-    let mut numbers = f64::read(data)?;
+    let mut numbers = cx.floats(0)?;
     let row: usize = dims[axis..].iter().product();
     if last == dims.len() && row > 0 {
         numbers.par_chunks_mut(row).for_each(function);
         return Ok(vec![f64::tensor(data.dtype(), shape, &numbers)?.into()]);
     }
-    for places in groups(cx, dims, &(axis..last).collect::<Vec<_>>())? {
+    for places in groups(cx, dims, &(axis..last).collect::<Vec<_>>())?.iter() {
         let mut group: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
         function(&mut group);
-        places.into_iter().zip(group).for_each(|(place, number)| numbers[place] = number);
+        places.iter().zip(group).for_each(|(&place, number)| numbers[place] = number);
     }
     Ok(vec![f64::tensor(data.dtype(), shape, &numbers)?.into()])
 }

@@ -122,8 +122,8 @@ pub(crate) fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         let momentum = f64::from(attributes.float("momentum")?.unwrap_or(0.9));
         let axes: Vec<_> = (0..dims.len()).filter(|&axis| axis != 1).collect();
         let own: Vec<_> = groups(cx, dims, &axes)?
-            .into_iter()
-            .map(|places| moments(&places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>()))
+            .iter()
+            .map(|places| moments(&places.iter().map(|&place| numbers[place]).collect::<Vec<_>>()))
             .collect();
         let running = |old: &[f64], new: fn(&(f64, f64)) -> f64| -> Vec<f64> {
             old.iter().zip(&own).map(|(old, own)| old * momentum + new(own) * (1.0 - momentum)).collect()
@@ -155,10 +155,10 @@ pub(crate) fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
 /// Applies a function to the elements along some axes, which become its result.
 fn along(cx: &EvalContext<'_>, axes: &[usize], function: impl Fn(&mut [f64])) -> Result<Vec<Value>> {
     let mut numbers = cx.floats(0)?;
-    for places in groups(cx, cx.tensor(0)?.shape().dims(), axes)? {
+    for places in groups(cx, cx.tensor(0)?.shape().dims(), axes)?.iter() {
         let mut group: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
         function(&mut group);
-        places.into_iter().zip(group).for_each(|(place, number)| numbers[place] = number);
+        places.iter().zip(group).for_each(|(&place, number)| numbers[place] = number);
     }
     Ok(vec![cx.rounded(0, &numbers)?])
 }

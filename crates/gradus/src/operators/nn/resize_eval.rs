@@ -229,6 +229,8 @@ pub(crate) fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         let region = [bound(0).unwrap_or(0.0), bound(1).unwrap_or(1.0)];
         let axis = SampledAxis { size, wanted: shape.dims()[at], scale: scales[at], region };
         cx.run.touch(product(axis.wanted, 4))?;
+        // A list for each index of the result, and filters that reach over the whole axis.
+        cx.reserve(product(axis.wanted, 128) + product(size, 64))?;
         weights.push((0..axis.wanted).map(|at| manner.weights(&axis, at)).collect::<Result<Vec<Weights>>>()?);
     }
     let all_inside = weights.iter().flatten().all(Option::is_some);

@@ -86,6 +86,10 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
 fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let spatial = cx.rank(0)?.saturating_sub(2);
     let mut attributes = windows(cx, spatial, false)?;
+    let names = |name: &str| attributes.iter().any(|(own, _)| *own == name);
+    if names("auto_pad") && names("dilations") {
+        return Err(cannot("ONNX has no equivalent of auto_pad that does not count dilations"));
+    }
     let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");
     if rounding == "ceil" {
         cx.edges("ONNX does not count a last window that starts behind the end");

@@ -154,6 +154,10 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
 fn pool(cx: &ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let spatial = spatial(cx)?;
     let mut attributes = windows(cx, spatial)?;
+    let same = cx.attributes.text("auto_pad")?.is_some_and(|auto| auto.starts_with("SAME"));
+    if same && each(cx, "dilations", 1, spatial)?.iter().any(|&dilation| dilation != 1) {
+        return Err(cannot("OpenVINO has no equivalent of a pool whose auto_pad counts dilations"));
+    }
     let rounding = if cx.attributes.flag("ceil_mode", false)? { "ceil_torch" } else { "floor" };
     attributes.extend([
         say("kernel", list(&each(cx, "kernel_shape", 1, spatial)?)),

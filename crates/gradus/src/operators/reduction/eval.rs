@@ -8,6 +8,7 @@
 //! | `CumSum`, `MatMul`, `Gemm` | integers wrap; floats in float64, then rounded |
 
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
+use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
@@ -92,19 +93,44 @@ fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
     }
 }
 
+/// The places of the elements along some axes, one group behind the other.
+pub(crate) struct Groups {
+    places: Vec<usize>,
+    count: usize,
+    size: usize,
+}
+
+impl Groups {
+    /// The number of groups.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The places of a group.
+    pub(crate) fn get(&self, group: usize) -> &[usize] {
+        &self.places[group * self.size..(group + 1) * self.size]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        (0..self.count).map(|group| self.get(group))
+    }
+}
+
 /// For each element of a result, the places of the elements along some axes.
 ///
 /// # Errors
-/// [`Kind::Limit`] if so many lists may not be made.
-pub(crate) fn groups(cx: &EvalContext<'_>, dims: &[usize], axes: &[usize]) -> Result<Vec<Vec<usize>>> {
+/// [`Kind::Limit`] if so many places may not be listed.
+pub(crate) fn groups(cx: &EvalContext<'_>, dims: &[usize], axes: &[usize]) -> Result<Groups> {
     let kept: Vec<_> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
     let perm = [&kept[..], axes].concat();
     let size: usize = axes.iter().map(|&axis| dims[axis]).product();
     let count: usize = kept.iter().map(|&axis| dims[axis]).product();
-    let lists = convert::product(count, size_of::<Vec<usize>>());
-    cx.reserve(lists + convert::product(count, size.saturating_mul(2 * size_of::<usize>())))?;
-    let turned = indices::turned(dims, &perm);
-    cx.limits().collect((0..count).map(|i| turned[i * size..(i + 1) * size].to_vec()))
+    // Also for each group a result: of no elements, there may be any number of groups.
+    cx.reserve(convert::product(
+        count,
+        size.saturating_mul(2).saturating_add(1).saturating_mul(size_of::<usize>()),
+    ))?;
+    Ok(Groups { places: indices::turned(dims, &perm), count, size })
 }
 
 /// The dimensions without some axes, or with 1 in their place.
@@ -134,17 +160,18 @@ pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         }
         true => Vec::new(),
     };
-    allowed(cx, data.dtype(), dims)?;
-    let numbers = cx.limits().collect(data.numbers()?)?;
-    let each = groups(cx, dims, &axes)?.into_iter().map(|places| {
-        reduced(
-            cx.operator,
-            data.dtype(),
-            &places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>(),
-        )
+    let numbers = cx.numbers(0)?;
+    let groups = groups(cx, dims, &axes)?;
+    let shape = Shape::new(left(dims, &axes, attributes.flag("keepdims", true)?))?;
+    // The numbers of a group, and one for each.
+    cx.reserve(
+        convert::product(groups.size.saturating_add(groups.len()), size_of::<Number>())
+            + byte_len(data.dtype(), &shape),
+    )?;
+    let each = groups.iter().map(|places| {
+        reduced(cx.operator, data.dtype(), &places.iter().map(|&place| numbers[place]).collect::<Vec<_>>())
     });
     let each = cx.limits().try_collect(each)?;
-    let shape = Shape::new(left(dims, &axes, attributes.flag("keepdims", true)?))?;
     one(Tensor::from_numbers(data.dtype(), shape, each, convert::Rules::IEEE)?)
 }
 
@@ -153,9 +180,10 @@ pub(crate) fn arg(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
     allowed(cx, data.dtype(), dims)?;
-    let numbers = cx.limits().collect(data.numbers()?)?;
+    let numbers = cx.numbers(0)?;
     let (most, last) = (cx.operator == "ArgMax", attributes.flag("select_last_index", false)?);
-    let each = groups(cx, dims, &[axis])?.into_iter().map(|places| {
+    let groups = groups(cx, dims, &[axis])?;
+    let each = groups.iter().map(|places| {
         let mut best = 0;
         for (i, &place) in places.iter().enumerate().skip(1) {
             let beside = order(numbers[place], numbers[places[best]]);
@@ -182,16 +210,16 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let in_range = usize_of_i64(k).filter(|&k| k <= dims[axis]);
     let k = in_range.ok_or_else(|| errors::value("k", k, format_args!("0 to {}", dims[axis])))?;
     allowed(cx, data.dtype(), dims)?;
-    let numbers = cx.limits().collect(data.numbers()?)?;
+    let numbers = cx.numbers(0)?;
     let largest = attributes.flag("largest", true)?;
     let mut result = dims.to_vec();
     result[axis] = k;
     let shape = Shape::new(result.clone())?;
     let inner: usize = dims[axis + 1..].iter().product();
     let (mut chosen, mut indices) = (vec![0; shape.len()], vec![0i64; shape.len()]);
-    for (group, places) in groups(cx, dims, &[axis])?.into_iter().enumerate() {
+    for (group, places) in groups(cx, dims, &[axis])?.iter().enumerate() {
         cx.limits().check()?;
-        let mut ranked: Vec<_> = places.into_iter().enumerate().collect();
+        let mut ranked: Vec<_> = places.iter().copied().enumerate().collect();
         ranked.sort_by(|a, b| {
             let order = order(numbers[a.1], numbers[b.1]);
             if largest { order.reverse() } else { order }
@@ -208,6 +236,8 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
 pub(crate) fn non_zero(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
+    // Lists of unknown length grow by doubling.
+    cx.reserve(convert::product(data.len(), 2 * size_of::<usize>()))?;
     let found: Vec<usize> = match data.dtype().class() {
         Class::Text => {
             (0..data.len()).filter(|&i| data.texts().is_ok_and(|texts| !texts[i].is_empty())).collect()
@@ -234,26 +264,27 @@ pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
             let others: Vec<_> = (0..dims.len()).filter(|&other| other != axis).collect();
             (Some(axis), groups(cx, dims, &others)?)
         }
-        None => (None, (0..data.len()).map(|place| vec![place]).collect()),
+        None => (None, Groups { places: (0..data.len()).collect(), count: data.len(), size: 1 }),
     };
     let texts = data.texts().ok();
-    let numbers: Vec<Number> =
-        if texts.is_some() { Vec::new() } else { cx.limits().collect(data.numbers()?)? };
-    let compare = |a: &Vec<usize>, b: &Vec<usize>| {
-        let each = a.iter().zip(b).map(|(&x, &y)| match texts {
+    let numbers: Vec<Number> = if texts.is_some() { Vec::new() } else { cx.numbers(0)? };
+    let compare = |a: usize, b: usize| {
+        let each = slices.get(a).iter().zip(slices.get(b)).map(|(&x, &y)| match texts {
             Some(texts) => texts[x].cmp(&texts[y]),
             None => order(numbers[x], numbers[y]),
         });
         each.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
     };
+    // The lists below have a number for each slice, or two.
+    cx.reserve(convert::product(slices.len(), 16 * size_of::<usize>()))?;
     let mut ranked: Vec<usize> = (0..slices.len()).collect();
-    ranked.sort_by(|&a, &b| compare(&slices[a], &slices[b]).then(a.cmp(&b)));
+    ranked.sort_by(|&a, &b| compare(a, b).then(a.cmp(&b)));
     // By kind: the first slice that is of it, and how many are.
     let mut kinds: Vec<(usize, i64)> = Vec::new();
     let mut kind_of = vec![0; slices.len()];
     for &slice in &ranked {
         match kinds.last_mut() {
-            Some((first, count)) if compare(&slices[*first], &slices[slice]).is_eq() => *count += 1,
+            Some((first, count)) if compare(*first, slice).is_eq() => *count += 1,
             _ => kinds.push((slice, 1)),
         }
         kind_of[slice] = kinds.len() - 1;
@@ -286,14 +317,14 @@ pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
 pub(crate) fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(
         data: &Tensor,
-        groups: &[Vec<usize>],
+        groups: &Groups,
         exclusive: bool,
         reverse: bool,
         multiply: bool,
         limits: &Limits,
     ) -> Result<Tensor> {
         let mut elements = data.elements::<T>()?.into_owned();
-        for places in groups {
+        for places in groups.iter() {
             limits.check()?;
             let mut sum = T::from_number(Number::Int(i128::from(multiply)));
             for i in 0..places.len() {

@@ -81,8 +81,8 @@ pub(crate) fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
         let axis = indices::axis(axis, dims.len())?;
         let numbers: Vec<_> = indices.to_i64()?;
         let mut order: Vec<usize> = (0..numbers.len()).collect();
-        for group in reduction::eval::groups(cx, &dims, &[axis])? {
-            let mut sorted = group.clone();
+        for group in reduction::eval::groups(cx, &dims, &[axis])?.iter() {
+            let mut sorted = group.to_vec();
             sorted.sort_by_key(|&place| numbers[place]);
             group.iter().zip(sorted).for_each(|(&to, from)| order[to] = from);
         }

@@ -49,12 +49,14 @@ pub(crate) fn at(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Val
 }
 
 pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    /// Bytes of a part beside its elements: it is a tensor with a shape and memory of its own.
+    const PART: usize = size_of::<Value>() + 256;
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
     let whole = dims[axis];
     let single = !cx.has(1);
-    cx.reserve(convert::product(whole, size_of::<Value>()))?;
+    cx.reserve(convert::product(whole, size_of::<usize>()))?;
     let sizes = match single {
         true => vec![1; whole],
         false if cx.tensor(1)?.shape().rank() == 0 => {
@@ -69,6 +71,7 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     if sum != whole {
         return Err(errors::shape(errors::SPLIT_SIZES, sum, whole));
     }
+    cx.reserve(convert::product(sizes.len(), PART))?;
     let mut start = 0;
     let mut parts = Vec::with_capacity(sizes.len());
     for size in sizes {
@@ -76,11 +79,13 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         indices[axis] = Along::range(start..start + size);
         start += size;
         let mut kept: Vec<_> = indices.iter().map(Along::len).collect();
+        let shape = allowed(cx, data.dtype(), &kept)?;
         let chosen = indices::chosen(dims, &indices);
+        let part = data.picked(shape, &chosen)?;
         if single && !attributes.flag("keepdims", true)? {
             kept.remove(axis);
         }
-        parts.push(data.picked(allowed(cx, data.dtype(), &kept)?, &chosen)?.into());
+        parts.push(part.reshaped(Shape::new(kept)?)?.into());
     }
     Ok(vec![Value::Sequence(parts)])
 }

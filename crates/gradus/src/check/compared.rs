@@ -1,0 +1,136 @@
+//! The differences between two results of one output.
+
+use gradus_core::convert::{nearest_f64, u64_of};
+use gradus_core::graph::Type;
+use gradus_core::{DType, Number, Tensor, Value, display};
+use gradus_profiles::distance;
+
+/// The comparison of an output over all runs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OutputCheck {
+    /// The name in the first model.
+    pub name: String,
+    /// The elements that were compared.
+    pub elements: u64,
+    /// How many of them differ.
+    pub differing: u64,
+    /// The largest difference in units in the last place; of NaN, text and complex numbers, the
+    /// largest integer.
+    pub ulps: u64,
+    /// The largest difference, as a part of the largest magnitude of the output in its run.
+    pub relative: f64,
+    /// The first element that differs.
+    pub first: Option<ElementDifference>,
+    /// The types of both models in the first run in which types or shapes differ.
+    pub types: Option<(String, String)>,
+}
+
+/// An element that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ElementDifference {
+    /// Its index, in row-major order.
+    pub index: u64,
+    /// The element of the first model.
+    pub before: String,
+    /// The element of the second model.
+    pub after: String,
+}
+
+impl OutputCheck {
+    pub(super) fn new(name: &str) -> OutputCheck {
+        OutputCheck {
+            name: name.to_owned(),
+            elements: 0,
+            differing: 0,
+            ulps: 0,
+            relative: 0.0,
+            first: None,
+            types: None,
+        }
+    }
+
+    /// Returns true if type, shape and bits are the same.
+    pub fn is_same(&self) -> bool {
+        self.differing == 0 && self.types.is_none()
+    }
+
+    /// Compares the results of one run.
+    pub(super) fn add(&mut self, before: &Value, after: &Value) {
+        match (before, after) {
+            (Value::Tensor(a), Value::Tensor(b)) if a.dtype() == b.dtype() && a.shape() == b.shape() => {
+                self.tensors(a, b);
+            }
+            (Value::Sequence(a), Value::Sequence(b)) if a.len() == b.len() => {
+                a.iter().zip(b).for_each(|(a, b)| self.add(a, b));
+            }
+            (Value::Optional(None), Value::Optional(None)) => {}
+            (Value::Optional(Some(a)), Value::Optional(Some(b))) => self.add(a, b),
+            _ => {
+                self.types.get_or_insert_with(|| (type_of(before), type_of(after)));
+            }
+        }
+    }
+
+    fn tensors(&mut self, a: &Tensor, b: &Tensor) {
+        self.elements += u64_of(a.shape().len());
+        if a.dtype() == DType::String {
+            let (Ok(texts), Ok(others)) = (a.texts(), b.texts()) else { return };
+            for (index, _) in texts.iter().zip(others).enumerate().filter(|(_, (a, b))| a != b) {
+                self.differs(index, u64::MAX, a, b);
+            }
+            return;
+        }
+        if a.bytes() == b.bytes() {
+            return;
+        }
+        let (Ok(numbers), Ok(others)) = (a.numbers(), b.numbers()) else { return };
+        let (mut largest, mut difference) = (0f64, 0f64);
+        for (index, (x, y)) in numbers.zip(others).enumerate() {
+            let [near, other] = [x, y].map(nearest_f64);
+            if near.is_finite() {
+                largest = largest.max(near.abs());
+            }
+            if same(x, y) {
+                continue;
+            }
+            difference = difference.max((near - other).abs());
+            let ulps = distance(a.dtype(), x, y).unwrap_or(u64::MAX);
+            self.differs(index, ulps, a, b);
+        }
+        if difference > 0.0 {
+            self.relative = self.relative.max(difference / largest);
+        }
+    }
+
+    fn differs(&mut self, index: usize, ulps: u64, a: &Tensor, b: &Tensor) {
+        self.differing += 1;
+        self.ulps = self.ulps.max(ulps);
+        if self.first.is_none() {
+            let [before, after] = [a, b].map(|tensor| display::element(tensor, index));
+            self.first = Some(ElementDifference { index: u64_of(index), before, after });
+        }
+    }
+}
+
+/// The type of a value, in words.
+fn type_of(value: &Value) -> String {
+    match value {
+        Value::Tensor(tensor) => Type::tensor(tensor.dtype(), tensor.shape()).to_string(),
+        Value::Sequence(values) => format!("sequence of {} values", values.len()),
+        Value::Optional(value) => format!("optional, {}", if value.is_some() { "given" } else { "empty" }),
+    }
+}
+
+/// Returns true for numbers of equal bits, and for two NaNs.
+fn same(a: Number, b: Number) -> bool {
+    let alike = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    match (a, b) {
+        (Number::Float(a), Number::Float(b)) => alike(a, b),
+        (Number::Complex(re, im), Number::Complex(other_re, other_im)) => {
+            alike(re, other_re) && alike(im, other_im)
+        }
+        _ => a == b,
+    }
+}

@@ -1,0 +1,64 @@
+//! Random inputs of a model.
+
+use gradus_core::graph::Type;
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
+
+use super::Inputs;
+use crate::convert::Rules;
+use crate::fact::Fact;
+use crate::fold::verify::binding;
+use crate::infer::{InferOptions, InputFact};
+use crate::model::Model;
+
+/// Floats in every third run: zeros, ones, and numbers whose products overflow and underflow.
+const EXTREME: [f64; 8] = [0.0, -0.0, 1.0, -1.0, 3e4, -3e4, 1e-5, -1e-5];
+
+impl Model {
+    /// Values for all inputs, those that are given among them, under a random binding of the
+    /// dimensions: floats of -1 to 1 or extreme ones, integers 0 and 1.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if the type of an input is not known.
+    pub(crate) fn random_inputs(
+        &self,
+        given: &InferOptions,
+        random: &mut fastrand::Rng,
+        (round, tried): (usize, usize),
+    ) -> Result<Inputs> {
+        // The sizes of the first round of `binding` are for shapes alone.
+        let options = binding(self.graph(), given, random, (round + 1, tried));
+        let inference = self.infer(&options)?;
+        let graph = self.graph();
+        let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
+        let value = |&id| {
+            let info = graph.value(id);
+            if let Some(InputFact::Value(value)) = given.inputs.get(&*info.name) {
+                return Ok((info.name.to_string(), value.clone()));
+            }
+            let fact = Fact::as_tensor(inference.fact(id));
+            let (dtype, shape) =
+                fact.and_then(|fact| Some((fact.dtype?, fact.shape()?))).ok_or_else(|| {
+                    let declared =
+                        info.declared.as_ref().map_or_else(|| "unknown".to_owned(), Type::to_string);
+                    let what = format_args!("cannot make input \"{}\": its type", info.name);
+                    Error::mismatch(Kind::Unsupported, what, declared, "a tensor of known rank")
+                })?;
+            Ok((info.name.to_string(), tensor(dtype, shape, random, round % 3 == 2)?))
+        };
+        ids.map(value).collect()
+    }
+}
+
+fn tensor(dtype: DType, shape: Shape, random: &mut fastrand::Rng, extreme: bool) -> Result<Value> {
+    if dtype == DType::String {
+        let texts = (0..shape.len()).map(|_| random.alphanumeric().to_string().into());
+        return Ok(Tensor::from_text(shape, texts.collect())?.into());
+    }
+    let number = |_| match (dtype.is_float() || dtype.is_complex(), extreme) {
+        (true, true) => Number::Float(EXTREME[random.usize(..EXTREME.len())]),
+        (true, false) => Number::Float(2.0 * random.f64() - 1.0),
+        (false, _) => Number::Int(random.u8(0..2).into()),
+    };
+    let numbers: Vec<_> = (0..shape.len()).map(number).collect();
+    Ok(Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)?.into())
+}

@@ -1,0 +1,201 @@
+//! Runs of two models on the same inputs, and what differs in their outputs.
+
+mod compared;
+mod inputs;
+
+use std::collections::HashMap;
+
+use gradus_core::graph::{Graph, Origin, ValueId};
+use gradus_core::{Error, Kind, Result, Value};
+
+pub use compared::{ElementDifference, OutputCheck};
+
+use crate::infer::InferOptions;
+use crate::model::Model;
+use crate::program::RunOptions;
+use crate::run::Program;
+
+/// Most tries of a binding: one may contradict what the model needs.
+const MOST_TRIES: usize = 8;
+
+/// Options of [`Model::check`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CheckOptions {
+    /// Dimensions and inputs that are the same in all runs.
+    pub given: InferOptions,
+    /// The number of runs. Each has random sizes for the open dimensions and random elements; in
+    /// every third, floats are zeros, ones, and very large and small numbers.
+    pub runs: usize,
+    /// The seed of all that is random.
+    pub seed: u64,
+}
+
+impl Default for CheckOptions {
+    fn default() -> CheckOptions {
+        CheckOptions { given: InferOptions::default(), runs: 5, seed: 1 }
+    }
+}
+
+/// The differences that runs of two models show.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Check {
+    /// The runs that were compared.
+    pub runs: usize,
+    /// The outputs in the order of the first model.
+    pub outputs: Vec<OutputCheck>,
+    /// The first value of both models that differs in the first run that has a difference.
+    pub parting: Option<Parting>,
+}
+
+impl Check {
+    /// Returns true if every output has the same type, shape and bits in all runs.
+    pub fn is_same(&self) -> bool {
+        self.outputs.iter().all(OutputCheck::is_same)
+    }
+}
+
+/// A value that both models name, and that differs while all before it agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parting {
+    /// The name of the value.
+    pub value: String,
+    /// The node that computes it in the first model.
+    pub before: String,
+    /// The node that computes it in the second model.
+    pub after: String,
+}
+
+type Inputs = Vec<(String, Value)>;
+
+impl Model {
+    /// Runs this model and another on the same random inputs, and compares all outputs bit for bit;
+    /// all NaNs are the same. Inputs and outputs that correspond have one name, or else one
+    /// position.
+    ///
+    /// ```
+    /// use gradus::Model;
+    /// let model = Model::open("examples/positions.onnx")?;
+    /// let check = model.check(&Model::open("examples/positions.onnx")?, &Default::default())?;
+    /// assert!(check.is_same() && check.runs == 5 && check.outputs.len() == 3);
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] if inputs or outputs do not correspond; of the first model, the error of the
+    /// last run if it runs under no binding; of the second, the error of a run that the first makes.
+    pub fn check(&self, other: &Model, options: &CheckOptions) -> Result<Check> {
+        let (own, others) = (self.graph(), other.graph());
+        let outputs = pairs("outputs", (own, own.outputs()), (others, others.outputs()))?;
+        let names = pairs("inputs", (own, own.inputs()), (others, others.inputs()))?;
+        let names: HashMap<_, _> = names.into_iter().collect();
+        let (first, second) = (self.program(&[])?, other.program(&[])?);
+        let mut random = fastrand::Rng::with_seed(options.seed);
+        let mut check = Check { runs: 0, outputs: Vec::new(), parting: None };
+        check.outputs.extend(outputs.iter().map(|(name, _)| OutputCheck::new(name)));
+        let mut refused = None;
+        for round in 0..options.runs {
+            for tried in 0..MOST_TRIES {
+                let inputs = self.random_inputs(&options.given, &mut random, (round, tried))?;
+                let before = match run(&first, &inputs) {
+                    Ok(outputs) => outputs,
+                    Err(error) => {
+                        refused = Some(error);
+                        continue;
+                    }
+                };
+                let renamed: Inputs =
+                    inputs.iter().map(|(name, value)| (names[name].clone(), value.clone())).collect();
+                let after = run(&second, &renamed).map_err(|error| in_second(other, error))?;
+                check.runs += 1;
+                for (output, (name, other_name)) in check.outputs.iter_mut().zip(&outputs) {
+                    output.add(&before[name], &after[other_name]);
+                }
+                if check.parting.is_none() && !check.is_same() {
+                    check.parting = self.parting(other, &inputs, &renamed);
+                }
+                break;
+            }
+        }
+        match refused {
+            Some(error) if check.runs == 0 => Err(error),
+            _ => Ok(check),
+        }
+    }
+
+    fn program(&self, outputs: &[&str]) -> Result<Program> {
+        let program = self.compile(outputs, &RunOptions::default());
+        program.map_err(|error| match self.path() {
+            Some(path) => error.in_file(path.display()),
+            None => error,
+        })
+    }
+
+    /// The first value of both models that differs; nothing if the runs of all values fail.
+    fn parting(&self, other: &Model, inputs: &Inputs, renamed: &Inputs) -> Option<Parting> {
+        let (graph, other_graph) = (self.graph(), other.graph());
+        let computed = |id: &ValueId| !graph.value(*id).name.is_empty();
+        let outputs = graph.nodes().iter().flat_map(|node| node.outputs.iter().flatten().copied());
+        let common: Vec<_> = outputs
+            .filter(computed)
+            .filter_map(|id| Some((id, other_graph.find(&graph.value(id).name)?)))
+            .collect();
+        let names: Vec<_> = common.iter().map(|(id, _)| &*graph.value(*id).name).collect();
+        let before = run(&self.program(&names).ok()?, inputs).ok()?;
+        let after = run(&other.program(&names).ok()?, renamed).ok()?;
+        common.iter().zip(&names).find_map(|(&(id, other_id), &name)| {
+            let mut output = OutputCheck::new(name);
+            output.add(&before[name], &after[name]);
+            let parting = || Parting {
+                value: name.to_owned(),
+                before: computed_by(graph, id),
+                after: computed_by(other_graph, other_id),
+            };
+            (!output.is_same()).then(parting)
+        })
+    }
+}
+
+fn in_second(other: &Model, error: Error) -> Error {
+    match other.path() {
+        Some(path) => error.in_file(path.display()),
+        None => error.map_message(|message| format!("the second model: {message}")),
+    }
+}
+
+fn run(program: &Program, inputs: &Inputs) -> Result<HashMap<String, Value>> {
+    let outputs = program.run(inputs.iter().map(|(name, value)| (name, value.clone())))?;
+    Ok(outputs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
+}
+
+/// The names of inputs or outputs of two models that correspond: equal ones, or else those of one
+/// position.
+fn pairs(
+    what: &str,
+    (first, own): (&Graph, &[ValueId]),
+    (second, others): (&Graph, &[ValueId]),
+) -> Result<Vec<(String, String)>> {
+    let names = |graph: &Graph, ids: &[ValueId]| -> Vec<_> {
+        let given = ids.iter().filter(|id| graph.constant(**id).is_none() || what == "outputs");
+        given.map(|&id| graph.value(id).name.to_string()).collect()
+    };
+    let (own, others) = (names(first, own), names(second, others));
+    if own.iter().all(|name| others.contains(name)) {
+        return Ok(own.iter().map(|name| (name.clone(), name.clone())).collect());
+    }
+    if own.len() != others.len() {
+        let what = format_args!("cannot compare: number of {what} of the second model");
+        return Err(Error::mismatch(Kind::Graph, what, others.len(), own.len()));
+    }
+    Ok(own.into_iter().zip(others).collect())
+}
+
+/// The node that computes a value, in words.
+fn computed_by(graph: &Graph, id: ValueId) -> String {
+    match graph.value(id).origin {
+        Origin::Node(index, _) => graph.nodes()[index].label(index),
+        _ => "no node".to_owned(),
+    }
+}
