@@ -50,20 +50,28 @@ impl Limits {
         Ok(())
     }
 
-    /// Collects items, and checks from time to time that work may go on. The room for them has been
-    /// allowed before.
+    /// The items, with an error in place of one when a check from time to time finds that work may
+    /// not go on.
+    pub fn watched<T>(&self, items: impl Iterator<Item = T>) -> impl Iterator<Item = Result<T>> {
+        /// Items between two checks: less than a millisecond's work.
+        const EVERY: usize = 1 << 12;
+        items.enumerate().map(|(index, item)| {
+            if index % EVERY == 0 {
+                self.check()?;
+            }
+            Ok(item)
+        })
+    }
+
+    /// Collects items, which are [watched](Limits::watched). The room for them has been allowed
+    /// before.
     ///
     /// # Errors
     /// As [`Limits::check`], and that of the first item that is one.
     pub fn try_collect<T>(&self, items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
-        /// Items between two checks: less than a millisecond's work.
-        const EVERY: usize = 1 << 12;
         let mut all = Vec::with_capacity(items.size_hint().0);
-        for (index, item) in items.enumerate() {
-            if index % EVERY == 0 {
-                self.check()?;
-            }
-            all.push(item?);
+        for item in self.watched(items) {
+            all.push(item??);
         }
         Ok(all)
     }

@@ -12,6 +12,7 @@ use crate::dtype::{Class, DType};
 use crate::element::Element;
 use crate::error::{Error, Kind, Result};
 use crate::exact::Number;
+use crate::limits::Limits;
 use crate::packed;
 use crate::shape::Shape;
 
@@ -146,11 +147,11 @@ impl Tensor {
     }
 
     /// A tensor of elements that lie at places of other tensors of one type: for each, in row-major
-    /// order, which tensor and the index in it.
+    /// order, which tensor and the index in it. The room for it has been allowed before.
     ///
     /// # Errors
     /// [`Kind::Type`] if the types differ, [`Kind::Shape`] if there are not as many places as the
-    /// shape has elements.
+    /// shape has elements; as [`Limits::check`].
     ///
     /// # Panics
     /// If there is no such tensor, or no such element in it.
@@ -158,6 +159,7 @@ impl Tensor {
         sources: &[&Tensor],
         shape: Shape,
         places: impl IntoIterator<Item = (usize, usize)>,
+        limits: &Limits,
     ) -> Result<Tensor> {
         let places = places.into_iter();
         let Some(first) = sources.first() else {
@@ -170,18 +172,19 @@ impl Tensor {
         if dtype.class() == Class::Text {
             let texts = sources.iter().map(|source| source.texts()).collect::<Result<Vec<_>>>()?;
             let each = places.map(|(source, place)| texts[source][place].clone());
-            return Tensor::from_text(shape, each.collect());
+            return Tensor::from_text(shape, limits.collect(each)?);
         }
         if dtype.is_packed() {
             let codes = sources.iter().map(|source| source.codes()).collect::<Result<Vec<_>>>()?;
-            let each: Vec<_> = places.map(|(source, place)| codes[source][place]).collect();
-            return Tensor::from_codes(dtype, shape, &each);
+            let each = places.map(|(source, place)| codes[source][place]);
+            return Tensor::from_codes(dtype, shape, &limits.collect(each)?);
         }
         let width = dtype.bits() / 8;
         let bytes =
             sources.iter().map(|source| source.bytes().map_or(&[][..], |bytes| bytes)).collect::<Vec<_>>();
         let mut all = Vec::with_capacity(shape.len() * width);
-        for (source, place) in places {
+        for item in limits.watched(places) {
+            let (source, place) = item?;
             all.extend_from_slice(&bytes[source][place * width..(place + 1) * width]);
         }
         Tensor::from_bytes(dtype, shape, all.into())
@@ -195,7 +198,7 @@ impl Tensor {
     /// # Panics
     /// If there is no such element.
     pub fn picked(&self, shape: Shape, places: &[usize]) -> Result<Tensor> {
-        Tensor::woven(&[self], shape, places.iter().map(|&place| (0, place)))
+        Tensor::woven(&[self], shape, places.iter().map(|&place| (0, place)), &Limits::DEFAULT)
     }
 
     /// The element type.

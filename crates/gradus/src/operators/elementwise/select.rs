@@ -18,5 +18,5 @@ pub(crate) fn select(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     cx.reserve(product(shape.len(), 2 * size_of::<usize>()))?;
     let truth: Vec<_> = condition.numbers()?.map(|number| !number.is_zero()).collect();
     let each = (0..shape.len()).map(|i| if truth[c[i]] { (0, y[i]) } else { (1, n[i]) });
-    one(Tensor::woven(&[yes, no], shape, each)?)
+    one(Tensor::woven(&[yes, no], shape, each, &cx.limits())?)
 }

@@ -170,7 +170,7 @@ pub(crate) fn scattered(
             for (i, &place) in places.iter().enumerate() {
                 all[place] = (1, i);
             }
-            one(Tensor::woven(&[data, updates], data.shape().clone(), all)?)
+            one(Tensor::woven(&[data, updates], data.shape().clone(), all, &cx.limits())?)
         }
         Some(how) => {
             let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => combine(data, updates, places, how),

@@ -429,7 +429,7 @@ pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     });
     let each = each.collect::<Computed<Vec<_>>>()?;
     let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;
-    Ok(vec![Tensor::woven(&[data, &zero], shape, each)?.into()])
+    Ok(vec![Tensor::woven(&[data, &zero], shape, each, &cx.limits())?.into()])
 }
 
 pub(crate) fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
@@ -521,7 +521,7 @@ pub(crate) fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -
         let place = [&position[..axis], &[index], &position[behind..]].concat();
         all[indexing::eval::flat_index(&place, dims)] = (1, update);
     }
-    Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), all)?.into()])
+    Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), all, &cx.limits())?.into()])
 }
 
 /// The names that other standards give to reductions, and what is scattered without what was there.
@@ -578,7 +578,7 @@ pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
         let index = if normalized && index < 0 { index.saturating_add(i64_of(depth)) } else { index };
         (usize::from(index == i64_of(at)), 0)
     });
-    Ok(vec![Tensor::woven(&[off, on], shape, each)?.into()])
+    Ok(vec![Tensor::woven(&[off, on], shape, each, &cx.limits())?.into()])
 }
 
 pub(crate) fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {

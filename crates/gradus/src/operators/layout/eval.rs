@@ -155,7 +155,7 @@ pub(crate) fn joined(cx: &EvalContext<'_>, parts: &[&Tensor], axis: i64) -> Resu
     let shape = allowed(cx, first.dtype(), &dims)?;
     let parts_dims: Vec<_> = parts.iter().map(|part| part.shape().dims()).collect();
     let places = indices::joined(&parts_dims, axis);
-    Tensor::woven(parts, shape, places)
+    Tensor::woven(parts, shape, places, &cx.limits())
 }
 
 pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -241,7 +241,7 @@ pub(crate) fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         let index = (0..dims.len()).map(source).collect::<Option<Vec<_>>>();
         index.map_or((1, 0), |index| (0, flat_index(&index, dims)))
     });
-    one(Tensor::woven(&[data, &fill], shape, each)?)
+    one(Tensor::woven(&[data, &fill], shape, each, &cx.limits())?)
 }
 
 pub(crate) fn trilu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -257,5 +257,5 @@ pub(crate) fn trilu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         let above = column.saturating_sub(row);
         if (upper && above >= offset) || (!upper && above <= offset) { (0, place) } else { (1, 0) }
     });
-    one(Tensor::woven(&[data, &zero], shape, each)?)
+    one(Tensor::woven(&[data, &zero], shape, each, &cx.limits())?)
 }

@@ -82,5 +82,5 @@ pub(crate) fn center_crop_pad(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         let source = (0..dims.len()).map(source).collect::<Option<Vec<_>>>();
         source.map_or((1, 0), |source| (0, flat_index(&source, dims)))
     });
-    Ok(vec![Tensor::woven(&[data, &zero], shape.clone(), places)?.into()])
+    Ok(vec![Tensor::woven(&[data, &zero], shape.clone(), places, &cx.limits())?.into()])
 }

@@ -466,5 +466,5 @@ pub(crate) fn tensor_scatter(attributes: &Attributes<'_>, cx: &mut EvalContext<'
             }
         }
     }
-    Ok(vec![Tensor::woven(&[cache, update], shape, places)?.into()])
+    Ok(vec![Tensor::woven(&[cache, update], shape, places, &cx.limits())?.into()])
 }
