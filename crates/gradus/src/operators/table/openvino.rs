@@ -474,47 +474,51 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ReadValue").infer(nn::openvino::read_value).eval(nn::openvino::read_value_eval).stateful(),
     openvino("ReduceL1").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceL1",
-        "floats: rounding",
+        "floats: rounding; computed axes named twice",
         reduction::to_onnx::reduce_l1,
     ),
     openvino("ReduceL2").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceL2",
-        "rounding",
+        "rounding; computed axes named twice",
         reduction::to_onnx::reduce_l2,
     ),
     openvino("ReduceLogicalAnd")
         .meaning("ReduceMin")
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
-        .converts("ReduceMin, Cast", "no elements", |cx| reduction::to_onnx::of_truth(cx, "ReduceMin")),
+        .converts("ReduceMin, Cast", "no elements; computed axes named twice", |cx| {
+            reduction::to_onnx::of_truth(cx, "ReduceMin")
+        }),
     openvino("ReduceLogicalOr")
         .meaning("ReduceMax")
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
-        .converts("ReduceMax, Cast", "no elements", |cx| reduction::to_onnx::of_truth(cx, "ReduceMax")),
+        .converts("ReduceMax, Cast", "no elements; computed axes named twice", |cx| {
+            reduction::to_onnx::of_truth(cx, "ReduceMax")
+        }),
     openvino("ReduceMax").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMax",
-        "floats: NaN; no elements",
+        "floats: NaN; no elements; computed axes named twice",
         |cx| reduction::to_onnx::min_max(cx, "ReduceMax"),
     ),
     openvino("ReduceMean").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMean",
-        "rounding",
+        "rounding; computed axes named twice",
         reduction::to_onnx::reduce_mean,
     ),
     openvino("ReduceMin").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMin",
-        "floats: NaN; no elements",
+        "floats: NaN; no elements; computed axes named twice",
         |cx| reduction::to_onnx::min_max(cx, "ReduceMin"),
     ),
     openvino("ReduceProd").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceProd",
-        "floats: rounding",
+        "floats: rounding; computed axes named twice",
         reduction::to_onnx::reduce_prod,
     ),
     openvino("ReduceSum").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceSum",
-        "floats: rounding",
+        "floats: rounding; computed axes named twice",
         reduction::to_onnx::reduce_sum,
     ),
     openvino("Reshape")
