@@ -2,11 +2,12 @@
 
 use std::hint::black_box;
 
+use clap::ValueEnum;
 use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 use gradus_core::convert::{nearest_f64, u64_of};
 use gradus_core::{DType, Number};
-use gradus_kernels::{Fill, Options, Write, Writer};
+use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use rayon::prelude::*;
 
@@ -14,9 +15,44 @@ use crate::{memory, timing};
 
 use Number::Int;
 
+/// Sets of instructions, by name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Instructions {
+    Portable,
+    Neon,
+    Avx2,
+    Avx512,
+}
+
+/// Ways of storing, by name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Storing {
+    Auto,
+    Cached,
+    Streaming,
+}
+
+/// The options of the fills that are measured.
+pub fn options(level: Option<Instructions>, stores: Storing) -> Options {
+    let mut options = Options::default();
+    options.level = level.map(|level| match level {
+        Instructions::Portable => Level::Portable,
+        Instructions::Neon => Level::Neon,
+        Instructions::Avx2 => Level::Avx2,
+        Instructions::Avx512 => Level::Avx512,
+    });
+    options.stores = match stores {
+        Storing::Auto => Stores::Auto,
+        Storing::Cached => Stores::Cached,
+        Storing::Streaming => Stores::Streaming,
+    };
+    options
+}
+
 /// Prints the tables: long buffers with one thread and with all, and what little ones cost.
-pub fn run(bytes: usize, rounds: usize) {
+pub fn run(bytes: usize, rounds: usize, mut options: Options) {
     for threads in [1, rayon::current_num_threads()] {
+        options.threads = threads;
         println!(
             "\n{threads} thread{}; GB/s, and the ratio to a constant fill\n",
             if threads == 1 { "" } else { "s" }
@@ -28,10 +64,10 @@ pub fn run(bytes: usize, rounds: usize) {
         for size in sizes.into_iter().filter(|&size| size <= bytes) {
             let mut buffer = vec![0f64; size / 8];
             let rows = [DType::I32, DType::I64, DType::F32, DType::F64].map(|dtype| match dtype {
-                DType::I32 => column::<i32>(&mut buffer, threads, rounds),
-                DType::I64 => column::<i64>(&mut buffer, threads, rounds),
-                DType::F32 => column::<f32>(&mut buffer, threads, rounds),
-                _ => column::<f64>(&mut buffer, threads, rounds),
+                DType::I32 => column::<i32>(&mut buffer, options, rounds),
+                DType::I64 => column::<i64>(&mut buffer, options, rounds),
+                DType::F32 => column::<f32>(&mut buffer, options, rounds),
+                _ => column::<f64>(&mut buffer, options, rounds),
             });
             for (i, name) in NAMES.iter().enumerate() {
                 let cells = rows.iter().map(|column| {
@@ -58,9 +94,7 @@ const NAMES: [&str; 7] = [
 ];
 
 /// The times of a constant fill and of the sequences.
-fn column<T: Write>(buffer: &mut [f64], threads: usize, rounds: usize) -> Vec<f64> {
-    let mut options = Options::default();
-    options.threads = threads;
+fn column<T: Write>(buffer: &mut [f64], options: Options, rounds: usize) -> Vec<f64> {
     let dtype = T::DTYPE;
     let len = u64_of(size_of_val(buffer) / size_of::<T>());
     let range = RangePlan::new(Int(0), Int(len.into()), Int(1), dtype).expect("a plan");
@@ -76,10 +110,10 @@ fn column<T: Write>(buffer: &mut [f64], threads: usize, rounds: usize) -> Vec<f6
     };
     let constant = |fill: fn(&mut [f64])| {
         let mut buffer = buffer.borrow_mut();
-        if threads == 1 {
+        if options.threads == 1 {
             fill(&mut buffer);
         } else {
-            let part = buffer.len().div_ceil(threads);
+            let part = buffer.len().div_ceil(options.threads);
             buffer.par_chunks_mut(part).for_each(fill);
         }
         black_box(&mut **buffer);

@@ -96,6 +96,21 @@ fn settle<T>(doubts: u64, out: &mut [T], exact: impl Fn(u64) -> T) {
     }
 }
 
+/// The elements whose bits differ, as bits. `to_bits` of a vector is not always inlined, and a call
+/// of it costs many times what the element does.
+#[inline(always)]
+fn differing_doubles<S: Simd>(low: S::f64s, high: S::f64s) -> u64 {
+    let (low, high): (S::u64s, S::u64s) = (low.bitcast(), high.bitcast());
+    low.simd_ne(high).to_bitmask()
+}
+
+/// As [`differing_doubles`].
+#[inline(always)]
+pub fn differing_singles<S: Simd>(low: S::f32s, high: S::f32s) -> u64 {
+    let (low, high): (S::u32s, S::u32s) = (low.bitcast(), high.bitcast());
+    low.simd_ne(high).to_bitmask()
+}
+
 impl<S: Simd, B: ErrorBounds<S>> Group<S, f64> for B {
     #[inline(always)]
     fn write(&self, simd: S, group: usize, out: &mut [f64; GROUP]) -> u64 {
@@ -103,7 +118,7 @@ impl<S: Simd, B: ErrorBounds<S>> Group<S, f64> for B {
         for from in (0..GROUP).step_by(S::f64s::LEN) {
             let [low, high] = self.at(simd, group, from);
             low.store_slice(&mut out[from..from + S::f64s::LEN]);
-            doubts |= low.to_bits().simd_ne(high.to_bits()).to_bitmask() << from;
+            doubts |= differing_doubles::<S>(low, high) << from;
         }
         doubts
     }
@@ -117,7 +132,7 @@ impl<S: Simd, B: ErrorBounds<S>> Group<S, f32> for B {
             let (one, two) = (self.at(simd, group, from), self.at(simd, group, from + S::f64s::LEN));
             let (low, high) = (one[0].narrow(two[0]), one[1].narrow(two[1]));
             low.store_slice(&mut out[from..from + S::f32s::LEN]);
-            doubts |= low.to_bits().simd_ne(high.to_bits()).to_bitmask() << from;
+            doubts |= differing_singles::<S>(low, high) << from;
         }
         doubts
     }
