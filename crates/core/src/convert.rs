@@ -452,13 +452,19 @@ fn cast_from<A: Element>(tensor: &Tensor, to: DType, rules: Rules) -> Result<Ten
     convert_all(to, tensor.shape().clone(), elements.iter().map(|x| x.number()), rules)
 }
 
-/// A tensor of numbers, each converted to the element type, which is not text.
+/// A tensor of numbers, each converted to the element type.
+///
+/// # Errors
+/// [`Kind::Type`] for text.
 pub(crate) fn convert_all(
     to: DType,
     shape: Shape,
     numbers: impl Iterator<Item = Number>,
     rules: Rules,
 ) -> Result<Tensor> {
+    if to == DType::String {
+        return Err(Error::mismatch(Kind::Type, "element type", to, "a type of numbers"));
+    }
     crate::dispatch!(to,
         [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => collect_as(shape, numbers),
         _ => Tensor::from_codes(to, shape, &numbers.map(|n| code(to, n, rules) as u8).collect::<Vec<_>>()))

@@ -218,22 +218,26 @@ impl<'a> EvalContext<'a> {
         if self.has(index) { self.integers(index).map(Some) } else { Ok(None) }
     }
 
+    /// An input that holds one element.
+    ///
+    /// # Errors
+    /// As [`EvalContext::tensor`]; [`Kind::Shape`] if there is not exactly one.
+    pub(crate) fn only(&self, index: usize) -> Result<&'a Tensor> {
+        let tensor = self.tensor(index)?;
+        if tensor.len() == 1 {
+            return Ok(tensor);
+        }
+        let got = format_args!("a tensor of {} elements", tensor.len());
+        Err(self.wrong(index, &Error::is_not(Kind::Shape, got, "one element")))
+    }
+
     /// The one integer that an input holds.
     ///
     /// # Errors
-    /// As [`EvalContext::integers`]; [`Kind::Shape`] if there is not exactly one.
+    /// As [`EvalContext::integers`] and [`EvalContext::only`].
     pub(crate) fn integer(&self, index: usize) -> Result<i64> {
-        match self.integers(index)?[..] {
-            [only] => Ok(only),
-            ref all => {
-                let error = Error::is_not(
-                    Kind::Shape,
-                    format_args!("a tensor of {} elements", all.len()),
-                    "one element",
-                );
-                Err(self.wrong(index, &error))
-            }
-        }
+        self.only(index)?;
+        Ok(self.integers(index)?[0])
     }
 
     /// The element type and shape of an output, as the rule infers them.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gradus_core::graph::{self, Builder, Graph, Node, Origin, Slots, Standard, Type};
-use gradus_core::{Error, Kind, Result, Shape, Value};
+use gradus_core::{Error, Kind, Number, Result, Shape, Value};
 use gradus_formats::onnx::NEWEST_OPSET;
 
 use super::ConvertOptions;
@@ -36,7 +36,8 @@ struct Converted {
 /// The facts about each input that is given.
 type Inputs = Vec<Option<Known>>;
 
-/// A fact that a conversion may depend on: the type of an input, and the elements of small integers.
+/// A fact that a conversion may depend on: the type of an input, and the elements of few integers or
+/// the bits of a float that is alone.
 #[derive(Clone, Debug, PartialEq)]
 enum Known {
     Type(Type),
@@ -50,7 +51,10 @@ impl Known {
         if tensor.dtype().is_integer() && tensor.shape().len() <= MOST_ELEMENTS {
             return Some(Known::Elements(of, tensor.to_i64().ok()?));
         }
-        Some(Known::Type(of))
+        match tensor.only_number() {
+            Ok(Number::Float(float)) => Some(Known::Elements(of, vec![float.to_bits().cast_signed()])),
+            _ => Some(Known::Type(of)),
+        }
     }
 }
 

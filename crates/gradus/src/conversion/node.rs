@@ -8,7 +8,7 @@ use gradus_core::{DType, Number, Result, Tensor};
 use smallvec::SmallVec;
 
 use super::caveats;
-use super::report::{Exactness, Note, not_known};
+use super::report::{Exactness, Note, cannot, not_known};
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::attributes::{self, Attributes};
@@ -246,9 +246,20 @@ impl ConvertContext<'_, '_> {
         Ok(vec![self.put(operator, &[x], &[])?])
     }
 
+    /// Refuses an input of integers, for which OpenVINO leaves rounding open.
+    pub(crate) fn expect_floats(&self, input: usize) -> Result<()> {
+        match self.dtype(input) {
+            Ok(dtype) if !dtype.is_float() => {
+                Err(cannot(format!("OpenVINO does not say how results for {dtype} are rounded")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The same of a function that is not algebraic.
     pub(crate) fn function(&mut self, operator: &str) -> Result<Vec<NewValue>> {
         self.rounding(caveats::FUNCTION);
+        self.expect_floats(0)?;
         self.unary(operator)
     }
 
@@ -280,6 +291,9 @@ impl ConvertContext<'_, '_> {
 
     /// A number of some element type.
     pub(crate) fn number(&mut self, value: f64, dtype: DType) -> Result<NewValue> {
+        if dtype == DType::String {
+            return Err(cannot("no number is a string"));
+        }
         let tensor = convert::cast(&Tensor::scalar(value), dtype, Rules::SATURATING)?;
         Ok(self.constant(tensor))
     }

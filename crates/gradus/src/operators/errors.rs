@@ -96,6 +96,14 @@ pub(crate) fn batch(got: impl Display, axis: usize, rank: usize) -> Error {
     count("batch axes", got, format_args!("at most {}", axis.min(rank)))
 }
 
+/// Checks that indices have the batch axes of the data.
+pub(crate) fn same_batch(got: &[usize], wanted: &[usize]) -> Result<()> {
+    if got == wanted {
+        return Ok(());
+    }
+    Err(shape("batch shape of the indices", format!("{got:?}"), format_args!("{wanted:?}")))
+}
+
 /// Returns the error of index tuples that are longer than the data has axes.
 #[cold]
 pub(crate) fn tuples(batch: usize, depth: usize, rank: usize) -> Error {

@@ -22,7 +22,7 @@ fn number(random: &mut fastrand::Rng) -> i64 {
     NUMBERS[random.usize(..NUMBERS.len())]
 }
 
-fn tensor(random: &mut fastrand::Rng, dtype: DType, shapes: &[&[usize]]) -> Tensor {
+pub fn tensor(random: &mut fastrand::Rng, dtype: DType, shapes: &[&[usize]]) -> Tensor {
     let list = dtype == DType::I64 && random.bool();
     if list {
         let few = if random.bool() { 5 } else { NUMBERS.len() };
@@ -45,6 +45,7 @@ fn content(random: &mut fastrand::Rng, sort: Sort) -> Option<Content> {
     })
 }
 
+#[allow(dead_code, reason = "each test makes nodes in one of the ways")]
 impl RandomNode {
     /// A node whose tensors have shapes of the list.
     pub fn new(
@@ -52,6 +53,16 @@ impl RandomNode {
         row: &Row,
         signature: &Signature,
         shapes: &[&[usize]],
+    ) -> RandomNode {
+        RandomNode::with(random, row, signature, |random, dtype| (tensor(random, dtype, shapes), false))
+    }
+
+    /// A node of these tensors, each of which may be a constant of the model.
+    pub fn with(
+        random: &mut fastrand::Rng,
+        row: &Row,
+        signature: &Signature,
+        mut tensor: impl FnMut(&mut fastrand::Rng, DType) -> (Tensor, bool),
     ) -> RandomNode {
         let mut builder = Builder::new("random node");
         let (mut names, mut values) = (Vec::new(), HashMap::new());
@@ -66,7 +77,12 @@ impl RandomNode {
             let of_variable = *types.entry(param.variable).or_insert(any);
             let odd = random.usize(..20) == 0;
             let dtype = if odd { DType::ALL[random.usize(..DType::ALL.len())] } else { of_variable };
-            let (name, value) = (format!("in{index}"), tensor(random, dtype, shapes));
+            let (name, (value, constant)) = (format!("in{index}"), tensor(random, dtype));
+            if constant {
+                builder.constant(&name, value.into()).unwrap();
+                names.push(name);
+                continue;
+            }
             let id = builder.define(&name, Origin::Input).unwrap();
             let dims = value.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect();
             builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(dims)));
@@ -105,6 +121,7 @@ impl RandomNode {
             builder.output(name);
         }
         let mut source = graph::Model::new(row.standard);
+        source.opsets = vec![(row.domain.into(), signature.since)];
         source.graph = builder.finish().unwrap();
         RandomNode { model: Model::from_source(source), values }
     }

@@ -114,6 +114,9 @@ pub(crate) fn p_relu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     if attributes.form().is(Older::ByChannel) {
         slope.resize(dims.len().saturating_sub(1).max(1), 1);
     }
+    if cx.tensor(1)?.len() == 1 {
+        slope.clear();
+    }
     let places = indices::broadcast(&slope, dims);
     let (mut numbers, slopes) = (cx.floats(0)?, cx.floats(1)?);
     for (x, place) in numbers.iter_mut().zip(places) {

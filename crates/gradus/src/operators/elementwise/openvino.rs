@@ -11,7 +11,7 @@
 //! input's shape.
 
 use gradus_core::convert::{self, FromNumber};
-use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value, dispatch};
+use gradus_core::{DType, Error, Kind, Result, Tensor, Value, dispatch};
 
 use crate::attributes::{Attributes, required};
 use crate::dialects::openvino::{called, input};
@@ -46,8 +46,11 @@ pub(crate) fn floats(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     Ok(Box::new(Floats(unary::build(cx)?)))
 }
 
-pub(crate) fn not(number: Number) -> Number {
-    if let Number::Int(x) = number { Number::Int(!x) } else { number }
+/// Turns each bit around; of a truth value, the only one.
+pub(crate) fn bitwise_not(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let map = if data.dtype() == DType::Bool { unary::logical_not } else { unary::bitwise_not };
+    build_as(map).eval(cx)
 }
 
 /// Builds an operator of two inputs, which are broadcast as its attribute says.

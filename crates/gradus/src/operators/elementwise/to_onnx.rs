@@ -1,12 +1,13 @@
 //! Operators that compute each element on its own.
 
+use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Result};
 
 use crate::attributes::missing;
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
-use crate::conversion::report::cannot;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_onnx::{flag, int, word};
 use crate::conversion::types::expect;
 use crate::conversion::writer::NewValue;
@@ -172,6 +173,9 @@ fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>
     if to.is_float() && to.bits() <= 8 {
         cx.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }
+    if !cx.target.admits("Cast", to) {
+        return Err(cannot(format!("the operator set has no Cast to {to}")));
+    }
     Ok(vec![cx.cast(x, to)?])
 }
 
@@ -304,6 +308,45 @@ pub(crate) fn h_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     let x = cx.input(0)?;
     let attributes = [("alpha", Content::Float(1.0 / 6.0)), ("beta", Content::Float(0.5))];
     Ok(vec![cx.put("HardSigmoid", &[x], &attributes)?])
+}
+
+/// A function with numbers that are attributes in ONNX.
+fn with_numbers(
+    cx: &mut ConvertContext<'_, '_>,
+    operator: &str,
+    names: [&'static str; 2],
+) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let mut attributes = Vec::new();
+    for (input, name) in (1..).zip(names) {
+        let number = cx.known(input)?.ok_or_else(|| not_known(name))?.only_number()?;
+        attributes.push((name, Content::Float(nearest_f32(number))));
+    }
+    let x = cx.input(0)?;
+    Ok(vec![cx.put(operator, &[x], &attributes)?])
+}
+
+pub(crate) fn hard_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    with_numbers(cx, "HardSigmoid", ["alpha", "beta"])
+}
+
+pub(crate) fn selu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    with_numbers(cx, "Selu", ["alpha", "gamma"])
+}
+
+/// A list of slopes goes along axis 1.
+pub(crate) fn p_relu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (x, mut slope) = (cx.input(0)?, cx.input(1)?);
+    if cx.len(1) == Some(1) {
+        let none = cx.list(&[]);
+        slope = cx.with_shape(slope, none)?;
+    } else if cx.rank(1)? == 1 {
+        let mut dims = vec![1; cx.rank(0)?.saturating_sub(1).max(1)];
+        dims[0] = -1;
+        let dims = cx.list(&dims);
+        slope = cx.with_shape(slope, dims)?;
+    }
+    Ok(vec![cx.put("PRelu", &[x, slope], &[])?])
 }
 
 pub(crate) fn elu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

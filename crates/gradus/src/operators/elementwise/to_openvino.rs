@@ -110,6 +110,9 @@ fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     }
     expect(Standard::OpenVino, to)?;
     if to == DType::Bool && from != DType::Bool {
+        // Types of few bits are compared as numbers of float32, which has them all.
+        let few = from.is_real() && (from.bits() < 8 || (from.is_float() && from.bits() == 8));
+        let (x, from) = if few { (cx.converted(x, DType::F32)?, DType::F32) } else { (x, from) };
         let zero = cx.number(0.0, from)?;
         return Ok(vec![cx.put("NotEqual", &[x, zero], &[numpy()])?]);
     }
@@ -225,9 +228,12 @@ fn parameters<const N: usize>(
 }
 
 pub(crate) fn leaky_relu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.dtype(0)?.bits() < 32 {
+        cx.rounding("the slope is of the type of the input");
+    }
     let [slope] = parameters(cx, [("alpha", 0.01)])?;
     let (x, slope) = (cx.input(0)?, cx.reshaped(slope, &[1])?);
-    Ok(vec![cx.put("PRelu", &[x, slope], &[])?])
+    Ok(vec![cx.put("PReLU", &[x, slope], &[])?])
 }
 
 pub(crate) fn elu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

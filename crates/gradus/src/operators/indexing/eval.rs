@@ -99,6 +99,7 @@ fn blocks(
         index_dims.split_last().ok_or_else(|| errors::rank("the indices", 0, "at least 1"))?;
     let rest = dims.get(batch.saturating_add(depth)..).filter(|_| before.len() >= batch);
     let rest = rest.ok_or_else(|| errors::tuples(batch, depth, dims.len()))?;
+    errors::same_batch(&before[..batch], &dims[..batch])?;
     let size: usize = rest.iter().product();
     let numbers = cx.integers(1)?;
     let count = allowed(cx, DType::I64, before)?.len();

@@ -256,6 +256,9 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(rest) = dims.get(batch.saturating_add(depth)..).filter(|_| batch <= before.len()) else {
         return Err(errors::tuples(batch, depth, dims.len()).into());
     };
+    for (&own, &of_data) in before.iter().zip(&dims[..batch]) {
+        cx.equal(own, of_data, "dimensions of the batch")?;
+    }
     let all: Vec<_> = before.iter().chain(rest).copied().collect();
     let mut elements = Elements::Unknown;
     if batch == 0 && depth == 1 && dims.len() == 1 {

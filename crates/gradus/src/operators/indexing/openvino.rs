@@ -189,6 +189,7 @@ fn taken(plan: &[Stride], dims: &[usize]) -> Option<Computed<Vec<Along>>> {
 
 pub(crate) fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
+    (1..4).filter(|&input| cx.has(input)).try_for_each(|input| cx.dims_of_known_rank(input, 1))?;
     let masks = Masks::read(&cx.attributes)?;
     let (begins, ends) = (cx.integers(1), cx.integers(2));
     let count = match (&begins, &ends) {
@@ -287,6 +288,7 @@ pub(crate) fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
     let axis = indices::axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
+    [2, 3].into_iter().try_for_each(|input| cx.one_element(input))?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
         None => cx.data("the depth is not known before the run", Bounds::SIZE),
@@ -407,11 +409,7 @@ pub(crate) fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     let batch = usize_of_i64(batch)
         .filter(|&batch| batch <= axis && batch <= index_dims.len())
         .ok_or_else(|| errors::batch(batch, axis, index_dims.len()))?;
-    let (got, wanted) = (&index_dims[..batch], &dims[..batch]);
-    if got != wanted {
-        let got = format!("{got:?}");
-        return Err(errors::shape("batch shape of the indices", got, format_args!("{wanted:?}")));
-    }
+    errors::same_batch(&index_dims[..batch], &dims[..batch])?;
     let numbers = cx.integers(1)?;
     let result = [&dims[..axis], &index_dims[batch..], &dims[axis + 1..]].concat();
     let shape = allowed(cx, data.dtype(), &result)?;
@@ -448,6 +446,12 @@ pub(crate) fn run_strided_slice(
     attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
 ) -> Computed<Vec<Value>> {
+    for input in (1..4).filter(|&input| cx.has(input)) {
+        let rank = cx.tensor(input)?.shape().rank();
+        if rank != 1 {
+            return Err(errors::rank(format_args!("input {input}"), rank, 1));
+        }
+    }
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let masks = Masks::read(attributes)?;
@@ -562,7 +566,7 @@ pub(crate) fn run_scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'
 }
 
 pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let (indices, on, off) = (cx.tensor(0)?, cx.tensor(2)?, cx.tensor(3)?);
+    let (indices, on, off) = (cx.tensor(0)?, cx.only(2)?, cx.only(3)?);
     let depth = cx.integer(1)?;
     let depth = usize_of_i64(depth).ok_or_else(|| errors::value("depth", depth, "at least 0"))?;
     let mut dims = indices.shape().dims().to_vec();

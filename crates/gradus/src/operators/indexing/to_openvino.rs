@@ -90,6 +90,9 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if named.is_none() {
         return cx.put_many("Split", &[x, at], &[say("num_splits", count)], outputs);
     }
+    if named != Some(count) {
+        return Err(cannot("num_outputs is not the number of outputs"));
+    }
     let axis = cx.axis(axis, 0)?;
     let size = cx.dims(0).and_then(|dims| dims.get(axis).copied().flatten());
     let sizes = match size {

@@ -38,6 +38,14 @@ fn zero_point(cx: &mut ConvertContext<'_, '_>, input: usize, dtype: DType) -> Re
     cx.converted(value, dtype).map(Some)
 }
 
+/// Returns an error for scales that no operator of OpenVINO computes with.
+fn expect_scales(dtype: DType) -> Result<()> {
+    if [DType::F16, DType::BF16, DType::F32, DType::F64].contains(&dtype) {
+        return Ok(());
+    }
+    Err(cannot(format!("OpenVINO has no equivalent of scales of {dtype}")))
+}
+
 /// Returns an error for element types that are not integers of 8 to 32 bits.
 fn expect_integers(dtype: DType) -> Result<()> {
     let known = [DType::U8, DType::I8, DType::U16, DType::I16, DType::I32];
@@ -71,6 +79,7 @@ fn saturated(
 pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (from, dtype) = (cx.dtype(0)?, cx.dtype(1)?);
     expect_integers(from)?;
+    expect_scales(dtype)?;
     if from.bits() > 16 || dtype != DType::F32 {
         cx.rounding(caveats::FUNCTION);
     }
@@ -98,9 +107,13 @@ pub(crate) fn quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         cx.rounding(caveats::FUNCTION);
     }
     cx.edges(caveats::CAST);
-    let (x, scale) = (cx.input(0)?, cx.input(1)?);
+    let (mut x, scale, dtype) = (cx.input(0)?, cx.input(1)?, cx.dtype(1)?);
+    expect_scales(dtype)?;
+    if cx.dtype(0)? != dtype {
+        x = cx.converted(x, dtype)?;
+    }
     let scale = along(cx, 1, scale)?;
-    let (dtype, value) = (cx.dtype(0)?, quotient(cx, x, scale)?);
+    let value = quotient(cx, x, scale)?;
     let zero_point = zero_point(cx, 2, dtype)?;
     Ok(vec![saturated(cx, value, zero_point, to)?])
 }

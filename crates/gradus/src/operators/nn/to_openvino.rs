@@ -45,15 +45,23 @@ pub(crate) fn layer_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec
 /// Divided by the root of the mean of squares.
 pub(crate) fn rms_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
-    let (rank, dtype) = (cx.rank(0)?, cx.dtype(0)?);
+    let (rank, from, to) = (cx.rank(0)?, cx.dtype(0)?, cx.dtype(1)?);
     let first = cx.axis(cx.attributes.int("axis")?.unwrap_or(-1), 0)?;
+    // Computed in the wider type.
+    let dtype = if to.bits() > from.bits() { to } else { from };
     let epsilon = cx.number(cx.attributes.float("epsilon")?.unwrap_or(1e-5).into(), dtype)?;
-    let (x, axes) = (cx.input(0)?, cx.list(&(first..rank).map(i64_of).collect::<Vec<_>>()));
+    let (mut x, axes) = (cx.input(0)?, cx.list(&(first..rank).map(i64_of).collect::<Vec<_>>()));
+    if from != dtype {
+        x = cx.converted(x, dtype)?;
+    }
     let squares = cx.put("Multiply", &[x, x], &[numpy()])?;
     let mean = cx.put("ReduceMean", &[squares, axes], &[say("keep_dims", true)])?;
     let sum = cx.put("Add", &[mean, epsilon], &[numpy()])?;
     let root = cx.put("Sqrt", &[sum], &[])?;
-    let value = cx.put("Divide", &[x, root], &[numpy(), say("m_pythondiv", false)])?;
+    let mut value = cx.put("Divide", &[x, root], &[numpy(), say("m_pythondiv", false)])?;
+    if to != dtype {
+        value = cx.converted(value, to)?;
+    }
     let scale = cx.input(1)?;
     Ok(vec![cx.put("Multiply", &[value, scale], &[numpy()])?])
 }

@@ -206,6 +206,9 @@ pub(crate) fn global_pool(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Re
 pub(crate) fn instance_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     let axes: Vec<_> = (2..cx.rank(0)?).map(i64_of).collect();
+    if axes.is_empty() {
+        return Err(cannot("OpenVINO has no equivalent of InstanceNormalization without spatial axes"));
+    }
     let epsilon = cx.attributes.float("epsilon")?.unwrap_or(1e-5);
     let (x, axes) = (cx.input(0)?, cx.list(&axes));
     let attributes = [say("eps", epsilon), say("eps_mode", "INSIDE_SQRT"), say("normalize_variance", true)];

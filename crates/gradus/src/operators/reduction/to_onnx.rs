@@ -21,6 +21,9 @@ pub(crate) enum Axes {
 pub(crate) fn axes(cx: &mut ConvertContext<'_, '_>) -> Result<Axes> {
     let Some(named) = cx.known_integers(1)? else {
         let list = cx.whole_list(1)?;
+        if cx.len(1).is_none_or(|len| len > 1) {
+            cx.edges("OpenVINO reduces an axis that is named twice once, which is an error in ONNX");
+        }
         return Ok(if cx.len(1).is_some_and(|len| len > 0) {
             Axes::Some(list)
         } else {

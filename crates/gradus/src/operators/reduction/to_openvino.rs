@@ -149,6 +149,7 @@ pub(crate) fn reduce_sum_square(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<N
 
 pub(crate) fn reduce_log_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
+    cx.expect_floats(0)?;
     let x = cx.input(0)?;
     let sum = reduced(cx, x, "ReduceSum")?;
     Ok(vec![cx.put("Log", &[sum], &[])?])

@@ -359,8 +359,8 @@ pub(super) const ONNX: &[Row] = &[
         nn::to_openvino::layer_normalization,
     ),
     onnx("LeakyRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
-        "PRelu",
-        "",
+        "PReLU",
+        "of fewer than 32 bits: rounding",
         elementwise::to_openvino::leaky_relu,
     ),
     onnx("Less")

@@ -69,11 +69,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Left)
         .build(elementwise::openvino::both)
         .converts("BitShift", "counts of the width or more", |cx| elementwise::to_onnx::shift(cx, "LEFT")),
-    openvino("BitwiseNot")
-        .infer(elementwise::infer::same)
-        .map(elementwise::openvino::not)
-        .build(elementwise::unary::build)
-        .converts("BitwiseNot, Not", "", elementwise::to_onnx::bitwise_not),
+    openvino("BitwiseNot").infer(elementwise::infer::same).eval(elementwise::openvino::bitwise_not).converts(
+        "BitwiseNot, Not",
+        "",
+        elementwise::to_onnx::bitwise_not,
+    ),
     openvino("BitwiseOr")
         .infer(elementwise::openvino::bitwise_and)
         .operation(Operation::Or)
@@ -268,7 +268,11 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("HSwish")
         .infer(elementwise::infer::same)
         .converts("HardSwish", "rounding", |cx| cx.function("HardSwish")),
-    openvino("HardSigmoid").infer(elementwise::infer::same),
+    openvino("HardSigmoid").infer(elementwise::infer::same).converts(
+        "HardSigmoid",
+        "rounding",
+        elementwise::to_onnx::hard_sigmoid,
+    ),
     openvino("IDFT").infer(indexing::openvino::transformed),
     openvino("Identity")
         .infer(layout::infer::identity)
@@ -433,7 +437,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(indexing::openvino::run_one_hot)
         .converts("OneHot, Where", "", layout::to_onnx::one_hot)
         .moves(),
-    openvino("PReLU").infer(elementwise::infer::same),
+    openvino("PReLU").infer(elementwise::infer::same).converts("PRelu", "", elementwise::to_onnx::p_relu),
     openvino("Pad")
         .infer(layout::openvino::pad)
         .eval(layout::openvino::run_pad)
@@ -554,7 +558,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(elementwise::select::select)
         .converts("Where", "", elementwise::to_onnx::select)
         .moves(),
-    openvino("Selu").infer(elementwise::infer::same),
+    openvino("Selu").infer(elementwise::infer::same).converts("Selu", "rounding", elementwise::to_onnx::selu),
     openvino("ShapeOf")
         .signatures_are(&[shape::eval::SHAPE_OF_1, shape::eval::SHAPE_OF_3])
         .infer(shape::infer::shape_rule)

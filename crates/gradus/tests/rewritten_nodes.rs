@@ -1,0 +1,152 @@
+//! Random nodes, folded and converted: a node that runs before runs after, with the same results.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+#[path = "common/compare.rs"]
+mod compare;
+#[path = "common/nodes.rs"]
+mod nodes;
+
+use std::collections::{BTreeMap, HashMap};
+
+use gradus::conversion::{ConvertOptions, Exactness};
+use gradus::convert::Rules;
+use gradus::fold::FoldOptions;
+use gradus::graph::Standard;
+use gradus::operators::{self, Row};
+use gradus::schema::Signature;
+use gradus::{DType, Limits, Model, Number, Result, RunOptions, Tensor, Value};
+use nodes::RandomNode;
+
+type Values = HashMap<String, Value>;
+
+const SHAPES: [&[usize]; 9] = [&[0], &[], &[1], &[2], &[3], &[2, 3], &[1, 3], &[2, 1, 4], &[1, 2, 5, 4]];
+
+/// A tensor of the same type and shape, with other numbers.
+fn filled(random: &mut fastrand::Rng, tensor: Tensor) -> Tensor {
+    let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
+    let number = |_| match dtype {
+        DType::Bool => Number::Int(random.i128(0..2)),
+        _ if dtype.is_integer() => Number::Int(random.i128(0..4)),
+        _ => Number::Float(f64::from(random.i32(-12..12)) / 4.0),
+    };
+    let numbers: Vec<_> = (0..shape.len()).map(number).collect();
+    Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE).unwrap_or(tensor)
+}
+
+/// A node with small tensors, some of which are constants. Models of ONNX are written and read, as
+/// folding edits what was read.
+fn node(random: &mut fastrand::Rng, row: &Row, signature: &Signature) -> (Model, Values) {
+    let RandomNode { model, values } = RandomNode::with(random, row, signature, |random, dtype| {
+        let zeros = nodes::tensor(random, dtype, &SHAPES);
+        let keep = dtype == DType::I64 && random.bool();
+        let constant = random.usize(..3) == 0 || (dtype.is_integer() && random.bool());
+        (if keep { zeros } else { filled(random, zeros) }, constant)
+    });
+    let read = model.to_onnx().and_then(|bytes| Model::from_bytes(&bytes));
+    (read.unwrap_or(model), values)
+}
+
+fn run(model: &Model, values: &Values) -> Result<Vec<(String, Value)>> {
+    let mut options = RunOptions::default();
+    let mut limits = Limits::DEFAULT;
+    (limits.max_bytes, limits.max_steps) = (1 << 24, 10_000);
+    options.limits = Some(limits);
+    let outputs = model.compile(&[], &options)?.run(values.clone())?;
+    Ok(outputs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
+}
+
+/// How outputs differ from those that are wanted, if they do.
+fn difference(want: &[(String, Value)], got: &[(String, Value)], exact: bool) -> Option<String> {
+    want.iter().find_map(|(name, value)| {
+        let Some((_, other)) = got.iter().find(|(other, _)| other == name) else {
+            return Some(format!("{name} is lost"));
+        };
+        match (value.tensor(), other.tensor()) {
+            (Ok(a), Ok(b)) if a.dtype() != DType::String => compare::difference(a, b, exact),
+            _ => (format!("{value:?}") != format!("{other:?}")).then(|| format!("{name} has other values")),
+        }
+    })
+}
+
+/// Counts, and by rewriting and node the first difference.
+#[derive(Debug, Default)]
+struct Found {
+    ran: usize,
+    folded: usize,
+    converted: usize,
+    wrong: BTreeMap<String, String>,
+}
+
+impl Found {
+    fn compare(
+        &mut self,
+        place: String,
+        (model, values): (&Model, &Values),
+        after: Result<Model>,
+        exact: bool,
+    ) {
+        let want = run(model, values).unwrap();
+        let why = match after.and_then(|after| run(&after, values)) {
+            Ok(got) => difference(&want, &got, exact),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
+            let constants: Vec<_> =
+                model.graph().constants().iter().map(|(_, constant)| constant.tensor()).collect();
+            let node = &model.graph().nodes()[0];
+            let case = format!("{why}: {:?}, constants {constants:?}, inputs {values:?}", node.attributes);
+            self.wrong.entry(place).or_insert(case);
+        }
+    }
+
+    fn check(&mut self, row: &Row, since: i64, model: &Model, values: &Values) {
+        if run(model, values).is_err() {
+            return;
+        }
+        self.ran += 1;
+        let place = |what: &str| format!("{what} {} {}-{since}", row.standard, row.name);
+        if let Ok(folded) = model.fold(&FoldOptions::default()) {
+            self.folded += 1;
+            self.compare(place("folded"), (model, values), model.edited(&folded.edit), true);
+        }
+        let to = if row.standard == Standard::Onnx { Standard::OpenVino } else { Standard::Onnx };
+        if let Ok(converted) = model.convert(to, &ConvertOptions::default()) {
+            self.converted += 1;
+            // The report says that some values differ, or which.
+            let notes = &converted.report.notes;
+            if notes.iter().all(|note| note.exactness != Exactness::EdgeCases) {
+                let exact = converted.report.is_exact();
+                self.compare(place("converted"), (model, values), Ok(converted.model), exact);
+            }
+        }
+    }
+}
+
+/// Checks so many random nodes of each version of each operator that is evaluated.
+fn check(seed: u64, each: usize) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut found = Found::default();
+    for row in operators::all().filter(|row| row.is_evaluated()) {
+        for signature in row.signatures() {
+            for _ in 0..each {
+                let (model, values) = node(&mut random, row, signature);
+                found.check(row, signature.since, &model, &values);
+            }
+        }
+    }
+    let Found { ran, folded, converted, wrong } = found;
+    println!("seed {seed}: {ran} nodes ran, {folded} were folded and {converted} converted");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(folded * 3 > ran && converted * 3 > ran, "{folded} folded, {converted} converted of {ran}");
+}
+
+#[test]
+fn nodes_give_the_same_folded_and_converted() {
+    check(1, 40);
+}
+
+#[test]
+#[ignore = "long: `cargo xtask test long` runs it"]
+fn long_nodes_give_the_same_folded_and_converted() {
+    (2..6).for_each(|seed| check(seed, 60));
+}
