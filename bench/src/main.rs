@@ -30,6 +30,12 @@ enum Subject {
         /// How often each is timed; the median counts.
         #[arg(long, default_value_t = 9)]
         rounds: usize,
+        /// The instructions; by default the widest that there are.
+        #[arg(long)]
+        level: Option<sequences::Instructions>,
+        /// How elements of long buffers go to memory.
+        #[arg(long, default_value = "auto")]
+        stores: sequences::Storing,
     },
     /// Sequences on a GPU against the device's own memory fill (features `cuda`, `wgpu`).
     Gpu {
@@ -68,7 +74,9 @@ enum Subject {
 
 fn main() -> ExitCode {
     match Args::parse().subject {
-        Subject::Sequences { bytes, rounds } => sequences::run(bytes, rounds),
+        Subject::Sequences { bytes, rounds, level, stores } => {
+            sequences::run(bytes, rounds, sequences::options(level, stores));
+        }
         Subject::Gpu { device, bytes, rounds } => {
             if let Err(error) = gpu::run(&device, &bytes, rounds) {
                 eprintln!("error: {error}");

@@ -2,36 +2,77 @@
 
 use std::hint::black_box;
 
+use clap::ValueEnum;
 use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 use gradus_core::convert::{nearest_f64, u64_of};
 use gradus_core::{DType, Number};
-use gradus_kernels::{Fill, Options, Write, Writer};
+use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 use crate::{memory, timing};
 
 use Number::Int;
 
+/// Sets of instructions, by name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Instructions {
+    Portable,
+    Neon,
+    Avx2,
+    Avx512,
+}
+
+/// Ways of storing, by name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Storing {
+    Auto,
+    Cached,
+    Streaming,
+}
+
+/// The options of the fills that are measured.
+pub fn options(level: Option<Instructions>, stores: Storing) -> Options {
+    let mut options = Options::default();
+    options.level = level.map(|level| match level {
+        Instructions::Portable => Level::Portable,
+        Instructions::Neon => Level::Neon,
+        Instructions::Avx2 => Level::Avx2,
+        Instructions::Avx512 => Level::Avx512,
+    });
+    options.stores = match stores {
+        Storing::Auto => Stores::Auto,
+        Storing::Cached => Stores::Cached,
+        Storing::Streaming => Stores::Streaming,
+    };
+    options
+}
+
 /// Prints the tables: long buffers with one thread and with all, and what little ones cost.
-pub fn run(bytes: usize, rounds: usize) {
+pub fn run(bytes: usize, rounds: usize, mut options: Options) {
     for threads in [1, rayon::current_num_threads()] {
+        options.threads = threads;
         println!(
             "\n{threads} thread{}; GB/s, and the ratio to a constant fill\n",
             if threads == 1 { "" } else { "s" }
         );
         let mut table = Table::new();
         table.load_style(ASCII_MARKDOWN);
-        table.set_header(["bytes", "sequence", "i32", "i64", "f32", "f64"]);
+        table.set_header(["bytes", "sequence", "i32", "i64", "f32", "f64", "i8", "f16", "bf16"]);
         let sizes = [128 << 10, 8 << 20, bytes];
         for size in sizes.into_iter().filter(|&size| size <= bytes) {
             let mut buffer = vec![0f64; size / 8];
-            let rows = [DType::I32, DType::I64, DType::F32, DType::F64].map(|dtype| match dtype {
-                DType::I32 => column::<i32>(&mut buffer, threads, rounds),
-                DType::I64 => column::<i64>(&mut buffer, threads, rounds),
-                DType::F32 => column::<f32>(&mut buffer, threads, rounds),
-                _ => column::<f64>(&mut buffer, threads, rounds),
+            let dtypes = [DType::I32, DType::I64, DType::F32, DType::F64, DType::I8, DType::F16, DType::BF16];
+            let rows = dtypes.map(|dtype| match dtype {
+                DType::I32 => column::<i32>(&mut buffer, options, rounds),
+                DType::I64 => column::<i64>(&mut buffer, options, rounds),
+                DType::F32 => column::<f32>(&mut buffer, options, rounds),
+                DType::I8 => column::<i8>(&mut buffer, options, rounds),
+                DType::F16 => column::<f16>(&mut buffer, options, rounds),
+                DType::BF16 => column::<bf16>(&mut buffer, options, rounds),
+                _ => column::<f64>(&mut buffer, options, rounds),
             });
             for (i, name) in NAMES.iter().enumerate() {
                 let cells = rows.iter().map(|column| {
@@ -58,15 +99,25 @@ const NAMES: [&str; 7] = [
 ];
 
 /// The times of a constant fill and of the sequences.
-fn column<T: Write>(buffer: &mut [f64], threads: usize, rounds: usize) -> Vec<f64> {
-    let mut options = Options::default();
-    options.threads = threads;
+fn column<T: Write>(buffer: &mut [f64], options: Options, rounds: usize) -> Vec<f64> {
     let dtype = T::DTYPE;
     let len = u64_of(size_of_val(buffer) / size_of::<T>());
-    let range = RangePlan::new(Int(0), Int(len.into()), Int(1), dtype).expect("a plan");
-    let linspace = LinspacePlan::new(Int(0), Int(1000), len, true, dtype).expect("a plan");
-    let logspace = LogspacePlan::new(Int(10), Int(0), Int(9), len, true, dtype).expect("a plan");
-    let geomspace = GeomspacePlan::new(Int(1), Int(1_000_000), len, true, dtype).expect("a plan");
+    // Ends within the type.
+    let (line, power, last) = match dtype {
+        DType::I8 => (100, 2, 100),
+        DType::F16 => (1000, 4, 10_000),
+        _ => (1000, 9, 1_000_000),
+    };
+    let range = if dtype == DType::F16 {
+        let step = nearest_f64(Int(line)) / nearest_f64(Int(len.into()));
+        RangePlan::new(Int(0), Int(line), Number::Float(step), dtype)
+    } else {
+        RangePlan::new(Int(0), Int(len.into()), Int(1), dtype)
+    };
+    let range = range.expect("a plan");
+    let linspace = LinspacePlan::new(Int(0), Int(line), len, true, dtype).expect("a plan");
+    let logspace = LogspacePlan::new(Int(10), Int(0), Int(power), len, true, dtype).expect("a plan");
+    let geomspace = GeomspacePlan::new(Int(1), Int(last), len, true, dtype).expect("a plan");
     let (log_writer, geom_writer) = (Writer::new(&logspace, options), Writer::new(&geomspace, options));
     let buffer = std::cell::RefCell::new(buffer);
     let fill = |write: &dyn Fn(&mut [T])| {
@@ -76,10 +127,10 @@ fn column<T: Write>(buffer: &mut [f64], threads: usize, rounds: usize) -> Vec<f6
     };
     let constant = |fill: fn(&mut [f64])| {
         let mut buffer = buffer.borrow_mut();
-        if threads == 1 {
+        if options.threads == 1 {
             fill(&mut buffer);
         } else {
-            let part = buffer.len().div_ceil(threads);
+            let part = buffer.len().div_ceil(options.threads);
             buffer.par_chunks_mut(part).for_each(fill);
         }
         black_box(&mut **buffer);

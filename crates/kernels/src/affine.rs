@@ -271,10 +271,9 @@ fn far_sums<S: Simd, V: SimdFloat<S>>(
 ) -> [V; 2] {
     let sum = place.mul_add_precise(step, first);
     let rest = place.mul_add_precise(step_low, place.mul_add_precise(step, first - sum));
-    corrections.map(
-        #[inline(always)]
-        |correction| sum + (rest + correction),
-    )
+    // One by one: functions of arrays are no functions of a level, and may stay calls.
+    let [less, more] = corrections;
+    [sum + (rest + less), sum + (rest + more)]
 }
 
 /// Sums of singles, each a pair, of which the first term is at least four times as large as the
@@ -296,14 +295,14 @@ impl FarSingles {
     #[inline(always)]
     fn write<S: Simd>(&self, simd: S, group: usize, out: &mut [f32; GROUP]) -> u64 {
         let splat = |x| S::f32s::splat(simd, x);
-        let (first, step) = (splat(self.start[0]), self.step.map(splat));
+        let (first, step) = (splat(self.start[0]), [splat(self.step[0]), splat(self.step[1])]);
         let corrections = [splat(self.start[1] - self.error), splat(self.start[1] + self.error)];
         let mut doubts = 0;
         for from in (0..GROUP).step_by(S::f32s::LEN) {
             let place = S::f32s::from_slice(simd, &SINGLE_PLACES[group][from..from + S::f32s::LEN]);
             let [low, high] = far_sums(place, first, step, corrections);
             low.store_slice(&mut out[from..from + S::f32s::LEN]);
-            doubts |= low.to_bits().simd_ne(high.to_bits()).to_bitmask() << from;
+            doubts |= certain::differing_singles::<S>(low, high) << from;
         }
         doubts
     }

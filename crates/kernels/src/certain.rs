@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use gradus_core::convert::{FromNumber, u64_of};
+use gradus_core::convert::{FromNumber, low_u8, low_u16, u64_of};
 use half::{bf16, f16};
 
 use crate::double_double::power_of_two;
@@ -96,6 +96,21 @@ fn settle<T>(doubts: u64, out: &mut [T], exact: impl Fn(u64) -> T) {
     }
 }
 
+/// The elements whose bits differ, as bits. `to_bits` of a vector is not always inlined, and a call
+/// of it costs many times what the element does.
+#[inline(always)]
+fn differing_doubles<S: Simd>(low: S::f64s, high: S::f64s) -> u64 {
+    let (low, high): (S::u64s, S::u64s) = (low.bitcast(), high.bitcast());
+    low.simd_ne(high).to_bitmask()
+}
+
+/// As [`differing_doubles`].
+#[inline(always)]
+pub fn differing_singles<S: Simd>(low: S::f32s, high: S::f32s) -> u64 {
+    let (low, high): (S::u32s, S::u32s) = (low.bitcast(), high.bitcast());
+    low.simd_ne(high).to_bitmask()
+}
+
 impl<S: Simd, B: ErrorBounds<S>> Group<S, f64> for B {
     #[inline(always)]
     fn write(&self, simd: S, group: usize, out: &mut [f64; GROUP]) -> u64 {
@@ -103,7 +118,7 @@ impl<S: Simd, B: ErrorBounds<S>> Group<S, f64> for B {
         for from in (0..GROUP).step_by(S::f64s::LEN) {
             let [low, high] = self.at(simd, group, from);
             low.store_slice(&mut out[from..from + S::f64s::LEN]);
-            doubts |= low.to_bits().simd_ne(high.to_bits()).to_bitmask() << from;
+            doubts |= differing_doubles::<S>(low, high) << from;
         }
         doubts
     }
@@ -117,7 +132,7 @@ impl<S: Simd, B: ErrorBounds<S>> Group<S, f32> for B {
             let (one, two) = (self.at(simd, group, from), self.at(simd, group, from + S::f64s::LEN));
             let (low, high) = (one[0].narrow(two[0]), one[1].narrow(two[1]));
             low.store_slice(&mut out[from..from + S::f32s::LEN]);
-            doubts |= low.to_bits().simd_ne(high.to_bits()).to_bitmask() << from;
+            doubts |= differing_singles::<S>(low, high) << from;
         }
         doubts
     }
@@ -154,21 +169,35 @@ macro_rules! integers_32 {
 
 integers_32! { i32 u32 }
 
+/// Writes a group with a conversion for each element.
+#[inline(always)]
+fn one_by_one<S: Simd, T: FromNumber>(
+    simd: S,
+    bounds: &impl ErrorBounds<S>,
+    group: usize,
+    out: &mut [T; GROUP],
+) -> u64 {
+    let mut doubts = 0;
+    for from in (0..GROUP).step_by(S::f64s::LEN) {
+        let [low, high] = bounds.at(simd, group, from);
+        for k in 0..S::f64s::LEN {
+            let (low, high) = (T::from_f64(low[k]), T::from_f64(high[k]));
+            out[from + k] = low;
+            doubts |= u64::from(bytemuck::bytes_of(&low) != bytemuck::bytes_of(&high)) << (from + k);
+        }
+    }
+    doubts
+}
+
 macro_rules! short {
-    ($($type:ty)*) => {$(
+    ($($type:ty: |$wide:ident| $low:expr;)*) => {$(
         impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
             #[inline(always)]
             fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
-                let mut doubts = 0;
-                for from in (0..GROUP).step_by(S::f64s::LEN) {
-                    let [low, high] = self.at(simd, group, from);
-                    for k in 0..S::f64s::LEN {
-                        // By the trait's function: those of `half` do not see the lowest bits.
-                        let of = <$type as FromNumber>::from_f64;
-                        let (low, high) = (of(low[k]), of(high[k]));
-                        out[from + k] = low;
-                        doubts |= u64::from(low.to_ne_bytes() != high.to_ne_bytes()) << (from + k);
-                    }
+                let mut made = [0u32; GROUP];
+                let doubts = Group::<S, u32>::write(self, simd, group, &mut made);
+                for (out, $wide) in out.iter_mut().zip(made) {
+                    *out = $low;
                 }
                 doubts
             }
@@ -176,4 +205,84 @@ macro_rules! short {
     )*};
 }
 
-short! { i8 i16 u8 u16 f16 bf16 }
+short! {
+    i8: |wide| low_u8(wide.into()).cast_signed();
+    i16: |wide| low_u16(wide).cast_signed();
+    u8: |wide| low_u8(wide.into());
+    u16: |wide| low_u16(wide);
+}
+
+/// Bits of a float of 16 bits behind the point, and the bias of its exponent.
+#[derive(Clone, Copy)]
+struct Layout {
+    mantissa: u32,
+    bias: u32,
+}
+
+impl Layout {
+    /// The magnitude of a double, rounded to this many bits, in the low bits, and its sign behind
+    /// them.
+    #[inline(always)]
+    fn rounded<S: Simd>(self, simd: S, x: S::f64s) -> S::u64s {
+        let dropped = 52 - self.mantissa;
+        let bits: S::u64s = x.bitcast();
+        let magnitude = bits & S::u64s::splat(simd, u64::MAX >> 1);
+        // Half a unit up, and ties to the even neighbour.
+        let half = S::u64s::splat(simd, (1 << (dropped - 1)) - 1);
+        let odd = magnitude >> dropped & S::u64s::splat(simd, 1);
+        (magnitude + half + odd) >> dropped | (bits >> 32 & S::u64s::splat(simd, 1 << 31))
+    }
+
+    /// Writes the codes of a group and says which of them the upper bound contradicts; `None` if an
+    /// element is not among the normal numbers of the type.
+    #[inline(always)]
+    fn write<S: Simd>(
+        self,
+        simd: S,
+        bounds: &impl ErrorBounds<S>,
+        group: usize,
+        out: &mut [u16; GROUP],
+    ) -> Option<u64> {
+        let (mut doubts, mut normal) = (0, true);
+        let splat = |x| S::u32s::splat(simd, x);
+        let smallest = splat((1023 - self.bias + 1) << self.mantissa);
+        let infinity = splat((1023 + self.bias + 1) << self.mantissa);
+        let rebias = splat((1023 - self.bias) << self.mantissa);
+        let magnitude = splat(u32::MAX >> 1);
+        let mut codes = [0; GROUP];
+        for from in (0..GROUP).step_by(S::u32s::LEN) {
+            let (one, two) = (bounds.at(simd, group, from), bounds.at(simd, group, from + S::f64s::LEN));
+            let low = self.rounded(simd, one[0]).narrow(self.rounded(simd, two[0]));
+            let high = self.rounded(simd, one[1]).narrow(self.rounded(simd, two[1]));
+            doubts |= low.simd_ne(high).to_bitmask() << from;
+            let kept = low & magnitude;
+            normal &= (kept.simd_ge(smallest) & kept.simd_lt(infinity)).all_true();
+            let code = (kept - rebias) | (low >> 16 & splat(1 << 15));
+            code.store_slice(&mut codes[from..from + S::u32s::LEN]);
+        }
+        for (out, code) in out.iter_mut().zip(codes) {
+            *out = low_u16(code);
+        }
+        normal.then_some(doubts)
+    }
+}
+
+macro_rules! halves {
+    ($($type:ty: $layout:expr;)*) => {$(
+        impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
+            #[inline(always)]
+            fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
+                let layout: Layout = $layout;
+                match layout.write(simd, self, group, bytemuck::cast_mut(out)) {
+                    Some(doubts) => doubts,
+                    None => one_by_one(simd, self, group, out),
+                }
+            }
+        }
+    )*};
+}
+
+halves! {
+    f16: Layout { mantissa: 10, bias: 15 };
+    bf16: Layout { mantissa: 7, bias: 127 };
+}

@@ -7,7 +7,7 @@
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use gradus_core::convert::{low_u64, u64_of};
+use gradus_core::convert::{low_u8, low_u16, low_u64, u64_of};
 use gradus_sequences::{Line, Wide};
 
 use crate::range::IntegerElement;
@@ -47,9 +47,9 @@ impl IntAffine {
         })
     }
 
-    /// Elements from index `lo` on.
+    /// Elements from index `lo` on, one by one.
     #[inline(always)]
-    pub fn write_each<S: Simd, T: IntegerElement>(&self, _: S, lo: u64, out: &mut [T]) {
+    fn write_each<S: Simd, T: IntegerElement>(&self, _: S, lo: u64, out: &mut [T]) {
         let mut number = self.number(lo);
         for slot in out {
             let biased = number.plus(self.biases[usize::from(number.high < 0)], 1);
@@ -62,7 +62,7 @@ impl IntAffine {
         self.line.first.plus(self.line.step, index)
     }
 
-    /// Elements of many bits from index `lo` on.
+    /// Elements from index `lo` on, as many at a time as a vector has.
     #[inline(always)]
     pub fn write_lanes<S: Simd, T: IntegerElement + Lanes<S>>(&self, simd: S, lo: u64, out: &mut [T]) {
         for (lo, block) in (lo..).step_by(BLOCK).zip(out.chunks_mut(BLOCK)) {
@@ -194,4 +194,29 @@ macro_rules! lanes {
 lanes! {
     i64s, i64, |chains, simd| chains[0].before => i64 u64;
     i32s, i32, |chains, simd| chains[0].before.narrow(chains[1].before) => i32 u32;
+}
+
+macro_rules! short_lanes {
+    ($($type:ty: |$wide:ident| $low:expr;)*) => {$(
+        impl<S: Simd> Lanes<S> for $type {
+            const WIDTH: usize = S::i32s::LEN;
+
+            #[inline(always)]
+            fn write(simd: S, run: Run, out: &mut [$type]) {
+                let mut made = [0u32; BLOCK];
+                let made = &mut made[..out.len()];
+                Lanes::write(simd, run, made);
+                for (out, &mut $wide) in out.iter_mut().zip(made) {
+                    *out = $low;
+                }
+            }
+        }
+    )*};
+}
+
+short_lanes! {
+    i8: |wide| low_u8(wide.into()).cast_signed();
+    i16: |wide| low_u16(wide).cast_signed();
+    u8: |wide| low_u8(wide.into());
+    u16: |wide| low_u16(wide);
 }

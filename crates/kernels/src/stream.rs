@@ -73,6 +73,8 @@ pub fn copy_group<S: Simd, T: Pod>(simd: S, from: &[T; GROUP], to: &mut [T; GROU
         return match simd.level() {
             // SAFETY: the token says that the processor has the instructions.
             fearless_simd::Level::Avx512(_) => unsafe { copy_512(from, to) },
+            // SAFETY: as above.
+            fearless_simd::Level::Avx2(_) => unsafe { copy_256(from, to) },
             _ => copy_128(from, to),
         };
     }
@@ -98,12 +100,15 @@ fn copy<T: Pod>(from: &[T], to: &mut [T]) {
     if is_x86_feature_detected!("avx512f") {
         // SAFETY: the processor has the instructions.
         unsafe { copy_512(from, to) }
+    } else if is_x86_feature_detected!("avx") {
+        // SAFETY: the processor has the instructions.
+        unsafe { copy_256(from, to) }
     } else {
         copy_128(from, to);
     }
 }
 
-// In both functions: `from` and `to` have the same length, a multiple of a line's. Chunks of them
+// In these functions: `from` and `to` have the same length, a multiple of a line's. Chunks of them
 // are as long as what is loaded and stored, and do not overlap because `to` is borrowed mutably.
 // `to` is aligned to a line, as the callers have checked, and chunks follow each other at their
 // length. The fence that these stores need before others may read them is in `write` and
@@ -118,6 +123,18 @@ fn copy_512(from: &[u8], to: &mut [u8]) {
         let (from, to) = (from.as_ptr().cast::<__m512i>(), to.as_mut_ptr().cast::<__m512i>());
         // SAFETY: 64 bytes are read and written, as said above.
         unsafe { _mm512_stream_si512(to, _mm512_loadu_si512(from)) };
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+#[inline]
+fn copy_256(from: &[u8], to: &mut [u8]) {
+    use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
+    for (from, to) in from.chunks_exact(32).zip(to.chunks_exact_mut(32)) {
+        let (from, to) = (from.as_ptr().cast::<__m256i>(), to.as_mut_ptr().cast::<__m256i>());
+        // SAFETY: 32 bytes are read and written, as said above.
+        unsafe { _mm256_stream_si256(to, _mm256_loadu_si256(from)) };
     }
 }
 

@@ -423,12 +423,12 @@ macro_rules! write_integers {
 }
 
 write_integers! {
-    i8: write_each write_rounded;
-    i16: write_each write_rounded;
+    i8: write_lanes write_rounded;
+    i16: write_lanes write_rounded;
     i32: write_lanes write_rounded;
     i64: write_lanes write_integers;
-    u8: write_each write_rounded;
-    u16: write_each write_rounded;
+    u8: write_lanes write_rounded;
+    u16: write_lanes write_rounded;
     u32: write_lanes write_rounded;
     u64: write_lanes write_integers;
 }

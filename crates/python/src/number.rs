@@ -2,6 +2,7 @@
 
 use gradus::seq::ExactNumber;
 use gradus::{DType, Error, Kind, Number, Tensor};
+use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString};
 
@@ -69,6 +70,7 @@ pub(crate) fn argument(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Number
     if let Some(number) = rational(object, name)? {
         return Ok(number);
     }
+    check_kept(object, name)?;
     let read = tensor::from_python(object)?;
     match read.shape().rank() {
         _ if read.dtype() == DType::String => {
@@ -78,6 +80,18 @@ pub(crate) fn argument(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Number
         0 => Ok(NumberArgument::Typed(read.number(0).or_raise()?, read.dtype())),
         _ => Ok(NumberArgument::Array(read)),
     }
+}
+
+/// Refuses arrays that mean more than their elements: masks, units and the like would be dropped.
+fn check_kept(object: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+    if !object.is_instance_of::<PyUntypedArray>() || object.is_exact_instance_of::<PyUntypedArray>() {
+        return Ok(());
+    }
+    if object.is_instance(&object.py().import("numpy")?.getattr("memmap")?)? {
+        return Ok(());
+    }
+    let got = format!("of type {}", type_name(object));
+    Err(mismatch(Kind::Type, name, got, "a plain array, as of numpy.asarray"))
 }
 
 fn weak(number: Number, dtype: DType) -> NumberArgument {

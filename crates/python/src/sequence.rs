@@ -365,7 +365,10 @@ pub(crate) fn output_type(
     out: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<DType>> {
     match (dtype, out) {
-        (Some(dtype), _) => named(dtype).map(Some),
+        (Some(asked), _) => match named(asked)? {
+            DType::String => Err(mismatch(Kind::Type, "dtype", asked, "a numeric type")),
+            dtype => Ok(Some(dtype)),
+        },
         (None, Some(out)) => match out.cast::<PyUntypedArray>() {
             Ok(array) => named(array.dtype().as_any()).map(Some),
             // The writer reports the actual type.

@@ -42,6 +42,19 @@ def test_dask_s_arrays_are_arrays_of_dask():
     assert np.array_equal(gradus.dask.from_plan(part, 100).compute(), part.to_numpy())
 
 
+def test_positions_of_arguments_are_dask_s():
+    import inspect
+
+    import dask.array as da
+
+    theirs = list(inspect.signature(da.linspace).parameters)
+    assert list(inspect.signature(gradus.dask.linspace).parameters)[: len(theirs)] == theirs
+    got = gradus.dask.linspace(0, 1, 10, False, False, 4, "f4")
+    assert got.dtype == "float32" and got.chunks == da.linspace(0, 1, 10, False, False, 4, "f4").chunks
+    made, step = gradus.dask.linspace(0, 1, 5, retstep=True)
+    assert step == 0.25 and made.compute().tolist() == [0, 0.25, 0.5, 0.75, 1]
+
+
 def test_models_are_inferred_in_a_bag():
     paths = ["examples/positions.onnx", "examples/range.onnx"]
     found = dict(gradus.dask.infer(paths).compute(scheduler="sync"))

@@ -56,6 +56,27 @@ def test_numpy_s_integers_are_rounded_down(start, stop, num, endpoint):
     assert got.tolist() == [floor(start + Fraction(i * (stop - start), steps)) for i in range(num)]
 
 
+@pytest.mark.parametrize(
+    ("start", "stop", "dtype"),
+    [(-1, 1000, "int64"), (-0.5, -0.5, "int8"), (-(2**63), 2**63 - 1, "int64"), (7.25, -128, "int8"), (-3, 0.1, "int16")],
+)
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_numpy_s_integers_of_long_sequences_are_rounded_down(start, stop, dtype, endpoint):
+    from fractions import Fraction
+    from math import floor
+
+    num = 10_007
+    got = gradus.numpy.linspace(start, stop, num, endpoint, dtype=dtype)
+    distance = Fraction(stop) - Fraction(start)
+    assert got.dtype == dtype
+    assert got.tolist() == [floor(start + i * distance / (num - endpoint)) for i in range(num)]
+
+
+def test_numpy_s_integers_must_fit():
+    with pytest.raises(OverflowError):
+        gradus.numpy.linspace(-129, 3, 5, dtype="int8")
+
+
 def test_numpy_s_integers_between_arrays():
     got = gradus.numpy.linspace([-1, 0], [0, 3], 4, dtype=int, axis=1, retstep=True)
     want = np.linspace([-1, 0], [0, 3], 4, dtype=int, axis=1, retstep=True)

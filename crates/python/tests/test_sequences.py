@@ -183,6 +183,11 @@ def test_out_is_written_in_place_whatever_its_strides(size, dtype):
         (lambda: gradus.arange([1, 2]), ShapeError, "stop is an array, expected a number"),
         (lambda: gradus.arange(1j), DTypeError, "element type of the range is complex128, expected a real numeric type"),
         (lambda: gradus.arange(3, dtype="nf4"), UnsupportedError, "NumPy has no arrays of nf4"),
+        (lambda: gradus.arange(3, dtype=object), DTypeError, "dtype is <class 'object'>, expected a numeric type"),
+        (lambda: gradus.arange(3, dtype=True), DTypeError, "dtype is bool, expected one of "),
+        (lambda: gradus.linspace(np.ma.array([1, 2], mask=[1, 0]), 3, 2), DTypeError, "start is of type MaskedArray, expected a plain array"),
+        (lambda: gradus.linspace(0, np.ones(2).view(np.recarray), 2), DTypeError, "stop is of type recarray, expected a plain array"),
+        (lambda: gradus.linspace(np.ones(2, np.longdouble), 3, 2), DTypeError, "float128, expected"),
         (lambda: gradus.arange(3, dtype=object()), (DTypeError, TypeError), "object"),
         (lambda: gradus.arange(3, device="cuda:1000"), UnsupportedError, 'cannot open device "cuda:1000": '),
         (lambda: gradus.arange(3, profile="matlab"), UsageError, '"matlab" is not a profile'),
@@ -239,6 +244,8 @@ def test_shape_and_size_are_arrays():
 def test_geomspace_turns_clockwise_to_the_negative_imaginary_axis():
     half = 0.5**0.5
     assert gradus.geomspace(1, -1j, 3).tolist() == [1, complex(half, -half), -1j]
+    assert gradus.geomspace(1j, complex(0, -1), 3).tolist() == np.geomspace(1j, complex(0, -1), 3).round(9).tolist()
+    assert gradus.geomspace(-1 + 1j, 1 - 1j, 3)[1] == 1 + 1j
 
 
 @pytest.mark.parametrize("tenth", ["0.1", "1/10", Fraction(1, 10), Decimal("0.1")])
@@ -250,6 +257,14 @@ def test_arguments_are_exact(tenth):
     assert gradus.geomspace(tenth, 1000, 5).tolist() == [0.1, 1, 10, 100, 1000]
     assert "'1/10'" in repr(gradus.plan.arange(0, 1, tenth))
     assert pickle.loads(pickle.dumps(gradus.plan.arange(0, 1, tenth)))[3] == 0.3
+
+
+def test_arrays_of_any_byte_order_and_of_files_are_read(tmp_path):
+    np.array([1.5, 2.5]).tofile(tmp_path / "ends")
+    mapped = np.memmap(tmp_path / "ends", np.float64, "r")
+    for ends in (np.array([1.5, 2.5], ">f8"), mapped):
+        assert gradus.linspace(ends, 3, 2).tolist() == [[1.5, 2.5], [3, 3]]
+    assert gradus.linspace(np.longdouble(1), 3, 3).tolist() == [1, 2, 3]
 
 
 def test_integers_of_any_size_are_exact():

@@ -17,7 +17,7 @@ from dask.array.core import normalize_chunks
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from . import plan
+from . import _types, plan
 from ._models import Inference, load
 
 __all__ = ["arange", "from_plan", "geomspace", "infer", "linspace", "logspace"]
@@ -65,9 +65,29 @@ def arange(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Arra
     return from_plan(plan.arange(*arguments, **keywords), chunks)
 
 
-def linspace(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
-    """:func:`gradus.linspace` in chunks; arguments as of :func:`gradus.plan.linspace`."""
-    return from_plan(plan.linspace(*arguments, **keywords), chunks)
+def linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    chunks: Chunks = "auto",
+    dtype: Any = None,
+    **keywords: Any,
+) -> Any:
+    """:func:`gradus.linspace` in chunks; arguments in the order of ``dask.array.linspace``, others as of
+    :func:`gradus.plan.linspace`.
+
+    Returns:
+        A dask array of one axis; with ``retstep``, a pair of it and the distance of neighbours.
+
+    Example:
+        >>> import gradus
+        >>> gradus.dask.linspace(0, 1, 5, True, False, 2, "float32").compute()
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    made = from_plan(plan.linspace(start, stop, num, endpoint, dtype, **keywords), chunks)
+    return (made, _types.step(start, stop, num, endpoint)) if retstep else made
 
 
 def logspace(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:

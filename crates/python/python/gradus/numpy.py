@@ -108,16 +108,20 @@ def linspace(
 
 def _floors(start: Array, stop: Array, num: int, endpoint: bool, dtype: Any, axis: int) -> Array:
     """Samples rounded down, where rounding toward zero is something else."""
-    steps = max(num - bool(endpoint), 1)
 
-    def floors(a: Any, b: Any) -> list[int]:
+    def floors(a: Any, b: Any) -> Array:
         if not (math.isfinite(a) and math.isfinite(b)):
             raise ValueError("cannot convert float NaN or infinity to integer")
         a, b = Fraction(a), Fraction(b)
-        return [math.floor(a + i * (b - a) / steps) for i in range(num)]
+        last = b if endpoint and num > 1 else b - (b - a) / max(num, 1)
+        least = min(_np.array([math.floor(a), math.floor(last)], dtype).tolist())
+        # Numbers of the least one's distance or more are not negative, where both roundings are the same.
+        above = _native.linspace(a - least, b - least, num, endpoint, False, "uint64", 0)
+        above += _np.uint64(least % 2**64)
+        return above.astype(dtype)
 
     start, stop = _np.broadcast_arrays(start, stop)
-    each = [_np.array(floors(a, b), dtype) for a, b in zip(start.ravel().tolist(), stop.ravel().tolist(), strict=True)]
+    each = [floors(a, b) for a, b in zip(start.ravel().tolist(), stop.ravel().tolist(), strict=True)]
     made = _np.array(each, dtype).reshape(*start.shape, num)
     return _np.moveaxis(made, -1, axis) if start.ndim else made[...]
 
