@@ -963,6 +963,7 @@ fn command_names() -> Vec<&'static str> {
     vec![
         "run",
         "infer",
+        "cost",
         "fold",
         "convert",
         "show",

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus::cost::Cost;
-use gradus::graph::{self, Attribute, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Model, Shape, Tensor};
 
@@ -24,10 +24,6 @@ fn weight(builder: &mut Builder, name: &str, dims: &[usize]) {
     builder.constant(name, tensor.into()).unwrap();
 }
 
-fn ints(name: &str, values: &[i64]) -> Attribute {
-    Attribute { name: name.into(), content: Content::Ints(values.to_vec().into()) }
-}
-
 fn model(builder: Builder) -> Model {
     let mut source = graph::Model::new(Standard::Onnx);
     source.opsets = vec![("".into(), 17)];
@@ -45,7 +41,7 @@ fn convolution_of_resnet_costs_as_published() {
     let mut builder = Builder::new("resnet");
     input(&mut builder, "x", &["batch", "3", "224", "224"]);
     weight(&mut builder, "w", &[64, 3, 7, 7]);
-    let attributes = vec![ints("strides", &[2, 2]), ints("pads", &[3, 3, 3, 3])];
+    let attributes = vec![("strides", Content::Ints(vec![2, 2])), ("pads", Content::Ints(vec![3, 3, 3, 3]))];
     builder.apply("conv1", "Conv", 17, &["x", "w"], &["h"], attributes).unwrap();
     builder.apply("relu1", "Relu", 17, &["h"], &["y"], vec![]).unwrap();
     builder.output("y");
@@ -67,8 +63,8 @@ fn depthwise_convolution_costs_its_own_channel() {
     let mut builder = Builder::new("mobilenet");
     input(&mut builder, "x", &["batch", "32", "112", "112"]);
     weight(&mut builder, "w", &[32, 1, 3, 3]);
-    let group = Attribute { name: "group".into(), content: Content::Int(32) };
-    let attributes = vec![group, ints("pads", &[1, 1, 1, 1])];
+    let group = ("group", Content::Int(32));
+    let attributes = vec![group, ("pads", Content::Ints(vec![1, 1, 1, 1]))];
     builder.apply("depthwise", "Conv", 17, &["x", "w"], &["y"], attributes).unwrap();
     builder.output("y");
     let cost = model(builder).cost(&InferOptions::default()).unwrap();
@@ -110,7 +106,7 @@ fn lstm_multiplies_all_weights_in_each_step() {
     input(&mut builder, "x", &["seq", "batch", "10"]);
     weight(&mut builder, "w", &[1, 80, 10]);
     weight(&mut builder, "r", &[1, 80, 20]);
-    let hidden = Attribute { name: "hidden_size".into(), content: Content::Int(20) };
+    let hidden = ("hidden_size", Content::Int(20));
     builder.apply("lstm", "LSTM", 17, &["x", "w", "r"], &["y"], vec![hidden]).unwrap();
     builder.output("y");
     let cost = model(builder).cost(&InferOptions::default()).unwrap();
@@ -122,7 +118,7 @@ fn transposed_product_sums_over_the_other_axis() {
     let mut builder = Builder::new("gemm");
     input(&mut builder, "x", &["5", "n"]);
     weight(&mut builder, "w", &[5, 7]);
-    let transposed = Attribute { name: "transA".into(), content: Content::Int(1) };
+    let transposed = ("transA", Content::Int(1));
     builder.apply("gemm", "Gemm", 17, &["x", "w"], &["y"], vec![transposed]).unwrap();
     builder.output("y");
     let cost = model(builder).cost(&InferOptions::default()).unwrap();
