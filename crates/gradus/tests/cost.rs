@@ -57,7 +57,7 @@ fn convolution_of_resnet_costs_as_published() {
     assert_eq!(cost.total.uncounted, 0);
 }
 
-/// The first depthwise layer of MobileNetV2 has 32*9 weights and 3,612,672 MACs an image.
+/// The first depthwise layer of `MobileNetV2` has 32*9 weights and 3,612,672 MACs an image.
 #[test]
 fn depthwise_convolution_costs_its_own_channel() {
     let mut builder = Builder::new("mobilenet");

@@ -35,10 +35,15 @@ impl Cost {
         let found = steps.sizes().flat_map(|dim| symbols.symbols_of(dim));
         let found: BTreeMap<_, _> = found.map(|symbol| (&*symbol.name, symbol)).collect();
         let [symbol] = found.values().copied().collect::<Vec<_>>()[..] else {
-            let wanted = "exactly one symbol without a number";
+            let wanted = "exactly one";
             let names: Vec<_> = found.into_keys().collect();
             let got = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            return Err(Error::mismatch(Kind::Usage, "cannot fit: sizes depend on", got, wanted));
+            return Err(Error::mismatch(
+                Kind::Usage,
+                "cannot fit: the list of symbols without a number",
+                got,
+                wanted,
+            ));
         };
         if symbol.origin != Origin::Input {
             let message =
