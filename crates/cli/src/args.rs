@@ -57,6 +57,7 @@ impl Color {
 pub(crate) enum Command {
     Run(RunArgs),
     Infer(Infer),
+    Cost(CostArgs),
     Fold(FoldArgs),
     Convert(ConvertArgs),
     Show(Show),
@@ -80,6 +81,7 @@ impl Args {
         match &self.command {
             Command::Run(run) => run.json,
             Command::Infer(infer) => infer.json,
+            Command::Cost(cost) => cost.json,
             Command::Fold(fold) => fold.json,
             Command::Convert(convert) => convert.json,
             Command::Show(show) => show.json,
@@ -299,6 +301,72 @@ pub(crate) struct Infer {
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+}
+
+/// Count the parameters, operations, bytes and memory of a model, as formulas of its dimensions.
+///
+/// MACs are multiplications with an addition; operations are all others. Each node reads its inputs
+/// and writes its outputs. Only the main graph is counted; operators without a rule are listed
+/// (docs/cost.md).
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus cost examples/positions.onnx\n  gradus cost examples/positions.onnx --dim batch=8 --fit 1MiB"
+)]
+pub(crate) struct CostArgs {
+    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// A symbol and the number that it stands for.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// The shape of an input: numbers, names, or ? for what is open.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// Print the largest value of the only symbol without a number at which constants, inputs and
+    /// values take at most so many bytes at one time: 500MB, 24GiB.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) fit: Option<u64>,
+
+    /// Parts of the names of nodes, between slashes, that make a group.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) depth: usize,
+
+    /// Print JSON (docs/json.md): a line for each model.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// A number of bytes, perhaps with a unit: of 1000, or of 1024 with an `i`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let scale = match unit.trim_start() {
+        "" | "B" => Some(1),
+        "kB" | "KB" => Some(1000),
+        "MB" => Some(1_000_000),
+        "GB" => Some(1_000_000_000),
+        "TB" => Some(1_000_000_000_000),
+        "KiB" => Some(1 << 10),
+        "MiB" => Some(1 << 20),
+        "GiB" => Some(1 << 30),
+        "TiB" => Some(1 << 40),
+        _ => None,
+    };
+    let value = number.parse::<u64>().ok().zip(scale).and_then(|(number, scale)| number.checked_mul(scale));
+    value.ok_or_else(|| format!("expected a number of bytes (500MB, 24GiB), got {text:?}"))
 }
 
 /// Fold a model: what can be computed before a run becomes constants, and the nodes that computed
@@ -895,6 +963,7 @@ fn command_names() -> Vec<&'static str> {
     vec![
         "run",
         "infer",
+        "cost",
         "fold",
         "convert",
         "show",

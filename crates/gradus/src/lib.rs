@@ -38,6 +38,7 @@ mod attributes;
 pub mod check;
 pub mod compare;
 pub mod conversion;
+pub mod cost;
 mod declare;
 mod dialects;
 pub mod diff;

@@ -27,6 +27,7 @@ def check(line, name):
         ("infer examples/positions.onnx", ["infer"]),
         ("infer examples/loop.onnx examples/none.onnx examples/heads.onnx", ["infer", "error", "infer", "counts"]),
         ("infer examples/positions.onnx --why phase", ["why"]),
+        ("cost examples/positions.onnx --dim batch=2 --fit 1MiB", ["cost"]),
         ("fold examples/heads.onnx --verify -o {out}/heads.onnx", ["fold"]),
         ("convert examples/positions.onnx -o {out}/p.xml", ["convert"]),
         ("show examples/positions.onnx examples/range.onnx", ["show", "show", "counts"]),

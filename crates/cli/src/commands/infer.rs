@@ -123,7 +123,7 @@ struct Totals {
 }
 
 #[derive(Serialize)]
-struct Remark<'a> {
+pub(super) struct Remark<'a> {
     place: &'a str,
     message: &'a str,
 }
@@ -140,7 +140,7 @@ struct InferredJson {
 /// A number, or an expression as text.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum DimJson {
+pub(super) enum DimJson {
     Known(i64),
     Symbolic(String),
 }
@@ -222,7 +222,7 @@ fn shown(only_unknown: bool, inference: &Inference, fact: &Fact) -> bool {
     !only_unknown || is_unknown(inference, fact)
 }
 
-fn dim_json(inference: &Inference, dim: Dim) -> DimJson {
+pub(super) fn dim_json(inference: &Inference, dim: Dim) -> DimJson {
     match dim {
         Dim::Known(value) => DimJson::Known(value),
         Dim::Symbolic(_) => DimJson::Symbolic(inference.symbols().print(dim).to_string()),
@@ -237,6 +237,16 @@ fn type_name(fact: &Fact) -> Option<Cow<'static, str>> {
         }
         Fact::Optional(optional) => Some(format!("optional {}", type_name(&optional.value)?).into()),
         _ => None,
+    }
+}
+
+impl Remark<'_> {
+    pub(super) fn assumptions(inference: &Inference) -> Vec<Remark<'_>> {
+        inference.assumptions().iter().map(|a| Remark { place: &a.node, message: &a.text }).collect()
+    }
+
+    pub(super) fn problems(inference: &Inference) -> Vec<Remark<'_>> {
+        inference.problems().iter().map(|p| Remark { place: &p.place, message: &p.message }).collect()
     }
 }
 
@@ -268,16 +278,14 @@ fn write_json(
     let totals = totals(model, inference);
     let (inference, only_unknown) = (&*inference, args.only_unknown);
     let facts = inference.facts();
-    let assumptions = inference.assumptions().iter();
-    let problems = inference.problems().iter();
     let json = Inferred {
         model: path.display().to_string(),
         values: Values { inference, graph, facts, only_unknown },
         bodies: SubgraphsJson { inference, only_unknown },
         totals,
         unknown: Reasons { inference, graph },
-        assumptions: assumptions.map(|a| Remark { place: &a.node, message: &a.text }).collect(),
-        problems: problems.map(|p| Remark { place: &p.place, message: &p.message }).collect(),
+        assumptions: Remark::assumptions(inference),
+        problems: Remark::problems(inference),
     };
     serde_json::to_writer(&mut *out, &json)?;
     writeln!(out)
@@ -294,10 +302,10 @@ fn totals(model: &Model, inference: &mut Inference) -> Totals {
 }
 
 /// Rows in columns as wide as they need to be.
-fn aligned(rows: &[[String; 4]]) -> String {
+pub(super) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     /// Names may be very long; the others still line up.
     const WIDEST: usize = 60;
-    let mut widths = [0; 4];
+    let mut widths = [0; N];
     let rows: Vec<_> = rows.iter().map(|row| row.each_ref().map(|cell| escaped(cell))).collect();
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -395,6 +403,11 @@ fn write_text(
         write!(out, "; at most {} bytes of values at one time, at {}", escaped(&bytes), escaped(at))?;
     }
     writeln!(out)?;
+    write_remarks(inference, out)
+}
+
+/// Writes the assumptions and the problems of an inference.
+pub(super) fn write_remarks(inference: &Inference, out: &mut dyn Write) -> std::io::Result<()> {
     let assumptions: Vec<_> = inference.assumptions().iter().map(|a| (&a.node, &a.text)).collect();
     let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
     for (title, remarks) in [("assumptions", assumptions), ("problems", problems)] {

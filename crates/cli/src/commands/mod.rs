@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod convert;
+mod cost;
 mod devices;
 mod diff;
 mod fleet;
@@ -30,6 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         Command::Run(args) => run::run(args),
         Command::Infer(args) => infer::infer(args),
+        Command::Cost(args) => cost::cost(args),
         Command::Fold(args) => fold::fold(args),
         Command::Convert(args) => convert::convert(args),
         Command::Show(args) => show::show(args),

@@ -62,7 +62,7 @@ impl Symbols {
     }
 
     /// The expression with the limits of symbols in their place, if no such symbol is subtracted.
-    fn at_most(&mut self, dim: Dim) -> Option<Dim> {
+    pub(crate) fn at_most(&mut self, dim: Dim) -> Option<Dim> {
         let sum = self.as_sum(dim);
         let mut total = Dim::Known(sum.constant);
         for Term { factors, coefficient } in &sum.terms {

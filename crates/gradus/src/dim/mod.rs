@@ -303,6 +303,27 @@ impl Symbols {
         Some(&self.named[gradus_core::convert::usize_of_u32(index)])
     }
 
+    /// Returns true if an expression never falls where symbols grow. False also where that is not
+    /// decided.
+    pub(crate) fn never_falls(&self, dim: Dim) -> bool {
+        let atom = |atom: &AtomId| {
+            let (atom, measure) = self.atom(*atom);
+            let grows = match atom {
+                Atom::Symbol(_) => true,
+                Atom::Floor(a, Dim::Known(1..)) => self.never_falls(*a),
+                Atom::Min(all) | Atom::Max(all) => all.iter().all(|dim| self.never_falls(*dim)),
+                Atom::Floor(..) | Atom::Broadcast(..) => false,
+            };
+            // A factor below zero turns a product that grows into one that falls.
+            (grows, measure.bounds.lower().is_some_and(|least| least >= 0))
+        };
+        self.as_sum(dim).terms.iter().all(|term| {
+            let alone = term.factors.len() == 1;
+            let factor = |id| matches!(atom(id), (true, positive) if positive || alone);
+            term.coefficient > 0 && term.factors.iter().all(factor)
+        })
+    }
+
     /// The value of an expression where its symbols have these values; nothing if one has none, or
     /// where it divides by zero or exceeds 64 bits.
     pub fn evaluate(&self, dim: Dim, of: &impl Fn(&str) -> Option<i64>) -> Option<i64> {

@@ -26,9 +26,10 @@ use gradus_core::graph::{DeclaredDim, Graph, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
 pub use pass::{Assumption, Problem, Subgraph, SubgraphPath};
+pub(crate) use peak::Event;
 pub use peak::Peak;
 pub use report::Completeness;
-pub(crate) use rules::is_understood;
+pub(crate) use rules::{is_understood, row_of_node};
 pub use trace::{Trace, Traced};
 
 pub(crate) use context::{InferContext, InferError};
@@ -167,6 +168,10 @@ impl Inference {
     /// All symbols, and what expressions of them mean.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
+    }
+
+    pub(crate) fn symbols_mut(&mut self) -> &mut Symbols {
+        &mut self.symbols
     }
 
     /// Why little is known of a value, if little is.

@@ -68,7 +68,7 @@ impl Inference {
     }
 
     /// When values of known sizes are made and freed; and how many have no known size.
-    fn events(&mut self, graph: &Graph) -> (Vec<Event>, usize) {
+    pub(crate) fn events(&mut self, graph: &Graph) -> (Vec<Event>, usize) {
         let mut last_use: Vec<Option<usize>> = vec![None; graph.values().len()];
         for &index in graph.order() {
             graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = Some(index));
@@ -149,7 +149,7 @@ fn join_nearest(symbols: &Symbols, arms: &mut Vec<Combination>) {
 }
 
 /// A step of a run in order.
-enum Event {
+pub(crate) enum Event {
     /// A value of so many bytes is made.
     Made(Dim),
     /// A node has its inputs and outputs, and values are freed after it.

@@ -82,6 +82,13 @@ pub(super) fn resolve<'m>(
     Resolved::Rule { row, rule, signature, form: Form::of_node(standard, node), evaluates }
 }
 
+/// The row by which a node of a model is inferred; nothing for functions of the model and operators
+/// of the user.
+pub(crate) fn row_of_node(model: &Model, node: &Node) -> Option<&'static Row> {
+    let source = model.source();
+    resolve(source.standard, &source.functions, model.operators(), node).row()
+}
+
 /// Returns true if it is known what a node of a model does: by a rule, a function of the model or
 /// an operator of the user.
 pub(crate) fn is_understood(model: &Model, node: &Node) -> bool {

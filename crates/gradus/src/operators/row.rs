@@ -5,6 +5,7 @@ use gradus_core::graph::Standard;
 
 use super::operation::Operation;
 use crate::conversion::ConvertRule;
+use crate::cost::Work;
 use crate::dialects::paddle::Lower;
 use crate::infer::Rule;
 use crate::op::{Build, Compute};
@@ -36,6 +37,8 @@ pub struct Row {
     pub(crate) lower: Option<Lower>,
     pub(crate) conversion: Option<Conversion>,
     pub(crate) role: Role,
+    /// How the number of operations follows from shapes, where other columns do not tell.
+    work: Option<Work>,
     pub(crate) bits: Bits,
     pub(crate) chance: Chance,
     /// True if it reads or writes a variable that outlives the run.
@@ -123,6 +126,7 @@ impl Row {
             lower: None,
             conversion: None,
             role: Role::Other,
+            work: None,
             bits: Bits::Integers,
             chance: Chance::No,
             stateful: false,
@@ -165,6 +169,15 @@ impl Row {
     /// How it is converted to the other standard, if it is.
     pub fn conversion(&self) -> Option<&Conversion> {
         self.conversion.as_ref()
+    }
+
+    /// How the number of operations follows from shapes: none where elements are only moved, one
+    /// for each element of the output of a function of elements.
+    pub(crate) fn work(&self) -> Option<Work> {
+        let elementwise = self.operation.is_some() || self.function.is_some() || self.role == Role::Cast;
+        let moves = self.bits == Bits::Moved || self.shape_only;
+        let told = if moves { Some(Work::None) } else { elementwise.then_some(Work::EachOutput(1)) };
+        self.work.or(told)
     }
 
     /// The name by which the functions know it: that of the ONNX operator of the same meaning.
@@ -256,6 +269,10 @@ impl Row {
 
     pub(super) const fn role(self, role: Role) -> Row {
         Row { role, ..self }
+    }
+
+    pub(super) const fn works(self, work: Work) -> Row {
+        Row { work: Some(work), ..self }
     }
 
     pub(super) const fn moves(self) -> Row {

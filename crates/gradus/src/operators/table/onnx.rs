@@ -6,6 +6,7 @@ use super::super::row::{Row, onnx};
 use super::super::{
     control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, sequence, shape,
 };
+use crate::cost::Work;
 
 pub(super) const ONNX: &[Row] = &[
     onnx("Abs")
@@ -37,16 +38,16 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LogicalAnd", "", |cx| elementwise::to_openvino::binary(cx, "LogicalAnd"))
         .rounded(),
-    onnx("ArgMax").infer(reduction::infer::arg).eval(reduction::eval::arg).converts(
-        "TopK, Squeeze",
-        "floats: NaN; no elements",
-        |cx| reduction::to_openvino::arg(cx, "max"),
-    ),
-    onnx("ArgMin").infer(reduction::infer::arg).eval(reduction::eval::arg).converts(
-        "TopK, Squeeze",
-        "floats: NaN; no elements",
-        |cx| reduction::to_openvino::arg(cx, "min"),
-    ),
+    onnx("ArgMax")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::arg)
+        .eval(reduction::eval::arg)
+        .converts("TopK, Squeeze", "floats: NaN; no elements", |cx| reduction::to_openvino::arg(cx, "max")),
+    onnx("ArgMin")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::arg)
+        .eval(reduction::eval::arg)
+        .converts("TopK, Squeeze", "floats: NaN; no elements", |cx| reduction::to_openvino::arg(cx, "min")),
     onnx("Asin")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::asin)
@@ -73,18 +74,22 @@ pub(super) const ONNX: &[Row] = &[
         "rounding",
         nn::windows_to_openvino::average_pool,
     ),
-    onnx("BatchNormalization").infer(nn::infer::batch_norm).computes(nn::normalization::batch).converts(
-        "BatchNormInference",
-        "rounding",
-        nn::windows_to_openvino::batch_normalization,
-    ),
+    onnx("BatchNormalization")
+        .works(Work::EachInput(2))
+        .infer(nn::infer::batch_norm)
+        .computes(nn::normalization::batch)
+        .converts("BatchNormInference", "rounding", nn::windows_to_openvino::batch_normalization),
     onnx("Bernoulli").infer(generate::infer::random_like).random(),
     onnx("BitCast").infer(elementwise::infer::bit_cast).computes(elementwise::mixed::bit_cast),
-    onnx("BitShift").infer(elementwise::infer::bit_shift).build(elementwise::binary::bit_shift).converts(
-        "BitwiseLeftShift, BitwiseRightShift",
-        "counts of the width or more",
-        elementwise::to_openvino::bit_shift,
-    ),
+    onnx("BitShift")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::bit_shift)
+        .build(elementwise::binary::bit_shift)
+        .converts(
+            "BitwiseLeftShift, BitwiseRightShift",
+            "counts of the width or more",
+            elementwise::to_openvino::bit_shift,
+        ),
     onnx("BitwiseAnd")
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::And)
@@ -135,11 +140,11 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("Celu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
     onnx("CenterCropPad").infer(layout::infer::center_crop_pad).computes(layout::rearrange::center_crop_pad),
-    onnx("Clip").infer(elementwise::infer::clip).eval(elementwise::unary::clip).converts(
-        "Maximum, Minimum",
-        "floats: NaN",
-        elementwise::to_openvino::clip,
-    ),
+    onnx("Clip")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::clip)
+        .eval(elementwise::unary::clip)
+        .converts("Maximum, Minimum", "floats: NaN", elementwise::to_openvino::clip),
     onnx("Col2Im").infer(nn::conv_pool::col2im).computes(nn::windows::col2im),
     onnx("Compress").infer(indexing::infer::compress).eval(indexing::eval::compress).moves(),
     onnx("Concat")
@@ -160,17 +165,24 @@ pub(super) const ONNX: &[Row] = &[
         .eval(generate::eval::constant_of_shape)
         .converts("Broadcast", "", layout::to_openvino::constant_of_shape)
         .moves(),
-    onnx("Conv").infer(nn::conv_pool::conv_rule).computes(nn::windows::conv).converts(
-        "Convolution, GroupConvolution",
-        "rounding",
-        nn::windows_to_openvino::conv,
-    ),
-    onnx("ConvInteger").infer(nn::conv_pool::conv_rule).computes(nn::quantization::conv_integer),
-    onnx("ConvTranspose").infer(nn::conv_pool::conv_transpose).computes(nn::windows::conv).converts(
-        "ConvolutionBackpropData, GroupConvolutionBackpropData",
-        "rounding",
-        nn::windows_to_openvino::conv_transpose,
-    ),
+    onnx("Conv")
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .infer(nn::conv_pool::conv_rule)
+        .computes(nn::windows::conv)
+        .converts("Convolution, GroupConvolution", "rounding", nn::windows_to_openvino::conv),
+    onnx("ConvInteger")
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .infer(nn::conv_pool::conv_rule)
+        .computes(nn::quantization::conv_integer),
+    onnx("ConvTranspose")
+        .works(Work::ConvTranspose { skip: 1 })
+        .infer(nn::conv_pool::conv_transpose)
+        .computes(nn::windows::conv)
+        .converts(
+            "ConvolutionBackpropData, GroupConvolutionBackpropData",
+            "rounding",
+            nn::windows_to_openvino::conv_transpose,
+        ),
     onnx("Cos")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::cos)
@@ -182,11 +194,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
     onnx("CumProd").infer(elementwise::infer::cumulative).eval(reduction::eval::cum_sum),
-    onnx("CumSum").infer(elementwise::infer::cumulative).eval(reduction::eval::cum_sum).converts(
-        "CumSum",
-        "floats: rounding",
-        reduction::to_openvino::cum_sum,
-    ),
+    onnx("CumSum")
+        .works(Work::EachInput(1))
+        .infer(elementwise::infer::cumulative)
+        .eval(reduction::eval::cum_sum)
+        .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
     onnx("DFT").infer(generate::infer::dft).computes(generate::signal::dft),
     onnx("DeformConv").infer(nn::conv_pool::deform_conv).computes(nn::sampling::deform_conv),
     onnx("DepthToSpace")
@@ -194,11 +206,11 @@ pub(super) const ONNX: &[Row] = &[
         .computes(layout::rearrange::depth_to_space)
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_openvino::blocks(cx, "DepthToSpace")),
-    onnx("DequantizeLinear").infer(nn::infer::dequantize).computes(nn::quantization::dequantize).converts(
-        "Convert, Subtract, Multiply",
-        "",
-        nn::quantization_to_openvino::dequantize,
-    ),
+    onnx("DequantizeLinear")
+        .works(Work::EachOutput(1))
+        .infer(nn::infer::dequantize)
+        .computes(nn::quantization::dequantize)
+        .converts("Convert, Subtract, Multiply", "", nn::quantization_to_openvino::dequantize),
     onnx("Det").infer(matmul::infer::det).computes(matmul::eval::det),
     onnx("Div")
         .infer(elementwise::infer::binary)
@@ -206,7 +218,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Divide", "", elementwise::to_openvino::div)
         .rounded(),
-    onnx("Dropout").infer(nn::infer::dropout).eval(nn::eval::dropout).random_in_training(),
+    onnx("Dropout")
+        .works(Work::EachOutput(1))
+        .infer(nn::infer::dropout)
+        .eval(nn::eval::dropout)
+        .random_in_training(),
     onnx("DynamicQuantizeLinear")
         .infer(nn::infer::dynamic_quantize_linear)
         .computes(nn::quantization::dynamic_quantize)
@@ -260,7 +276,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Floor", "", |cx| cx.unary("Floor"))
         .rounded(),
-    onnx("GRU").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
+    onnx("GRU").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval),
     onnx("Gather")
         .infer(indexing::infer::gather)
         .eval(indexing::eval::gather)
@@ -276,26 +292,27 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::gather_nd)
         .converts("GatherND", "", indexing::to_openvino::gather_nd)
         .moves(),
-    onnx("Gelu").infer(elementwise::infer::same).computes(elementwise::activations::eval_gelu).converts(
-        "Gelu",
-        "rounding",
-        elementwise::to_openvino::gelu,
-    ),
-    onnx("Gemm").infer(matmul::infer::gemm).eval(matmul::eval::gemm).converts(
+    onnx("Gelu")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval_gelu)
+        .converts("Gelu", "rounding", elementwise::to_openvino::gelu),
+    onnx("Gemm").works(Work::MatMul).infer(matmul::infer::gemm).eval(matmul::eval::gemm).converts(
         "MatMul, Multiply, Add",
         "floats: rounding",
         matmul::to_openvino::gemm,
     ),
     onnx("GlobalAveragePool")
+        .works(Work::EachInput(1))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::windows::average_pool)
         .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
     onnx("GlobalLpPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::lp_pool),
-    onnx("GlobalMaxPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::max_pool).converts(
-        "ReduceMax",
-        "floats: NaN",
-        |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax"),
-    ),
+    onnx("GlobalMaxPool")
+        .works(Work::EachInput(1))
+        .infer(nn::conv_pool::global_average_pool)
+        .computes(nn::windows::max_pool)
+        .converts("ReduceMax", "floats: NaN", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax")),
     onnx("Greater")
         .infer(elementwise::infer::binary)
         .operation(Operation::Greater)
@@ -309,7 +326,10 @@ pub(super) const ONNX: &[Row] = &[
         .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual"))
         .rounded(),
     onnx("GridSample").infer(nn::conv_pool::grid_sample).computes(nn::sampling::grid_sample),
-    onnx("GroupNormalization").infer(nn::infer::by_channel).computes(nn::normalization::group),
+    onnx("GroupNormalization")
+        .works(Work::EachInput(7))
+        .infer(nn::infer::by_channel)
+        .computes(nn::normalization::group),
     onnx("HammingWindow").infer(generate::infer::window).computes(generate::signal::window),
     onnx("HannWindow").infer(generate::infer::window).computes(generate::signal::window),
     onnx("HardSigmoid").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
@@ -336,28 +356,30 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::If),
     onnx("ImageDecoder").infer(generate::infer::image_decoder),
-    onnx("InstanceNormalization").infer(nn::infer::by_channel).computes(nn::normalization::group).converts(
-        "MVN, Multiply, Add",
-        "rounding",
-        nn::windows_to_openvino::instance_normalization,
-    ),
+    onnx("InstanceNormalization")
+        .works(Work::EachInput(7))
+        .infer(nn::infer::by_channel)
+        .computes(nn::normalization::group)
+        .converts("MVN, Multiply, Add", "rounding", nn::windows_to_openvino::instance_normalization),
     onnx("IsInf")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_inf)
         .converts("IsInf", "", elementwise::to_openvino::is_inf)
         .rounded(),
     onnx("IsNaN")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
     onnx("LRN").infer(nn::infer::lrn).computes(nn::normalization::lrn),
-    onnx("LSTM").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
-    onnx("LayerNormalization").infer(nn::infer::layer_norm).computes(nn::normalization::layer).converts(
-        "MVN, Multiply, Add",
-        "rounding",
-        nn::to_openvino::layer_normalization,
-    ),
+    onnx("LSTM").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval),
+    onnx("LayerNormalization")
+        .works(Work::EachInput(7))
+        .infer(nn::infer::layer_norm)
+        .computes(nn::normalization::layer)
+        .converts("MVN, Multiply, Add", "rounding", nn::to_openvino::layer_normalization),
     onnx("LeakyRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
         "PReLU",
         "of fewer than 32 bits: rounding",
@@ -381,11 +403,11 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::log)
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
-    onnx("LogSoftmax").infer(elementwise::infer::same).eval(nn::eval::log_softmax).converts(
-        "LogSoftmax",
-        "rounding",
-        |cx| nn::to_openvino::softmax(cx, "LogSoftmax"),
-    ),
+    onnx("LogSoftmax")
+        .works(Work::EachInput(5))
+        .infer(elementwise::infer::same)
+        .eval(nn::eval::log_softmax)
+        .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("Loop")
         .infer(control_flow::infer::repeat)
         .build(control_flow::loops::Loop::build)
@@ -393,12 +415,13 @@ pub(super) const ONNX: &[Row] = &[
         .moves(),
     onnx("LpNormalization").infer(nn::infer::along).computes(nn::normalization::lp),
     onnx("LpPool").infer(nn::conv_pool::pool).computes(nn::windows::lp_pool),
-    onnx("MatMul").infer(matmul::infer::mat_mul).eval(matmul::eval::mat_mul).converts(
+    onnx("MatMul").works(Work::MatMul).infer(matmul::infer::mat_mul).eval(matmul::eval::mat_mul).converts(
         "MatMul",
         "floats: rounding",
         reduction::to_openvino::mat_mul,
     ),
     onnx("MatMulInteger")
+        .works(Work::MatMul)
         .infer(matmul::infer::mat_mul_integer)
         .computes(matmul::eval::mat_mul_integer)
         .converts(
@@ -480,7 +503,10 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr"))
         .rounded(),
-    onnx("PRelu").infer(nn::infer::p_relu).computes(elementwise::activations::p_relu),
+    onnx("PRelu")
+        .works(Work::EachOutput(1))
+        .infer(nn::infer::p_relu)
+        .computes(elementwise::activations::p_relu),
     onnx("Pad")
         .infer(layout::infer::pad)
         .eval(layout::eval::pad)
@@ -496,19 +522,25 @@ pub(super) const ONNX: &[Row] = &[
             "floats: rounding, and exponents beyond 2^53; integers: negative exponents",
             elementwise::to_openvino::power,
         ),
-    onnx("QLinearConv").infer(nn::conv_pool::q_linear_conv).computes(nn::quantization::q_linear_conv),
-    onnx("QLinearMatMul").infer(matmul::infer::q_linear_mat_mul).computes(nn::quantization::q_linear_mat_mul),
-    onnx("QuantizeLinear").infer(nn::infer::quantize).computes(nn::quantization::quantize).converts(
-        "Divide, Round, Add, Clamp, Convert",
-        "NaN",
-        nn::quantization_to_openvino::quantize,
-    ),
-    onnx("RMSNormalization").infer(nn::infer::scaled).computes(nn::normalization::layer).converts(
-        "ReduceMean, Sqrt, Divide, Multiply",
-        "rounding",
-        nn::to_openvino::rms_normalization,
-    ),
-    onnx("RNN").infer(nn::infer::recurrent).computes(nn::recurrent::eval),
+    onnx("QLinearConv")
+        .works(Work::Conv { weight: 3, skip: 1 })
+        .infer(nn::conv_pool::q_linear_conv)
+        .computes(nn::quantization::q_linear_conv),
+    onnx("QLinearMatMul")
+        .works(Work::MatMul)
+        .infer(matmul::infer::q_linear_mat_mul)
+        .computes(nn::quantization::q_linear_mat_mul),
+    onnx("QuantizeLinear")
+        .works(Work::EachOutput(1))
+        .infer(nn::infer::quantize)
+        .computes(nn::quantization::quantize)
+        .converts("Divide, Round, Add, Clamp, Convert", "NaN", nn::quantization_to_openvino::quantize),
+    onnx("RMSNormalization")
+        .works(Work::EachInput(4))
+        .infer(nn::infer::scaled)
+        .computes(nn::normalization::layer)
+        .converts("ReduceMean, Sqrt, Divide, Multiply", "rounding", nn::to_openvino::rms_normalization),
+    onnx("RNN").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval),
     onnx("RandomNormal").infer(generate::infer::random).random(),
     onnx("RandomNormalLike").infer(generate::infer::random_like).random(),
     onnx("RandomUniform").infer(generate::infer::random).random(),
@@ -527,52 +559,59 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::reciprocal)
         .build(elementwise::unary::build)
         .converts("Divide", "", elementwise::to_openvino::reciprocal),
-    onnx("ReduceL1").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
-        "ReduceL1, Abs",
-        "floats: rounding",
-        reduction::to_openvino::reduce_l1,
-    ),
-    onnx("ReduceL2").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
-        "ReduceL2, Abs",
-        "rounding",
-        reduction::to_openvino::reduce_l2,
-    ),
-    onnx("ReduceLogSum").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
-        "ReduceSum, Log",
-        "rounding",
-        reduction::to_openvino::reduce_log_sum,
-    ),
-    onnx("ReduceLogSumExp").infer(reduction::infer::reduce).eval(reduction::eval::reduce),
-    onnx("ReduceMax").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
-        "ReduceMax, ReduceLogicalOr",
-        "floats: NaN; no elements",
-        |cx| reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr"),
-    ),
-    onnx("ReduceMean").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
-        "ReduceMean",
-        "rounding",
-        reduction::to_openvino::reduce_mean,
-    ),
-    onnx("ReduceMin").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
-        "ReduceMin, ReduceLogicalAnd",
-        "floats: NaN; no elements",
-        |cx| reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd"),
-    ),
-    onnx("ReduceProd").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
-        "ReduceProd",
-        "floats: rounding",
-        reduction::to_openvino::reduce_prod,
-    ),
-    onnx("ReduceSum").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
-        "ReduceSum",
-        "floats: rounding",
-        reduction::to_openvino::reduce_sum,
-    ),
-    onnx("ReduceSumSquare").infer(reduction::infer::reduce).eval(reduction::eval::reduce).converts(
-        "Multiply, ReduceSum",
-        "floats: rounding",
-        reduction::to_openvino::reduce_sum_square,
-    ),
+    onnx("ReduceL1")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce)
+        .converts("ReduceL1, Abs", "floats: rounding", reduction::to_openvino::reduce_l1),
+    onnx("ReduceL2")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce)
+        .converts("ReduceL2, Abs", "rounding", reduction::to_openvino::reduce_l2),
+    onnx("ReduceLogSum")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce)
+        .converts("ReduceSum, Log", "rounding", reduction::to_openvino::reduce_log_sum),
+    onnx("ReduceLogSumExp")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce),
+    onnx("ReduceMax")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce)
+        .converts("ReduceMax, ReduceLogicalOr", "floats: NaN; no elements", |cx| {
+            reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr")
+        }),
+    onnx("ReduceMean")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce)
+        .converts("ReduceMean", "rounding", reduction::to_openvino::reduce_mean),
+    onnx("ReduceMin")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce)
+        .converts("ReduceMin, ReduceLogicalAnd", "floats: NaN; no elements", |cx| {
+            reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd")
+        }),
+    onnx("ReduceProd")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce)
+        .converts("ReduceProd", "floats: rounding", reduction::to_openvino::reduce_prod),
+    onnx("ReduceSum")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce)
+        .converts("ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum),
+    onnx("ReduceSumSquare")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::eval::reduce)
+        .converts("Multiply, ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum_square),
     onnx("RegexFullMatch").infer(elementwise::infer::same),
     onnx("Relu")
         .infer(elementwise::infer::relu)
@@ -677,11 +716,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Slice", "", indexing::to_openvino::slice)
         .moves()
         .role(Role::Slice),
-    onnx("Softmax").infer(elementwise::infer::same).eval(nn::eval::softmax).converts(
-        "SoftMax",
-        "rounding",
-        |cx| nn::to_openvino::softmax(cx, "SoftMax"),
-    ),
+    onnx("Softmax")
+        .works(Work::EachInput(5))
+        .infer(elementwise::infer::same)
+        .eval(nn::eval::softmax)
+        .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
     onnx("SoftmaxCrossEntropyLoss").infer(nn::infer::loss).computes(nn::loss::eval),
     onnx("Softplus")
         .infer(elementwise::infer::same)

@@ -4,6 +4,7 @@ use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, indexing, layout, matmul, nn, range, reduction, shape};
+use crate::cost::Work;
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
@@ -56,7 +57,7 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         nn::windows_to_onnx::average_pool,
     ),
-    openvino("BatchNormInference").infer(nn::openvino::batch_norm),
+    openvino("BatchNormInference").works(Work::EachInput(2)).infer(nn::openvino::batch_norm),
     openvino("BatchToSpace").infer(indexing::openvino::batches).moves(),
     openvino("BinaryConvolution").infer(nn::openvino::convolution_rule),
     openvino("BitwiseAnd")
@@ -103,11 +104,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Ceil", "", |cx| elementwise::to_onnx::of_floats(cx, "Ceil"))
         .rounded(),
-    openvino("Clamp").infer(elementwise::infer::same).eval(elementwise::openvino::clamp).converts(
-        "Clip",
-        "floats: NaN",
-        elementwise::to_onnx::clamp,
-    ),
+    openvino("Clamp")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .eval(elementwise::openvino::clamp)
+        .converts("Clip", "floats: NaN", elementwise::to_onnx::clamp),
     openvino("Concat")
         .infer(layout::infer::concat)
         .eval(layout::eval::concat)
@@ -131,13 +132,13 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .role(Role::Cast),
     openvino("Convolution")
+        .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::openvino::convolution_rule)
         .converts("Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, false)),
-    openvino("ConvolutionBackpropData").infer(nn::openvino::convolution_backprop_data).converts(
-        "ConvTranspose",
-        "rounding",
-        |cx| nn::windows_to_onnx::conv_transpose(cx, false),
-    ),
+    openvino("ConvolutionBackpropData")
+        .works(Work::ConvTranspose { skip: 1 })
+        .infer(nn::openvino::convolution_backprop_data)
+        .converts("ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, false)),
     openvino("Cos")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::cos)
@@ -148,11 +149,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::cosh)
         .build(elementwise::openvino::floats)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
-    openvino("CumSum").infer(elementwise::infer::same).eval(reduction::eval::cum_sum).converts(
-        "CumSum",
-        "floats: rounding",
-        reduction::to_onnx::cum_sum,
-    ),
+    openvino("CumSum")
+        .works(Work::EachInput(1))
+        .infer(elementwise::infer::same)
+        .eval(reduction::eval::cum_sum)
+        .converts("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
     openvino("DFT").infer(indexing::openvino::transformed),
     openvino("DepthToSpace")
         .infer(indexing::openvino::blocks)
@@ -234,7 +235,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("GatherND, Reshape", "", indexing::to_onnx::gather_nd)
         .moves(),
     openvino("GatherTree").infer(elementwise::infer::same),
-    openvino("Gelu").infer(elementwise::infer::same).converts("Gelu", "rounding", elementwise::to_onnx::gelu),
+    openvino("Gelu").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+        "Gelu",
+        "rounding",
+        elementwise::to_onnx::gelu,
+    ),
     openvino("Greater")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Greater)
@@ -249,16 +254,14 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("GreaterOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "GreaterOrEqual"))
         .rounded(),
     openvino("GridSample").infer(nn::conv_pool::grid_sample),
-    openvino("GroupConvolution").infer(nn::openvino::group_convolution).converts(
-        "Reshape, Conv",
-        "rounding",
-        |cx| nn::windows_to_onnx::conv(cx, true),
-    ),
-    openvino("GroupConvolutionBackpropData").infer(nn::openvino::group_convolution_backprop_data).converts(
-        "Reshape, ConvTranspose",
-        "rounding",
-        |cx| nn::windows_to_onnx::conv_transpose(cx, true),
-    ),
+    openvino("GroupConvolution")
+        .works(Work::Conv { weight: 1, skip: 2 })
+        .infer(nn::openvino::group_convolution)
+        .converts("Reshape, Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, true)),
+    openvino("GroupConvolutionBackpropData")
+        .works(Work::ConvTranspose { skip: 2 })
+        .infer(nn::openvino::group_convolution_backprop_data)
+        .converts("Reshape, ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, true)),
     openvino("GroupNormalization").infer(elementwise::infer::same),
     openvino("HSigmoid").infer(elementwise::infer::same).converts(
         "HardSigmoid",
@@ -328,9 +331,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::log)
         .build(elementwise::openvino::floats)
         .converts("Log", "rounding", |cx| cx.function("Log")),
-    openvino("LogSoftmax")
-        .infer(elementwise::infer::same)
-        .converts("LogSoftmax", "rounding", |cx| nn::to_onnx::softmax(cx, "LogSoftmax")),
+    openvino("LogSoftmax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
+        "LogSoftmax",
+        "rounding",
+        |cx| nn::to_onnx::softmax(cx, "LogSoftmax"),
+    ),
     openvino("LogicalAnd")
         .meaning("And")
         .infer(elementwise::openvino::compare)
@@ -371,11 +376,11 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         nn::to_onnx::mean_variance,
     ),
-    openvino("MatMul").infer(matmul::openvino::mat_mul).eval(matmul::openvino::run_mat_mul).converts(
-        "MatMul, Transpose",
-        "floats: rounding",
-        matmul::to_onnx::mat_mul,
-    ),
+    openvino("MatMul")
+        .works(Work::MatMul)
+        .infer(matmul::openvino::mat_mul)
+        .eval(matmul::openvino::run_mat_mul)
+        .converts("MatMul, Transpose", "floats: rounding", matmul::to_onnx::mat_mul),
     openvino("MaxPool").infer(nn::openvino::pool).converts(
         "MaxPool",
         "floats: NaN",
@@ -472,51 +477,97 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Relu", "floats: NaN", elementwise::to_onnx::re_lu),
     openvino("ReadValue").infer(nn::openvino::read_value).eval(nn::openvino::read_value_eval).stateful(),
+<<<<<<< HEAD
     openvino("ReduceL1").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceL1",
-        "floats: rounding",
+        "floats: rounding; computed axes named twice",
         reduction::to_onnx::reduce_l1,
     ),
     openvino("ReduceL2").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceL2",
-        "rounding",
+        "rounding; computed axes named twice",
         reduction::to_onnx::reduce_l2,
     ),
+=======
+    openvino("ReduceL1")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceL1", "floats: rounding; computed axes named twice", reduction::to_onnx::reduce_l1),
+    openvino("ReduceL2")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceL2", "rounding; computed axes named twice", reduction::to_onnx::reduce_l2),
+>>>>>>> cost
     openvino("ReduceLogicalAnd")
         .meaning("ReduceMin")
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
-        .converts("ReduceMin, Cast", "no elements", |cx| reduction::to_onnx::of_truth(cx, "ReduceMin")),
+        .converts("ReduceMin, Cast", "no elements; computed axes named twice", |cx| {
+            reduction::to_onnx::of_truth(cx, "ReduceMin")
+        }),
     openvino("ReduceLogicalOr")
         .meaning("ReduceMax")
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
-        .converts("ReduceMax, Cast", "no elements", |cx| reduction::to_onnx::of_truth(cx, "ReduceMax")),
+<<<<<<< HEAD
+        .converts("ReduceMax, Cast", "no elements; computed axes named twice", |cx| {
+            reduction::to_onnx::of_truth(cx, "ReduceMax")
+        }),
     openvino("ReduceMax").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMax",
-        "floats: NaN; no elements",
+        "floats: NaN; no elements; computed axes named twice",
         |cx| reduction::to_onnx::min_max(cx, "ReduceMax"),
     ),
     openvino("ReduceMean").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMean",
-        "rounding",
+        "rounding; computed axes named twice",
         reduction::to_onnx::reduce_mean,
     ),
     openvino("ReduceMin").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceMin",
-        "floats: NaN; no elements",
+        "floats: NaN; no elements; computed axes named twice",
         |cx| reduction::to_onnx::min_max(cx, "ReduceMin"),
     ),
     openvino("ReduceProd").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceProd",
-        "floats: rounding",
+        "floats: rounding; computed axes named twice",
         reduction::to_onnx::reduce_prod,
     ),
     openvino("ReduceSum").infer(reduction::infer::reduce).eval(reduction::openvino::run_reduce).converts(
         "ReduceSum",
-        "floats: rounding",
+        "floats: rounding; computed axes named twice",
         reduction::to_onnx::reduce_sum,
     ),
+=======
+        .converts("ReduceMax, Cast", "no elements; computed axes named twice", |cx| reduction::to_onnx::of_truth(cx, "ReduceMax")),
+    openvino("ReduceMax")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceMax", "floats: NaN; no elements; computed axes named twice", |cx| reduction::to_onnx::min_max(cx, "ReduceMax")),
+    openvino("ReduceMean")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceMean", "rounding; computed axes named twice", reduction::to_onnx::reduce_mean),
+    openvino("ReduceMin")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceMin", "floats: NaN; no elements; computed axes named twice", |cx| reduction::to_onnx::min_max(cx, "ReduceMin")),
+    openvino("ReduceProd")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceProd", "floats: rounding; computed axes named twice", reduction::to_onnx::reduce_prod),
+    openvino("ReduceSum")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::reduce)
+        .eval(reduction::openvino::run_reduce)
+        .converts("ReduceSum", "floats: rounding; computed axes named twice", reduction::to_onnx::reduce_sum),
+>>>>>>> cost
     openvino("Reshape")
         .infer(layout::openvino::reshape)
         .eval(layout::openvino::run_reshape)
@@ -596,9 +647,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .role(Role::Slice),
     openvino("SliceScatter").infer(elementwise::infer::same),
-    openvino("SoftMax")
-        .infer(elementwise::infer::same)
-        .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax")),
+    openvino("SoftMax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
+        "Softmax",
+        "rounding",
+        |cx| nn::to_onnx::softmax(cx, "Softmax"),
+    ),
     openvino("SoftPlus")
         .infer(elementwise::infer::same)
         .converts("Softplus", "rounding", |cx| cx.function("Softplus")),

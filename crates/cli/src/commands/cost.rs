@@ -1,0 +1,246 @@
+//! `gradus cost`: parameters, operations, bytes and memory of a model, as formulas.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use gradus::Dim;
+use gradus::cost::{Amounts, Cost, Fit};
+use gradus::graph::Graph;
+use gradus::infer::{InferOptions, Inference};
+use serde::Serialize;
+
+use super::fleet::FleetModel;
+use super::infer::{DimJson, Remark, aligned, dim_json, write_remarks};
+use super::{fleet, given, many};
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::output::{self, escaped};
+
+#[derive(Serialize)]
+struct CostJson<'a> {
+    model: String,
+    total: AmountsJson,
+    memory: MemoryJson,
+    operators: BTreeMap<String, AmountsJson>,
+    groups: BTreeMap<String, AmountsJson>,
+    nodes: Vec<NodeJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fit: Option<FitJson>,
+    assumptions: Vec<Remark<'a>>,
+    problems: Vec<Remark<'a>>,
+}
+
+#[derive(Serialize)]
+struct AmountsJson {
+    nodes: usize,
+    parameters: u128,
+    macs: Option<DimJson>,
+    operations: Option<DimJson>,
+    bytes_read: Option<DimJson>,
+    bytes_written: Option<DimJson>,
+    uncounted: usize,
+    r#unsized: usize,
+}
+
+#[derive(Serialize)]
+struct NodeJson {
+    node: String,
+    operator: String,
+    parameters: u128,
+    macs: Option<DimJson>,
+    operations: Option<DimJson>,
+    bytes_read: Option<DimJson>,
+    bytes_written: Option<DimJson>,
+}
+
+#[derive(Serialize)]
+struct MemoryJson {
+    constants: u128,
+    inputs: Option<DimJson>,
+    peak_bytes: Option<DimJson>,
+    peak_at: Option<String>,
+    live: Vec<LiveJson>,
+}
+
+/// A value that occupies memory at the peak.
+#[derive(Serialize)]
+struct LiveJson {
+    value: String,
+    bytes: Option<DimJson>,
+}
+
+#[derive(Serialize)]
+struct FitJson {
+    symbol: String,
+    most: Option<i64>,
+    bytes: u128,
+}
+
+pub(crate) fn cost(args: &args::CostArgs) -> Result<(), Failure> {
+    let mut options = InferOptions::default();
+    options.dims = given::dims(&args.dims)?;
+    options.ranges = given::ranges(&args.sizes)?;
+    options.inputs = given::shapes(&args.input_shapes)?;
+    let models = fleet::expand(&args.models)?;
+    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, out))
+}
+
+/// Prints the cost of one model.
+fn one(
+    args: &args::CostArgs,
+    FleetModel { path, .. }: &FleetModel,
+    options: &InferOptions,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let model = args.limits.open(path)?;
+    let graph = model.graph();
+    let mut cost = model.cost(options).map_err(|error| error.in_file(path.display()))?;
+    let fit = args.fit.map(|bytes| cost.fit(graph, bytes.into())).transpose();
+    let fit = fit.map_err(|error| error.in_file(path.display()))?;
+    if args.json {
+        let json = cost_json(path.display().to_string(), graph, &mut cost, args.depth, fit);
+        writeln!(out, "{}", output::json(&json)?)?;
+    } else {
+        if args.models.len() > 1 {
+            writeln!(out, "{}", output::path(path))?;
+        }
+        write_text(graph, &mut cost, args.depth, fit.as_ref(), out)?;
+    }
+    // The formulas of a model that contradicts itself hold for no run.
+    if cost.inference().problems().is_empty() { Ok(()) } else { Err(Failure::Reported) }
+}
+
+fn amounts_json(inference: &Inference, amounts: &Amounts) -> AmountsJson {
+    let json = |dim: Option<Dim>| dim.map(|dim| dim_json(inference, dim));
+    AmountsJson {
+        nodes: amounts.nodes,
+        parameters: amounts.parameters,
+        macs: json(amounts.macs),
+        operations: json(amounts.operations),
+        bytes_read: json(amounts.bytes_read),
+        bytes_written: json(amounts.bytes_written),
+        uncounted: amounts.uncounted,
+        r#unsized: amounts.unsized_nodes,
+    }
+}
+
+fn cost_json<'a>(
+    model: String,
+    graph: &Graph,
+    cost: &'a mut Cost,
+    depth: usize,
+    fit: Option<Fit>,
+) -> CostJson<'a> {
+    let (operators, groups) = (cost.by_operator(graph), cost.by_prefix(graph, depth));
+    let live = cost.memory.live.clone();
+    let live: Vec<_> =
+        live.into_iter().map(|id| (graph.value(id).name.to_string(), cost.bytes(id))).collect();
+    let inference = cost.inference();
+    let json = |dim: Option<Dim>| dim.map(|dim| dim_json(inference, dim));
+    let sums = |groups: BTreeMap<String, Amounts>| {
+        groups.into_iter().map(|(name, amounts)| (name, amounts_json(inference, &amounts))).collect()
+    };
+    let nodes = cost.nodes.iter().map(|node| NodeJson {
+        node: graph.nodes()[node.node].label(node.node),
+        operator: graph.nodes()[node.node].operator.to_string(),
+        parameters: node.parameters,
+        macs: json(node.macs),
+        operations: json(node.operations),
+        bytes_read: json(node.bytes_read),
+        bytes_written: json(node.bytes_written),
+    });
+    let peak = cost.memory.peak;
+    CostJson {
+        model,
+        total: amounts_json(inference, &cost.total),
+        memory: MemoryJson {
+            constants: cost.memory.constants,
+            inputs: json(cost.memory.inputs),
+            peak_bytes: json(peak.map(|peak| peak.bytes)),
+            peak_at: peak.map(|peak| graph.nodes()[peak.node].label(peak.node)),
+            live: live.into_iter().map(|(value, bytes)| LiveJson { value, bytes: json(bytes) }).collect(),
+        },
+        operators: sums(operators),
+        groups: sums(groups),
+        nodes: nodes.collect(),
+        fit: fit.map(|fit| FitJson { symbol: fit.symbol.to_string(), most: fit.most, bytes: fit.bytes }),
+        assumptions: Remark::assumptions(inference),
+        problems: Remark::problems(inference),
+    }
+}
+
+/// A table of groups, the heading first.
+fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inference) -> String {
+    let print = |dim: Option<Dim>| {
+        dim.map_or_else(|| "too large".to_owned(), |dim| inference.symbols().print(dim).to_string())
+    };
+    let mut rows =
+        vec![[heading, "nodes", "parameters", "MACs", "operations", "read", "written"].map(str::to_owned)];
+    rows.extend(groups.iter().map(|(name, amounts)| {
+        let counted = amounts.uncounted < amounts.nodes;
+        let work = |dim| if counted { print(dim) } else { "?".to_owned() };
+        [
+            name.clone(),
+            amounts.nodes.to_string(),
+            amounts.parameters.to_string(),
+            work(amounts.macs),
+            work(amounts.operations),
+            print(amounts.bytes_read),
+            print(amounts.bytes_written),
+        ]
+    }));
+    aligned(&rows)
+}
+
+fn write_text(
+    graph: &Graph,
+    cost: &mut Cost,
+    depth: usize,
+    fit: Option<&Fit>,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let (mut operators, groups) = (cost.by_operator(graph), cost.by_prefix(graph, depth));
+    let live = cost.memory.live.clone();
+    let live: Vec<_> =
+        live.into_iter().map(|id| (graph.value(id).name.to_string(), cost.bytes(id))).collect();
+    let inference = cost.inference();
+    let print = |dim: Option<Dim>| {
+        dim.map_or_else(|| "?".to_owned(), |dim| inference.symbols().print(dim).to_string())
+    };
+    let uncounted: Vec<_> = operators
+        .iter()
+        .filter(|(_, amounts)| amounts.uncounted > 0)
+        .map(|(name, amounts)| format!("{} {name}", amounts.uncounted))
+        .collect();
+    operators.insert("total".to_owned(), cost.total);
+    write!(out, "{}", table("operator", &operators, inference))?;
+    if groups.len() > 1 {
+        write!(out, "\n{}", table("group", &groups, inference))?;
+    }
+    writeln!(out)?;
+    if !uncounted.is_empty() {
+        writeln!(out, "operations not counted: {}", escaped(&uncounted.join(", ")))?;
+    }
+    if cost.total.unsized_nodes > 0 {
+        writeln!(out, "nodes with values of unknown size: {}", cost.total.unsized_nodes)?;
+    }
+    writeln!(out, "{} bytes of constants, {} of inputs", cost.memory.constants, print(cost.memory.inputs))?;
+    if let Some(peak) = cost.memory.peak {
+        let at = graph.nodes()[peak.node].label(peak.node);
+        let bytes = print(Some(peak.bytes));
+        writeln!(out, "at most {bytes} bytes of values at one time, at {}:", escaped(&at))?;
+        for (name, bytes) in live {
+            writeln!(out, "  {}: {}", escaped(&name), print(bytes))?;
+        }
+    }
+    match fit {
+        Some(Fit { symbol, most: Some(most), bytes, .. }) => {
+            writeln!(out, "largest {symbol} that fits: {most}, with {bytes} bytes")?;
+        }
+        Some(Fit { symbol, bytes, .. }) => {
+            writeln!(out, "no {symbol} fits: the smallest needs {bytes} bytes")?;
+        }
+        None => {}
+    }
+    write_remarks(inference, out)
+}

@@ -1,0 +1,94 @@
+//! `gradus cost` as it is typed, with what it prints and its exit status.
+//!
+//! `SNAPSHOTS=overwrite cargo test -p gradus-cli` writes what is printed into this file.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common;
+
+use common::{misused, prints};
+use snapbox::str;
+
+#[test]
+fn cost_is_a_formula_of_the_dimensions() {
+    prints(
+        &["cost", "examples/positions.onnx"],
+        str![[r#"
+operator  nodes  parameters  MACs  operations  read         written
+Cast      2      0           0     seq + 1     8*seq + 8    4*seq + 4
+Div       1      0           0     seq         4*seq + 4    4*seq
+Range     1      2           ?     ?           24           8*seq
+Shape     1      0           0     0           0            8
+Size      1      0           0     0           0            8
+total     6      2           0     2*seq + 1   12*seq + 36  16*seq + 20
+
+operations not counted: 1 Range
+16 bytes of constants, 8*batch*seq of inputs
+at most max(12*seq + 20, 16*seq + 12) bytes of values at one time, at node "phase":
+  position_ids: 8*seq
+  token_count: 8
+  positions: 4*seq
+  seq_float: 4
+  phase: 4*seq
+assumptions:
+  seq <= 16777216 (node "seq_to_float" (Cast))
+
+"#]],
+    );
+    prints(
+        &["cost", "examples/positions.onnx", "--dim", "seq=4", "--dim", "batch=2", "--json"],
+        str![[r#"
+{"model":"examples/positions.onnx","total":{"nodes":6,"parameters":2,"macs":0,"operations":9,"bytes_read":84,"bytes_written":84,"uncounted":1,"unsized":0},"memory":{"constants":16,"inputs":64,"peak_bytes":76,"peak_at":"node /"phase/"","live":[{"value":"position_ids","bytes":32},{"value":"token_count","bytes":8},{"value":"positions","bytes":16},{"value":"seq_float","bytes":4},{"value":"phase","bytes":16}]},"operators":{"Cast":{"nodes":2,"parameters":0,"macs":0,"operations":5,"bytes_read":40,"bytes_written":20,"uncounted":0,"unsized":0},"Div":{"nodes":1,"parameters":0,"macs":0,"operations":4,"bytes_read":20,"bytes_written":16,"uncounted":0,"unsized":0},"Range":{"nodes":1,"parameters":2,"macs":0,"operations":0,"bytes_read":24,"bytes_written":32,"uncounted":1,"unsized":0},"Shape":{"nodes":1,"parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"uncounted":0,"unsized":0},"Size":{"nodes":1,"parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"uncounted":0,"unsized":0}},"groups":{"":{"nodes":6,"parameters":2,"macs":0,"operations":9,"bytes_read":84,"bytes_written":84,"uncounted":1,"unsized":0}},"nodes":[{"node":"node /"length/"","operator":"Shape","parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8},{"node":"node /"pos/"","operator":"Range","parameters":2,"macs":null,"operations":null,"bytes_read":24,"bytes_written":32},{"node":"node /"count/"","operator":"Size","parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8},{"node":"node /"to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":4,"bytes_read":32,"bytes_written":16},{"node":"node /"seq_to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":1,"bytes_read":8,"bytes_written":4},{"node":"node /"phase/"","operator":"Div","parameters":0,"macs":0,"operations":4,"bytes_read":20,"bytes_written":16}],"assumptions":[],"problems":[]}
+
+"#]],
+    );
+}
+
+#[test]
+fn fit_finds_the_largest_size() {
+    prints(
+        &["cost", "examples/positions.onnx", "--dim", "batch=8", "--fit", "1MiB"],
+        str![[r#"
+operator  nodes  parameters  MACs  operations  read         written
+Cast      2      0           0     seq + 1     8*seq + 8    4*seq + 4
+Div       1      0           0     seq         4*seq + 4    4*seq
+Range     1      2           ?     ?           24           8*seq
+Shape     1      0           0     0           0            8
+Size      1      0           0     0           0            8
+total     6      2           0     2*seq + 1   12*seq + 36  16*seq + 20
+
+operations not counted: 1 Range
+16 bytes of constants, 64*seq of inputs
+at most max(12*seq + 20, 16*seq + 12) bytes of values at one time, at node "phase":
+  position_ids: 8*seq
+  token_count: 8
+  positions: 4*seq
+  seq_float: 4
+  phase: 4*seq
+largest seq that fits: 13106, with 1048508 bytes
+assumptions:
+  seq <= 16777216 (node "seq_to_float" (Cast))
+
+"#]],
+    );
+}
+
+#[test]
+fn fit_refuses_what_it_cannot_decide() {
+    misused(
+        &["cost", "examples/positions.onnx", "--fit", "1MiB"],
+        str![[r#"
+error: examples/positions.onnx: cannot fit: the list of symbols without a number is batch, seq, expected exactly one
+
+"#]],
+    );
+    misused(
+        &["cost", "examples/positions.onnx", "--fit", "1PB"],
+        str![[r#"
+error: invalid value '1PB' for '--fit <BYTES>': expected a number of bytes (500MB, 24GiB), got "1PB"
+
+For more information, try '--help'.
+
+"#]],
+    );
+}

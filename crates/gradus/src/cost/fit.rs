@@ -1,0 +1,129 @@
+//! The largest size of an input at which a model fits a memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gradus_core::graph::Graph;
+use gradus_core::{Error, Kind, Result};
+
+use super::Cost;
+use crate::dim::{Bounds, Dim, Origin, Symbols};
+use crate::infer::Event;
+
+/// The largest value of a symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fit {
+    /// The name of the symbol.
+    pub symbol: Arc<str>,
+    /// The largest value that fits; nothing if not even the smallest does.
+    pub most: Option<i64>,
+    /// Bytes of constants, inputs and values of nodes at that value, or at the smallest one.
+    pub bytes: u128,
+}
+
+impl Cost {
+    /// The largest value of the only symbol without a number at which constants, inputs and values
+    /// of nodes take no more than so many bytes at one time.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if not exactly one symbol is left, and [`Kind::Unsupported`] if a size is not
+    /// known, is decided by the data without an upper bound, or may fall where the symbol grows.
+    pub fn fit(&mut self, graph: &Graph, bytes: u128) -> Result<Fit> {
+        let steps = Steps::of(self, graph)?;
+        let symbols = self.inference.symbols();
+        let found = steps.sizes().flat_map(|dim| symbols.symbols_of(dim));
+        let found: BTreeMap<_, _> = found.map(|symbol| (&*symbol.name, symbol)).collect();
+        let [symbol] = found.values().copied().collect::<Vec<_>>()[..] else {
+            let wanted = "exactly one";
+            let names: Vec<_> = found.into_keys().collect();
+            let got = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(Error::mismatch(
+                Kind::Usage,
+                "cannot fit: the list of symbols without a number",
+                got,
+                wanted,
+            ));
+        };
+        if symbol.origin != Origin::Input {
+            let message =
+                format!("cannot fit: {} is decided by the data, without an upper bound", symbol.name);
+            return Err(Error::new(Kind::Unsupported, message));
+        }
+        if let Some(size) = steps.sizes().find(|&dim| !symbols.never_falls(dim)) {
+            let message = format!(
+                "cannot fit: a value of {} bytes may become smaller as {} grows",
+                symbols.print(size),
+                symbol.name
+            );
+            return Err(Error::new(Kind::Unsupported, message));
+        }
+        let bounds = symbols.find(&symbol.name).map(|dim| symbols.bounds(dim));
+        let least = bounds.and_then(Bounds::lower).unwrap_or(0).max(1);
+        let upper = bounds.and_then(Bounds::upper).unwrap_or(i64::MAX);
+        let fits = |value: i64| steps.at(symbols, value).filter(|&needed| needed <= bytes);
+        let symbol = symbol.name.clone();
+        let Some(mut needed) = fits(least) else {
+            let bytes = steps.at(symbols, least).unwrap_or(u128::MAX);
+            return Ok(Fit { symbol, most: None, bytes });
+        };
+        // The value `low` fits, and `high` does not or is beyond the bounds.
+        let (mut low, mut high) = (least, upper.saturating_add(1));
+        while high - low > 1 {
+            // Doubling finds the magnitude, where the upper bound is far.
+            let middle = low.saturating_mul(2).min(low + (high - low) / 2);
+            match fits(middle) {
+                Some(bytes) => (low, needed) = (middle, bytes),
+                None => high = middle,
+            }
+        }
+        Ok(Fit { symbol, most: Some(low), bytes: needed })
+    }
+}
+
+/// The bytes that are always held, and those that are made and freed.
+struct Steps {
+    constants: u128,
+    inputs: Dim,
+    events: Vec<Event>,
+}
+
+impl Steps {
+    fn of(cost: &mut Cost, graph: &Graph) -> Result<Steps> {
+        let (mut events, unknown) = cost.inference.events(graph);
+        let Some(inputs) = cost.memory.inputs.filter(|_| unknown == 0) else {
+            let message = format!("cannot fit: the sizes of {} values are not known", unknown.max(1));
+            return Err(Error::new(Kind::Unsupported, message));
+        };
+        let symbols = cost.inference.symbols_mut();
+        for event in &mut events {
+            if let Event::Made(bytes) | Event::Freed(bytes) = event {
+                *bytes = symbols.at_most(*bytes).unwrap_or(*bytes);
+            }
+        }
+        Ok(Steps { constants: cost.memory.constants, inputs, events })
+    }
+
+    /// The sizes of values.
+    fn sizes(&self) -> impl Iterator<Item = Dim> + '_ {
+        let made = self.events.iter().filter_map(|event| match event {
+            Event::Made(bytes) => Some(*bytes),
+            Event::Freed(_) | Event::Full(_) => None,
+        });
+        made.chain([self.inputs])
+    }
+
+    /// The most bytes at one time where the symbol has a value; nothing if they exceed 128 bits.
+    fn at(&self, symbols: &Symbols, value: i64) -> Option<u128> {
+        let size = |dim| u128::try_from(symbols.evaluate(dim, &|_| Some(value))?).ok();
+        let (mut now, mut most) = (0u128, 0);
+        for event in &self.events {
+            match event {
+                Event::Made(bytes) => now = now.checked_add(size(*bytes)?)?,
+                Event::Freed(bytes) => now = now.checked_sub(size(*bytes)?)?,
+                Event::Full(_) => most = most.max(now),
+            }
+        }
+        self.constants.checked_add(size(self.inputs)?)?.checked_add(most)
+    }
+}

@@ -1,0 +1,250 @@
+//! Cost of a model: parameters, operations, bytes moved and memory, as expressions of the symbols
+//! of its inputs.
+//!
+//! Counted are the nodes of the main graph. The rule of an operator is a column of the operator
+//! table. Nodes without a rule (functions of the model, operators that hold graphs, some operators)
+//! are [listed](Amounts::uncounted), and not guessed.
+
+mod fit;
+mod work;
+
+use std::collections::BTreeMap;
+use std::collections::HashSet;
+
+use gradus_core::Result;
+use gradus_core::convert::product;
+use gradus_core::graph::{Graph, ValueId};
+
+pub use fit::Fit;
+pub(crate) use work::Work;
+
+use crate::dim::{Dim, Symbols};
+use crate::infer::{InferOptions, Inference, Peak, row_of_node};
+use crate::model::Model;
+use crate::operators::Row;
+use work::Shapes;
+
+/// The cost of one node.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NodeCost {
+    /// Its index in the graph.
+    pub node: usize,
+    /// Elements of the constants that it reads and no node before it does.
+    pub parameters: u128,
+    /// Multiplications with an addition; nothing if they are not counted.
+    pub macs: Option<Dim>,
+    /// Other elementary operations; nothing if they are not counted.
+    pub operations: Option<Dim>,
+    /// Bytes of its inputs, each value once; nothing if a size is not known.
+    pub bytes_read: Option<Dim>,
+    /// Bytes of its outputs; nothing if a size is not known.
+    pub bytes_written: Option<Dim>,
+}
+
+/// A sum of costs of nodes. A sum that exceeds what an expression may be is nothing.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Amounts {
+    /// The number of nodes.
+    pub nodes: usize,
+    /// Elements of constants.
+    pub parameters: u128,
+    /// Multiplications with an addition, of the nodes for which they are counted.
+    pub macs: Option<Dim>,
+    /// Other elementary operations, of the nodes for which they are counted.
+    pub operations: Option<Dim>,
+    /// Bytes of inputs, of the nodes for which they are known.
+    pub bytes_read: Option<Dim>,
+    /// Bytes of outputs, of the nodes for which they are known.
+    pub bytes_written: Option<Dim>,
+    /// Nodes whose operations are not counted.
+    pub uncounted: usize,
+    /// Nodes of which bytes read or written are not known.
+    pub unsized_nodes: usize,
+}
+
+impl Amounts {
+    const NOTHING: Amounts = Amounts {
+        nodes: 0,
+        parameters: 0,
+        macs: Some(Dim::ZERO),
+        operations: Some(Dim::ZERO),
+        bytes_read: Some(Dim::ZERO),
+        bytes_written: Some(Dim::ZERO),
+        uncounted: 0,
+        unsized_nodes: 0,
+    };
+
+    fn add(&mut self, node: &NodeCost, symbols: &mut Symbols) {
+        self.nodes += 1;
+        self.parameters = self.parameters.saturating_add(node.parameters);
+        self.uncounted += usize::from(node.macs.is_none());
+        self.unsized_nodes += usize::from(node.bytes_read.is_none() || node.bytes_written.is_none());
+        let mut add = |sum: &mut Option<Dim>, more: Option<Dim>| {
+            if let Some(more) = more {
+                *sum = sum.and_then(|sum| symbols.add(sum, more));
+            }
+        };
+        add(&mut self.macs, node.macs);
+        add(&mut self.operations, node.operations);
+        add(&mut self.bytes_read, node.bytes_read);
+        add(&mut self.bytes_written, node.bytes_written);
+    }
+}
+
+/// Memory that a run needs, where nodes run in order and a value is freed after its last use.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Memory {
+    /// Bytes of all constants.
+    pub constants: u128,
+    /// Bytes of the inputs that have no default; nothing if a size is not known.
+    pub inputs: Option<Dim>,
+    /// The most bytes of values of nodes at one time.
+    pub peak: Option<Peak>,
+    /// The values of nodes that occupy memory at the node of the peak.
+    pub live: Vec<ValueId>,
+}
+
+/// What a model costs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Cost {
+    /// The nodes of the main graph, in the order of a run.
+    pub nodes: Vec<NodeCost>,
+    /// The sum over all nodes.
+    pub total: Amounts,
+    /// The memory of a run.
+    pub memory: Memory,
+    inference: Inference,
+}
+
+impl Cost {
+    /// The inference that the expressions come from.
+    pub fn inference(&self) -> &Inference {
+        &self.inference
+    }
+
+    /// Bytes that a value occupies; nothing if its size is not known.
+    pub fn bytes(&mut self, id: ValueId) -> Option<Dim> {
+        self.inference.bytes(id)
+    }
+
+    /// The sums by operator.
+    pub fn by_operator(&mut self, graph: &Graph) -> BTreeMap<String, Amounts> {
+        self.grouped(|node| graph.nodes()[node].operator.to_string())
+    }
+
+    /// The sums by the first `depth` parts of the names of nodes, which `/` separates; the last part
+    /// of a name is the node's own.
+    pub fn by_prefix(&mut self, graph: &Graph, depth: usize) -> BTreeMap<String, Amounts> {
+        self.grouped(|node| {
+            let name = graph.nodes()[node].name.trim_start_matches('/');
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+            folder.split('/').take(depth).collect::<Vec<_>>().join("/")
+        })
+    }
+
+    fn grouped(&mut self, key: impl Fn(usize) -> String) -> BTreeMap<String, Amounts> {
+        let mut groups = BTreeMap::new();
+        for node in &self.nodes {
+            let amounts = groups.entry(key(node.node)).or_insert(Amounts::NOTHING);
+            amounts.add(node, self.inference.symbols_mut());
+        }
+        groups
+    }
+}
+
+impl Model {
+    /// The cost of each node and of the model, as expressions of the symbols of its inputs.
+    ///
+    /// # Errors
+    /// As [`Model::infer`].
+    ///
+    /// ```
+    /// use gradus::infer::InferOptions;
+    /// let model = gradus::Model::open("../../examples/positions.onnx")?;
+    /// let cost = model.cost(&InferOptions::default())?;
+    /// let operations = cost.total.operations.map(|sum| cost.inference().symbols().print(sum).to_string());
+    /// assert_eq!(operations.as_deref(), Some("2*seq + 1"));
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn cost(&self, options: &InferOptions) -> Result<Cost> {
+        let mut inference = self.infer(options)?;
+        let graph = self.graph();
+        let mut seen = HashSet::new();
+        let nodes: Vec<_> =
+            graph.order().iter().map(|&node| self.node_cost(&mut inference, &mut seen, node)).collect();
+        let mut total = Amounts::NOTHING;
+        for node in &nodes {
+            total.add(node, inference.symbols_mut());
+        }
+        let memory = memory(graph, &mut inference);
+        Ok(Cost { nodes, total, memory, inference })
+    }
+
+    fn node_cost(&self, inference: &mut Inference, seen: &mut HashSet<ValueId>, index: usize) -> NodeCost {
+        let graph = self.graph();
+        let node = &graph.nodes()[index];
+        let row = row_of_node(self, node);
+        let standard = self.source().standard;
+        let work = row.and_then(Row::work);
+        let operations = work.and_then(|work| Shapes { standard, node, inference }.operations(work));
+        let inputs: HashSet<_> = node.needs().collect();
+        let constants = inputs.iter().filter_map(|id| Some((*id, graph.constant(*id)?)));
+        let parameters = constants
+            .filter(|(id, _)| seen.insert(*id))
+            .fold(0u128, |sum, (_, constant)| sum.saturating_add(product(constant.shape().len(), 1)));
+        let read = if row.is_some_and(|row| row.shape_only) { HashSet::new() } else { inputs };
+        NodeCost {
+            node: index,
+            parameters,
+            macs: operations.map(|operations| operations.macs),
+            operations: operations.map(|operations| operations.elementary),
+            bytes_read: total_bytes(inference, read),
+            bytes_written: total_bytes(inference, node.outputs.iter().copied().flatten()),
+        }
+    }
+}
+
+fn total_bytes(inference: &mut Inference, ids: impl IntoIterator<Item = ValueId>) -> Option<Dim> {
+    ids.into_iter().try_fold(Dim::ZERO, |sum, id| {
+        let bytes = inference.bytes(id)?;
+        inference.symbols_mut().add(sum, bytes)
+    })
+}
+
+fn memory(graph: &Graph, inference: &mut Inference) -> Memory {
+    let peak = inference.peak(graph);
+    let constants = graph.constants().iter().map(|(_, constant)| constant.byte_len());
+    let open = graph.inputs().iter().copied().filter(|&id| graph.constant(id).is_none());
+    Memory {
+        constants: constants.fold(0, u128::saturating_add),
+        inputs: total_bytes(inference, open),
+        live: peak.map(|peak| live(graph, peak.node)).unwrap_or_default(),
+        peak,
+    }
+}
+
+/// The values of nodes that are made before a node ends and that are not freed before it.
+fn live(graph: &Graph, node: usize) -> Vec<ValueId> {
+    let last = last_reads(graph);
+    let end = graph.order().iter().position(|&index| index == node).unwrap_or(0);
+    let made = graph.order().iter().take(end + 1).enumerate();
+    let outputs = |(place, &index): (usize, &usize)| {
+        graph.nodes()[index].outputs.iter().copied().flatten().map(move |id| (place, id)).collect::<Vec<_>>()
+    };
+    let is_live = |&(place, id): &(usize, ValueId)| place == end || last[id.index()] >= Some(end);
+    made.flat_map(outputs).filter(is_live).map(|(_, id)| id).collect()
+}
+
+/// The place in the order of the last node that reads a value, by the number of the value.
+fn last_reads(graph: &Graph) -> Vec<Option<usize>> {
+    let mut last = vec![None; graph.values().len()];
+    for (place, &index) in graph.order().iter().enumerate() {
+        graph.nodes()[index].needs().for_each(|id| last[id.index()] = Some(place));
+    }
+    graph.outputs().iter().for_each(|id| last[id.index()] = Some(usize::MAX));
+    last
+}
