@@ -61,6 +61,15 @@ fn range_computes_one_sequence() {
 
 "#]],
     );
+    // Steps that are no floats are read exactly: not 0.90000004.
+    prints(
+        &["range", "0.8", "1", "0.1", "--dtype", "f32"],
+        str![[r#"
+0.8
+0.9
+
+"#]],
+    );
     prints(
         &["range", "0", "1", "0.1", "--dtype", "float8_e4m3fn", "--json"],
         str![[r#"
