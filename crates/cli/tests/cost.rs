@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{misused, prints};
+use common::{gradus, misused, prints};
 use snapbox::str;
 
 #[test]
@@ -71,6 +71,15 @@ assumptions:
 
 "#]],
     );
+}
+
+#[test]
+fn nothing_that_fits_is_a_failure() {
+    let arguments = ["cost", "examples/positions.onnx", "--dim", "batch=8", "--fit", "10B", "--json"];
+    let output = gradus(&arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(json["fit"]["most"].is_null() && json["fit"]["symbol"] == "seq", "{json}");
 }
 
 #[test]

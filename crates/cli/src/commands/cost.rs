@@ -97,6 +97,7 @@ fn one(
     let mut cost = model.cost(options).map_err(|error| error.in_file(path.display()))?;
     let fit = args.fit.map(|bytes| cost.fit(graph, bytes.into())).transpose();
     let fit = fit.map_err(|error| error.in_file(path.display()))?;
+    let fits = fit.as_ref().is_none_or(|fit| fit.most.is_some());
     if args.json {
         let json = cost_json(path.display().to_string(), graph, &mut cost, args.depth, fit);
         writeln!(out, "{}", output::json(&json)?)?;
@@ -107,7 +108,7 @@ fn one(
         write_text(graph, &mut cost, args.depth, fit.as_ref(), out)?;
     }
     // The formulas of a model that contradicts itself hold for no run.
-    if cost.inference().problems().is_empty() { Ok(()) } else { Err(Failure::Reported) }
+    if fits && cost.inference().problems().is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
 fn amounts_json(inference: &Inference, amounts: &Amounts) -> AmountsJson {
