@@ -1,0 +1,544 @@
+//! The arguments of the commands that open models.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use gradus::fold::Level;
+use gradus::{Error, Limits, Model, OpenOptions, RunOptions, profiles};
+
+use super::names::{Named, any, level, levels, operator_names};
+
+/// Run a model and print its outputs, or save them.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus run examples/positions.onnx -i 'tokens=[[101, 102]]'\n  gradus run examples/positions.onnx -i tokens=zeros[2,128] -n phase --json"
+)]
+pub(crate) struct RunArgs {
+    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
+    /// program.
+    pub(crate) model: PathBuf,
+
+    /// An input: NAME=VALUE, NAME=FILE, or an .npz file with arrays by name.
+    ///
+    /// A VALUE is a number, text in quotes, true or false, nested lists of these ([[1, 2], [3,
+    /// 4]]), or a shape behind zeros, ones or random (zeros[2, 3]; random floats are from -1 to
+    /// 1, integers 0 and 1, the same in each run). It becomes a tensor of the type that the model
+    /// declares. A FILE is .npy, .npz or a .pb with one ONNX tensor.
+    #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
+    pub(crate) inputs: Vec<String>,
+
+    /// A value to compute; any value of the main graph. Without this, all outputs.
+    #[arg(short = 'n', long = "output", value_name = "NAME")]
+    pub(crate) outputs: Vec<String>,
+
+    /// Save each output as NAME.npy in this folder instead of printing it.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// The rules that sequences follow.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) profile: Profile,
+
+    /// Run operators that ONNX defines as functions (Range) by the bodies of these functions.
+    #[arg(long)]
+    pub(crate) expand_functions: bool,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// The rules that sequences follow.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Profile {
+    /// The standards' formulas, exactly: one rounding per element.
+    #[default]
+    Exact,
+    /// The function body that ONNX gives for Range: a count in float32, a running sum.
+    OnnxBody,
+    /// The results of `PaddlePaddle` for `arange`, `linspace` and `logspace` of its programs.
+    Paddle,
+}
+
+impl RunArgs {
+    pub(crate) fn options(&self) -> RunOptions {
+        let expand_functions = self.expand_functions || matches!(self.profile, Profile::OnnxBody);
+        let profile = match self.profile {
+            Profile::Paddle => profiles::Profile::Paddle,
+            _ => profiles::Profile::Exact,
+        };
+        let mut options = RunOptions::default();
+        (options.expand_functions, options.profile) = (expand_functions, profile);
+        options
+    }
+}
+
+/// How several models are gone through.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FleetArgs {
+    /// Models at a time; by default as many as there are processors.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+
+    /// Show neither progress nor counts.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// The standard to convert to.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Target {
+    /// ONNX: .onnx files.
+    Onnx,
+    /// OpenVINO's IR: .xml files, with constants in .bin files.
+    Openvino,
+}
+
+/// Facts about the sizes of inputs that are assumed.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Assumptions")]
+pub(crate) struct SizeArgs {
+    /// Assume that a symbol is at least a number.
+    #[arg(long = "min", value_name = "NAME=NUMBER")]
+    pub(crate) least: Vec<String>,
+
+    /// Assume that a symbol is one of the numbers from the first to the last: `--range seq=1..4096`.
+    #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
+    pub(crate) ranges: Vec<String>,
+
+    /// Assume that each size of an input is at least 1.
+    #[arg(long)]
+    pub(crate) nonempty: bool,
+}
+
+/// Limits on the memory and time that a model may take.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// Bytes that values may occupy at one time.
+    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_bytes)]
+    max_bytes: u64,
+
+    /// Nodes that may be run, iterations of loops counted one by one.
+    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_steps)]
+    max_steps: u64,
+
+    /// Elements that nodes may read and write, and multiplications of matrices.
+    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_work)]
+    max_work: u64,
+
+    /// Seconds after which the command fails.
+    #[arg(long, value_name = "SECONDS", value_parser = deadline)]
+    timeout: Option<Instant>,
+}
+
+impl LimitArgs {
+    pub(crate) fn limits(&self) -> Limits {
+        let mut limits = Limits::DEFAULT;
+        (limits.max_bytes, limits.max_steps) = (self.max_bytes, self.max_steps);
+        (limits.max_work, limits.deadline) = (self.max_work, self.timeout);
+        limits
+    }
+
+    /// Opens a model, which keeps the limits.
+    pub(crate) fn open(&self, path: &Path) -> Result<Model, Error> {
+        OpenOptions::new().limits(self.limits()).open(path)
+    }
+}
+
+/// The time so many seconds from now.
+fn deadline(seconds: &str) -> Result<Instant, String> {
+    let duration = seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let deadline = duration.and_then(|duration| Instant::now().checked_add(duration));
+    deadline.ok_or_else(|| format!("expected seconds, got {seconds:?}"))
+}
+
+/// Infer the type and shape of every value of a model, without running it.
+///
+/// Shapes are numbers and expressions of the symbols of the inputs (`batch*seq`, `(h + 1)//2`).
+/// A dimension that depends on data has a symbol of its own; an unknown one is reported with its
+/// reason. Assumptions are conditions on the inputs under which the model runs. The exit status is
+/// 1 if the model contradicts itself.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus infer examples/positions.onnx --why phase\n  gradus infer examples/ --only-unknown --json"
+)]
+pub(crate) struct Infer {
+    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
+    /// inferred in parallel.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// A symbol and the number that it stands for.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// The shape of an input: numbers, names, or ? for what is open.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// Write the inferred shapes into the models, as declared types of their values: to a file, or
+    /// into a folder, which several models need.
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Show only values whose shape is not fully known, with the reason.
+    #[arg(long)]
+    pub(crate) only_unknown: bool,
+
+    /// Explain the shape of one value, node by node.
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) why: Option<String>,
+
+    /// Ignore the shapes that the model declares for values that its nodes compute.
+    #[arg(long)]
+    pub(crate) ignore_declared: bool,
+
+    /// Print JSON (docs/json.md): a line for each model.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Count the parameters, operations, bytes and memory of a model, as formulas of its dimensions.
+///
+/// MACs are multiplications with an addition; operations are all others. Each node reads its inputs
+/// and writes its outputs. Only the main graph is counted; operators without a rule are listed
+/// (docs/cost.md).
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus cost examples/positions.onnx\n  gradus cost examples/positions.onnx --dim batch=8 --fit 1MiB"
+)]
+pub(crate) struct CostArgs {
+    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// A symbol and the number that it stands for.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// The shape of an input: numbers, names, or ? for what is open.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// Print the largest value of the only symbol without a number at which constants, inputs and
+    /// values take at most so many bytes at one time: 500MB, 24GiB.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) fit: Option<u64>,
+
+    /// Parts of the names of nodes, between slashes, that make a group.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) depth: usize,
+
+    /// Print JSON (docs/json.md): a line for each model.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// A number of bytes, perhaps with a unit: of 1000, or of 1024 with an `i`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let scale = match unit.trim_start() {
+        "" | "B" => Some(1),
+        "kB" | "KB" => Some(1000),
+        "MB" => Some(1_000_000),
+        "GB" => Some(1_000_000_000),
+        "TB" => Some(1_000_000_000_000),
+        "KiB" => Some(1 << 10),
+        "MiB" => Some(1 << 20),
+        "GiB" => Some(1 << 30),
+        "TiB" => Some(1 << 40),
+        _ => None,
+    };
+    let value = number.parse::<u64>().ok().zip(scale).and_then(|(number, scale)| number.checked_mul(scale));
+    value.ok_or_else(|| format!("expected a number of bytes (500MB, 24GiB), got {text:?}"))
+}
+
+/// Fold a model: what can be computed before a run becomes constants, and the nodes that computed
+/// it go.
+///
+/// The folded model gives the same bits for whatever inputs the model took, unless `--level fuse`
+/// allows other last bits of floats (docs/fold.md). What is not touched is copied as it stands; the
+/// output appears whole or not at all.
+#[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+#[command(
+    after_help = "Examples:\n  gradus fold examples/heads.onnx -o heads.onnx --verify\n  gradus fold examples/heads.onnx examples/loop.onnx -o out/ --json"
+)]
+pub(crate) struct FoldArgs {
+    /// The models: ONNX files, or the .xml of OpenVINO IR; folders of them, patterns
+    /// (models/**/*.onnx), @FILE or - for lists. Several are folded in parallel.
+    #[arg(required_unless_present = "list_rules", value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// Where the folded model goes: a file, or a folder, which several models need. An OpenVINO
+    /// model is a .xml file, and a .bin file beside it.
+    #[arg(short, long, value_name = "FILE|DIR", required_unless_present = "list_rules")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The rules to apply: of shape arithmetic alone, those that keep every bit, or also those that
+    /// may change the last bits of floats.
+    #[arg(long, value_name = "LEVEL", default_value = "exact", value_parser = Named(levels, level))]
+    pub(crate) level: Level,
+
+    /// Apply a rule of a higher level.
+    #[arg(long = "rule", value_name = "RULE")]
+    pub(crate) rules: Vec<String>,
+
+    /// Do not apply a rule: `--no-rule known-floats` leaves weights computed.
+    #[arg(long = "no-rule", value_name = "RULE")]
+    pub(crate) no_rules: Vec<String>,
+
+    /// List the rules with their levels and patterns.
+    #[arg(long, exclusive = true)]
+    pub(crate) list_rules: bool,
+
+    /// Fix a symbol to a number, in the folded model too.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// Fix the shape of an input: numbers, names, or ? for what is open.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// Add no constant of more bytes than this.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
+    pub(crate) max_constant: u64,
+
+    /// Do not write the inferred types of values into the model.
+    #[arg(long)]
+    pub(crate) no_declare: bool,
+
+    /// Evaluate the shapes of both models under random bindings, and fail if they differ.
+    #[arg(long)]
+    pub(crate) verify: bool,
+
+    /// List every node that asks for shapes and could not be folded.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Print JSON (docs/json.md): a line for each model.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Convert a model between ONNX, OpenVINO and Paddle.
+///
+/// From ONNX to OpenVINO's IR or, with `--opset`, to another operator set; from IR to ONNX, and
+/// from Paddle to both. Where the meaning is not kept bit for bit, that is said node by node,
+/// before anything is written; docs/convert.md has the list of operators. The output appears whole
+/// or not at all.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus convert examples/positions.onnx positions.xml\n  gradus convert examples/positions.onnx examples/heads.onnx -o ir/ --to openvino"
+)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct ConvertArgs {
+    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
+    /// converted in parallel.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// The file to write, whose ending selects the format: .onnx, or .xml with constants in a .bin
+    /// file; or a folder, which several models need. `convert MODEL FILE` is `convert MODEL -o
+    /// FILE`.
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The standard to convert to; without it, that of the ending.
+    #[arg(long, value_name = "STANDARD")]
+    pub(crate) to: Option<Target>,
+
+    /// Write nothing unless every node is exact.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Write nothing unless both models give the same bits on random inputs, as `gradus check`
+    /// compares them; where a node is not exact, floats may differ by 1e-4 of the largest.
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// The ONNX operator set; by default 21, or the newest where more nodes keep their meaning.
+    #[arg(long, value_name = "N")]
+    pub(crate) opset: Option<i64>,
+
+    /// Fix a symbol to a number, in the converted model too.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// List everything that is not kept.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Show what a model holds: inputs, outputs, operators, constants.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  gradus show examples/positions.onnx\n  gradus show examples/ --json")]
+pub(crate) struct Show {
+    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
+    /// read in parallel.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Show what differs between two models.
+///
+/// Compared are formats, operator sets, metadata, inputs, outputs, nodes, attributes, constants bit
+/// for bit, declared types, functions, and the graphs within nodes. The order of nodes, how
+/// elements are stored, and documentation are no differences. Exit status: 0 if nothing differs, 1
+/// if something does, 2 if the models cannot be compared.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus diff examples/positions.onnx examples/positions.onnx\n  gradus diff examples/heads.onnx examples/heads.onnx --json"
+)]
+pub(crate) struct DiffArgs {
+    /// The first model: an ONNX file, the .xml of an OpenVINO IR, or a Paddle program.
+    pub(crate) before: PathBuf,
+
+    /// The second model.
+    pub(crate) after: PathBuf,
+
+    /// Show all differences, however many there are.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Run two models on the same random inputs, and compare all outputs bit for bit.
+///
+/// Open dimensions get random sizes. Floats are from -1 to 1, and in every third run zeros, ones,
+/// large and small numbers; integers are 0 and 1. Where outputs differ, the first value that differs is
+/// named, with its nodes in both models. Exit status: 0 if nothing differs, 1 if something does,
+/// 2 if the models cannot be compared.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus check examples/positions.onnx examples/positions.onnx\n  gradus check examples/range.xml examples/range.xml -i start=0 -i stop=9 -i step=2"
+)]
+pub(crate) struct CheckArgs {
+    /// The first model: an ONNX file, the .xml of an OpenVINO IR, or a Paddle program.
+    pub(crate) before: PathBuf,
+
+    /// The second model.
+    pub(crate) after: PathBuf,
+
+    /// An input that is the same in all runs: NAME=VALUE, NAME=FILE, or an .npz file, as of `gradus
+    /// run`.
+    #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
+    pub(crate) inputs: Vec<String>,
+
+    /// A symbol that is the same number in all runs.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// The shape of an input in all runs.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// How many runs are compared.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) runs: usize,
+
+    /// The seed of the random sizes and elements.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Accept differences of up to so many units in the last place.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) max_ulp: u64,
+
+    /// Accept differences of up to this part of the largest magnitude of the output.
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) max_relative: f64,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// List the operators that Gradus runs, with their versions and types.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  gradus ops Range\n  gradus ops --json")]
+pub(crate) struct Ops {
+    /// Only the operator of this name.
+    #[arg(value_parser = Named(operator_names, any), hide_possible_values = true)]
+    pub(crate) name: Option<String>,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// List the devices beside the processor that make sequences, and say why there are no others.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  gradus devices\n  gradus devices --json")]
+pub(crate) struct Devices {
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}

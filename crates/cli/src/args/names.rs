@@ -1,0 +1,103 @@
+//! Values of arguments that have names, which shells complete.
+
+use std::ffi::OsStr;
+
+use clap::Arg;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use gradus::fold::Level;
+use gradus::{DType, Error, operators, profiles};
+
+use crate::commands::help::TOPICS;
+
+/// A parser of values that have names, which shells complete.
+#[derive(Clone)]
+pub(super) struct Named<T>(pub(super) fn() -> Vec<&'static str>, pub(super) fn(&str) -> Result<T, Error>);
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        let parse = self.1;
+        let parse = move |text: &str| parse(text);
+        StringValueParser::new().try_map(move |text| parse(&text)).parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
+    }
+}
+
+pub(super) fn element_types() -> Vec<&'static str> {
+    DType::ALL.iter().filter(|dtype| **dtype != DType::String).map(|dtype| dtype.name()).collect()
+}
+
+pub(super) fn levels() -> Vec<&'static str> {
+    Level::ALL.map(Level::name).to_vec()
+}
+
+pub(super) fn level(name: &str) -> Result<Level, Error> {
+    name.parse()
+}
+
+/// An element type by a name of Gradus, or by one of Python's.
+pub(super) fn dtype(name: &str) -> Result<DType, Error> {
+    match name {
+        "float" | "double" => Ok(DType::F64),
+        "half" => Ok(DType::F16),
+        "int" => Ok(DType::I64),
+        "complex" => Ok(DType::C128),
+        _ => name.parse(),
+    }
+}
+
+pub(super) fn profile_names() -> Vec<&'static str> {
+    profiles::Profile::ALL.iter().map(|profile| profile.name()).collect()
+}
+
+/// The profile of a name, or an error that suggests near names.
+pub(super) fn profile(name: &str) -> Result<profiles::Profile, Error> {
+    name.parse().map_err(|_| Error::unknown("profile", name, profile_names()))
+}
+
+pub(super) fn device_names() -> Vec<&'static str> {
+    vec!["cpu", "gpu", "cuda", "vulkan", "metal", "dx12"]
+}
+
+pub(super) fn operator_names() -> Vec<&'static str> {
+    let mut names: Vec<_> = operators::all().filter(|row| row.is_evaluated()).map(|row| row.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+pub(super) fn subjects() -> Vec<&'static str> {
+    [command_names(), TOPICS.map(|(topic, _)| topic).to_vec()].concat()
+}
+
+pub(super) fn command_names() -> Vec<&'static str> {
+    vec![
+        "run",
+        "infer",
+        "cost",
+        "fold",
+        "convert",
+        "show",
+        "diff",
+        "check",
+        "ops",
+        "devices",
+        "range",
+        "linspace",
+        "logspace",
+        "geomspace",
+        "compare",
+        "completions",
+        "help",
+        "man",
+    ]
+}
+
+/// Any text: the command that reads it knows more names.
+pub(super) fn any(text: &str) -> Result<String, Error> {
+    Ok(text.to_owned())
+}
