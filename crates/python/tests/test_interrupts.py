@@ -157,7 +157,7 @@ def test_limits_of_reading_inference_folding_and_conversion():
         with pytest.raises(gradus.errors.LimitError, match="time limit is exceeded"):
             call(timeout=0)
     small = gradus.load("examples/positions.onnx")
-    # What a call makes keeps the limits of the model, and not those of the call.
+    # The result of a call keeps the limits of the model, and not those of the call.
     made = [small.fold(timeout=2, max_bytes=1 << 20), small.convert("openvino", timeout=2, max_work=1 << 20)]
     time.sleep(2)
     for each in made:

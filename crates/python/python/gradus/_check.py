@@ -34,7 +34,8 @@ class CheckReport:
     runs: int
     #: The outputs in the order of the first model.
     outputs: list[OutputCheck]
-    #: The first value of both models that differs, and the nodes that compute it; ``None`` if no value of a common name does.
+    #: The first value of both models that differs, and the nodes that compute it; ``None`` if no
+    #: value of a common name does.
     parting: tuple[str, str, str] | None
 
     def __bool__(self) -> bool:

@@ -115,7 +115,7 @@ def _floors(start: Array, stop: Array, num: int, endpoint: bool, dtype: Any, axi
         a, b = Fraction(a), Fraction(b)
         last = b if endpoint and num > 1 else b - (b - a) / max(num, 1)
         least = min(_np.array([math.floor(a), math.floor(last)], dtype).tolist())
-        # Numbers of the least one's distance or more are not negative, where both roundings are the same.
+        # Shifted by the least one, no number is negative; there, both roundings are the same.
         above = _native.linspace(a - least, b - least, num, endpoint, False, "uint64", 0)
         above += _np.uint64(least % 2**64)
         return above.astype(dtype)
