@@ -12,7 +12,7 @@ use gradus_core::{Error, Kind, Limits, Result, Value, graph};
 use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
-use crate::files::{Folder, Spliced, map};
+use crate::files::{Folder, Spliced, map_within};
 use crate::operator::Operator;
 use crate::program::RunOptions;
 use crate::run::{Outputs, Program};
@@ -91,7 +91,9 @@ impl OpenOptions {
         let files = Folder::of(path);
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let is_ir = Standard::of_file(path) == Some(Standard::OpenVino);
-        let bytes = if is_ir { files.model_and(&format!("{stem}.bin")) } else { map(path) };
+        let most = self.limits.max_bytes;
+        let bytes =
+            if is_ir { files.model_and(&format!("{stem}.bin"), most) } else { map_within(path, most) };
         let model = self
             .with_files(&bytes?, &stem, Arc::new(files))
             .map_err(|error| error.in_file(path.display()))?;

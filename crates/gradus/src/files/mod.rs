@@ -39,7 +39,17 @@ const MOST_MAPS: usize = 1 << 15;
 /// meanwhile;
 /// [`Kind::Limit`] if the process has too many files mapped.
 pub fn map(path: &Path) -> Result<Bytes> {
-    open_regular(path).map_err(|error| cannot_read(path, error)).and_then(|file| bytes_of(&file, path, READ))
+    map_within(path, u64::MAX)
+}
+
+/// The same where a call may use so many bytes: one beyond an eighth of them is mapped too, which
+/// takes no memory.
+///
+/// # Errors
+/// As [`map`].
+pub(crate) fn map_within(path: &Path, max_bytes: u64) -> Result<Bytes> {
+    let file = open_regular(path).map_err(|error| cannot_read(path, error))?;
+    bytes_of(&file, path, READ.min(max_bytes / 8))
 }
 
 /// The error of a file that cannot be read.
@@ -191,7 +201,7 @@ impl Folder {
 
     /// The bytes of the model, which is opened together with a file beside it: no writer of Gradus
     /// renames one of them between. The file beside need not be there.
-    pub(crate) fn model_and(&self, beside: &str) -> Result<Bytes> {
+    pub(crate) fn model_and(&self, beside: &str, max_bytes: u64) -> Result<Bytes> {
         let folder = File::open(&self.path).ok();
         // A writer holds the lock while it renames. Not every system can lock folders, and who has
         // the lock for longer is no writer.
@@ -201,7 +211,7 @@ impl Folder {
                 _ => break,
             }
         }
-        let bytes = map(&self.model);
+        let bytes = map_within(&self.model, max_bytes);
         let _ = self.open(beside);
         bytes
     }
