@@ -6,14 +6,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gradus::OpenOptions;
 use gradus::formats::{Files, InMemory, paddle};
-use gradus::infer::InferOptions;
-use gradus::{Limits, OpenOptions, Tensor};
+use gradus_fuzz::budget::{limits, within};
+use gradus_fuzz::{forms, model, structured};
 use libfuzzer_sys::fuzz_target;
 
+structured!(forms::Json, forms::Protobuf);
+
 fuzz_target!(|data: &[u8]| {
-    let mut limits = Limits::DEFAULT;
-    (limits.max_bytes, limits.max_steps) = (1 << 24, 1000);
+    let limits = limits();
     // A program begins with a brace or with the tag of its first block; anything else is a number
     // of bytes.
     let (parameters, program) = match data {
@@ -21,14 +23,15 @@ fuzz_target!(|data: &[u8]| {
         [count, rest @ ..] => rest.split_at(rest.len().min((*count).into())),
     };
     let parameters = Bytes::copy_from_slice(parameters);
-    let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("model.pdiparams".to_owned(), parameters)])));
-    let source = if program.first() == Some(&b'{') {
-        paddle::read_program(program, "model.pdiparams", &files, &limits)
-    } else {
-        paddle::read_desc(&Bytes::copy_from_slice(program), "model.pdiparams", &files, &limits)
-    };
+    let files: Arc<dyn Files> =
+        Arc::new(InMemory(HashMap::from([("model.pdiparams".to_owned(), parameters)])));
+    let source = within("reading", || {
+        if program.first() == Some(&b'{') {
+            paddle::read_program(program, "model.pdiparams", &files, &limits)
+        } else {
+            paddle::read_desc(&Bytes::copy_from_slice(program), "model.pdiparams", &files, &limits)
+        }
+    });
     let Ok(source) = source else { return };
-    let model = OpenOptions::new().limits(limits).from_source(source);
-    let _ = model.infer(&InferOptions::default());
-    let _ = model.run::<&str, Tensor>([]);
+    model::bear(&OpenOptions::new().limits(limits).from_source(source));
 });

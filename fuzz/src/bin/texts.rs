@@ -5,7 +5,7 @@ use gradus::dim::Symbols;
 use gradus::{DType, Limits, Number, Rules, convert, text};
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/cli/src/literal.rs"]
+#[path = "../../../crates/cli/src/literal.rs"]
 mod literal;
 
 /// Details of a mistake, which the parser of literals reports.

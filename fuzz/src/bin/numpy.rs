@@ -5,7 +5,10 @@
 use bytes::Bytes;
 use gradus::formats::numpy;
 use gradus::{DType, Limits};
+use gradus_fuzz::{forms, structured};
 use libfuzzer_sys::fuzz_target;
+
+structured!(forms::Npy, forms::Npz);
 
 fuzz_target!(|data: &[u8]| {
     let mut limits = Limits::DEFAULT;
@@ -19,7 +22,8 @@ fuzz_target!(|data: &[u8]| {
         // Written out, short texts take the room of the longest.
         let mut roomy = limits;
         roomy.max_bytes = 1 << 30;
-        let again = numpy::read_npy(&written.into(), Some(tensor.dtype()), &roomy).expect("what was written can be read");
+        let again = numpy::read_npy(&written.into(), Some(tensor.dtype()), &roomy)
+            .expect("what was written can be read");
         assert!(again == tensor, "{tensor:?} became {again:?}");
     }
 });

@@ -66,7 +66,8 @@ fn check_as<T: Write>(plan: &impl Fill, from: u64) {
     Writer::new(plan, options).write(lo, &mut out);
     for (i, got) in (lo..).zip(out) {
         let want = plan.at(i);
-        let same = got.number() == want || matches!((got.number(), want), (Number::Float(a), Number::Float(b)) if a.is_nan() && b.is_nan());
+        let same = got.number() == want
+            || matches!((got.number(), want), (Number::Float(a), Number::Float(b)) if a.is_nan() && b.is_nan());
         assert!(same, "element {i} is {got:?}, not {want:?}");
     }
 }
@@ -74,8 +75,7 @@ fn check_as<T: Write>(plan: &impl Fill, from: u64) {
 fuzz_target!(|data: &[u8]| {
     let mut data = data;
     let [kind, dtype, samples] = take(&mut data);
-    let dtypes =
-        [DType::F64, DType::F32, DType::I64, DType::I32, DType::U8, DType::C64, DType::C128];
+    let dtypes = [DType::F64, DType::F32, DType::I64, DType::I32, DType::U8, DType::C64, DType::C128];
     let dtype = dtypes[usize::from(dtype) % dtypes.len()];
     let (a, b, c) = (number(&mut data), number(&mut data), number(&mut data));
     let num = u64::from_le_bytes(take(&mut data)) >> (samples % 64);

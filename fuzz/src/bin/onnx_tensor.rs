@@ -4,7 +4,10 @@
 use bytes::Bytes;
 use gradus::formats::onnx;
 use gradus::{Limits, display};
+use gradus_fuzz::{forms, structured};
 use libfuzzer_sys::fuzz_target;
+
+structured!(forms::Protobuf);
 
 fuzz_target!(|data: &[u8]| {
     let mut limits = Limits::DEFAULT;
