@@ -89,7 +89,7 @@ class Sets:
 
 def param(schema, parameter, constraints, sets: Sets) -> str:
     allowed = constraints.get(parameter.type_str, [parameter.type_str])
-    domain = "ML_" if schema.domain else ""
+    domain = {"ai.onnx.ml": "ML_"}.get(schema.domain, "")
     if parameter.type_str in constraints:
         wish = f"{domain}{snake(schema.name)}_{schema.since_version}_{parameter.type_str}".upper()
         variable = parameter.type_str

@@ -86,6 +86,10 @@ def made(number: int, name: str):
     return int(version.removeprefix("opset")), given or {}
 
 
+# Inputs that OpenVINO's files leave out, though the function of Python wants them.
+OPTIONAL = {("Squeeze", "axes")}
+
+
 def params(name: str, function) -> list[str]:
     if name in WITH_BODIES or function is None:
         return ['p("inputs", "", ANY, Arity::Many { alike: false, least: 0 })']
@@ -94,9 +98,10 @@ def params(name: str, function) -> list[str]:
         text = str(parameter.annotation)
         if "Node" not in text or parameter.name == "name":
             continue
+        optional = "None" in text or "Optional" in text or parameter.default is not inspect.Parameter.empty
         if text.startswith(("List", "list", "typing.List", "Sequence", "typing.Sequence")):
             arity = "Arity::Many { alike: false, least: 1 }"
-        elif "None" in text or "Optional" in text or parameter.default is not inspect.Parameter.empty:
+        elif optional or (name, parameter.name) in OPTIONAL:
             arity = "Arity::Optional"
         else:
             arity = "Arity::One"

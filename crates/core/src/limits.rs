@@ -1,6 +1,7 @@
 //! Limits: how much a file or a model may ask for. One place, one default, adjustable by whoever
 //! runs Gradus.
 
+use std::hint::black_box;
 use std::time::Instant;
 
 use crate::error::{Error, Kind, Result};
@@ -84,7 +85,8 @@ impl Limits {
         self.try_collect(items.map(Ok))
     }
 
-    /// Checks that something of that many bytes, beside what is already in use, may be allocated.
+    /// Checks that something of that many bytes, beside what is already in use, may be allocated,
+    /// and that the system has them: an allocation that fails would end the process.
     ///
     /// # Errors
     /// [`Kind::Limit`], with both numbers and the option that raises the limit.
@@ -95,8 +97,35 @@ impl Limits {
             let limit = format!("at most {} (--max-bytes)", self.max_bytes);
             return Err(Error::mismatch(Kind::Limit, what, wanted, limit));
         }
-        Ok(())
+        ask_system(wanted)
     }
+}
+
+/// Bytes that are not asked of the system before: the tables of a program are many and small.
+const FEW: u128 = 1 << 16;
+
+/// Checks that the system has that many bytes.
+///
+/// # Errors
+/// [`Kind::Limit`].
+fn ask_system(bytes: u128) -> Result<()> {
+    if bytes >= FEW {
+        // Compilers leave out room that nobody looks at, as if there always were some.
+        black_box(&room_for(usize::try_from(bytes).unwrap_or(usize::MAX))?);
+    }
+    Ok(())
+}
+
+/// Room for so many bytes.
+///
+/// # Errors
+/// [`Kind::Limit`] if the system has not as many left.
+pub fn room_for(bytes: usize) -> Result<Vec<u8>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(bytes).map_err(|_| {
+        Error::new(Kind::Limit, format!("cannot allocate {bytes} bytes: the system has not as many left"))
+    })?;
+    Ok(room)
 }
 
 impl Default for Limits {

@@ -190,15 +190,17 @@ impl Tensor {
         Tensor::from_bytes(dtype, shape, all.into())
     }
 
-    /// A tensor of the elements that lie at these places of this one.
+    /// A tensor of the elements that lie at these places of this one. The room for it has been
+    /// allowed before.
     ///
     /// # Errors
-    /// [`Kind::Shape`] if there are not as many places as the shape has elements.
+    /// [`Kind::Shape`] if there are not as many places as the shape has elements; as
+    /// [`Limits::check`].
     ///
     /// # Panics
     /// If there is no such element.
-    pub fn picked(&self, shape: Shape, places: &[usize]) -> Result<Tensor> {
-        Tensor::woven(&[self], shape, places.iter().map(|&place| (0, place)), &Limits::DEFAULT)
+    pub fn picked(&self, shape: Shape, places: &[usize], limits: &Limits) -> Result<Tensor> {
+        Tensor::woven(&[self], shape, places.iter().map(|&place| (0, place)), limits)
     }
 
     /// The element type.

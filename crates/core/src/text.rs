@@ -1,6 +1,7 @@
 //! Numbers as text: the shortest decimals that read back as the same element, and reading decimals
-//! exactly.
+//! exactly. Names as text that can be shown.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::convert::{self, Rules, nearest_f32, nearest_f64};
@@ -8,6 +9,25 @@ use crate::dtype::{Class, DType};
 use crate::error::{Error, Kind, Result};
 use crate::exact::Number;
 use crate::float::Format;
+
+/// Returns text that comes from a file with its control characters written as `\\u{1b}` or `\\n`,
+/// so that it can neither steer a terminal nor begin a line. Marks that reorder text count too.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(unsafe_to_show) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if unsafe_to_show(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
+/// Returns true for control characters and marks that reorder text.
+pub fn unsafe_to_show(c: char) -> bool {
+    let reorders = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || reorders
+}
 
 /// The shortest text that reads back as the same element of that type, as Python writes it: `0.1`,
 /// `1e-07`, `2.0`, `nan`, `-inf`, `(1+2j)`; booleans are `true` and `false`.

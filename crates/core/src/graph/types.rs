@@ -51,8 +51,9 @@ pub enum Type {
     Sequence(Box<Type>),
     /// A value that may be missing.
     Optional(Box<Type>),
-    /// Something that Gradus keeps but does not compute with: a sparse tensor, a map, an opaque
-    /// type.
+    /// Values under keys (ONNX): the type of the keys, and that of the values.
+    Map(Option<DType>, Box<Type>),
+    /// Something that Gradus keeps but does not compute with: a sparse tensor, an opaque type.
     Other(Box<str>),
 }
 
@@ -72,7 +73,7 @@ impl Type {
     pub fn dtype(&self) -> Option<DType> {
         match self {
             Type::Tensor(dtype, _) => *dtype,
-            Type::Sequence(inner) | Type::Optional(inner) => inner.dtype(),
+            Type::Sequence(inner) | Type::Optional(inner) | Type::Map(_, inner) => inner.dtype(),
             Type::Other(_) => None,
         }
     }
@@ -94,6 +95,10 @@ impl Type {
             }
             (Type::Optional(inner), Value::Optional(value)) => {
                 value.as_ref().is_none_or(|value| inner.admits(value))
+            }
+            (Type::Map(key, of), Value::Map(map)) => {
+                let alike = |declared: Option<DType>, dtype| declared.is_none_or(|known| known == dtype);
+                alike(*key, map.keys().dtype()) && alike(of.dtype(), map.values().dtype())
             }
             _ => false,
         }
@@ -118,6 +123,10 @@ impl fmt::Display for Type {
             }
             Type::Sequence(inner) => write!(f, "sequence of {inner}"),
             Type::Optional(inner) => write!(f, "optional {inner}"),
+            Type::Map(key, of) => {
+                let name = |dtype: Option<DType>| dtype.map_or("?", DType::name);
+                write!(f, "map from {} to {}", name(*key), name(of.dtype()))
+            }
             Type::Other(name) => f.write_str(name),
         }
     }

@@ -15,6 +15,7 @@ pub(crate) mod indexing;
 pub(crate) mod indices;
 pub(crate) mod layout;
 pub(crate) mod matmul;
+pub(crate) mod ml;
 pub(crate) mod nn;
 pub(crate) mod operation;
 pub(crate) mod output;

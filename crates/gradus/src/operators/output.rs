@@ -25,5 +25,5 @@ pub(crate) fn one(tensor: Tensor) -> Result<Vec<Value>> {
 pub(crate) fn chosen(cx: &EvalContext<'_>, data: &Tensor, indices: &[Along]) -> Result<Tensor> {
     let dims: Vec<_> = indices.iter().map(Along::len).collect();
     let shape = allowed(cx, data.dtype(), &dims)?;
-    data.picked(shape, &indices::chosen(data.shape().dims(), indices))
+    data.picked(shape, &indices::chosen(data.shape().dims(), indices), &cx.limits())
 }

@@ -6,10 +6,10 @@ use gradus_core::graph::Standard;
 use super::operation::Operation;
 use crate::conversion::ConvertRule;
 use crate::cost::Work;
-use crate::dialects::paddle::Lower;
 use crate::infer::Rule;
+use crate::lowering::{self, Lower};
 use crate::op::{Build, Compute};
-use crate::schema::{Signature, onnx_versions, openvino_versions};
+use crate::schema::{Signature, microsoft_versions, onnx_versions, openvino_versions};
 
 /// An operator of a standard: its versions, what is known about it, and the functions that
 /// infer, evaluate and convert it.
@@ -35,6 +35,8 @@ pub struct Row {
     pub(crate) body: Option<Build>,
     /// Writes the graph of ONNX operators that a node stands for.
     pub(crate) lower: Option<Lower>,
+    /// Infers a node of which too little is known to write that graph.
+    pub(crate) partial: Option<Rule>,
     pub(crate) conversion: Option<Conversion>,
     pub(crate) role: Role,
     /// How the number of operations follows from shapes, where other columns do not tell.
@@ -124,6 +126,7 @@ impl Row {
             eval: None,
             body: None,
             lower: None,
+            partial: None,
             conversion: None,
             role: Role::Other,
             work: None,
@@ -138,6 +141,7 @@ impl Row {
     pub fn signatures(&self) -> &'static [Signature] {
         match self.standard {
             _ if !self.own.is_empty() => self.own,
+            Standard::Onnx if self.domain == "com.microsoft" => microsoft_versions(self.name),
             Standard::Onnx => onnx_versions(self.domain, self.name),
             Standard::OpenVino => openvino_versions(self.name),
             Standard::Paddle => &[],
@@ -159,6 +163,22 @@ impl Row {
     /// shapes.
     pub fn runs_by_conversion(&self) -> bool {
         self.standard == Standard::OpenVino && !self.is_evaluated() && self.conversion.is_some()
+    }
+
+    /// Returns true if it is converted by a graph of ONNX's operators, and run by it unless it has an
+    /// evaluation of its own.
+    pub fn is_lowered(&self) -> bool {
+        self.lower.is_some()
+    }
+
+    /// Returns true if it becomes other operators of ONNX, before it is converted to another
+    /// standard.
+    pub fn becomes_onnx(&self) -> bool {
+        self.standard == Standard::Onnx
+            && match self.domain {
+                "com.microsoft" => self.lower.is_some() || self.conversion.is_some(),
+                _ => self.lower.is_some() && self.conversion.is_none(),
+            }
     }
 
     /// Returns true if Gradus infers it.
@@ -254,8 +274,21 @@ impl Row {
         Row { body: Some(build), ..self }
     }
 
+    /// Converted by the graph that a function writes.
     pub(super) const fn lower(self, lower: Lower) -> Row {
         Row { lower: Some(lower), ..self }
+    }
+
+    /// Evaluated and inferred by the graph that a function writes; a rule that the row has infers
+    /// nodes of which too little is known to write it.
+    pub(super) const fn lowers(self, lower: Lower) -> Row {
+        Row {
+            lower: Some(lower),
+            eval: Some(Eval::Build(lowering::build)),
+            infer: Some(lowering::infer),
+            partial: self.infer,
+            ..self
+        }
     }
 
     pub(super) const fn converts(

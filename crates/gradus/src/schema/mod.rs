@@ -1,12 +1,17 @@
 //! Signatures: what each version of each operator takes and gives, as its standard's text says.
 //!
 //! ONNX's are made from the `onnx` package (`schema/onnx.rs`), OpenVINO's from the `openvino`
-//! package (`schema/openvino.rs`); where types matter, they stand with the operators.
+//! package (`schema/openvino.rs`), ONNX Runtime's from the `onnxruntime` package
+//! (`schema/microsoft.rs`); where types matter, they stand with the operators.
 
+mod microsoft;
 mod onnx;
 mod openvino;
 
 use std::fmt;
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
 
 use crate::operators::errors;
 use gradus_core::{DType, DTypeSet, Error, Kind, Result, Value};
@@ -73,6 +78,7 @@ impl Types {
                 ValueType::Tensor(dtype) => within(self.optional, dtype),
                 _ => true,
             },
+            ValueType::Map => self.other,
         }
     }
 }
@@ -86,6 +92,8 @@ pub(crate) enum ValueType {
     Sequence(Option<DType>),
     /// An optional value; `None` if it is empty.
     Optional(Option<Box<ValueType>>),
+    /// A map, or a sequence of maps.
+    Map,
 }
 
 impl ValueType {
@@ -93,7 +101,7 @@ impl ValueType {
     fn contradicts(&self, other: &ValueType) -> bool {
         let differ = |a: &Option<DType>, b: &Option<DType>| a.zip(*b).is_some_and(|(a, b)| a != b);
         match (self, other) {
-            (ValueType::Unknown, _) | (_, ValueType::Unknown) => false,
+            (ValueType::Unknown, _) | (_, ValueType::Unknown) | (ValueType::Map, ValueType::Map) => false,
             (ValueType::Tensor(a), ValueType::Tensor(b))
             | (ValueType::Sequence(a), ValueType::Sequence(b)) => differ(a, b),
             (ValueType::Optional(a), ValueType::Optional(b)) => match (a, b) {
@@ -115,6 +123,7 @@ impl fmt::Display for ValueType {
             ValueType::Sequence(None) => f.write_str("an empty sequence"),
             ValueType::Optional(None) => f.write_str("an empty optional"),
             ValueType::Optional(Some(inner)) => write!(f, "an optional {inner}"),
+            ValueType::Map => f.write_str("a map"),
         }
     }
 }
@@ -129,7 +138,9 @@ impl Typed for Value {
     fn value_type(&self) -> ValueType {
         match self {
             Value::Tensor(tensor) => ValueType::Tensor(Some(tensor.dtype())),
+            Value::Sequence(values) if matches!(values[..], [Value::Map(_), ..]) => ValueType::Map,
             Value::Sequence(_) => ValueType::Sequence(self.dtype()),
+            Value::Map(_) => ValueType::Map,
             Value::Optional(value) => {
                 ValueType::Optional(value.as_ref().map(|value| Box::new(value.value_type())))
             }
@@ -355,7 +366,7 @@ impl Signature {
         kind: Kind,
     ) -> Error {
         let label = self.input_label(index);
-        let admitted = param.types.tensor;
+        let admitted = param.types;
         let wanted = format!("one of the types of {}-{}: {admitted}", self.name, self.since);
         Error::mismatch(kind, label, given, wanted)
     }
@@ -364,19 +375,31 @@ impl Signature {
 /// The signatures of all versions of an ONNX operator, the oldest first; none if there is no such
 /// operator.
 pub fn onnx_versions(domain: &str, name: &str) -> &'static [Signature] {
-    let all = onnx::SIGNATURES;
-    let start = all.partition_point(|s| (s.domain, s.name) < (domain, name));
-    let rest = all.get(start..).unwrap_or_default();
-    rest.get(..rest.partition_point(|s| (s.domain, s.name) == (domain, name))).unwrap_or_default()
+    static INDEX: LazyLock<VersionIndex> = LazyLock::new(|| index(onnx::SIGNATURES));
+    INDEX.get(&(domain, name)).copied().unwrap_or_default()
+}
+
+/// The signature of an operator of ONNX Runtime's domain `com.microsoft`; none if the generated
+/// table has no such operator.
+pub fn microsoft_versions(name: &str) -> &'static [Signature] {
+    let all = microsoft::SIGNATURES;
+    all.binary_search_by(|s| s.name.cmp(name)).map_or(&[], |at| std::slice::from_ref(&all[at]))
 }
 
 /// The signatures of all versions of an OpenVINO operator, the oldest first; none if there is no
 /// such operator.
 pub fn openvino_versions(name: &str) -> &'static [Signature] {
-    let all = openvino::SIGNATURES;
-    let start = all.partition_point(|s| s.name < name);
-    let rest = all.get(start..).unwrap_or_default();
-    rest.get(..rest.partition_point(|s| s.name == name)).unwrap_or_default()
+    static INDEX: LazyLock<VersionIndex> = LazyLock::new(|| index(openvino::SIGNATURES));
+    INDEX.get(&("", name)).copied().unwrap_or_default()
+}
+
+/// The versions of operators by domain and name.
+type VersionIndex = HashMap<(&'static str, &'static str), &'static [Signature]>;
+
+/// The versions of each operator in a sorted table: models ask for them node by node.
+fn index(table: &'static [Signature]) -> VersionIndex {
+    let key = |signature: &Signature| (signature.domain, signature.name);
+    table.chunk_by(|a, b| key(a) == key(b)).map(|versions| (key(&versions[0]), versions)).collect()
 }
 
 /// Domain and name of every ONNX operator, in order.

@@ -1,9 +1,9 @@
 //! Evaluation of the operators that ONNX Runtime's optimiser puts into models. Each is a function
 //! of ONNX's operators, computed in float64 and rounded once.
 
-use gradus_core::convert::{i64_of, nearest_f64, product, usize_of_i64};
+use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{Error, Kind, Result, Value};
+use gradus_core::{Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::op::EvalContext;
@@ -28,7 +28,7 @@ fn maybe_shaped(cx: &EvalContext<'_>, input: usize, dims: &[usize]) -> Result<Op
     cx.has(input).then(|| shaped(cx, input, dims)).transpose()
 }
 
-fn unsupported(what: &str) -> Error {
+pub(super) fn unsupported(what: &str) -> Error {
     Error::new(Kind::Unsupported, format!("cannot evaluate {what}"))
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn skip_layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     if width == 0 && cx.outputs > 1 {
         // Nothing has a mean.
         let rows = cx.output(1)?.1.len();
-        (means, inverses) = (vec![f64::NAN; rows], vec![f64::NAN; rows]);
+        (means, inverses) = (vec![if centered { f64::NAN } else { 0.0 }; rows], vec![f64::NAN; rows]);
     }
     let all = [numbers, means, inverses, sum];
     all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
@@ -98,13 +98,17 @@ pub(crate) fn embed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let positions = match cx.maybe_integers(8)? {
         Some(given) if given.len() == batch * steps || given.len() == steps => given,
         Some(given) => return Err(errors::count("positions", given.len(), batch * steps)),
-        None => (0..steps).map(i64_of).collect(),
+        // A batch of nothing may have any length.
+        None => (0..if sum.is_empty() { 0 } else { steps }).map(i64_of).collect(),
     };
     let tables = [(2, Some(cx.integers(0)?)), (3, Some(positions)), (4, cx.maybe_integers(1)?)];
     for (table, ids) in tables {
-        let Some(ids) = ids.filter(|ids| cx.has(table) && !ids.is_empty()) else { continue };
+        if !cx.has(table) {
+            continue;
+        }
         let rows = cx.tensor(table)?.shape().dims().first().copied().unwrap_or(0);
         let numbers = shaped(cx, table, &[rows, width])?;
+        let Some(ids) = ids.filter(|ids| !ids.is_empty()) else { continue };
         for (row, &id) in sum.chunks_mut(width.max(1)).zip(ids.iter().cycle()) {
             let at = indices::index(id, rows)?;
             row.iter_mut().zip(&numbers[at * width..]).for_each(|(x, own)| *x += own);
@@ -118,11 +122,11 @@ pub(crate) fn embed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         }
     }
     // The number of keys that are attended to.
+    cx.reserve(product(batch, 8))?;
     let counts: Vec<_> = match cx.maybe_integers(7)? {
-        Some(mask) if mask.len() == batch * steps => mask
-            .chunks(steps.max(1))
-            .map(|mask| float_of(mask.iter().rposition(|&x| x == 1).map_or(0, |last| last + 1)))
-            .collect(),
+        Some(mask) if mask.len() == batch * steps => {
+            mask.chunks(steps.max(1)).map(|mask| float_of(mask.iter().filter(|&&x| x == 1).count())).collect()
+        }
         Some(mask) => return Err(errors::count("elements of the mask", mask.len(), batch * steps)),
         None => vec![0.0; batch],
     };
@@ -220,10 +224,15 @@ pub(crate) fn mat_mul_n_bits(attributes: &Attributes<'_>, cx: &mut EvalContext<'
     let bits = bits.ok_or_else(|| {
         errors::value("attribute \"bits\"", attributes.int("bits").ok().flatten().unwrap_or(4), "2, 4 or 8")
     })?;
-    if cx.inputs.get(4).is_some_and(Option::is_some) {
-        return Err(unsupported("MatMulNBits with g_idx"));
-    }
     let blocks = inner.div_ceil(block);
+    // The block of each row, if rows are in another order than their blocks.
+    let groups = match cx.maybe_integers(4)? {
+        Some(given) if given.len() < inner => return Err(errors::count("group indices", given.len(), inner)),
+        Some(given) => {
+            Some(given.iter().map(|&group| indices::index(group, blocks)).collect::<Result<Vec<_>>>()?)
+        }
+        None => None,
+    };
     let per_byte = 8 / bits;
     let bytes = block.div_ceil(per_byte);
     let packed = cx.tensor(1)?;
@@ -264,8 +273,9 @@ pub(crate) fn mat_mul_n_bits(attributes: &Attributes<'_>, cx: &mut EvalContext<'
     cx.reserve(product(columns, inner).saturating_mul(16))?;
     let weight = |at: usize| {
         let (column, k) = (at % columns, at / columns);
-        let group = column * blocks + k / block;
-        (code(&codes[group * bytes..], k % block) - zeros[group]) * scales[group]
+        let stored = column * blocks + k / block;
+        let group = groups.as_ref().map_or(stored, |groups| column * blocks + groups[k]);
+        (code(&codes[stored * bytes..], k % block) - zeros[group]) * scales[group]
     };
     let weights: Vec<_> = (0..columns * inner).map(weight).collect();
     let x = cx.floats(0)?;
@@ -375,12 +385,13 @@ fn attended(
     attributes: &Attributes<'_>,
     of: &Heads,
     numbers: [&[f64]; 3],
+    sinks: Option<Vec<f64>>,
     bias: impl Fn(usize, usize, usize, usize) -> f64 + Sync,
 ) -> Result<Vec<f64>> {
     let scale = attributes.float("scale")?.filter(|&scale| scale != 0.0);
     let scale = scale.map_or_else(|| float_of(of.size).sqrt().recip(), f64::from);
     let cap = attributes.float("softcap")?.unwrap_or(0.0).into();
-    let (sums, _) = of.attend(cx, numbers, &Scores { scale, cap, bias, stage: None })?;
+    let (sums, _) = of.attend(cx, numbers, &Scores { scale, cap, bias, stage: None, sinks })?;
     Ok(exchanged(&sums, of.batch, [of.queries, of.length], of.value_size))
 }
 
@@ -397,7 +408,7 @@ fn masked(
     let filter = attributes.float("mask_filter_value")?.unwrap_or(-10000.0).into();
     let (padding, added) = (padding(cx, mask, of, filter)?, score_bias(cx, 5, of)?);
     let causal = attributes.flag("unidirectional", false)?;
-    attended(cx, attributes, of, parts, |sample, head, query, key| {
+    attended(cx, attributes, of, parts, None, |sample, head, query, key| {
         if causal && key > query + past {
             return f64::NEG_INFINITY;
         }
@@ -560,9 +571,10 @@ pub(crate) fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     if !queries.is_multiple_of(keys) {
         return Err(errors::value("attribute \"num_heads\"", queries, format_args!("a multiple of {keys}")));
     }
-    if cx.has(11) || attributes.flag("smooth_softmax", false)? {
-        return Err(unsupported("GroupQueryAttention with head_sink or smooth_softmax"));
-    }
+    let sinks = match maybe_shaped(cx, 11, &[queries])? {
+        None => attributes.flag("smooth_softmax", false)?.then(|| vec![0.0; queries]),
+        sinks => sinks,
+    };
     let &[batch, length, width] = cx.tensor(0)?.shape().dims() else {
         return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));
     };
@@ -600,7 +612,7 @@ pub(crate) fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     let (k, v) = (cached(cx, 3, &k, &before, &of)?, cached(cx, 4, &v, &before, &of)?);
     let added = score_bias(cx, 10, &of)?;
     let window = attributes.int("local_window_size")?.and_then(usize_of_i64);
-    let y = attended(cx, attributes, &of, [&q, &k, &v], |sample, head, query, key| {
+    let y = attended(cx, attributes, &of, [&q, &k, &v], sinks, |sample, head, query, key| {
         let position = before[sample] + query;
         if key > position || window.is_some_and(|window| key.saturating_add(window) <= position) {
             return f64::NEG_INFINITY;
@@ -609,4 +621,272 @@ pub(crate) fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     })?;
     let all = [y, k, v];
     all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
+}
+
+/// The inverse of a matrix, by Gauss-Jordan elimination with the largest pivot of each column.
+fn inverse(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
+    let width = 2 * size;
+    let mut rows = vec![0.0; size * width];
+    for row in 0..size {
+        rows[row * width..][..size].copy_from_slice(&matrix[row * size..][..size]);
+        rows[row * width + size + row] = 1.0;
+    }
+    for column in 0..size {
+        let at = |row: usize| row * width + column;
+        let size_of = |row: &usize| rows[at(*row)].abs();
+        let pivot = (column..size).max_by(|a, b| size_of(a).total_cmp(&size_of(b)))?;
+        if rows[at(pivot)] == 0.0 {
+            return None;
+        }
+        for i in 0..width {
+            rows.swap(column * width + i, pivot * width + i);
+        }
+        let by = rows[at(column)];
+        rows[column * width..][..width].iter_mut().for_each(|x| *x /= by);
+        let own = rows[column * width..][..width].to_vec();
+        for row in (0..size).filter(|&row| row != column) {
+            let factor = rows[at(row)];
+            rows[row * width..][..width].iter_mut().zip(&own).for_each(|(x, y)| *x -= factor * y);
+        }
+    }
+    Some(rows.chunks(width.max(1)).flat_map(|row| row[size..].iter().copied()).collect())
+}
+
+/// `Inverse` of the matrices that the last two axes hold.
+pub(crate) fn inverses(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let &[.., size, _] = cx.tensor(0)?.shape().dims() else {
+        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), "at least 2"));
+    };
+    let numbers = cx.floats(0)?;
+    cx.reserve(product(numbers.len(), 24).saturating_add(product(size, size).saturating_mul(24)))?;
+    cx.run.touch(product(numbers.len(), size).saturating_mul(2))?;
+    let mut all = Vec::with_capacity(numbers.len());
+    for (index, matrix) in numbers.chunks((size * size).max(1)).enumerate() {
+        cx.limits().check()?;
+        let own = inverse(matrix, size);
+        all.extend(own.ok_or_else(|| {
+            Error::new(Kind::Value, format!("cannot invert matrix {index}: it is singular"))
+        })?);
+    }
+    Ok(vec![cx.rounded(0, &all)?])
+}
+
+/// `CropAndResize`: parts of images, read at corners and evenly between.
+pub(crate) fn crop_and_resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let nearest = match attributes.text("mode")? {
+        None | Some("bilinear") => false,
+        Some("nearest") => true,
+        Some(other) => return Err(errors::value("attribute \"mode\"", other, "bilinear or nearest")),
+    };
+    let outside = f64::from(attributes.float("extrapolation_value")?.unwrap_or(0.0));
+    let dims = cx.tensor(0)?.shape().dims();
+    let (_, shape) = cx.output(0)?;
+    let (&[images, channels, height, width], &[count, _, rows, columns]) = (dims, shape.dims()) else {
+        return Err(errors::rank("input 0", dims.len(), 4));
+    };
+    let (numbers, boxes) = (cx.floats(0)?, shaped(cx, 1, &[count, 4])?);
+    let batches = cx.integers(2)?;
+    if batches.len() != count {
+        return Err(errors::count("batch indices", batches.len(), count));
+    }
+    cx.run.touch(product(shape.len(), 4))?;
+    // Positions along an axis; nothing of those that lie outside.
+    let positions = |first: f64, last: f64, size: usize, count: usize| {
+        let most = float_of(size) - 1.0;
+        let position = move |at: usize| {
+            let place = if count > 1 {
+                first * most + float_of(at) * ((last - first) * most / (float_of(count) - 1.0))
+            } else {
+                0.5 * (first + last) * most
+            };
+            (0.0..=most).contains(&place).then_some(place)
+        };
+        (0..count).map(position).collect::<Vec<_>>()
+    };
+    let mut all = Vec::with_capacity(shape.len());
+    for (corners, &batch) in boxes.chunks(4).zip(&batches) {
+        let image = usize_of_i64(batch).filter(|&image| image < images).ok_or_else(|| {
+            errors::value("batch index", batch, format_args!("0 to {}", images.saturating_sub(1)))
+        })?;
+        let down = positions(corners[0], corners[2], height, rows);
+        let across = positions(corners[1], corners[3], width, columns);
+        for channel in 0..channels {
+            let own = &numbers[(image * channels + channel) * height * width..][..height * width];
+            let read = |y: f64, x: f64| own[index_of(y) * width + index_of(x)];
+            for y in &down {
+                for x in &across {
+                    all.push(match (y, x) {
+                        (Some(y), Some(x)) if nearest => read(y.round(), x.round()),
+                        (Some(y), Some(x)) => {
+                            let (top, left) = (y.floor(), x.floor());
+                            let row = |y: f64| {
+                                let (a, b) = (read(y, left), read(y, x.ceil()));
+                                a + (b - a) * (x - left)
+                            };
+                            let (a, b) = (row(top), row(y.ceil()));
+                            a + (b - a) * (y - top)
+                        }
+                        _ => outside,
+                    });
+                }
+            }
+        }
+    }
+    Ok(vec![cx.rounded(0, &all)?])
+}
+
+/// The index that a number of an axis is.
+fn index_of(place: f64) -> usize {
+    truncated(place).and_then(|place| usize::try_from(place).ok()).unwrap_or(0)
+}
+
+/// `NGramRepeatBlock`: minus infinity for each token that would repeat a sequence of tokens.
+pub(crate) fn n_gram_repeat_block(
+    attributes: &Attributes<'_>,
+    cx: &mut EvalContext<'_>,
+) -> Result<Vec<Value>> {
+    let size = errors::at_least_1("ngram_size", required("ngram_size", attributes.int("ngram_size")?)?)?;
+    let size = usize_of_i64(size).unwrap_or(usize::MAX);
+    let (ids, scores) = (cx.tensor(0)?.shape().dims(), cx.tensor(1)?.shape().dims());
+    let (&[batch, length], &[rows, tokens]) = (ids, scores) else {
+        return Err(errors::rank("input 0", ids.len(), 2));
+    };
+    if rows != batch {
+        return Err(errors::count("rows of the scores", rows, batch));
+    }
+    let (ids, mut scores) = (cx.integers(0)?, cx.floats(1)?);
+    cx.run.touch(product(ids.len(), size.min(length)))?;
+    for (ids, scores) in ids.chunks(length.max(1)).zip(scores.chunks_mut(tokens.max(1))) {
+        if length < size {
+            break;
+        }
+        let last = &ids[length + 1 - size..];
+        for window in ids.windows(size).filter(|window| window.starts_with(last)) {
+            let token = window[size - 1];
+            let wanted = || format_args!("0 to {}", tokens.saturating_sub(1)).to_string();
+            let place = usize_of_i64(token).and_then(|at| scores.get_mut(at));
+            *place.ok_or_else(|| errors::value("token", token, wanted()))? = f64::NEG_INFINITY;
+        }
+    }
+    Ok(vec![cx.rounded(0, &scores)?])
+}
+
+/// The 32-bit hash of bytes, as `MurmurHash3_x86_32` makes it.
+fn murmur(bytes: &[u8], seed: u32) -> u32 {
+    let mixed = |k: u32| k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
+    let mut hash = seed;
+    let mut blocks = bytes.chunks_exact(4);
+    for block in &mut blocks {
+        let k = u32::from_le_bytes(block.try_into().unwrap_or_default());
+        hash = (hash ^ mixed(k)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
+    }
+    let rest = blocks.remainder();
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    hash ^= mixed(u32::from_le_bytes(last));
+    hash ^= u32::try_from(bytes.len() & 0xffff_ffff).unwrap_or(0);
+    hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);
+    hash = (hash ^ (hash >> 13)).wrapping_mul(0xc2b2_ae35);
+    hash ^ (hash >> 16)
+}
+
+/// `MurmurHash3` of each element.
+pub(crate) fn murmur_hash3(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let seed = attributes.int_or("seed", 0)?;
+    let seed = u32::try_from(seed)
+        .map_err(|_| errors::value("attribute \"seed\"", seed, "an unsigned 32-bit integer"))?;
+    let (tensor, (dtype, shape)) = (cx.tensor(0)?, cx.output(0)?);
+    cx.reserve(product(tensor.len(), 4))?;
+    let hashes: Vec<u32> = match tensor.bytes() {
+        Some(bytes) => {
+            let size = (tensor.byte_len() / tensor.len().max(1)).max(1);
+            bytes.chunks(size).map(|element| murmur(element, seed)).collect()
+        }
+        None => tensor.texts()?.iter().map(|text| murmur(text.as_bytes(), seed)).collect(),
+    };
+    let bytes: Vec<u8> = hashes.into_iter().flat_map(u32::to_le_bytes).collect();
+    Ok(vec![Tensor::from_bytes(dtype, shape, bytes.into())?.into()])
+}
+
+/// The numbers that codes of 4 bits stand for, before the scale: with the type of bitsandbytes
+/// that has a sign, two bits of exponent and one of mantissa, and with that whose numbers are
+/// quantiles of the normal distribution.
+const FP4: [f64; 16] = [
+    0.0,
+    5.208_333_333e-3,
+    0.666_666_67,
+    1.0,
+    0.333_333_33,
+    0.5,
+    0.166_666_67,
+    0.25,
+    -0.0,
+    -5.208_333_333e-3,
+    -0.666_666_67,
+    -1.0,
+    -0.333_333_33,
+    -0.5,
+    -0.166_666_67,
+    -0.25,
+];
+const NF4: [f64; 16] = [
+    -1.0,
+    -0.696_192_800_998_687_7,
+    -0.525_073_051_452_636_7,
+    -0.394_917_488_098_144_53,
+    -0.284_441_381_692_886_35,
+    -0.184_773_430_228_233_34,
+    -0.091_050_036_251_544_95,
+    0.0,
+    0.079_580_299_556_255_34,
+    0.160_930_201_411_247_25,
+    0.246_112_301_945_686_34,
+    0.337_915_241_718_292_24,
+    0.440_709_829_330_444_34,
+    0.562_617_003_917_694_1,
+    0.722_956_836_223_602_3,
+    1.0,
+];
+
+/// `MatMulBnb4`: a product with a matrix of codes of 4 bits, scaled in blocks.
+pub(crate) fn mat_mul_bnb4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let number = |name: &str| {
+        let given = required(name, attributes.int(name)?)?;
+        Ok::<_, Error>(usize_of_i64(errors::at_least_1(name, given)?).unwrap_or(1))
+    };
+    let (inner, columns, block) = (number("K")?, number("N")?, number("block_size")?);
+    let table = match attributes.int_or("quant_type", 1)? {
+        0 => &FP4,
+        1 => &NF4,
+        other => return Err(errors::value("attribute \"quant_type\"", other, "0 or 1")),
+    };
+    // The factor has K rows and N columns, and its codes go down its columns; or the other way
+    // round.
+    let down = attributes.flag("transB", true)?;
+    let count = inner.checked_mul(columns).filter(|&count| count <= isize::MAX.unsigned_abs());
+    let count = count.ok_or_else(|| errors::value("attribute \"K\"", inner, "one that fits into memory"))?;
+    let codes = cx.tensor(1)?.codes()?;
+    if codes.len() != count.div_ceil(2) {
+        return Err(errors::count("packed codes", codes.len(), count.div_ceil(2)));
+    }
+    let scales = cx.floats(2)?;
+    if scales.len() != count.div_ceil(block) {
+        return Err(errors::count("scales", scales.len(), count.div_ceil(block)));
+    }
+    let (inner, columns) = if down { (inner, columns) } else { (columns, inner) };
+    let width = cx.tensor(0)?.shape().dims().last().copied().unwrap_or(0);
+    if width != inner {
+        return Err(errors::shape("columns of input 0", width, inner));
+    }
+    cx.reserve(product(count, 16))?;
+    let weight = |at: usize| {
+        let place = if down { at % columns * inner + at / columns } else { at };
+        let pair = codes[place / 2];
+        let code = if place % 2 == 0 { pair >> 4 } else { pair & 15 };
+        table[usize::from(code)] * scales[place / block]
+    };
+    let weights: Vec<_> = (0..count).map(weight).collect();
+    let x = cx.floats(0)?;
+    let sums = products(cx, &x, &weights, Sizes { rows: x.len() / inner, inner, columns }, &[(0, 0)])?;
+    Ok(vec![cx.rounded(0, &sums)?])
 }

@@ -42,14 +42,22 @@ pub(crate) fn normalised(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![of(dtype, dims.clone()), statistic(), statistic(), of(dtype, dims)])
 }
 
-fn embedded(cx: &mut InferContext<'_, '_>, table: usize) -> InferResult {
-    let (ids, words) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(table, 2)?);
+pub(crate) fn embedded(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (ids, words) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(2, 2)?);
+    if let Some(mask) = cx.known_dims(7) {
+        let (own, all) = (cx.product(&mask), cx.product(&ids));
+        cx.not_apart(own, all, "number of elements of the mask")?;
+    }
     // The quantised tables have their scales as floats behind them.
     let quantised = cx.node.operator.name.starts_with('Q');
     if !quantised {
         [5, 6].into_iter().try_for_each(|input| cx.same_shape(input, &[words[1]]))?;
+        for input in (3..5).filter(|&input| cx.has(input)).collect::<Vec<_>>() {
+            let width = cx.dims_of_rank(input, 2)?[1];
+            cx.equal(width, words[1], "width of embeddings")?;
+        }
     }
-    let dtype = if quantised { Some(DType::F32) } else { cx.dtype(table) };
+    let dtype = if quantised { Some(DType::F32) } else { cx.dtype(2) };
     let all: Dims = [ids[0], ids[1], words[1]].into();
     Ok(vec![of(dtype, all.clone()), Fact::typed(DType::I32, [ids[0]]), of(dtype, all)])
 }
@@ -99,6 +107,11 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::rank("the query", query.len(), "3 or 5").into());
     };
     multiple(cx, width, heads, "width, a multiple of the heads")?;
+    for input in 1..3 {
+        if let Some(&first) = cx.known_dims(input).as_deref().and_then(<[Dim]>::first) {
+            cx.not_apart(first, batch, format_args!("first size of input {input}"))?;
+        }
+    }
     let (size_k, kv_len, hidden) = match (cx.known_dims(1).as_deref(), cx.known_dims(2).as_deref()) {
         (Some([_, _, kv_len, size]), Some([_, _, _, size_v])) => {
             (*size, *kv_len, cx.multiply(heads, *size_v))
@@ -124,6 +137,9 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     let query = cx.dims_of_rank(0, 3)?;
+    if let Dim::Known(batch) = query[0] {
+        cx.elements_of(5, batch)?;
+    }
     let heads = cx.attributes.int_or("num_heads", 1)?.max(1);
     let kv_heads = cx.attributes.int_or("kv_num_heads", 1)?.max(1);
     let packed = if cx.has(1) { 0 } else { kv_heads.saturating_mul(2) };
@@ -194,14 +210,6 @@ pub(crate) fn skip_group_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![of(cx.dtype(0), dims.clone()), of(cx.dtype(0), dims)])
 }
 
-pub(crate) fn embed_layer_normalization(cx: &mut InferContext<'_, '_>) -> InferResult {
-    embedded(cx, 2)
-}
-
-pub(crate) fn q_embed_layer_normalization(cx: &mut InferContext<'_, '_>) -> InferResult {
-    embedded(cx, 2)
-}
-
 pub(crate) fn attention_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     attention(cx, 4, dtype)
@@ -266,7 +274,9 @@ pub(crate) fn c_dist(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn n_gram_repeat_block(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![of(cx.dtype(1), cx.dims(1)?)])
+    let (ids, scores) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(1, 2)?);
+    cx.equal(ids[0], scores[0], "number of rows")?;
+    Ok(vec![of(cx.dtype(1), scores)])
 }
 
 pub(crate) fn is_all_finite(_: &mut InferContext<'_, '_>) -> InferResult {
@@ -287,4 +297,35 @@ pub(crate) fn beam_search(cx: &mut InferContext<'_, '_>) -> InferResult {
         None => cx.data("number of returned sequences", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(DType::I32, [batch, count, len])])
+}
+
+/// As the input, whose last two axes hold square matrices.
+pub(crate) fn inverse(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let [.., rows, columns] = *dims else {
+        return Err(errors::rank("input 0", dims.len(), "at least 2").into());
+    };
+    cx.equal(rows, columns, "sizes of a matrix to invert")?;
+    Ok(vec![of(cx.dtype(0), dims)])
+}
+
+/// A part of each box, of the size that an input holds.
+pub(crate) fn crop_and_resize(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (image, boxes) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
+    cx.equal(boxes[1], Dim::Known(4), "number of coordinates of a box")?;
+    cx.same_shape(2, &[boxes[0]])?;
+    cx.same_shape(3, &[Dim::Known(2)])?;
+    let sizes = cx.integers(3);
+    let mut size = |at: usize| match sizes.as_ref().and_then(|sizes| sizes.get(at).copied()) {
+        Some(size) => size,
+        None => cx.data("the size of the crops is not known before the run", Bounds::SIZE),
+    };
+    let (rows, columns) = (size(0), size(1));
+    Ok(vec![of(cx.dtype(0), [boxes[0], image[1], rows, columns])])
+}
+
+/// A hash for each element, as an unsigned integer unless the attribute says otherwise.
+pub(crate) fn murmur_hash3(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dtype = if cx.attributes.flag("positive", true)? { DType::U32 } else { DType::I32 };
+    Ok(vec![Fact::typed(dtype, cx.dims(0)?)])
 }

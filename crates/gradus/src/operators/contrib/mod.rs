@@ -1,6 +1,10 @@
 //! Operators that other programs add to ONNX, and those for classical machine learning.
 
+pub(crate) mod composed;
 pub(crate) mod eval;
+pub(crate) mod group_query;
 pub(crate) mod microsoft;
-pub(crate) mod ml;
+pub(crate) mod packed_to_onnx;
+pub(crate) mod quantized;
 pub(crate) mod signatures;
+pub(crate) mod transformers;

@@ -1,4 +1,4 @@
-//! Running If and Scan.
+//! Running If, Scan and `SequenceMap`.
 //!
 //! | standard | operator | versions | runs |
 //! |---|---|---|---|
@@ -115,8 +115,11 @@ impl Scan {
             if at(&self.output_backwards, i) == 1 {
                 let mut indices = indices::all(stacked.shape().dims());
                 indices[0].reverse();
-                stacked = stacked
-                    .picked(stacked.shape().clone(), &indices::chosen(stacked.shape().dims(), &indices))?;
+                stacked = stacked.picked(
+                    stacked.shape().clone(),
+                    &indices::chosen(stacked.shape().dims(), &indices),
+                    &cx.limits(),
+                )?;
             }
             let rank = stacked.shape().rank();
             let axis = indices::axis(at(&self.output_axes, i), rank)?;
@@ -125,7 +128,7 @@ impl Scan {
                 let perm: Vec<_> = (1..=axis).chain([0]).chain(axis + 1..rank).collect();
                 let dims: Vec<_> = perm.iter().map(|&axis| stacked.shape()[axis]).collect();
                 let places = indices::turned(stacked.shape().dims(), &perm);
-                stacked = stacked.picked(Shape::new(dims)?, &places)?;
+                stacked = stacked.picked(Shape::new(dims)?, &places, &cx.limits())?;
             }
             results.push(stacked.into());
         }
@@ -141,7 +144,7 @@ pub(crate) fn slice(cx: &EvalContext<'_>, tensor: &Tensor, axis: usize, index: u
     let left: Vec<_> =
         dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, &dim)| dim).collect();
     let shape = allowed(cx, tensor.dtype(), &left)?;
-    tensor.picked(shape, &indices::chosen(dims, &indices))
+    tensor.picked(shape, &indices::chosen(dims, &indices), &cx.limits())
 }
 
 impl Op for Scan {
@@ -181,5 +184,53 @@ impl Op for Scan {
             }
         }
         stacks.into_iter().flatten().map(|stack| stack.finish().map(Value::from)).collect()
+    }
+}
+
+/// `SequenceMap`: the body, run for each item of the first input, beside the items of other
+/// sequences and whole tensors.
+#[derive(Debug)]
+pub(crate) struct SequenceMap {
+    body: GraphProgram,
+}
+
+impl SequenceMap {
+    pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+        let (graph, body) = cx.program("body")?;
+        let (takes, gives) = (graph.inputs().len(), graph.outputs().len());
+        let (inputs, outputs) = (cx.node.inputs.len(), cx.node.outputs.len());
+        if takes != inputs || gives < outputs {
+            let got = format!("{takes} inputs and {gives} outputs");
+            let wanted = format!("{inputs} inputs and at least {outputs} outputs");
+            return Err(Error::mismatch(Kind::Graph, "interface of the body", got, wanted));
+        }
+        Ok(Box::new(SequenceMap { body }))
+    }
+}
+
+impl Op for SequenceMap {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let Value::Sequence(first) = cx.value(0)? else {
+            return Err(cx.wrong(0, &Error::is_not(Kind::Type, cx.value(0)?, "a sequence")));
+        };
+        let mut results = vec![Vec::new(); self.body.output_count()];
+        for index in 0..first.len() {
+            cx.run.step()?;
+            let item = |value: Option<&Value>| match value {
+                Some(Value::Sequence(list)) => match list.get(index) {
+                    Some(item) => Ok(Some(item.clone())),
+                    None => Err(errors::count("items of a sequence", list.len(), first.len())),
+                },
+                other => Ok(other.cloned()),
+            };
+            let inputs = cx.inputs.iter().copied().map(item).collect::<Result<Vec<_>>>()?;
+            let outputs = self.body.run(inputs, cx.frame, cx.run);
+            let outputs = outputs.map_err(|error| error.in_node(format!("iteration {index}")))?;
+            for (list, value) in results.iter_mut().zip(outputs) {
+                cx.reserve(u128::from(value.byte_len()))?;
+                list.push(value);
+            }
+        }
+        Ok(results.into_iter().map(Value::Sequence).collect())
     }
 }

@@ -228,7 +228,7 @@ pub(crate) fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> 
             let value = outside(cx, &fact.value, mark);
             Fact::Optional(Arc::new(crate::fact::OptionalFact { value, present: fact.present }))
         }
-        Fact::Unknown => Fact::Unknown,
+        Fact::Map(..) | Fact::Unknown => fact.clone(),
     }
 }
 
@@ -419,6 +419,11 @@ pub(crate) fn sequence_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Fact::Sequence(list) = cx.fact(0).clone() else {
         return Err(InferError::input(0, "is an unknown sequence"));
     };
+    for input in 1..cx.count() {
+        if let Fact::Sequence(other) = cx.fact(input).clone() {
+            cx.equal(other.len, list.len, "number of items of a sequence")?;
+        }
+    }
     let mark = small_u32(cx.symbols().symbols().len());
     let inputs: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
     let each = inputs.iter().map(|fact| match fact {

@@ -13,7 +13,7 @@ use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Standard, Type};
 use gradus_core::{DType, Number, Result as Computed, Shape, Tensor, Value};
 
 use crate::attributes::missing;
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{self, InferContext, InferError, InferResult, Visit};
 use crate::op::{BuildContext, EvalContext, Op};
@@ -150,7 +150,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let goes_on = ports.condition.map_or(Some(true), |output| runs.outputs.get(output).and_then(truth));
     if let (None, Some(given), Some(true), false) = (most, given, goes_on, unlimited) {
         // Otherwise it would never end.
-        cx.assume(given, ">=", Dim::ZERO);
+        cx.assume(given, Relation::AtLeast, Dim::ZERO);
         most = Some(given);
     }
     if enters == Some(true)

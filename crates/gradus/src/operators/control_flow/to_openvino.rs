@@ -10,7 +10,7 @@ use gradus_core::{Result, Tensor};
 
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
-use crate::conversion::scope::SourceGraph;
+use crate::conversion::scope::{Items, SourceGraph};
 use crate::conversion::to_openvino::numpy;
 use crate::conversion::types::declared;
 use crate::conversion::writer::{GraphWriter, NewValue};
@@ -29,6 +29,8 @@ struct OpenVinoBody<'m> {
     /// How many inputs it has.
     inputs: usize,
     ports: Ports,
+    /// Outputs that are sequences to which each run appends an item.
+    appended: Vec<ValueId>,
 }
 
 impl<'m> OpenVinoBody<'m> {
@@ -36,7 +38,7 @@ impl<'m> OpenVinoBody<'m> {
         let (_, graph, number) = cx.graph(name)?;
         let scope = cx.scope.inner(cx.conversion, graph, cx.node, cx.index, number);
         let target = GraphWriter::new(cx.target.standard, cx.target.opset);
-        Ok(OpenVinoBody { graph, scope, target, inputs: 0, ports: Ports::default() })
+        Ok(OpenVinoBody { graph, scope, target, inputs: 0, ports: Ports::default(), appended: Vec::new() })
     }
 
     fn is_read(&self, id: ValueId) -> bool {
@@ -81,7 +83,30 @@ impl<'m> OpenVinoBody<'m> {
     fn convert(&mut self, cx: &mut ConvertContext<'_, 'm>) -> Result<Vec<NewValue>> {
         self.scope.convert(cx.conversion, &mut self.target)?;
         let ids = self.graph.outputs();
-        ids.iter().map(|&id| self.scope.value(&mut self.target, cx.conversion, id)).collect()
+        ids.iter()
+            .map(|&id| match self.scope.items(id) {
+                Some(Items::Each(items)) if self.appended.contains(&id) && items.len() == 1 => Ok(items[0]),
+                _ => self.scope.value(&mut self.target, cx.conversion, id),
+            })
+            .collect()
+    }
+
+    /// Returns true if all that the body does with a sequence is to append one item to it.
+    fn appends(&self, input: ValueId, output: ValueId) -> bool {
+        let reads =
+            |id: ValueId| self.graph.nodes().iter().filter(move |node| node.needs().any(|own| own == id));
+        let outputs = |id: ValueId| self.graph.outputs().iter().filter(|&&own| own == id).count();
+        let mut readers = reads(input);
+        let (Some(node), None) = (readers.next(), readers.next()) else { return false };
+        &*node.operator.name == "SequenceInsert"
+            && node.operator.domain.is_empty()
+            && node.inputs.first().copied().flatten() == Some(input)
+            && node.inputs.get(1).copied().flatten().is_some_and(|item| item != input)
+            && node.inputs.get(2).copied().flatten().is_none()
+            && node.outputs.first().copied().flatten() == Some(output)
+            && reads(output).next().is_none()
+            && outputs(input) == 0
+            && outputs(output) == 1
     }
 
     /// The axis along which a program puts together what an output gives, counted from the first:
@@ -194,7 +219,25 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         body.ports.inputs.push(Port { outer, inner, slices: None });
         body.ports.back_edges.push((0, inner));
     }
+    let mut appended = Vec::new();
     for (number, &id) in ids.iter().skip(2).enumerate() {
+        if matches!(cx.fact(2 + number), Fact::Sequence(_)) {
+            let first = cx.node.inputs.get(2 + number).copied().flatten().and_then(|id| cx.scope.items(id));
+            let is_empty = matches!(first, Some(Items::Each(items)) if items.is_empty());
+            let output = body.graph.outputs().get(1 + number).copied();
+            let output = output.filter(|&output| is_empty && body.appends(id, output));
+            let Some(output) = output else {
+                return Err(cannot(
+                    "OpenVINO has no equivalent of a loop that changes a sequence, unless it is empty at first and \
+                     each run appends an item",
+                ));
+            };
+            body.appended.push(output);
+            cx.edges("the items of a sequence must have one shape");
+            body.scope.set_items(id, Items::Each(Vec::new()));
+            appended.push(1 + number);
+            continue;
+        }
         let first = cx.input(2 + number)?;
         let inner = body.input(cx, id)?;
         let outer = place_of(&mut inputs, first);
@@ -205,11 +248,11 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let outputs = body.convert(cx)?;
     let starts = !given || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
     let runs = starts && runs.is_some_and(|runs| runs > 0);
-    if outputs.len() > 1 + carried && !runs {
+    if (outputs.len() > 1 + carried || !appended.is_empty()) && !runs {
         cx.edges(NO_RUNS);
     }
     for (number, output) in outputs.into_iter().enumerate() {
-        let scanned = number > carried;
+        let scanned = number > carried || appended.contains(&number);
         let output = match number {
             // Without a condition, what the body says of it is not heeded.
             0 if !given => {
@@ -228,7 +271,13 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     body.ports.condition = Some(0);
     let outputs = body.ports.outputs.len();
     let attributes = body.attributes("port_map", "body")?;
-    cx.put_many("Loop", &inputs, &attributes, outputs)
+    let outputs = cx.put_many("Loop", &inputs, &attributes, outputs)?;
+    for number in appended {
+        if let Some(id) = cx.node.outputs.get(number - 1).copied().flatten() {
+            cx.scope.set_items(id, Items::Stacked(outputs[number - 1]));
+        }
+    }
+    Ok(outputs)
 }
 
 /// How many runs there are at most, and that number if it is known; -1 are any number.

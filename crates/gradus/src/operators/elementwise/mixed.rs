@@ -71,15 +71,16 @@ pub(crate) fn string_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>
         }
         text.splitn(limit, delimiter).map(Box::from).collect()
     };
-    for text in data.texts()? {
+    let bytes = |text: &str| {
         let separators = match delimiter {
             "" => text.split_whitespace().count(),
             _ => text.matches(delimiter).count(),
         };
         let most = separators.min(most.unwrap_or(usize::MAX)).saturating_add(1);
         // Lists of pieces grow by doubling.
-        cx.reserve(product(most, 2 * size_of::<Box<str>>()) + product(text.len() + 64, 1))?;
-    }
+        product(most, 2 * size_of::<Box<str>>()) + product(text.len() + 64, 1)
+    };
+    cx.reserve(data.texts()?.iter().map(|text| bytes(text)).sum())?;
     let pieces: Vec<_> = data.texts()?.iter().map(|text| split(text)).collect();
     let longest = pieces.iter().map(Vec::len).max().unwrap_or(0);
     let counts: Vec<_> = pieces.iter().map(|pieces| gradus_core::convert::i64_of(pieces.len())).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gradus_core::float::Parts;
 use gradus_core::{DType, Number};
 
-use crate::dim::{Dim, Symbols};
+use crate::dim::{Dim, Relation, Symbols};
 use crate::fact::{Elements, Fraction, known_shape};
 use crate::infer::InferContext;
 use crate::operators::indices;
@@ -239,8 +239,8 @@ pub(super) fn exact(cx: &mut InferContext<'_, '_>, dim: Dim, dtype: DType) -> bo
     let low = bounds.lower().is_some_and(|min| min >= -most);
     // No tensor has a dimension or a number of elements beyond the integers of float64.
     let high = dtype == DType::F64 || bounds.upper().is_some_and(|max| max <= most);
-    (low || cx.may_assume(dim, ">=", Dim::Known(-most)))
-        && (high || cx.may_assume(dim, "<=", Dim::Known(most)))
+    (low || cx.may_assume(dim, Relation::AtLeast, Dim::Known(-most)))
+        && (high || cx.may_assume(dim, Relation::AtMost, Dim::Known(most)))
 }
 
 /// A finite float as a fraction, if both parts fit.

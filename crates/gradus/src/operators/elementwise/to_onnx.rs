@@ -306,8 +306,17 @@ pub(crate) fn swish(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 pub(crate) fn h_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let x = cx.input(0)?;
-    let attributes = [("alpha", Content::Float(1.0 / 6.0)), ("beta", Content::Float(0.5))];
-    Ok(vec![cx.put("HardSigmoid", &[x], &attributes)?])
+    Ok(vec![part_of_six(cx, x)?])
+}
+
+/// `min(max(x + 3, 0), 6) / 6`, as attributes of `HardSigmoid` are float32 and no 6th.
+pub(crate) fn part_of_six(cx: &mut ConvertContext<'_, '_>, x: NewValue) -> Result<NewValue> {
+    let dtype = cx.dtype(0)?;
+    let [zero, three, six] = [0.0, 3.0, 6.0].map(|number| cx.number(number, dtype));
+    let (three, six) = (three?, six?);
+    let sum = cx.put("Add", &[x, three], &[])?;
+    let clipped = cx.put("Clip", &[sum, zero?, six], &[])?;
+    cx.put("Div", &[clipped, six], &[])
 }
 
 /// A function with numbers that are attributes in ONNX.

@@ -12,6 +12,7 @@ use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::{exactly, expect};
 use crate::conversion::writer::{NONE, NewValue};
+use crate::normalize::Older;
 use crate::operators::elementwise::unary::missing_bound;
 use crate::operators::errors;
 
@@ -262,4 +263,29 @@ pub(crate) fn swish(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let [beta] = parameters(cx, [("alpha", 1.0)])?;
     let x = cx.input(0)?;
     Ok(vec![cx.put("Swish", &[x, beta], &[])?])
+}
+
+/// Slopes for each channel, or for each element; OpenVINO aligns a list with axis 1.
+pub(crate) fn p_relu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.attributes.form().is(Older::ByChannel) {
+        return Err(cannot("OpenVINO has no equivalent of PRelu before version 7"));
+    }
+    let (x, slope, rank, dtype) = (cx.input(0)?, cx.input(1)?, cx.rank(0)?, cx.dtype(0)?);
+    let slopes: Option<Vec<_>> = cx.dims(1).and_then(|dims| dims.into_iter().collect());
+    if let Some(slopes) = slopes.filter(|_| dtype.is_float()) {
+        let own = slopes.len();
+        // The axis of the channels, counted from the last.
+        let channels = (rank >= 2).then(|| rank - 1);
+        let others = |at: usize| Some(own - at) != channels;
+        if (0..own).all(|at| slopes[at] == 1)
+            || (own <= rank && (0..own).all(|at| slopes[at] == 1 || !others(at)))
+        {
+            let slope = cx.reshaped(slope, &[-1])?;
+            return Ok(vec![cx.put("PReLU", &[x, slope], &[])?]);
+        }
+    }
+    let zero = cx.number(0.0, dtype)?;
+    let below = cx.put("Less", &[x, zero], &[numpy()])?;
+    let scaled = cx.put("Multiply", &[x, slope], &[numpy()])?;
+    Ok(vec![cx.put("Select", &[below, scaled, x], &[numpy()])?])
 }

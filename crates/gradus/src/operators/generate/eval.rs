@@ -21,7 +21,7 @@ pub(crate) fn constant_of_shape(attributes: &Attributes<'_>, cx: &mut EvalContex
     };
     let shape = allowed(cx, value.dtype(), dims.dims())?;
     let places = vec![0; shape.len()];
-    one(value.picked(shape, &places)?)
+    one(value.picked(shape, &places, &cx.limits())?)
 }
 
 pub(crate) fn eye_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -60,5 +60,5 @@ pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
         let index = if index < 0 { index.saturating_add(i64_of(depth)) } else { index };
         usize::from(index == i64_of(at))
     });
-    one(values.picked(shape, &each.collect::<Vec<_>>())?)
+    one(values.picked(shape, &each.collect::<Vec<_>>(), &cx.limits())?)
 }

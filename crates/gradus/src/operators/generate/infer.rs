@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use gradus_core::graph::Content;
-use gradus_core::{DType, Number};
+use gradus_core::{DType, DTypeSet, Number};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact, known_shape};
@@ -21,10 +21,27 @@ use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::nn::infer::of;
 
+use super::text::{Grams, Normalizer};
+
+/// The element type that the attribute names, or another one, if random elements may have it.
+fn drawn_type(cx: &InferContext<'_, '_>, other: Option<DType>) -> Result<Option<DType>, InferError> {
+    const FLOATS: DTypeSet = DTypeSet::of(&[DType::F16, DType::BF16, DType::F32, DType::F64]);
+    let dtype = cx.attributes.dtype("dtype")?.or(other);
+    let wanted = |dtype: DType| match cx.operator {
+        "Bernoulli" => (!dtype.is_real() && dtype != DType::Bool, "a real number or a bool"),
+        "Multinomial" => (![DType::I32, DType::I64].contains(&dtype), "int32 or int64"),
+        _ => (!FLOATS.contains(dtype), "float16, bfloat16, float32 or float64"),
+    };
+    match dtype.map(wanted).zip(dtype) {
+        Some(((true, wanted), dtype)) => Err(errors::dtype(dtype, wanted).into()),
+        _ => Ok(dtype),
+    }
+}
+
 /// Random elements in the shape of the first input, of the element type that the attribute names
 /// or else of the input's.
 pub(crate) fn random_like(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dtype = cx.attributes.dtype("dtype")?.or(cx.dtype(0));
+    let dtype = drawn_type(cx, cx.dtype(0))?;
     Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(cx.dims(0)?)))])
 }
 
@@ -69,9 +86,9 @@ pub(crate) fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn random(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
+    let dtype = drawn_type(cx, Some(DType::F32))?;
     let shape = cx.attributes.ints("shape")?.unwrap_or(&[]);
-    Ok(vec![Fact::typed(dtype, shape.iter().map(|&size| Dim::Known(size)).collect::<Vec<_>>())])
+    Ok(vec![of(dtype, shape.iter().map(|&size| Dim::Known(size)).collect::<Vec<_>>())])
 }
 
 pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -98,8 +115,11 @@ pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 2)?;
-    let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::I32);
-    Ok(vec![Fact::typed(dtype, [dims[0], Dim::Known(cx.attributes.int_or("sample_size", 1)?)])])
+    if dims[1] == Dim::ZERO {
+        return Err(errors::count("classes", 0, "at least 1").into());
+    }
+    let dtype = drawn_type(cx, Some(DType::I32))?;
+    Ok(vec![of(dtype, [dims[0], Dim::Known(cx.attributes.int_or("sample_size", 1)?)])])
 }
 
 pub(crate) fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -210,9 +230,16 @@ pub(crate) fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
+    Normalizer::of(&cx.attributes)?;
     let dims = cx.dims(0)?;
-    let stopwords =
-        matches!(cx.attributes.get("stopwords"), Some(Content::Strings(words)) if !words.is_empty());
+    match *dims {
+        [_] => {}
+        [rows, _] => {
+            cx.equal(rows, Dim::ONE, "number of rows")?;
+        }
+        _ => return Err(errors::rank("input 0", dims.len(), "1 or 2").into()),
+    }
+    let stopwords = cx.attributes.texts("stopwords")?.is_some_and(|words| !words.is_empty());
     let mut all = dims.to_vec();
     if let Some(last) = all.last_mut().filter(|_| stopwords) {
         *last = cx.data("number of strings that are not stopwords", Bounds::SIZE);
@@ -221,14 +248,23 @@ pub(crate) fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn tf_idf(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let grams = Grams::of(&cx.attributes)?;
+    if let Some(dtype) = cx.dtype(0) {
+        grams.check(dtype)?;
+    }
     let dims = cx.dims(0)?;
-    let indexes = cx.attributes.ints("ngram_indexes")?.unwrap_or(&[]);
-    let width = Dim::Known(indexes.iter().max().map_or(0, |most| most.saturating_add(1)));
+    let width = Dim::Known(grams.width());
     let all = match &*dims {
         [] | [_] => vec![width],
-        [batch, ..] => vec![*batch, width],
+        [batch, _] => vec![*batch, width],
+        _ => return Err(errors::rank("input 0", dims.len(), "at most 2").into()),
     };
     Ok(vec![Fact::typed(DType::F32, all)])
+}
+
+pub(crate) fn regex(cx: &mut InferContext<'_, '_>) -> InferResult {
+    super::text::pattern(&cx.attributes)?;
+    Ok(vec![Fact::typed(DType::Bool, cx.dims(0)?)])
 }
 
 pub(crate) fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -3,4 +3,6 @@
 pub(crate) mod constant;
 pub(crate) mod eval;
 pub(crate) mod infer;
+pub(crate) mod random;
 pub(crate) mod signal;
+pub(crate) mod text;

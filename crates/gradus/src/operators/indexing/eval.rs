@@ -83,7 +83,11 @@ fn pointed(cx: &EvalContext<'_>, data: &Tensor, indices: &Tensor, axis: i64) -> 
 pub(crate) fn gather_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let shape = allowed(cx, data.dtype(), indices.shape().dims())?;
-    one(data.picked(shape, &pointed(cx, data, indices, attributes.int("axis")?.unwrap_or(0))?)?)
+    one(data.picked(
+        shape,
+        &pointed(cx, data, indices, attributes.int("axis")?.unwrap_or(0))?,
+        &cx.limits(),
+    )?)
 }
 
 /// Where blocks start that tuples of indices name, how long they are, and the dimensions of all of
@@ -122,7 +126,20 @@ pub(crate) fn gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     let (starts, size, dims) = blocks(cx, data, indices, batch)?;
     let shape = allowed(cx, data.dtype(), &dims)?;
     let places: Vec<_> = starts.into_iter().flat_map(|start| start..start + size).collect();
-    one(data.picked(shape, &places)?)
+    one(data.picked(shape, &places, &cx.limits())?)
+}
+
+/// How the updates that are scattered are combined with the data, if they do not replace
+/// it.
+pub(super) fn reduction<'a>(attributes: &Attributes<'a>) -> Result<Option<&'a str>> {
+    match attributes.text("reduction")? {
+        None | Some("none") => Ok(None),
+        Some(how @ ("add" | "mul" | "min" | "max")) => Ok(Some(how)),
+        Some(other) => {
+            let got = format_args!("\"{other}\"");
+            Err(errors::value("attribute \"reduction\"", got, "none, add, mul, min or max"))
+        }
+    }
 }
 
 /// The data with updates written to places, or combined with what is there.
@@ -142,7 +159,8 @@ pub(crate) fn scattered(
             let both = match (all[place].number(), update.number()) {
                 (Number::Int(a), Number::Int(b)) => Number::Int(match how {
                     "add" => a + b,
-                    "mul" => a * b,
+                    // The lowest bits are what any integer type keeps.
+                    "mul" => a.wrapping_mul(b),
                     "min" => a.min(b),
                     _ => a.max(b),
                 }),
@@ -165,8 +183,8 @@ pub(crate) fn scattered(
         return Err(errors::count("updates", updates.len(), places.len()));
     }
     allowed(cx, data.dtype(), data.shape().dims())?;
-    match attributes.text("reduction")? {
-        None | Some("none") => {
+    match reduction(attributes)? {
+        None => {
             let mut all: Vec<_> = (0..data.len()).map(|place| (0, place)).collect();
             for (i, &place) in places.iter().enumerate() {
                 all[place] = (1, i);
@@ -210,7 +228,7 @@ pub(crate) fn compress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
     match attributes.int("axis")? {
         None => {
             let places = kept(data.len());
-            one(data.picked(Shape::vector(places.len()), &places)?)
+            one(data.picked(Shape::vector(places.len()), &places, &cx.limits())?)
         }
         Some(axis) => {
             let axis = indices::axis(axis, dims.len())?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use gradus_core::convert::usize_of_i64;
 use gradus_core::{Error, Kind};
 
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
@@ -59,12 +59,34 @@ pub(crate) struct Cut {
 }
 
 /// A bound counted from the first element, if its sign is known.
+///
+/// A bound that is never positive is taken for negative, which is assumed where it matters: the
+/// places of `-len` and of 0 are the same.
 fn from_first(cx: &mut InferContext<'_, '_>, bound: Dim, len: Dim) -> Option<Dim> {
-    if cx.symbols().at_least(bound, 0) {
+    if cx.symbols().at_least(bound, 0) || never_negative(cx, bound, len) {
         return Some(bound);
     }
-    let negative = cx.symbols().bounds(bound).upper().is_some_and(|most| most < 0);
-    negative.then(|| cx.add(bound, len))
+    let most = cx.symbols().bounds(bound).upper()?;
+    let place = cx.add(bound, len);
+    if most < 0 || place == Dim::ZERO {
+        return Some(place);
+    }
+    let count = cx.subtract(Dim::ZERO, bound);
+    (most == 0 && cx.may_assume(count, Relation::AtLeast, Dim::ONE)).then_some(place)
+}
+
+/// Returns true if a bound of an axis cannot be negative where the axis has a size at all, as
+/// `n - 1` of an axis of `2*n - 1` elements: with `k*bound - len > -k`, it is above -1.
+fn never_negative(cx: &mut InferContext<'_, '_>, bound: Dim, len: Dim) -> bool {
+    let never = (1..=4).any(|k| {
+        let times = cx.multiply(bound, Dim::Known(k));
+        let more = cx.subtract(times, len);
+        cx.symbols().at_least(more, 1 - k)
+    });
+    if never {
+        cx.note_at_least(bound, 0);
+    }
+    never
 }
 
 pub(crate) fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64) -> Option<Cut> {
@@ -73,7 +95,7 @@ pub(crate) fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim,
         Dim::Known(value) if value <= -TO_THE_END => Some(None),
         Dim::Known(value) if value >= TO_THE_END => {
             if len.known().is_none() && value < i64::MAX {
-                cx.assume(len, "<=", bound);
+                cx.assume(len, Relation::AtMost, bound);
             }
             Some(Some(len))
         }
@@ -201,8 +223,63 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     if let (Some(size), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
         indices.iter().try_for_each(|&index| indices::index(index, size).map(|_| ()))?;
+    } else {
+        require_in_range(cx, dims[axis]);
     }
     gathered(cx, axis, 0)
+}
+
+/// Requires that the indices, the second input, are within a size.
+fn require_in_range(cx: &mut InferContext<'_, '_>, size: Dim) {
+    let of_data = cx.depends_on_data(1);
+    let Some(indices) = cx.integers(1) else {
+        match cx.elements(1) {
+            Elements::Progression(both) if both.1.known().is_some_and(|step| step > 0) => {
+                let (first, step) = *both;
+                let Some(dims) = cx.known_dims(1).filter(|_| cx.symbols().at_least(first, 0)) else { return };
+                let count = cx.product(&dims);
+                let steps = cx.subtract(count, Dim::ONE);
+                let span = cx.multiply(steps, step);
+                let last = cx.add(first, span);
+                let mut least = cx.add(last, Dim::ONE);
+                // Without indices, none is beyond; the count itself is no less than that.
+                if least != count && !cx.symbols().at_least(count, 1) {
+                    let any = cx.min(count, Dim::ONE);
+                    least = cx.multiply(least, any);
+                }
+                cx.require(size, Relation::AtLeast, least);
+            }
+            Elements::Known(tensor) => {
+                if let Ok(indices) = tensor.to_i64() {
+                    let indices: Vec<_> = indices.into_iter().map(Dim::Known).collect();
+                    require_each(cx, size, &indices);
+                }
+            }
+            _ if !of_data => {
+                let size = cx.symbols().print(size).to_string();
+                cx.require_of_values(format!("indices are within size {size}"));
+            }
+            _ => {}
+        }
+        return;
+    };
+    require_each(cx, size, &indices);
+}
+
+/// Requires that each of some indices is within a size.
+fn require_each(cx: &mut InferContext<'_, '_>, size: Dim, indices: &[Dim]) {
+    let known = indices.iter().filter_map(|index| index.known());
+    let first = known.clone().min().and_then(i64::checked_neg).filter(|&least| least > 0);
+    let last = known.max().and_then(|last| last.checked_add(1)).filter(|&least| least > 0);
+    if let Some(least) = first.max(last) {
+        cx.require(size, Relation::AtLeast, Dim::Known(least));
+    }
+    for &index in indices.iter().filter(|index| index.known().is_none()) {
+        if cx.symbols().at_least(index, 0) {
+            let least = cx.add(index, Dim::ONE);
+            cx.require(size, Relation::AtLeast, least);
+        }
+    }
 }
 
 /// The elements that the indices choose along an axis; the first axes of both are the same, if they
@@ -282,7 +359,18 @@ pub(crate) fn scatter_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
         indices_fit(cx, &indices)?;
         cx.same_shape(2, &indices)?;
     }
+    reduction(cx)?;
     Ok(vec![Fact::shaped(dims)])
+}
+
+/// How updates are combined with the data, by the names of ONNX and OpenVINO.
+fn reduction<'a>(cx: &InferContext<'a, '_>) -> Result<&'a str, InferError> {
+    let how = cx.attributes.text("reduction")?.unwrap_or("none");
+    if ["none", "add", "mul", "min", "max", "sum", "prod", "mean"].contains(&how) {
+        return Ok(how);
+    }
+    Err(errors::value("attribute \"reduction\"", format_args!("\"{how}\""), "none, add, mul, min or max")
+        .into())
 }
 
 pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -303,7 +391,7 @@ pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
             cx.same_shape(2, &[before, rest].concat())?;
         }
     }
-    let plain = cx.attributes.text("reduction")?.is_none_or(|reduction| reduction == "none");
+    let plain = reduction(cx)? == "none";
     let put = |cx: &mut InferContext<'_, '_>| {
         let [Dim::Known(len)] = *dims else { return None };
         let [_, Dim::ONE] = *cx.known_dims(1)? else { return None };
@@ -366,8 +454,4 @@ pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.dims(1)?;
     indices_fit(cx, &indices)?;
     Ok(vec![Fact::shaped(indices)])
-}
-
-pub(crate) fn crop_and_resize(_: &mut InferContext<'_, '_>) -> InferResult {
-    Err(InferError::unknown("shape inference does not support the operator"))
 }

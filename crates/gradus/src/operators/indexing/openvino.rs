@@ -614,17 +614,19 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed
     }
     let places = dims.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
     cx.reserve(convert::product(places, 2 * size_of::<usize>()))?;
-    let mut indices = indices::all(dims);
+    // The shifts of an axis that is named again add up.
+    let mut by = vec![0; dims.len()];
     for (i, &axis) in axes.iter().enumerate() {
         let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
         let shift = shift.ok_or_else(|| errors::count("shifts", shifts.len(), axes.len()))?;
         let axis = indices::axis(axis, dims.len())?;
-        let size = i64_of(dims[axis]).max(1);
-        let by = usize_of_i64(shift.rem_euclid(size)).unwrap_or(0);
-        let all = 0..dims[axis];
-        indices[axis] =
-            Along::List(all.clone().skip(dims[axis] - by).chain(all.take(dims[axis] - by)).collect());
+        by[axis] = (by[axis] + usize_of_i64(shift.rem_euclid(i64_of(dims[axis]))).unwrap_or(0)) % dims[axis];
     }
+    let along = |(&size, by): (&usize, usize)| match by {
+        0 => Along::Steps(0, 1, size),
+        _ => Along::List((size - by..size).chain(0..size - by).collect()),
+    };
+    let indices: Vec<_> = dims.iter().zip(by).map(along).collect();
     Ok(vec![output::chosen(cx, data, &indices)?.into()])
 }
 

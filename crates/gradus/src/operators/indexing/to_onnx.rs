@@ -325,3 +325,47 @@ pub(crate) fn scatter_nd_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<N
     let (x, indices, updates) = (cx.input(0)?, cx.whole(1)?, cx.input(2)?);
     Ok(vec![cx.put("ScatterND", &[x, indices, updates], how.as_slice())?])
 }
+
+/// Elements are moved along axes, the last ones to the front.
+pub(crate) fn roll(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
+    let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
+    if shifts.len() != 1 && shifts.len() != axes.len() {
+        return Err(errors::count("shifts", shifts.len(), axes.len()));
+    }
+    let (zero, one) = (cx.scalar(0), cx.scalar(1));
+    for (index, &axis) in axes.iter().enumerate() {
+        let axis = i64_of(axis_of(axis, rank)?);
+        let shift = shifts.get(index).copied().unwrap_or(shifts[0]);
+        let (sizes, at, shift) = (cx.sizes(x)?, cx.scalar(axis), cx.scalar(shift));
+        let size = cx.put("Gather", &[sizes, at], &[int("axis", 0)])?;
+        let places = cx.put("Range", &[zero, size, one], &[])?;
+        let places = cx.put("Sub", &[places, shift], &[])?;
+        let places = cx.put("Mod", &[places, size], &[])?;
+        x = cx.put("Gather", &[x, places], &[int("axis", axis)])?;
+    }
+    if axes.is_empty() {
+        x = cx.put("Identity", &[x], &[])?;
+    }
+    Ok(vec![x])
+}
+
+/// Sums or means of rows of a table, as many for each bag.
+pub(crate) fn embedding_bag(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
+    let mean = match cx.attributes.text("reduction")?.unwrap_or("sum") {
+        "sum" => false,
+        "mean" => true,
+        other => return Err(errors::text("reduction", other, "sum or mean")),
+    };
+    let (table, chosen, axis) = (cx.input(0)?, indices(cx, 1)?, cx.list(&[1]));
+    let mut rows = cx.put("Gather", &[table, chosen], &[int("axis", 0)])?;
+    if cx.has(2) {
+        let (weights, rank) = (cx.input(2)?, cx.rank(0)?);
+        let behind = cx.list(&(2..=i64_of(rank)).collect::<Vec<_>>());
+        let weights = if rank > 1 { cx.put("Unsqueeze", &[weights, behind], &[])? } else { weights };
+        rows = cx.put("Mul", &[rows, weights], &[])?;
+    }
+    let operator = if mean { "ReduceMean" } else { "ReduceSum" };
+    Ok(vec![cx.put(operator, &[rows, axis], &[int("keepdims", 0)])?])
+}

@@ -148,3 +148,22 @@ pub(crate) fn scatter_nd(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue
     let inputs = cx.inputs()?;
     Ok(vec![cx.put("ScatterNDUpdate", &inputs, &[say("reduction", how)])?])
 }
+
+/// Slices along an axis, or elements, for which a condition holds.
+pub(crate) fn compress(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (mut x, condition) = (cx.input(0)?, cx.input(1)?);
+    let axis = cx.attributes.int("axis")?;
+    if axis.is_none() {
+        x = cx.reshaped(x, &[-1])?;
+    }
+    let condition = cx.reshaped(condition, &[-1])?;
+    let axis = cx.scalar(axis.unwrap_or(0));
+    // What the condition has beyond the axis is not heeded.
+    let (sizes, zero, one) = (cx.shape_of(x)?, cx.list(&[0]), cx.list(&[1]));
+    let at = cx.reshaped(axis, &[1])?;
+    let size = cx.put("Gather", &[sizes, at, zero], &[say("batch_dims", 0)])?;
+    let condition = cx.put("Slice", &[condition, zero, size, one, zero], &[])?;
+    let places = cx.put("NonZero", &[condition], &[say("output_type", "i64")])?;
+    let places = cx.reshaped(places, &[-1])?;
+    Ok(vec![cx.put("Gather", &[x, places, axis], &[say("batch_dims", 0)])?])
+}

@@ -92,7 +92,7 @@ pub(crate) fn transpose(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     }
     let turned: Vec<_> = perm.iter().map(|&axis| dims[axis]).collect();
     let shape = allowed(cx, data.dtype(), &turned)?;
-    one(data.picked(shape, &indices::turned(dims, &perm))?)
+    one(data.picked(shape, &indices::turned(dims, &perm), &cx.limits())?)
 }
 
 pub(crate) fn expand(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -101,7 +101,7 @@ pub(crate) fn expand(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     let shape = data.shape().broadcast(&target)?;
     let shape = allowed(cx, data.dtype(), shape.dims())?;
     let places = indices::broadcast(data.shape().dims(), shape.dims());
-    one(data.picked(shape, &places)?)
+    one(data.picked(shape, &places, &cx.limits())?)
 }
 
 pub(crate) fn tile(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

@@ -14,7 +14,7 @@ use gradus_core::convert::usize_of_i64;
 use gradus_core::{Error, Kind};
 
 use crate::attributes::required;
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
@@ -111,12 +111,15 @@ pub(crate) fn repeated(cx: &mut InferContext<'_, '_>, dims: &[Dim], repeats: &[D
     }
     let all: Vec<_> = dims.iter().zip(repeats.iter()).map(|(&dim, &times)| cx.multiply(dim, times)).collect();
     let elements = match (cx.integers(0), repeats) {
-        (Some(elements), [Dim::Known(times)]) => match usize_of_i64(*times) {
-            Some(times) if times.saturating_mul(elements.len()) <= crate::fact::MOST_INTEGERS => {
-                Elements::Integers(std::iter::repeat_n(elements.iter().copied(), times).flatten().collect())
+        (Some(elements), [Dim::Known(times)]) => {
+            // A list without elements may be repeated any number of times.
+            match usize_of_i64(*times).map(|times| times.saturating_mul(elements.len())) {
+                Some(count) if count <= crate::fact::MOST_INTEGERS => {
+                    Elements::Integers(elements.iter().copied().cycle().take(count).collect())
+                }
+                _ => Elements::Unknown,
             }
-            _ => Elements::Unknown,
-        },
+        }
         _ => Elements::Unknown,
     };
     with_elements(cx, all, elements)
@@ -428,7 +431,14 @@ pub(crate) fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]
     if below == Dim::ZERO {
         return Err(errors::open_axis(0, "at least 1").into());
     }
-    Ok(cx.floor_divide(above, below))
+    // The product of the others divides, and is not zero.
+    for &dim in taken {
+        cx.require(dim, Relation::AtLeast, Dim::ONE);
+    }
+    let quotient = cx.floor_divide(above, below);
+    let whole = cx.multiply(below, quotient);
+    cx.require(above, Relation::Equal, whole);
+    Ok(quotient)
 }
 
 pub(crate) fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -469,7 +479,7 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
             _ if same == Some(dim) && cx.symbols().at_least(dim, 0) => Some(dim),
             _ if cx.symbols().at_least(dim, 1) => Some(dim),
             _ if cx.symbols().rank(dim).0 == 1 => {
-                cx.assume(dim, ">=", Dim::ONE);
+                cx.assume(dim, Relation::AtLeast, Dim::ONE);
                 Some(dim)
             }
             // The data may say -1 or 0.
@@ -487,7 +497,11 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
         let all: Vec<_> = rest.iter().copied().chain(left).collect();
         if all.len() == target.len() {
             let (before, after) = (cx.product(given), cx.product(&all));
-            cx.not_apart(before, after, "number of elements")?;
+            match left {
+                // The quotient is required to be whole.
+                Some(_) => cx.may_be_equal(before, after, "number of elements")?,
+                None => cx.not_apart(before, after, "number of elements")?,
+            }
         }
     }
     let filled = dims.into_iter().map(|dim| match (dim, left) {

@@ -164,7 +164,7 @@ pub(crate) fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
     }
     let shape = allowed(cx, data.dtype(), target.dims())?;
     let places = indices::broadcast(seen.shape().dims(), target.dims());
-    Ok(vec![seen.picked(shape, &places)?.into()])
+    Ok(vec![seen.picked(shape, &places, &cx.limits())?.into()])
 }
 
 pub(crate) fn run_tile(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

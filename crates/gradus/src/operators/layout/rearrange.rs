@@ -15,7 +15,7 @@ use crate::operators::output::allowed;
 fn turned(cx: &EvalContext<'_>, dims: &[usize], perm: &[usize]) -> Result<Vec<Value>> {
     let (dtype, shape) = cx.output(0)?;
     allowed(cx, dtype, shape.dims())?;
-    Ok(vec![cx.tensor(0)?.picked(shape, &indices::turned(dims, perm))?.into()])
+    Ok(vec![cx.tensor(0)?.picked(shape, &indices::turned(dims, perm), &cx.limits())?.into()])
 }
 
 fn block(attributes: &Attributes<'_>) -> Result<usize> {
@@ -61,7 +61,7 @@ pub(crate) fn reverse_sequence(attributes: &Attributes<'_>, cx: &mut EvalContext
         }
         flat_index(&position, dims)
     });
-    Ok(vec![data.picked(shape, &places.collect::<Vec<_>>())?.into()])
+    Ok(vec![data.picked(shape, &places.collect::<Vec<_>>(), &cx.limits())?.into()])
 }
 
 pub(crate) fn center_crop_pad(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

@@ -8,6 +8,7 @@ use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_onnx::{int, len_of, word};
+use crate::conversion::types::numbered;
 use crate::conversion::writer::{NONE, NewValue};
 use crate::operators::indices::axis as axis_of;
 
@@ -246,4 +247,58 @@ pub(crate) fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         return Ok(vec![cx.cast(found, DType::I32)?]);
     }
     Ok(vec![found])
+}
+
+/// Groups of an axis, and the elements within them, change places.
+pub(crate) fn shuffle_channels(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (x, rank) = (cx.input(0)?, cx.rank(0)?);
+    let axis = axis_of(cx.attributes.int_or("axis", 1)?, rank)?;
+    let groups = cx.attributes.int_or("group", 1)?;
+    let (shape, at) = (cx.sizes(x)?, i64_of(axis));
+    let (before, own, after) =
+        (cx.part_of(shape, 0, at)?, cx.part_of(shape, at, at + 1)?, cx.part_of(shape, at + 1, i64::MAX)?);
+    let groups = cx.list(&[groups]);
+    let each = cx.put("Div", &[own, groups], &[])?;
+    let parts = cx.put("Concat", &[before, groups, each, after], &[int("axis", 0)])?;
+    let parts = cx.with_shape(x, parts)?;
+    let mut order: Vec<_> = (0..=i64_of(rank)).collect();
+    order.swap(axis, axis + 1);
+    let turned = cx.put("Transpose", &[parts], &[("perm", Content::Ints(order))])?;
+    Ok(vec![cx.with_shape(turned, shape)?])
+}
+
+/// ONNX takes the first two axes only: others are moved there and back.
+pub(crate) fn reverse_sequence(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (x, lengths, rank) = (cx.input(0)?, cx.whole(1)?, cx.rank(0)?);
+    let batch = axis_of(cx.attributes.int_or("batch_axis", 0)?, rank)?;
+    let steps = axis_of(cx.attributes.int_or("seq_axis", 1)?, rank)?;
+    let axes = |batch: i64| [int("batch_axis", batch), int("time_axis", 1 - batch)];
+    if batch < 2 && steps < 2 {
+        return Ok(vec![cx.put("ReverseSequence", &[x, lengths], &axes(i64_of(batch)))?]);
+    }
+    let others = (0..rank).filter(|&axis| axis != batch && axis != steps);
+    let order: Vec<_> = [batch, steps].into_iter().chain(others).collect();
+    let mut back = vec![0; rank];
+    for (to, &from) in order.iter().enumerate() {
+        back[from] = i64_of(to);
+    }
+    let order = Content::Ints(order.into_iter().map(i64_of).collect());
+    let x = cx.put("Transpose", &[x], &[("perm", order)])?;
+    let value = cx.put("ReverseSequence", &[x, lengths], &axes(0))?;
+    Ok(vec![cx.put("Transpose", &[value], &[("perm", Content::Ints(back))])?])
+}
+
+/// Ones on a diagonal; zeros elsewhere.
+pub(crate) fn eye(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let dtype = cx.attributes.dtype("output_type")?.unwrap_or(DType::I32);
+    let (rows, columns, diagonal) = (cx.whole_list(0)?, cx.whole_list(1)?, cx.integer(2)?);
+    let shape = cx.put("Concat", &[rows, columns], &[int("axis", 0)])?;
+    let zeros = cx.put("ConstantOfShape", &[shape], &[])?;
+    let value = cx.put("EyeLike", &[zeros], &[numbered("dtype", dtype)?, int("k", diagonal)])?;
+    if !cx.has(3) {
+        return Ok(vec![value]);
+    }
+    let batch = cx.whole_list(3)?;
+    let shape = cx.put("Concat", &[batch, shape], &[int("axis", 0)])?;
+    Ok(vec![cx.put("Expand", &[value, shape], &[])?])
 }

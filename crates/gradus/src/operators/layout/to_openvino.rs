@@ -197,3 +197,24 @@ pub(crate) fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     Ok(vec![cx.put("Concat", &parts, &[say("axis", axis)])?])
 }
+
+pub(crate) fn reverse_sequence(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (x, lengths) = (cx.input(0)?, cx.input(1)?);
+    let (batch, steps) = (cx.attributes.int_or("batch_axis", 1)?, cx.attributes.int_or("time_axis", 0)?);
+    Ok(vec![cx.put("ReverseSequence", &[x, lengths], &[say("batch_axis", batch), say("seq_axis", steps)])?])
+}
+
+/// Ones on a diagonal; zeros elsewhere.
+pub(crate) fn eye_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let dtype = match cx.attributes.dtype("dtype")? {
+        Some(dtype) => dtype,
+        None => cx.dtype(0)?,
+    };
+    let x = cx.input(0)?;
+    let shape = cx.shape_of(x)?;
+    let (rows, columns) = (cx.sliced(shape, 0, 1)?, cx.sliced(shape, 1, 2)?);
+    let (rows, columns) = (cx.reshaped(rows, &[])?, cx.reshaped(columns, &[])?);
+    let diagonal = cx.attributes.int_or("k", 0)?;
+    let diagonal = cx.scalar(diagonal);
+    Ok(vec![cx.put("Eye", &[rows, columns, diagonal], &[named("output_type", dtype)?])?])
+}

@@ -83,19 +83,40 @@ pub(crate) fn fused(cx: &mut InferContext<'_, '_>) -> InferResult {
     like(cx, dims)
 }
 
+/// Checks that an input has so many elements, if its sizes are known.
+fn counted(cx: &mut InferContext<'_, '_>, input: usize, what: &str, wanted: i128) -> Result<(), InferError> {
+    let Some(dims) = cx.known_dims(input) else { return Ok(()) };
+    let product = |all: i128, dim: &Dim| Some(all.saturating_mul(dim.known()?.into()));
+    match dims.iter().try_fold(1, product) {
+        Some(own) if own != wanted => Err(errors::count(what, own, wanted).into()),
+        _ => Ok(()),
+    }
+}
+
+/// `MatMulBnb4`: blocks go over the whole factor.
+pub(crate) fn packed_in_blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
+    if let (Some(n), Some(k)) = (cx.attributes.int("N")?, cx.attributes.int("K")?) {
+        let count = i128::from(n) * i128::from(k);
+        counted(cx, 1, "packed codes", (count + 1).div_euclid(2))?;
+        if let Some(block @ 1..) = cx.attributes.int("block_size")?.map(i128::from) {
+            counted(cx, 2, "scales", (count + block - 1).div_euclid(block))?;
+        }
+    }
+    packed(cx)
+}
+
 pub(crate) fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     let bits = cx.attributes.int_or("bits", 4)?;
-    if let ("MatMulNBits", Some(n), Some(k @ 1..), Some(block @ 1..), 2 | 4 | 8, Some(codes)) = (
+    if let ("MatMulNBits", Some(n), Some(k @ 1..), Some(block @ 1..), 2 | 4 | 8) = (
         cx.operator,
         cx.attributes.int("N")?,
         cx.attributes.int("K")?,
         cx.attributes.int("block_size")?,
         bits,
-        cx.known_dims(1),
     ) {
-        let each = [n, (k - 1) / block + 1, (block - 1) / (8 / bits) + 1].map(Dim::Known);
-        let (own, wanted) = (cx.product(&codes), cx.product(&each));
-        cx.not_apart(own, wanted, "number of packed codes")?;
+        let each = [n, (k - 1) / block + 1, (block - 1) / (8 / bits) + 1];
+        let codes = each.into_iter().map(i128::from).fold(1, i128::saturating_mul);
+        counted(cx, 1, "packed codes", codes)?;
     }
     let dims = cx.dims(0)?;
     let (Some((&inner, rows)), Some(n)) = (dims.split_last(), cx.attributes.int("N")?) else {

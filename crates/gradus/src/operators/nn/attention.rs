@@ -37,14 +37,15 @@ pub(crate) struct Scores<F> {
     /// Which scores are wanted beside the result: raw ones, capped, with the bias, or after the
     /// softmax.
     pub(crate) stage: Option<i64>,
+    /// A score for each head that takes part in the softmax, and has no value.
+    pub(crate) sinks: Option<Vec<f64>>,
 }
 
-/// Replaces numbers by their exponentials, which sum up to 1; where all are minus infinity, by 0.
-pub(crate) fn softmax(row: &mut [f64]) {
-    let most = row
-        .iter()
-        .copied()
-        .fold(f64::NEG_INFINITY, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) });
+/// Replaces numbers by their exponentials, which sum up to 1 with that of the sink; where all are
+/// minus infinity, by 0.
+fn softmax(row: &mut [f64], sink: f64) {
+    let most =
+        row.iter().copied().fold(sink, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) });
     if most == f64::NEG_INFINITY {
         row.fill(0.0);
         return;
@@ -52,7 +53,7 @@ pub(crate) fn softmax(row: &mut [f64]) {
     for x in &mut *row {
         *x = (*x - most).exp();
     }
-    let sum: f64 = row.iter().sum();
+    let sum: f64 = row.iter().sum::<f64>() + (sink - most).exp();
     for x in row {
         *x /= sum;
     }
@@ -109,7 +110,8 @@ impl Heads {
                 *x += (scores.bias)(sample, head, place / total, place % total);
             }
             keep(2, &rows);
-            rows.chunks_mut(total.max(1)).for_each(softmax);
+            let sink = scores.sinks.as_ref().map_or(f64::NEG_INFINITY, |sinks| sinks[head]);
+            rows.chunks_mut(total.max(1)).for_each(|row| softmax(row, sink));
             keep(3, &rows);
             let mut sums = vec![0.0; length * value_size];
             multiply_add(&rows, v, &mut sums, total, value_size);
@@ -236,7 +238,7 @@ pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     let of = Heads { batch, queries, keys, length, total, size, value_size };
     let inputs = cx.inputs;
     let (mut y, wanted) = {
-        let scores = Scores { scale, cap, bias: &bias, stage };
+        let scores = Scores { scale, cap, bias: &bias, stage, sinks: None };
         debug_assert!(inputs.len() >= 3);
         let mut inner = EvalContext { run: &mut *cx.run, ..*cx };
         of.attend(&mut inner, [&q, &k, &v], &scores)?

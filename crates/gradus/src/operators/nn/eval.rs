@@ -1,13 +1,14 @@
 //! Evaluation of Dropout, and of Softmax and its like in float64.
 
-use gradus_core::convert::{self};
-use gradus_core::{DType, DTypeSet, Error, Kind, Number, Result, Tensor, Value};
+use gradus_core::convert::{self, product};
+use gradus_core::{DType, DTypeSet, Number, Result, Tensor, Value};
 use rayon::prelude::*;
 
 use crate::attributes::Attributes;
 use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::floats::Ring;
+use crate::operators::generate::random::draws;
 use crate::operators::indices;
 use crate::operators::output::allowed;
 use crate::operators::reduction::eval::groups;
@@ -19,20 +20,27 @@ pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     } else {
         cx.has(2) && !cx.tensor(2)?.only_number()?.is_zero()
     };
-    if training {
-        return Err(Error::new(
-            Kind::Unsupported,
-            "cannot evaluate Dropout in training mode: its elements are random",
-        ));
-    }
     // Older versions have a mask of the input's type.
     let mask = cx.signature.and_then(|signature| signature.outputs.get(1));
     let of_truth = mask.is_none_or(|mask| mask.types.tensor == DTypeSet::of(&[DType::Bool]));
     let dtype = if of_truth { DType::Bool } else { data.dtype() };
     let shape = allowed(cx, dtype, data.shape().dims())?;
-    let ones = vec![Number::Int(1); shape.len()];
-    let mask = Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?;
-    Ok(vec![data.clone().into(), mask.into()])
+    let mut kept = vec![Number::Int(1); shape.len()];
+    let mut output = data.clone();
+    if training {
+        let ratio = cx.maybe_floats(1)?.and_then(|ratio| ratio.first().copied()).unwrap_or(0.5);
+        let mut numbers = cx.floats(0)?;
+        cx.reserve(product(numbers.len(), 3 * size_of::<Number>()))?;
+        let mut draws = draws(attributes, cx)?;
+        for (x, kept) in numbers.iter_mut().zip(&mut kept) {
+            let keep = draws.uniform() >= ratio;
+            *kept = Number::Int(keep.into());
+            *x = if keep { *x / (1.0 - ratio) } else { 0.0 };
+        }
+        output = f64::tensor(data.dtype(), shape.clone(), &numbers)?;
+    }
+    let mask = Tensor::from_numbers(dtype, shape, kept, convert::Rules::IEEE)?;
+    Ok(vec![output.into(), mask.into()])
 }
 
 /// Applies a function to all elements along the axes that Softmax and its like name.

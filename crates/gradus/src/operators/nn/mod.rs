@@ -2,6 +2,7 @@
 
 pub(crate) mod attention;
 pub(crate) mod conv_pool;
+pub(crate) mod decomposed;
 pub(crate) mod eval;
 pub(crate) mod infer;
 pub(crate) mod loss;
@@ -10,9 +11,13 @@ pub(crate) mod openvino;
 pub(crate) mod quantization;
 pub(crate) mod quantization_to_openvino;
 pub(crate) mod recurrent;
+pub(crate) mod recurrent_to_onnx;
+pub(crate) mod recurrent_to_openvino;
 pub(crate) mod resize;
 pub(crate) mod resize_eval;
 pub(crate) mod sampling;
+pub(crate) mod sampling_to_onnx;
+pub(crate) mod sampling_to_openvino;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
 pub(crate) mod windows;

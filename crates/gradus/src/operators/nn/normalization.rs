@@ -5,6 +5,7 @@ use gradus_core::convert::usize_of_i64;
 use gradus_core::{Result, Value};
 
 use crate::attributes::Attributes;
+use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::floats::Ring;
@@ -105,9 +106,21 @@ pub(crate) fn group(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     Ok(vec![cx.rounded(0, &numbers)?])
 }
 
+/// Returns true if a `BatchNormalization` normalizes by the statistics of its batch.
+pub(crate) fn trains(attributes: &Attributes<'_>, outputs: usize) -> Result<bool> {
+    let form = attributes.form();
+    Ok(if form.is(Older::Training) {
+        !attributes.flag("is_test", false)?
+    } else if form.is(Older::TrainingByOutputs) {
+        outputs > 1
+    } else {
+        attributes.flag("training_mode", false)?
+    })
+}
+
 pub(crate) fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = cx.tensor(0)?.shape().dims();
-    let channels = dims.get(1).copied().unwrap_or(1);
+    let spatial = attributes.flag("spatial", true)?;
     let epsilon = epsilon(attributes)?;
     let mut numbers = cx.floats(0)?;
     let (scale, shift) = (cx.floats(1)?, cx.floats(2)?);
@@ -115,12 +128,11 @@ pub(crate) fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     // The first versions may have statistics for each element of a sample.
     let features = scale.len();
     let plane: usize = dims.iter().skip(2).product();
-    let plane = if features == channels { plane } else { 1 };
+    let plane = if spatial { plane } else { 1 };
     let mut outputs = Vec::new();
-    let training = attributes.flag("training_mode", false)?;
-    if training {
+    if trains(attributes, cx.outputs)? {
         let momentum = f64::from(attributes.float("momentum")?.unwrap_or(0.9));
-        let axes: Vec<_> = (0..dims.len()).filter(|&axis| axis != 1).collect();
+        let axes: Vec<_> = (0..dims.len()).filter(|&axis| axis == 0 || (axis > 1 && spatial)).collect();
         let own: Vec<_> = groups(cx, dims, &axes)?
             .iter()
             .map(|places| moments(&places.iter().map(|&place| numbers[place]).collect::<Vec<_>>()))
@@ -130,8 +142,9 @@ pub(crate) fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         };
         outputs = vec![running(&mean, |own| own.0), running(&variance, |own| own.1)];
         (mean, variance) = own.into_iter().unzip();
-    }
-    if !training {
+        // The first versions have the statistics of the batch as well.
+        outputs.extend([mean.clone(), variance.clone()]);
+    } else if cx.outputs > 1 {
         // Statistics that are not made are those that are given.
         outputs = [&mean, &variance, &mean, &variance].map(Vec::clone).to_vec();
     }

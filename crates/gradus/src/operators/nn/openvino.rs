@@ -132,7 +132,7 @@ pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
         };
         all.push(all_windows);
     }
-    let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I64);
+    let indices = cx.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I64);
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn adaptive_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
         None => cx.any_dims("the shape is not known before the run", spatial.len()),
     };
     let all = [vec![batch, channels], sizes].concat();
-    let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I64);
+    let indices = cx.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I64);
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 

@@ -1,11 +1,11 @@
 //! Quantized tensors in the operators of OpenVINO: integers are `x / scale + zero_point`.
 
 use gradus_core::convert::nearest_f64;
-use gradus_core::{DType, Number, Result};
+use gradus_core::{DType, Number, Result, Shape};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
-use crate::conversion::report::cannot;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::fact::range_of;
@@ -76,15 +76,54 @@ fn saturated(
     cx.converted(value, to)
 }
 
+/// Codes in another shape. Constants are given it themselves: plugins keep weights of few bits so.
+fn codes(cx: &mut ConvertContext<'_, '_>, input: usize, dims: &[i64]) -> Result<NewValue> {
+    if let Some(codes) = cx.known(input)? {
+        return Ok(cx.constant(codes.reshaped(Shape::from_i64(dims)?)?));
+    }
+    let value = cx.input(input)?;
+    cx.reshaped(value, dims)
+}
+
+/// Codes in blocks along an axis, each with its own scale and zero point.
+fn dequantized_blocks(cx: &mut ConvertContext<'_, '_>, block: i64, dtype: DType) -> Result<NewValue> {
+    let axis = cx.axis(cx.attributes.int_or("axis", 1)?, 0)?;
+    let dims: Option<Vec<_>> = cx.dims(0).and_then(|dims| dims.into_iter().collect());
+    let dims = dims.ok_or_else(|| not_known("sizes of input 0"))?;
+    let size = *dims.get(axis).ok_or_else(|| cannot("axis of the blocks is out of range"))?;
+    if block < 1 || size % block != 0 {
+        return Err(cannot("OpenVINO has no equivalent of blocks that do not divide the axis"));
+    }
+    let around = |own: [i64; 2]| [&dims[..axis], &own, &dims[axis + 1..]].concat();
+    let (parts, one) = (around([size / block, block]), around([size / block, 1]));
+    let x = codes(cx, 0, &parts)?;
+    let mut value = cx.converted(x, dtype)?;
+    if cx.has(2) {
+        let zero = codes(cx, 2, &one)?;
+        let zero = cx.converted(zero, dtype)?;
+        value = cx.put("Subtract", &[value, zero], &[numpy()])?;
+    }
+    let scale = cx.input(1)?;
+    let scale = cx.reshaped(scale, &one)?;
+    let value = cx.put("Multiply", &[value, scale], &[numpy()])?;
+    cx.reshaped(value, &dims)
+}
+
 pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (from, dtype) = (cx.dtype(0)?, cx.dtype(1)?);
-    expect_integers(from)?;
+    if ![DType::I4, DType::U4].contains(&from) {
+        expect_integers(from)?;
+    }
     expect_scales(dtype)?;
     if from.bits() > 16 || dtype != DType::F32 {
         cx.rounding(caveats::FUNCTION);
     }
     if cx.attributes.dtype("output_dtype")?.is_some_and(|to| to != dtype) {
         return Err(cannot("OpenVINO has no equivalent of DequantizeLinear with another output_dtype"));
+    }
+    let block = cx.attributes.int_or("block_size", 0)?;
+    if block != 0 {
+        return Ok(vec![dequantized_blocks(cx, block, dtype)?]);
     }
     let (x, scale) = (cx.input(0)?, cx.input(1)?);
     let mut value = cx.converted(x, dtype)?;

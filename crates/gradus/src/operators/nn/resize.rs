@@ -9,7 +9,7 @@
 
 use gradus_core::{Number, Tensor, convert};
 
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Dims, Elements, Fact, Fraction};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
@@ -104,20 +104,19 @@ fn by_scales(cx: &mut InferContext<'_, '_>, dims: &Dims, input: usize) -> InferR
     if !cx.has(input) {
         return Err(errors::missing(format_args!("input {input}")).into());
     }
-    let scales = cx.constant(input).and_then(|tensor| numbers(&tensor));
+    let constant = cx.constant(input);
+    let len = constant.as_ref().map(Tensor::len).or_else(|| cx.len(input));
+    if let Some(len) = len.filter(|&len| len != axes.len()) {
+        return Err(errors::count("scales", len, axes.len()).into());
+    }
+    let scales = constant.and_then(|tensor| numbers(&tensor));
     let Some(scales) = scales else {
-        if let Some(len) = cx.len(input).filter(|&len| len != axes.len()) {
-            return Err(errors::count("scales", len, axes.len()).into());
-        }
         let mut all = dims.to_vec();
         for axis in axes {
             all[axis] = cx.data("the scales are not known before the run", Bounds::SIZE);
         }
         return Ok(vec![Fact::shaped(all)]);
     };
-    if scales.len() != axes.len() {
-        return Err(errors::count("scales", scales.len(), axes.len()).into());
-    }
     let mut each = vec![None; dims.len()];
     for (axis, scale) in axes.into_iter().zip(scales) {
         each[axis] = Some(scale);
@@ -160,7 +159,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
 /// The floor of a fraction, which floats find if its numerator is exact.
 fn floor_of(cx: &mut InferContext<'_, '_>, over: Dim, under: i64) -> Dim {
     let exact = cx.symbols().bounds(over).upper().is_some_and(|most| most <= EXACT);
-    if exact || cx.may_assume(over, "<=", Dim::Known(EXACT)) {
+    if exact || cx.may_assume(over, Relation::AtMost, Dim::Known(EXACT)) {
         cx.floor_divide(over, Dim::Known(under))
     } else {
         cx.unknown("the rounding of the product with the scale is not known", Bounds::SIZE)

@@ -2,7 +2,9 @@
 
 use gradus_core::Result;
 use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
 
+use crate::attributes;
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
@@ -52,4 +54,75 @@ pub(crate) fn mean_variance(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
         cx.put("Add", &[root, epsilon], &[])?
     };
     Ok(vec![cx.put("Div", &[apart, by], &[])?])
+}
+
+/// Groups of channels, each brought to a mean of 0 and a variance of 1.
+pub(crate) fn group_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let groups = cx.attributes.int("num_groups")?.ok_or_else(|| attributes::missing("num_groups"))?;
+    let epsilon = cx.attributes.float("epsilon")?.ok_or_else(|| attributes::missing("epsilon"))?;
+    let inputs = cx.inputs()?;
+    let attributes = [int("num_groups", groups), ("epsilon", Content::Float(epsilon))];
+    Ok(vec![cx.put("GroupNormalization", &inputs, &attributes)?])
+}
+
+/// The first version takes the data third: statistics have one axis.
+pub(crate) fn batch_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let order = if cx.rank(0)? == 1 { [2, 0, 1, 3, 4] } else { [0, 1, 2, 3, 4] };
+    let epsilon = cx.attributes.float("epsilon")?.ok_or_else(|| attributes::missing("epsilon"))?;
+    let inputs = order.into_iter().map(|input| cx.input(input)).collect::<Result<Vec<_>>>()?;
+    Ok(vec![cx.put("BatchNormalization", &inputs, &[("epsilon", Content::Float(epsilon))])?])
+}
+
+/// Divided by the root of the sum of squares.
+fn by_length(
+    cx: &mut ConvertContext<'_, '_>,
+    axes: NewValue,
+    bound: f32,
+    operator: &str,
+) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let (x, dtype) = (cx.input(0)?, cx.dtype(0)?);
+    let bound = cx.number(bound.into(), dtype)?;
+    let squares = cx.put("Mul", &[x, x], &[])?;
+    let sum = cx.put("ReduceSum", &[squares, axes], &[flag("keepdims", true)])?;
+    let sum = cx.put(operator, &[sum, bound], &[])?;
+    let root = cx.put("Sqrt", &[sum], &[])?;
+    Ok(vec![cx.put("Div", &[x, root], &[])?])
+}
+
+pub(crate) fn normalize_l2(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.integers(1)?.is_empty() {
+        return Err(cannot("ONNX has no equivalent of NormalizeL2 without axes"));
+    }
+    let epsilon = cx.attributes.float("eps")?.ok_or_else(|| attributes::missing("eps"))?;
+    let larger = cx.attributes.text("eps_mode")? == Some("max");
+    let axes = cx.whole_list(1)?;
+    by_length(cx, axes, epsilon, if larger { "Max" } else { "Add" })
+}
+
+/// Divided by the root of the sum of the squares of all channels.
+pub(crate) fn global_response(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let bias = cx.attributes.float("bias")?.ok_or_else(|| attributes::missing("bias"))?;
+    let axes = cx.list(&[1]);
+    by_length(cx, axes, bias, "Add")
+}
+
+/// Divided by a power of the squares of the channels around.
+pub(crate) fn local_response(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let rank = cx.rank(0)?;
+    let axes = cx.integers(1)?;
+    let size = attributes::required("size", cx.attributes.int("size")?)?;
+    if rank < 2 || axes.len() != 1 || axis_of(axes[0], rank)? != 1 || size % 2 == 0 {
+        return Err(cannot("ONNX has an equivalent of LRN over an odd number of channels only"));
+    }
+    let mut attributes = vec![int("size", size)];
+    for name in ["alpha", "beta", "bias"] {
+        let value = attributes::required(name, cx.attributes.float(name)?)?;
+        attributes.push((name, Content::Float(value)));
+    }
+    let x = cx.input(0)?;
+    Ok(vec![cx.put("LRN", &[x], &attributes)?])
 }

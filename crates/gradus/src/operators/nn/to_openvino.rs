@@ -1,11 +1,12 @@
 //! Normalization in the operators of OpenVINO.
 
-use gradus_core::Result;
 use gradus_core::convert::i64_of;
+use gradus_core::{DType, Result};
 
+use crate::attributes;
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
-use crate::conversion::report::cannot;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::normalize::Older;
@@ -23,9 +24,6 @@ pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result
 
 /// All axes from one on, brought to a mean of 0 and a variance of 1.
 pub(crate) fn layer_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    if cx.node.outputs.iter().skip(1).any(Option::is_some) {
-        return Err(cannot("OpenVINO has no equivalent of the outputs Mean and InvStdDev"));
-    }
     cx.rounding(caveats::ORDER);
     let rank = cx.rank(0)?;
     let first = cx.axis(cx.attributes.int("axis")?.unwrap_or(-1), 0)?;
@@ -39,7 +37,57 @@ pub(crate) fn layer_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec
             value = cx.put(operator, &[value, by], &[numpy()])?;
         }
     }
-    Ok(vec![value])
+    let mut all = vec![value];
+    if cx.wants(1) || cx.wants(2) {
+        all.extend(statistics(cx, x, axes, epsilon)?);
+    }
+    Ok(all)
+}
+
+/// The mean along axes, and the inverse of the deviation, in float32.
+fn statistics(
+    cx: &mut ConvertContext<'_, '_>,
+    x: NewValue,
+    axes: NewValue,
+    epsilon: f32,
+) -> Result<[NewValue; 2]> {
+    if cx.dtype(0)? == DType::F64 || cx.attributes.int_or("stash_type", 1)? != 1 {
+        return Err(cannot(
+            "OpenVINO has no equivalent of the outputs Mean and InvStdDev in other types than float32",
+        ));
+    }
+    let x = cx.converted(x, DType::F32)?;
+    let keep = [say("keep_dims", true)];
+    let (one, epsilon) = (cx.number(1.0, DType::F32)?, cx.number(epsilon.into(), DType::F32)?);
+    let mean = cx.put("ReduceMean", &[x, axes], &keep)?;
+    let apart = cx.put("Subtract", &[x, mean], &[numpy()])?;
+    let squares = cx.put("Multiply", &[apart, apart], &[numpy()])?;
+    let variance = cx.put("ReduceMean", &[squares, axes], &keep)?;
+    let sum = cx.put("Add", &[variance, epsilon], &[numpy()])?;
+    let root = cx.put("Sqrt", &[sum], &[])?;
+    let inverse = cx.put("Divide", &[one, root], &[numpy(), say("m_pythondiv", false)])?;
+    Ok([mean, inverse])
+}
+
+/// Groups of channels, each brought to a mean of 0 and a variance of 1.
+pub(crate) fn group_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let groups = cx.attributes.int("num_groups")?.ok_or_else(|| attributes::missing("num_groups"))?;
+    let epsilon = cx.attributes.float("epsilon")?.unwrap_or(1e-5);
+    let mut inputs = cx.inputs()?;
+    if cx.attributes.form().is(Older::ScaledByGroup) {
+        // Before version 21, scales and shifts are of groups.
+        let channels = cx.known_size(0, 1).ok_or_else(|| not_known("number of channels"))?;
+        let each = channels.checked_div(groups).unwrap_or(0);
+        let dims = cx.list(&[groups, each]);
+        for value in &mut inputs[1..] {
+            let column = cx.reshaped(*value, &[-1, 1])?;
+            let all = cx.put("Broadcast", &[column, dims], &[say("mode", "numpy")])?;
+            *value = cx.reshaped(all, &[-1])?;
+        }
+    }
+    let attributes = [say("num_groups", groups), say("epsilon", epsilon)];
+    Ok(vec![cx.put("GroupNormalization", &inputs, &attributes)?])
 }
 
 /// Divided by the root of the mean of squares.

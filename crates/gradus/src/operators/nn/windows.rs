@@ -261,18 +261,18 @@ fn each_window<T>(
     if planes == 0 || count == 0 {
         return Ok(results);
     }
+    let taps = |axis: &Axis| (0..axis.windows).map(|at| axis.inside(at).len()).sum();
+    let work = axes.iter().fold(1u128, |work, axis| work.saturating_mul(product(taps(axis), 1)));
+    let tables = [product(count, size_of::<(Vec<usize>, usize)>()), product(planes * count, size_of::<T>())];
+    cx.reserve(tables.into_iter().fold(work.saturating_mul(8), u128::saturating_add))?;
     results.reserve(planes * count);
     let mut sources = Vec::with_capacity(count);
-    let mut work = 0;
     for window in 0..count {
         cx.limits().check()?;
         let (mut rest, mut places, mut padded, mut stride) = (window, vec![0], 1usize, 1);
         for axis in axes.iter().rev() {
             let at = rest % axis.windows;
-            let taps = axis.inside(at);
-            work += product(places.len(), taps.len());
-            cx.run.limits.allow_bytes(cx.in_use(), work.saturating_mul(8))?;
-            let along: Vec<_> = taps.filter_map(|tap| axis.source(at, tap)).collect();
+            let along: Vec<_> = axis.inside(at).filter_map(|tap| axis.source(at, tap)).collect();
             places = along.iter().flat_map(|i| places.iter().map(move |place| i * stride + place)).collect();
             padded = padded.saturating_mul(axis.padded(at));
             (rest, stride) = (rest / axis.windows, stride * axis.size);

@@ -103,7 +103,7 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
 
 pub(crate) fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
-    let indices = cx.node.outputs.get(1).is_some_and(Option::is_some);
+    let indices = cx.wants(1);
     if indices && cx.attributes.int_or("axis", 0)? != 0 {
         return Err(cannot("ONNX has no equivalent of MaxPool's indices with axis other than 0"));
     }
@@ -177,12 +177,17 @@ pub(crate) fn attention(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     cx.rounding(caveats::ORDER);
     let (query, key, value, dtype) = (cx.input(0)?, cx.input(1)?, cx.input(2)?, cx.dtype(0)?);
     let (rank, key_rank) = (cx.rank(0)?, cx.rank(1)?);
+    for (input, rank) in [(0, rank), (1, key_rank), (2, cx.rank(2)?)] {
+        if rank < 2 {
+            return Err(errors::rank(format_args!("input {input}"), rank, "at least 2"));
+        }
+    }
     let mut order: Vec<_> = (0..i64_of(key_rank)).collect();
-    order.swap(key_rank.saturating_sub(1), key_rank.saturating_sub(2));
+    order.swap(key_rank - 1, key_rank - 2);
     let scale = if cx.has(4) {
         cx.input(4)?
     } else {
-        let size = cx.size_of(query, rank.saturating_sub(1))?;
+        let size = cx.size_of(query, rank - 1)?;
         let size = cx.cast(size, dtype)?;
         let root = cx.put("Sqrt", &[size], &[])?;
         cx.put("Reciprocal", &[root], &[])?

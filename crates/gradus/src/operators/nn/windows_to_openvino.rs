@@ -24,6 +24,7 @@ use crate::dim::Dim;
 use crate::fact::Elements;
 use crate::normalize::Older;
 use crate::operators::errors;
+use crate::operators::nn::normalization::trains;
 
 fn list(values: &[i64]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
@@ -167,7 +168,7 @@ fn pool(cx: &ConvertContext<'_, '_>) -> Result<NewAttributes> {
 }
 
 pub(crate) fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let indices = cx.node.outputs.get(1).is_some_and(Option::is_some);
+    let indices = cx.wants(1);
     if indices && cx.attributes.int_or("storage_order", 0)? != 0 {
         return Err(cannot("OpenVINO has no equivalent of MaxPool's indices with storage_order=1"));
     }
@@ -219,8 +220,8 @@ pub(crate) fn instance_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<
 }
 
 pub(crate) fn batch_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let trains = cx.attributes.flag("training_mode", false)?;
-    if trains || cx.node.outputs.iter().skip(1).any(Option::is_some) {
+    let trains = trains(&cx.attributes, cx.node.outputs.len())?;
+    if trains || (1..cx.outputs()).any(|output| cx.wants(output)) {
         return Err(cannot("OpenVINO has no equivalent of BatchNormalization in training"));
     }
     if !cx.attributes.flag("spatial", true)? {

@@ -62,6 +62,9 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     {
         return Ok(vec![progression(dtype, len, None)]);
     }
+    if !(0..3).any(|input| cx.depends_on_data(input)) {
+        cx.require_of_values("start, limit and step are finite, and the step is not 0".to_owned());
+    }
     let len = cx.data("number of elements from start to limit", Bounds::SIZE);
     Ok(vec![progression(dtype, len, None)])
 }

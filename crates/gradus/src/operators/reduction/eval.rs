@@ -230,7 +230,10 @@ pub(crate) fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
             (chosen[at], indices[at]) = (place, i64_of(index));
         }
     }
-    Ok(vec![data.picked(shape.clone(), &chosen)?.into(), Tensor::from_vec(shape, indices)?.into()])
+    Ok(vec![
+        data.picked(shape.clone(), &chosen, &cx.limits())?.into(),
+        Tensor::from_vec(shape, indices)?.into(),
+    ])
 }
 
 pub(crate) fn non_zero(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -299,12 +302,12 @@ pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     }
     let firsts: Vec<usize> = shown.iter().map(|&kind| kinds[kind].0).collect();
     let values = match axis {
-        None => data.picked(Shape::vector(firsts.len()), &firsts)?,
+        None => data.picked(Shape::vector(firsts.len()), &firsts, &cx.limits())?,
         Some(axis) => {
             let mut indices = indices::all(dims);
             indices[axis] = Along::List(firsts.clone());
             let shape: Vec<_> = indices.iter().map(Along::len).collect();
-            data.picked(Shape::new(shape)?, &indices::chosen(dims, &indices))?
+            data.picked(Shape::new(shape)?, &indices::chosen(dims, &indices), &cx.limits())?
         }
     };
     let first: Vec<i64> = firsts.iter().map(|&slice| i64_of(slice)).collect();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use gradus_core::DType;
 
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
@@ -117,6 +117,7 @@ pub(crate) fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResul
         let (k, len) = (cx.symbols().print(k).to_string(), cx.symbols().print(dims[axis]).to_string());
         return Err(errors::value("k", k, format_args!("0 to {len}")).into());
     }
+    cx.require(k, Relation::AtMost, dims[axis]);
     let mut all = dims.to_vec();
     all[axis] = k;
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
@@ -155,7 +156,7 @@ pub(crate) fn uniques(
 }
 
 pub(crate) fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let indices = cx.attributes.dtype("output_type")?.unwrap_or(DType::I64);
+    let indices = cx.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let (rank, count) =
             (cx.data("the rank", Bounds::SIZE), cx.data("number of nonzero elements", Bounds::SIZE));

@@ -28,8 +28,8 @@ pub(crate) fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
         (true, Some(axis)) => Some(axis),
         (true, None) => return Err(InferError::input(1, "names an axis that is not known")),
     };
-    let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I64);
-    let counts = cx.attributes.dtype("count_element_type")?.unwrap_or(DType::I64);
+    let indices = cx.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I64);
+    let counts = cx.attributes.index_dtype("count_element_type")?.unwrap_or(DType::I64);
     uniques(cx, axis, indices, counts)
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn run_reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
 
 /// A tensor of indices in the type that an attribute names.
 fn typed(value: &Value, attributes: &Attributes<'_>, name: &str, default: DType) -> Result<Value> {
-    let to = attributes.dtype(name)?.unwrap_or(default);
+    let to = attributes.index_dtype(name)?.unwrap_or(default);
     Ok(cast(value.tensor()?, to, Casting::IEEE)?.into())
 }
 
@@ -87,7 +87,10 @@ pub(crate) fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
             group.iter().zip(sorted).for_each(|(&to, from)| order[to] = from);
         }
         let shape = allowed(cx, values.dtype(), &dims)?;
-        (values, indices) = (values.picked(shape.clone(), &order)?, indices.picked(shape, &order)?);
+        (values, indices) = (
+            values.picked(shape.clone(), &order, &cx.limits())?,
+            indices.picked(shape, &order, &cx.limits())?,
+        );
     }
     Ok(vec![values.into(), typed(&indices.into(), attributes, "index_element_type", DType::I32)?])
 }
@@ -114,20 +117,20 @@ pub(crate) fn run_unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
 }
 
 pub(crate) fn top_k(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let indices = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I32);
+    let indices = cx.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I32);
     infer::top_k(cx, indices)
 }
 
 pub(crate) fn bucketize(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![of(cx.attributes.dtype("output_type")?.or(Some(DType::I64)), cx.dims(0)?)])
+    Ok(vec![of(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(0)?)])
 }
 
 pub(crate) fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![of(cx.attributes.dtype("output_type")?.or(Some(DType::I64)), cx.dims(1)?)])
+    Ok(vec![of(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(1)?)])
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let indices = cx.attributes.dtype("output_type")?.or(Some(DType::I64));
+    let indices = cx.attributes.index_dtype("output_type")?.or(Some(DType::I64));
     let count = cx.data("number of selected boxes", Bounds::SIZE);
     let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };
     let chosen = [count, Dim::Known(3)];

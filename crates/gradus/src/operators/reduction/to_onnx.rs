@@ -152,3 +152,63 @@ pub(crate) fn einsum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let equation = cx.attributes.text("equation")?.unwrap_or_default().to_owned();
     Ok(vec![cx.put("Einsum", &operands, &[word("equation", &equation)])?])
 }
+
+/// How many bounds come before each value.
+fn bounds_before(
+    cx: &mut ConvertContext<'_, '_>,
+    [bounds, values]: [usize; 2],
+    including: bool,
+) -> Result<Vec<NewValue>> {
+    if cx.dtype(bounds)? != cx.dtype(values)? {
+        return Err(cannot("ONNX has no comparison of two element types"));
+    }
+    if cx.is_float(values) {
+        cx.edges(caveats::NAN);
+    }
+    let (mut all, values) = (cx.input(bounds)?, cx.input(values)?);
+    let (row, last) = (cx.list(&[-2]), cx.list(&[-1]));
+    if cx.rank(bounds)? > 1 {
+        all = cx.put("Unsqueeze", &[all, row], &[])?;
+    }
+    let values = cx.put("Unsqueeze", &[values, last], &[])?;
+    let before = cx.put(if including { "LessOrEqual" } else { "Less" }, &[all, values], &[])?;
+    let before = cx.cast(before, DType::I64)?;
+    let count = cx.put("ReduceSum", &[before, last], &[flag("keepdims", false)])?;
+    Ok(vec![match cx.attributes.index_dtype("output_type")? {
+        Some(DType::I32) => cx.cast(count, DType::I32)?,
+        _ => count,
+    }])
+}
+
+pub(crate) fn bucketize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let right = cx.attributes.flag("with_right_bound", true)?;
+    bounds_before(cx, [1, 0], !right)
+}
+
+pub(crate) fn search_sorted(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let right = cx.attributes.flag("right_mode", false)?;
+    bounds_before(cx, [0, 1], right)
+}
+
+/// Elements or slices that differ, their indices and how often they occur.
+pub(crate) fn unique(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.is_float(0) {
+        cx.edges(caveats::NAN);
+    }
+    let x = cx.input(0)?;
+    let mut attributes = vec![flag("sorted", cx.attributes.flag("sorted", true)?)];
+    if cx.has(1) {
+        attributes.push(int("axis", cx.integer(1)?));
+    }
+    let mut outputs = cx.put_many("Unique", &[x], &attributes, 4)?;
+    let short = |cx: &ConvertContext<'_, '_>, name: &str| -> Result<bool> {
+        Ok(cx.attributes.index_dtype(name)? == Some(DType::I32))
+    };
+    let (indices, counts) = (short(cx, "index_element_type")?, short(cx, "count_element_type")?);
+    for (output, short) in outputs[1..].iter_mut().zip([indices, indices, counts]) {
+        if short {
+            *output = cx.cast(*output, DType::I32)?;
+        }
+    }
+    Ok(outputs)
+}

@@ -60,9 +60,7 @@ fn flat(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> Res
 
 /// The first index of the maximum or minimum along an axis.
 pub(crate) fn arg(cx: &mut ConvertContext<'_, '_>, mode: &str) -> Result<Vec<NewValue>> {
-    if cx.attributes.flag("select_last_index", false)? {
-        return Err(cannot("OpenVINO has no equivalent of ArgMax/ArgMin with select_last_index=1"));
-    }
+    let last = cx.attributes.flag("select_last_index", false)?;
     cx.edges_of_floats(caveats::NAN);
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
     let size = cx.dims(0).and_then(|dims| {
@@ -75,13 +73,39 @@ pub(crate) fn arg(cx: &mut ConvertContext<'_, '_>, mode: &str) -> Result<Vec<New
     if cx.may_be_empty(0) {
         cx.edges("OpenVINO returns no indices for an axis of size 0");
     }
-    let (x, one) = (cx.input(0)?, cx.scalar(1));
-    let found = cx.put_many("TopK", &[x, one], &ranked(axis, mode, "value"), 2)?;
-    if cx.attributes.flag("keepdims", true)? {
-        return Ok(vec![found[1]]);
+    let (mut x, one) = (cx.input(0)?, cx.scalar(1));
+    let place = cx.list(&[axis]);
+    if last {
+        // The last index is the first one from behind.
+        let (from, to, step) = (cx.list(&[i64::MAX]), cx.list(&[i64::MIN]), cx.list(&[-1]));
+        x = cx.put("Slice", &[x, from, to, step, place], &[])?;
     }
-    let axis = cx.list(&[axis]);
-    Ok(vec![cx.put("Squeeze", &[found[1], axis], &[])?])
+    let mut found = cx.put_many("TopK", &[x, one], &ranked(axis, mode, "value"), 2)?[1];
+    if last {
+        let (shape, zero) = (cx.shape_of(x)?, cx.scalar(0));
+        let size = cx.put("Gather", &[shape, place, zero], &[say("batch_dims", 0)])?;
+        let most = cx.put("Subtract", &[size, one], &[numpy()])?;
+        found = cx.put("Subtract", &[most, found], &[numpy()])?;
+    }
+    if cx.attributes.flag("keepdims", true)? {
+        return Ok(vec![found]);
+    }
+    Ok(vec![cx.put("Squeeze", &[found, place], &[])?])
+}
+
+/// Elements or slices that differ, their indices and how often they occur.
+pub(crate) fn unique(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.is_float(0) {
+        cx.edges(caveats::NAN);
+    }
+    let sorted = cx.attributes.flag("sorted", true)?;
+    let mut inputs = vec![cx.input(0)?];
+    if let Some(axis) = cx.attributes.int("axis")? {
+        inputs.push(cx.scalar(axis));
+    }
+    let attributes =
+        [say("sorted", sorted), say("index_element_type", "i64"), say("count_element_type", "i64")];
+    cx.put_many("Unique", &inputs, &attributes, 4)
 }
 
 fn ranked(axis: i64, mode: &str, sort: &str) -> [(&'static str, gradus_core::graph::Content); 5] {

@@ -81,7 +81,7 @@ pub(crate) fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         let mut kept: Vec<_> = indices.iter().map(Along::len).collect();
         let shape = allowed(cx, data.dtype(), &kept)?;
         let chosen = indices::chosen(dims, &indices);
-        let part = data.picked(shape, &chosen)?;
+        let part = data.picked(shape, &chosen, &cx.limits())?;
         if single && !attributes.flag("keepdims", true)? {
             kept.remove(axis);
         }

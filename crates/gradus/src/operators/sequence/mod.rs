@@ -2,3 +2,4 @@
 
 pub(crate) mod eval;
 pub(crate) mod infer;
+pub(crate) mod to_openvino;

@@ -16,9 +16,8 @@
 //! Sources: ONNX Shape-1 to -25, Size-1 to -25; OpenVINO ShapeOf-1, ShapeOf-3.
 
 use gradus_core::convert::{self, Rules, i64_of};
-use gradus_core::{DType, Error, Kind, Number, Result, Shape as Dims, Tensor, Value};
+use gradus_core::{DType, Number, Result, Shape as Dims, Tensor, Value};
 
-use crate::attributes::required;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
 use crate::operators::shape::infer::window;
@@ -63,15 +62,8 @@ impl ShapeOp {
 
     /// Builds OpenVINO's `ShapeOf`.
     pub(crate) fn typed(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-        let dtype = if cx.attributes.get("output_type").is_some() {
-            required("output_type", cx.attributes.dtype("output_type")?)?
-        } else {
-            DType::I64
-        };
-        if !matches!(dtype, DType::I32 | DType::I64) {
-            return Err(Error::mismatch(Kind::Type, "attribute \"output_type\"", dtype, "int32 or int64"));
-        }
-        Ok(Box::new(ShapeOp { start: 0, end: None, dtype }))
+        let dtype = cx.attributes.index_dtype("output_type")?;
+        Ok(Box::new(ShapeOp { start: 0, end: None, dtype: dtype.unwrap_or(DType::I64) }))
     }
 
     /// The axes selected on a tensor of that rank.

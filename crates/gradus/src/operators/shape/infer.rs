@@ -25,7 +25,7 @@ pub(crate) fn rank_of(dims: &[Dim]) -> i64 {
 }
 
 pub(crate) fn shape_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dtype = cx.attributes.dtype("output_type")?.unwrap_or(DType::I64);
+    let dtype = cx.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
         let count = cx.unknown("shape of an input of unknown rank", Bounds::SIZE);
         return Ok(vec![Fact::typed(dtype, [count])]);

@@ -7,135 +7,215 @@ pub(super) const CONTRIB: &[Row] = &[
     onnx("SimplifiedLayerNormalization")
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
-        .computes(nn::normalization::layer),
+        .computes(nn::normalization::layer)
+        .lower(|l| contrib::transformers::layer(l, false)),
     own("GeomSpace", &[range::spaces::GEOMSPACE]).infer(range::spaces::rule).build(range::spaces::geom_space),
     own("LinSpace", &[range::spaces::LINSPACE]).infer(range::spaces::rule).build(range::spaces::lin_space),
     own("LogSpace", &[range::spaces::LOGSPACE]).infer(range::spaces::rule).build(range::spaces::log_space),
     microsoft("Attention")
         .signatures_are(contrib::signatures::ATTENTION)
         .infer(contrib::microsoft::attention_rule)
-        .computes(contrib::eval::attention),
+        .computes(contrib::eval::attention)
+        .lower(contrib::transformers::attention),
     microsoft("BeamSearch").infer(contrib::microsoft::beam_search),
-    microsoft("BiasAdd").infer(elementwise::infer::microsoft_same),
-    microsoft("BiasDropout").infer(elementwise::infer::microsoft_same),
+    microsoft("BiasAdd").infer(elementwise::infer::microsoft_same).lowers(contrib::composed::bias_add),
+    microsoft("BiasDropout")
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::bias_dropout)
+        .random_in_training(),
     microsoft("BiasGelu")
         .signatures_are(contrib::signatures::BIAS_GELU)
         .infer(elementwise::infer::microsoft_same)
-        .computes(contrib::eval::biased_gelu),
-    microsoft("BiasSoftmax").infer(elementwise::infer::microsoft_same),
-    microsoft("BiasSplitGelu").infer(elementwise::infer::microsoft_same),
+        .computes(contrib::eval::biased_gelu)
+        .lower(|l| contrib::transformers::biased_gelu(l, false)),
+    microsoft("BiasSoftmax")
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::bias_softmax),
+    microsoft("BiasSplitGelu")
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::bias_split_gelu),
     microsoft("BitmaskDropout").infer(elementwise::infer::same),
-    microsoft("CDist").infer(contrib::microsoft::c_dist),
-    microsoft("CropAndResize").infer(indexing::infer::crop_and_resize),
-    microsoft("DequantizeLinear").infer(contrib::microsoft::dequantize_linear),
+    microsoft("CDist").infer(contrib::microsoft::c_dist).lowers(contrib::composed::c_dist),
+    microsoft("ComplexMul").lowers(|l| contrib::composed::complex_mul(l, false)),
+    microsoft("ComplexMulConj").lowers(|l| contrib::composed::complex_mul(l, true)),
+    microsoft("CropAndResize")
+        .infer(contrib::microsoft::crop_and_resize)
+        .computes(contrib::eval::crop_and_resize),
+    microsoft("DequantizeLinear")
+        .infer(contrib::microsoft::dequantize_linear)
+        .lowers(|l| contrib::quantized::linear(l, "DequantizeLinear")),
     microsoft("DynamicQuantizeLinear").infer(contrib::microsoft::dynamic_quantize_linear),
-    microsoft("DynamicQuantizeMatMul").infer(matmul::infer::dynamic_quantize_mat_mul),
+    microsoft("DynamicQuantizeMatMul")
+        .infer(matmul::infer::dynamic_quantize_mat_mul)
+        .lowers(contrib::quantized::dynamic_quantize_mat_mul),
     microsoft("EmbedLayerNormalization")
         .signatures_are(contrib::signatures::EMBED)
-        .infer(contrib::microsoft::embed_layer_normalization)
-        .computes(contrib::eval::embed),
-    microsoft("ExpandDims").infer(contrib::microsoft::expand_dims),
+        .infer(contrib::microsoft::embedded)
+        .computes(contrib::eval::embed)
+        .lower(contrib::transformers::embed),
+    microsoft("ExpandDims").infer(contrib::microsoft::expand_dims).lowers(contrib::composed::expand_dims),
     microsoft("FastGelu")
         .signatures_are(contrib::signatures::FAST_GELU)
         .infer(elementwise::infer::microsoft_same)
-        .computes(contrib::eval::biased_gelu),
+        .computes(contrib::eval::biased_gelu)
+        .lower(|l| contrib::transformers::biased_gelu(l, true)),
     microsoft("FusedConv")
         .signatures_are(contrib::signatures::FUSED_CONV)
         .infer(nn::conv_pool::fused_conv)
-        .computes(contrib::eval::fused_conv),
+        .computes(contrib::eval::fused_conv)
+        .lower(|l| contrib::transformers::fused_conv(l, false)),
     microsoft("FusedGemm")
         .signatures_are(contrib::signatures::FUSED_GEMM)
         .infer(matmul::infer::fused_gemm)
-        .computes(contrib::eval::fused_gemm),
+        .computes(contrib::eval::fused_gemm)
+        .lower(contrib::transformers::fused_gemm),
     microsoft("FusedMatMul")
         .signatures_are(contrib::signatures::FUSED_MAT_MUL)
         .infer(matmul::infer::fused)
-        .computes(contrib::eval::fused_mat_mul),
+        .computes(contrib::eval::fused_mat_mul)
+        .lower(contrib::transformers::fused_mat_mul),
     microsoft("FusedMatMulActivation").infer(matmul::infer::fused),
-    microsoft("GatherBlockQuantized").infer(contrib::microsoft::gather_quantized),
-    microsoft("GatherND").infer(indexing::infer::gather_nd),
+    microsoft("GatedAdd").lowers(contrib::composed::gated_add),
+    microsoft("GatedRMSNorm").lowers(contrib::composed::gated_rms_norm),
+    microsoft("GatedRelativePositionBias").lowers(contrib::composed::gated_relative_position_bias),
+    microsoft("GatherBlockQuantized")
+        .infer(contrib::microsoft::gather_quantized)
+        .lowers(contrib::quantized::gather),
+    microsoft("GatherND").infer(indexing::infer::gather_nd).lowers(contrib::composed::gather_nd),
     microsoft("Gelu")
         .signatures_are(contrib::signatures::GELU)
         .infer(elementwise::infer::microsoft_same)
-        .computes(contrib::eval::biased_gelu),
-    microsoft("GemmFastGelu").infer(contrib::microsoft::gemm_fast_gelu),
+        .computes(contrib::eval::biased_gelu)
+        .lower(|l| contrib::transformers::biased_gelu(l, false)),
+    microsoft("GemmFastGelu")
+        .infer(contrib::microsoft::gemm_fast_gelu)
+        .lowers(contrib::composed::gemm_fast_gelu),
     microsoft("GemmFloat8").infer(matmul::infer::gemm_float8),
     microsoft("GemmaRotaryEmbedding").infer(elementwise::infer::microsoft_same),
     microsoft("GreedySearch").infer(contrib::microsoft::beam_search),
-    microsoft("GridSample").infer(nn::conv_pool::grid_sample_rule),
-    microsoft("GroupNorm").infer(elementwise::infer::microsoft_same),
+    microsoft("GridSample").infer(nn::conv_pool::grid_sample_rule).lowers(contrib::composed::grid_sample),
+    microsoft("GroupNorm").infer(elementwise::infer::microsoft_same).lowers(contrib::composed::group_norm),
     microsoft("GroupQueryAttention")
         .signatures_are(contrib::signatures::GROUP_QUERY)
         .infer(contrib::microsoft::group_query)
-        .computes(contrib::eval::group_query),
-    microsoft("Inverse").infer(elementwise::infer::microsoft_same),
-    microsoft("IsAllFinite").infer(contrib::microsoft::is_all_finite),
+        .computes(contrib::eval::group_query)
+        .lower(contrib::group_query::group_query),
+    microsoft("Inverse").infer(contrib::microsoft::inverse).computes(contrib::eval::inverses),
+    microsoft("Irfft").lowers(contrib::composed::irfft),
+    microsoft("IsAllFinite")
+        .infer(contrib::microsoft::is_all_finite)
+        .lowers(contrib::composed::is_all_finite),
     microsoft("LayerNormalization")
         .signatures_are(contrib::signatures::LAYER)
         .infer(contrib::microsoft::normalised)
-        .computes(nn::normalization::layer),
+        .computes(nn::normalization::layer)
+        .lower(|l| contrib::transformers::layer(l, true)),
     microsoft("LongformerAttention").infer(elementwise::infer::microsoft_same),
-    microsoft("MatMulBnb4").infer(matmul::infer::packed),
+    microsoft("MatMulBnb4").infer(matmul::infer::packed_in_blocks).computes(contrib::eval::mat_mul_bnb4),
     microsoft("MatMulFpQ4").infer(matmul::infer::packed),
-    microsoft("MatMulInteger16").infer(matmul::infer::mat_mul_integer16),
-    microsoft("MatMulIntegerToFloat").infer(matmul::infer::mat_mul_integer_to_float),
+    microsoft("MatMulInteger16")
+        .infer(matmul::infer::mat_mul_integer16)
+        .lowers(contrib::quantized::mat_mul_integer16),
+    microsoft("MatMulIntegerToFloat")
+        .infer(matmul::infer::mat_mul_integer_to_float)
+        .lowers(contrib::quantized::mat_mul_integer_to_float),
     microsoft("MatMulNBits")
         .signatures_are(contrib::signatures::MAT_MUL_N_BITS)
         .infer(matmul::infer::packed)
-        .computes(contrib::eval::mat_mul_n_bits),
+        .computes(contrib::eval::mat_mul_n_bits)
+        .converts("DequantizeLinear, Transpose, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_n_bits),
     microsoft("MaxpoolWithMask").infer(nn::conv_pool::microsoft_pool),
     microsoft("MoE").infer(elementwise::infer::microsoft_same),
+    microsoft("MulInteger").lowers(contrib::quantized::mul_integer),
     microsoft("MultiHeadAttention")
         .signatures_are(contrib::signatures::MULTI_HEAD)
         .infer(contrib::microsoft::multi_head)
-        .computes(contrib::eval::multi_head),
-    microsoft("NGramRepeatBlock").infer(contrib::microsoft::n_gram_repeat_block),
-    microsoft("NhwcFusedConv").infer(nn::conv_pool::fused_conv),
-    microsoft("NhwcMaxPool").infer(nn::conv_pool::microsoft_pool),
-    microsoft("Pad").infer(layout::infer::pad),
-    microsoft("QAttention").infer(contrib::microsoft::q_attention),
-    microsoft("QEmbedLayerNormalization").infer(contrib::microsoft::q_embed_layer_normalization),
-    microsoft("QGemm").infer(matmul::infer::q_gemm),
-    microsoft("QLinearAdd").infer(elementwise::infer::qlinear),
-    microsoft("QLinearAveragePool").infer(nn::conv_pool::microsoft_pool),
-    microsoft("QLinearConcat").infer(layout::infer::qlinear_concat),
-    microsoft("QLinearConv").infer(nn::conv_pool::q_linear_conv_rule),
-    microsoft("QLinearGlobalAveragePool").infer(nn::conv_pool::q_linear_global_average_pool),
-    microsoft("QLinearLeakyRelu").infer(elementwise::infer::microsoft_same),
-    microsoft("QLinearMul").infer(elementwise::infer::qlinear),
-    microsoft("QLinearSigmoid").infer(elementwise::infer::microsoft_same),
-    microsoft("QLinearSoftmax").infer(elementwise::infer::microsoft_same),
-    microsoft("QLinearWhere").infer(elementwise::infer::q_linear_where),
+        .computes(contrib::eval::multi_head)
+        .lower(contrib::transformers::multi_head),
+    microsoft("MurmurHash3").infer(contrib::microsoft::murmur_hash3).computes(contrib::eval::murmur_hash3),
+    microsoft("NGramRepeatBlock")
+        .infer(contrib::microsoft::n_gram_repeat_block)
+        .computes(contrib::eval::n_gram_repeat_block),
+    microsoft("NhwcConv").lowers(|l| contrib::transformers::fused_conv(l, true)),
+    microsoft("NhwcFusedConv")
+        .infer(nn::conv_pool::fused_conv)
+        .lowers(|l| contrib::transformers::fused_conv(l, true)),
+    microsoft("NhwcMaxPool").infer(nn::conv_pool::microsoft_pool).lowers(contrib::composed::nhwc_max_pool),
+    microsoft("Pad").infer(layout::infer::pad).lowers(contrib::composed::pad),
+    microsoft("QAttention").infer(contrib::microsoft::q_attention).lowers(contrib::quantized::attention),
+    microsoft("QEmbedLayerNormalization")
+        .infer(contrib::microsoft::embedded)
+        .lowers(contrib::quantized::embed),
+    microsoft("QGemm").infer(matmul::infer::q_gemm).lowers(contrib::quantized::gemm),
+    microsoft("QLinearAdd")
+        .infer(elementwise::infer::qlinear)
+        .lowers(|l| contrib::quantized::binary(l, "Add")),
+    microsoft("QLinearAveragePool")
+        .infer(nn::conv_pool::microsoft_pool)
+        .lowers(contrib::quantized::average_pool),
+    microsoft("QLinearConcat").infer(layout::infer::qlinear_concat).lowers(contrib::quantized::concat),
+    microsoft("QLinearConv").infer(nn::conv_pool::q_linear_conv_rule).lowers(contrib::quantized::conv),
+    microsoft("QLinearGlobalAveragePool")
+        .infer(nn::conv_pool::q_linear_global_average_pool)
+        .lowers(contrib::quantized::global_average_pool),
+    microsoft("QLinearLeakyRelu")
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::quantized::leaky_relu),
+    microsoft("QLinearMul")
+        .infer(elementwise::infer::qlinear)
+        .lowers(|l| contrib::quantized::binary(l, "Mul")),
+    microsoft("QLinearReduceMean").lowers(contrib::quantized::reduce_mean),
+    microsoft("QLinearSigmoid").infer(elementwise::infer::microsoft_same).lowers(contrib::quantized::sigmoid),
+    microsoft("QLinearSoftmax").infer(elementwise::infer::microsoft_same).lowers(contrib::quantized::softmax),
+    microsoft("QLinearWhere").infer(elementwise::infer::q_linear_where).lowers(contrib::quantized::choose),
     microsoft("QMoE").infer(elementwise::infer::microsoft_same),
-    microsoft("QuantizeLinear").infer(contrib::microsoft::quantize_linear),
+    microsoft("QuantizeLinear")
+        .infer(contrib::microsoft::quantize_linear)
+        .lowers(|l| contrib::quantized::linear(l, "QuantizeLinear")),
     microsoft("QuickGelu")
         .signatures_are(contrib::signatures::QUICK_GELU)
         .infer(elementwise::infer::microsoft_same)
-        .computes(elementwise::activations::eval),
+        .computes(elementwise::activations::eval)
+        .lower(contrib::transformers::quick_gelu),
+    microsoft("Range").lowers(contrib::composed::range),
+    microsoft("ReduceSumInteger").lowers(contrib::quantized::reduce_sum_integer),
     microsoft("RelativePositionBias").infer(contrib::microsoft::relative_position_bias),
-    microsoft("Rfft").infer(elementwise::infer::microsoft_same),
+    microsoft("Rfft").infer(elementwise::infer::microsoft_same).lowers(contrib::composed::rfft),
     microsoft("RotaryEmbedding")
         .signatures_are(contrib::signatures::ROTARY)
         .infer(contrib::microsoft::rotary)
         .computes(contrib::eval::rotary),
     microsoft("Sampling").infer(contrib::microsoft::beam_search),
+    microsoft("ScaledSiLU").lowers(contrib::composed::scaled_silu),
     microsoft("SimplifiedLayerNormalization")
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
-        .computes(nn::normalization::layer),
-    microsoft("SkipGroupNorm").infer(contrib::microsoft::skip_group_norm),
+        .computes(nn::normalization::layer)
+        .lower(|l| contrib::transformers::layer(l, false)),
+    microsoft("SkipGroupNorm")
+        .infer(contrib::microsoft::skip_group_norm)
+        .lowers(contrib::composed::skip_group_norm),
     microsoft("SkipLayerNormalization")
         .signatures_are(contrib::signatures::SKIP)
         .infer(contrib::microsoft::normalised)
-        .computes(contrib::eval::skip_layer),
+        .computes(contrib::eval::skip_layer)
+        .lower(|l| contrib::transformers::skip_layer(l, true)),
     microsoft("SkipSimplifiedLayerNormalization")
         .signatures_are(contrib::signatures::SKIP_SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
-        .computes(contrib::eval::skip_layer),
-    microsoft("TorchEmbedding").infer(contrib::microsoft::torch_embedding),
+        .computes(contrib::eval::skip_layer)
+        .lower(|l| contrib::transformers::skip_layer(l, false)),
+    microsoft("TorchEmbedding")
+        .infer(contrib::microsoft::torch_embedding)
+        .lowers(contrib::composed::embedding),
     microsoft("TransposeMatMul")
         .signatures_are(contrib::signatures::TRANSPOSE_MAT_MUL)
         .infer(matmul::infer::fused)
-        .computes(contrib::eval::fused_mat_mul),
-    microsoft("Trilu").infer(elementwise::infer::microsoft_same),
+        .computes(contrib::eval::fused_mat_mul)
+        .lower(contrib::transformers::fused_mat_mul),
+    microsoft("Trilu")
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(|l| contrib::composed::same(l, "Trilu", &["upper"])),
+    microsoft("UnfoldTensor").lowers(contrib::composed::unfold),
+    microsoft("Unique").lowers(contrib::composed::unique),
 ];

@@ -1,26 +1,26 @@
 //! The operators of `ai.onnx.ml`.
 
-use super::super::contrib;
+use super::super::ml::{encode, features, infer, linear, maps, svm, trees};
 use super::super::row::{Row, ml};
 
 pub(super) const ML: &[Row] = &[
-    ml("ArrayFeatureExtractor").infer(contrib::ml::extract),
-    ml("Binarizer").infer(contrib::ml::binarizer),
-    ml("CastMap").infer(contrib::ml::cast_map),
-    ml("CategoryMapper").infer(contrib::ml::category_mapper),
-    ml("DictVectorizer").infer(contrib::ml::cast_map),
-    ml("FeatureVectorizer").infer(contrib::ml::feature_vectorizer),
-    ml("Imputer").infer(contrib::ml::binarizer),
-    ml("LabelEncoder").infer(contrib::ml::label_encoder),
-    ml("LinearClassifier").infer(contrib::ml::classifier),
-    ml("LinearRegressor").infer(contrib::ml::linear_regressor),
-    ml("Normalizer").infer(contrib::ml::normalizer),
-    ml("OneHotEncoder").infer(contrib::ml::one_hot_encoder),
-    ml("SVMClassifier").infer(contrib::ml::classifier),
-    ml("SVMRegressor").infer(contrib::ml::svm_regressor),
-    ml("Scaler").infer(contrib::ml::normalizer),
-    ml("TreeEnsemble").infer(contrib::ml::tree_ensemble_regressor),
-    ml("TreeEnsembleClassifier").infer(contrib::ml::classifier),
-    ml("TreeEnsembleRegressor").infer(contrib::ml::tree_ensemble_regressor),
-    ml("ZipMap").infer(contrib::ml::zip_map),
+    ml("ArrayFeatureExtractor").infer(infer::extract).computes(features::extract).moves(),
+    ml("Binarizer").infer(infer::binarizer).computes(features::binarizer),
+    ml("CastMap").infer(infer::cast_map).computes(maps::cast),
+    ml("CategoryMapper").infer(infer::encoder).computes(encode::encode),
+    ml("DictVectorizer").infer(infer::dict_vectorizer).computes(maps::vectorize),
+    ml("FeatureVectorizer").infer(infer::feature_vectorizer).computes(features::vectorizer),
+    ml("Imputer").infer(infer::imputer).computes(features::imputer),
+    ml("LabelEncoder").infer(infer::encoder).computes(encode::encode),
+    ml("LinearClassifier").infer(infer::linear_classifier).computes(linear::classify),
+    ml("LinearRegressor").infer(infer::linear_regressor).computes(linear::regress),
+    ml("Normalizer").infer(infer::normalizer).computes(features::normalizer),
+    ml("OneHotEncoder").infer(infer::one_hot_encoder).computes(encode::one_hot),
+    ml("SVMClassifier").infer(infer::svm_classifier).computes(svm::classify),
+    ml("SVMRegressor").infer(infer::svm_regressor).computes(svm::regress),
+    ml("Scaler").infer(infer::scaler).computes(features::scaler),
+    ml("TreeEnsemble").infer(infer::tree_ensemble).computes(trees::ensemble),
+    ml("TreeEnsembleClassifier").infer(infer::tree_classifier).computes(trees::classify),
+    ml("TreeEnsembleRegressor").infer(infer::tree_regressor).computes(trees::regress),
+    ml("ZipMap").infer(infer::zip_map).computes(maps::zip),
 ];

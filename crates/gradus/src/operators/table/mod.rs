@@ -1,7 +1,8 @@
-//! The table of operators, a file each standard and domain, sorted by name.
+//! The table of operators, a file for each standard and domain, and for networks, sorted by name.
 
 mod contrib;
 mod ml;
+mod networks;
 mod onnx;
 mod openvino;
 mod paddle;
@@ -9,5 +10,12 @@ mod paddle;
 use super::row::Row;
 
 /// All rows.
-pub(super) const TABLE: &[&[Row]] =
-    &[onnx::ONNX, ml::ML, contrib::CONTRIB, openvino::OPENVINO, paddle::LOWERED, paddle::PADDLE];
+pub(super) const TABLE: &[&[Row]] = &[
+    onnx::ONNX,
+    networks::NETWORKS,
+    ml::ML,
+    contrib::CONTRIB,
+    openvino::OPENVINO,
+    paddle::LOWERED,
+    paddle::PADDLE,
+];

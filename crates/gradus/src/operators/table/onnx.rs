@@ -4,7 +4,8 @@ use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, onnx};
 use super::super::{
-    control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, sequence, shape,
+    contrib, control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, sequence,
+    shape,
 };
 use crate::cost::Work;
 
@@ -31,7 +32,6 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Add", "", |cx| elementwise::to_openvino::binary(cx, "Add"))
         .rounded(),
-    onnx("AffineGrid").infer(nn::conv_pool::affine_grid).computes(nn::sampling::affine_grid),
     onnx("And")
         .infer(elementwise::infer::binary)
         .operation(Operation::And)
@@ -68,18 +68,7 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::atanh)
         .build(elementwise::unary::build)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
-    onnx("Attention").infer(nn::infer::attention).computes(nn::attention::eval),
-    onnx("AveragePool").infer(nn::conv_pool::pool).computes(nn::windows::average_pool).converts(
-        "AvgPool",
-        "rounding",
-        nn::windows_to_openvino::average_pool,
-    ),
-    onnx("BatchNormalization")
-        .works(Work::EachInput(2))
-        .infer(nn::infer::batch_norm)
-        .computes(nn::normalization::batch)
-        .converts("BatchNormInference", "rounding", nn::windows_to_openvino::batch_normalization),
-    onnx("Bernoulli").infer(generate::infer::random_like).random(),
+    onnx("Bernoulli").infer(generate::infer::random_like).computes(generate::random::bernoulli).random(),
     onnx("BitCast").infer(elementwise::infer::bit_cast).computes(elementwise::mixed::bit_cast),
     onnx("BitShift")
         .works(Work::EachOutput(1))
@@ -131,29 +120,37 @@ pub(super) const ONNX: &[Row] = &[
         )
         .moves()
         .role(Role::Cast),
-    onnx("CausalConvWithState").infer(nn::conv_pool::causal_conv).computes(nn::attention::causal_conv),
     onnx("Ceil")
         .infer(elementwise::infer::rounding)
         .map(elementwise::unary::ceil)
         .build(elementwise::unary::build)
         .converts("Ceiling", "", |cx| cx.unary("Ceiling"))
         .rounded(),
-    onnx("Celu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("Celu")
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .lower(nn::decomposed::celu),
     onnx("CenterCropPad").infer(layout::infer::center_crop_pad).computes(layout::rearrange::center_crop_pad),
     onnx("Clip")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::clip)
         .eval(elementwise::unary::clip)
         .converts("Maximum, Minimum", "floats: NaN", elementwise::to_openvino::clip),
-    onnx("Col2Im").infer(nn::conv_pool::col2im).computes(nn::windows::col2im),
-    onnx("Compress").infer(indexing::infer::compress).eval(indexing::eval::compress).moves(),
+    onnx("Compress").infer(indexing::infer::compress).eval(indexing::eval::compress).moves().converts(
+        "NonZero, Gather",
+        "",
+        indexing::to_openvino::compress,
+    ),
     onnx("Concat")
         .infer(layout::infer::concat)
         .eval(layout::eval::concat)
         .converts("Concat", "", layout::to_openvino::concat)
         .moves()
         .role(Role::Join),
-    onnx("ConcatFromSequence").infer(sequence::infer::concat_from_sequence).eval(sequence::eval::concat),
+    onnx("ConcatFromSequence")
+        .infer(sequence::infer::concat_from_sequence)
+        .eval(sequence::eval::concat)
+        .converts("Concat, Unsqueeze; of a loop: Transpose, Reshape", "", sequence::to_openvino::concat),
     onnx("Constant")
         .infer(generate::constant::rule)
         .build(generate::constant::ConstantOp::build)
@@ -165,24 +162,6 @@ pub(super) const ONNX: &[Row] = &[
         .eval(generate::eval::constant_of_shape)
         .converts("Broadcast", "", layout::to_openvino::constant_of_shape)
         .moves(),
-    onnx("Conv")
-        .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::conv_pool::conv_rule)
-        .computes(nn::windows::conv)
-        .converts("Convolution, GroupConvolution", "rounding", nn::windows_to_openvino::conv),
-    onnx("ConvInteger")
-        .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::conv_pool::conv_rule)
-        .computes(nn::quantization::conv_integer),
-    onnx("ConvTranspose")
-        .works(Work::ConvTranspose { skip: 1 })
-        .infer(nn::conv_pool::conv_transpose)
-        .computes(nn::windows::conv)
-        .converts(
-            "ConvolutionBackpropData, GroupConvolutionBackpropData",
-            "rounding",
-            nn::windows_to_openvino::conv_transpose,
-        ),
     onnx("Cos")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::cos)
@@ -200,17 +179,11 @@ pub(super) const ONNX: &[Row] = &[
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
     onnx("DFT").infer(generate::infer::dft).computes(generate::signal::dft),
-    onnx("DeformConv").infer(nn::conv_pool::deform_conv).computes(nn::sampling::deform_conv),
     onnx("DepthToSpace")
         .infer(layout::infer::depth_to_space)
         .computes(layout::rearrange::depth_to_space)
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_openvino::blocks(cx, "DepthToSpace")),
-    onnx("DequantizeLinear")
-        .works(Work::EachOutput(1))
-        .infer(nn::infer::dequantize)
-        .computes(nn::quantization::dequantize)
-        .converts("Convert, Subtract, Multiply", "", nn::quantization_to_openvino::dequantize),
     onnx("Det").infer(matmul::infer::det).computes(matmul::eval::det),
     onnx("Div")
         .infer(elementwise::infer::binary)
@@ -218,19 +191,6 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Divide", "", elementwise::to_openvino::div)
         .rounded(),
-    onnx("Dropout")
-        .works(Work::EachOutput(1))
-        .infer(nn::infer::dropout)
-        .eval(nn::eval::dropout)
-        .random_in_training(),
-    onnx("DynamicQuantizeLinear")
-        .infer(nn::infer::dynamic_quantize_linear)
-        .computes(nn::quantization::dynamic_quantize)
-        .converts(
-            "ReduceMin, ReduceMax, Divide, Round, Clamp, Convert",
-            "rounding",
-            nn::quantization_to_openvino::dynamic_quantize,
-        ),
     onnx("Einsum").infer(matmul::infer::einsum).computes(matmul::eval::einsum).converts(
         "Einsum",
         "floats: rounding",
@@ -263,7 +223,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Broadcast", "", layout::to_openvino::expand)
         .moves()
         .role(Role::Expand),
-    onnx("EyeLike").infer(generate::infer::eye_like).eval(generate::eval::eye_like).moves(),
+    onnx("EyeLike").infer(generate::infer::eye_like).eval(generate::eval::eye_like).moves().converts(
+        "Eye",
+        "",
+        layout::to_openvino::eye_like,
+    ),
     onnx("Flatten")
         .infer(layout::infer::flatten)
         .eval(layout::eval::flatten)
@@ -276,7 +240,6 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Floor", "", |cx| cx.unary("Floor"))
         .rounded(),
-    onnx("GRU").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval),
     onnx("Gather")
         .infer(indexing::infer::gather)
         .eval(indexing::eval::gather)
@@ -302,17 +265,6 @@ pub(super) const ONNX: &[Row] = &[
         "floats: rounding",
         matmul::to_openvino::gemm,
     ),
-    onnx("GlobalAveragePool")
-        .works(Work::EachInput(1))
-        .infer(nn::conv_pool::global_average_pool)
-        .computes(nn::windows::average_pool)
-        .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
-    onnx("GlobalLpPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::lp_pool),
-    onnx("GlobalMaxPool")
-        .works(Work::EachInput(1))
-        .infer(nn::conv_pool::global_average_pool)
-        .computes(nn::windows::max_pool)
-        .converts("ReduceMax", "floats: NaN", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax")),
     onnx("Greater")
         .infer(elementwise::infer::binary)
         .operation(Operation::Greater)
@@ -325,11 +277,6 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual"))
         .rounded(),
-    onnx("GridSample").infer(nn::conv_pool::grid_sample).computes(nn::sampling::grid_sample),
-    onnx("GroupNormalization")
-        .works(Work::EachInput(7))
-        .infer(nn::infer::by_channel)
-        .computes(nn::normalization::group),
     onnx("HammingWindow").infer(generate::infer::window).computes(generate::signal::window),
     onnx("HannWindow").infer(generate::infer::window).computes(generate::signal::window),
     onnx("HardSigmoid").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
@@ -342,7 +289,7 @@ pub(super) const ONNX: &[Row] = &[
         "rounding",
         |cx| cx.function("HSwish"),
     ),
-    onnx("Hardmax").infer(elementwise::infer::same).eval(nn::eval::hardmax),
+    onnx("Hardmax").infer(elementwise::infer::same).eval(nn::eval::hardmax).lower(nn::decomposed::hardmax),
     onnx("Identity")
         .infer(layout::infer::identity)
         .build(layout::identity::Identity::build)
@@ -356,11 +303,6 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::If),
     onnx("ImageDecoder").infer(generate::infer::image_decoder),
-    onnx("InstanceNormalization")
-        .works(Work::EachInput(7))
-        .infer(nn::infer::by_channel)
-        .computes(nn::normalization::group)
-        .converts("MVN, Multiply, Add", "rounding", nn::windows_to_openvino::instance_normalization),
     onnx("IsInf")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)
@@ -373,13 +315,6 @@ pub(super) const ONNX: &[Row] = &[
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
-    onnx("LRN").infer(nn::infer::lrn).computes(nn::normalization::lrn),
-    onnx("LSTM").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval),
-    onnx("LayerNormalization")
-        .works(Work::EachInput(7))
-        .infer(nn::infer::layer_norm)
-        .computes(nn::normalization::layer)
-        .converts("MVN, Multiply, Add", "rounding", nn::to_openvino::layer_normalization),
     onnx("LeakyRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
         "PReLU",
         "of fewer than 32 bits: rounding",
@@ -397,7 +332,6 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LessEqual", "", |cx| elementwise::to_openvino::binary(cx, "LessEqual"))
         .rounded(),
-    onnx("LinearAttention").infer(nn::infer::linear_attention).computes(nn::attention::linear),
     onnx("Log")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::log)
@@ -413,8 +347,6 @@ pub(super) const ONNX: &[Row] = &[
         .build(control_flow::loops::Loop::build)
         .converts("Loop", "scans of a loop that does not run", control_flow::to_openvino::repeat)
         .moves(),
-    onnx("LpNormalization").infer(nn::infer::along).computes(nn::normalization::lp),
-    onnx("LpPool").infer(nn::conv_pool::pool).computes(nn::windows::lp_pool),
     onnx("MatMul").works(Work::MatMul).infer(matmul::infer::mat_mul).eval(matmul::eval::mat_mul).converts(
         "MatMul",
         "floats: rounding",
@@ -434,17 +366,10 @@ pub(super) const ONNX: &[Row] = &[
         .operation(Operation::Max)
         .build(elementwise::binary::fold)
         .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
-    onnx("MaxPool").infer(nn::conv_pool::pool).computes(nn::windows::max_pool).converts(
-        "MaxPool",
-        "floats: NaN",
-        nn::windows_to_openvino::max_pool,
-    ),
-    onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool).computes(nn::sampling::max_roi_pool),
-    onnx("MaxUnpool").infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
-    onnx("Mean").infer(elementwise::infer::bit_shift).computes(elementwise::mixed::mean),
-    onnx("MeanVarianceNormalization")
-        .infer(nn::infer::mean_variance)
-        .computes(nn::normalization::mean_variance),
+    onnx("Mean")
+        .infer(elementwise::infer::bit_shift)
+        .computes(elementwise::mixed::mean)
+        .lower(nn::decomposed::mean),
     onnx("MelWeightMatrix").infer(generate::infer::mel_weights).computes(generate::signal::mel_weights),
     onnx("Min")
         .infer(elementwise::infer::binary)
@@ -467,17 +392,21 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Multiply", "", |cx| elementwise::to_openvino::binary(cx, "Multiply"))
         .rounded(),
-    onnx("Multinomial").infer(generate::infer::multinomial).random(),
+    onnx("Multinomial").infer(generate::infer::multinomial).computes(generate::random::multinomial).random(),
     onnx("Neg")
         .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
         .build(elementwise::unary::build)
         .converts("Negative", "", |cx| cx.unary("Negative"))
         .rounded(),
-    onnx("NegativeLogLikelihoodLoss").infer(nn::infer::loss).computes(nn::loss::eval),
     onnx("NonMaxSuppression")
         .infer(generate::infer::non_max_suppression)
-        .computes(nn::sampling::non_max_suppression),
+        .computes(nn::sampling::non_max_suppression)
+        .converts(
+            "NonMaxSuppression",
+            "boxes of equal scores, or that overlap by the threshold",
+            nn::sampling_to_openvino::non_max_suppression,
+        ),
     onnx("NonZero")
         .infer(reduction::infer::non_zero)
         .eval(reduction::eval::non_zero)
@@ -503,10 +432,6 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr"))
         .rounded(),
-    onnx("PRelu")
-        .works(Work::EachOutput(1))
-        .infer(nn::infer::p_relu)
-        .computes(elementwise::activations::p_relu),
     onnx("Pad")
         .infer(layout::infer::pad)
         .eval(layout::eval::pad)
@@ -522,30 +447,20 @@ pub(super) const ONNX: &[Row] = &[
             "floats: rounding, and exponents beyond 2^53; integers: negative exponents",
             elementwise::to_openvino::power,
         ),
-    onnx("QLinearConv")
-        .works(Work::Conv { weight: 3, skip: 1 })
-        .infer(nn::conv_pool::q_linear_conv)
-        .computes(nn::quantization::q_linear_conv),
     onnx("QLinearMatMul")
         .works(Work::MatMul)
         .infer(matmul::infer::q_linear_mat_mul)
-        .computes(nn::quantization::q_linear_mat_mul),
-    onnx("QuantizeLinear")
-        .works(Work::EachOutput(1))
-        .infer(nn::infer::quantize)
-        .computes(nn::quantization::quantize)
-        .converts("Divide, Round, Add, Clamp, Convert", "NaN", nn::quantization_to_openvino::quantize),
-    onnx("RMSNormalization")
-        .works(Work::EachInput(4))
-        .infer(nn::infer::scaled)
-        .computes(nn::normalization::layer)
-        .converts("ReduceMean, Sqrt, Divide, Multiply", "rounding", nn::to_openvino::rms_normalization),
-    onnx("RNN").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval),
-    onnx("RandomNormal").infer(generate::infer::random).random(),
-    onnx("RandomNormalLike").infer(generate::infer::random_like).random(),
-    onnx("RandomUniform").infer(generate::infer::random).random(),
-    onnx("RandomUniformLike").infer(generate::infer::random_like).random(),
+        .computes(nn::quantization::q_linear_mat_mul)
+        .lower(contrib::quantized::q_linear_mat_mul),
+    onnx("RandomNormal").infer(generate::infer::random).computes(generate::random::normal).random(),
+    onnx("RandomNormalLike").infer(generate::infer::random_like).computes(generate::random::normal).random(),
+    onnx("RandomUniform").infer(generate::infer::random).computes(generate::random::uniform).random(),
+    onnx("RandomUniformLike")
+        .infer(generate::infer::random_like)
+        .computes(generate::random::uniform)
+        .random(),
     onnx("Range")
+        .works(Work::EachOutput(2))
         .infer(range::infer::rule)
         .build(range::eval::RangeOp::build)
         .body(range::eval::RangeFunction::build)
@@ -577,7 +492,8 @@ pub(super) const ONNX: &[Row] = &[
     onnx("ReduceLogSumExp")
         .works(Work::EachInput(1))
         .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce),
+        .eval(reduction::eval::reduce)
+        .lower(nn::decomposed::reduce_log_sum_exp),
     onnx("ReduceMax")
         .works(Work::EachInput(1))
         .infer(reduction::infer::reduce)
@@ -612,7 +528,7 @@ pub(super) const ONNX: &[Row] = &[
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("Multiply, ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum_square),
-    onnx("RegexFullMatch").infer(elementwise::infer::same),
+    onnx("RegexFullMatch").infer(generate::infer::regex).computes(generate::text::full_match),
     onnx("Relu")
         .infer(elementwise::infer::relu)
         .map(elementwise::unary::relu)
@@ -624,17 +540,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Reshape", "", layout::to_openvino::reshape)
         .moves()
         .role(Role::Reshape),
-    onnx("Resize").infer(nn::resize::resize).computes(nn::resize_eval::resize).converts(
-        "Interpolate",
-        "rounding",
-        nn::windows_to_openvino::resize,
-    ),
     onnx("ReverseSequence")
         .infer(layout::infer::reverse_sequence)
         .computes(layout::rearrange::reverse_sequence)
-        .moves(),
-    onnx("RoiAlign").infer(nn::conv_pool::roi_align).computes(nn::sampling::roi_align),
-    onnx("RotaryEmbedding").infer(nn::infer::rotary).computes(nn::attention::rotary),
+        .moves()
+        .converts("ReverseSequence", "", layout::to_openvino::reverse_sequence),
     onnx("Round")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::round)
@@ -647,7 +557,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(control_flow::eval::Scan::build)
         .converts("TensorIterator", "a scan over no elements", control_flow::to_openvino::scan)
         .moves(),
-    onnx("Scatter").infer(indexing::infer::scatter_elements).eval(indexing::eval::scatter_elements),
+    onnx("Scatter").infer(indexing::infer::scatter_elements).eval(indexing::eval::scatter_elements).converts(
+        "ScatterElementsUpdate",
+        "indices that occur twice",
+        indexing::to_openvino::scatter_elements,
+    ),
     onnx("ScatterElements")
         .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
@@ -667,13 +581,36 @@ pub(super) const ONNX: &[Row] = &[
         "rounding",
         elementwise::to_openvino::selu,
     ),
-    onnx("SequenceAt").infer(sequence::infer::at).eval(sequence::eval::at),
-    onnx("SequenceConstruct").infer(sequence::infer::sequence_construct).eval(sequence::eval::construct),
-    onnx("SequenceEmpty").infer(sequence::infer::sequence_empty).eval(sequence::eval::sequence_empty),
-    onnx("SequenceErase").infer(sequence::infer::erase).eval(sequence::eval::erase),
-    onnx("SequenceInsert").infer(sequence::infer::insert).eval(sequence::eval::insert),
-    onnx("SequenceLength").infer(sequence::infer::sequence_length).eval(sequence::eval::sequence_length),
-    onnx("SequenceMap").infer(control_flow::infer::sequence_map),
+    onnx("SequenceAt").infer(sequence::infer::at).eval(sequence::eval::at).converts(
+        "the item; of a loop: Gather",
+        "",
+        sequence::to_openvino::at,
+    ),
+    onnx("SequenceConstruct")
+        .infer(sequence::infer::sequence_construct)
+        .eval(sequence::eval::construct)
+        .converts("the items", "", sequence::to_openvino::construct),
+    onnx("SequenceEmpty")
+        .infer(sequence::infer::sequence_empty)
+        .eval(sequence::eval::sequence_empty)
+        .converts("no items", "", sequence::to_openvino::empty),
+    onnx("SequenceErase").infer(sequence::infer::erase).eval(sequence::eval::erase).converts(
+        "the items",
+        "",
+        sequence::to_openvino::erase,
+    ),
+    onnx("SequenceInsert").infer(sequence::infer::insert).eval(sequence::eval::insert).converts(
+        "the items",
+        "",
+        sequence::to_openvino::insert,
+    ),
+    onnx("SequenceLength")
+        .infer(sequence::infer::sequence_length)
+        .eval(sequence::eval::sequence_length)
+        .converts("a constant; of a loop: ShapeOf, Slice", "", sequence::to_openvino::length),
+    onnx("SequenceMap")
+        .infer(control_flow::infer::sequence_map)
+        .build(control_flow::eval::SequenceMap::build),
     onnx("Shape")
         .infer(shape::infer::shape_rule)
         .build(shape::eval::ShapeOp::windowed)
@@ -681,7 +618,10 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::Shape)
         .shape_only(),
-    onnx("Shrink").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("Shrink")
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .lower(nn::decomposed::shrink),
     onnx("Sigmoid")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::sigmoid)
@@ -721,7 +661,6 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::same)
         .eval(nn::eval::softmax)
         .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
-    onnx("SoftmaxCrossEntropyLoss").infer(nn::infer::loss).computes(nn::loss::eval),
     onnx("Softplus")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::softplus)
@@ -743,7 +682,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Split, VariadicSplit", "", indexing::to_openvino::split)
         .moves()
         .role(Role::Split),
-    onnx("SplitToSequence").infer(sequence::infer::split_to_sequence).eval(sequence::eval::split),
+    onnx("SplitToSequence").infer(sequence::infer::split_to_sequence).eval(sequence::eval::split).converts(
+        "VariadicSplit; into slices: Transpose, Unsqueeze",
+        "",
+        sequence::to_openvino::split,
+    ),
     onnx("Sqrt")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::sqrt)
@@ -757,7 +700,7 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::View),
     onnx("StringConcat").infer(elementwise::infer::bit_shift).computes(elementwise::mixed::string_concat),
-    onnx("StringNormalizer").infer(generate::infer::string_normalizer),
+    onnx("StringNormalizer").infer(generate::infer::string_normalizer).computes(generate::text::normalize),
     onnx("StringSplit").infer(generate::infer::string_split).computes(elementwise::mixed::string_split),
     onnx("Sub")
         .infer(elementwise::infer::binary)
@@ -771,7 +714,6 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::fold)
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
-    onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu),
     onnx("Swish").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
         "Swish",
         "rounding",
@@ -787,9 +729,11 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::tanh)
         .build(elementwise::unary::build)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
-    onnx("TensorScatter").infer(nn::infer::tensor_scatter).computes(nn::attention::tensor_scatter),
-    onnx("TfIdfVectorizer").infer(generate::infer::tf_idf),
-    onnx("ThresholdedRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval),
+    onnx("TfIdfVectorizer").infer(generate::infer::tf_idf).computes(generate::text::tf_idf),
+    onnx("ThresholdedRelu")
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .lower(nn::decomposed::thresholded_relu),
     onnx("Tile")
         .infer(layout::infer::tile)
         .eval(layout::eval::tile)
@@ -812,14 +756,17 @@ pub(super) const ONNX: &[Row] = &[
         "",
         nn::windows_to_openvino::trilu,
     ),
-    onnx("Unique").infer(reduction::infer::unique).eval(reduction::eval::unique),
+    onnx("Unique").infer(reduction::infer::unique).eval(reduction::eval::unique).converts(
+        "Unique",
+        "floats: NaN",
+        reduction::to_openvino::unique,
+    ),
     onnx("Unsqueeze")
         .infer(layout::infer::unsqueeze)
         .eval(layout::eval::unsqueeze)
         .converts("Unsqueeze", "", |cx| layout::to_openvino::on_axes(cx, "Unsqueeze"))
         .moves()
         .role(Role::View),
-    onnx("Upsample").infer(nn::resize::upsample).computes(nn::resize_eval::resize),
     onnx("Where")
         .infer(elementwise::infer::select)
         .eval(elementwise::select::select)

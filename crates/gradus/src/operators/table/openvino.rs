@@ -23,7 +23,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::acosh)
         .build(elementwise::openvino::floats)
         .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
-    openvino("AdaptiveAvgPool").infer(nn::openvino::adaptive_pool),
+    openvino("AdaptiveAvgPool").infer(nn::openvino::adaptive_pool).converts(
+        "GlobalAveragePool, AveragePool",
+        "rounding",
+        nn::sampling_to_onnx::adaptive_average_pool,
+    ),
     openvino("AdaptiveMaxPool").infer(nn::openvino::adaptive_pool),
     openvino("Add")
         .infer(elementwise::infer::binary)
@@ -52,12 +56,16 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::atanh)
         .build(elementwise::openvino::floats)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
-    openvino("AvgPool").infer(nn::openvino::pool).converts(
+    openvino("AvgPool").works(Work::Window).infer(nn::openvino::pool).converts(
         "AveragePool",
         "rounding",
         nn::windows_to_onnx::average_pool,
     ),
-    openvino("BatchNormInference").works(Work::EachInput(2)).infer(nn::openvino::batch_norm),
+    openvino("BatchNormInference").works(Work::EachInput(2)).infer(nn::openvino::batch_norm).converts(
+        "BatchNormalization",
+        "rounding",
+        nn::to_onnx::batch_normalization,
+    ),
     openvino("BatchToSpace").infer(indexing::openvino::batches).moves(),
     openvino("BinaryConvolution").infer(nn::openvino::convolution_rule),
     openvino("BitwiseAnd")
@@ -96,7 +104,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Expand, Unsqueeze", "", layout::to_onnx::broadcast)
         .moves()
         .role(Role::Expand),
-    openvino("Bucketize").infer(reduction::openvino::bucketize),
+    openvino("Bucketize").infer(reduction::openvino::bucketize).converts(
+        "Less, LessOrEqual, ReduceSum",
+        "floats: NaN",
+        reduction::to_onnx::bucketize,
+    ),
     openvino("Ceiling")
         .meaning("Ceil")
         .infer(elementwise::openvino::whole_or_rounded)
@@ -177,8 +189,16 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("Elu").infer(elementwise::infer::same).converts("Elu", "rounding", elementwise::to_onnx::elu),
     openvino("EmbeddingBagOffsets").infer(indexing::openvino::embedding_bag_offsets),
     openvino("EmbeddingBagOffsetsSum").infer(indexing::openvino::embedding_bag_offsets),
-    openvino("EmbeddingBagPacked").infer(indexing::openvino::embedding_bag_packed),
-    openvino("EmbeddingBagPackedSum").infer(indexing::openvino::embedding_bag_packed),
+    openvino("EmbeddingBagPacked").infer(indexing::openvino::embedding_bag_packed).converts(
+        "Gather, Mul, ReduceSum, ReduceMean",
+        "floats: rounding",
+        indexing::to_onnx::embedding_bag,
+    ),
+    openvino("EmbeddingBagPackedSum").infer(indexing::openvino::embedding_bag_packed).converts(
+        "Gather, Mul, ReduceSum",
+        "floats: rounding",
+        indexing::to_onnx::embedding_bag,
+    ),
     openvino("EmbeddingSegmentsSum").infer(indexing::openvino::segments),
     openvino("Equal")
         .infer(elementwise::openvino::compare)
@@ -193,7 +213,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::exp)
         .build(elementwise::openvino::floats)
         .converts("Exp", "rounding", |cx| cx.function("Exp")),
-    openvino("Eye").infer(indexing::openvino::eye).eval(indexing::openvino::run_eye).moves(),
+    openvino("Eye").infer(indexing::openvino::eye).eval(indexing::openvino::run_eye).moves().converts(
+        "EyeLike, ConstantOfShape, Expand",
+        "",
+        layout::to_onnx::eye,
+    ),
     openvino("FakeConvert").infer(elementwise::infer::same),
     openvino("FakeQuantize").infer(elementwise::openvino::bitwise_and).converts(
         "Min, Max, Round, Mul, Add",
@@ -216,9 +240,17 @@ pub(super) const OPENVINO: &[Row] = &[
             "floats: rounding",
             elementwise::to_onnx::floor_mod,
         ),
-    openvino("GRN").infer(elementwise::infer::same),
-    openvino("GRUCell").infer(nn::openvino::lstm_cell),
-    openvino("GRUSequence").infer(nn::openvino::sequence),
+    openvino("GRN").infer(elementwise::infer::same).converts(
+        "Mul, ReduceSum, Sqrt, Div",
+        "rounding",
+        nn::to_onnx::global_response,
+    ),
+    openvino("GRUCell").infer(nn::openvino::lstm_cell).converts("GRU", "rounding", |cx| {
+        nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Gru)
+    }),
+    openvino("GRUSequence").infer(nn::openvino::sequence).converts("GRU", "rounding", |cx| {
+        nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Gru)
+    }),
     openvino("Gather")
         .infer(indexing::openvino::gather)
         .eval(indexing::openvino::run_gather)
@@ -253,7 +285,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("GreaterOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "GreaterOrEqual"))
         .rounded(),
-    openvino("GridSample").infer(nn::conv_pool::grid_sample),
+    openvino("GridSample").infer(nn::conv_pool::grid_sample).converts(
+        "GridSample",
+        "rounding; nearest: halfway",
+        nn::sampling_to_onnx::grid_sample,
+    ),
     openvino("GroupConvolution")
         .works(Work::Conv { weight: 1, skip: 2 })
         .infer(nn::openvino::group_convolution)
@@ -262,9 +298,13 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::ConvTranspose { skip: 2 })
         .infer(nn::openvino::group_convolution_backprop_data)
         .converts("Reshape, ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, true)),
-    openvino("GroupNormalization").infer(elementwise::infer::same),
+    openvino("GroupNormalization").infer(elementwise::infer::same).converts(
+        "GroupNormalization",
+        "rounding",
+        nn::to_onnx::group_normalization,
+    ),
     openvino("HSigmoid").infer(elementwise::infer::same).converts(
-        "HardSigmoid",
+        "Add, Clip, Div",
         "rounding",
         elementwise::to_onnx::h_sigmoid,
     ),
@@ -310,9 +350,13 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
-    openvino("LRN").infer(elementwise::infer::same),
-    openvino("LSTMCell").infer(nn::openvino::lstm_cell),
-    openvino("LSTMSequence").infer(nn::openvino::sequence),
+    openvino("LRN").infer(elementwise::infer::same).converts("LRN", "rounding", nn::to_onnx::local_response),
+    openvino("LSTMCell").infer(nn::openvino::lstm_cell).converts("LSTM", "rounding", |cx| {
+        nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Lstm)
+    }),
+    openvino("LSTMSequence").infer(nn::openvino::sequence).converts("LSTM", "rounding", |cx| {
+        nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Lstm)
+    }),
     openvino("Less")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Less)
@@ -381,7 +425,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(matmul::openvino::mat_mul)
         .eval(matmul::openvino::run_mat_mul)
         .converts("MatMul, Transpose", "floats: rounding", matmul::to_onnx::mat_mul),
-    openvino("MaxPool").infer(nn::openvino::pool).converts(
+    openvino("MaxPool").works(Work::Window).infer(nn::openvino::pool).converts(
         "MaxPool",
         "floats: NaN",
         nn::windows_to_onnx::max_pool,
@@ -420,7 +464,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Neg", "", |cx| cx.unary("Neg"))
         .rounded(),
-    openvino("NonMaxSuppression").infer(reduction::openvino::non_max_suppression),
+    openvino("NonMaxSuppression").infer(reduction::openvino::non_max_suppression).converts(
+        "NonMaxSuppression",
+        "boxes of equal scores, or that overlap by the threshold",
+        nn::sampling_to_onnx::non_max_suppression,
+    ),
     openvino("NonZero")
         .infer(reduction::infer::non_zero)
         .eval(reduction::openvino::run_non_zero)
@@ -430,7 +478,11 @@ pub(super) const OPENVINO: &[Row] = &[
             layout::to_onnx::non_zero,
         )
         .rounded(),
-    openvino("NormalizeL2").infer(elementwise::infer::same),
+    openvino("NormalizeL2").infer(elementwise::infer::same).converts(
+        "Mul, ReduceSum, Sqrt, Div",
+        "rounding",
+        nn::to_onnx::normalize_l2,
+    ),
     openvino("NotEqual")
         .infer(elementwise::openvino::compare)
         .operation(Operation::NotEqual)
@@ -455,13 +507,22 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Pow)
         .build(elementwise::openvino::both)
         .converts("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
-    openvino("RNNCell").infer(nn::openvino::lstm_cell),
-    openvino("RNNSequence").infer(nn::openvino::sequence),
-    openvino("ROIAlign").infer(nn::openvino::roi),
+    openvino("RNNCell").infer(nn::openvino::lstm_cell).converts("RNN", "rounding", |cx| {
+        nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Rnn)
+    }),
+    openvino("RNNSequence").infer(nn::openvino::sequence).converts("RNN", "rounding", |cx| {
+        nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn)
+    }),
+    openvino("ROIAlign").infer(nn::openvino::roi).converts(
+        "RoiAlign",
+        "rounding",
+        nn::sampling_to_onnx::roi_align,
+    ),
     openvino("ROIAlignRotated").infer(nn::openvino::roi),
     openvino("ROIPooling").infer(nn::openvino::roi),
     openvino("RandomUniform").infer(indexing::openvino::random_uniform).random(),
     openvino("Range")
+        .works(Work::EachOutput(2))
         .signatures_are(&[range::eval::RANGE_1, range::eval::RANGE_4])
         .infer(range::infer::rule)
         .build(range::eval::RangeOp::build)
@@ -545,8 +606,16 @@ pub(super) const OPENVINO: &[Row] = &[
         "",
         indexing::to_onnx::reverse,
     ),
-    openvino("ReverseSequence").infer(elementwise::infer::same).moves(),
-    openvino("Roll").infer(elementwise::infer::same).eval(indexing::openvino::run_roll).moves(),
+    openvino("ReverseSequence").infer(elementwise::infer::same).moves().converts(
+        "ReverseSequence, Transpose",
+        "",
+        layout::to_onnx::reverse_sequence,
+    ),
+    openvino("Roll").infer(elementwise::infer::same).eval(indexing::openvino::run_roll).moves().converts(
+        "Range, Mod, Gather",
+        "",
+        indexing::to_onnx::roll,
+    ),
     openvino("Round")
         .infer(elementwise::infer::same)
         .build(elementwise::openvino::round)
@@ -569,7 +638,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .eval(indexing::openvino::run_scatter_update)
         .converts("ScatterElements, Expand", "indices that occur twice", indexing::to_onnx::scatter_update),
-    openvino("SearchSorted").infer(reduction::openvino::search_sorted),
+    openvino("SearchSorted").infer(reduction::openvino::search_sorted).converts(
+        "Less, LessOrEqual, ReduceSum",
+        "floats: NaN",
+        reduction::to_onnx::search_sorted,
+    ),
     openvino("Select")
         .infer(elementwise::openvino::select)
         .eval(elementwise::select::select)
@@ -584,7 +657,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .role(Role::Shape)
         .shape_only(),
-    openvino("ShuffleChannels").infer(elementwise::infer::same).moves(),
+    openvino("ShuffleChannels").infer(elementwise::infer::same).moves().converts(
+        "Reshape, Transpose",
+        "",
+        layout::to_onnx::shuffle_channels,
+    ),
     openvino("Sigmoid")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::sigmoid)
@@ -708,7 +785,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Transpose", "", layout::to_onnx::transpose)
         .moves()
         .role(Role::Transpose),
-    openvino("Unique").infer(reduction::openvino::unique).eval(reduction::openvino::run_unique),
+    openvino("Unique").infer(reduction::openvino::unique).eval(reduction::openvino::run_unique).converts(
+        "Unique",
+        "floats: NaN",
+        reduction::to_onnx::unique,
+    ),
     openvino("Unsqueeze")
         .infer(layout::infer::unsqueeze)
         .eval(layout::eval::unsqueeze)

@@ -1,0 +1,254 @@
+//! Operators of text: words that are normalized, n-grams that are counted, patterns that match.
+
+use std::collections::HashMap;
+
+use gradus_core::convert::{product, usize_of_i64};
+use gradus_core::element::Bool;
+use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
+use regex::{Regex, RegexBuilder};
+
+use crate::attributes::{Attributes, required};
+use crate::op::EvalContext;
+use crate::operators::errors;
+use crate::operators::floats::Ring;
+use crate::operators::output::allowed;
+
+/// Bytes that a compiled pattern may take.
+const MOST_PATTERN: usize = 1 << 20;
+
+/// The pattern of `RegexFullMatch`, to be found from the start of a text to its end.
+pub(crate) fn pattern(attributes: &Attributes<'_>) -> Result<Regex> {
+    let pattern = required("pattern", attributes.text("pattern")?)?;
+    let compile = |text: &str| RegexBuilder::new(text).size_limit(MOST_PATTERN).build();
+    let whole = compile(pattern).and_then(|_| compile(&format!(r"\A(?:{pattern})\z")));
+    whole.map_err(|error| {
+        let why = error.to_string();
+        let why = why.lines().last().unwrap_or_default();
+        Error::new(Kind::Value, format!("cannot read attribute \"pattern\": {why}"))
+    })
+}
+
+pub(crate) fn full_match(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let pattern = pattern(attributes)?;
+    let (_, shape) = cx.output(0)?;
+    let texts = cx.tensor(0)?.texts()?.iter();
+    let matches = cx.limits().collect(texts.map(|text| Bool::from(pattern.is_match(text))))?;
+    Ok(vec![Tensor::from_vec(shape, matches)?.into()])
+}
+
+/// Another case for letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    Lower,
+    Upper,
+    Same,
+}
+
+impl Case {
+    fn of(self, text: &str) -> String {
+        match self {
+            Case::Lower => text.to_lowercase(),
+            Case::Upper => text.to_uppercase(),
+            Case::Same => text.to_owned(),
+        }
+    }
+}
+
+/// The attributes of `StringNormalizer`. Letters change as Unicode says, in every locale.
+#[derive(Debug)]
+pub(crate) struct Normalizer {
+    case: Case,
+    /// The case in which words are compared to stopwords.
+    compared: Case,
+    stopwords: Vec<String>,
+}
+
+impl Normalizer {
+    pub(crate) fn of(attributes: &Attributes<'_>) -> Result<Normalizer> {
+        let case = match attributes.text("case_change_action")?.unwrap_or("NONE") {
+            "LOWER" => Case::Lower,
+            "UPPER" => Case::Upper,
+            "NONE" => Case::Same,
+            other => return Err(errors::text("case_change_action", other, "LOWER, UPPER or NONE")),
+        };
+        let compared = if attributes.flag("is_case_sensitive", false)? { Case::Same } else { Case::Lower };
+        let stopwords = attributes.texts("stopwords")?.unwrap_or_default();
+        Ok(Normalizer { case, compared, stopwords: stopwords.iter().map(|word| compared.of(word)).collect() })
+    }
+}
+
+/// `StringNormalizer`: elements that are stopwords are dropped; where none is left, one empty text
+/// is.
+pub(crate) fn normalize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let normalizer = Normalizer::of(attributes)?;
+    let data = cx.tensor(0)?;
+    let bytes: usize = data.texts()?.iter().map(|text| text.len()).sum();
+    // A letter in another case takes at most three times its bytes.
+    cx.reserve(product(bytes, 6) + product(data.len(), 6 * size_of::<String>()))?;
+    let stops = |text: &str| normalizer.stopwords.contains(&normalizer.compared.of(text));
+    let kept = data.texts()?.iter().filter(|text| normalizer.stopwords.is_empty() || !stops(text));
+    let kept = kept.map(|text| normalizer.case.of(text).into_boxed_str());
+    let mut kept = cx.limits().collect(kept)?;
+    if kept.is_empty() && !normalizer.stopwords.is_empty() {
+        kept.push("".into());
+    }
+    let mut dims = data.shape().dims().to_vec();
+    if let Some(last) = dims.last_mut() {
+        *last = kept.len();
+    }
+    Ok(vec![Tensor::from_text(Shape::new(dims)?, kept)?.into()])
+}
+
+/// A token of a text: an integer or a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Token<'a> {
+    Integer(i64),
+    Word(&'a str),
+}
+
+/// The attributes of `TfIdfVectorizer`.
+#[derive(Debug)]
+pub(crate) struct Grams<'a> {
+    pool: Vec<Token<'a>>,
+    /// Where the n-grams of each length begin in the pool.
+    starts: Vec<usize>,
+    /// The coordinate of each n-gram in the output.
+    indexes: Vec<usize>,
+    weights: Option<&'a [f32]>,
+    mode: &'a str,
+    shortest: usize,
+    longest: usize,
+    skips: usize,
+    width: i64,
+}
+
+impl<'a> Grams<'a> {
+    pub(crate) fn of(attributes: &Attributes<'a>) -> Result<Grams<'a>> {
+        let pool: Vec<_> = match (attributes.ints("pool_int64s")?, attributes.texts("pool_strings")?) {
+            (Some(all), None) => all.iter().map(|&integer| Token::Integer(integer)).collect(),
+            (None, Some(all)) => all.into_iter().map(Token::Word).collect(),
+            (given, _) => {
+                let got = if given.is_some() { 2 } else { 0 };
+                return Err(Error::mismatch(
+                    Kind::Graph,
+                    "the number of attributes that give a pool",
+                    got,
+                    1,
+                ));
+            }
+        };
+        let mode = required("mode", attributes.text("mode")?)?;
+        if !["TF", "IDF", "TFIDF"].contains(&mode) {
+            return Err(errors::text("mode", mode, "TF, IDF or TFIDF"));
+        }
+        let list = |name: &str| {
+            let all = required(name, attributes.ints(name)?)?;
+            let wrong = |x| errors::value(format_args!("attribute \"{name}\""), x, "at least 0");
+            all.iter().map(|&x| usize_of_i64(x).ok_or_else(|| wrong(x))).collect::<Result<Vec<_>>>()
+        };
+        let at_least = |name: &str, least: i64| {
+            let given = required(name, attributes.int(name)?)?;
+            let size = usize_of_i64(given).filter(|_| given >= least);
+            size.ok_or_else(|| {
+                errors::value(format_args!("attribute \"{name}\""), given, format_args!("at least {least}"))
+            })
+        };
+        let (starts, indexes) = (list("ngram_counts")?, list("ngram_indexes")?);
+        let order = starts.iter().copied().zip(starts.iter().skip(1).copied().chain([pool.len()]));
+        if let Some((start, end)) = order.clone().find(|(start, end)| start > end) {
+            return Err(errors::value(
+                "a start in attribute \"ngram_counts\"",
+                start,
+                format!("at most {end}"),
+            ));
+        }
+        let count: usize = order.enumerate().map(|(n, (start, end))| (end - start) / (n + 1)).sum();
+        if indexes.len() != count {
+            return Err(errors::count("elements of attribute \"ngram_indexes\"", indexes.len(), count));
+        }
+        let last = attributes.ints("ngram_indexes")?.and_then(|all| all.iter().max().copied());
+        let width = last.map_or(0, |last| last.saturating_add(1));
+        let weights = attributes.floats("weights")?.filter(|weights| !weights.is_empty() && mode != "TF");
+        if let Some(weights) = weights
+            && usize_of_i64(width).is_none_or(|width| weights.len() < width)
+        {
+            let wanted = format_args!("at least {width}");
+            return Err(errors::count("elements of attribute \"weights\"", weights.len(), wanted));
+        }
+        let (shortest, longest) = (at_least("min_gram_length", 1)?, at_least("max_gram_length", 1)?);
+        let skips = at_least("max_skip_count", 0)?;
+        Ok(Grams { pool, starts, indexes, weights, mode, shortest, longest, skips, width })
+    }
+
+    /// The number of coordinates.
+    pub(crate) fn width(&self) -> i64 {
+        self.width
+    }
+
+    /// Checks that the pool holds what the input does.
+    pub(crate) fn check(&self, dtype: DType) -> Result<()> {
+        let words = dtype == DType::String;
+        match self.pool.first() {
+            Some(Token::Integer(_)) if words => Err(errors::dtype(dtype, "int32 or int64, as the pool")),
+            Some(Token::Word(_)) if !words => Err(errors::dtype(dtype, "string, as the pool")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The coordinate of each n-gram whose length is counted.
+    fn coordinates(&self) -> HashMap<&[Token<'a>], usize> {
+        let mut all = HashMap::new();
+        let mut indexes = self.indexes.iter();
+        let ends = self.starts.iter().skip(1).copied().chain([self.pool.len()]);
+        for (n, (&start, end)) in self.starts.iter().zip(ends).enumerate() {
+            for (gram, &index) in self.pool[start..end].chunks_exact(n + 1).zip(indexes.by_ref()) {
+                if (self.shortest..=self.longest).contains(&(n + 1)) {
+                    all.insert(gram, index);
+                }
+            }
+        }
+        all
+    }
+}
+
+/// `TfIdfVectorizer`. Weights belong to coordinates, as in ONNX Runtime and in ONNX's reference;
+/// the text gives them to n-grams, which is the same where coordinates count n-grams.
+pub(crate) fn tf_idf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let grams = Grams::of(attributes)?;
+    let data = cx.tensor(0)?;
+    grams.check(data.dtype())?;
+    cx.reserve(product(data.len() + 2 * grams.pool.len(), 4 * size_of::<Token<'_>>()))?;
+    let tokens: Vec<_> = match data.dtype() {
+        DType::String => data.texts()?.iter().map(|text| Token::Word(text)).collect(),
+        _ => cx.integers(0)?.into_iter().map(Token::Integer).collect(),
+    };
+    let (dtype, shape) = cx.output(0)?;
+    allowed(cx, dtype, shape.dims())?;
+    let mut counts = vec![0.0f64; shape.len()];
+    let width = shape.dims().last().copied().unwrap_or(0);
+    let row = data.shape().dims().last().copied().unwrap_or(1);
+    let coordinates = grams.coordinates();
+    let lengths: Vec<_> =
+        (1..=grams.starts.len()).filter(|n| (grams.shortest..=grams.longest).contains(n)).collect();
+    for (tokens, counts) in tokens.chunks(row.max(1)).zip(counts.chunks_mut(width.max(1))) {
+        for distance in 1..=grams.skips.saturating_add(1).min(row.max(1)) {
+            // A single token has no distance.
+            for &n in lengths.iter().filter(|&&n| n > 1 || distance == 1) {
+                let span = (n - 1).saturating_mul(distance).saturating_add(1);
+                let windows = tokens.windows(span.max(1));
+                cx.run.touch(product(windows.len(), n))?;
+                for window in windows {
+                    let gram: Vec<_> = window.iter().step_by(distance).copied().collect();
+                    if let Some(&index) = coordinates.get(&gram[..]) {
+                        counts[index] += 1.0;
+                    }
+                }
+            }
+        }
+        for (index, count) in counts.iter_mut().enumerate().filter(|_| grams.mode != "TF") {
+            let weight = grams.weights.map_or(1.0, |weights| weights[index].into());
+            *count = weight * if grams.mode == "IDF" { count.min(1.0) } else { *count };
+        }
+    }
+    Ok(vec![f64::tensor(dtype, shape, &counts)?.into()])
+}

@@ -1,0 +1,108 @@
+//! Sampling of images and boxes in the operators of ONNX.
+
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result};
+
+use crate::attributes::required;
+use crate::conversion::caveats;
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::{cannot, not_known};
+use crate::conversion::to_onnx::{flag, int, word};
+use crate::conversion::writer::NewValue;
+
+/// Elements of images at the positions of a grid.
+pub(crate) fn grid_sample(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let mode = match cx.attributes.text("mode")?.unwrap_or("bilinear") {
+        "bilinear" => "linear",
+        "bicubic" => "cubic",
+        "nearest" => {
+            cx.edges("the OpenVINO specification does not define which neighbor is nearest halfway");
+            "nearest"
+        }
+        other => return Err(cannot(format!("ONNX has no equivalent of GridSample with mode={other}"))),
+    };
+    let padding = cx.attributes.text("padding_mode")?.unwrap_or("zeros").to_owned();
+    let aligned = cx.attributes.flag("align_corners", false)?;
+    let (x, grid) = (cx.input(0)?, cx.input(1)?);
+    let attributes = [flag("align_corners", aligned), word("mode", mode), word("padding_mode", &padding)];
+    Ok(vec![cx.put("GridSample", &[x, grid], &attributes)?])
+}
+
+/// Regions of images, each pooled to one size.
+pub(crate) fn roi_align(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    if cx.attributes.text("mode")?.is_some_and(|mode| !mode.eq_ignore_ascii_case("avg")) {
+        return Err(cannot("the specifications define the samples of ROIAlign with mode=max differently"));
+    }
+    let positions = match cx.attributes.text("aligned_mode")?.unwrap_or("asymmetric") {
+        "asymmetric" => "output_half_pixel",
+        "half_pixel_for_nn" => "half_pixel",
+        other => {
+            return Err(cannot(format!("ONNX has no equivalent of ROIAlign with aligned_mode={other}")));
+        }
+    };
+    let size = |name: &str| required(name, cx.attributes.int(name)?);
+    let scale = required("spatial_scale", cx.attributes.float("spatial_scale")?)?;
+    let attributes = [
+        int("output_height", size("pooled_h")?),
+        int("output_width", size("pooled_w")?),
+        int("sampling_ratio", size("sampling_ratio")?),
+        ("spatial_scale", Content::Float(scale)),
+        word("coordinate_transformation_mode", positions),
+    ];
+    let inputs = [cx.input(0)?, cx.input(1)?, cx.whole(2)?];
+    Ok(vec![cx.put("RoiAlign", &inputs, &attributes)?])
+}
+
+/// Boxes of each class that overlap no better one.
+pub(crate) fn non_max_suppression(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.wants(1) || cx.wants(2) {
+        return Err(cannot("ONNX has no equivalent of the scores and the number of selected boxes"));
+    }
+    if cx.attributes.flag("sort_result_descending", true)? {
+        return Err(cannot("ONNX has no equivalent of NonMaxSuppression with sort_result_descending=true"));
+    }
+    if cx.has(5)
+        && cx.known(5)?.is_none_or(|sigma| sigma.only_number().ok() != Some(gradus_core::Number::Float(0.0)))
+    {
+        return Err(cannot("ONNX has no equivalent of NonMaxSuppression with soft_nms_sigma"));
+    }
+    cx.edges(
+        "the specifications do not define the order of boxes of equal scores, and of boxes that overlap by the \
+         threshold",
+    );
+    let center = cx.attributes.text("box_encoding")? == Some("center");
+    let one = cx.list(&[1]);
+    let mut inputs = vec![cx.input(0)?, cx.input(1)?];
+    let most = if cx.has(2) { cx.whole_list(2)? } else { cx.list(&[0]) };
+    inputs.push(most);
+    for input in [3, 4] {
+        let value = if cx.has(input) { cx.input(input)? } else { cx.number(0.0, DType::F32)? };
+        inputs.push(cx.with_shape(value, one)?);
+    }
+    let found = cx.put("NonMaxSuppression", &inputs, &[flag("center_point_box", center)])?;
+    match cx.attributes.index_dtype("output_type")? {
+        Some(DType::I32) => Ok(vec![cx.cast(found, DType::I32)?]),
+        _ => Ok(vec![found]),
+    }
+}
+
+/// Windows of one size, where the axes are multiples of what they become.
+pub(crate) fn adaptive_average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let (x, sizes) = (cx.input(0)?, cx.integers(1)?);
+    if sizes.iter().all(|&size| size == 1) {
+        return Ok(vec![cx.put("GlobalAveragePool", &[x], &[])?]);
+    }
+    let mut kernel = Vec::new();
+    for (axis, &size) in sizes.iter().enumerate() {
+        let own = cx.known_size(0, 2 + axis).ok_or_else(|| not_known("size of a spatial axis"))?;
+        if size < 1 || own % size != 0 {
+            return Err(cannot("ONNX has no equivalent of AdaptiveAvgPool with windows of several sizes"));
+        }
+        kernel.push(own / size);
+    }
+    let attributes = [("kernel_shape", Content::Ints(kernel.clone())), ("strides", Content::Ints(kernel))];
+    Ok(vec![cx.put("AveragePool", &[x], &attributes)?])
+}

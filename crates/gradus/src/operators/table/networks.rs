@@ -1,0 +1,171 @@
+//! The operators of ONNX's own domain for neural networks.
+
+use super::super::row::{Row, onnx};
+use super::super::{contrib, elementwise, nn};
+use crate::cost::Work;
+
+pub(super) const NETWORKS: &[Row] = &[
+    onnx("AffineGrid").infer(nn::conv_pool::affine_grid).computes(nn::sampling::affine_grid),
+    onnx("Attention")
+        .infer(nn::infer::attention)
+        .computes(nn::attention::eval)
+        .lower(nn::decomposed::attention),
+    onnx("AveragePool")
+        .works(Work::Window)
+        .infer(nn::conv_pool::pool)
+        .computes(nn::windows::average_pool)
+        .converts("AvgPool", "rounding", nn::windows_to_openvino::average_pool),
+    onnx("BatchNormalization")
+        .works(Work::EachInput(2))
+        .infer(nn::infer::batch_norm)
+        .computes(nn::normalization::batch)
+        .converts("BatchNormInference", "rounding", nn::windows_to_openvino::batch_normalization),
+    onnx("CausalConvWithState").infer(nn::conv_pool::causal_conv).computes(nn::attention::causal_conv),
+    onnx("Col2Im").infer(nn::conv_pool::col2im).computes(nn::windows::col2im),
+    onnx("Conv")
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .infer(nn::conv_pool::conv_rule)
+        .computes(nn::windows::conv)
+        .converts("Convolution, GroupConvolution", "rounding", nn::windows_to_openvino::conv),
+    onnx("ConvInteger")
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .infer(nn::conv_pool::conv_rule)
+        .computes(nn::quantization::conv_integer)
+        .lower(contrib::quantized::conv_integer),
+    onnx("ConvTranspose")
+        .works(Work::ConvTranspose { skip: 1 })
+        .infer(nn::conv_pool::conv_transpose)
+        .computes(nn::windows::conv)
+        .converts(
+            "ConvolutionBackpropData, GroupConvolutionBackpropData",
+            "rounding",
+            nn::windows_to_openvino::conv_transpose,
+        ),
+    onnx("DeformConv").infer(nn::conv_pool::deform_conv).computes(nn::sampling::deform_conv),
+    onnx("DequantizeLinear")
+        .works(Work::EachOutput(1))
+        .infer(nn::infer::dequantize)
+        .computes(nn::quantization::dequantize)
+        .converts("Convert, Subtract, Multiply", "", nn::quantization_to_openvino::dequantize),
+    onnx("Dropout")
+        .works(Work::EachOutput(1))
+        .infer(nn::infer::dropout)
+        .eval(nn::eval::dropout)
+        .random_in_training()
+        .converts("Convert to the same type", "", nn::sampling_to_openvino::dropout),
+    onnx("DynamicQuantizeLinear")
+        .infer(nn::infer::dynamic_quantize_linear)
+        .computes(nn::quantization::dynamic_quantize)
+        .converts(
+            "ReduceMin, ReduceMax, Divide, Round, Clamp, Convert",
+            "rounding",
+            nn::quantization_to_openvino::dynamic_quantize,
+        ),
+    onnx("GRU").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval).converts(
+        "GRUSequence",
+        "rounding",
+        |cx| nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Gru),
+    ),
+    onnx("GlobalAveragePool")
+        .works(Work::EachInput(1))
+        .infer(nn::conv_pool::global_average_pool)
+        .computes(nn::windows::average_pool)
+        .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
+    onnx("GlobalLpPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::lp_pool),
+    onnx("GlobalMaxPool")
+        .works(Work::EachInput(1))
+        .infer(nn::conv_pool::global_average_pool)
+        .computes(nn::windows::max_pool)
+        .converts("ReduceMax", "floats: NaN", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax")),
+    onnx("GridSample").infer(nn::conv_pool::grid_sample).computes(nn::sampling::grid_sample).converts(
+        "GridSample",
+        "rounding; nearest: halfway",
+        nn::sampling_to_openvino::grid_sample,
+    ),
+    onnx("GroupNormalization")
+        .works(Work::EachInput(7))
+        .infer(nn::infer::by_channel)
+        .computes(nn::normalization::group)
+        .converts("GroupNormalization", "rounding", nn::to_openvino::group_normalization),
+    onnx("InstanceNormalization")
+        .works(Work::EachInput(7))
+        .infer(nn::infer::by_channel)
+        .computes(nn::normalization::group)
+        .converts("MVN, Multiply, Add", "rounding", nn::windows_to_openvino::instance_normalization),
+    onnx("LRN").infer(nn::infer::lrn).computes(nn::normalization::lrn).converts(
+        "LRN",
+        "rounding",
+        nn::sampling_to_openvino::local_response,
+    ),
+    onnx("LSTM").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval).converts(
+        "LSTMSequence",
+        "rounding",
+        |cx| nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Lstm),
+    ),
+    onnx("LayerNormalization")
+        .works(Work::EachInput(7))
+        .infer(nn::infer::layer_norm)
+        .computes(nn::normalization::layer)
+        .converts("MVN, Multiply, Add", "rounding", nn::to_openvino::layer_normalization),
+    onnx("LinearAttention").infer(nn::infer::linear_attention).computes(nn::attention::linear),
+    onnx("LpNormalization")
+        .infer(nn::infer::along)
+        .computes(nn::normalization::lp)
+        .lower(nn::decomposed::lp_normalization),
+    onnx("LpPool").works(Work::Window).infer(nn::conv_pool::pool).computes(nn::windows::lp_pool),
+    onnx("MaxPool").works(Work::Window).infer(nn::conv_pool::pool).computes(nn::windows::max_pool).converts(
+        "MaxPool",
+        "floats: NaN",
+        nn::windows_to_openvino::max_pool,
+    ),
+    onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool).computes(nn::sampling::max_roi_pool),
+    onnx("MaxUnpool").infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
+    onnx("MeanVarianceNormalization")
+        .infer(nn::infer::mean_variance)
+        .computes(nn::normalization::mean_variance)
+        .converts("MVN", "rounding", nn::sampling_to_openvino::mean_variance),
+    onnx("NegativeLogLikelihoodLoss").infer(nn::infer::loss).computes(nn::loss::eval),
+    onnx("PRelu")
+        .works(Work::EachOutput(1))
+        .infer(nn::infer::p_relu)
+        .computes(elementwise::activations::p_relu)
+        .converts("PReLU; with other slopes: Less, Multiply, Select", "", elementwise::to_openvino::p_relu),
+    onnx("QLinearConv")
+        .works(Work::Conv { weight: 3, skip: 1 })
+        .infer(nn::conv_pool::q_linear_conv)
+        .computes(nn::quantization::q_linear_conv)
+        .lower(contrib::quantized::conv),
+    onnx("QuantizeLinear")
+        .works(Work::EachOutput(1))
+        .infer(nn::infer::quantize)
+        .computes(nn::quantization::quantize)
+        .converts("Divide, Round, Add, Clamp, Convert", "NaN", nn::quantization_to_openvino::quantize),
+    onnx("RMSNormalization")
+        .works(Work::EachInput(4))
+        .infer(nn::infer::scaled)
+        .computes(nn::normalization::layer)
+        .converts("ReduceMean, Sqrt, Divide, Multiply", "rounding", nn::to_openvino::rms_normalization),
+    onnx("RNN").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval).converts(
+        "RNNSequence",
+        "rounding",
+        |cx| nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Rnn),
+    ),
+    onnx("Resize").infer(nn::resize::resize).computes(nn::resize_eval::resize).converts(
+        "Interpolate",
+        "rounding",
+        nn::windows_to_openvino::resize,
+    ),
+    onnx("RoiAlign").infer(nn::conv_pool::roi_align).computes(nn::sampling::roi_align).converts(
+        "ROIAlign",
+        "rounding",
+        nn::sampling_to_openvino::roi_align,
+    ),
+    onnx("RotaryEmbedding")
+        .infer(nn::infer::rotary)
+        .computes(nn::attention::rotary)
+        .lower(nn::decomposed::rotary),
+    onnx("SoftmaxCrossEntropyLoss").infer(nn::infer::loss).computes(nn::loss::eval),
+    onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu).lower(nn::decomposed::swiglu),
+    onnx("TensorScatter").infer(nn::infer::tensor_scatter).computes(nn::attention::tensor_scatter),
+    onnx("Upsample").infer(nn::resize::upsample).computes(nn::resize_eval::resize),
+];
