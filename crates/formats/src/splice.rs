@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use gradus_core::{Result, room_for};
 
 /// The bytes of a file to be written: parts of a source file, and new bytes between them.
 #[derive(Clone, Debug, Default)]
@@ -63,15 +64,18 @@ impl Splice {
     }
 
     /// All bytes, in memory.
-    pub fn to_bytes(&self, source: &[u8]) -> Vec<u8> {
-        let mut all = Vec::with_capacity(self.len);
+    ///
+    /// # Errors
+    /// As [`room_for`].
+    pub fn to_bytes(&self, source: &[u8]) -> Result<Bytes> {
+        let mut all = room_for(self.len)?;
         for part in self.parts() {
             all.extend_from_slice(match part {
                 Part::Source(range) => source.get(range).unwrap_or(&[]),
                 Part::Fresh(bytes) => bytes,
             });
         }
-        all
+        Ok(all.into())
     }
 
     /// Appends a part of the source.
@@ -153,6 +157,6 @@ mod tests {
             ]
         );
         assert_eq!(splice.len(), 8);
-        assert_eq!(splice.to_bytes(b"abcdefg"), b"<cdexy-f");
+        assert_eq!(splice.to_bytes(b"abcdefg").unwrap(), &b"<cdexy-f"[..]);
     }
 }

@@ -28,7 +28,7 @@ fn read(xml: &[u8], bin: &[u8]) -> Model {
 
 fn written(graph: Graph) -> (Model, Written) {
     let written = encode_model(&model(graph)).unwrap();
-    (read(&written.xml.to_bytes(&[]), &written.bin.to_bytes(&[])), written)
+    (read(&written.xml.to_bytes(&[]).unwrap(), &written.bin.to_bytes(&[]).unwrap()), written)
 }
 
 fn of(dtype: DType, sizes: &[DeclaredDim]) -> Type {
@@ -112,7 +112,7 @@ fn constants_of_every_type_are_read_back_as_they_were() {
                 continue;
             };
             assert!(!none.contains(&dtype.name()), "{dtype}");
-            let back = read(&written.xml.to_bytes(&[]), &written.bin.to_bytes(&[]));
+            let back = read(&written.xml.to_bytes(&[]).unwrap(), &written.bin.to_bytes(&[]).unwrap());
             assert_eq!(back.graph.constants()[0].1.tensor().unwrap(), tensor, "{dtype}{}", tensor.shape());
         }
     }
@@ -323,9 +323,9 @@ fn edited(xml: &str, edit: &Edit) -> (String, Vec<u8>, Model) {
     let (text, bin) = (Bytes::copy_from_slice(xml.as_bytes()), bin());
     let before = read(&text, &bin);
     let written = edit_model(&text, bin.len(), &before, edit).unwrap();
-    let (xml, bin) = (written.xml.to_bytes(&text), written.bin.to_bytes(&bin));
+    let (xml, bin) = (written.xml.to_bytes(&text).unwrap(), written.bin.to_bytes(&bin).unwrap());
     let after = read(&xml, &bin);
-    (String::from_utf8(xml).unwrap(), bin, after)
+    (String::from_utf8(xml.to_vec()).unwrap(), bin.to_vec(), after)
 }
 
 #[test]
@@ -433,13 +433,13 @@ fn a_branch_takes_the_place_of_its_node() {
     builder.apply("if", "If", 8, &["c", "x"], &["y"], attributes).unwrap();
     builder.output("y");
     let (_, first) = written(builder.finish().unwrap());
-    let (xml, bin) = (Bytes::from(first.xml.to_bytes(&[])), first.bin.to_bytes(&[]));
+    let (xml, bin) = (first.xml.to_bytes(&[]).unwrap(), first.bin.to_bytes(&[]).unwrap());
     let before = read(&xml, &bin);
     let names = [("p".into(), "x".into()), ("result".into(), "y".into()), ("inner".into(), "inner_1".into())];
     let inlined = Inlined { node: 0, graph: 1, edit: Edit::keeping(0..2), names: names.into() };
     let edit = Edit { nodes: vec![Step::Inlined(Box::new(inlined))], ..Edit::default() };
     let after = edit_model(&xml, bin.len(), &before, &edit).unwrap();
-    let after = read(&after.xml.to_bytes(&xml), &after.bin.to_bytes(&bin));
+    let after = read(&after.xml.to_bytes(&xml).unwrap(), &after.bin.to_bytes(&bin).unwrap());
     let lines: Vec<_> = told(&after.graph)
         .into_iter()
         .filter(|line| line.starts_with("node") || line.contains("->"))

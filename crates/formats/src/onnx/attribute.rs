@@ -34,12 +34,18 @@ pub(super) fn read(
     if name.is_empty() {
         return Err(span.error(Kind::Syntax, "an attribute has no name"));
     }
+    let stated = if stated == 0 {
+        fields.first().and_then(|field| kind_of(field.number))
+    } else {
+        i32::try_from(stated).ok()
+    };
+    // Graphs are found again by their order when a file is edited.
+    let is_graph = |field: &&Field<'_>| matches!(field.number, attribute_proto::G | attribute_proto::GRAPHS);
+    let reads = |field: &Field<'_>| parameter.is_empty() && kind_of(field.number) == stated;
+    if let Some(other) = fields.iter().filter(is_graph).find(|field| !reads(field)) {
+        return Err(other.span()?.error(Kind::Syntax, "the attribute has a graph, and is of another kind"));
+    }
     let content = if parameter.is_empty() {
-        let stated = if stated == 0 {
-            fields.first().and_then(|field| kind_of(field.number))
-        } else {
-            i32::try_from(stated).ok()
-        };
         let content = AttributeReader { reader, span, opsets, depth, fields: &fields }.content(stated);
         content.map_err(|error| error.in_node(format!("attribute \"{name}\"")))?
     } else {
@@ -163,9 +169,15 @@ impl<'a> AttributeReader<'_, 'a> {
     }
 
     fn one<T>(&self, number: u32, read: impl Fn(ByteSpan<'a>) -> Result<T>) -> Result<T> {
-        let field = self.fields.iter().rfind(|field| field.number == number);
-        let field = field
-            .ok_or_else(|| self.span.error(Kind::Syntax, "the content that its kind promises is missing"))?;
-        read(field.span()?)
+        let mut fields = self.fields.iter().filter(|field| field.number == number);
+        match (fields.next(), fields.next()) {
+            (Some(field), None) => read(field.span()?),
+            (_, Some(second)) => {
+                Err(second.span()?.error(Kind::Syntax, "the attribute has a second content"))
+            }
+            (None, None) => {
+                Err(self.span.error(Kind::Syntax, "the content that its kind promises is missing"))
+            }
+        }
     }
 }

@@ -5,8 +5,8 @@ use gradus_core::graph::{DeclaredDim, Type};
 use gradus_core::{DType, Kind, Result};
 
 use super::fields::{
-    tensor_shape_proto, tensor_shape_proto_dimension, type_proto, type_proto_optional, type_proto_sequence,
-    type_proto_tensor,
+    tensor_shape_proto, tensor_shape_proto_dimension, type_proto, type_proto_map, type_proto_optional,
+    type_proto_sequence, type_proto_tensor,
 };
 use super::tensor::dtype_of;
 use crate::wire::{ByteSpan, Field};
@@ -30,7 +30,7 @@ pub(super) fn read(span: ByteSpan<'_>, depth: usize) -> Result<Option<Type>> {
             type_proto::OPTIONAL_TYPE => {
                 Type::Optional(read_inner(field.span()?, type_proto_optional::ELEM_TYPE, depth)?)
             }
-            type_proto::MAP_TYPE => Type::Other("map".into()),
+            type_proto::MAP_TYPE => read_map(field.span()?, depth)?,
             type_proto::SPARSE_TENSOR_TYPE => Type::Other("sparse tensor".into()),
             type_proto::OPAQUE_TYPE => Type::Other("opaque".into()),
             _ => continue,
@@ -48,6 +48,17 @@ fn read_inner(span: ByteSpan<'_>, number: u32, depth: usize) -> Result<Box<Type>
         }
     }
     Ok(Box::new(inner))
+}
+
+fn read_map(span: ByteSpan<'_>, depth: usize) -> Result<Type> {
+    let mut key = None;
+    for field in span.fields() {
+        let field = field?;
+        if field.number == type_proto_map::KEY_TYPE {
+            key = read_dtype(span, &field)?;
+        }
+    }
+    Ok(Type::Map(key, read_inner(span, type_proto_map::VALUE_TYPE, depth)?))
 }
 
 fn read_tensor(span: ByteSpan<'_>) -> Result<Type> {

@@ -53,6 +53,55 @@ const SLICED: &[(&str, &str)] = &[("axes", "axes"), ("decrease_axis", "decrease_
 const REDUCED: &[(&str, &str)] = &[("dim", "axis"), ("keep_dim", "keepdim"), ("out_dtype", "dtype")];
 const DTYPE: &[(&str, &str)] = &[("dtype", "dtype")];
 
+const CONVOLVED: &[Argument] = &[Of("Input"), Of("Filter")];
+const WINDOWS: &[(&str, &str)] = &[
+    ("strides", "strides"),
+    ("paddings", "paddings"),
+    ("padding_algorithm", "padding_algorithm"),
+    ("dilations", "dilations"),
+    ("groups", "groups"),
+    ("data_format", "data_format"),
+    ("output_padding", "output_padding"),
+    ("output_size", "output_size"),
+];
+const POOLED: &[(&str, &str)] = &[
+    ("ksize", "kernel_size"),
+    ("strides", "strides"),
+    ("paddings", "paddings"),
+    ("padding_algorithm", "padding_algorithm"),
+    ("ceil_mode", "ceil_mode"),
+    ("exclusive", "exclusive"),
+    ("pooling_type", "pooling_type"),
+    ("global_pooling", "global_pooling"),
+    ("adaptive", "adaptive"),
+    ("data_format", "data_format"),
+];
+const NORMALIZED: &[Argument] = &[Of("X"), Of("Mean"), Of("Variance"), Of("Scale"), Of("Bias")];
+const SCALED: &[Argument] = &[Of("X"), Of("Scale"), Of("Bias")];
+const NORMS: &[(&str, &str)] = &[
+    ("epsilon", "epsilon"),
+    ("is_test", "is_test"),
+    ("use_global_stats", "use_global_stats"),
+    ("data_layout", "data_format"),
+    ("begin_norm_axis", "begin_norm_axis"),
+    ("groups", "groups"),
+];
+const DROPPED: &[(&str, &str)] =
+    &[("dropout_prob", "p"), ("is_test", "is_test"), ("dropout_implementation", "mode")];
+const SOUGHT: &[(&str, &str)] =
+    &[("axis", "axis"), ("keepdims", "keepdims"), ("flatten", "flatten"), ("dtype", "dtype")];
+const SUMMED: &[(&str, &str)] =
+    &[("axis", "axis"), ("flatten", "flatten"), ("exclusive", "exclusive"), ("reverse", "reverse")];
+const RESIZED: &[Argument] = &[Of("X"), Of("OutSize"), Of("SizeTensor"), Of("Scale")];
+const SIZES: &[(&str, &str)] = &[
+    ("scale", "scale"),
+    ("out_h", "out_h"),
+    ("out_w", "out_w"),
+    ("align_corners", "align_corners"),
+    ("align_mode", "align_mode"),
+    ("data_layout", "data_format"),
+];
+
 /// All that are renamed. What is not here keeps its name, its inputs in order, and its attributes.
 pub(super) const TABLE: &[Renamed] = &[
     row("elementwise_add", "add", XY, &[]),
@@ -141,6 +190,42 @@ pub(super) const TABLE: &[Renamed] = &[
     row("sin", "sin", X, &[]),
     row("sqrt", "sqrt", X, &[]),
     row("tanh", "tanh", X, &[]),
+    Renamed { output: "Output", ..row("conv2d", "conv2d", CONVOLVED, WINDOWS) },
+    Renamed { output: "Output", ..row("depthwise_conv2d", "depthwise_conv2d", CONVOLVED, WINDOWS) },
+    Renamed { output: "Output", ..row("conv2d_transpose", "conv2d_transpose", CONVOLVED, WINDOWS) },
+    row("pool2d", "pool2d", X, POOLED),
+    Renamed { output: "Y", ..row("batch_norm", "batch_norm", NORMALIZED, NORMS) },
+    Renamed { output: "Y", ..row("layer_norm", "layer_norm", SCALED, NORMS) },
+    Renamed { output: "Y", ..row("group_norm", "group_norm", SCALED, NORMS) },
+    row("lookup_table_v2", "embedding", &[Of("Ids"), Of("W")], &[("padding_idx", "padding_idx")]),
+    row("dropout", "dropout", X, DROPPED),
+    row("gelu", "gelu", X, &[("approximate", "approximate")]),
+    row("relu6", "relu6", X, &[]),
+    row("silu", "silu", X, &[]),
+    row("swish", "swish", X, &[("beta", "beta")]),
+    row("mish", "mish", X, &[]),
+    row("elu", "elu", X, &[("alpha", "alpha")]),
+    row("hard_swish", "hardswish", X, &[]),
+    row("hard_sigmoid", "hardsigmoid", X, &[("slope", "slope"), ("offset", "offset")]),
+    row("leaky_relu", "leaky_relu", X, &[("alpha", "negative_slope")]),
+    row("log_softmax", "log_softmax", X, &[("axis", "axis")]),
+    row("pow", "pow", &[Of("X"), Of("FactorTensor")], &[("factor", "y")]),
+    row("clip", "clip", &[Of("X"), Of("Min"), Of("Max")], &[("min", "min"), ("max", "max")]),
+    row("square", "square", X, &[]),
+    row("rsqrt", "rsqrt", X, &[]),
+    row("reciprocal", "reciprocal", X, &[]),
+    row("round", "round", X, &[]),
+    row("arg_max", "argmax", X, SOUGHT),
+    row("arg_min", "argmin", X, SOUGHT),
+    row("cumsum", "cumsum", X, SUMMED),
+    row("flip", "flip", X, &[("axis", "axis")]),
+    row("where_index", "nonzero", &[Of("Condition")], &[]),
+    Renamed {
+        output: "Result",
+        ..row("take_along_axis", "take_along_axis", &[Of("Input"), Of("Index")], &[("Axis", "axis")])
+    },
+    row("nearest_interp_v2", "nearest_interp", RESIZED, SIZES),
+    row("bilinear_interp_v2", "bilinear_interp", RESIZED, SIZES),
 ];
 
 /// How an old operator is named in PIR, if the table says.

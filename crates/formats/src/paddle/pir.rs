@@ -19,13 +19,19 @@ use crate::files::Files;
 /// Inputs that stand for attributes, by operator: counted from the last, so that lists before them
 /// do not matter.
 const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
+    ("argmax", 0, "axis"),
+    ("argmin", 0, "axis"),
     ("concat", 0, "axis"),
+    ("conv2d_transpose", 0, "output_size"),
+    ("cumsum", 0, "axis"),
     ("gather", 0, "axis"),
+    ("pool2d", 0, "kernel_size"),
     ("split", 0, "axis"),
     ("split", 1, "sections"),
     ("split_with_num", 0, "axis"),
     ("squeeze", 0, "axis"),
     ("strided_slice", 0, "strides"),
+    ("topk", 0, "k"),
     ("unsqueeze", 0, "axis"),
 ];
 

@@ -9,8 +9,8 @@ use super::graph;
 use crate::Splice;
 use crate::onnx::fields::{
     attribute_proto, attribute_proto_attribute_type as kind, string_string_entry_proto, tensor_proto,
-    tensor_shape_proto, tensor_shape_proto_dimension, type_proto, type_proto_optional, type_proto_sequence,
-    type_proto_tensor, value_info_proto,
+    tensor_shape_proto, tensor_shape_proto_dimension, type_proto, type_proto_map, type_proto_optional,
+    type_proto_sequence, type_proto_tensor, value_info_proto,
 };
 use crate::onnx::number_of;
 
@@ -101,6 +101,10 @@ pub(super) fn type_of(out: &mut Vec<u8>, of: &Type) {
         }),
         Type::Optional(inner) => message(out, type_proto::OPTIONAL_TYPE, |out| {
             message(out, type_proto_optional::ELEM_TYPE, |out| type_of(out, inner));
+        }),
+        Type::Map(key, of) => message(out, type_proto::MAP_TYPE, |out| {
+            int(out, type_proto_map::KEY_TYPE, key.and_then(number_of).unwrap_or(0));
+            message(out, type_proto_map::VALUE_TYPE, |out| type_of(out, of));
         }),
         Type::Other(_) => {}
     }

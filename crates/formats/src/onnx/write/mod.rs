@@ -6,6 +6,7 @@
 
 mod encode;
 mod graph;
+mod locations;
 mod mentioned;
 mod nodes;
 
@@ -17,7 +18,8 @@ use gradus_core::graph::edit::{Edit, Renames};
 use gradus_core::graph::{Model, Type};
 use gradus_core::{Error, Kind, Result};
 
-pub use mentioned::{external_files, mentioned};
+pub use locations::{external_files, rename_external_files};
+pub use mentioned::mentioned;
 
 use super::fields::{
     graph_proto, model_proto, operator_set_id_proto, sparse_tensor_proto, tensor_proto, value_info_proto,

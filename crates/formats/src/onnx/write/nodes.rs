@@ -114,7 +114,7 @@ impl Nodes {
 }
 
 fn not_the_file() -> Error {
-    Error::new(Kind::Graph, "the graph is not that of the file")
+    Error::new(Kind::Unsupported, "the graph is not that of the file, or the file has it in several parts")
 }
 
 fn made(out: &mut Vec<u8>, node: &Made, names: &Renames) -> Result<()> {

@@ -95,7 +95,7 @@ pub fn edit_model(text: &Bytes, bin: usize, model: &Model, edit: &Edit) -> Resul
 /// let mut model = Model::new(Standard::OpenVino);
 /// model.graph = builder.finish()?;
 /// let written = gradus_formats::openvino::encode_model(&model)?;
-/// let text = String::from_utf8(written.xml.to_bytes(&[])).unwrap();
+/// let text = String::from_utf8(written.xml.to_bytes(&[])?.to_vec()).unwrap();
 /// assert!(text.contains("<data shape=\"...\" element_type=\"f32\" />"));
 /// # Ok::<(), gradus_core::Error>(())
 /// ```

@@ -48,7 +48,7 @@ pub(super) enum LayerSort {
 
 /// The error of an edit that is none of the graph in the file.
 pub(super) fn not_the_file() -> Error {
-    Error::new(Kind::Graph, "the graph is not that of the file")
+    Error::new(Kind::Unsupported, "the graph is not that of the file")
 }
 
 impl<'a> Net<'a> {
