@@ -5,9 +5,16 @@ pub(crate) const FUNCTION: &str = "neither specification defines the rounding of
 /// The caveat for numbers that an integer type cannot hold.
 pub(crate) const CAST: &str =
     "the result for NaN and for numbers out of the range of the integer type depends on the runtime";
+/// The caveat for operators of ONNX Runtime that compute with floats.
+pub(crate) const WIDE: &str =
+    "the specification does not define how results are rounded; they are computed in float64";
 /// The caveat for NaN.
 pub(crate) const NAN: &str =
     "the specifications do not define the result for NaN and for comparisons of -0 and 0";
+/// The caveat for sums of products of integers.
+pub(crate) const INTEGER_SUMS: &str = "sums of 2^24 and more are rounded: they are computed in float32";
+/// The caveat for operators that become several.
+pub(crate) const STEPS: &str = "results are computed in several steps, each of which is rounded";
 /// The caveat for sums whose order differs.
 pub(crate) const ORDER: &str = "the specifications do not define the order of summation";
 /// The caveat for means of integers.

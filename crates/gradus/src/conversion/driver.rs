@@ -1,46 +1,44 @@
 //! Conversion of the nodes of a graph, in order, each by the row of its operator.
 
-use std::collections::HashSet;
-
-use gradus_core::graph::{self, Node, Standard, ValueId};
+use gradus_core::graph::{Node, Standard};
 use gradus_core::{Error, Kind, Result};
 
 use super::OLDEST_OPSET;
+use super::lowered::graph_of;
 use super::node::{ConvertContext, ConvertRule};
 use super::opset::same;
-use super::report::cannot;
+use super::report::{Obstacle, cannot};
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::GraphWriter;
-use crate::dialects::paddle::convert::graph_of;
 use crate::operators;
 
-/// Converts all nodes that something needs.
+/// Converts all nodes that something needs. One that has no equivalent is noted, and the others go on.
 pub(super) fn convert<'m>(
     scope: &mut SourceGraph<'m>,
     conversion: &mut ConversionState<'m>,
     target: &mut GraphWriter,
 ) -> Result<()> {
-    let graph = scope.graph;
-    let mut needed: HashSet<ValueId> = graph.outputs().iter().copied().collect();
-    let mut order = Vec::new();
-    for &index in graph.order().iter().rev() {
+    let (graph, main) = (scope.graph, scope.place.is_empty());
+    for index in scope.needed_nodes() {
         let node = &graph.nodes()[index];
-        if node.outputs.iter().flatten().any(|id| needed.contains(id)) {
-            needed.extend(node.needs());
-            order.push(index);
+        let known = conversion.obstacles.len();
+        let Err(error) = convert_node(scope, conversion, target, node, index) else { continue };
+        // A subgraph that has an obstacle lacks values.
+        if conversion.obstacles.len() > known && error.kind() != Kind::Limit {
+            scope.stand_in(conversion, target, node);
+            continue;
         }
-    }
-    let main = scope.place.is_empty();
-    for &index in order.iter().rev() {
-        let node = &graph.nodes()[index];
-        convert_node(scope, conversion, target, node, index).map_err(|error| {
-            let label = format!("{} ({})", node.label(index), conversion.operator_of(node));
-            let error = error.in_node(label);
-            match node.position {
-                Some(position) if main => error.at(position),
-                _ => error,
-            }
-        })?;
+        let operator = conversion.operator_of(node);
+        let error = error.in_node(format!("{} ({operator})", node.label(index)));
+        let error = match node.position {
+            Some(position) if main => error.at(position),
+            _ => error,
+        };
+        if error.kind() != Kind::Unsupported {
+            return Err(error);
+        }
+        scope.stand_in(conversion, target, node);
+        conversion.obstacles.push(Obstacle { operator, error: scope.enclosed(error) });
     }
     Ok(())
 }
@@ -53,13 +51,13 @@ fn convert_node<'m>(
     index: usize,
 ) -> Result<()> {
     conversion.limits.check()?;
-    let write = writer_of(conversion.source, conversion.to, node)?;
     conversion.report.nodes += 1;
+    let write = writer_of(conversion, target, node)?;
     let before = target.mark();
     let outputs = write(&mut ConvertContext::new(conversion, scope, target, node, index)?)?;
     let first = node.outputs.iter().flatten().next().map(|id| scope.graph.value(*id).name.clone());
     for (slot, id) in node.outputs.iter().enumerate() {
-        let Some(id) = *id else { continue };
+        let Some(id) = id.filter(|&id| scope.is_needed(id) && scope.items(id).is_none()) else { continue };
         let Some(&output) = outputs.get(slot) else {
             return Err(cannot(format!("{} has no equivalent of output {slot}", conversion.to)));
         };
@@ -74,7 +72,8 @@ fn convert_node<'m>(
 }
 
 /// The function that writes the operators that a node becomes.
-fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<ConvertRule> {
+fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node) -> Result<ConvertRule> {
+    let (source, to) = (conversion.source, conversion.to);
     let from = source.standard;
     let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
     if source.functions.iter().any(|function| function.id == node.operator) {
@@ -86,14 +85,24 @@ fn writer_of(source: &graph::Model, to: Standard, node: &Node) -> Result<Convert
     {
         return refuse(format!("cannot convert operators of sets before {OLDEST_OPSET}"));
     }
-    if from == to {
+    let row = operators::row_of(from, node);
+    // Operators of ONNX that are lowered stay where the operator set has them, unless another
+    // standard is the target in the end.
+    let stays = |row: &operators::Row| {
+        row.domain.is_empty() && !conversion.lowers && target.signature(row.name).is_some()
+    };
+    if from == to && row.is_none_or(|row| !row.becomes_onnx() || stays(row)) {
         return if node.operator.domain.is_empty() {
             Ok(same)
         } else {
             refuse(format!("cannot convert operator {}: it is not of ONNX's own operator set", node.operator))
         };
     }
-    let row = operators::row_of(from, node);
+    if let (Standard::Onnx, Some(row), Some(_)) = (from, row, node.version)
+        && !row.signatures().is_empty()
+    {
+        operators::signature(row, node)?;
+    }
     let write = row.and_then(|row| match &row.conversion {
         Some(conversion) => Some(conversion.write),
         None => row.lower.map(|_| -> ConvertRule { graph_of }),

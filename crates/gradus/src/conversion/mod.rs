@@ -5,18 +5,21 @@
 //! | ONNX | OpenVINO | the rows of ONNX's operators; `to_openvino.rs` in each family |
 //! | OpenVINO | ONNX | the rows of OpenVINO's operators; `to_onnx.rs` in each family |
 //! | Paddle | ONNX | the graphs of ONNX operators that Paddle's are run by (`dialects/paddle/`) |
-//! | Paddle | OpenVINO | both ways, one after the other |
+//! | ONNX Runtime's | ONNX | the graphs of ONNX operators that they are run by (`operators/contrib/`) |
+//! | Paddle, and ONNX with operators of ONNX Runtime | OpenVINO | to ONNX, and from there |
 //!
 //! A row is an operator and the function that writes what it becomes; what the other standard
 //! cannot say is an error that names the node. Where the meaning is not kept bit for bit, the
 //! [`ConversionReport`] says so, node by node; what it does not name is exact. What the source
 //! refuses, or gives no meaning, may get one: the converted model need not refuse it.
 
+mod bodies;
 pub(crate) mod caveats;
 mod check;
 pub(crate) mod driver;
 pub(crate) mod evaluated;
 mod interface;
+mod lowered;
 pub(crate) mod node;
 pub(crate) mod opset;
 pub(crate) mod report;
@@ -33,7 +36,7 @@ use gradus_core::{Error, Kind, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
 
 pub(crate) use node::ConvertRule;
-pub use report::{ConversionReport, Exactness, Note};
+pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
 
 use crate::infer::InferOptions;
 use crate::model::Model;
@@ -75,7 +78,7 @@ impl Model {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the other standard has no operator for what a node does, or what it
-    /// must be told is not known before a run; [`Kind::Usage`] if what is asked for does not exist.
+    /// must be told is not known before a run, with all such nodes as [`Obstacles`]; [`Kind::Usage`] if what is asked for does not exist.
     ///
     /// ```
     /// use gradus::conversion::ConvertOptions;
@@ -98,9 +101,10 @@ impl Model {
             };
             return Err(Error::mismatch(Kind::Unsupported, "cannot convert: target", to, wanted));
         }
-        if from == Standard::Paddle && to == Standard::OpenVino {
-            let first = self
-                .convert(Standard::Onnx, &ConvertOptions { opset: Some(NEWEST_OPSET), ..options.clone() })?;
+        let lowers =
+            from == Standard::Paddle || (from == Standard::Onnx && lowered::lowers(&self.source().graph));
+        if lowers && to == Standard::OpenVino {
+            let first = self.converted(Standard::Onnx, NEWEST_OPSET, options, true)?;
             let mut second = first.model.convert(to, &ConvertOptions::default())?;
             let mut report = first.report;
             second.report.notes.into_iter().for_each(|note| report.note(note));
@@ -109,11 +113,11 @@ impl Model {
             return Ok(second);
         }
         let Some(opset) = options.opset else {
-            let usual = self.converted(to, USUAL_OPSET, options);
+            let usual = self.converted(to, USUAL_OPSET, options, false);
             if usual.as_ref().is_ok_and(|usual| usual.report.is_exact() || to != Standard::Onnx) {
                 return usual;
             }
-            let newest = self.converted(to, NEWEST_OPSET, options)?;
+            let newest = self.converted(to, NEWEST_OPSET, options, false)?;
             return Ok(match usual {
                 Ok(usual) if usual.report.notes.len() <= newest.report.notes.len() => usual,
                 _ => newest,
@@ -123,10 +127,18 @@ impl Model {
             let wanted = format_args!("{OLDEST_OPSET} to {NEWEST_OPSET}");
             return Err(Error::mismatch(Kind::Usage, "operator set", opset, wanted));
         }
-        self.converted(to, opset, options)
+        self.converted(to, opset, options, false)
     }
 
-    fn converted(&self, to: Standard, opset: i64, options: &ConvertOptions) -> Result<Converted> {
+    /// The model in another standard or operator set; `lowers` if operators of ONNX that are lowered
+    /// do not stay.
+    fn converted(
+        &self,
+        to: Standard,
+        opset: i64,
+        options: &ConvertOptions,
+        lowers: bool,
+    ) -> Result<Converted> {
         let source = self.source();
         self.allow_each(self.limits(), BYTES_OF_VALUE)?;
         let given = InferOptions { dims: options.dims.clone(), cautious: true, ..InferOptions::default() };
@@ -134,18 +146,24 @@ impl Model {
         let mut conversion = ConversionState {
             source,
             to,
+            lowers,
             limits: self.limits(),
             symbols,
             bodies,
             names: NamePool::default(),
             kept: HashMap::new(),
             report: ConversionReport::default(),
+            obstacles: Vec::new(),
             convert: driver::convert,
         };
         let mut target = GraphWriter::new(to, opset);
         let mut scope = SourceGraph::main(&source.graph, facts);
         interface::inputs(self, &mut conversion, &mut scope, &mut target)?;
         driver::convert(&mut scope, &mut conversion, &mut target)?;
+        if !conversion.obstacles.is_empty() {
+            let nodes = conversion.report.nodes;
+            return Err(Obstacles(conversion.obstacles).error(to, nodes));
+        }
         interface::outputs(&mut conversion, &mut scope, &mut target)?;
         interface::lost(self, &mut conversion);
         let mut model = graph::Model::new(to);

@@ -7,10 +7,10 @@ use gradus_core::graph::{Content, Graph, Node, Origin, ValueId};
 use gradus_core::{DType, Number, Result, Tensor};
 use smallvec::SmallVec;
 
-use super::caveats;
 use super::report::{Exactness, Note, cannot, not_known};
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::{GraphWriter, NONE, NewValue};
+use super::{bodies, caveats};
 use crate::attributes::{self, Attributes};
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::{Form, former_inputs};
@@ -90,6 +90,11 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
     /// The number of outputs, missing ones included.
     pub(crate) fn outputs(&self) -> usize {
         self.node.outputs.len()
+    }
+
+    /// Returns true if something needs an output.
+    pub(crate) fn wants(&self, output: usize) -> bool {
+        self.node.outputs.get(output).copied().flatten().is_some_and(|id| self.scope.is_needed(id))
     }
 
     fn id(&self, input: usize) -> Result<ValueId> {
@@ -237,7 +242,7 @@ impl ConvertContext<'_, '_> {
         inputs: &[NewValue],
         attributes: &[(&str, Content)],
     ) -> Result<NewValue> {
-        Ok(self.target.put(operator, inputs, attributes, 1)?[0])
+        Ok(self.put_many(operator, inputs, attributes, 1)?[0])
     }
 
     /// Applies an operator to the first input.
@@ -263,7 +268,7 @@ impl ConvertContext<'_, '_> {
         self.unary(operator)
     }
 
-    /// Applies an operator.
+    /// Applies an operator, or others that compute the same.
     pub(crate) fn put_many(
         &mut self,
         operator: &str,
@@ -271,7 +276,10 @@ impl ConvertContext<'_, '_> {
         attributes: &[(&str, Content)],
         outputs: usize,
     ) -> Result<Vec<NewValue>> {
-        self.target.put(operator, inputs, attributes, outputs)
+        match bodies::written(self, operator, inputs, attributes, outputs) {
+            Some(written) => written,
+            None => self.target.put(operator, inputs, attributes, outputs),
+        }
     }
 
     /// A constant.

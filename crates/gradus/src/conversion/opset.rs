@@ -7,6 +7,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{self, Content, Node};
 use gradus_core::{DType, Result};
 
+use super::bodies;
 use super::node::ConvertContext;
 use super::report::{cannot, not_known};
 use super::types::declared;
@@ -71,6 +72,7 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
     };
     match (older(from), older(to)) {
         (a, b) if a == b => {}
+        (None | Some(Older::ModesOfImages), None | Some(Older::ModesOfImages)) => {}
         (None, Some(Older::Flattened)) | (Some(Older::Flattened), None) if last_axis()? => {}
         _ => {
             return Err(cannot(format!(
@@ -83,9 +85,7 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
     let differs = |&(operator, attribute): &(&str, &str)| {
         operator == name && from.default_of(attribute).is_some() != to.default_of(attribute).is_some()
     };
-    if own.iter().any(|pair| differs(pair) && cx.attributes.get(pair.1).is_none())
-        || name == "GroupNormalization"
-    {
+    if own.iter().any(|pair| differs(pair) && cx.attributes.get(pair.1).is_none()) {
         return Err(cannot(format!(
             "cannot convert: {name} has another default or meaning in the operator sets"
         )));
@@ -121,7 +121,11 @@ fn counted(cx: &ConvertContext<'_, '_>, attributes: &mut Vec<(&str, Content)>) -
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
     let (from, to) = (cx.attributes.form(), cx.target.form(name));
-    same_meaning(cx, from, to)?;
+    let by_group =
+        from.is(Older::ScaledByGroup) && (bodies::has_body(cx.target, name) || !to.is(Older::ScaledByGroup));
+    if !bodies::has_body(cx.target, name) && !by_group {
+        same_meaning(cx, from, to)?;
+    }
     let mut newest: Vec<_> = cx.attributes.all().map(|(own, content)| (own, content.clone())).collect();
     let mut count = from.count_of(node.inputs.len());
     for (change, _) in from.changes() {
@@ -156,6 +160,12 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     {
         newest.push(("axis", Content::Int(1)));
     }
+    if from.is(Older::ModesOfImages)
+        && let Some((_, Content::Bytes(mode))) = newest.iter_mut().find(|(name, _)| *name == "mode")
+        && let Some(cut) = mode.strip_prefix(b"bi")
+    {
+        *mode = mode.slice_ref(cut);
+    }
     if name == "Split" && !cx.has(1) {
         counted(cx, &mut newest)?;
     }
@@ -170,6 +180,17 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         let all = cx.sizes(x)?;
         return Ok(vec![cx.part_of(all, start, end)?]);
     }
-    let inputs = (0..count).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
+    let mut inputs = (0..count).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
+    if by_group {
+        let channels = cx.known_size(0, 1).ok_or_else(|| not_known("number of channels"))?;
+        let groups = cx.attributes.int_or("num_groups", 1)?;
+        let dims = cx.list(&[groups, channels.checked_div(groups).unwrap_or(0)]);
+        let (column, row) = (cx.list(&[-1, 1]), cx.list(&[-1]));
+        for value in &mut inputs[1..] {
+            let parts = cx.put("Reshape", &[*value, column], &[])?;
+            let all = cx.put("Expand", &[parts, dims], &[])?;
+            *value = cx.put("Reshape", &[all, row], &[])?;
+        }
+    }
     cx.put_many(name, &inputs, &newest, node.outputs.len())
 }

@@ -1,8 +1,10 @@
 //! The report of a conversion.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use gradus_core::graph::Standard;
 use gradus_core::{Error, Kind};
 
 /// How a converted node is to the one that it stands for.
@@ -96,3 +98,73 @@ pub(crate) fn not_known(what: &str) -> Error {
 pub(crate) fn cannot(why: impl Into<String>) -> Error {
     Error::new(Kind::Unsupported, why)
 }
+
+/// A node that keeps a model from being converted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Obstacle {
+    /// The operator as its standard names it: `onnx SequenceEmpty-11`.
+    pub operator: String,
+    /// Why it is not converted, and where it stands.
+    pub error: Error,
+}
+
+/// All nodes that keep a model from being converted, in order: the source of the error where there
+/// are several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacles(pub Vec<Obstacle>);
+
+impl Obstacles {
+    /// The obstacles that an error of [`Model::convert`](crate::Model::convert) is about, if there are
+    /// several.
+    pub fn of(error: &Error) -> Option<&Obstacles> {
+        std::error::Error::source(error)?.downcast_ref()
+    }
+
+    /// Obstacles of one operator and one reason, by the first of them: how many there are, and that
+    /// one.
+    pub fn groups(&self) -> Vec<(usize, &Obstacle)> {
+        let mut groups: Vec<(usize, &Obstacle)> = Vec::new();
+        let mut seen = HashMap::new();
+        for obstacle in &self.0 {
+            let group = *seen.entry((&obstacle.operator, obstacle.error.message())).or_insert(groups.len());
+            match groups.get_mut(group) {
+                Some((count, _)) => *count += 1,
+                None => groups.push((1, obstacle)),
+            }
+        }
+        groups.sort_by_key(|(count, _)| Reverse(*count));
+        groups
+    }
+
+    /// The error of a conversion that they keep from being made: that of the only one, or one about
+    /// all of them.
+    pub(super) fn error(mut self, to: Standard, nodes: usize) -> Error {
+        if let [_] = &self.0[..] {
+            return self.0.remove(0).error;
+        }
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for (count, obstacle) in self.groups() {
+            match counts.iter_mut().find(|(operator, _)| *operator == obstacle.operator) {
+                Some((_, all)) => *all += count,
+                None => counts.push((&obstacle.operator, count)),
+            }
+        }
+        let counts: Vec<_> = counts.iter().map(|(operator, count)| format!("{count} {operator}")).collect();
+        let message =
+            format!("cannot convert {} of {nodes} nodes to {to}: {}", self.0.len(), counts.join(", "));
+        Error::new(Kind::Unsupported, message).with_source(self)
+    }
+}
+
+impl fmt::Display for Obstacles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (count, obstacle)) in self.groups().iter().enumerate() {
+            let line = if index > 0 { "\n" } else { "" };
+            write!(f, "{line}{count} {}, the first: {}", obstacle.operator, obstacle.error)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Obstacles {}

@@ -1,12 +1,12 @@
 //! A graph of the source while it is converted, and what all its graphs share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result};
 
-use super::report::ConversionReport;
+use super::report::{ConversionReport, Obstacle, cannot};
 use super::types;
 use super::writer::{GraphWriter, NamePool, NewValue};
 use crate::dim::Symbols;
@@ -18,6 +18,8 @@ use crate::schema::in_set;
 pub(crate) struct ConversionState<'m> {
     pub(crate) source: &'m graph::Model,
     pub(crate) to: Standard,
+    /// True if operators of ONNX that are lowered do not stay, as another standard lacks them.
+    pub(super) lowers: bool,
     pub(super) limits: Limits,
     pub(crate) symbols: Symbols,
     /// Facts of subgraphs, by where they are.
@@ -26,6 +28,8 @@ pub(crate) struct ConversionState<'m> {
     /// Names of the main graph's inputs and outputs.
     pub(crate) kept: HashMap<ValueId, Arc<str>>,
     pub(crate) report: ConversionReport,
+    /// Nodes that have no equivalent.
+    pub(super) obstacles: Vec<Obstacle>,
     /// Converts a graph: operators that have graphs are handed the driver.
     pub(super) convert: ConvertGraph,
 }
@@ -50,6 +54,15 @@ impl ConversionState<'_> {
     }
 }
 
+/// The items of a sequence, where a standard has no sequences.
+#[derive(Clone, Debug)]
+pub(crate) enum Items {
+    /// A value for each.
+    Each(Vec<NewValue>),
+    /// The slices of a tensor along its first axis.
+    Stacked(NewValue),
+}
+
 /// A graph of the source.
 pub(crate) struct SourceGraph<'m> {
     pub(crate) graph: &'m Graph,
@@ -60,8 +73,12 @@ pub(crate) struct SourceGraph<'m> {
     path: String,
     /// By value: what it became.
     values: Vec<Option<NewValue>>,
+    /// Sequences that no value became.
+    items: HashMap<ValueId, Items>,
     /// Constants, those of the graphs around among them.
     constants: HashMap<ValueId, Constant>,
+    /// Values that outputs of the graph are computed from.
+    needed: HashSet<ValueId>,
 }
 
 impl<'m> SourceGraph<'m> {
@@ -75,7 +92,8 @@ impl<'m> SourceGraph<'m> {
             (graph.value(*id).origin == Origin::Constant).then(|| (*id, constant.clone()))
         };
         let constants = graph.constants().iter().filter_map(held).collect();
-        SourceGraph { graph, facts, place, path, values: vec![None; graph.values().len()], constants }
+        let (values, needed) = (vec![None; graph.values().len()], graph.outputs().iter().copied().collect());
+        SourceGraph { graph, facts, place, path, values, items: HashMap::new(), constants, needed }
     }
 
     /// A graph of a node, with the constants that it captures.
@@ -109,6 +127,26 @@ impl<'m> SourceGraph<'m> {
         (conversion.convert)(self, conversion, target)
     }
 
+    /// Describes the nodes that something needs, in order.
+    pub(super) fn needed_nodes(&mut self) -> Vec<usize> {
+        let graph = self.graph;
+        let mut order = Vec::new();
+        for &index in graph.order().iter().rev() {
+            let node = &graph.nodes()[index];
+            if node.outputs.iter().flatten().any(|id| self.needed.contains(id)) {
+                self.needed.extend(node.needs());
+                order.push(index);
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    /// Returns true if outputs of the graph are computed from a value.
+    pub(super) fn is_needed(&self, id: ValueId) -> bool {
+        self.needed.contains(&id)
+    }
+
     pub(crate) fn fact(&self, id: ValueId) -> &Fact {
         &self.facts[id.index()]
     }
@@ -123,6 +161,24 @@ impl<'m> SourceGraph<'m> {
         format!("{}{slash}{}", self.path, node.label(index))
     }
 
+    /// The error of a node of the graph, in the nodes around it.
+    pub(super) fn enclosed(&self, error: Error) -> Error {
+        if self.path.is_empty() { error } else { error.in_node(&self.path) }
+    }
+
+    /// Lets the nodes that read a node's outputs be converted, though it is not: nothing is written.
+    pub(super) fn stand_in(
+        &mut self,
+        conversion: &mut ConversionState<'_>,
+        target: &mut GraphWriter,
+        node: &Node,
+    ) {
+        for id in node.outputs.iter().copied().flatten() {
+            let name = self.name_for(conversion, id);
+            self.set(id, target.stand_in(name));
+        }
+    }
+
     /// Makes a constant of an input that has a default, or that is never given.
     pub(crate) fn fix(&mut self, id: ValueId, constant: Constant) {
         self.constants.insert(id, constant);
@@ -131,6 +187,16 @@ impl<'m> SourceGraph<'m> {
     /// Says what a value became.
     pub(crate) fn set(&mut self, id: ValueId, value: NewValue) {
         self.values[id.index()] = Some(value);
+    }
+
+    /// Says which items a sequence has.
+    pub(crate) fn set_items(&mut self, id: ValueId, items: Items) {
+        self.items.insert(id, items);
+    }
+
+    /// The items of a sequence that no value became.
+    pub(crate) fn items(&self, id: ValueId) -> Option<&Items> {
+        self.items.get(&id)
     }
 
     /// The value in the target; a constant is written when it is first read.
@@ -144,6 +210,12 @@ impl<'m> SourceGraph<'m> {
             return Ok(value);
         }
         let name = &self.graph.value(id).name;
+        if self.items.contains_key(&id) {
+            return Err(cannot(format!(
+                "cannot convert: {} has no equivalent of sequence \"{name}\"",
+                conversion.to
+            )));
+        }
         let Some(constant) = self.constants.get(&id) else {
             let message = format!("value \"{name}\" is read before it is computed");
             return Err(Error::new(Kind::Graph, message));

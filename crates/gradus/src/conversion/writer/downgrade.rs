@@ -9,7 +9,7 @@ use gradus_core::{DType, Error, Kind, Result};
 
 use super::{GraphWriter, NONE, NewValue};
 use crate::conversion::types::exactly;
-use crate::normalize::Change;
+use crate::normalize::{Change, Older};
 use crate::schema::{Arity, Signature, onnx_versions};
 
 /// Brings inputs and attributes into the form of the operator set.
@@ -29,6 +29,16 @@ pub(crate) fn in_form_of(
         };
     };
     inputs_to_attributes(target, operator, inputs, attributes)?;
+    if target.form(operator).is(Older::ModesOfImages) {
+        for Attribute { name, content } in &mut *attributes {
+            if &**name == "mode"
+                && let Content::Bytes(mode) = content
+                && matches!(&**mode, b"linear" | b"cubic")
+            {
+                *mode = [b"bi", &**mode].concat().into();
+            }
+        }
+    }
     check_axes(target, operator, attributes)?;
     while inputs.last() == Some(&NONE) {
         inputs.pop();

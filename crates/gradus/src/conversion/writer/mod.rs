@@ -124,6 +124,11 @@ impl GraphWriter {
         known.map_or_else(|| self.value(Some(name), ValueSource::Captured), NewValue)
     }
 
+    /// A value that is not computed, of a graph that is not written.
+    pub(crate) fn stand_in(&mut self, name: Arc<str>) -> NewValue {
+        self.value(Some(name), ValueSource::Captured)
+    }
+
     /// A constant of the source.
     pub(crate) fn constant(&mut self, name: Option<Arc<str>>, constant: Constant) -> NewValue {
         self.value(name, ValueSource::Constant(constant))

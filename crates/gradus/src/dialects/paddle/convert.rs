@@ -1,132 +1,16 @@
-//! Paddle's operators in those of ONNX: the graphs that they are run by, and sequences, which are
-//! run in a way of their own.
-
-use std::collections::{HashMap, HashSet};
+//! Paddle's operators in those of ONNX that are not lowered: sequences, `if` and `while`.
 
 use gradus_core::convert::product;
-use gradus_core::graph::{self, Builder, Content, Node, Standard};
+use gradus_core::graph::{self, Builder, Node, Standard};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::opset::nested;
-use crate::conversion::report::not_known;
 use crate::conversion::types::numbered;
-use crate::conversion::writer::{NONE, NewValue};
-use crate::dialects::paddle::lowered;
-use crate::fact::Fact;
+use crate::conversion::writer::NewValue;
 use crate::model::Model;
-use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
-use crate::operators::errors;
-
-fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
-    (0..cx.count()).map(|input| cx.has(input).then(|| cx.fact(input).clone())).collect()
-}
-
-/// Copies the graph that the node stands for.
-pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let graph = lowered::graph(cx.node, &facts(cx))?;
-    let mut values = HashMap::new();
-    for (input, &id) in graph.inputs().iter().enumerate() {
-        if cx.has(input) {
-            values.insert(id, cx.input(input)?);
-        }
-    }
-    let mut floats: HashSet<_> = graph
-        .inputs()
-        .iter()
-        .enumerate()
-        .filter(|(input, _)| cx.is_float(*input))
-        .map(|(_, &id)| id)
-        .collect();
-    for (id, constant) in graph.constants() {
-        let value = cx.constant(constant.tensor()?);
-        values.insert(*id, value);
-        if constant.dtype().is_float() {
-            floats.insert(*id);
-        }
-    }
-    for &index in graph.order() {
-        let node = &graph.nodes()[index];
-        let inputs: Vec<_> =
-            node.inputs.iter().map(|id| id.and_then(|id| values.get(&id).copied()).unwrap_or(NONE)).collect();
-        let attributes: Vec<_> =
-            node.attributes.iter().map(|attribute| (&*attribute.name, attribute.content.clone())).collect();
-        let name = &*node.operator.name;
-        let of_floats = node.inputs.first().copied().flatten().is_some_and(|id| floats.contains(&id));
-        note(cx, name, node, of_floats);
-        if gives_floats(node, of_floats) {
-            floats.extend(node.outputs.iter().flatten());
-        }
-        let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
-        let outputs = if name == "Mod" && of_floats && !fmod {
-            vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
-        } else if name == "Range" {
-            let dtype = lowered::dtype(cx.node, &facts(cx));
-            let dtype = dtype.ok_or_else(|| not_known("element type of a graph input"))?;
-            let mut scalars = [inputs[0], inputs[1], inputs[2]];
-            let none = cx.list(&[]);
-            for scalar in &mut scalars {
-                *scalar = cx.put("Reshape", &[*scalar, none], &[])?;
-            }
-            vec![cx.ranged(scalars, dtype, dtype)?]
-        } else {
-            cx.put_many(name, &inputs, &attributes, node.outputs.len())?
-        };
-        for (id, value) in node.outputs.iter().zip(outputs) {
-            if let Some(id) = id {
-                values.insert(*id, value);
-            }
-        }
-    }
-    let found = |id| values.get(id).copied().ok_or_else(|| errors::missing("value of an output"));
-    graph.outputs().iter().map(found).collect()
-}
-
-/// The element type that a Cast gives.
-fn cast_to(node: &Node) -> Option<DType> {
-    match node.attribute("to") {
-        Some(Content::Int(to)) => gradus_formats::onnx::dtype_of(*to),
-        _ => None,
-    }
-}
-
-/// Returns true if a node of ONNX gives floats, if its first input is one or not.
-fn gives_floats(node: &Node, of_floats: bool) -> bool {
-    match &*node.operator.name {
-        "Shape" | "Size" | "NonZero" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => {
-            false
-        }
-        "Cast" => cast_to(node).is_none_or(DType::is_float),
-        // Their outputs have the type of a later input or of an attribute.
-        "Where" | "ConstantOfShape" => true,
-        _ => of_floats,
-    }
-}
-
-/// Notes what an operator of ONNX leaves open, for floats.
-fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
-    if &*cx.node.operator.name == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
-        cx.edges("axes of unknown size are assumed to have size 1");
-    }
-    if !of_floats {
-        if operator == "Pow" {
-            cx.edges(caveats::POWER);
-        }
-        return;
-    }
-    match operator {
-        "Cos" | "Erf" | "Exp" | "Log" | "Pow" | "Sigmoid" | "Sin" | "Softmax" | "Tanh" => {
-            cx.rounding(caveats::FUNCTION);
-        }
-        "MatMul" | "ReduceMean" | "ReduceProd" | "ReduceSum" => cx.rounding(caveats::ORDER),
-        "Mod" => cx.rounding("the specifications do not define whether the remainder of floats is exact"),
-        "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(caveats::NAN),
-        "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(caveats::CAST),
-        _ => {}
-    }
-}
 
 pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let condition = cx.truth(0)?;

@@ -14,7 +14,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::{missing, required, wrong};
-use crate::dialects::paddle::lowering::{LoweredValue, Lowering};
+use crate::lowering::{LoweredValue, Lowering};
 use crate::operators::errors;
 
 pub(crate) fn same(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

@@ -14,7 +14,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-use crate::dialects::paddle::lowering::{LoweredValue, Lowering, along, axis, not_known};
+use crate::lowering::{LoweredValue, Lowering, along, axis, not_known};
 use crate::operators::errors;
 
 /// The list of integers that an attribute or an input says, as int64.

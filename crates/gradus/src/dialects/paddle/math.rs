@@ -13,7 +13,7 @@ use gradus_core::convert::{self, Rules};
 use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result, Tensor};
 
-use crate::dialects::paddle::lowering::{LoweredValue, Lowering, int};
+use crate::lowering::{LoweredValue, Lowering, int};
 
 pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
@@ -136,7 +136,7 @@ pub(crate) fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Not", &[equal], &[])?])
 }
 
-pub(crate) fn softmax(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+pub(crate) fn softmax(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let (x, axis) = (l.input(0)?, l.attributes.int("axis")?.unwrap_or(-1));
-    Ok(vec![l.apply("Softmax", &[x], &[int("axis", axis)])?])
+    Ok(vec![l.apply(operator, &[x], &[int("axis", axis)])?])
 }

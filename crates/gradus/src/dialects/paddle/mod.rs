@@ -11,6 +11,7 @@
 //! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
 //! | `layout.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
 //! | `math.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
+//! | `network.rs` | convolutions, pools, normalizations, activations, `embedding`, `topk` and their like |
 //! | `sequences.rs` | `linspace`, `logspace`, `arange` |
 //!
 //! Where PaddlePaddle computes something else than its texts say, the texts are followed;
@@ -21,13 +22,11 @@
 pub(crate) mod convert;
 pub(crate) mod create;
 pub(crate) mod layout;
-pub(crate) mod lowering;
 pub(crate) mod math;
+pub(crate) mod network;
 pub(crate) mod sequences;
 
 use gradus_core::DType;
-
-pub(crate) use lowering::Lower;
 
 use crate::schema::{Arity, Param, Signature, Types, param};
 
@@ -59,41 +58,4 @@ pub(crate) const fn signature(name: &'static str, inputs: &'static [Param]) -> S
     const OUT: &[Param] = &[param("out", "", ANY, Arity::Many { alike: false, least: 0 })];
     let since = gradus_formats::paddle::OPERATORS;
     Signature { domain: "", name, since, deprecated: false, inputs, outputs: OUT, attributes: &[] }
-}
-
-/// Graphs of operators that are lowered, for whoever writes them down.
-pub(crate) mod lowered {
-    use gradus_core::graph::{Graph, Node, Standard};
-    use gradus_core::{DType, Error, Kind, Result};
-
-    use super::lowering::{self, Known};
-    use crate::fact::Fact;
-    use crate::operators;
-
-    /// The graph that a node stands for, from what is known of its inputs.
-    ///
-    /// # Errors
-    /// [`Kind::Unsupported`] if too little is known of them; whatever is wrong with the node.
-    pub(crate) fn graph(node: &Node, inputs: &[Option<Fact>]) -> Result<Graph> {
-        let row = operators::row_of(Standard::Paddle, node);
-        let lower = row.and_then(|row| row.lower).ok_or_else(|| {
-            Error::new(
-                Kind::Unsupported,
-                format!("cannot lower operator {} to ONNX operators", node.operator),
-            )
-        })?;
-        let known: Vec<_> = inputs.iter().map(|fact| fact.as_ref().map(Known::of_fact)).collect();
-        lowering::graph(node, &known, lower)
-    }
-
-    /// The element type that an attribute names, or that of the first input.
-    pub(crate) fn dtype(node: &Node, inputs: &[Option<Fact>]) -> Option<DType> {
-        let named = match node.attribute("dtype") {
-            Some(gradus_core::graph::Content::Bytes(text)) => {
-                std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
-            }
-            _ => None,
-        };
-        named.or_else(|| inputs.first()?.as_ref()?.dtype())
-    }
 }

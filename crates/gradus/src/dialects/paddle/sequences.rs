@@ -17,10 +17,11 @@ use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
 use gradus_profiles::{LinspaceCall, LogspaceCall, Profile, RangeCall};
 use gradus_sequences::{LinspacePlan, LogspacePlan, Plan, SpaceError};
 
-use crate::dialects::paddle::{lowering, one, signature};
-use crate::dim::{Bounds, Dim};
+use crate::dialects::paddle::{one, signature};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
+use crate::lowering;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
 use crate::schema::{Param, Signature};
@@ -157,7 +158,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         Some(len) => {
             if !cx.symbols().at_least(len, least) {
-                cx.assume(len, ">=", Dim::Known(least));
+                cx.assume(len, Relation::AtLeast, Dim::Known(least));
             }
             len
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::{Builder, Content, Graph, Node, Origin, Standard};
+use gradus_core::graph::{Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Slots, Standard};
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 use gradus_formats::onnx::{NEWEST_OPSET, number_of};
 
@@ -20,8 +20,17 @@ use crate::program::{Compiler, GraphProgram, RunOptions};
 pub(crate) type Lower = fn(&mut Lowering<'_>) -> Result<Vec<LoweredValue>>;
 
 /// A value of the graph that is written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LoweredValue(usize);
+
+impl LoweredValue {
+    /// An input that is not given.
+    pub(crate) const NONE: LoweredValue = LoweredValue(usize::MAX);
+}
+
+/// The domain of ONNX Runtime's operators. `com.microsoft.Attention` names an operator of it;
+/// names without a domain are ONNX's.
+const MICROSOFT: &str = "com.microsoft";
 
 /// The facts about an input that the graph of a node may depend on, beside its attributes.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +86,11 @@ impl Lowering<'_> {
         }
     }
 
+    /// Returns true if the node is of this operator.
+    pub(crate) fn node_is(&self, operator: &str) -> bool {
+        &*self.node.operator.name == operator
+    }
+
     /// The number of outputs.
     pub(crate) fn outputs(&self) -> usize {
         self.node.outputs.len()
@@ -90,6 +104,11 @@ impl Lowering<'_> {
     /// Returns true if an input is given.
     pub(crate) fn has(&self, index: usize) -> bool {
         self.inputs.get(index).is_some_and(Option::is_some)
+    }
+
+    /// An input, or none.
+    pub(crate) fn maybe(&self, index: usize) -> LoweredValue {
+        if self.has(index) { LoweredValue(index) } else { LoweredValue::NONE }
     }
 
     /// An input.
@@ -140,7 +159,7 @@ impl Lowering<'_> {
         LoweredValue(self.values - 1)
     }
 
-    /// Applies an ONNX operator.
+    /// Applies an operator of ONNX, or of ONNX Runtime.
     pub(crate) fn apply(
         &mut self,
         name: &str,
@@ -152,7 +171,7 @@ impl Lowering<'_> {
         Ok(output)
     }
 
-    /// Applies an ONNX operator with that many outputs.
+    /// Applies an operator of ONNX, or of ONNX Runtime, with that many outputs.
     pub(crate) fn apply_many(
         &mut self,
         name: &str,
@@ -172,16 +191,36 @@ impl Lowering<'_> {
         outputs: &[LoweredValue],
         attributes: &[(&str, Content)],
     ) -> Result<()> {
-        let row = operators::row(Standard::Onnx, "", name);
+        let (domain, version) = if name.starts_with(MICROSOFT) { (MICROSOFT, 1) } else { ("", NEWEST_OPSET) };
+        let name = name.strip_prefix(MICROSOFT).map_or(name, |name| name.trim_start_matches('.'));
+        let row = operators::row(Standard::Onnx, domain, name);
         debug_assert!(
             row.is_some_and(Row::is_evaluated),
             "{name} is not evaluated, so its row claims too much"
         );
         let keys = |values: &[LoweredValue]| values.iter().copied().map(key).collect::<Vec<_>>();
-        let (inputs, outputs) = (keys(inputs), keys(outputs));
-        let inputs: Vec<_> = inputs.iter().map(String::as_str).collect();
+        let outputs = keys(outputs);
         let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
-        self.builder.apply("", name, NEWEST_OPSET, &inputs, &outputs, attributes.to_vec())
+        let operator = OperatorId {
+            domain: self.builder.intern(domain),
+            name: self.builder.intern(name),
+            overload: self.builder.intern(""),
+        };
+        let named =
+            |(name, content): &(&str, Content)| Attribute { name: (*name).into(), content: content.clone() };
+        let inputs = inputs
+            .iter()
+            .map(|&value| (value != LoweredValue::NONE).then(|| self.builder.reference(&key(value))));
+        let node = Node {
+            name: "".into(),
+            operator,
+            version: Some(version),
+            inputs: inputs.collect(),
+            outputs: Slots::new(),
+            attributes: attributes.iter().map(named).collect(),
+            position: None,
+        };
+        self.builder.push(node, &outputs)
     }
 
     /// A constant.
@@ -219,14 +258,21 @@ fn key(value: LoweredValue) -> String {
 }
 
 /// The graph that a node stands for.
-pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Result<Graph> {
+///
+/// # Errors
+/// [`Kind::Unsupported`] if the row has none, or too little is known of the inputs; whatever is
+/// wrong with the node.
+pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], row: &Row) -> Result<Graph> {
+    let lower = row.lower.ok_or_else(|| {
+        Error::new(Kind::Unsupported, format!("cannot lower operator {} to ONNX operators", node.operator))
+    })?;
     let mut builder = Builder::new(&node.operator.name);
     for index in 0..inputs.len() {
         builder.define(&key(LoweredValue(index)), Origin::Input)?;
     }
     let mut lowering = Lowering {
         node,
-        attributes: Attributes::new(&node.attributes, Form::NEWEST),
+        attributes: Attributes::new(&node.attributes, Form::of_node(row.standard, node)),
         inputs,
         builder,
         values: inputs.len(),
@@ -246,7 +292,7 @@ pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], lower: Lower) -> Resu
 #[derive(Debug)]
 struct Lowered {
     node: Node,
-    lower: Lower,
+    row: &'static Row,
     options: RunOptions,
     /// The last graph, and what was known of the inputs that it was written for.
     last: Mutex<Option<(Inputs, Arc<GraphProgram>)>>,
@@ -254,9 +300,8 @@ struct Lowered {
 
 /// Builds the operator that runs the graph.
 pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-    let lower = cx.row.lower.expect("only rows that are lowered name this");
-    let (node, options) = (cx.node.clone(), cx.compiler.options());
-    Ok(Box::new(Lowered { node, lower, options, last: Mutex::default() }))
+    let (node, row, options) = (cx.node.clone(), cx.row, cx.compiler.options());
+    Ok(Box::new(Lowered { node, row, options, last: Mutex::default() }))
 }
 
 impl Lowered {
@@ -267,7 +312,7 @@ impl Lowered {
         {
             return Ok(program.clone());
         }
-        let graph = graph(&self.node, &inputs, self.lower)?;
+        let graph = graph(&self.node, &inputs, self.row)?;
         let program = Arc::new(Compiler::plain(Standard::Onnx, self.options).inner(&graph)?);
         *last = Some((inputs, program.clone()));
         Ok(program)
@@ -283,15 +328,18 @@ impl Op for Lowered {
 
 /// Facts about the outputs: what the graph says.
 pub(crate) fn infer(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let lower = cx.row.and_then(|row| row.lower).expect("only rows that are lowered name this");
+    let row = cx.row.expect("only rows that are lowered name this");
     let facts: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
     let known: Vec<_> =
         (0..cx.count()).map(|input| cx.has(input).then(|| Known::of_fact(&facts[input]))).collect();
-    let graph = graph(cx.node, &known, lower).map_err(|error| match error.kind() {
-        Kind::Unsupported => InferError::unknown(error.message().to_owned()),
-        _ => InferError::Invalid(error),
-    })?;
-    Ok(cx.lowered(&graph, facts))
+    match graph(cx.node, &known, row) {
+        Ok(graph) => Ok(cx.lowered(&graph, facts)),
+        Err(error) if error.kind() != Kind::Unsupported => Err(InferError::Invalid(error)),
+        Err(error) => match row.partial {
+            Some(rule) => rule(cx),
+            None => Err(InferError::unknown(error.message().to_owned())),
+        },
+    }
 }
 
 /// An axis counted from the first.

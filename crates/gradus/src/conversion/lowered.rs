@@ -1,0 +1,176 @@
+//! Operators that are lowered: the graphs of ONNX operators that they are run by are written.
+
+use std::collections::{HashMap, HashSet};
+
+use gradus_core::graph::{Content, Graph, Node, Standard};
+use gradus_core::{DType, Result};
+
+use super::caveats;
+use super::node::ConvertContext;
+use super::report::{cannot, not_known};
+use super::writer::{NONE, NewValue};
+use crate::fact::Fact;
+use crate::lowering::{self, Known};
+use crate::operators;
+use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
+use crate::operators::errors;
+
+/// The graph that a node stands for, from what is known of its inputs.
+///
+/// # Errors
+/// [`Kind::Unsupported`] if too little is known of them; whatever is wrong with the node.
+fn graph(standard: Standard, node: &Node, inputs: &[Option<Fact>]) -> Result<Graph> {
+    let row = operators::row_of(standard, node)
+        .ok_or_else(|| cannot(format!("cannot lower operator {} to ONNX operators", node.operator)))?;
+    let known: Vec<_> = inputs.iter().map(|fact| fact.as_ref().map(Known::of_fact)).collect();
+    lowering::graph(node, &known, row)
+}
+
+/// The element type that an attribute of Paddle names, or that of the first input.
+fn declared_dtype(node: &Node, inputs: &[Option<Fact>]) -> Option<DType> {
+    let named = match node.attribute("dtype") {
+        Some(Content::Bytes(text)) => std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()),
+        _ => None,
+    };
+    named.or_else(|| inputs.first()?.as_ref()?.dtype())
+}
+
+/// Returns true if a graph of ONNX has nodes that are lowered before they are converted to another
+/// standard.
+pub(super) fn lowers(graph: &Graph) -> bool {
+    graph.nodes().iter().any(|node| {
+        let row = operators::row_of(Standard::Onnx, node);
+        row.is_some_and(operators::Row::becomes_onnx) || node.graphs().any(|graph| lowers(graph))
+    })
+}
+
+fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
+    (0..cx.count()).map(|input| cx.has(input).then(|| cx.fact(input).clone())).collect()
+}
+
+/// Writes the graph of ONNX operators that a node stands for.
+pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let standard = cx.conversion.source.standard;
+    let graph = graph(standard, cx.node, &facts(cx))?;
+    let widens = |node: &Node| &*node.operator.name == "Cast" && cast_to(node) == Some(DType::F64);
+    if standard == Standard::Onnx && graph.nodes().iter().any(widens) {
+        cx.rounding(caveats::WIDE);
+    }
+    let mut values = HashMap::new();
+    for (input, &id) in graph.inputs().iter().enumerate() {
+        if cx.has(input) {
+            values.insert(id, cx.input(input)?);
+        }
+    }
+    let mut floats: HashSet<_> = graph
+        .inputs()
+        .iter()
+        .enumerate()
+        .filter(|(input, _)| cx.is_float(*input))
+        .map(|(_, &id)| id)
+        .collect();
+    for (id, constant) in graph.constants() {
+        let value = cx.constant(constant.tensor()?);
+        values.insert(*id, value);
+        if constant.dtype().is_float() {
+            floats.insert(*id);
+        }
+    }
+    for &index in graph.order() {
+        let node = &graph.nodes()[index];
+        let inputs: Vec<_> =
+            node.inputs.iter().map(|id| id.and_then(|id| values.get(&id).copied()).unwrap_or(NONE)).collect();
+        let name = &*node.operator.name;
+        // Equal parts, whose number older operator sets are not told.
+        let counts = cx.target.signature("Split").is_none_or(|split| split.has_attribute("num_outputs"));
+        let attributes: Vec<_> = node
+            .attributes
+            .iter()
+            .filter(|attribute| counts || name != "Split" || &*attribute.name != "num_outputs")
+            .map(|attribute| (&*attribute.name, attribute.content.clone()))
+            .collect();
+        if !node.operator.domain.is_empty() {
+            return Err(cannot(format!("{standard} has no equivalent of operator {}", node.operator)));
+        }
+        let of_floats = node.inputs.first().copied().flatten().is_some_and(|id| floats.contains(&id));
+        note(cx, name, node, of_floats);
+        if gives_floats(node, of_floats) {
+            floats.extend(node.outputs.iter().flatten());
+        }
+        let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
+        let outputs = if name == "Mod" && of_floats && !fmod {
+            vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
+        } else if name == "Range" && standard == Standard::Paddle {
+            let dtype = declared_dtype(cx.node, &facts(cx));
+            let dtype = dtype.ok_or_else(|| not_known("element type of a graph input"))?;
+            let mut scalars = [inputs[0], inputs[1], inputs[2]];
+            let none = cx.list(&[]);
+            for scalar in &mut scalars {
+                *scalar = cx.put("Reshape", &[*scalar, none], &[])?;
+            }
+            vec![cx.ranged(scalars, dtype, dtype)?]
+        } else {
+            cx.put_many(name, &inputs, &attributes, node.outputs.len())?
+        };
+        for (id, value) in node.outputs.iter().zip(outputs) {
+            if let Some(id) = id {
+                values.insert(*id, value);
+            }
+        }
+    }
+    let found = |id| values.get(id).copied().ok_or_else(|| errors::missing("value of an output"));
+    graph.outputs().iter().map(found).collect()
+}
+
+/// The element type that a Cast gives.
+fn cast_to(node: &Node) -> Option<DType> {
+    match node.attribute("to") {
+        Some(Content::Int(to)) => gradus_formats::onnx::dtype_of(*to),
+        _ => None,
+    }
+}
+
+/// Returns true if a node of ONNX gives floats, if its first input is one or not.
+fn gives_floats(node: &Node, of_floats: bool) -> bool {
+    match &*node.operator.name {
+        "Shape" | "Size" | "NonZero" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => {
+            false
+        }
+        "Cast" => cast_to(node).is_none_or(DType::is_float),
+        // Their outputs have the type of a later input or of an attribute.
+        "Where" | "ConstantOfShape" => true,
+        _ => of_floats,
+    }
+}
+
+/// Notes what an operator of ONNX leaves open, for floats.
+fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
+    if &*cx.node.operator.name == "ConvInteger" && operator == "Conv" {
+        cx.edges(caveats::INTEGER_SUMS);
+    }
+    if &*cx.node.operator.name == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
+        cx.edges("axes of unknown size are assumed to have size 1");
+    }
+    if !of_floats {
+        if operator == "Pow" {
+            cx.edges(caveats::POWER);
+        }
+        return;
+    }
+    match operator {
+        "Cos" | "Elu" | "Erf" | "Exp" | "Log" | "Pow" | "Sigmoid" | "Sin" | "Softmax" | "Tanh" => {
+            cx.rounding(caveats::FUNCTION);
+        }
+        "MatMul" | "ReduceL1" | "ReduceL2" | "ReduceMean" | "ReduceProd" | "ReduceSum" => {
+            cx.rounding(caveats::ORDER);
+        }
+        "Mod" => cx.rounding("the specifications do not define whether the remainder of floats is exact"),
+        "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(caveats::NAN),
+        "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(caveats::CAST),
+        _ if cx.conversion.source.standard == Standard::Paddle => {}
+        "Add" | "Div" | "Mul" | "Sub" if cx.node.operator.domain.is_empty() => cx.rounding(caveats::STEPS),
+        "AveragePool" | "GlobalAveragePool" | "ReduceSumSquare" | "DFT" => cx.rounding(caveats::ORDER),
+        "Gelu" | "GridSample" | "GroupNormalization" | "LeakyRelu" => cx.rounding(caveats::FUNCTION),
+        _ => {}
+    }
+}
