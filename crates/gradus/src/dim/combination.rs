@@ -61,19 +61,23 @@ impl Symbols {
         }
     }
 
-    /// The expression with the limits of symbols in their place, if no such symbol is subtracted.
+    /// The expression with the limits of symbols in their place, if no such symbol is subtracted or
+    /// multiplied by what may be below zero.
     pub(crate) fn at_most(&mut self, dim: Dim) -> Option<Dim> {
         let sum = self.as_sum(dim);
         let mut total = Dim::Known(sum.constant);
         for Term { factors, coefficient } in &sum.terms {
             let mut product = Dim::Known(*coefficient);
+            let may_be_negative =
+                |atom: &AtomId| self.atom(*atom).1.bounds.lower().is_none_or(|least| least < 0);
+            let has_sign = factors.len() > 1 && factors.iter().any(may_be_negative);
             for atom in &**factors {
                 let limit = match self.atom(*atom).0 {
                     Atom::Symbol(index) => self.limits.get(&index).copied(),
                     _ => None,
                 };
                 let factor = match limit {
-                    Some(_) if *coefficient < 0 => return None,
+                    Some(_) if *coefficient < 0 || has_sign => return None,
                     Some(limit) => limit,
                     None => self.atom_dim(*atom),
                 };

@@ -18,6 +18,8 @@
 mod atoms;
 mod bounds;
 mod combination;
+mod condition;
+mod form;
 mod sum;
 mod text;
 
@@ -29,6 +31,8 @@ use std::sync::Arc;
 
 pub use bounds::Bounds;
 pub(crate) use combination::Combination;
+pub use condition::{Condition, Relation};
+pub use form::{Factor, SumForm};
 use sum::{Sum, Term};
 
 /// An integer that may be symbolic. It has a meaning within the [`Symbols`] that made it.
@@ -137,6 +141,8 @@ pub struct Symbols {
     results: HashMap<(DimOperation, Dim, Dim), Option<Dim>>,
     /// Upper bounds of symbols that the data decide.
     limits: HashMap<u32, Dim>,
+    /// True if more became known of a symbol than when the expressions with it were made.
+    raised: bool,
 }
 
 impl Symbols {
@@ -161,6 +167,14 @@ impl Symbols {
             (Some(&value), _) => Dim::Known(value),
             (None, Some(&index)) => self.symbol_dim(index),
             (None, None) => self.make(name, Origin::Input, Bounds::SIZE),
+        }
+    }
+
+    /// The symbol of that name; made one that stands for any integer if it is new.
+    pub fn integer(&mut self, name: &str) -> Dim {
+        match self.names.get(name) {
+            Some(&index) => self.symbol_dim(index),
+            None => self.make(name, Origin::Input, Bounds::ANY),
         }
     }
 
@@ -245,6 +259,10 @@ impl Symbols {
     pub fn bounds(&self, dim: Dim) -> Bounds {
         match dim {
             Dim::Known(value) => Bounds::exactly(value),
+            Dim::Symbolic(id) if self.raised => {
+                let (sum, measure) = self.expr(id);
+                measure.bounds.and(self.bounds_of(sum))
+            }
             Dim::Symbolic(id) => self.expr(id).1.bounds,
         }
     }
@@ -260,6 +278,70 @@ impl Symbols {
             let measure = &mut self.atoms[gradus_core::convert::usize_of_u32(atom.0)].1;
             measure.bounds = measure.bounds.and(bounds);
         }
+    }
+
+    /// Adds that an expression is at least a number, and what that says of its symbols: with
+    /// `2*n - 1 >= 0`, `n` is at least 1; with `a*b >= 1`, so are both, if neither is negative; and
+    /// with `n//4 >= 1`, `n` is at least 4.
+    pub(crate) fn raise(&mut self, dim: Dim, least: i64) {
+        let Dim::Symbolic(id) = dim else { return };
+        if self.at_least(dim, least) {
+            return;
+        }
+        self.raised = true;
+        self.bound(dim, Bounds::between(Some(least), None));
+        let sum = self.sum(id).clone();
+        let [Term { factors, coefficient: by @ 1.. }] = &sum.terms[..] else { return };
+        let Some(rest) = least.checked_sub(sum.constant) else { return };
+        let least = rest.div_euclid(*by) + i64::from(rest.rem_euclid(*by) > 0);
+        match **factors {
+            [atom] => self.raise_atom(atom, least),
+            _ if least >= 1 && factors.iter().all(|&atom| self.bounds_of_atom(atom).lower() >= Some(0)) => {
+                factors.iter().for_each(|&atom| self.raise_atom(atom, 1));
+            }
+            _ => {}
+        }
+    }
+
+    fn raise_atom(&mut self, atom: AtomId, least: i64) {
+        let (kind, measure) = &mut self.atoms[gradus_core::convert::usize_of_u32(atom.0)];
+        measure.bounds = measure.bounds.and(Bounds::between(Some(least), None));
+        match kind.clone() {
+            Atom::Floor(x, Dim::Known(by @ 1..)) => {
+                if let Some(least) = least.checked_mul(by) {
+                    self.raise(x, least);
+                }
+            }
+            Atom::Min(all) => all.iter().for_each(|&dim| self.raise(dim, least)),
+            Atom::Symbol(_) | Atom::Floor(..) | Atom::Max(_) | Atom::Broadcast(..) => {}
+        }
+    }
+
+    /// The bounds of an atom by what is known of its symbols by now.
+    fn bounds_of_atom(&self, atom: AtomId) -> Bounds {
+        let (kind, measure) = self.atom(atom);
+        if !self.raised {
+            return measure.bounds;
+        }
+        let all = |all: &[Dim], join: fn(Bounds, Bounds) -> Bounds| {
+            all.iter().map(|&dim| self.bounds(dim)).reduce(join).unwrap_or(measure.bounds)
+        };
+        let now = match kind {
+            Atom::Symbol(_) => measure.bounds,
+            Atom::Floor(x, by) => self.bounds(*x).over(self.bounds(*by)),
+            Atom::Min(of) => all(of, Bounds::min),
+            Atom::Max(of) => all(of, Bounds::max),
+            Atom::Broadcast(a, b) => self.bounds(*a).either(self.bounds(*b)),
+        };
+        measure.bounds.and(now)
+    }
+
+    /// The bounds of a sum by what is known of its symbols by now.
+    fn bounds_of(&self, sum: &Sum) -> Bounds {
+        sum.terms.iter().fold(Bounds::exactly(sum.constant), |bounds, term| {
+            let of = |product: Bounds, &atom: &AtomId| product.times(self.bounds_of_atom(atom));
+            bounds.plus(term.factors.iter().fold(Bounds::exactly(term.coefficient), of))
+        })
     }
 
     /// Returns true if an expression is at least that number, whatever its symbols are.
@@ -421,19 +503,12 @@ impl Symbols {
     }
 
     fn measure(&self, sum: &Sum) -> Measure {
-        let mut bounds = Bounds::exactly(sum.constant);
         let mut size = u32::from(sum.constant != 0);
         for Term { factors, coefficient } in &sum.terms {
-            let mut product = Bounds::exactly(*coefficient);
-            for atom in &**factors {
-                let measure = self.atom(*atom).1;
-                product = product.times(measure.bounds);
-                size = size.saturating_add(measure.size);
-            }
-            size = size.saturating_add(u32::from(*coefficient != 1));
-            bounds = bounds.plus(product);
+            let atoms = factors.iter().map(|&atom| self.atom(atom).1.size);
+            size = atoms.fold(size, u32::saturating_add).saturating_add(u32::from(*coefficient != 1));
         }
-        Measure { bounds, size }
+        Measure { bounds: self.bounds_of(sum), size }
     }
 
     fn size(&self, dim: Dim) -> u32 {

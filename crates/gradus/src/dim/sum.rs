@@ -202,6 +202,9 @@ fn shared(a: &[AtomId], b: &[AtomId]) -> Vec<AtomId> {
     both
 }
 
+/// Minima and maxima that a proof looks into, one within another.
+const MOST_EXTREMES: usize = 2;
+
 /// A division within a division.
 enum Within {
     /// There is none, or more than one.
@@ -336,16 +339,52 @@ impl Symbols {
 
     /// Returns true if an expression is at least that number, whatever its symbols are: by its
     /// bounds, or by those of what is never more than it, with `(x - d + 1)/d` or `x/d` in place of
-    /// `x//d`.
+    /// `x//d`, and operands in place of minima and maxima.
     pub fn never_below(&mut self, dim: Dim, min: i64) -> bool {
+        self.never_below_within(dim, min, MOST_EXTREMES)
+    }
+
+    fn never_below_within(&mut self, dim: Dim, min: i64, extremes: usize) -> bool {
         if self.at_least(dim, min) {
             return true;
         }
         let Dim::Symbolic(id) = dim else { return false };
         let sum = self.sum(id).clone();
+        self.relaxed_floors(&sum).is_some_and(|low| self.at_least(low, min))
+            || (extremes > 0 && self.each_operand(&sum, min, extremes - 1))
+    }
+
+    /// Whether a sum is at least a number by the operands of one of its minima or maxima: any of a
+    /// minimum that is taken away or a maximum that is added, all of the others.
+    fn each_operand(&mut self, sum: &Sum, min: i64, extremes: usize) -> bool {
+        for (at, term) in sum.terms.iter().enumerate() {
+            let [atom] = *term.factors else { continue };
+            let (operands, any) = match &self.atom(atom).0 {
+                Atom::Min(all) => (all.clone(), term.coefficient < 0),
+                Atom::Max(all) => (all.clone(), term.coefficient > 0),
+                _ => continue,
+            };
+            let mut rest = sum.clone();
+            rest.terms.remove(at);
+            let Some(rest) = self.intern(rest) else { continue };
+            let mut holds = |&operand: &Dim| {
+                let part = self.multiply(operand, Dim::Known(term.coefficient));
+                let whole = part.and_then(|part| self.add(rest, part));
+                whole.is_some_and(|whole| self.never_below_within(whole, min, extremes))
+            };
+            if if any { operands.iter().any(&mut holds) } else { operands.iter().all(&mut holds) } {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A sum that is never more, without floors whose divisor divides their factor; nothing if
+    /// there are none.
+    fn relaxed_floors(&mut self, sum: &Sum) -> Option<Dim> {
         let mut total = Some(Dim::Known(sum.constant));
         let mut relaxed = false;
-        for term in sum.terms {
+        for term in &sum.terms {
             let quotient = match (&*term.factors, term.coefficient) {
                 ([atom], coefficient) => match self.atom(*atom).0 {
                     Atom::Floor(x, Dim::Known(d)) if coefficient % d == 0 => Some((x, d, coefficient / d)),
@@ -359,11 +398,11 @@ impl Symbols {
                     let low = if times > 0 { self.add(x, Dim::Known(1 - d)) } else { Some(x) };
                     low.and_then(|low| self.multiply(low, Dim::Known(times)))
                 }
-                None => self.intern(Sum { terms: vec![term], constant: 0 }),
+                None => self.intern(Sum { terms: vec![term.clone()], constant: 0 }),
             };
             total = total.zip(part).and_then(|(total, part)| self.add(total, part));
         }
-        relaxed && total.is_some_and(|total| self.at_least(total, min))
+        total.filter(|_| relaxed)
     }
 
     fn floor_of(&mut self, a: Dim, b: Dim) -> Option<Dim> {

@@ -143,6 +143,9 @@ fn forms_that_are_equal_are_one() {
         ("(seq%4)//4", "0"),
         ("min(t, 4*((t + 3)//4))", "t"),
         ("max(h - 2*(h//2), 0)", "h%2"),
+        ("min(n, 8) + max(n - min(n, 8), 0)", "n"),
+        ("max(max(n, m) - m, 0)", "max(n, m) - m"),
+        ("max(n, n + max(m, k) - m)", "n + max(m, k) - m"),
     ];
     for (one, other) in cases {
         let (a, b) = (symbols.parse(one).unwrap(), symbols.parse(other).unwrap());
@@ -150,6 +153,31 @@ fn forms_that_are_equal_are_one() {
     }
     let a = symbols.parse("(h + 1)//2*w - 3").unwrap();
     assert_eq!(symbols.print(a).to_string(), "((h + 1)//2)*w - 3");
+}
+
+#[test]
+fn facts_about_an_expression_are_facts_about_its_symbols() {
+    for (text, least, name, lower) in [
+        ("n", 1, "n", 1),
+        ("2*n - 1", 0, "n", 1),
+        ("3*n", 7, "n", 3),
+        ("2*batch*n", 1, "n", 1),
+        ("n//4", 1, "n", 4),
+        ("min(n//2, m) + 1", 3, "n", 4),
+        // One of two terms may be all of it, and one of two factors that may be negative.
+        ("n + m", 1, "n", 0),
+        ("(n - 1)*m", 1, "n", 0),
+        ("max(n, m)", 1, "n", 0),
+        ("n//m", 2, "n", 0),
+    ] {
+        let mut symbols = Symbols::default();
+        let (dim, symbol) = (symbols.parse(text).unwrap(), symbols.named(name));
+        let later = symbols.subtract(symbol, Dim::ONE).unwrap();
+        symbols.raise(dim, least);
+        assert!(symbols.at_least(dim, least), "{text}");
+        assert_eq!(symbols.bounds(symbol).lower(), Some(lower), "{text}");
+        assert_eq!(symbols.bounds(later).lower(), Some(lower - 1), "{text}");
+    }
 }
 
 #[test]

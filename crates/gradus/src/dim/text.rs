@@ -32,6 +32,12 @@ impl Symbols {
         self.parse(text).ok().filter(|dim| dim.known().is_none()).unwrap_or_else(|| self.named(text))
     }
 
+    /// The expression as an operand: in parentheses, unless it is a number or a name.
+    pub(super) fn print_operand(&self, dim: Dim) -> String {
+        let plain = self.as_symbol(dim).is_some() || dim.known().is_some_and(|value| value >= 0);
+        if plain { self.print(dim).to_string() } else { format!("({})", self.print(dim)) }
+    }
+
     /// Reads an expression; names that are new become symbols of inputs.
     ///
     /// # Errors
@@ -120,11 +126,7 @@ impl Printed<'_> {
 
     /// In parentheses, unless it is a number or a name.
     fn operand(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = match self.dim {
-            Dim::Known(value) => value >= 0,
-            Dim::Symbolic(_) => self.symbols.as_symbol(self.dim).is_some(),
-        };
-        if plain { write!(f, "{self}") } else { write!(f, "({self})") }
+        f.write_str(&self.symbols.print_operand(self.dim))
     }
 }
 

@@ -11,10 +11,10 @@ use gradus_core::graph::{Function, Graph, Node, Ports, ValueId};
 use gradus_core::{DType, Error, Kind, Tensor};
 use smallvec::SmallVec;
 
-use super::pass::{GraphFacts, Inner, MOST_ITEMS, MOST_UNROLLED, Pass, Visit, label};
+use super::pass::{Assumption, GraphFacts, Inner, MOST_ITEMS, MOST_UNROLLED, Pass, Visit, label};
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
-use crate::dim::{Bounds, Dim, Origin, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape, range_of};
 use crate::operator::{Call, Operator};
 use crate::operators::{self, Row, errors};
@@ -97,6 +97,11 @@ impl InferContext<'_, '_> {
             Some(id) => &self.frame.facts[id.index()],
             None => self.former(input).unwrap_or(&Fact::Unknown),
         }
+    }
+
+    /// Returns true if elements of an input depend on what inputs of the model hold.
+    pub(crate) fn depends_on_data(&self, input: usize) -> bool {
+        self.id(input).is_some_and(|id| self.frame.depends[id.index()])
     }
 
     /// Facts about an input, with the elements of a small constant.
@@ -200,7 +205,10 @@ impl InferContext<'_, '_> {
                 let what = format!("the number of elements of input {input}");
                 Err(Error::mismatch(Kind::Shape, what, count, wanted).into())
             }
-            _ => Ok(()),
+            count => {
+                self.require(count, Relation::Equal, Dim::Known(wanted));
+                Ok(())
+            }
         }
     }
 
@@ -376,9 +384,26 @@ impl InferContext<'_, '_> {
     }
 
     /// Assumes that two are related so.
-    pub(crate) fn assume(&mut self, a: Dim, relation: &'static str, b: Dim) {
+    pub(crate) fn assume(&mut self, a: Dim, relation: Relation, b: Dim) {
         let (node, index) = (self.node, self.index);
-        self.pass.assume(a, relation, b, || label(node, index));
+        self.pass.assume(Condition::new(a, relation, b), || label(node, index));
+    }
+
+    /// Notes what the node checks when it runs.
+    pub(crate) fn require(&mut self, a: Dim, relation: Relation, b: Dim) {
+        let (node, index) = (self.node, self.index);
+        self.pass.require(Condition::new(a, relation, b), || label(node, index));
+    }
+
+    /// Notes what the node checks of values that follow from sizes and are not known.
+    pub(crate) fn require_of_values(&mut self, text: String) {
+        let node = label(self.node, self.index);
+        self.pass.requirements.push(Assumption { text, node, condition: None, of_sizes: false });
+    }
+
+    /// Notes that a number is at least another in every run of the node.
+    pub(crate) fn note_at_least(&mut self, dim: Dim, least: i64) {
+        self.pass.note_at_least(dim, least);
     }
 
     /// The dimension that two equal dimensions are, proved or assumed.
@@ -387,15 +412,22 @@ impl InferContext<'_, '_> {
             return Ok(a);
         }
         self.not_apart(a, b, what)?;
-        self.assume(a, "==", b);
+        self.assume(a, Relation::Equal, b);
         let rank = |dim: Dim| self.pass.shared.symbols.rank(dim);
         let (kept, other) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
         self.pass.note_equal(kept, other);
         Ok(kept)
     }
 
-    /// Refuses two that must be equal, and never are.
+    /// Requires that two are equal, and refuses two that never are.
     pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: impl fmt::Display) -> Result<(), InferError> {
+        self.may_be_equal(a, b, what)?;
+        self.require(a, Relation::Equal, b);
+        Ok(())
+    }
+
+    /// Refuses two that are never equal.
+    pub(crate) fn may_be_equal(&mut self, a: Dim, b: Dim, what: impl fmt::Display) -> Result<(), InferError> {
         let symbols = &mut self.pass.shared.symbols;
         let apart = symbols.subtract(a, b);
         if apart.is_none_or(|apart| !symbols.never_zero(apart)) {
@@ -435,27 +467,34 @@ impl InferContext<'_, '_> {
         }
         let symbols = &mut self.pass.shared.symbols;
         let result = symbols.broadcast(a, b);
+        let mut is_assumed = false;
         if a != Dim::ONE && b != Dim::ONE {
             // seq broadcasts with min(seq, 64) only if it is at most 64.
             if let Some(whole) = result.filter(|_| self.pass.is_unconditional()) {
                 let other = if whole == a { b } else { a };
                 let most = self.pass.shared.symbols.bounds(other).upper();
+                is_assumed = true;
                 let symbolic = whole.known().is_none() && self.pass.shared.symbols.at_least(whole, 2);
                 if let Some(most) =
                     most.filter(|_| !symbolic && self.pass.shared.symbols.is_min_of(other, whole))
                 {
-                    self.assume(whole, "<=", Dim::Known(most));
+                    self.assume(whole, Relation::AtMost, Dim::Known(most));
                     self.pass.shared.symbols.bound(whole, Bounds::between(None, Some(most)));
                 } else if whole == a || whole == b {
-                    self.assume(a, "broadcasts with", b);
+                    self.assume(a, Relation::Broadcast, b);
+                } else {
+                    is_assumed = false;
                 }
             }
+        }
+        if !is_assumed {
+            self.require(a, Relation::Broadcast, b);
         }
         Ok(self.or_fresh(result))
     }
 
     /// Assumes what runs need not imply, unless nothing of that sort may be.
-    pub(crate) fn may_assume(&mut self, a: Dim, relation: &'static str, b: Dim) -> bool {
+    pub(crate) fn may_assume(&mut self, a: Dim, relation: Relation, b: Dim) -> bool {
         if !self.pass.cautious {
             self.assume(a, relation, b);
         }
@@ -478,10 +517,10 @@ impl InferContext<'_, '_> {
                     return dtype.bits() >= 32 && self.pass.shared.symbols.rank(dim).0 <= 1;
                 }
                 if !above {
-                    self.assume(dim, ">=", Dim::Known(low));
+                    self.assume(dim, Relation::AtLeast, Dim::Known(low));
                 }
                 if !below {
-                    self.assume(dim, "<=", Dim::Known(high));
+                    self.assume(dim, Relation::AtMost, Dim::Known(high));
                 }
                 true
             }

@@ -34,6 +34,7 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
             let value = fact_of_input(pass, name, value);
             Fact::Optional(Arc::new(OptionalFact { value, present: None }))
         }
+        Type::Map(key, of) => Fact::Map(*key, of.dtype()),
         Type::Other(_) => Fact::Unknown,
     }
 }

@@ -38,11 +38,9 @@ impl InferContext<'_, '_> {
         }
         outer.shared = pass.shared;
         let node = super::pass::label(self.node, self.index);
-        outer.assumptions.extend(
-            pass.assumptions
-                .into_iter()
-                .map(|assumption| super::Assumption { node: node.clone(), ..assumption }),
-        );
+        let of_node = |assumption| super::Assumption { node: node.clone(), ..assumption };
+        outer.assumptions.extend(pass.assumptions.into_iter().map(of_node));
+        outer.requirements.extend(pass.requirements.into_iter().map(of_node));
         outer.problems.extend(
             pass.problems.into_iter().map(|problem| super::Problem { place: label.clone(), ..problem }),
         );

@@ -89,7 +89,12 @@ impl SizeRanges {
             None => format!("{name} >= {least}"),
         });
         let all = self.nonempty.then(|| "each size of an input is at least 1".to_owned());
-        named.chain(all).map(|text| Assumption { text, node: "the options".to_owned() })
+        named.chain(all).map(|text| Assumption {
+            text,
+            node: "the options".to_owned(),
+            condition: None,
+            of_sizes: true,
+        })
     }
 
     /// Bounds symbols before they are made.
@@ -144,6 +149,7 @@ pub struct Inference {
     facts: Vec<Fact>,
     reasons: foldhash::HashMap<usize, Arc<str>>,
     assumptions: Vec<Assumption>,
+    requirements: Vec<Assumption>,
     problems: Vec<Problem>,
     bodies: Vec<Subgraph>,
 }
@@ -184,6 +190,13 @@ impl Inference {
         &self.assumptions
     }
 
+    /// Conditions that nodes check when they run and that the facts do not decide: sizes that must be
+    /// equal or broadcast, and sizes below zero. Those that have no expressions are about values, or
+    /// about nodes that may not run.
+    pub fn requirements(&self) -> &[Assumption] {
+        &self.requirements
+    }
+
     /// Errors in the model: nodes whose inputs do not go together, declared types that contradict
     /// what is inferred.
     pub fn problems(&self) -> &[Problem] {
@@ -217,8 +230,9 @@ impl Model {
         let mut pass = Pass::new(source.standard, &source.functions, options);
         pass.operators = self.operators();
         pass.limits = options.limits.unwrap_or(self.limits());
-        for name in options.inputs.keys() {
+        for (name, given) in &options.inputs {
             self.input(name)?;
+            within_signed(name, given)?;
         }
         let mut known = symbols_of_inputs(graph, &options.inputs);
         known.extend(nameless_axes(graph));
@@ -270,6 +284,7 @@ impl Model {
             reasons: frame.reasons,
             symbols: pass.shared.symbols,
             assumptions: pass.assumptions,
+            requirements: pass.requirements,
             problems: pass.problems,
             bodies: pass.bodies,
         })
@@ -295,7 +310,7 @@ pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact
                 }
             }
             Type::Sequence(inner) | Type::Optional(inner) => open.push(inner),
-            Type::Tensor(_, None) | Type::Other(_) => {}
+            Type::Tensor(_, None) | Type::Map(..) | Type::Other(_) => {}
         }
     }
     scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
@@ -322,7 +337,27 @@ fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<Assumption> {
     if !shared.is_empty() {
         taken.push(format!("axes of one name have one size: {}", shared.join(", ")));
     }
-    taken.into_iter().map(|text| Assumption { text, node: "the inputs".to_owned() }).collect()
+    taken
+        .into_iter()
+        .map(|text| Assumption { text, node: "the inputs".to_owned(), condition: None, of_sizes: true })
+        .collect()
+}
+
+/// Refuses a size that no tensor has: extents are signed numbers of 64 bits everywhere.
+fn within_signed(name: &str, given: &InputFact) -> Result<()> {
+    let InputFact::Type(Type::Tensor(_, Some(sizes))) = given else { return Ok(()) };
+    for (axis, size) in sizes.iter().enumerate() {
+        let (DeclaredDim::Known(len) | DeclaredDim::Between(len, None) | DeclaredDim::Between(_, Some(len))) =
+            size
+        else {
+            continue;
+        };
+        if i64::try_from(*len).is_err() {
+            let what = format_args!("size of axis {axis} of input \"{name}\"");
+            return Err(Error::mismatch(Kind::Usage, what, len, "at most 2^63 - 1"));
+        }
+    }
+    Ok(())
 }
 
 /// The names that axes of inputs get which have none: the input's and the number of the axis.
@@ -418,7 +453,12 @@ fn input_fact(
         None if graph.constant(id).is_some() && pass.fixed_defaults => {
             if overridable {
                 let text = format!("input \"{}\" has its default", info.name);
-                pass.assumptions.push(Assumption { text, node: "the inputs".to_owned() });
+                pass.assumptions.push(Assumption {
+                    text,
+                    node: "the inputs".to_owned(),
+                    condition: None,
+                    of_sizes: false,
+                });
             }
             return Fact::Unknown;
         }

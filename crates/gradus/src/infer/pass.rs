@@ -15,7 +15,7 @@ use super::rules::{InferResult, Resolved, resolve};
 use smallvec::SmallVec;
 
 use crate::attributes::{Attributes, Parameters};
-use crate::dim::{Bounds, Dim, Origin, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
 use crate::normalize::former_inputs;
 use crate::op::EvalContext;
@@ -34,6 +34,11 @@ pub struct Assumption {
     pub text: String,
     /// The node that needs it.
     pub node: String,
+    /// The expressions, within the symbols of the inference; `None` where the sentence is about
+    /// inputs.
+    pub condition: Option<Condition>,
+    /// True if the facts about the inputs say the same by their symbols and bounds.
+    pub(crate) of_sizes: bool,
 }
 
 /// Errors in the model.
@@ -138,7 +143,9 @@ pub(crate) struct GraphFacts<'m> {
 pub(crate) struct Shared {
     pub(crate) symbols: Symbols,
     pub(super) lists: HashSet<Dims>,
-    pub(super) assumed: HashSet<(Dim, Dim, &'static str)>,
+    pub(super) assumed: HashSet<Condition>,
+    /// Conditions that nodes check, and those of them that every run meets.
+    required: HashSet<(Option<Condition>, Condition)>,
     /// Dimensions that are equal in every run under the assumptions: the one that is known by the
     /// other's name from then on.
     pub(super) equal: HashMap<Dim, Dim>,
@@ -170,6 +177,7 @@ pub(crate) struct Pass<'m> {
     pub(super) limits: Limits,
     resolved: HashMap<(*const u8, *const u8, Option<i64>), Resolved<'m>>,
     pub(super) assumptions: Vec<Assumption>,
+    pub(super) requirements: Vec<Assumption>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Subgraph>,
     recorded: HashMap<(String, Option<SubgraphPath>), usize>,
@@ -203,6 +211,7 @@ impl<'m> Pass<'m> {
             limits: options.limits.unwrap_or_default(),
             resolved: HashMap::default(),
             assumptions: Vec::new(),
+            requirements: Vec::new(),
             problems: Vec::new(),
             bodies: Vec::new(),
             recorded: HashMap::default(),
@@ -298,7 +307,11 @@ impl<'m> Pass<'m> {
             if let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = &mut fact {
                 *dims = self.list(dims.clone());
                 if self.shared.conditional == 0 {
-                    dims.iter().for_each(|&dim| self.shared.symbols.bound(dim, Bounds::SIZE));
+                    for &dim in dims.iter() {
+                        let is_size = Condition::new(dim, Relation::AtLeast, Dim::ZERO);
+                        self.require(is_size, || label(node, index));
+                        self.shared.symbols.bound(dim, Bounds::SIZE);
+                    }
                 }
             } else if let Some(reason) = &reason {
                 frame.reasons.insert(id.index(), reason.clone());
@@ -534,7 +547,8 @@ impl<'m> Pass<'m> {
         (limits.max_bytes, limits.max_steps) = (self.most_bytes.saturating_mul(2), 1);
         let options = RunOptions { limits: Some(limits), ..RunOptions::default() };
         let mut run = RunState::new(&options);
-        run.work = self.shared.work;
+        // Results that chance decides are not known before a run.
+        (run.work, run.seed) = (self.shared.work, None);
         let compiler = Compiler::plain(self.standard, options).with_parameters(frame.parameters.clone());
         let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
         let mut evaluate = || {
@@ -698,12 +712,35 @@ impl<'m> Pass<'m> {
     }
 
     /// Assumes what a run cannot do without.
-    pub(super) fn assume(&mut self, a: Dim, relation: &'static str, b: Dim, node: impl FnOnce() -> String) {
-        if !self.shared.assumed.insert((a, b, relation)) {
+    pub(super) fn assume(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+        let least = condition.right.known().filter(|_| condition.relation == Relation::AtLeast);
+        let is_known = least.is_some_and(|least| self.shared.symbols.never_below(condition.left, least));
+        if is_known || !self.shared.assumed.insert(condition) {
             return;
         }
-        let text = format!("{} {relation} {}", self.shared.symbols.print(a), self.shared.symbols.print(b));
-        self.assumptions.push(Assumption { text, node: node() });
+        let text = self.shared.symbols.print_condition(&condition);
+        self.assumptions.push(Assumption { text, node: node(), condition: Some(condition), of_sizes: false });
+        if let Some(least) = least.filter(|_| !self.cautious) {
+            self.note_at_least(condition.left, least);
+        }
+    }
+
+    /// Notes that a number is at least another wherever the node runs.
+    pub(super) fn note_at_least(&mut self, dim: Dim, least: i64) {
+        if self.is_unconditional() {
+            self.shared.symbols.raise(dim, least);
+        }
+    }
+
+    /// Notes a condition that a node checks when it runs: it holds in every run that succeeds, or in
+    /// every run of a graph that may not run.
+    pub(super) fn require(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+        let of_run = self.is_unconditional().then_some(condition);
+        if self.shared.symbols.always_holds(&condition) || !self.shared.required.insert((of_run, condition)) {
+            return;
+        }
+        let text = self.shared.symbols.print_condition(&condition);
+        self.requirements.push(Assumption { text, node: node(), condition: of_run, of_sizes: false });
     }
 
     /// Notes that two are equal in every run.
@@ -773,6 +810,6 @@ fn value_of(fact: &Fact, most_bytes: u64) -> Option<Value> {
                 Some(Value::Optional(None))
             }
         }
-        Fact::Unknown => None,
+        Fact::Map(..) | Fact::Unknown => None,
     }
 }

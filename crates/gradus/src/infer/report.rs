@@ -27,6 +27,10 @@ impl Inference {
                 format!("sequence of {} {}", self.symbols.print(list.len), self.describe(&list.each))
             }
             Fact::Optional(optional) => format!("optional {}", self.describe(&optional.value)),
+            Fact::Map(key, of) => {
+                let name = |dtype: &Option<DType>| dtype.map_or("?", DType::name);
+                format!("map from {} to {}", name(key), name(of))
+            }
             Fact::Unknown => "?".to_owned(),
         }
     }
@@ -47,6 +51,7 @@ impl Inference {
             Fact::Sequence(list) if list.len == Dim::ZERO => Completeness::Full,
             Fact::Sequence(list) => self.completeness(&list.each),
             Fact::Optional(optional) => self.completeness(&optional.value),
+            Fact::Map(..) => Completeness::Full,
         }
     }
 

@@ -1,0 +1,368 @@
+//! Contracts as functions of other languages.
+//!
+//! Every language gets the same calls: a formula is nested calls of checked functions that return
+//! nothing where the result exceeds 64 bits or divides by zero, in the order in which
+//! [`Symbols::evaluate`](crate::dim::Symbols::evaluate) computes. Text from the model stands in
+//! comments of one line and in string literals, escaped.
+
+mod c;
+mod python;
+mod rust;
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use gradus_core::{DType, Error, Result, text};
+
+use super::{Contract, ContractCondition, ContractInput, ContractOutput, OutputSize};
+use crate::dim::{Dim, Factor, Relation};
+
+/// A language that contracts are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Language {
+    /// A module of Rust, without dependencies and without `std`.
+    Rust,
+    /// A header of C99, which C++ takes too.
+    C,
+    /// A module of Python 3.10, with annotations.
+    Python,
+}
+
+impl FromStr for Language {
+    type Err = Error;
+
+    /// The language of a name: `rust`, `c` or `python`.
+    fn from_str(name: &str) -> Result<Language> {
+        match name {
+            "rust" => Ok(Language::Rust),
+            "c" => Ok(Language::C),
+            "python" => Ok(Language::Python),
+            _ => Err(Error::unknown("language", name, ["rust", "c", "python"])),
+        }
+    }
+}
+
+impl Contract {
+    /// The contract as source text. The title, the name of the model's file, stands in a comment, and
+    /// names of C begin with it.
+    pub fn source(&self, language: Language, title: &str) -> String {
+        match language {
+            Language::Rust => rust::source(self, title),
+            Language::C => c::source(self, title),
+            Language::Python => python::source(self, title),
+        }
+    }
+}
+
+/// A condition that is checked, as written.
+struct Check {
+    relation: Relation,
+    left: String,
+    right: String,
+    text: String,
+    place: String,
+}
+
+/// A field of the result.
+struct Field {
+    name: String,
+    /// A comment.
+    about: String,
+    kind: FieldKind,
+}
+
+enum FieldKind {
+    /// A number.
+    Number(String),
+    /// A number, or nothing.
+    Maybe(Option<String>),
+    /// The sizes of a tensor.
+    Shape(Vec<String>),
+    /// The largest sizes of a tensor, as far as they are known.
+    Most(Vec<Option<String>>),
+}
+
+/// Formulas in a language.
+struct Formulas<'a> {
+    contract: &'a Contract,
+    language: Language,
+    /// What names of functions begin with.
+    prefix: String,
+    /// Functions that are called.
+    used: BTreeSet<&'static str>,
+}
+
+impl<'a> Formulas<'a> {
+    fn new(contract: &'a Contract, language: Language, prefix: &str) -> Formulas<'a> {
+        Formulas { contract, language, prefix: prefix.to_owned(), used: BTreeSet::new() }
+    }
+
+    /// The call of a function.
+    fn call(&mut self, name: &'static str, arguments: &[&str]) -> String {
+        self.used.insert(name);
+        format!("{}({})", self.function(name), arguments.join(", "))
+    }
+
+    /// The name of a function.
+    fn function(&self, name: &str) -> String {
+        match self.language {
+            Language::Rust => name.to_owned(),
+            Language::Python => format!("_{name}"),
+            // No argument has a capital, so none hides a function.
+            Language::C => {
+                let words = name.split('_').map(|word| format!("{}{}", word[..1].to_uppercase(), &word[1..]));
+                format!("{}_{}", self.prefix, words.collect::<String>())
+            }
+        }
+    }
+
+    /// An integer of the language.
+    fn literal(&self, value: i64) -> String {
+        match self.language {
+            Language::Rust if value == i64::MIN => "i64::MIN".to_owned(),
+            Language::C if value == i64::MIN => "INT64_MIN".to_owned(),
+            Language::C if i32::try_from(value).is_err() => format!("INT64_C({value})"),
+            Language::Rust | Language::C | Language::Python => value.to_string(),
+        }
+    }
+
+    /// An integer, or an expression of that type, as an operand of formulas.
+    fn operand(&mut self, integer: &str) -> String {
+        match self.language {
+            Language::Rust => format!("Some({integer})"),
+            Language::C => self.call("number", &[integer]),
+            Language::Python => integer.to_owned(),
+        }
+    }
+
+    fn number(&mut self, value: i64) -> String {
+        let literal = self.literal(value);
+        self.operand(&literal)
+    }
+
+    fn formula(&mut self, dim: Dim) -> String {
+        self.formula_with(dim, false)
+    }
+
+    /// A formula; where symbols are raised, those below 1 count as 1.
+    fn formula_with(&mut self, dim: Dim, raised: bool) -> String {
+        let contract = self.contract;
+        let form = contract.symbols.form(dim);
+        let mut total = (form.constant != 0).then(|| self.number(form.constant));
+        for (coefficient, factors) in form.products {
+            let mut product = (coefficient != 1).then(|| self.number(coefficient));
+            for factor in factors {
+                let factor = self.factor(factor, raised);
+                product = Some(match product {
+                    Some(product) => self.call("multiply", &[&product, &factor]),
+                    None => factor,
+                });
+            }
+            let product = product.unwrap_or_else(|| self.number(coefficient));
+            total = Some(match total {
+                Some(total) => self.call("add", &[&total, &product]),
+                None => product,
+            });
+        }
+        total.unwrap_or_else(|| self.number(0))
+    }
+
+    fn factor(&mut self, factor: Factor<'_>, raised: bool) -> String {
+        let (name, operands) = match factor {
+            Factor::Symbol(index) => {
+                let name = self.contract.variables.get(&index).cloned().unwrap_or_default();
+                let is_parameter = self.contract.parameters.iter().any(|(parameter, _)| *parameter == index);
+                let name = if is_parameter { self.operand(&name) } else { name };
+                if !raised {
+                    return name;
+                }
+                let one = self.number(1);
+                return self.call("max", &[&name, &one]);
+            }
+            Factor::Floor(a, b) => ("floor_divide", vec![a, b]),
+            Factor::Min(all) => ("min", all.to_vec()),
+            Factor::Max(all) => ("max", all.to_vec()),
+            Factor::Broadcast(a, b) => ("broadcast", vec![a, b]),
+        };
+        let mut operands = operands.into_iter().map(|dim| self.formula_with(dim, raised)).collect::<Vec<_>>();
+        let first = operands.remove(0);
+        operands.into_iter().fold(first, |result, operand| self.call(name, &[&result, &operand]))
+    }
+
+    /// Axes that give symbols their numbers: the variable, the argument and the axis.
+    fn definitions(&self) -> Vec<(String, String, usize)> {
+        let mut defined = BTreeSet::new();
+        let mut definitions = Vec::new();
+        for input in &self.contract.inputs {
+            for (axis, &dim) in input.shape.iter().enumerate() {
+                let index = self.symbol_alone(dim).filter(|index| defined.insert(*index));
+                if let Some(name) = index.and_then(|index| self.contract.variables.get(&index)) {
+                    definitions.push((name.clone(), input.argument.clone(), axis));
+                }
+            }
+        }
+        definitions
+    }
+
+    fn symbol_alone(&self, dim: Dim) -> Option<usize> {
+        self.contract.symbols.as_symbol_index(dim).map(gradus_core::convert::usize_of_u32)
+    }
+
+    /// The checks of axes, and then the conditions.
+    fn checks(&mut self) -> Vec<Check> {
+        let contract = self.contract;
+        let definitions = self.definitions();
+        let mut checks = Vec::new();
+        for ContractInput { name, argument, shape, .. } in &contract.inputs {
+            for (axis, &dim) in shape.iter().enumerate() {
+                if definitions.iter().any(|(_, of, at)| of == argument && *at == axis) {
+                    continue;
+                }
+                let size = contract.symbols.print(dim);
+                let left = self.operand(&format!("{argument}[{axis}]"));
+                checks.push(Check {
+                    relation: Relation::Equal,
+                    left,
+                    right: self.formula(dim),
+                    text: text::escaped(&format!("size of axis {axis} of input \"{name}\" is {size}")).into(),
+                    place: "the inputs".to_owned(),
+                });
+            }
+        }
+        for ContractCondition { condition, text, place } in &contract.conditions {
+            checks.push(Check {
+                relation: condition.relation,
+                left: self.formula(condition.left),
+                right: self.formula(condition.right),
+                text: text::escaped(text).into(),
+                place: text::escaped(place).into(),
+            });
+        }
+        checks
+    }
+
+    /// The name of the function that checks a relation.
+    fn relation(relation: Relation) -> &'static str {
+        match relation {
+            Relation::Equal => "equal",
+            Relation::AtMost => "at_most",
+            Relation::AtLeast => "at_least",
+            Relation::Broadcast => "broadcasts",
+        }
+    }
+
+    /// The fields of the result.
+    fn fields(&mut self) -> Vec<Field> {
+        let contract = self.contract;
+        let mut fields = Vec::new();
+        for output in &contract.outputs {
+            let about = describe(contract, output);
+            let field = &output.field;
+            let mut push = |ending: &str, about: &str, kind| {
+                fields.push(Field { name: format!("{field}{ending}"), about: about.to_owned(), kind });
+            };
+            if let Some(shape) = &output.shape {
+                let exact: Option<Vec<_>> = shape.iter().map(|size| exact(*size)).collect();
+                if let Some(sizes) = exact {
+                    let sizes = sizes.into_iter().map(|dim| self.formula(dim)).collect();
+                    push("", &about, FieldKind::Shape(sizes));
+                } else {
+                    let least = shape.iter().map(|size| match *size {
+                        OutputSize::Exact(dim) => self.formula(dim),
+                        OutputSize::Between(least, _) => self.number(least),
+                    });
+                    let least = least.collect();
+                    let most = shape.iter().map(|size| match *size {
+                        OutputSize::Exact(dim) => Some(self.formula(dim)),
+                        OutputSize::Between(_, most) => most.map(|most| self.formula(most)),
+                    });
+                    let most = most.collect();
+                    push("_min", &format!("Smallest sizes of {about}"), FieldKind::Shape(least));
+                    push("_max", "Largest sizes, as far as they are known.", FieldKind::Most(most));
+                }
+            }
+            match output.bytes {
+                Some(OutputSize::Exact(dim)) => {
+                    push("_bytes", "Bytes of the output.", FieldKind::Number(self.formula(dim)));
+                }
+                Some(OutputSize::Between(_, most)) => {
+                    let most = most.map(|most| self.formula(most));
+                    push("_bytes_max", "Most bytes of the output, if known.", FieldKind::Maybe(most));
+                }
+                None => {}
+            }
+        }
+        if let Some(bytes) = contract.input_bytes {
+            let kind = FieldKind::Number(self.formula(bytes));
+            fields.push(Field { name: "input_bytes".into(), about: "Bytes of the inputs.".into(), kind });
+        }
+        let peak = contract.peak_bytes.map(|peak| self.formula_with(peak, true));
+        let about = "Most bytes of values of nodes at one time, if known.".to_owned();
+        fields.push(Field { name: "peak_bytes".into(), about, kind: FieldKind::Maybe(peak) });
+        fields
+    }
+
+    /// The symbols that the peak must not have at 0, if its formula is no bound there.
+    fn positive_symbols(&mut self) -> Vec<String> {
+        let contract = self.contract;
+        if contract.grows || contract.peak_bytes.is_none() {
+            return Vec::new();
+        }
+        let may_be_zero =
+            |index: usize| contract.symbols.bounds_of_symbol(index).lower().is_none_or(|least| least < 1);
+        let variables: Vec<_> =
+            contract.variables.keys().copied().filter(|&index| may_be_zero(index)).collect();
+        variables.into_iter().map(|index| self.factor(Factor::Symbol(index), false)).collect()
+    }
+
+    /// Comments at the head of the file, a line each.
+    fn head(&self, title: &str) -> Vec<String> {
+        let mut lines = vec![format!("Model \"{}\".", text::escaped(title))];
+        for ContractInput { name, argument, dtype, shape } in &self.contract.inputs {
+            let sizes: Vec<_> =
+                shape.iter().map(|&dim| self.contract.symbols.print(dim).to_string()).collect();
+            let dtype = dtype.map_or("?", DType::name);
+            let line =
+                format!("Argument {argument}: sizes of input \"{name}\", {dtype}[{}].", sizes.join(", "));
+            lines.push(text::escaped(&line).into());
+        }
+        for (symbol, argument) in self.contract.parameters() {
+            lines.push(text::escaped(&format!("Argument {argument}: the symbol \"{symbol}\".")).into());
+        }
+        for output in self.contract.outputs.iter().filter(|output| output.shape.is_none()) {
+            lines.push(format!("Not known: {}", describe(self.contract, output)));
+        }
+        if !self.contract.unchecked.is_empty() {
+            lines.push("Not checked, because Gradus does not derive them from sizes alone:".to_owned());
+        }
+        for unchecked in &self.contract.unchecked {
+            lines.push(format!("  {} ({})", text::escaped(&unchecked.text), text::escaped(&unchecked.place)));
+        }
+        lines
+    }
+}
+
+fn exact(size: OutputSize) -> Option<Dim> {
+    match size {
+        OutputSize::Exact(dim) => Some(dim),
+        OutputSize::Between(..) => None,
+    }
+}
+
+/// An output in words, with the reasons for sizes that are not exact.
+fn describe(contract: &Contract, output: &ContractOutput) -> String {
+    let dtype = output.dtype.map_or("?", DType::name);
+    let shape = output.shape.as_ref().map(|shape| {
+        let sizes = shape.iter().map(|size| match size {
+            OutputSize::Exact(dim) => contract.symbols.print(*dim).to_string(),
+            OutputSize::Between(least, Some(most)) => format!("{least}..{}", contract.symbols.print(*most)),
+            OutputSize::Between(least, None) => format!("{least}.."),
+        });
+        sizes.collect::<Vec<_>>().join(", ")
+    });
+    let shape = shape.unwrap_or_else(|| "...".to_owned());
+    let reasons =
+        if output.reasons.is_empty() { String::new() } else { format!(" ({})", output.reasons.join("; ")) };
+    text::escaped(&format!("output \"{}\", {dtype}[{shape}]{reasons}.", output.name)).into()
+}

@@ -1,0 +1,221 @@
+//! Contracts as modules of Python.
+
+use std::fmt::Write as _;
+
+use super::{Check, Field, FieldKind, Formulas};
+use crate::contract::{Contract, Language};
+
+/// Functions by name, in the order in which they are written.
+const FUNCTIONS: [(&str, &str); 10] = [
+    (
+        "add",
+        "def _add(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else _fitting(a + b)
+",
+    ),
+    (
+        "multiply",
+        "def _multiply(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else _fitting(a * b)
+",
+    ),
+    (
+        "floor_divide",
+        "def _floor_divide(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None or b == 0 else _fitting(a // b)
+",
+    ),
+    (
+        "min",
+        "def _min(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else min(a, b)
+",
+    ),
+    (
+        "max",
+        "def _max(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else max(a, b)
+",
+    ),
+    (
+        "broadcast",
+        "def _broadcast(a: int | None, b: int | None) -> int | None:
+    return b if a == 1 else a
+",
+    ),
+    (
+        "equal",
+        "def _equal(a: int | None, b: int | None) -> bool | None:
+    return None if a is None or b is None else a == b
+",
+    ),
+    (
+        "at_most",
+        "def _at_most(a: int | None, b: int | None) -> bool | None:
+    return None if a is None or b is None else a <= b
+",
+    ),
+    (
+        "at_least",
+        "def _at_least(a: int | None, b: int | None) -> bool | None:
+    return None if a is None or b is None else a >= b
+",
+    ),
+    (
+        "broadcasts",
+        "def _broadcasts(a: int | None, b: int | None) -> bool | None:
+    return None if a is None or b is None else a == b or a == 1 or b == 1
+",
+    ),
+];
+
+const REFUSED: &str = r#"class Refused(ValueError):
+    """Sizes that the model does not take."""
+
+    def __init__(self, condition: str, place: str) -> None:
+        super().__init__(f"sizes do not meet a condition: {condition} ({place})")
+        self.condition = condition
+        self.place = place
+
+
+def _too_large() -> Refused:
+    return Refused("each number fits 64 bits and no divisor is zero", "the formulas")
+
+
+def _fitting(value: int) -> int | None:
+    return value if -(2**63) <= value < 2**63 else None
+
+
+def _exact(value: int | None) -> int:
+    if value is None:
+        raise _too_large()
+    return value
+
+
+def _size(value: int) -> int:
+    value = index(value)
+    if _fitting(value) is None:
+        raise _too_large()
+    return value
+"#;
+
+const SIZES: &str = r#"def _sizes(sizes: Sequence[int], rank: int, name: str) -> list[int]:
+    if len(sizes) != rank:
+        raise Refused(f"rank of input {name} is {rank}", "the inputs")
+    return [_size(size) for size in sizes]
+"#;
+
+const REQUIRE: &str = r#"def _require(holds: bool | None, condition: str, place: str) -> None:
+    if holds is None:
+        raise _too_large()
+    if not holds:
+        raise Refused(condition, place)
+"#;
+
+pub(super) fn source(contract: &Contract, title: &str) -> String {
+    let mut formulas = Formulas::new(contract, Language::Python, "");
+    let mut body = String::new();
+    for input in &contract.inputs {
+        let (argument, rank) = (&input.argument, input.shape.len());
+        let name = literal(&format!("\"{}\"", gradus_core::text::escaped(&input.name)));
+        let _ = writeln!(body, "    {argument} = _sizes({argument}, {rank}, {name})");
+    }
+    for (_, name) in &contract.parameters {
+        let _ = writeln!(body, "    {name} = _size({name})");
+    }
+    for (variable, argument, axis) in formulas.definitions() {
+        let _ = writeln!(body, "    {variable} = {argument}[{axis}]");
+    }
+    let checks = formulas.checks();
+    for Check { relation, left, right, text, place } in &checks {
+        let holds = formulas.call(Formulas::relation(*relation), &[left, right]);
+        let _ = writeln!(body, "    _require({holds}, {}, {})", literal(text), literal(place));
+    }
+    let fields = formulas.fields();
+    let positive = formulas.positive_symbols();
+    let positive = positive.iter().map(|symbol| format!("{symbol} >= 1")).collect::<Vec<_>>();
+    let mut declared = String::new();
+    body.push_str("    return Shapes(\n");
+    for Field { name, about, kind } in &fields {
+        let exact = |formula: &String| format!("_exact({formula})");
+        let most = |formula: &Option<String>| formula.as_ref().map_or_else(|| "None".to_owned(), exact);
+        let tuple = |items: Vec<String>| match &items[..] {
+            [] => "()".to_owned(),
+            [only] => format!("({only},)"),
+            _ => format!("({})", items.join(", ")),
+        };
+        let of_tuple = |item: &str, len: usize| match len {
+            0 => "tuple[()]".to_owned(),
+            _ => format!("tuple[{}]", vec![item; len].join(", ")),
+        };
+        let (of, value) = match kind {
+            FieldKind::Number(formula) => ("int".to_owned(), exact(formula)),
+            FieldKind::Maybe(formula) if name == "peak_bytes" && !positive.is_empty() => (
+                "int | None".to_owned(),
+                format!("{} if {} else None", most(formula), positive.join(" and ")),
+            ),
+            FieldKind::Maybe(formula) => ("int | None".to_owned(), most(formula)),
+            FieldKind::Shape(sizes) => {
+                (of_tuple("int", sizes.len()), tuple(sizes.iter().map(exact).collect()))
+            }
+            FieldKind::Most(sizes) => {
+                (of_tuple("int | None", sizes.len()), tuple(sizes.iter().map(most).collect()))
+            }
+        };
+        let _ = writeln!(declared, "    # {}\n    {name}: {of}", super::rust::capitalized(about));
+        let _ = writeln!(body, "        {name}={value},");
+    }
+    body.push_str("    )\n");
+
+    // The first line has no text of the model: a comment there could name an encoding.
+    let mut text = String::from("\"\"\"Shapes of a model, by `gradus infer --emit python`.\"\"\"\n\n");
+    for line in formulas.head(title) {
+        let _ = writeln!(text, "# {line}");
+    }
+    text.push_str(
+        "\nfrom collections.abc import Sequence\nfrom dataclasses import \
+         dataclass\nfrom operator import index\n\n",
+    );
+    if let Ok(bytes) = i64::try_from(contract.constant_bytes) {
+        let _ = writeln!(text, "# Bytes of all constants.\nCONSTANT_BYTES: int = {bytes}\n");
+    }
+    let mut arguments: Vec<_> =
+        contract.inputs.iter().map(|input| format!("{}: Sequence[int]", input.argument)).collect();
+    arguments.extend(contract.parameters.iter().map(|(_, name)| format!("{name}: int")));
+    let _ = write!(
+        text,
+        "\n@dataclass(frozen=True)\nclass Shapes:\n    \"\"\"Shapes and memory for sizes that the model \
+         takes.\"\"\"\n\n{declared}\n\n{REFUSED}\n\ndef shapes({}) -> Shapes:\n    \"\"\"Shapes and memory for these \
+         sizes of the inputs.\n\n    Raises:\n        Refused: The condition that does not hold.\n    \
+         \"\"\"\n{body}",
+        arguments.join(", ")
+    );
+    if !contract.inputs.is_empty() {
+        let _ = write!(text, "\n\n{SIZES}");
+    }
+    if !checks.is_empty() {
+        let _ = write!(text, "\n\n{REQUIRE}");
+    }
+    for (name, function) in FUNCTIONS {
+        if formulas.used.contains(name) {
+            let _ = write!(text, "\n\n{function}");
+        }
+    }
+    text
+}
+
+/// Text as a string literal of ASCII characters.
+fn literal(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => literal.extend(['\\', c]),
+            ' '..='~' => literal.push(c),
+            _ => {
+                let _ = write!(literal, "\\U{:08x}", u32::from(c));
+            }
+        }
+    }
+    literal.push('"');
+    literal
+}

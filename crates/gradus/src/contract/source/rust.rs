@@ -1,0 +1,163 @@
+//! Contracts as modules of Rust.
+
+use std::fmt::Write as _;
+
+use super::{Check, Field, FieldKind, Formulas};
+use crate::contract::{Contract, Language};
+
+/// Functions by name, in the order in which they are written.
+const FUNCTIONS: [(&str, &str); 10] = [
+    ("add", "fn add(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_add(b?)\n}\n"),
+    ("multiply", "fn multiply(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_mul(b?)\n}\n"),
+    (
+        "floor_divide",
+        "fn floor_divide(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    let (a, b) = (a?, b?);
+    let quotient = a.checked_div(b)?;
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+}
+",
+    ),
+    ("min", "fn min(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    Some(a?.min(b?))\n}\n"),
+    ("max", "fn max(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    Some(a?.max(b?))\n}\n"),
+    (
+        "broadcast",
+        "fn broadcast(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    if a? == 1 { b } else { a }\n}\n",
+    ),
+    ("equal", "fn equal(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? == b?)\n}\n"),
+    ("at_most", "fn at_most(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? <= b?)\n}\n"),
+    ("at_least", "fn at_least(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? >= b?)\n}\n"),
+    (
+        "broadcasts",
+        "fn broadcasts(a: Option<i64>, b: Option<i64>) -> Option<bool> {
+    let (a, b) = (a?, b?);
+    Some(a == b || a == 1 || b == 1)
+}
+",
+    ),
+];
+
+const REFUSED: &str = r#"/// Sizes that the model does not take.
+#[allow(dead_code)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The condition that does not hold.
+    pub condition: &'static str,
+    /// The node that needs it, or `the inputs`.
+    pub place: &'static str,
+}
+
+impl core::fmt::Display for Refused {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "sizes do not meet a condition: {} ({})", self.condition, self.place)
+    }
+}
+
+impl core::error::Error for Refused {}
+
+const TOO_LARGE: Refused =
+    Refused { condition: "each number fits 64 bits and no divisor is zero", place: "the formulas" };
+"#;
+
+const REQUIRE: &str = r"
+fn require(holds: Option<bool>, condition: &'static str, place: &'static str) -> Result<(), Refused> {
+    match holds {
+        Some(true) => Ok(()),
+        Some(false) => Err(Refused { condition, place }),
+        None => Err(TOO_LARGE),
+    }
+}
+";
+
+pub(super) fn source(contract: &Contract, title: &str) -> String {
+    let mut formulas = Formulas::new(contract, Language::Rust, "");
+    let mut body = String::new();
+    for (variable, argument, axis) in formulas.definitions() {
+        let _ = writeln!(body, "    let {variable} = Some({argument}[{axis}]);");
+    }
+    let checks = formulas.checks();
+    for Check { relation, left, right, text, place } in &checks {
+        let holds = formulas.call(Formulas::relation(*relation), &[left, right]);
+        let _ = writeln!(body, "    require({holds}, {text:?}, {place:?})?;");
+    }
+    let fields = formulas.fields();
+    let positive = formulas.positive_symbols();
+    let positive = positive.iter().map(|symbol| format!("{symbol} >= Some(1)")).collect::<Vec<_>>();
+    let mut declared = String::new();
+    let _ = writeln!(body, "    Ok(Shapes {{");
+    for Field { name, about, kind } in &fields {
+        let exact = |formula: &String| format!("exact({formula})?");
+        let most = |formula: &Option<String>| {
+            formula.as_ref().map_or_else(|| "None".to_owned(), |formula| format!("Some(exact({formula})?)"))
+        };
+        let list = |items: Vec<String>| format!("[{}]", items.join(", "));
+        let (of, value) = match kind {
+            FieldKind::Number(formula) => ("i64".to_owned(), exact(formula)),
+            FieldKind::Maybe(formula) if name == "peak_bytes" && !positive.is_empty() => {
+                let value = format!("if {} {{ {} }} else {{ None }}", positive.join(" && "), most(formula));
+                ("Option<i64>".to_owned(), value)
+            }
+            FieldKind::Maybe(formula) => ("Option<i64>".to_owned(), most(formula)),
+            FieldKind::Shape(sizes) => {
+                (format!("[i64; {}]", sizes.len()), list(sizes.iter().map(exact).collect()))
+            }
+            FieldKind::Most(sizes) => {
+                (format!("[Option<i64>; {}]", sizes.len()), list(sizes.iter().map(most).collect()))
+            }
+        };
+        let _ = writeln!(declared, "    /// {}\n    pub {name}: {of},", capitalized(about));
+        let _ = writeln!(body, "        {name}: {value},");
+    }
+    body.push_str("    })\n}\n");
+
+    let mut text = String::from("// Shapes of a model, by `gradus infer --emit rust`.\n//\n");
+    for line in formulas.head(title) {
+        let _ = writeln!(text, "// {line}");
+    }
+    text.push('\n');
+    if let Ok(bytes) = i64::try_from(contract.constant_bytes) {
+        let _ = writeln!(
+            text,
+            "/// Bytes of all constants.\n#[allow(dead_code)]\npub const CONSTANT_BYTES: i64 = {bytes};\n"
+        );
+    }
+    let _ = writeln!(
+        text,
+        "/// Shapes and memory for sizes that the model takes.\n#[allow(dead_code)]\n#[derive(Clone, Copy, \
+         Debug, PartialEq, Eq)]\npub struct Shapes {{\n{declared}}}\n\n{REFUSED}"
+    );
+    let mut arguments: Vec<_> = contract
+        .inputs
+        .iter()
+        .map(|input| format!("{}: [i64; {}]", input.argument, input.shape.len()))
+        .collect();
+    arguments.extend(contract.parameters.iter().map(|(_, name)| format!("{name}: i64")));
+    let _ = write!(
+        text,
+        "/// Shapes and memory for these sizes of the inputs.\n///\n/// # Errors\n/// The condition that does not \
+         hold.\n#[allow(dead_code, clippy::too_many_arguments, clippy::too_many_lines)]\npub fn shapes({}) -> \
+         Result<Shapes, Refused> {{\n{body}",
+        arguments.join(", ")
+    );
+    if !checks.is_empty() {
+        text.push_str(REQUIRE);
+    }
+    if body.contains("exact(") {
+        text.push_str(
+            "\nfn exact(value: Option<i64>) -> Result<i64, Refused> {\n    value.ok_or(TOO_LARGE)\n}\n",
+        );
+    }
+    for (name, function) in FUNCTIONS {
+        if formulas.used.contains(name) {
+            text.push('\n');
+            text.push_str(function);
+        }
+    }
+    text
+}
+
+/// Text whose first letter is a capital.
+pub(super) fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

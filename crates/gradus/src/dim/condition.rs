@@ -1,0 +1,116 @@
+//! Conditions: two expressions and how they are related.
+
+use std::fmt;
+
+use super::{Dim, Factor, Symbols};
+
+/// How two expressions are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Relation {
+    /// They are equal.
+    Equal,
+    /// The first is at most the second.
+    AtMost,
+    /// The first is at least the second.
+    AtLeast,
+    /// They are equal, or one of them is 1.
+    Broadcast,
+}
+
+impl Relation {
+    /// The relation as text between two operands.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Relation::Equal => "==",
+            Relation::AtMost => "<=",
+            Relation::AtLeast => ">=",
+            Relation::Broadcast => "broadcasts with",
+        }
+    }
+
+    /// Returns true if two numbers are related so.
+    pub const fn holds(self, a: i64, b: i64) -> bool {
+        match self {
+            Relation::Equal => a == b,
+            Relation::AtMost => a <= b,
+            Relation::AtLeast => a >= b,
+            Relation::Broadcast => a == b || a == 1 || b == 1,
+        }
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.symbol())
+    }
+}
+
+/// A condition on symbols. It has a meaning within the [`Symbols`] that made its expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Condition {
+    /// The first expression.
+    pub left: Dim,
+    /// How they are related.
+    pub relation: Relation,
+    /// The second expression.
+    pub right: Dim,
+}
+
+impl Condition {
+    /// The condition that two expressions are related so.
+    pub const fn new(left: Dim, relation: Relation, right: Dim) -> Condition {
+        Condition { left, relation, right }
+    }
+}
+
+impl Symbols {
+    /// A condition as text: `seq <= 512`; `h%32 == 0` for `h == 32*(h//32)`.
+    pub fn print_condition(&self, condition: &Condition) -> String {
+        let Condition { left, relation, right } = *condition;
+        if let (Relation::Equal, Some((dividend, divisor))) = (relation, self.divided(left, right)) {
+            return format!("{}%{divisor} == 0", self.print_operand(dividend));
+        }
+        // A number comes last.
+        let (left, relation, right) = match (left, relation) {
+            (Dim::Symbolic(_), _) => (left, relation, right),
+            (_, Relation::AtLeast) => (right, Relation::AtMost, left),
+            (_, Relation::AtMost) => (right, Relation::AtLeast, left),
+            (_, Relation::Equal | Relation::Broadcast) => (right, relation, left),
+        };
+        format!("{} {relation} {}", self.print(left), self.print(right))
+    }
+
+    /// The dividend and the divisor, where an expression is a multiple of a quotient that is equal to
+    /// the other only if nothing is left.
+    fn divided(&self, left: Dim, right: Dim) -> Option<(Dim, i64)> {
+        let form = self.form(right);
+        let [(coefficient, factors)] = &form.products[..] else { return None };
+        let &[Factor::Floor(dividend, Dim::Known(divisor @ 2..))] = &factors[..] else { return None };
+        let is_rest = form.constant == 0 && *coefficient % divisor == 0;
+        let times = coefficient.checked_div(divisor).filter(|_| is_rest)?;
+        let (whole, part) = (self.form(left), self.form(dividend));
+        let is_times = |whole: i64, part: i64| part.checked_mul(times) == Some(whole);
+        let is_same = is_times(whole.constant, part.constant)
+            && whole.products.len() == part.products.len()
+            && whole.products.iter().zip(&part.products).all(|(a, b)| is_times(a.0, b.0) && a.1 == b.1);
+        is_same.then_some((dividend, divisor))
+    }
+
+    /// Returns true if a condition holds whatever its symbols are. False also where that is not
+    /// decided.
+    pub(crate) fn always_holds(&mut self, condition: &Condition) -> bool {
+        let Condition { left, relation, right } = *condition;
+        if left == right {
+            return true;
+        }
+        let Some(apart) = self.subtract(left, right) else { return false };
+        match relation {
+            Relation::AtLeast => self.at_least(apart, 0),
+            Relation::AtMost => self.bounds(apart).upper().is_some_and(|most| most <= 0),
+            Relation::Equal => apart == Dim::ZERO,
+            Relation::Broadcast => left == Dim::ONE || right == Dim::ONE,
+        }
+    }
+}

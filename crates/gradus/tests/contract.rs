@@ -1,0 +1,762 @@
+//! Contracts, written in each language, compiled and run, against the expressions of the library; and
+//! these against inference and runs at the same sizes.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+#[path = "common/sketch.rs"]
+mod sketch;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fastrand::Rng;
+use gradus::contract::{Contract, Language, OutputSize};
+use gradus::dim::Symbols;
+use gradus::graph::{Content, DeclaredDim, Type};
+use gradus::infer::{InferOptions, InputFact};
+use gradus::{DType, Dim, Model, RunOptions, Shape, Tensor, Value};
+use sketch::Sketch;
+
+/// Sizes of the inputs of a contract, and then the parameters.
+#[derive(Clone, Debug)]
+struct Sizes(Vec<Vec<i64>>, Vec<i64>);
+
+/// The reference: numbers of all fields, or the refusal.
+fn evaluated(contract: &Contract, sizes: &Sizes) -> Result<Vec<i64>, String> {
+    const TOO_LARGE: &str = "each number fits 64 bits and no divisor is zero (the formulas)";
+    let symbols = contract.symbols();
+    let mut of: HashMap<&str, i64> = HashMap::new();
+    let mut defined = Vec::new();
+    for (input, given) in contract.inputs().iter().zip(&sizes.0) {
+        for (&dim, &size) in input.shape.iter().zip(given) {
+            let symbol = symbols.as_symbol(dim).map(|symbol| &*symbol.name);
+            let first = symbol.filter(|name| !of.contains_key(name));
+            of.extend(first.map(|name| (name, size)));
+            defined.push(first.is_some());
+        }
+    }
+    of.extend(contract.parameters().map(|(symbol, _)| symbol).zip(sizes.1.iter().copied()));
+    let value = |dim: Dim| symbols.evaluate(dim, &|name| of.get(name).copied());
+    let mut defined = defined.into_iter();
+    for (input, given) in contract.inputs().iter().zip(&sizes.0) {
+        for (axis, (&dim, &size)) in input.shape.iter().zip(given).enumerate() {
+            if defined.next() == Some(true) {
+                continue;
+            }
+            let text = format!("size of axis {axis} of input \"{}\" is {}", input.name, symbols.print(dim));
+            match value(dim) {
+                None => return Err(TOO_LARGE.to_owned()),
+                Some(wanted) if wanted != size => {
+                    return Err(format!("{} (the inputs)", gradus::text::escaped(&text)));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    for condition in contract.conditions() {
+        let (left, right) = (value(condition.condition.left), value(condition.condition.right));
+        let Some((left, right)) = left.zip(right) else { return Err(TOO_LARGE.to_owned()) };
+        if !condition.condition.relation.holds(left, right) {
+            let text = format!("{} ({})", condition.text, condition.place);
+            return Err(gradus::text::escaped(&text).into_owned());
+        }
+    }
+    let exact = |dim: Dim| value(dim).ok_or(TOO_LARGE.to_owned());
+    let most = |dim: Option<Dim>| dim.map_or(Ok(-1), exact);
+    let mut fields = Vec::new();
+    for output in contract.outputs() {
+        if let Some(shape) = &output.shape {
+            let least = shape.iter().map(|size| match *size {
+                OutputSize::Exact(dim) => exact(dim),
+                OutputSize::Between(least, _) => Ok(least),
+            });
+            fields.extend(least.collect::<Result<Vec<_>, _>>()?);
+            if shape.iter().any(|size| matches!(size, OutputSize::Between(..))) {
+                let most = shape.iter().map(|size| match *size {
+                    OutputSize::Exact(dim) => exact(dim),
+                    OutputSize::Between(_, dim) => most(dim),
+                });
+                fields.extend(most.collect::<Result<Vec<_>, _>>()?);
+            }
+        }
+        match output.bytes {
+            Some(OutputSize::Exact(dim)) => fields.push(exact(dim)?),
+            Some(OutputSize::Between(_, dim)) => fields.push(most(dim)?),
+            None => {}
+        }
+    }
+    if let Some(bytes) = contract.input_bytes() {
+        fields.push(exact(bytes)?);
+    }
+    let raised = |name: &str| of.get(name).map(|size| (*size).max(1));
+    let peak = contract.peak_bytes().map(|peak| symbols.evaluate(peak, &raised).ok_or(TOO_LARGE.to_owned()));
+    let peak = peak.transpose()?;
+    let positive = of.values().all(|&size| size >= 1);
+    fields.push(peak.filter(|_| contract.grows() || positive).unwrap_or(-1));
+    Ok(fields)
+}
+
+/// The fields of the result: the name, and how many numbers it has where it is a list.
+fn fields(contract: &Contract) -> Vec<(String, Option<usize>)> {
+    let mut fields = Vec::new();
+    for output in contract.outputs() {
+        let field = &output.field;
+        if let Some(shape) = &output.shape {
+            if shape.iter().all(|size| matches!(size, OutputSize::Exact(_))) {
+                fields.push((field.clone(), Some(shape.len())));
+            } else {
+                fields.push((format!("{field}_min"), Some(shape.len())));
+                fields.push((format!("{field}_max"), Some(shape.len())));
+            }
+        }
+        match output.bytes {
+            Some(OutputSize::Exact(_)) => fields.push((format!("{field}_bytes"), None)),
+            Some(OutputSize::Between(..)) => fields.push((format!("{field}_bytes_max"), None)),
+            None => {}
+        }
+    }
+    fields.extend(contract.input_bytes().map(|_| ("input_bytes".to_owned(), None)));
+    fields.push(("peak_bytes".to_owned(), None));
+    fields
+}
+
+/// A call of a contract in a language, with literal sizes.
+fn arguments(contract: &Contract, sizes: &Sizes, language: Language) -> String {
+    let integer = |size: &i64| match language {
+        Language::C if *size == i64::MIN => "INT64_MIN".to_owned(),
+        Language::C => format!("INT64_C({size})"),
+        _ => size.to_string(),
+    };
+    let list = |sizes: &Vec<i64>| {
+        let items = sizes.iter().map(integer).collect::<Vec<_>>().join(", ");
+        if language == Language::C { format!("(const int64_t[]){{{items}}}") } else { format!("[{items}]") }
+    };
+    let lists = sizes.0.iter().map(list).chain(sizes.1.iter().map(integer)).collect::<Vec<_>>();
+    assert_eq!(lists.len(), contract.inputs().len() + contract.parameters().count());
+    lists.join(", ")
+}
+
+fn rust_program(of: &[(String, Contract, Vec<Sizes>)]) -> String {
+    let mut text = String::from("#![deny(warnings)]\n");
+    for (name, ..) in of {
+        let _ = writeln!(text, "mod {name};");
+    }
+    text.push_str("trait Shown { fn shown(&self) -> String; }\n");
+    text.push_str("impl Shown for i64 { fn shown(&self) -> String { self.to_string() } }\n");
+    text.push_str(
+        "impl Shown for Option<i64> { fn shown(&self) -> String { self.unwrap_or(-1).to_string() } }\n",
+    );
+    text.push_str(
+        "fn show(line: &mut String, value: &dyn Shown) { line.push(' '); line.push_str(&value.shown()); }\n",
+    );
+    for (name, contract, cases) in of {
+        let _ = writeln!(text, "fn show_{name}(result: Result<{name}::Shapes, {name}::Refused>) {{");
+        text.push_str(
+            "    match result {\n        Ok(shapes) => {\n            let mut line = String::from(\"ok\");\n",
+        );
+        for (field, list) in fields(contract) {
+            let _ = match list {
+                Some(_) => writeln!(
+                    text,
+                    "            shapes.{field}.iter().for_each(|size| show(&mut line, size));"
+                ),
+                None => writeln!(text, "            show(&mut line, &shapes.{field});"),
+            };
+        }
+        text.push_str("            println!(\"{line}\");\n        }\n");
+        text.push_str("        Err(refused) => println!(\"refused {} ({})\", refused.condition, refused.place),\n    }\n}\n");
+        let _ = writeln!(text, "fn run_{name}() {{");
+        for sizes in cases {
+            let call = arguments(contract, sizes, Language::Rust);
+            let _ = writeln!(text, "    show_{name}({name}::shapes({call}));");
+        }
+        text.push_str("}\n");
+    }
+    text.push_str("fn main() {\n");
+    for (name, ..) in of {
+        let _ = writeln!(text, "    run_{name}();");
+    }
+    text + "}\n"
+}
+
+fn c_program(of: &[(String, Contract, Vec<Sizes>)]) -> String {
+    let mut text = String::from("#include <stdio.h>\n#include <inttypes.h>\n");
+    for (name, ..) in of {
+        let _ = writeln!(text, "#include \"{name}.h\"\n#include \"{name}.h\"");
+    }
+    for (name, contract, cases) in of {
+        let _ = writeln!(
+            text,
+            "static void show_{name}(const char *refused, const struct {name}_result *result)\n{{\n    if (refused) \
+             {{\n        printf(\"refused %s\\n\", refused);\n        return;\n    }}\n    printf(\"ok\");"
+        );
+        for (field, list) in fields(contract) {
+            let one = |of: &str| format!("    printf(\" %\" PRId64, result->{of});\n");
+            match list {
+                Some(len) => (0..len).for_each(|axis| text.push_str(&one(&format!("{field}[{axis}]")))),
+                None => text.push_str(&one(&field)),
+            }
+        }
+        let _ = writeln!(
+            text,
+            "    printf(\"\\n\");\n}}\nstatic void run_{name}(void)\n{{\n    struct {name}_result result;"
+        );
+        for sizes in cases {
+            let call = arguments(contract, sizes, Language::C);
+            let comma = if call.is_empty() { "" } else { ", " };
+            // The order of evaluation of arguments is not fixed.
+            let _ = writeln!(
+                text,
+                "    {{\n        const char *refused = {name}_shapes({call}{comma}&result);\n        \
+                 show_{name}(refused, &result);\n    }}"
+            );
+        }
+        text.push_str("}\n");
+    }
+    text.push_str("int main(void)\n{\n");
+    for (name, ..) in of {
+        let _ = writeln!(text, "    run_{name}();");
+    }
+    text + "    return 0;\n}\n"
+}
+
+fn python_program(of: &[(String, Contract, Vec<Sizes>)]) -> String {
+    let mut text = String::from("import sys\nsys.stdout.reconfigure(encoding='utf-8')\n");
+    text.push_str("def shown(value):\n    return -1 if value is None else value\n");
+    for (name, contract, cases) in of {
+        let _ = writeln!(
+            text,
+            "import {name}\ndef run(*sizes):\n    try:\n        result = {name}.shapes(*sizes)"
+        );
+        let _ = writeln!(text, "    except {name}.Refused as error:");
+        text.push_str(
+            "        print(f'refused {error.condition} ({error.place})')\n        return\n    line = []\n",
+        );
+        for (field, list) in fields(contract) {
+            let _ = match list {
+                Some(_) => writeln!(text, "    line += result.{field}"),
+                None => writeln!(text, "    line.append(result.{field})"),
+            };
+        }
+        text.push_str("    print('ok', *map(shown, line))\n");
+        for sizes in cases {
+            let _ = writeln!(text, "run({})", arguments(contract, sizes, Language::Python));
+        }
+    }
+    text
+}
+
+fn run(command: &mut Command, what: &str) -> String {
+    let done = command.output().unwrap_or_else(|error| panic!("{what}: {error}"));
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(
+        done.status.success() && errors.is_empty(),
+        "{what}: {}",
+        errors.chars().take(4000).collect::<String>()
+    );
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// A folder of its own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("contract-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).unwrap();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const LANGUAGES: [Language; 3] = [Language::Rust, Language::C, Language::Python];
+
+/// Compiles and runs contracts in some languages, and compares all results with the reference.
+/// Returns how many cases are accepted and refused.
+fn compare(name: &str, of: &[(String, Contract, Vec<Sizes>)], languages: &[Language]) -> (usize, usize) {
+    let folder = Folder::new(name);
+    let wanted: Vec<_> = of
+        .iter()
+        .flat_map(|(name, contract, cases)| cases.iter().map(move |sizes| (name, contract, sizes)))
+        .map(|(name, contract, sizes)| match evaluated(contract, sizes) {
+            Ok(fields) => {
+                let fields: Vec<_> = fields.iter().map(ToString::to_string).collect();
+                (name, sizes, format!("ok {}", fields.join(" ")))
+            }
+            Err(refused) => (name, sizes, format!("refused {refused}")),
+        })
+        .collect();
+    for &language in languages {
+        let (ending, program, main) = match language {
+            Language::Rust => ("rs", rust_program(of), "main.rs"),
+            Language::C => ("h", c_program(of), "main.c"),
+            _ => ("py", python_program(of), "main.py"),
+        };
+        for (name, contract, _) in of {
+            folder.write(&format!("{name}.{ending}"), &contract.source(language, &format!("{name}.onnx")));
+        }
+        folder.write(main, &program);
+        let binary = folder.0.join("main");
+        let output = match language {
+            Language::Rust => {
+                let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+                let mut command = Command::new(rustc);
+                command.current_dir(&folder.0).args(["--edition=2024", "main.rs", "-o", "main"]);
+                run(&mut command, "rustc");
+                run(&mut Command::new(&binary), "the program of Rust")
+            }
+            Language::C => {
+                let mut command = Command::new("cc");
+                command.current_dir(&folder.0).args([
+                    "-std=c99",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "-Wno-overlength-strings",
+                ]);
+                run(command.args(["main.c", "-o", "main"]), "cc");
+                run(&mut Command::new(&binary), "the program of C")
+            }
+            _ => {
+                let mut command = Command::new("python3");
+                run(command.current_dir(&folder.0).args(["-W", "error", "-B", "main.py"]), "python3")
+            }
+        };
+        let lines: Vec<_> = output.lines().collect();
+        assert_eq!(lines.len(), wanted.len(), "{language:?}");
+        for (line, (name, sizes, wanted)) in lines.into_iter().zip(&wanted) {
+            assert_eq!(line, wanted, "{name} in {language:?} at {sizes:?}");
+        }
+    }
+    let accepted = wanted.iter().filter(|(_, _, line)| line.starts_with("ok")).count();
+    (accepted, wanted.len() - accepted)
+}
+
+/// Random sizes: most as the shapes of inputs say, some not.
+fn random_sizes(contract: &Contract, rng: &mut Rng, large: bool) -> Sizes {
+    let pick = |rng: &mut Rng| match rng.usize(0..20) {
+        0..4 => rng.i64(0..3),
+        4..8 => 1 << rng.u32(0..8),
+        8 if large => [i64::MAX, i64::MIN, -1, 1 << 62, 1 << 32][rng.usize(0..5)],
+        9 if large => rng.i64(..) >> rng.u32(0..60),
+        _ => rng.i64(1..40),
+    };
+    let symbols = contract.symbols();
+    let of: HashMap<_, _> = symbols.symbols().iter().map(|symbol| (symbol.name.clone(), pick(rng))).collect();
+    let value = |dim: Dim| symbols.evaluate(dim, &|name| of.get(name).copied());
+    let inputs = contract.inputs().iter().map(|input| {
+        let size = |&dim: &Dim| match rng.usize(0..30) {
+            0 => pick(rng),
+            _ => value(dim).unwrap_or(1),
+        };
+        input.shape.iter().map(size).collect()
+    });
+    let inputs = inputs.collect();
+    Sizes(inputs, contract.parameters().map(|(symbol, _)| of[symbol]).collect())
+}
+
+/// What inference says where every input has sizes that are numbers: the sizes of the outputs, or the
+/// first problem.
+fn inferred(
+    model: &Model,
+    contract: &Contract,
+    sizes: &Sizes,
+) -> Result<Vec<Option<Vec<Option<i64>>>>, String> {
+    let mut options = InferOptions::default();
+    for (input, given) in contract.inputs().iter().zip(&sizes.0) {
+        let known = given
+            .iter()
+            .map(|&size| Ok(DeclaredDim::Known(usize::try_from(size).map_err(|e| e.to_string())?)));
+        let of = Type::Tensor(None, Some(known.collect::<Result<_, String>>()?));
+        options.inputs.insert(input.name.clone(), InputFact::Type(of));
+    }
+    let inference = model.infer(&options).map_err(|error| error.to_string())?;
+    // Where declared types contradict what is inferred, a run goes on.
+    let problem = inference.problems().iter().find(|problem| !problem.place.starts_with("value \""));
+    if let Some(problem) = problem {
+        return Err(format!("{}: {}", problem.place, problem.message));
+    }
+    let dims = |id| inference.fact(id).as_tensor()?.dims.clone();
+    Ok(model
+        .graph()
+        .outputs()
+        .iter()
+        .map(|&id| Some(dims(id)?.iter().map(|dim| dim.known()).collect()))
+        .collect())
+}
+
+/// Holds verdicts and sizes of a contract against inference at numbers. Accepted sizes have no problem;
+/// sizes that are refused have one, unless an assumption refuses them.
+fn as_inferred(name: &str, model: &Model, contract: &Contract, sizes: &Sizes) -> Result<(), String> {
+    let found = inferred(model, contract, sizes);
+    match (evaluated(contract, sizes), found) {
+        // Conditions that are not checked may be those.
+        (Ok(_), Err(_)) if !contract.unchecked().is_empty() => {}
+        (Ok(_), Err(problem)) => return Err(format!("{name} accepts {sizes:?}, but: {problem}")),
+        (Ok(fields), Ok(outputs)) => {
+            let mut fields = fields.into_iter();
+            for (output, known) in contract.outputs().iter().zip(outputs) {
+                let Some(shape) = &output.shape else { continue };
+                let least: Vec<_> = shape.iter().map(|_| fields.next().unwrap()).collect();
+                let is_exact = shape.iter().all(|size| matches!(size, OutputSize::Exact(_)));
+                let most: Vec<_> = if is_exact {
+                    least.clone()
+                } else {
+                    shape.iter().map(|_| fields.next().unwrap()).collect()
+                };
+                fields.by_ref().take(usize::from(output.bytes.is_some())).for_each(drop);
+                let known = known.unwrap_or_else(|| vec![None; shape.len()]);
+                assert_eq!(known.len(), shape.len(), "{name}: {}", output.name);
+                for (axis, size) in known.into_iter().enumerate() {
+                    let Some(size) = size else { continue };
+                    let within = least[axis] <= size && (most[axis] == -1 || size <= most[axis]);
+                    if !within {
+                        let output = &output.name;
+                        return Err(format!(
+                            "{name}: axis {axis} of {output} is {size} at {sizes:?}, not {least:?}"
+                        ));
+                    }
+                }
+            }
+        }
+        (Err(_), _) => {}
+    }
+    Ok(())
+}
+
+/// The contract of a model with random cases.
+fn cased(name: &str, model: &Model, rng: &mut Rng, count: usize) -> (String, Contract, Vec<Sizes>) {
+    let (contract, cases, wrong) = random_cases(name, model, rng, count);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    (name.to_owned(), contract, cases)
+}
+
+/// The contract of a model, random cases, and those in which inference at numbers disagrees.
+fn random_cases(
+    name: &str,
+    model: &Model,
+    rng: &mut Rng,
+    count: usize,
+) -> (Contract, Vec<Sizes>, Vec<String>) {
+    let mut wrong = Vec::new();
+    let contract = model.contract(&InferOptions::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let cases: Vec<_> = (0..count).map(|case| random_sizes(&contract, rng, case % 3 == 0)).collect();
+    for sizes in &cases {
+        let small = sizes.0.iter().flatten().all(|size| (0..1 << 20).contains(size));
+        // Symbols that no axis is alone have no numbers in inference.
+        if small && sizes.1.is_empty() {
+            wrong.extend(as_inferred(name, model, &contract, sizes).err());
+        }
+    }
+    (contract, cases, wrong)
+}
+
+fn expression(rng: &mut Rng, depth: usize) -> String {
+    if depth == 0 || rng.usize(0..5) == 0 {
+        return match rng.usize(0..4) {
+            0 => rng.i64(-9..60).to_string(),
+            _ => ["a", "b", "c"][rng.usize(0..3)].to_owned(),
+        };
+    }
+    let (left, right) = (expression(rng, depth - 1), expression(rng, depth - 1));
+    match rng.usize(0..10) {
+        0..3 => format!("({left} + {right})"),
+        3 => format!("({left} - {right})"),
+        9 => format!("({left})*({right})"),
+        4 => format!("(({left})//({right}))"),
+        5 => format!("(({left})%({right}))"),
+        6 => format!("min({left}, {right})"),
+        7 => format!("max({left}, {right})"),
+        _ => format!("broadcast({left}, {right})"),
+    }
+}
+
+/// A model whose inputs have random expressions as sizes, and are its outputs.
+fn of_expressions(rng: &mut Rng) -> Model {
+    let alone: &[&str] = if rng.usize(0..4) == 0 { &["a", "b"] } else { &["a", "b", "c"] };
+    let mut sketch = Sketch::new().input("x", DType::F32, alone);
+    for index in 0..2 {
+        let sizes: Vec<_> = (0..3)
+            .map(|_| {
+                loop {
+                    let text = expression(rng, 4);
+                    // Texts that are no expressions are names.
+                    if Symbols::default().parse(&text).is_ok_and(|dim| dim.known().is_none()) {
+                        break text;
+                    }
+                }
+            })
+            .collect();
+        let sizes: Vec<_> = sizes.iter().map(String::as_str).collect();
+        let name = format!("y{index}");
+        sketch = sketch.input(&name, DType::I64, &sizes).node("Abs", &[&name], &[&format!("z{index}")]);
+        sketch = sketch.output(&format!("z{index}"), DType::I64, &["?", "?", "?"]);
+    }
+    sketch.node("Abs", &["x"], &["w"]).output("w", DType::F32, &["?"; 3][..alone.len()]).model()
+}
+
+fn example(name: &str) -> Model {
+    Model::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/").to_owned() + name).unwrap()
+}
+
+/// Models whose nodes have conditions on sizes.
+fn conditional() -> Vec<(&'static str, Model)> {
+    let f32 = DType::F32;
+    let open = |rank: usize| vec!["?"; rank];
+    vec![
+        (
+            "blocks",
+            Sketch::new()
+                .input("x", f32, &["batch", "h"])
+                .ints("shape", &[0, -1, 32])
+                .node("Reshape", &["x", "shape"], &["y"])
+                .output("y", f32, &open(3))
+                .model(),
+        ),
+        (
+            "inner",
+            Sketch::new()
+                .input("a", f32, &["n", "k"])
+                .input("b", f32, &["l", "m"])
+                .node("MatMul", &["a", "b"], &["y"])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
+            "sums",
+            Sketch::new()
+                .input("a", f32, &["n", "k"])
+                .input("b", f32, &["m", "l"])
+                .node("Add", &["a", "b"], &["y"])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
+            "cache",
+            Sketch::new()
+                .input("past", f32, &["batch", "4", "past_len", "8"])
+                .input("new", f32, &["batch", "4", "seq", "8"])
+                .with("Concat", &["past", "new"], &["present"], vec![("axis", Content::Int(2))])
+                .output("present", f32, &open(4))
+                .model(),
+        ),
+        (
+            "window",
+            Sketch::new()
+                .input("x", f32, &["1", "2", "h"])
+                .constant("w", Tensor::from_vec(Shape::new([3, 2, 5]).unwrap(), vec![0.5f32; 30]).unwrap())
+                .with("Conv", &["x", "w"], &["y"], vec![("strides", Content::Ints(vec![2]))])
+                .output("y", f32, &open(3))
+                .model(),
+        ),
+        (
+            "found",
+            Sketch::new()
+                .input("x", f32, &["n", "m"])
+                .node("NonZero", &["x"], &["y"])
+                .output("y", DType::I64, &open(2))
+                .model(),
+        ),
+        (
+            "halves",
+            Sketch::new()
+                .input("x", f32, &["n", "6"])
+                .ints("sizes", &[3, 5])
+                .with("Split", &["x", "sizes"], &["y", "z"], vec![("axis", Content::Int(0))])
+                .output("y", f32, &open(2))
+                .output("z", f32, &open(2))
+                .model(),
+        ),
+        (
+            "positional",
+            Sketch::new()
+                .input("x", f32, &["batch", "seq", "4"])
+                .constant("table", Tensor::from_vec(Shape::new([16, 4]).unwrap(), vec![0.5f32; 64]).unwrap())
+                .ints("start", &[0])
+                .ints("axes", &[0])
+                .ints("at", &[1])
+                .node("Shape", &["x"], &["shape"])
+                .node("Gather", &["shape", "at"], &["len"])
+                .node("Slice", &["table", "start", "len", "axes"], &["rows"])
+                .node("Add", &["x", "rows"], &["y"])
+                .output("y", f32, &open(3))
+                .model(),
+        ),
+        (
+            "lookup",
+            Sketch::new()
+                .input("x", f32, &["batch", "seq"])
+                .constant("table", Tensor::from_vec(Shape::new([16, 4]).unwrap(), vec![0.5f32; 64]).unwrap())
+                .constant("at", Tensor::scalar(1i64))
+                .constant("first", Tensor::scalar(0i64))
+                .node("Shape", &["x"], &["shape"])
+                .node("Gather", &["shape", "at"], &["len"])
+                .with("Range", &["first", "len", "at"], &["positions"], vec![])
+                .node("Gather", &["table", "positions"], &["y"])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
+            "hostile",
+            Sketch::new()
+                .input("a*/\n\"\\??/\u{202e}é", f32, &["int", "class"])
+                .input("int", f32, &["class", "a*/ \\"])
+                .node("MatMul", &["a*/\n\"\\??/\u{202e}é", "int"], &["*/ } # type: ignore\n"])
+                .node("NonZero", &["int"], &["return"])
+                .output("*/ } # type: ignore\n", f32, &open(2))
+                .output("return", DType::I64, &open(2))
+                .model(),
+        ),
+    ]
+}
+
+#[test]
+fn contracts_equal_the_library_in_every_language() {
+    let mut rng = Rng::with_seed(7);
+    let mut of = Vec::new();
+    for name in ["positions.onnx", "heads.onnx", "loop.onnx", "function.onnx", "range.onnx", "range.xml"] {
+        of.push(cased(&name.replace('.', "_"), &example(name), &mut rng, 40));
+    }
+    for (name, model) in conditional() {
+        of.push(cased(name, &model, &mut rng, 80));
+    }
+    let (accepted, refused) = compare("models", &of, &LANGUAGES);
+    assert!(accepted > 200 && refused > 200, "{accepted} accepted, {refused} refused");
+}
+
+#[test]
+fn random_expressions_equal_the_library_in_every_language() {
+    let mut rng = Rng::with_seed(11);
+    let mut of = Vec::new();
+    while of.len() < 30 {
+        let model = of_expressions(&mut rng);
+        // Some sizes are below zero whatever the symbols are.
+        if model.contract(&InferOptions::default()).is_ok() {
+            of.push(cased(&format!("m{}", of.len()), &model, &mut rng, 40));
+        }
+    }
+    let (accepted, refused) = compare("expressions", &of, &LANGUAGES);
+    assert!(accepted > 100 && refused > 100, "{accepted} accepted, {refused} refused");
+}
+
+#[test]
+fn accepted_sizes_run_and_refused_sizes_do_not() {
+    let mut rng = Rng::with_seed(5);
+    let mut ran = [0, 0];
+    for (name, model) in conditional() {
+        let contract = model.contract(&InferOptions::default()).unwrap();
+        let program = model.compile(&[], &RunOptions::default()).unwrap();
+        for _ in 0..60 {
+            let sizes = random_sizes(&contract, &mut rng, false);
+            if sizes.0.iter().flatten().any(|size| *size < 0) {
+                continue;
+            }
+            let verdict = evaluated(&contract, &sizes);
+            let inputs = contract.inputs().iter().zip(&sizes.0).map(|(input, sizes)| {
+                let sizes: Vec<_> = sizes.iter().map(|&size| usize::try_from(size).unwrap()).collect();
+                let shape = Shape::new(&*sizes).unwrap();
+                let count = sizes.iter().product();
+                (input.name.clone(), Value::from(Tensor::from_vec(shape, vec![1.0f32; count]).unwrap()))
+            });
+            let result = program.run(inputs);
+            ran[usize::from(verdict.is_ok())] += 1;
+            match (&verdict, result) {
+                (Ok(_), Err(error)) => panic!("{name} accepts {sizes:?}, but: {error}"),
+                // That axes of one name have one size is the contract's, and no node asks for it.
+                (Err(refused), Ok(_)) => {
+                    assert!(refused.ends_with("(the inputs)"), "{name} refuses {sizes:?}: {refused}");
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(ran[0] > 50 && ran[1] > 200, "{ran:?}");
+}
+
+#[test]
+fn conditions_have_their_reasons() {
+    let text = |name: &str| {
+        let (_, model) = conditional().into_iter().find(|(of, _)| *of == name).unwrap();
+        let contract = model.contract(&InferOptions::default()).unwrap();
+        let conditions = contract.conditions().iter();
+        conditions.map(|of| format!("{} ({})", of.text, of.place)).collect::<Vec<_>>()
+    };
+    let sizes =
+        |names: &[&str]| names.iter().map(|name| format!("{name} >= 0 (the inputs)")).collect::<Vec<_>>();
+    let held = |name: &str, names: &[&str], conditions: &[&str]| {
+        let wanted = sizes(names).into_iter().chain(conditions.iter().map(ToString::to_string));
+        assert_eq!(text(name), wanted.collect::<Vec<_>>(), "{name}");
+    };
+    held(
+        "blocks",
+        &["batch", "h"],
+        &["batch >= 1 (node \"make y\" (Reshape))", "h%32 == 0 (node \"make y\" (Reshape))"],
+    );
+    held("inner", &["n", "k", "l", "m"], &["k == l (node \"make y\" (MatMul))"]);
+    held(
+        "sums",
+        &["n", "k", "m", "l"],
+        &["n broadcasts with m (node \"make y\" (Add))", "k broadcasts with l (node \"make y\" (Add))"],
+    );
+    held("window", &["h"], &["(h + 1)//2 - 2 >= 0 (node \"make y\" (Conv))"]);
+    held("halves", &["n"], &["n == 8 (node \"make y\" (Split))"]);
+    held("positional", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Add))"]);
+    held("lookup", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Gather))"]);
+    assert_eq!(text("hostile").len(), 3);
+}
+
+/// The models in a folder and the folders within.
+fn models(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.extension().and_then(|extension| extension.to_str()) {
+            _ if path.is_dir() => found.extend(models(&path)),
+            Some("onnx" | "xml") => found.push(path),
+            _ => {}
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+#[ignore = "needs GRADUS_CORPUS, a folder of models"]
+fn corpus_contracts_equal_inference() {
+    let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
+    let mut rng = Rng::with_seed(3);
+    let (mut of, mut wrong, mut exact, mut all) = (Vec::new(), Vec::new(), 0, 0);
+    for path in models(Path::new(&corpus)) {
+        let Ok(model) = Model::open(&path) else { continue };
+        let Ok(contract) = model.contract(&InferOptions::default()) else { continue };
+        let outputs = contract.outputs().iter().filter_map(|output| output.shape.as_ref());
+        exact += outputs.clone().flatten().filter(|size| matches!(size, OutputSize::Exact(_))).count();
+        all += outputs.flatten().count();
+        // Inference at numbers takes long for large models.
+        let count = if model.graph().nodes().len() < 5000 { 12 } else { 2 };
+        let name = format!("m{}", of.len());
+        let (contract, cases, found) = random_cases(&path.display().to_string(), &model, &mut rng, count);
+        wrong.extend(found);
+        of.push((name, contract, cases));
+    }
+    let (accepted, refused) = compare("corpus", &of, &[Language::C, Language::Python]);
+    println!(
+        "{} models, {accepted} accepted and {refused} refused sizes, {exact} of {all} sizes of outputs exact, {} models \
+         decided in full",
+        of.len(),
+        of.iter().filter(|(_, contract, _)| contract.unchecked().is_empty()).count()
+    );
+    assert!(!of.is_empty() && wrong.is_empty(), "{wrong:#?}");
+}
