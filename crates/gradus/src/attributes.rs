@@ -132,6 +132,22 @@ impl<'a> Attributes<'a> {
         })
     }
 
+    /// Floats, if they are given.
+    pub(crate) fn floats(&self, name: &str) -> Result<Option<&'a [f32]>> {
+        self.read(name, "a list of floats", |content| match content {
+            Content::Floats(values) => Some(&**values),
+            _ => None,
+        })
+    }
+
+    /// Texts, if they are given.
+    pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<&'a str>>> {
+        self.read(name, "a list of texts", |content| match content {
+            Content::Strings(all) => all.iter().map(|text| std::str::from_utf8(text).ok()).collect(),
+            _ => None,
+        })
+    }
+
     /// Integers, if they are given, also as text.
     pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<i64>>> {
         self.read(name, "a list of integers", |content| match content {
@@ -159,6 +175,17 @@ impl<'a> Attributes<'a> {
             Content::Bytes(bytes) => std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()),
             _ => None,
         })
+    }
+
+    /// The element type of indices, sizes or counts, if it is given: int32 or int64.
+    pub(crate) fn index_dtype(&self, name: &str) -> Result<Option<DType>> {
+        match self.dtype(name)? {
+            Some(other) if !matches!(other, DType::I32 | DType::I64) => {
+                let what = format_args!("attribute \"{name}\"");
+                Err(Error::mismatch(Kind::Type, what, other, "int32 or int64"))
+            }
+            dtype => Ok(dtype),
+        }
     }
 
     /// A tensor, if it is given.

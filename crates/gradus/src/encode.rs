@@ -198,6 +198,7 @@ fn container(fact: &Fact) -> Option<Type> {
     match fact {
         Fact::Sequence(sequence) => Some(Type::Sequence(Box::new(held(&sequence.each)?))),
         Fact::Optional(optional) => Some(Type::Optional(Box::new(held(&optional.value)?))),
+        Fact::Map(key, of) => Some(Type::Map(Some((*key)?), Box::new(Type::Tensor(Some((*of)?), None)))),
         Fact::Tensor(_) | Fact::Unknown => None,
     }
 }

@@ -26,6 +26,8 @@ pub enum Fact {
     Sequence(Arc<SequenceFact>),
     /// A value that may be missing.
     Optional(Arc<OptionalFact>),
+    /// Values under keys: the types of both.
+    Map(Option<DType>, Option<DType>),
     /// Anything.
     #[default]
     Unknown,
@@ -103,6 +105,11 @@ impl Fraction {
 pub(crate) const MOST_INTEGERS: usize = 1024;
 
 impl TensorFact {
+    /// Returns true if the elements are known one by one, be it as expressions.
+    pub fn has_elements(&self) -> bool {
+        matches!(self.elements, Elements::Known(_) | Elements::Integers(_) | Elements::Fractions(_))
+    }
+
     /// A tensor of that type and of those dimensions.
     pub fn new(dtype: Option<DType>, dims: Option<Dims>) -> TensorFact {
         TensorFact { dtype, dims, elements: Elements::Unknown }
@@ -210,7 +217,9 @@ impl Typed for Fact {
             Fact::Tensor(tensor) => {
                 tensor.dtype.map_or(ValueType::Unknown, |dtype| ValueType::Tensor(Some(dtype)))
             }
+            Fact::Sequence(sequence) if matches!(sequence.each, Fact::Map(..)) => ValueType::Map,
             Fact::Sequence(sequence) => ValueType::Sequence(sequence.each.dtype()),
+            Fact::Map(..) => ValueType::Map,
             Fact::Optional(optional) if optional.present == Some(false) => ValueType::Optional(None),
             Fact::Optional(optional) => ValueType::Optional(Some(Box::new(optional.value.value_type()))),
             Fact::Unknown => ValueType::Unknown,
@@ -249,6 +258,7 @@ impl Fact {
                 value: inner.as_ref().map_or(Fact::Unknown, |inner| Fact::of(inner)),
                 present: Some(inner.is_some()),
             })),
+            Value::Map(map) => Fact::Map(Some(map.keys().dtype()), Some(map.values().dtype())),
         }
     }
 
@@ -277,6 +287,7 @@ impl Fact {
             Fact::Tensor(fact) => fact.dtype,
             Fact::Sequence(fact) => fact.each.dtype(),
             Fact::Optional(fact) => fact.value.dtype(),
+            Fact::Map(_, of) => *of,
             Fact::Unknown => None,
         }
     }

@@ -37,6 +37,7 @@ pub mod arrays;
 mod attributes;
 pub mod check;
 pub mod compare;
+pub mod contract;
 pub mod conversion;
 pub mod cost;
 mod declare;
@@ -48,6 +49,7 @@ pub mod fact;
 pub mod files;
 pub mod fold;
 pub mod infer;
+mod lowering;
 mod model;
 mod normalize;
 mod op;
@@ -63,7 +65,7 @@ pub use fact::{Fact, TensorFact};
 pub use gradus_core::convert::Rules;
 pub use gradus_core::tensor::byte_len as tensor_bytes;
 pub use gradus_core::{
-    Class, DType, DTypeSet, Element, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, element,
+    Class, DType, DTypeSet, Element, Error, Kind, Limits, Map, Number, Result, Shape, Tensor, Value, element,
     error, graph,
 };
 // The command line and the Python package use these; they may change in any version.
@@ -81,7 +83,7 @@ pub use gradus_profiles as profiles;
 pub use gradus_sequences as seq;
 pub use model::{Model, OpenOptions};
 pub use operator::{Call, Operator};
-pub use program::RunOptions;
+pub use program::{NodeRun, RunOptions};
 pub use run::{Outputs, Program};
 
 /// The example of the README must compile.

@@ -60,6 +60,7 @@ pub struct Model {
 pub struct OpenOptions {
     limits: Limits,
     operators: Vec<Arc<dyn Operator>>,
+    keep_names: bool,
 }
 
 impl OpenOptions {
@@ -202,6 +203,14 @@ impl Model {
         Model { options: self.options.limits(limits), ..self }
     }
 
+    /// The same, which saving copies files of constants of with the names that the model gives
+    /// them: names of a stranger's choice, if it is a stranger's.
+    #[must_use]
+    pub fn keep_names(mut self, keep: bool) -> Model {
+        self.options.keep_names = keep;
+        self
+    }
+
     /// Checks that the limits allow so many bytes for each value of its graphs and functions.
     pub(crate) fn allow_each(&self, limits: Limits, bytes: usize) -> Result<()> {
         let functions = self.source.functions.iter().map(|function| function.body.values_within());
@@ -220,6 +229,11 @@ impl Model {
         Model { spared: other.external_files().unwrap_or_default(), ..self }
     }
 
+    /// Returns true if copies of its files of constants keep their names.
+    pub(crate) fn keeps_names(&self) -> bool {
+        self.options.keep_names
+    }
+
     /// Returns true if saving must not replace a file.
     pub(crate) fn spares(&self, path: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().ok();
@@ -236,11 +250,11 @@ impl Model {
         let (edited, files) = if self.source.standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(edit)?;
             let files: Arc<dyn Files> = Arc::new(Spliced::new(&written.bin, &bin));
-            (written.xml.to_bytes(bytes), files)
+            (written.xml.to_bytes(bytes)?, files)
         } else {
-            (onnx::edit_model(bytes, &self.source, edit)?.to_bytes(bytes), files.clone())
+            (onnx::edit_model(bytes, &self.source, edit)?.to_bytes(bytes)?, files.clone())
         };
-        let model = self.options.with_files(&edited.into(), "", files)?;
+        let model = self.options.with_files(&edited, "", files)?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 

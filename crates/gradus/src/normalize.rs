@@ -42,12 +42,18 @@ pub(crate) enum Older {
     OneAxis,
     /// Scan: the first axis of all inputs is a batch, and the first input has the lengths.
     Batch,
-    /// Dropout: elements are dropped unless the attribute `is_test` is set.
+    /// Dropout, `BatchNormalization`: a node trains unless the attribute `is_test` is set.
     Training,
+    /// `BatchNormalization`: a node trains if it names more outputs than the first.
+    TrainingByOutputs,
     /// `PRelu`: there is one slope, or one for each channel.
     ByChannel,
+    /// `GroupNormalization`: scales and shifts are those of groups, and not of channels.
+    ScaledByGroup,
     /// Resize: coordinates are divided by the scale, and rounded down to the nearest.
     Upsampled,
+    /// `GridSample`: the modes are `bilinear` and `bicubic`.
+    ModesOfImages,
     /// Gather of OpenVINO: indices that are out of range are errors, and not zeros.
     CheckedIndices,
     /// `GatherND` of OpenVINO: the axes of the batch become one.
@@ -85,6 +91,8 @@ fn openvino(operators: &'static [&'static str], since: i64, before: i64, change:
 static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let mut rows = vec![
     onnx(&["ArgMax", "ArgMin"], 1, 12, Change::Default("select_last_index", Content::Int(0))),
+    onnx(&["BatchNormalization"], 1, 7, Change::Meaning(Older::Training)),
+    onnx(&["BatchNormalization"], 7, 14, Change::Meaning(Older::TrainingByOutputs)),
     onnx(&["Cast"], 1, 19, Change::Default("saturate", Content::Int(1))),
     onnx(&["Clip"], 1, 11, Change::Input(1, "min")),
     onnx(&["Clip"], 1, 11, Change::Input(2, "max")),
@@ -96,6 +104,8 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     onnx(&["Dropout"], 1, 7, Change::Meaning(Older::Training)),
     onnx(&["Dropout"], 1, 12, Change::Input(1, "ratio")),
     onnx(&["GatherND"], 11, 12, Change::Default("batch_dims", Content::Int(0))),
+    onnx(&["GridSample"], 16, 20, Change::Meaning(Older::ModesOfImages)),
+    onnx(&["GroupNormalization"], 18, 21, Change::Meaning(Older::ScaledByGroup)),
     onnx(&["Pad"], 1, 2, Change::Name("pads", "paddings")),
     onnx(&["Pad"], 1, 11, Change::Input(1, "pads")),
     onnx(&["Pad"], 1, 11, Change::Input(2, "value")),

@@ -10,6 +10,7 @@ use std::ptr::from_ref;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use gradus_core::convert::{self, product};
 use gradus_core::graph::{
@@ -19,10 +20,12 @@ use gradus_core::{Error, Kind, Limits, Result, Value};
 use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
+use crate::check::Forced;
 use crate::conversion::evaluated;
 use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operator::{self, Call, Operator};
+use crate::operators::generate::random::Draws;
 use crate::operators::{self, Row};
 use crate::schema::Signature;
 
@@ -37,6 +40,9 @@ pub struct RunOptions {
     /// Whose sequences those of Paddle's operators are: the exact ones, or what PaddlePaddle itself
     /// gives.
     pub profile: Profile,
+    /// The seed of the operators that draw random numbers, where their node has none of its own: a
+    /// run draws the same numbers whenever it is repeated.
+    pub seed: u64,
     /// Where to count the steps of a run, for whoever shows progress.
     pub steps: Option<&'static AtomicU64>,
 }
@@ -325,6 +331,7 @@ fn elements(value: &Value) -> u128 {
         Value::Tensor(tensor) => product(tensor.len(), 1),
         Value::Sequence(values) => product(values.len(), 1),
         Value::Optional(value) => value.as_deref().map_or(0, elements),
+        Value::Map(map) => product(map.keys().len(), 1),
     }
 }
 
@@ -369,6 +376,36 @@ pub(crate) struct RunState {
     /// Elements touched so far.
     pub(crate) work: u64,
     shown: Option<&'static AtomicU64>,
+    /// The seed of random numbers, if they may be drawn.
+    pub(crate) seed: Option<u64>,
+    /// Nodes without a seed of their own that have drawn random numbers.
+    drawn: u64,
+    /// The most bytes in use since they were last counted.
+    peak: Cell<u64>,
+    /// The watch over the nodes of the main graph, if they are watched.
+    pub(crate) watch: Option<Watch>,
+}
+
+/// A watch over the nodes of the main graph while they run.
+#[derive(Debug)]
+pub(crate) enum Watch {
+    /// Measures each node.
+    Profile(Vec<NodeRun>),
+    /// Gives each node other inputs than those that the nodes before it computed.
+    Forced(Forced),
+}
+
+/// A node of the main graph, as a run met it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NodeRun {
+    /// The node in words, with its operator: `node "add" (onnx Add-14)`.
+    pub node: Arc<str>,
+    /// The time that it took, that of its subgraphs included.
+    pub time: Duration,
+    /// The most bytes that values of the run and memory of nodes took while it ran. Constants and
+    /// inputs of the model are not counted.
+    pub peak_bytes: u64,
 }
 
 impl RunState {
@@ -380,7 +417,26 @@ impl RunState {
             steps: 0,
             work: 0,
             shown: options.steps,
+            seed: Some(options.seed),
+            drawn: 0,
+            peak: Cell::new(0),
+            watch: None,
         }
+    }
+
+    /// The random numbers of the node that runs, by its own seed if it has one.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if nodes are evaluated before a run.
+    pub(crate) fn draws(&mut self, own: Option<u64>) -> Result<Draws> {
+        let seed = self.seed.ok_or_else(|| {
+            Error::new(Kind::Unsupported, "cannot draw random numbers before the model runs")
+        })?;
+        if let Some(own) = own {
+            return Ok(Draws::of(own, 0));
+        }
+        self.drawn += 1;
+        Ok(Draws::of(seed, self.drawn))
     }
 
     /// Counts a node, or an iteration.
@@ -421,6 +477,7 @@ impl RunState {
     pub(crate) fn reserve(&self, bytes: u128) -> Result<()> {
         self.limits.allow_bytes(self.in_use(), bytes)?;
         self.reserved.set(self.reserved.get().saturating_add(convert::low_u64(bytes)));
+        self.note_peak();
         Ok(())
     }
 
@@ -428,7 +485,12 @@ impl RunState {
     pub(crate) fn hold(&mut self, bytes: u64) -> Result<()> {
         self.limits.allow_bytes(self.in_use(), bytes.into())?;
         self.live_bytes += bytes;
+        self.note_peak();
         Ok(())
+    }
+
+    fn note_peak(&self) {
+        self.peak.set(self.peak.get().max(self.in_use()));
     }
 
     /// Counts bytes that are kept no longer.
@@ -484,7 +546,30 @@ impl GraphProgram {
 }
 
 impl ProgramStep {
+    /// Runs the node, and does what the watch over it wants.
     fn run(&self, frame: &mut Frame, run: &mut RunState) -> Result<()> {
+        // Nodes of subgraphs count as part of theirs.
+        let Some(mut watch) = run.watch.take() else { return self.run_node(frame, run) };
+        match &mut watch {
+            Watch::Profile(nodes) => {
+                run.peak.set(run.in_use());
+                let start = Instant::now();
+                self.run_node(frame, run)?;
+                let (time, peak_bytes) = (start.elapsed(), run.peak.get());
+                nodes.push(NodeRun { node: self.label.as_str().into(), time, peak_bytes });
+            }
+            Watch::Forced(forced) => {
+                self.run_node(frame, run)?;
+                for &slot in self.outputs.iter().flatten() {
+                    frame[slot] = frame[slot].take().map(|value| forced.replace(&self.label, slot, value));
+                }
+            }
+        }
+        run.watch = Some(watch);
+        Ok(())
+    }
+
+    fn run_node(&self, frame: &mut Frame, run: &mut RunState) -> Result<()> {
         run.step()?;
         let inputs: Vec<_> =
             self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use gradus_core::graph::{DeclaredDim, Graph, Type, ValueId};
 use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
+use crate::check::Forced;
 use crate::model::Model;
-use crate::program::{Compiler, GraphProgram, RunOptions, RunState};
+use crate::program::{Compiler, GraphProgram, NodeRun, RunOptions, RunState, Watch};
 
 /// A compiled model: compile it once by [`Model::compile`] and run it many times, from any thread.
 ///
@@ -73,7 +74,46 @@ impl Program {
         inputs: impl IntoIterator<Item = (N, V)>,
         limits: Limits,
     ) -> Result<Outputs> {
-        let options = RunOptions { limits: Some(limits), ..self.options };
+        self.run_in(inputs, &mut RunState::new(&RunOptions { limits: Some(limits), ..self.options }))
+    }
+
+    /// Runs as [`Program::run`] does, and lists the nodes of the main graph with the time and memory
+    /// that each took, in the order in which they ran.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn run_profiled<N: AsRef<str>, V: Into<Value>>(
+        &self,
+        inputs: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<(Outputs, Vec<NodeRun>)> {
+        let mut state = RunState::new(&self.options);
+        state.watch = Some(Watch::Profile(Vec::new()));
+        let outputs = self.run_in(inputs, &mut state)?;
+        let Some(Watch::Profile(nodes)) = state.watch else { return Ok((outputs, Vec::new())) };
+        Ok((outputs, nodes))
+    }
+
+    /// Runs as [`Program::run`] does, with other values in place of those that nodes compute.
+    pub(crate) fn run_forced(&self, inputs: &[(String, Value)], forced: Forced) -> Result<Forced> {
+        let mut state = RunState::new(&self.options);
+        state.watch = Some(Watch::Forced(forced));
+        self.run_in(inputs.iter().map(|(name, value)| (name, value.clone())), &mut state)?;
+        let Some(Watch::Forced(forced)) = state.watch else { return Ok(Forced::default()) };
+        Ok(forced)
+    }
+
+    /// The inputs that a run needs beside those of these names, in the order of the model.
+    pub fn missing_inputs<'a>(&'a self, given: impl Fn(&str) -> bool + 'a) -> impl Iterator<Item = &'a str> {
+        let graph = self.model.graph();
+        let missing = self.main.missing_inputs(move |id| given(&graph.value(id).name));
+        missing.map(move |id| &*graph.value(id).name)
+    }
+
+    fn run_in<N: AsRef<str>, V: Into<Value>>(
+        &self,
+        inputs: impl IntoIterator<Item = (N, V)>,
+        state: &mut RunState,
+    ) -> Result<Outputs> {
         let graph = self.model.graph();
         let run = || {
             let mut given = HashMap::new();
@@ -92,7 +132,7 @@ impl Program {
                 all => return Err(Error::new(Kind::Usage, format!("inputs {} are missing", all.join(", ")))),
             }
             let values = graph.inputs().iter().map(|id| given.remove(id)).collect();
-            let values = self.main.run(values, &[], &mut RunState::new(&options))?;
+            let values = self.main.run(values, &[], state)?;
             let names = self.outputs.iter().map(|&id| graph.value(id).name.clone());
             Ok(Outputs(names.zip(values).collect()))
         };

@@ -188,6 +188,20 @@ fn graphs_that_are_not_well_formed_are_refused_by_name() {
 }
 
 #[test]
+fn graphs_of_attributes_are_one_and_of_their_kind() {
+    let body = || message(6, &[text(2, "body")]);
+    let error = |attribute: &[Vec<u8>]| {
+        let graph = [node("Loop", &[], &["y"], &[message(5, attribute)]), output("y")];
+        attempt(&model(&graph)).unwrap_err().message().to_owned()
+    };
+    let twice = error(&[text(1, "body"), body(), body(), int(20, 5)]);
+    assert_eq!(twice, "the attribute has a second content");
+    let other = error(&[text(1, "body"), body(), int(3, 1), int(20, 2)]);
+    assert_eq!(other, "the attribute has a graph, and is of another kind");
+    assert_eq!(error(&[text(1, "body"), text(21, "parameter"), body()]), other);
+}
+
+#[test]
 fn graphs_nested_without_end_are_refused() {
     let mut graph = vec![text(2, "innermost")];
     for _ in 0..2000 {

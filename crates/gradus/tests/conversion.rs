@@ -19,7 +19,7 @@ use bytes::Bytes;
 use common::compare::difference;
 use common::one::One;
 use common::random::graph;
-use gradus::conversion::{ConversionReport, ConvertOptions, Converted, Exactness};
+use gradus::conversion::{ConversionReport, ConvertOptions, Converted, Exactness, Obstacles};
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Port, Ports, Slices, Standard, Type};
 use gradus::{DType, Kind, Model, Outputs, Tensor, Value};
 
@@ -662,12 +662,60 @@ fn what_cannot_be_said_is_refused_with_its_node() {
         refusal(&model, Standard::Onnx),
         "node \"node\" (openvino Gather-8): cannot convert: value of input 2 is unknown, expected known before the run"
     );
-    let (model, _) = openvino("NormalizeL2", 1, &[counted(&[3]), Tensor::vector(&[0i64])], &[], &[], 1);
+    let (model, _) = openvino("ErfInv", 17, &[counted(&[3])], &[], &[], 1);
     assert_eq!(
         refusal(&model, Standard::Onnx),
-        "node \"node\" (openvino NormalizeL2-1): cannot convert operator NormalizeL2 from openvino to onnx"
+        "node \"node\" (openvino ErfInv-17): cannot convert operator ErfInv from openvino to onnx"
     );
     assert_eq!(refusal(&model, Standard::OpenVino), "cannot convert: target is openvino, expected onnx");
+}
+
+#[test]
+fn all_nodes_that_have_no_equivalent_are_listed() {
+    let mut body = Builder::nested("body");
+    for name in ["i", "go", "v"] {
+        body.define(name, Origin::Input).unwrap();
+    }
+    body.apply("made", "Optional", 17, &["v"], &["s"], Vec::new()).unwrap();
+    body.apply("taken", "OptionalGetElement", 17, &["s"], &["w"], Vec::new()).unwrap();
+    for name in ["go", "w"] {
+        body.output(name);
+    }
+    let mut builder = Builder::new("main");
+    for (name, dtype) in [("count", DType::I64), ("go", DType::Bool), ("x", DType::F32)] {
+        let id = builder.define(name, Origin::Input).unwrap();
+        let sizes = if name == "x" { vec![DeclaredDim::Known(4)] } else { Vec::new() };
+        builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(sizes)));
+    }
+    let loop_body = vec![("body", Content::Graph(body.finish().unwrap().into()))];
+    builder.apply("loop", "Loop", 17, &["count", "go", "x"], &["y"], loop_body).unwrap();
+    builder.apply("parts", "Optional", 17, &["y"], &["p"], Vec::new()).unwrap();
+    builder.apply("sum", "Abs", 17, &["x"], &["a"], Vec::new()).unwrap();
+    builder.apply("z", "OptionalGetElement", 17, &["p"], &["z"], Vec::new()).unwrap();
+    builder.output("a");
+    builder.output("z");
+    let mut model = graph::Model::new(Standard::Onnx);
+    model.opsets = vec![("".into(), 17)];
+    model.graph = builder.finish().unwrap();
+    let error =
+        Model::from_source(model).convert(Standard::OpenVino, &ConvertOptions::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot convert 4 of 6 nodes to openvino: 2 onnx Optional-15, 2 onnx OptionalGetElement-15"
+    );
+    let obstacles = Obstacles::of(&error).unwrap();
+    let places: Vec<_> =
+        obstacles.0.iter().map(|obstacle| obstacle.error.location().nodes.join(" / ")).collect();
+    assert_eq!(
+        places,
+        [
+            "node \"loop\" / node \"made\" (onnx Optional-15)",
+            "node \"loop\" / node \"taken\" (onnx OptionalGetElement-15)",
+            "node \"parts\" (onnx Optional-15)",
+            "node \"z\" (onnx OptionalGetElement-15)",
+        ]
+    );
+    assert_eq!(obstacles.groups().iter().map(|(count, _)| *count).collect::<Vec<_>>(), [2, 2]);
 }
 
 #[test]
@@ -697,6 +745,49 @@ fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {
         error.unwrap_err().to_string(),
         "node \"node\" (openvino Range-4): cannot write Range: operator set is 10, expected at least 11"
     );
+}
+
+#[test]
+fn older_operator_sets_have_others_that_compute_the_same() {
+    let (x, scale, bias) = (counted(&[2, 4, 3]), counted(&[3]), counted(&[3]));
+    let (by_channel, shift) = (counted(&[4]), counted(&[4]));
+    let tanh = || ("approximate", Content::Bytes(Bytes::from_static(b"tanh")));
+    let groups = || ("num_groups", Content::Int(2));
+    let nodes = [
+        ("Gelu", 20, vec![x.clone()], vec![], 1),
+        ("Gelu", 20, vec![x.clone()], vec![tanh()], 1),
+        ("GroupNormalization", 21, vec![x.clone(), by_channel, shift], vec![groups()], 1),
+        ("HardSwish", 14, vec![x.clone()], vec![], 1),
+        ("LayerNormalization", 17, vec![x.clone(), scale.clone(), bias.clone()], vec![], 3),
+        ("LayerNormalization", 17, vec![x.clone(), scale.clone()], vec![("axis", Content::Int(-1))], 1),
+        ("Mish", 18, vec![x.clone()], vec![], 1),
+        ("RMSNormalization", 23, vec![x.clone(), scale], vec![], 1),
+        ("Swish", 24, vec![x.clone()], vec![], 1),
+        ("Swish", 24, vec![x], vec![("alpha", Content::Float(0.5))], 1),
+    ];
+    for (operator, since, inputs, attributes, outputs) in nodes {
+        for dtype in [DType::F32, DType::F16, DType::F64] {
+            let short = |x: &Tensor| gradus::convert::cast(x, dtype, gradus::convert::Rules::IEEE).unwrap();
+            let inputs: Vec<_> = inputs.iter().map(short).collect();
+            let one = One::of(Standard::Onnx, operator, 28).inputs(&inputs).outputs(outputs);
+            let (model, given) = attributes
+                .iter()
+                .fold(one, |one, (name, content)| one.attribute(name, content.clone()))
+                .model();
+            let want = run(&model, &given);
+            for opset in [since, since - 1, 13] {
+                let mut options = ConvertOptions::default();
+                options.opset = Some(opset);
+                let converted = model.convert(Standard::Onnx, &options).unwrap();
+                let nodes = converted.model.graph().nodes();
+                let names_it = nodes.iter().any(|node| &*node.operator.name == operator);
+                assert_eq!(names_it, opset >= since, "{operator} {opset}");
+                assert_eq!(converted.report.is_exact(), names_it);
+                let what = format!("{operator} of {dtype} in set {opset}");
+                compare(&what, &want, &converted.model, &given, kept(&[&converted.report]));
+            }
+        }
+    }
 }
 
 #[test]

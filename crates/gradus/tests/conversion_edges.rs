@@ -16,6 +16,7 @@ use common::one::One;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::infer::InferOptions;
 use gradus::{DType, Kind, Model, Shape, Tensor, Value};
 
 use Standard::{Onnx, OpenVino};
@@ -546,4 +547,20 @@ fn onnx_becomes_onnx_of_another_operator_set() {
         One::of(Onnx, "Softmax", 13).inputs(from_ref(&x)).attribute("axis", Content::Int(0)).known().model();
     let message = in_set(&other, 11).unwrap_err().to_string();
     assert!(message.contains("means something else in the two operator sets"), "{message}");
+}
+
+#[test]
+fn squeeze_of_openvino_may_have_no_axes() {
+    let one = || One::of(OpenVino, "Squeeze", 1).inputs(&[counted(&[1, 3, 1])]).known();
+    gives("Squeeze-1", one(), &[counted(&[3])]);
+    let (model, _) = one().model();
+    assert!(model.infer(&InferOptions::default()).unwrap().problems().is_empty());
+}
+
+#[test]
+fn attention_of_scalars_is_refused() {
+    let scalars = [(); 3].map(|()| Tensor::scalar(1.0f32));
+    let (model, _) = One::of(OpenVino, "ScaledDotProductAttention", 13).inputs(&scalars).known().model();
+    let error = convert(&model).unwrap_err();
+    assert!(error.to_string().contains("rank of input 0 is 0, expected at least 2"), "{error}");
 }

@@ -7,10 +7,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use gradus::Model;
 use gradus::diff::Diff;
 use gradus::graph::{Graph, Origin};
 use gradus::infer::{InferOptions, Inference};
+use gradus::{Model, RunOptions};
 
 /// The models in a folder and the folders within.
 fn models(folder: &Path) -> Vec<PathBuf> {
@@ -106,8 +106,9 @@ fn peaks_are_bounds() {
 
 #[test]
 #[ignore = "needs GRADUS_CORPUS, a folder of models"]
-fn every_model_opens() {
+fn every_model_opens_and_is_ready_to_run() {
     let models = corpus();
+    let mut refused = Vec::new();
     for path in &models {
         let start = Instant::now();
         let model = Model::open(path).unwrap();
@@ -119,7 +120,9 @@ fn every_model_opens() {
             assert_eq!(constant.tensor().unwrap().shape(), constant.shape(), "{}", path.display());
         }
         assert!(Diff::of(&model, &model).unwrap().is_empty(), "{}", path.display());
+        refused.extend(model.compile(&[], &RunOptions::default()).err().map(|error| error.to_string()));
         assert!(start.elapsed() < Duration::from_secs(20), "{} takes too long", path.display());
     }
+    assert!(refused.is_empty(), "{refused:#?}");
     println!("{} models open", models.len());
 }

@@ -57,6 +57,25 @@ fn convolution_of_resnet_costs_as_published() {
     assert_eq!(cost.total.uncounted, 0);
 }
 
+/// The pool after it looks at windows of nine elements.
+#[test]
+fn pools_look_at_each_element_of_their_windows() {
+    let mut builder = Builder::new("pool");
+    input(&mut builder, "x", &["batch", "64", "112", "112"]);
+    let window = || {
+        let list = |values: &[i64]| Content::Ints(values.into());
+        vec![("kernel_shape", list(&[3, 3])), ("strides", list(&[2, 2])), ("pads", list(&[1, 1, 1, 1]))]
+    };
+    builder.apply("pool", "MaxPool", 17, &["x"], &["h"], window()).unwrap();
+    builder.apply("again", "AveragePool", 17, &["h"], &["y"], window()).unwrap();
+    builder.output("y");
+    let model = model(builder);
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!(print(&cost, cost.nodes[0].operations), format!("{}*batch", 64 * 56 * 56 * 9));
+    assert_eq!(print(&cost, cost.nodes[1].operations), format!("{}*batch", 64 * 28 * 28 * 9));
+    assert_eq!(cost.total.uncounted, 0);
+}
+
 /// The first depthwise layer of `MobileNetV2` has 32*9 weights and 3,612,672 MACs an image.
 #[test]
 fn depthwise_convolution_costs_its_own_channel() {

@@ -7,6 +7,7 @@ mod one;
 use std::time::{Duration, Instant};
 
 use gradus::graph::{Content, Standard};
+use gradus::infer::InferOptions;
 use gradus::{DType, Kind, Limits, RunOptions, Shape, Tensor};
 use one::One;
 
@@ -44,6 +45,18 @@ fn large_nodes_end_soon_after_the_deadline() {
         ("TopK", of("TopK", 11).inputs(std::slice::from_ref(&x)).constants(&[integers(&[2])]).outputs(2)),
         ("CumSum", of("CumSum", 14).inputs(std::slice::from_ref(&x)).constants(&[Tensor::scalar(0i64)])),
         ("Pad", of("Pad", 13).inputs(std::slice::from_ref(&x)).constants(&[integers(&[1, 1, 1, 1])])),
+        ("Transpose", of("Transpose", 13).inputs(std::slice::from_ref(&x))),
+        ("Expand", of("Expand", 13).inputs(&[row()]).constants(&[integers(&[4096, 4096])])),
+        (
+            "Slice",
+            of("Slice", 13).inputs(std::slice::from_ref(&x)).constants(&[integers(&[1]), integers(&[4000])]),
+        ),
+        (
+            "SpaceToDepth",
+            of("SpaceToDepth", 13)
+                .inputs(std::slice::from_ref(&image))
+                .attribute("blocksize", Content::Int(2)),
+        ),
         ("Trilu", of("Trilu", 14).inputs(std::slice::from_ref(&x))),
         (
             "MaxPool",
@@ -74,4 +87,13 @@ fn large_nodes_end_soon_after_the_deadline() {
         }
     }
     assert_eq!(late, []);
+}
+
+#[test]
+fn repeating_nothing_ends_at_once() {
+    let times = integers(&[1 << 62]);
+    let (model, _) = One::of(Standard::Onnx, "Tile", 13).constants(&[integers(&[]), times]).model();
+    let begin = Instant::now();
+    assert!(model.infer(&InferOptions::default()).unwrap().problems().is_empty());
+    assert!(begin.elapsed() < LATE);
 }

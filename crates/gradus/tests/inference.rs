@@ -142,6 +142,20 @@ fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, Inpu
 }
 
 #[test]
+fn sizes_that_no_tensor_has_are_refused() {
+    let model = Model::open("../../examples/positions.onnx").unwrap();
+    let beyond = usize::try_from(i64::MAX).unwrap() + 1;
+    for size in [DeclaredDim::Known(beyond), DeclaredDim::Between(0, Some(beyond))] {
+        let mut options = InferOptions::default();
+        let given = Type::Tensor(None, Some(vec![size, DeclaredDim::Unknown]));
+        options.inputs.insert("tokens".to_owned(), InputFact::Type(given));
+        let error = model.infer(&options).err().unwrap().to_string();
+        let wanted = "size of axis 0 of input \"tokens\" is 9223372036854775808, expected at most 2^63 - 1";
+        assert_eq!(error, wanted);
+    }
+}
+
+#[test]
 #[ignore = "needs GRADUS_CORPUS, a folder of models"]
 fn every_shape_of_the_corpus_is_right() {
     let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
@@ -287,6 +301,51 @@ fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
         assert_eq!(inference.problems().len(), 1, "{:?}", inference.problems());
         assert!(model.run([("x", gradus::Tensor::vector(&[1i64, 2, 3, 4]))]).is_err());
     }
+}
+
+/// The shape of `x[start:]`, and what is assumed, where `x` has an axis and `start` is computed from
+/// axes of other inputs.
+fn slice_from(axis: &str, start: &[(&str, i64)]) -> (String, Vec<String>) {
+    let mut builder = Builder::new("slices");
+    let inputs = ["x", "a"].map(|name| builder.define(name, Origin::Input).unwrap());
+    for (input, size) in inputs.into_iter().zip([axis, "n"]) {
+        let sizes = vec![DeclaredDim::Symbol(size.into())];
+        builder.info(input).declared = Some(Type::Tensor(Some(gradus::DType::I64), Some(sizes)));
+    }
+    builder.apply("", "Shape", 15, &["a"], &["s0"], vec![]).unwrap();
+    let mut last = "s0".to_owned();
+    for (i, &(operator, operand)) in start.iter().enumerate() {
+        let (by, next) = (format!("c{i}"), format!("s{}", i + 1));
+        builder.constant(&by, gradus::Tensor::vector(&[operand]).into()).unwrap();
+        builder.apply("", operator, 14, &[&last, &by], &[&next], vec![]).unwrap();
+        last = next;
+    }
+    builder.constant("end", gradus::Tensor::vector(&[i64::MAX]).into()).unwrap();
+    builder.apply("slice", "Slice", 13, &["x", &last, "end"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 18)];
+    source.graph = builder.finish().unwrap();
+    let model = Model::from_source(source);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    let assumed = inference.assumptions().iter().map(|assumed| assumed.text.clone());
+    (inference.describe(inference.fact(model.value("y").unwrap())), assumed.collect())
+}
+
+#[test]
+fn signs_of_slice_bounds_follow_from_sizes() {
+    let named = "axes of one name have one size: n";
+    // x[-n:] of n elements is all of them, also if there are none.
+    assert_eq!(slice_from("n", &[("Mul", -1)]), ("int64[n]".into(), vec![named.into()]));
+    // An axis of 2*n - 1 elements has an n of at least 1.
+    let (shape, assumed) = slice_from("2*n - 1", &[("Sub", 1)]);
+    let axis = "size of axis 0 of input \"x\" is 2*n - 1".to_owned();
+    assert_eq!((shape.as_str(), assumed), ("int64[n]", vec![axis]));
+    // x[-n:] of m elements is all of them for n = 0.
+    let (shape, assumed) = slice_from("m", &[("Mul", -1)]);
+    assert_eq!((shape.as_str(), &assumed[..]), ("int64[m - max(m - n, 0)]", &["n >= 1".to_owned()][..]));
+    let (shape, assumed) = slice_from("m", &[("Sub", 3)]);
+    assert_eq!((shape.as_str(), assumed.len()), ("int64[Slice]", 0), "{assumed:?}");
 }
 
 #[test]

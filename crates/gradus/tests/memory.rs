@@ -3,25 +3,32 @@
 
 #[path = "common/nodes.rs"]
 mod nodes;
+#[path = "common/sketch.rs"]
+mod sketch;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bytes::Bytes;
 use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
-use gradus::graph::Standard;
+use gradus::graph::{Content, Standard};
 use gradus::infer::InferOptions;
 use gradus::operators;
-use gradus::{Limits, Model, Number, OpenOptions, RunOptions, convert};
+use gradus::{DType, Limits, Model, Number, OpenOptions, RunOptions, Shape, Tensor, convert};
 use nodes::RandomNode;
+use sketch::Sketch;
 
 /// The system's allocator, counted.
 struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+/// Bytes of the largest piece that the system gives.
+static LARGEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 fn add(bytes: usize) {
     let live = LIVE.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -32,6 +39,9 @@ fn add(bytes: usize) {
 #[expect(unsafe_code, reason = "an allocator is unsafe")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > LARGEST.load(Ordering::Relaxed) {
+            return std::ptr::null_mut();
+        }
         add(layout.size());
         // SAFETY: the caller keeps what `alloc` asks for.
         unsafe { System.alloc(layout) }
@@ -47,6 +57,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Held by each test: what is counted is that of one.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// The most bytes that live at one time while something is done, beside those before.
 fn peak(work: impl FnOnce()) -> usize {
     let before = LIVE.load(Ordering::Relaxed);
@@ -58,6 +71,9 @@ fn peak(work: impl FnOnce()) -> usize {
 /// Shapes of some ten thousand elements.
 const SHAPES: [&[usize]; 8] =
     [&[128, 128], &[1 << 14], &[16, 32, 32], &[1, 2, 96, 96], &[128], &[1], &[], &[128, 1]];
+
+/// Shapes of some sixty thousand elements.
+const LARGE: [&[usize]; 6] = [&[256, 256], &[1 << 16], &[16, 64, 64], &[1, 4, 128, 128], &[1], &[]];
 
 /// Bytes that tables of the program, messages and copies of short inputs may take beside the
 /// limit.
@@ -96,6 +112,7 @@ fn run_random_nodes(standard: Standard, seed: u64, each: usize) -> (BTreeMap<Str
 }
 
 fn check(seed: u64, each: usize) {
+    let _alone = ALONE.lock();
     for standard in [Standard::Onnx, Standard::OpenVino] {
         let (found, ran) = run_random_nodes(standard, seed, each);
         assert!(found.is_empty(), "memory by the limit: {found:#?}");
@@ -113,6 +130,117 @@ fn nodes_take_no_more_memory_than_the_limit_allows() {
 fn long_nodes_take_no_more_memory_than_the_limit_allows() {
     (2..4).for_each(|seed| check(seed, 16));
 }
+
+/// Runs random nodes where the system gives no large pieces. Returns the number of runs that ended
+/// well, and of those that were refused bytes; a process that ends is a failure of the test.
+fn run_without_large_pieces(standard: Standard, seed: u64, each: usize) -> (usize, usize) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (mut ran, mut refused) = (0, 0);
+    for row in operators::all().filter(|row| row.standard == standard && row.is_evaluated()) {
+        let Some(signature) = row.signatures().last() else { continue };
+        for _ in 0..each {
+            let node = RandomNode::new(&mut random, row, signature, &LARGE);
+            let mut options = RunOptions::default();
+            let mut limits = Limits::DEFAULT;
+            (limits.max_bytes, limits.max_work) = (1 << 30, 1 << 26);
+            options.limits = Some(limits);
+            let Ok(program) = node.model.compile(&[], &options) else { continue };
+            for bits in 16..24 {
+                let values = node.values.clone();
+                LARGEST.store(1 << bits, Ordering::Relaxed);
+                let result = program.run(values);
+                LARGEST.store(usize::MAX, Ordering::Relaxed);
+                ran += usize::from(result.is_ok());
+                refused += usize::from(result.is_err_and(|error| error.message().contains("the system has")));
+            }
+        }
+    }
+    (ran, refused)
+}
+
+#[test]
+fn nodes_survive_a_system_without_large_pieces() {
+    let _alone = ALONE.lock();
+    for standard in [Standard::Onnx, Standard::OpenVino] {
+        let (ran, refused) = run_without_large_pieces(standard, 1, 4);
+        assert!(ran > 100 && refused > 100, "{standard}: {ran} ran, {refused} were refused bytes");
+    }
+}
+
+/// A work that may be refused bytes.
+type Fallible<'a> = &'a dyn Fn(&Model) -> gradus::Result<()>;
+
+/// A file of a model whose constants are a mebibyte, and what folding makes of them is more.
+fn with_large_constants() -> Bytes {
+    let square = Shape::new([512, 512]).unwrap();
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "512"])
+        .constant("w", Tensor::from_vec(square, vec![1.5f32; 512 * 512]).unwrap())
+        .constant("half", Tensor::scalar(0.5f32))
+        .node("Transpose", &["w"], &["turned"])
+        .node("Mul", &["turned", "half"], &["less"])
+        .with("Concat", &["less", "w"], &["both"], vec![("axis", Content::Int(1))])
+        .with("Cast", &["both"], &["wide"], vec![("to", Content::Int(11))])
+        .with("Cast", &["wide"], &["narrow"], vec![("to", Content::Int(1))])
+        .node("MatMul", &["x", "narrow"], &["y"])
+        .output("y", DType::F32, &["n", "1024"])
+        .model();
+    model.to_onnx().unwrap()
+}
+
+#[test]
+fn works_survive_a_system_without_large_pieces() {
+    let _alone = ALONE.lock();
+    let file = with_large_constants();
+    let folder = std::env::temp_dir().join(format!("gradus-memory-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let x = Tensor::zeros(DType::F32, Shape::new([64, 512]).unwrap()).unwrap();
+    let mut all = FoldOptions::default();
+    all.max_constant = u64::MAX;
+    let works: [(&str, Fallible<'_>); 5] = [
+        ("infer", &|model| model.infer(&InferOptions::default()).map(drop)),
+        ("fold", &|model| {
+            let folded = model.fold(&all)?;
+            model.save_edited(&folded.edit, folder.join("m.onnx"))?;
+            let folded = model.edited(&folded.edit)?;
+            folded
+                .convert(Standard::OpenVino, &ConvertOptions::default())?
+                .model
+                .save(folder.join("n.xml"))
+                .map(drop)
+        }),
+        ("convert", &|model| {
+            let converted = model.convert(Standard::OpenVino, &ConvertOptions::default())?;
+            converted.model.save(folder.join("m.xml")).map(drop)
+        }),
+        ("run", &|model| model.run([("x", x.clone())]).map(drop)),
+        ("write", &|model| model.to_onnx().map(drop)),
+    ];
+    let mut found = 0;
+    for (name, work) in works {
+        let (mut done, mut refused) = (0, 0);
+        for bits in 16..26 {
+            let file = file.clone();
+            LARGEST.store(1 << bits, Ordering::Relaxed);
+            let result = Model::from_bytes(&file).and_then(|model| work(&model));
+            LARGEST.store(usize::MAX, Ordering::Relaxed);
+            match result {
+                Ok(()) => done += 1,
+                Err(error) => {
+                    assert!(error.to_string().contains("the system has"), "{name}: {error}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(done > 0, "{name}");
+        found += refused;
+    }
+    assert!(found > 10, "{found} works were refused bytes");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A work by its name.
+type Work = (&'static str, fn(&Model));
 
 /// Models of the corpus, in order.
 fn corpus() -> Vec<PathBuf> {
@@ -132,7 +260,7 @@ fn corpus() -> Vec<PathBuf> {
 #[test]
 #[ignore = "needs GRADUS_CORPUS, a folder of models"]
 fn models_take_no_more_memory_than_the_limit_allows() {
-    type Work = (&'static str, fn(&Model));
+    let _alone = ALONE.lock();
     let works: [Work; 4] = [
         ("open", |_| {}),
         ("infer", |model| drop(model.infer(&InferOptions::default()))),

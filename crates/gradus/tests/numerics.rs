@@ -2,9 +2,13 @@
 //! threads.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "common/one.rs"]
+mod one;
+
 use gradus::convert::{Rules, nearest_f64};
 use gradus::graph::{self, Builder, Content, Origin, Standard};
 use gradus::{DType, Model, Number, Shape, Tensor, Value};
+use one::One;
 
 /// A model of one node.
 fn model(operator: &str, version: i64, inputs: usize, attributes: Vec<(&str, Content)>) -> Model {
@@ -113,4 +117,47 @@ fn padding_of_a_convolution_is_zeros() {
     let sums = run(&model("Conv", 11, 2, pads), &[image, weights]);
     let sums = sums.elements::<f32>().unwrap();
     assert!(sums[0].is_nan() && sums[1] == f32::INFINITY, "{sums:?}");
+}
+
+/// A batch normalization of channels [0, 1, 4, 5] and [2, 3, 6, 7], whose means are 2.5 and 4.5 and
+/// whose variances are 4.25, with a running mean of 0 and a running variance of 1.
+fn batch_normalization(version: i64, outputs: usize, test: Option<i64>) -> Vec<Vec<f64>> {
+    let x: Vec<_> = (0..8).map(Number::Int).collect();
+    let x = Tensor::from_numbers(DType::F64, Shape::new([2, 2, 2]).unwrap(), x, Rules::IEEE).unwrap();
+    let two = |x: f64| Tensor::vector(&[x, x]);
+    let mut node = One::of(Standard::Onnx, "BatchNormalization", version)
+        .inputs(&[x, two(1.0), two(0.0), two(0.0), two(1.0)])
+        .attribute("epsilon", Content::Float(0.0))
+        .attribute("momentum", Content::Float(0.5))
+        .outputs(outputs);
+    if let Some(test) = test {
+        node = node.attribute("is_test", Content::Int(test));
+    }
+    if version == 1 {
+        node = node.attribute("consumed_inputs", Content::Ints(vec![0, 0, 0, 1, 1]));
+    }
+    let (model, given) = node.model();
+    let outputs = model.run(given).unwrap();
+    outputs.iter().map(|(_, value)| value.tensor().unwrap().elements::<f64>().unwrap().to_vec()).collect()
+}
+
+#[test]
+fn older_batch_normalizations_train_where_their_text_says_so() {
+    let means = [2.5, 2.5, 4.5, 4.5];
+    let trained: Vec<_> =
+        (0..8u8).map(|x| (f64::from(x) - means[usize::from(x % 4)]) / f64::sqrt(4.25)).collect();
+    let tested: Vec<_> = (0..8).map(f64::from).collect();
+    let statistics = [vec![1.25, 2.25], vec![2.625, 2.625], vec![2.5, 4.5], vec![4.25, 4.25]];
+    for version in [1, 6] {
+        assert_eq!(batch_normalization(version, 1, Some(1)), [&tested[..]]);
+        assert_eq!(batch_normalization(version, 1, Some(0)), [&trained[..]]);
+        assert_eq!(batch_normalization(version, 1, None), [&trained[..]]);
+        let all = batch_normalization(version, 5, None);
+        assert_eq!((&all[0], &all[1..]), (&trained, &statistics[..]));
+    }
+    for version in [7, 9] {
+        assert_eq!(batch_normalization(version, 1, None), [&tested[..]]);
+        let all = batch_normalization(version, 5, None);
+        assert_eq!((&all[0], &all[1..]), (&trained, &statistics[..]));
+    }
 }

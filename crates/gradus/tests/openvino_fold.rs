@@ -25,7 +25,7 @@ fn model(builder: Builder) -> Model {
     let mut source = graph::Model::new(Standard::OpenVino);
     source.graph = builder.finish().unwrap();
     let written = encode_model(&source).unwrap();
-    open(&written.xml.to_bytes(&[]), written.bin.to_bytes(&[]))
+    open(&written.xml.to_bytes(&[]).unwrap(), written.bin.to_bytes(&[]).unwrap().to_vec())
 }
 
 fn folded_with(model: &Model, options: &FoldOptions) -> Model {

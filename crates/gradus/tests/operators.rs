@@ -416,6 +416,15 @@ fn examples_of_the_texts() {
 }
 
 #[test]
+fn rolls_of_an_axis_that_is_named_again_add_up() {
+    let list = |numbers: &[i64]| Value::from(Tensor::vector(numbers));
+    let inputs = [list(&[0, 1, 2, 3]), list(&[1, 2]), list(&[0, -1])].map(Some).to_vec();
+    let (standard, operator, version) = (Standard::OpenVino, "Roll", 7);
+    let node = OneNode { standard, operator, version, inputs, attributes: vec![] };
+    assert_eq!(elements::<i64>(&node.check().unwrap()), [1, 2, 3, 0]);
+}
+
+#[test]
 fn openvino_range_casts_to_the_output_type_first() {
     let floats = |numbers: [f32; 3]| numbers.map(|x| Value::from(Tensor::scalar(x)));
     let run = |inputs, output_type| openvino_range(inputs, output_type).check();

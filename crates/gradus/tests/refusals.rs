@@ -30,9 +30,13 @@ fn wrong(operator: &'static str, inputs: &'static [Input]) -> Wrong {
     Wrong { standard: Standard::Onnx, version: 21, operator, inputs, attributes: Vec::new(), outputs: 1 }
 }
 
+fn openvino(operator: &'static str, version: i64, inputs: &'static [Input]) -> Wrong {
+    Wrong { standard: Standard::OpenVino, version, ..wrong(operator, inputs) }
+}
+
 /// Range-4 of OpenVINO, of integers from 0.
 fn range_4(inputs: &'static [Input]) -> Wrong {
-    Wrong { standard: Standard::OpenVino, version: 4, ..wrong("Range", inputs) }
+    openvino("Range", 4, inputs)
 }
 
 const SCALARS: &[Input] = &[Number(0), Number(4), Number(1)];
@@ -118,6 +122,7 @@ impl Wrong {
 #[test]
 fn what_no_run_can_do_is_refused_before_it() {
     let cases = [
+        wrong("ScatterND", &[Data(&[2, 3]), Numbers(&[1]), Data(&[3])]).text("reduction", "linear"),
         wrong("Add", &[Data(&[2, 3]), Data(&[4])]),
         wrong("Concat", &[Data(&[2, 3]), Data(&[2, 4])]).int("axis", 0),
         wrong("Concat", &[Data(&[2, 3]), Data(&[2])]).int("axis", 0),
@@ -166,6 +171,8 @@ fn what_no_run_can_do_is_refused_before_it() {
         range_4(&[Numbers(&[0]), Number(4), Number(1)]).text("output_type", "i64"),
         range_4(&[Data(&[]), Data(&[]), Data(&[1])]).text("output_type", "f32"),
         range_4(&[Number(0), Number(4), Number(0)]).text("output_type", "i64"),
+        openvino("ShapeOf", 3, &[Data(&[3])]).text("output_type", "boolean"),
+        openvino("NonZero", 3, &[Data(&[3])]).text("output_type", "f32"),
         wrong("Concat", &[Data(&[2, 3])]),
         wrong("Concat", &[Data(&[2, 3])]).ints("axis", &[0, 1, 2]),
         wrong("Gather", &[Data(&[2, 3]), Number(0)]).int("aksis", 0),

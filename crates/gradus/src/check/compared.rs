@@ -65,6 +65,9 @@ impl OutputCheck {
             (Value::Sequence(a), Value::Sequence(b)) if a.len() == b.len() => {
                 a.iter().zip(b).for_each(|(a, b)| self.add(a, b));
             }
+            (Value::Map(a), Value::Map(b)) if a.keys() == b.keys() => {
+                self.add(&a.values().into(), &b.values().into());
+            }
             (Value::Optional(None), Value::Optional(None)) => {}
             (Value::Optional(Some(a)), Value::Optional(Some(b))) => self.add(a, b),
             _ => {
@@ -120,6 +123,7 @@ fn type_of(value: &Value) -> String {
         Value::Tensor(tensor) => Type::tensor(tensor.dtype(), tensor.shape()).to_string(),
         Value::Sequence(values) => format!("sequence of {} values", values.len()),
         Value::Optional(value) => format!("optional, {}", if value.is_some() { "given" } else { "empty" }),
+        Value::Map(_) => value.to_string(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod compared;
 mod inputs;
+mod runtime;
 
 use std::collections::HashMap;
 
@@ -9,6 +10,8 @@ use gradus_core::graph::{Graph, Origin, ValueId};
 use gradus_core::{Error, Kind, Result, Value};
 
 pub use compared::{ElementDifference, OutputCheck};
+pub(crate) use runtime::Forced;
+pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
 use crate::infer::InferOptions;
 use crate::model::Model;
@@ -70,6 +73,18 @@ pub struct Parting {
 
 type Inputs = Vec<(String, Value)>;
 
+/// Runs the second model on its inputs, and returns the outputs of these names; nothing if other
+/// inputs are to be tried.
+type Second<'a> = dyn FnMut(&Inputs, &[&str]) -> Result<Option<HashMap<String, Value>>> + 'a;
+
+/// The outputs of two models, compared.
+struct Compared {
+    runs: usize,
+    outputs: Vec<OutputCheck>,
+    /// The inputs of both models in the first run that has a difference.
+    differing: Option<(Inputs, Inputs)>,
+}
+
 impl Model {
     /// Runs this model and another on the same random inputs, and compares all outputs bit for bit;
     /// all NaNs are the same. Inputs and outputs that correspond have one name, or else one
@@ -87,14 +102,30 @@ impl Model {
     /// [`Kind::Graph`] if inputs or outputs do not correspond; of the first model, the error of the
     /// last run if it runs under no binding; of the second, the error of a run that the first makes.
     pub fn check(&self, other: &Model, options: &CheckOptions) -> Result<Check> {
+        let second = other.program(&[])?;
+        let compared = self.compare_runs(other, options, &mut |inputs, _| run(&second, inputs).map(Some))?;
+        let Compared { runs, outputs, differing } = compared;
+        let parting = differing.and_then(|(inputs, renamed)| self.parting(other, &inputs, &renamed));
+        Ok(Check { runs, outputs, parting })
+    }
+
+    /// Runs this model on random inputs, and compares its outputs with those that `second` returns
+    /// by name for the other's inputs and names of outputs.
+    fn compare_runs(
+        &self,
+        other: &Model,
+        options: &CheckOptions,
+        second: &mut Second<'_>,
+    ) -> Result<Compared> {
         let (own, others) = (self.graph(), other.graph());
         let outputs = pairs("outputs", (own, own.outputs()), (others, others.outputs()))?;
         let names = pairs("inputs", (own, own.inputs()), (others, others.inputs()))?;
         let names: HashMap<_, _> = names.into_iter().collect();
-        let (first, second) = (self.program(&[])?, other.program(&[])?);
+        let wanted: Vec<_> = outputs.iter().map(|(_, name)| &**name).collect();
+        let first = self.program(&[])?;
         let mut random = fastrand::Rng::with_seed(options.seed);
-        let mut check = Check { runs: 0, outputs: Vec::new(), parting: None };
-        check.outputs.extend(outputs.iter().map(|(name, _)| OutputCheck::new(name)));
+        let checks = outputs.iter().map(|(name, _)| OutputCheck::new(name)).collect();
+        let mut compared = Compared { runs: 0, outputs: checks, differing: None };
         let mut refused = None;
         for round in 0..options.runs {
             for tried in 0..MOST_TRIES {
@@ -108,20 +139,21 @@ impl Model {
                 };
                 let renamed: Inputs =
                     inputs.iter().map(|(name, value)| (names[name].clone(), value.clone())).collect();
-                let after = run(&second, &renamed).map_err(|error| in_second(other, error))?;
-                check.runs += 1;
-                for (output, (name, other_name)) in check.outputs.iter_mut().zip(&outputs) {
+                let after = second(&renamed, &wanted).map_err(|error| in_second(other, error))?;
+                let Some(after) = after else { continue };
+                compared.runs += 1;
+                for (output, (name, other_name)) in compared.outputs.iter_mut().zip(&outputs) {
                     output.add(&before[name], &after[other_name]);
                 }
-                if check.parting.is_none() && !check.is_same() {
-                    check.parting = self.parting(other, &inputs, &renamed);
+                if compared.differing.is_none() && !compared.outputs.iter().all(OutputCheck::is_same) {
+                    compared.differing = Some((inputs, renamed));
                 }
                 break;
             }
         }
         match refused {
-            Some(error) if check.runs == 0 => Err(error),
-            _ => Ok(check),
+            Some(error) if compared.runs == 0 => Err(error),
+            _ => Ok(compared),
         }
     }
 

@@ -64,32 +64,53 @@ pub struct Amounts {
     pub unsized_nodes: usize,
 }
 
-impl Amounts {
-    const NOTHING: Amounts = Amounts {
-        nodes: 0,
-        parameters: 0,
-        macs: Some(Dim::ZERO),
-        operations: Some(Dim::ZERO),
-        bytes_read: Some(Dim::ZERO),
-        bytes_written: Some(Dim::ZERO),
-        uncounted: 0,
-        unsized_nodes: 0,
-    };
+/// A sum of costs that is being made. Many nodes have few different costs, so each is counted.
+#[derive(Default)]
+struct Tally {
+    nodes: usize,
+    parameters: u128,
+    macs: BTreeMap<Dim, i64>,
+    operations: BTreeMap<Dim, i64>,
+    bytes_read: BTreeMap<Dim, i64>,
+    bytes_written: BTreeMap<Dim, i64>,
+    uncounted: usize,
+    unsized_nodes: usize,
+}
 
-    fn add(&mut self, node: &NodeCost, symbols: &mut Symbols) {
+impl Tally {
+    fn add(&mut self, node: &NodeCost) {
         self.nodes += 1;
         self.parameters = self.parameters.saturating_add(node.parameters);
         self.uncounted += usize::from(node.macs.is_none());
         self.unsized_nodes += usize::from(node.bytes_read.is_none() || node.bytes_written.is_none());
-        let mut add = |sum: &mut Option<Dim>, more: Option<Dim>| {
-            if let Some(more) = more {
-                *sum = sum.and_then(|sum| symbols.add(sum, more));
+        let add = |counts: &mut BTreeMap<Dim, i64>, dim: Option<Dim>| {
+            if let Some(dim) = dim {
+                *counts.entry(dim).or_default() += 1;
             }
         };
         add(&mut self.macs, node.macs);
         add(&mut self.operations, node.operations);
         add(&mut self.bytes_read, node.bytes_read);
         add(&mut self.bytes_written, node.bytes_written);
+    }
+
+    fn sum(&self, symbols: &mut Symbols) -> Amounts {
+        let mut sum = |counts: &BTreeMap<Dim, i64>| {
+            counts.iter().try_fold(Dim::ZERO, |sum, (&dim, &count)| {
+                let all = symbols.multiply(dim, Dim::Known(count))?;
+                symbols.add(sum, all)
+            })
+        };
+        Amounts {
+            nodes: self.nodes,
+            parameters: self.parameters,
+            macs: sum(&self.macs),
+            operations: sum(&self.operations),
+            bytes_read: sum(&self.bytes_read),
+            bytes_written: sum(&self.bytes_written),
+            uncounted: self.uncounted,
+            unsized_nodes: self.unsized_nodes,
+        }
     }
 }
 
@@ -105,6 +126,16 @@ pub struct Memory {
     pub peak: Option<Peak>,
     /// The values of nodes that occupy memory at the node of the peak.
     pub live: Vec<ValueId>,
+}
+
+/// The steps of a run between which a value of a node occupies memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lifetime {
+    /// The place of its node in the order of the run.
+    pub made: usize,
+    /// The place of the last node that needs it; the last node of all for outputs.
+    pub last: usize,
 }
 
 /// The cost of a model.
@@ -146,13 +177,18 @@ impl Cost {
         })
     }
 
+    /// The lifetimes of values of nodes, by the number of the value.
+    pub fn lifetimes(&self, graph: &Graph) -> Vec<Option<Lifetime>> {
+        lifetimes(graph)
+    }
+
     fn grouped(&mut self, key: impl Fn(usize) -> String) -> BTreeMap<String, Amounts> {
-        let mut groups = BTreeMap::new();
+        let mut groups: BTreeMap<_, Tally> = BTreeMap::new();
         for node in &self.nodes {
-            let amounts = groups.entry(key(node.node)).or_insert(Amounts::NOTHING);
-            amounts.add(node, self.inference.symbols_mut());
+            groups.entry(key(node.node)).or_default().add(node);
         }
-        groups
+        let symbols = self.inference.symbols_mut();
+        groups.into_iter().map(|(key, tally)| (key, tally.sum(symbols))).collect()
     }
 }
 
@@ -167,7 +203,7 @@ impl Model {
     /// let model = gradus::Model::open("../../examples/positions.onnx")?;
     /// let cost = model.cost(&InferOptions::default())?;
     /// let operations = cost.total.operations.unwrap();
-    /// assert_eq!(cost.inference().symbols().print(operations).to_string(), "2*seq + 1");
+    /// assert_eq!(cost.inference().symbols().print(operations).to_string(), "4*seq + 1");
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn cost(&self, options: &InferOptions) -> Result<Cost> {
@@ -176,10 +212,11 @@ impl Model {
         let mut seen = HashSet::new();
         let nodes: Vec<_> =
             graph.order().iter().map(|&node| self.node_cost(&mut inference, &mut seen, node)).collect();
-        let mut total = Amounts::NOTHING;
+        let mut total = Tally::default();
         for node in &nodes {
-            total.add(node, inference.symbols_mut());
+            total.add(node);
         }
+        let total = total.sum(inference.symbols_mut());
         let memory = memory(graph, &mut inference);
         Ok(Cost { nodes, total, memory, inference })
     }
@@ -191,12 +228,14 @@ impl Model {
         let standard = self.source().standard;
         let work = row.and_then(Row::work);
         let operations = work.and_then(|work| Shapes { standard, node, inference }.operations(work));
-        let inputs: HashSet<_> = node.needs().collect();
+        let mut inputs: Vec<_> = node.needs().collect();
+        inputs.sort_unstable();
+        inputs.dedup();
         let constants = inputs.iter().filter_map(|id| Some((*id, graph.constant(*id)?)));
         let parameters = constants
             .filter(|(id, _)| seen.insert(*id))
             .fold(0u128, |sum, (_, constant)| sum.saturating_add(product(constant.shape().len(), 1)));
-        let read = if row.is_some_and(|row| row.shape_only) { HashSet::new() } else { inputs };
+        let read = if row.is_some_and(|row| row.shape_only) { Vec::new() } else { inputs };
         NodeCost {
             node: index,
             parameters,
@@ -215,7 +254,7 @@ fn total_bytes(inference: &mut Inference, ids: impl IntoIterator<Item = ValueId>
     })
 }
 
-fn memory(graph: &Graph, inference: &mut Inference) -> Memory {
+pub(crate) fn memory(graph: &Graph, inference: &mut Inference) -> Memory {
     let peak = inference.peak(graph);
     let constants = graph.constants().iter().map(|(_, constant)| constant.byte_len());
     let open = graph.inputs().iter().copied().filter(|&id| graph.constant(id).is_none());
@@ -229,22 +268,31 @@ fn memory(graph: &Graph, inference: &mut Inference) -> Memory {
 
 /// The values of nodes that are made before a node ends and that are not freed before it.
 fn live(graph: &Graph, node: usize) -> Vec<ValueId> {
-    let last = last_reads(graph);
+    let lifetimes = lifetimes(graph);
     let end = graph.order().iter().position(|&index| index == node).unwrap_or(0);
-    let made = graph.order().iter().take(end + 1).enumerate();
-    let outputs = |(place, &index): (usize, &usize)| {
-        graph.nodes()[index].outputs.iter().copied().flatten().map(move |id| (place, id)).collect::<Vec<_>>()
-    };
-    let is_live = |&(place, id): &(usize, ValueId)| place == end || last[id.index()] >= Some(end);
-    made.flat_map(outputs).filter(is_live).map(|(_, id)| id).collect()
+    let made = graph.order().iter().take(end + 1);
+    let outputs = made.flat_map(|&index| graph.nodes()[index].outputs.iter().copied().flatten());
+    outputs.filter(|id| lifetimes[id.index()].is_some_and(|life| life.last >= end)).collect()
 }
 
-/// The place in the order of the last node that reads a value, by the number of the value.
-fn last_reads(graph: &Graph) -> Vec<Option<usize>> {
-    let mut last = vec![None; graph.values().len()];
+fn lifetimes(graph: &Graph) -> Vec<Option<Lifetime>> {
+    let mut lifetimes = vec![None; graph.values().len()];
     for (place, &index) in graph.order().iter().enumerate() {
-        graph.nodes()[index].needs().for_each(|id| last[id.index()] = Some(place));
+        let node = &graph.nodes()[index];
+        for id in node.needs() {
+            if let Some(life) = &mut lifetimes[id.index()] {
+                *life = Lifetime { last: place, ..*life };
+            }
+        }
+        for id in node.outputs.iter().copied().flatten() {
+            lifetimes[id.index()] = Some(Lifetime { made: place, last: place });
+        }
     }
-    graph.outputs().iter().for_each(|id| last[id.index()] = Some(usize::MAX));
-    last
+    let end = graph.order().len().saturating_sub(1);
+    for id in graph.outputs() {
+        if let Some(life) = &mut lifetimes[id.index()] {
+            life.last = end;
+        }
+    }
+    lifetimes
 }

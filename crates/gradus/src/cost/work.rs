@@ -24,6 +24,8 @@ pub(crate) enum Work {
     Conv { weight: usize, skip: usize },
     /// A transposed convolution: the same for each element of the first input.
     ConvTranspose { skip: usize },
+    /// A pool: the elements of the window, for each element of the output.
+    Window,
     /// LSTM, GRU and RNN of ONNX: all weights, for each step of each batch.
     Recurrent,
 }
@@ -64,6 +66,10 @@ impl Shapes<'_> {
                 let filter = self.input(1)?;
                 (self.product(&self.input(0)?, filter.get(skip..)?)?, Dim::ZERO)
             }
+            Work::Window => {
+                let window = self.window()?;
+                (Dim::ZERO, self.product(&self.output()?, &window)?)
+            }
             Work::Recurrent => (self.recurrent()?, Dim::ZERO),
         };
         Some(Operations { macs, elementary })
@@ -87,9 +93,19 @@ impl Shapes<'_> {
         self.product(dims, &[Dim::Known(times)])
     }
 
+    fn attributes(&self) -> Attributes<'_> {
+        Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node))
+    }
+
+    /// The sizes of the window of a pool.
+    fn window(&self) -> Option<Vec<Dim>> {
+        let name = if self.standard == Standard::OpenVino { "kernel" } else { "kernel_shape" };
+        Some(self.attributes().ints(name).ok()??.iter().map(|&size| Dim::Known(size)).collect())
+    }
+
     /// The size of the axis over which a matrix product sums.
     fn summed_axis(&self) -> Option<Dim> {
-        let attributes = Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node));
+        let attributes = self.attributes();
         let transposed = match self.standard {
             Standard::OpenVino => attributes.flag("transpose_a", false).ok()?,
             _ => attributes.int_or("transA", 0).ok()? != 0,

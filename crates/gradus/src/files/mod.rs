@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::{Error, Kind, Result};
+use gradus_core::{Error, Kind, Result, room_for};
 use gradus_formats::{Files, Part, Splice};
 
 pub use write::{NewFiles, abandon_unfinished, cannot_write};
@@ -66,7 +66,7 @@ pub(crate) fn cannot_read(path: &Path, error: io::Error) -> Error {
 fn bytes_of(file: &File, path: &Path, read: u64) -> Result<Bytes> {
     let before = file.metadata().map_err(|error| cannot_read(path, error))?;
     if before.len() <= read {
-        let mut bytes = Vec::with_capacity(usize_of(before.len()));
+        let mut bytes = room_for(usize_of(before.len()))?;
         file.take(before.len()).read_to_end(&mut bytes).map_err(|error| cannot_read(path, error))?;
         let after = file.metadata().map_err(|error| cannot_read(path, error))?;
         let state = |file: &Metadata| (file.len(), file.modified().ok());

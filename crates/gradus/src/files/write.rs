@@ -107,7 +107,7 @@ impl NewFiles {
 
     /// Gives all files their names, one directly after the other, in the order in which they were
     /// written. No signal that [`abandon_unfinished`] handles and no other writer there comes
-    /// between.
+    /// between. If one cannot be renamed, those before it are taken back.
     ///
     /// # Errors
     /// [`Kind::Io`] if one cannot be renamed.
@@ -117,14 +117,32 @@ impl NewFiles {
         // Not every system can lock folders.
         let folder = folder.and_then(|folder| File::open(&folder.beside).ok());
         let _ = folder.as_ref().map(File::lock);
-        for (unfinished, name) in &self.written {
-            fs::rename(unfinished, name).map_err(|error| cannot_write(name, error))?;
-        }
+        self.rename_all()?;
         drop((lock, folder));
         if syncs() {
             for folder in &self.folders {
                 // The files are whole with or without this; not every system can do it.
                 let _ = File::open(&folder.beside).and_then(|folder| folder.sync_all());
+            }
+        }
+        Ok(())
+    }
+
+    fn rename_all(&self) -> Result<()> {
+        // Names that are taken back, each with the file that it had before.
+        let mut given = Vec::new();
+        for (unfinished, name) in &self.written {
+            let kept = unfinished.with_extension("old");
+            let before = name.exists();
+            // Not every system has links; there, a file that is replaced is gone.
+            if !before || self.written.len() > 1 && fs::hard_link(name, &kept).is_ok() {
+                given.push((name, before.then_some(kept)));
+            }
+            if let Err(error) = fs::rename(unfinished, name) {
+                for (name, kept) in given.into_iter().rev().filter(|(other, _)| *other != name) {
+                    let _ = kept.map_or_else(|| fs::remove_file(name), |kept| fs::rename(kept, name));
+                }
+                return Err(cannot_write(name, error));
             }
         }
         Ok(())
@@ -301,5 +319,25 @@ mod tests {
         drop(PrivateFolder::new(&beside).unwrap());
         assert!(in_use.path.exists());
         fs::remove_dir_all(beside).unwrap();
+    }
+
+    #[test]
+    fn names_are_taken_back_if_one_cannot_be_given() {
+        let folder = std::env::temp_dir().join(format!("gradus-back-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let names = ["old", "none", "folder"].map(|name| folder.join(name));
+        fs::write(&names[0], "before").unwrap();
+        let mut files = NewFiles::default();
+        for name in &names {
+            files
+                .create(name, |out| out.write_all(b"after").map_err(|error| cannot_write(name, error)))
+                .unwrap();
+        }
+        // No file takes the name of a folder.
+        fs::create_dir(&names[2]).unwrap();
+        assert_eq!(files.commit().unwrap_err().kind(), Kind::Io);
+        assert_eq!(fs::read(&names[0]).unwrap(), b"before");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -18,6 +18,7 @@ pub struct One<'a> {
     known: bool,
 }
 
+#[allow(dead_code, reason = "each test makes nodes in one of the ways")]
 impl<'a> One<'a> {
     /// An operator, in the version of OpenVINO, or of ONNX's set.
     pub fn of(standard: Standard, operator: &'a str, version: i64) -> One<'a> {
@@ -49,7 +50,6 @@ impl<'a> One<'a> {
     }
 
     /// An attribute of OpenVINO.
-    #[allow(dead_code, reason = "some tests have nodes of ONNX alone")]
     pub fn text(self, name: &'a str, text: &str) -> One<'a> {
         self.attribute(name, Content::Text(text.into()))
     }

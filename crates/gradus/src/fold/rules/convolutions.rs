@@ -64,7 +64,7 @@ fn affine<'s, 'm>(view: &NodeView<'s, 'm>) -> Option<(usize, Affine, NodeView<'s
         let [gain, bias, mean, variance] = [1, 2, 3, 4].map(|input| floats(view, input));
         let (gain, bias, mean, variance) = (gain?, bias?, mean?, variance?);
         let inference = view.int("training_mode", 0) == 0 && view.int("spatial", 1) == 1;
-        let single = view.node.outputs.iter().flatten().count() == 1;
+        let single = view.node.outputs.len() == 1;
         let fits = [&gain, &bias, &mean, &variance].iter().all(|list| list.len() == channels);
         if view.version() < 9 || !inference || !single || !fits {
             return None;

@@ -4,11 +4,14 @@
 //! Long parts of the source are copied from file to file by the system, so weights pass through no
 //! memory of ours.
 
+mod beside;
+
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use beside::Renamed;
 use bytes::Bytes;
 use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::graph::Standard;
@@ -16,7 +19,7 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
-use crate::files::{Folder, NewFiles, Spliced, cannot_read, cannot_write, folder_of, map, open_regular};
+use crate::files::{Folder, NewFiles, Spliced, cannot_write, folder_of, map, open_regular};
 use crate::model::{Model, OpenOptions};
 
 /// Parts from this length on are copied by the system.
@@ -26,9 +29,11 @@ const AT_ONCE: u64 = 1 << 26;
 
 impl Model {
     /// Writes the model that an edit makes of it, and says how many bytes that are. Files of
-    /// constants of an ONNX model are copied beside it, unless they are there or `path` is a pipe
-    /// or a device; constants of an OpenVINO model are written into a `.bin` file with the name of
-    /// the `.xml` file. All is written as [`NewFiles`] says.
+    /// constants of an ONNX model are copied beside it as `m.onnx.data`, `m.onnx.2.data`, … where
+    /// it is `m.onnx`, unless they are there or `path` is a pipe or a device;
+    /// [`Model::keep_names`] keeps the names that the model gives them. Constants of an
+    /// OpenVINO model are written into a `.bin` file with the name of the `.xml` file. All is
+    /// written as [`NewFiles`] says.
     ///
     /// # Errors
     /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of
@@ -41,11 +46,10 @@ impl Model {
         let (bytes, _) = self.file_of()?;
         if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(edit)?;
-            read_again(&written.xml.to_bytes(bytes).into(), Arc::new(Spliced::new(&written.bin, &bin)))?;
+            read_again(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, &bin)))?;
             return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
-        let splice = onnx::edit_model(bytes, self.source(), edit)?;
-        self.save_splice(&splice, bytes, path)
+        self.save_onnx(Some(edit), path)
     }
 
     /// Writes the model, and says how many bytes that are: what was read as it is, what was made in
@@ -58,16 +62,16 @@ impl Model {
         let path = path.as_ref();
         let is_ir = self.source().standard == Standard::OpenVino;
         if self.bytes().is_some() {
-            let (bytes, files) = self.file_of()?;
-            let splice = Splice::whole(bytes.len());
             if is_ir {
+                let (bytes, files) = self.file_of()?;
+                let splice = Splice::whole(bytes.len());
                 // Without constants, there need not be a file of them.
                 let parts = files.parts(self.beside()).or_else(|_| {
                     self.rewritten(&Edit::keeping(0..self.graph().nodes().len())).map(|_| Vec::new())
                 })?;
                 return self.save_pair(&splice, bytes, &ConstantFiles::Parts(&parts), path);
             }
-            return self.save_splice(&splice, bytes, path);
+            return self.save_onnx(None, path);
         }
         if is_ir {
             let written = openvino::encode_model(self.source())?;
@@ -149,23 +153,28 @@ impl Model {
         Ok(())
     }
 
-    fn save_splice(&self, splice: &Splice, bytes: &Bytes, path: &Path) -> Result<u64> {
+    /// Writes an ONNX model, and the files of constants that it needs beside it.
+    fn save_onnx(&self, edit: Option<&Edit>, path: &Path) -> Result<u64> {
         self.check_output(path)?;
         let limits = self.limits();
+        let (source, sources_files) = self.file_of()?;
         let mut files = NewFiles::default();
-        // Nothing lies beside a pipe or a device.
-        let is_file = std::fs::metadata(path).map_or(true, |old| old.is_file());
-        for location in onnx::external_files(bytes)?.into_iter().filter(|_| is_file) {
-            let from = self.path().ok_or_else(|| {
-                Error::new(Kind::Io, format!("constants are in \"{location}\", but the model has no folder"))
-            })?;
-            copy_beside(&mut files, from, path, &location, limits)?;
-        }
-        let source = self.unedited_path().and_then(|path| open_regular(path).ok());
-        let source = same_file(source, bytes);
-        files.create(path, |out| Output { out, path, limits }.splice(splice, bytes, source.as_ref()))?;
-        if let (Some(written), (_, beside)) = (files.last(), self.file_of()?) {
-            read_again(&map(written)?, beside.clone())?;
+        let names = beside::copied(self, source, path, &mut files)?;
+        let bytes = &if names.is_empty() {
+            source.clone()
+        } else {
+            limits.allow_bytes(0, u128::from(u64_of(source.len())))?;
+            onnx::rename_external_files(source, |location| names.get(location).cloned())?.to_bytes(source)?
+        };
+        let splice = match edit {
+            Some(edit) => onnx::edit_model(bytes, self.source(), edit)?,
+            None => Splice::whole(bytes.len()),
+        };
+        let file = self.unedited_path().filter(|_| names.is_empty()).and_then(|path| open_regular(path).ok());
+        let file = same_file(file, bytes);
+        files.create(path, |out| Output { out, path, limits }.splice(&splice, bytes, file.as_ref()))?;
+        if let Some(written) = files.last() {
+            read_again(&map(written)?, Arc::new(Renamed { files: sources_files.clone(), names }))?;
         }
         files.commit()?;
         Ok(u64_of(splice.len()))
@@ -246,112 +255,11 @@ impl Output<'_> {
     }
 }
 
-/// Copies a file of constants of a model to where a new model looks for it.
-fn copy_beside(
-    files: &mut NewFiles,
-    model: &Path,
-    new_model: &Path,
-    location: &str,
-    limits: Limits,
-) -> Result<()> {
-    let [from, to] = &[model, new_model].map(|model| folder_of(model).join(location));
-    let refused = |kind, message: &str| {
-        let message = format!("cannot copy the model's constants: {message}");
-        Err(Error::new(kind, message).in_file(to.display()))
-    };
-    let real = |path: &Path| path.canonicalize().ok();
-    // The new model may look through no link that leads out of its folder.
-    if real(to) == real(from) && Folder::of(new_model).file(location).is_ok() {
-        return Ok(());
-    }
-    let source = Folder::of(model).file(location)?;
-    if let Ok(old) = to.symlink_metadata() {
-        if old.is_file() && same_content(&source, to).map_err(|error| cannot_read(to, error))? {
-            return Ok(());
-        }
-        return refused(
-            Kind::Io,
-            "there is another file of this name, expected none; choose another folder for the model",
-        );
-    }
-    // Names that begin with a dot are settings of programs.
-    if Path::new(location).iter().any(|name| name != "." && name.as_encoded_bytes().starts_with(b".")) {
-        return refused(Kind::Unsupported, "the name begins with a dot, expected one that does not");
-    }
-    // Folders below the model's are the constants' own; the model's must be there.
-    let mut folder = folder_of(new_model).to_owned();
-    for name in Path::new(location).parent().iter().flat_map(|parent| parent.iter()) {
-        folder.push(name);
-        match folder.symlink_metadata() {
-            Ok(old) if old.is_dir() => {}
-            Ok(_) => {
-                return refused(Kind::Io, "the folder of this name is a link or a file, expected a folder");
-            }
-            Err(_) => std::fs::create_dir(&folder).map_err(|error| cannot_write(&folder, error))?,
-        }
-    }
-    files.create(to, |out| Output { out, path: to, limits }.copy(&source, u64::MAX).map(drop))
-}
-
-/// Compares a file, from its beginning, with one of a name.
-fn same_content(a: &File, b: &Path) -> std::io::Result<bool> {
-    let b = open_regular(b)?;
-    if a.metadata()?.len() != b.metadata()?.len() {
-        return Ok(false);
-    }
-    let (mut from_a, mut from_b) = (Vec::new(), Vec::new());
-    loop {
-        // Unlike `read`, it goes on when a signal interrupts it.
-        for (file, bytes) in [(a, &mut from_a), (&b, &mut from_b)] {
-            bytes.clear();
-            file.take(1 << 20).read_to_end(bytes)?;
-        }
-        if from_a != from_b || from_a.is_empty() {
-            return Ok(from_a == from_b);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use gradus_formats::InMemory;
 
     use super::*;
-
-    #[test]
-    fn files_of_constants_go_along_and_replace_no_others() {
-        let root = std::env::temp_dir().join(format!("gradus-save-{}", std::process::id()));
-        let (from, to) = (root.join("from/w.bin"), root.join("to"));
-        std::fs::create_dir_all(root.join("from")).unwrap();
-        std::fs::create_dir_all(&to).unwrap();
-        std::fs::write(&from, b"weights").unwrap();
-        let copy = |folder: &Path, location: &str| {
-            let mut files = NewFiles::default();
-            copy_beside(
-                &mut files,
-                &root.join("from/m.onnx"),
-                &folder.join("m.onnx"),
-                location,
-                Limits::DEFAULT,
-            )?;
-            files.commit()
-        };
-        std::fs::create_dir_all(root.join("from/deep")).unwrap();
-        std::fs::write(root.join("from/deep/w.bin"), b"weights").unwrap();
-        copy(&to, "deep/w.bin").unwrap();
-        assert_eq!(std::fs::read(to.join("deep/w.bin")).unwrap(), b"weights");
-        // The same file, or one that is as it should be, stays.
-        copy(&root.join("from"), "w.bin").unwrap();
-        copy(&to, "deep/w.bin").unwrap();
-        std::fs::write(to.join("w.bin"), b"another").unwrap();
-        let error = copy(&to, "w.bin").unwrap_err();
-        assert!(error.message().contains("there is another file of this name"), "{error}");
-        assert_eq!(std::fs::read(to.join("w.bin")).unwrap(), b"another");
-        // No folder is made for the model itself.
-        assert!(copy(&root.join("nowhere"), "w.bin").is_err());
-        assert!(!root.join("nowhere").exists());
-        std::fs::remove_dir_all(root).unwrap();
-    }
 
     #[test]
     fn what_cannot_be_read_again_says_so() {

@@ -1,0 +1,147 @@
+//! Runs of a model in another program, held against the exact results.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::path::Path;
+
+use gradus_core::graph::{Graph, Origin, ValueId};
+use gradus_core::{Error, Kind, Result, Value};
+
+use super::{CheckOptions, Compared, Inputs, OutputCheck};
+use crate::model::Model;
+
+/// A program that runs models, such as ONNX Runtime.
+pub trait Runtime: Send + Sync {
+    /// Runs the model of a file on these inputs, and returns the values of these names in their
+    /// order; nothing for a value that the program does not show.
+    ///
+    /// # Errors
+    /// If the program does not run the model.
+    fn run(&self, model: &Path, inputs: &[(String, Value)], values: &[&str]) -> Result<Vec<Option<Value>>>;
+}
+
+/// The differences between a runtime and the exact results.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RuntimeCheck {
+    /// The runs that were compared.
+    pub runs: usize,
+    /// The outputs of the runtime, in the order of the first model.
+    pub outputs: Vec<OutputCheck>,
+    /// The values that nodes of the main graph compute, the largest difference first.
+    pub nodes: Vec<NodeCheck>,
+    /// The error of the last run that was to show these values, and did not.
+    pub hidden: Option<Error>,
+    /// The error of the last run that the runtime refused, and that was not compared.
+    pub refused: Option<Error>,
+}
+
+/// A value that a node computes in a runtime, beside the exact result for the inputs that the
+/// runtime gave the node: the difference is the node's own, and not that of the nodes before it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NodeCheck {
+    /// The node in words, with its operator: `node "add" (onnx Add-14)`.
+    pub node: String,
+    /// The comparison of the value.
+    pub value: OutputCheck,
+}
+
+impl Model {
+    /// Runs this model, and another or the same in a runtime, on the same random inputs, and
+    /// compares all outputs; and the results of each node for the inputs that the runtime gave it.
+    ///
+    /// The runtime computes the outputs as it runs the model for everybody. It runs once more with
+    /// all values asked for, which may keep it from fusing nodes.
+    ///
+    /// # Errors
+    /// As of [`Model::check`]; [`Kind::Unsupported`] if the other model is in no file; if the
+    /// runtime refuses all runs, the error of the last.
+    pub fn check_in(
+        &self,
+        other: &Model,
+        runtime: &dyn Runtime,
+        options: &CheckOptions,
+    ) -> Result<RuntimeCheck> {
+        let message = "cannot check in a runtime: the model is in no file; save it first";
+        let file = other.unedited_path().ok_or_else(|| Error::new(Kind::Unsupported, message))?;
+        let program = other.program(&[])?;
+        let shown = computed(other.graph());
+        let mut forced = Forced::default();
+        let (mut hidden, mut refused) = (None, None);
+        let Compared { runs, outputs, .. } = self.compare_runs(other, options, &mut |inputs, names| {
+            let values = match runtime.run(file, inputs, names) {
+                Ok(values) => values,
+                Err(error) => {
+                    refused = Some(error);
+                    return Ok(None);
+                }
+            };
+            let outputs = names.iter().zip(values).map(|(name, value)| {
+                let none = || Error::new(Kind::Graph, format!("the runtime returns no output \"{name}\""));
+                Ok(((*name).to_owned(), value.ok_or_else(none)?))
+            });
+            let outputs = outputs.collect::<Result<_>>()?;
+            match given(runtime, file, inputs, &shown) {
+                Ok(given) => {
+                    let nodes = std::mem::take(&mut forced.nodes);
+                    forced = program.run_forced(inputs, Forced { given, nodes })?;
+                }
+                Err(error) => hidden = Some(error),
+            }
+            Ok(Some(outputs))
+        })?;
+        let refused = match refused {
+            Some(error) if runs == 0 => return Err(error),
+            refused => refused,
+        };
+        let mut nodes: Vec<_> = forced.nodes.into_iter().collect();
+        nodes.sort_by_key(|(slot, node)| {
+            (Reverse(node.value.types.is_some()), Reverse(node.value.ulps), *slot)
+        });
+        let nodes = nodes.into_iter().map(|(_, node)| node).collect();
+        Ok(RuntimeCheck { runs, outputs, nodes, hidden, refused })
+    }
+}
+
+/// The values that nodes of a graph compute, with their names.
+fn computed(graph: &Graph) -> Vec<(ValueId, &str)> {
+    let computed = |&(id, name): &(ValueId, &str)| {
+        !name.is_empty() && matches!(graph.value(id).origin, Origin::Node(..))
+    };
+    graph.ids().map(|id| (id, &*graph.value(id).name)).filter(computed).collect()
+}
+
+/// The names and values that a runtime shows, by slot.
+fn given(
+    runtime: &dyn Runtime,
+    file: &Path,
+    inputs: &Inputs,
+    shown: &[(ValueId, &str)],
+) -> Result<HashMap<usize, (String, Value)>> {
+    let names: Vec<_> = shown.iter().map(|(_, name)| *name).collect();
+    let values = runtime.run(file, inputs, &names)?;
+    let known = shown.iter().zip(values);
+    Ok(known.filter_map(|(&(id, name), value)| Some((id.index(), (name.to_owned(), value?)))).collect())
+}
+
+/// Values of the main graph that take the place of those that a run computes, and what differs.
+#[derive(Debug, Default)]
+pub(crate) struct Forced {
+    /// Names and values by slot.
+    given: HashMap<usize, (String, Value)>,
+    /// By slot, the values that were compared.
+    nodes: HashMap<usize, NodeCheck>,
+}
+
+impl Forced {
+    /// Compares a value that a node computed, and returns the one that is given in its place.
+    pub(crate) fn replace(&mut self, label: &str, slot: usize, exact: Value) -> Value {
+        let Some((name, given)) = self.given.remove(&slot) else { return exact };
+        let new = || NodeCheck { node: label.to_owned(), value: OutputCheck::new(&name) };
+        let value = &mut self.nodes.entry(slot).or_insert_with(new).value;
+        value.add(&exact, &given);
+        // Nodes after it could refuse another type or shape.
+        if value.types.is_some() { exact } else { given }
+    }
+}

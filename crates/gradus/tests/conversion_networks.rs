@@ -1,0 +1,333 @@
+//! Recurrent networks and sequences in the operators of another standard: converted models give what
+//! the source gives.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common {
+    pub mod compare;
+    pub mod one;
+}
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use common::compare::difference;
+use common::one::One;
+use gradus::conversion::{ConvertOptions, Exactness, Obstacles};
+use gradus::convert::Rules;
+use gradus::element::Bool;
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::{DType, Kind, Model, Number, Shape, Tensor, Value};
+
+type Values = HashMap<String, Value>;
+
+/// Checks that a model gives what is wanted, bit for bit if `exact`.
+fn same(what: &str, want: &gradus::Outputs, model: &Model, inputs: &Values, exact: bool) {
+    let got = model.run(inputs).unwrap_or_else(|error| panic!("{what}: {error}"));
+    for ((name, want), (_, got)) in want.iter().zip(&got) {
+        if let Some(how) = difference(want.tensor().unwrap(), got.tensor().unwrap(), exact) {
+            panic!("{what}: {name}: {how}");
+        }
+    }
+}
+
+/// Converts to OpenVINO and back, and compares both with the source.
+fn there_and_back(what: &str, model: &Model, inputs: &Values) -> Model {
+    let want = model.run(inputs).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let to = |model: &Model, standard| {
+        model.convert(standard, &ConvertOptions::default()).unwrap_or_else(|error| panic!("{what}: {error}"))
+    };
+    let there = to(model, Standard::OpenVino);
+    same(what, &want, &there.model, inputs, there.report.is_exact());
+    let back = to(&there.model, Standard::Onnx);
+    same(what, &want, &back.model, inputs, there.report.is_exact() && back.report.is_exact());
+    there.model
+}
+
+/// Why a model does not become OpenVINO's.
+fn refusal(model: &Model) -> String {
+    let error = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported);
+    Obstacles::of(&error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+fn floats(random: &mut fastrand::Rng, dims: &[usize]) -> Tensor {
+    let count: usize = dims.iter().product();
+    let numbers: Vec<_> = (0..count).map(|_| Number::Float(f64::from(random.i32(-16..=16)) / 16.0)).collect();
+    Tensor::from_numbers(DType::F32, Shape::new(dims.to_vec()).unwrap(), numbers, Rules::IEEE).unwrap()
+}
+
+fn words(words: &[&str]) -> Content {
+    Content::Strings(words.iter().map(|word| (*word).to_owned().into()).collect())
+}
+
+/// A network with some of its inputs, as a model of one node.
+fn network(random: &mut fastrand::Rng, operator: &str) -> (String, Model, Values) {
+    let (steps, batch, size, hidden) = (random.usize(1..4), random.usize(1..4), 3, 2);
+    let direction = ["forward", "reverse", "bidirectional"][random.usize(..3)];
+    let directions = if direction == "bidirectional" { 2 } else { 1 };
+    let gates = match operator {
+        "LSTM" => 4,
+        "GRU" => 3,
+        _ => 1,
+    };
+    let first = random.bool();
+    let (x, state) = if first {
+        ([batch, steps, size], [batch, directions, hidden])
+    } else {
+        ([steps, batch, size], [directions, batch, hidden])
+    };
+    let mut given = vec![
+        ("X", floats(random, &x)),
+        ("W", floats(random, &[directions, gates * hidden, size])),
+        ("R", floats(random, &[directions, gates * hidden, hidden])),
+    ];
+    let lengths: Vec<i32> = (0..batch).map(|_| i32::try_from(random.usize(1..=steps)).unwrap()).collect();
+    let optional = [
+        ("B", floats(random, &[directions, 2 * gates * hidden])),
+        ("lengths", Tensor::vector(&lengths)),
+        ("h", floats(random, &state)),
+        ("c", floats(random, &state)),
+    ];
+    let mut builder = Builder::new("network");
+    let mut keys: Vec<&str> = vec!["X", "W", "R"];
+    for (name, tensor) in optional.into_iter().take(if operator == "LSTM" { 4 } else { 3 }) {
+        if random.bool() {
+            given.push((name, tensor));
+            keys.push(name);
+        } else {
+            keys.push("");
+        }
+    }
+    let mut inputs = Values::new();
+    for (name, tensor) in given {
+        let id = builder.define(name, Origin::Input).unwrap();
+        let dims = tensor.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect();
+        builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(dims)));
+        inputs.insert(name.to_owned(), tensor.into());
+    }
+    let mut attributes = vec![
+        ("hidden_size", Content::Int(2)),
+        ("direction", Content::Bytes(direction.into())),
+        ("layout", Content::Int(i64::from(first))),
+    ];
+    if operator == "GRU" {
+        attributes.push(("linear_before_reset", Content::Int(i64::from(random.bool()))));
+    }
+    if random.bool() {
+        attributes.push(("clip", Content::Float(0.75)));
+    }
+    if operator == "RNN" && random.bool() {
+        attributes.push(("activations", words(&vec!["Relu"; directions])));
+    }
+    let what = format!("{operator} {keys:?} {attributes:?}");
+    let outputs: &[&str] = if operator == "LSTM" { &["Y", "Y_h", "Y_c"] } else { &["Y", "Y_h"] };
+    builder.apply("node", operator, 22, &keys, outputs, attributes).unwrap();
+    for output in outputs {
+        builder.output(output);
+    }
+    (what, onnx(builder, 22), inputs)
+}
+
+fn onnx(builder: Builder, opset: i64) -> Model {
+    let mut model = graph::Model::new(Standard::Onnx);
+    model.opsets = vec![("".into(), opset)];
+    model.graph = builder.finish().unwrap();
+    Model::from_source(model)
+}
+
+#[test]
+fn recurrent_networks_are_the_same_there_and_back_again() {
+    let mut random = fastrand::Rng::with_seed(19);
+    for operator in ["RNN", "GRU", "LSTM"] {
+        for _ in 0..60 {
+            let (what, model, inputs) = network(&mut random, operator);
+            let there = there_and_back(&what, &model, &inputs);
+            let name = format!("{operator}Sequence");
+            assert!(there.graph().nodes().iter().any(|node| *node.operator.name == *name), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_cell_is_a_sequence_of_one_step() {
+    let mut random = fastrand::Rng::with_seed(20);
+    for (operator, gates, states) in [("RNN", 1, 1), ("GRU", 3, 1), ("LSTM", 4, 2)] {
+        let (input, state_weights, bias) = (
+            floats(&mut random, &[gates * 2, 3]),
+            floats(&mut random, &[gates * 2, 2]),
+            floats(&mut random, &[gates * 2]),
+        );
+        let (x, state) = (floats(&mut random, &[4, 3]), floats(&mut random, &[4, 2]));
+        let (cell, sequence) = (format!("{operator}Cell"), format!("{operator}Sequence"));
+        let shaped =
+            |tensor: &Tensor, dims: &[usize]| tensor.reshaped(Shape::new(dims.to_vec()).unwrap()).unwrap();
+        let initial = vec![state.clone(); states];
+        let (one, inputs) = One::of(Standard::OpenVino, &cell, 4)
+            .inputs(&[vec![x.clone()], initial.clone()].concat())
+            .constants(&[input.clone(), state_weights.clone(), bias.clone()])
+            .text("hidden_size", "2")
+            .outputs(states)
+            .model();
+        let got = one.run(&inputs).unwrap();
+        let initial: Vec<_> = initial.iter().map(|state| shaped(state, &[4, 1, 2])).collect();
+        let (all, inputs) = One::of(Standard::OpenVino, &sequence, 5)
+            .inputs(&[vec![shaped(&x, &[4, 1, 3])], initial].concat())
+            .constants(&[
+                Tensor::vector(&[1i32; 4]),
+                shaped(&input, &[1, gates * 2, 3]),
+                shaped(&state_weights, &[1, gates * 2, 2]),
+                shaped(&bias, &[1, gates * 2]),
+            ])
+            .text("hidden_size", "2")
+            .text("direction", "forward")
+            .outputs(1 + states)
+            .model();
+        let want = all.run(&inputs).unwrap();
+        for state in 0..states {
+            let want = want[1 + state].tensor().unwrap();
+            assert_eq!(difference(&shaped(want, &[4, 2]), got[state].tensor().unwrap(), true), None);
+        }
+    }
+}
+
+#[test]
+fn networks_that_openvino_lacks_are_refused() {
+    let [x, w, r] = [vec![2, 1, 3], vec![1, 8, 3], vec![1, 8, 2]]
+        .map(|dims| floats(&mut fastrand::Rng::with_seed(1), &dims));
+    let lstm = |name, content| {
+        let one = One::of(Standard::Onnx, "LSTM", 22).inputs(&[x.clone(), w.clone(), r.clone()]).known();
+        one.attribute("hidden_size", Content::Int(2)).attribute(name, content).model().0
+    };
+    let coupled = lstm("input_forget", Content::Int(1));
+    assert!(refusal(&coupled).contains("input_forget"), "{}", refusal(&coupled));
+    let softsign = lstm("activations", words(&["Sigmoid", "Softsign", "Tanh"]));
+    assert!(refusal(&softsign).contains("softsign"), "{}", refusal(&softsign));
+}
+
+/// A model of one input, `x`, whose nodes a function adds; it gives `y`.
+fn model(tensor: &Tensor, open: bool, nodes: impl FnOnce(&mut Builder)) -> (Model, Values) {
+    let mut builder = Builder::new("sequence");
+    let id = builder.define("x", Origin::Input).unwrap();
+    let dims = tensor.shape().dims().iter();
+    let dims = dims.map(|&len| if open { DeclaredDim::Unknown } else { DeclaredDim::Known(len) }).collect();
+    builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(dims)));
+    nodes(&mut builder);
+    builder.output("y");
+    (onnx(builder, 20), HashMap::from([("x".to_owned(), tensor.clone().into())]))
+}
+
+fn constant(builder: &mut Builder, key: &str, tensor: Tensor) {
+    builder.constant(key, tensor.into()).unwrap();
+}
+
+fn int(name: &'static str, value: i64) -> (&'static str, Content) {
+    (name, Content::Int(value))
+}
+
+#[test]
+fn items_of_sequences_become_values() {
+    let x = floats(&mut fastrand::Rng::with_seed(3), &[2, 5, 3]);
+    for (sizes, position) in
+        [(Some(Tensor::vector(&[1i64, 4])), 1), (Some(Tensor::scalar(2i64)), -1), (None, 3), (None, -2)]
+    {
+        for keeps in [0, 1] {
+            let (model, inputs) = model(&x, sizes.is_none(), |b| {
+                let mut keys = vec!["x"];
+                if let Some(sizes) = &sizes {
+                    constant(b, "sizes", sizes.clone());
+                    keys.push("sizes");
+                }
+                constant(b, "at", Tensor::scalar(position));
+                let axis = vec![int("axis", 1), int("keepdims", keeps)];
+                b.apply("split", "SplitToSequence", 20, &keys, &["parts"], axis).unwrap();
+                b.apply("at", "SequenceAt", 20, &["parts", "at"], &["y"], vec![]).unwrap();
+            });
+            there_and_back(&format!("item {position} of {sizes:?}"), &model, &inputs);
+        }
+    }
+}
+
+#[test]
+fn sequences_are_changed_and_put_together() {
+    let x = floats(&mut fastrand::Rng::with_seed(4), &[2, 3]);
+    for (new, axis) in [(0, 1), (0, -2), (1, 0), (1, -1), (1, 1)] {
+        let (model, inputs) = model(&x, false, |b| {
+            constant(b, "first", Tensor::scalar(0i64));
+            b.apply("neg", "Neg", 20, &["x"], &["n"], vec![]).unwrap();
+            b.apply("list", "SequenceConstruct", 20, &["x", "n", "n"], &["a"], vec![]).unwrap();
+            b.apply("erase", "SequenceErase", 20, &["a"], &["b"], vec![]).unwrap();
+            b.apply("insert", "SequenceInsert", 20, &["b", "n", "first"], &["c"], vec![]).unwrap();
+            let axis = vec![int("axis", axis), int("new_axis", new)];
+            b.apply("all", "ConcatFromSequence", 20, &["c"], &["y"], axis).unwrap();
+        });
+        there_and_back(&format!("new_axis={new} axis={axis}"), &model, &inputs);
+    }
+    let (model, inputs) = model(&x, true, |b| {
+        b.apply("split", "SplitToSequence", 20, &["x"], &["rows"], vec![int("axis", 1)]).unwrap();
+        b.apply("count", "SequenceLength", 20, &["rows"], &["y"], vec![]).unwrap();
+    });
+    there_and_back("a length", &model, &inputs);
+}
+
+/// A loop that appends its state, doubled, to a sequence; `position` inserts at the front.
+fn appending(new: i64, axis: i64, front: bool) -> (Model, Values) {
+    let mut body = Builder::nested("body");
+    let scalar = |dtype| Some(Type::Tensor(Some(dtype), Some(vec![])));
+    let state = Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Known(2), DeclaredDim::Known(3)]));
+    let sequence = Some(Type::Sequence(Box::new(state.clone())));
+    for (name, of) in
+        [("i", scalar(DType::I64)), ("go", scalar(DType::Bool)), ("h", Some(state)), ("list", sequence)]
+    {
+        let id = body.define(name, Origin::Input).unwrap();
+        body.info(id).declared = of;
+    }
+    body.apply("same", "Identity", 20, &["go"], &["go_out"], vec![]).unwrap();
+    body.apply("twice", "Add", 20, &["h", "h"], &["h_out"], vec![]).unwrap();
+    let keys: &[&str] = if front { &["list", "h_out", "i"] } else { &["list", "h_out"] };
+    body.apply("append", "SequenceInsert", 20, keys, &["list_out"], vec![]).unwrap();
+    for name in ["go_out", "h_out", "list_out"] {
+        body.output(name);
+    }
+    let body = Content::Graph(Arc::new(body.finish().unwrap()));
+    let x = floats(&mut fastrand::Rng::with_seed(5), &[2, 3]);
+    model(&x, false, |b| {
+        constant(b, "runs", Tensor::scalar(4i64));
+        constant(b, "go", Tensor::scalar(Bool::from(true)));
+        b.apply("empty", "SequenceEmpty", 20, &[], &["none"], vec![int("dtype", 1)]).unwrap();
+        b.apply("loop", "Loop", 20, &["runs", "go", "x", "none"], &["h", "list"], vec![("body", body)])
+            .unwrap();
+        let axis = vec![int("axis", axis), int("new_axis", new)];
+        b.apply("all", "ConcatFromSequence", 20, &["list"], &["y"], axis).unwrap();
+    })
+}
+
+#[test]
+fn loops_that_append_to_a_sequence_give_slices() {
+    for (new, axis) in [(1, 0), (1, 1), (1, -1), (0, 0), (0, 1), (0, -1)] {
+        let (model, inputs) = appending(new, axis, false);
+        let what = format!("a loop, new_axis={new} axis={axis}");
+        let there = there_and_back(&what, &model, &inputs);
+        assert!(there.graph().nodes().iter().any(|node| &*node.operator.name == "Loop"), "{what}");
+    }
+    let (model, _) = appending(1, 0, true);
+    assert!(refusal(&model).contains("appends an item"), "{}", refusal(&model));
+}
+
+#[test]
+fn operators_that_are_lowered_stay_where_the_operator_set_has_them() {
+    let mut random = fastrand::Rng::with_seed(6);
+    let inputs = [&[2, 3, 4, 8][..], &[2, 4, 4], &[2, 4, 4]].map(|dims| floats(&mut random, dims));
+    let (model, inputs) = One::of(Standard::Onnx, "RotaryEmbedding", 23).inputs(&inputs).known().model();
+    let want = model.run(&inputs).unwrap();
+    for (opset, stays) in [(24, true), (22, false), (17, false)] {
+        let mut options = ConvertOptions::default();
+        options.opset = Some(opset);
+        let converted = model.convert(Standard::Onnx, &options).unwrap();
+        let named =
+            |name: &str| converted.model.graph().nodes().iter().any(|node| &*node.operator.name == name);
+        assert_eq!(named("RotaryEmbedding"), stays, "opset {opset}");
+        let noted = converted.report.notes.iter().any(|note| note.exactness == Exactness::Rounding);
+        assert_eq!(noted, !stays, "opset {opset}");
+        same(&format!("opset {opset}"), &want, &converted.model, &inputs, stays);
+    }
+}
