@@ -1,0 +1,259 @@
+//! The data of a page: values, nodes and costs as columns whose sizes are indices of formulas.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use gradus::cost::Cost;
+use gradus::graph::{Graph, Origin, ValueId};
+use gradus::infer::{Assumption, Completeness, Inference};
+use gradus::text::escaped;
+use gradus::{DType, Dim, Fact};
+use serde::Serialize;
+
+use crate::formulas::{Exact, Formulas, Table};
+
+/// Data that the script of a page reads.
+#[derive(Debug, Serialize)]
+pub(crate) struct Data {
+    #[serde(flatten)]
+    pub(crate) table: Table,
+    operators: Vec<String>,
+    types: Vec<String>,
+    /// Lists of formulas; text for what is no tensor.
+    shapes: Vec<ShapeJson>,
+    values: ValueColumns,
+    /// In the order of a run.
+    nodes: NodeColumns,
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    /// Why values are not known in full, by index.
+    reasons: Vec<(usize, Vec<String>)>,
+    bodies: Vec<BodyJson>,
+    totals: TotalsJson,
+    /// In the order in which the page lists them; null for those that have no expressions.
+    conditions: Vec<Option<ConditionJson>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
+enum ShapeJson {
+    Sizes(Vec<usize>),
+    Text(String),
+}
+
+/// The values of the main graph. A column has an entry for each; null is nothing.
+#[derive(Debug, Default, Serialize)]
+struct ValueColumns {
+    name: Vec<String>,
+    r#type: Vec<Option<usize>>,
+    shape: Vec<Option<usize>>,
+    bytes: Vec<Option<usize>>,
+    /// 0: an input, 1: a constant, 2: of a node, 3: an input with a default.
+    kind: Vec<u8>,
+    /// The steps of the run at which it is made and last needed.
+    made: Vec<Option<usize>>,
+    last: Vec<Option<usize>>,
+}
+
+/// The nodes of the main graph.
+#[derive(Debug, Default, Serialize)]
+struct NodeColumns {
+    name: Vec<String>,
+    operator: Vec<usize>,
+    inputs: Vec<Vec<Option<usize>>>,
+    outputs: Vec<Vec<Option<usize>>>,
+    parameters: Vec<Exact>,
+    macs: Vec<Option<usize>>,
+    operations: Vec<Option<usize>>,
+    read: Vec<Option<usize>>,
+    written: Vec<Option<usize>>,
+}
+
+/// The values of a graph within a node, or of a function: name, type and shape.
+#[derive(Debug, Serialize)]
+struct BodyJson {
+    path: String,
+    values: Vec<(String, Option<usize>, Option<usize>)>,
+}
+
+/// The sums that the library gives, as formulas.
+#[derive(Debug, Serialize)]
+struct TotalsJson {
+    macs: Option<usize>,
+    operations: Option<usize>,
+    read: Option<usize>,
+    written: Option<usize>,
+    peak: Option<usize>,
+    inputs: Option<usize>,
+    constants: Exact,
+    parameters: Exact,
+}
+
+/// A condition on sizes, and where it comes from.
+#[derive(Debug, Serialize)]
+struct ConditionJson {
+    left: usize,
+    relation: &'static str,
+    right: usize,
+    text: String,
+    place: String,
+}
+
+/// Assumptions and requirements of an inference, in the order of a page.
+pub(crate) fn conditions(inference: &Inference) -> impl Iterator<Item = &Assumption> + Clone {
+    inference.assumptions().iter().chain(inference.requirements())
+}
+
+/// A list of distinct things, by index.
+#[derive(Debug)]
+struct Distinct<T>(Vec<T>, HashMap<T, usize>);
+
+impl<T: Clone + Eq + Hash> Distinct<T> {
+    fn new() -> Distinct<T> {
+        Distinct(Vec::new(), HashMap::new())
+    }
+
+    fn index(&mut self, of: T) -> usize {
+        let next = self.0.len();
+        let index = *self.1.entry(of.clone()).or_insert(next);
+        if index == next {
+            self.0.push(of);
+        }
+        index
+    }
+}
+
+/// Shapes and types, each once.
+struct Facts {
+    types: Distinct<String>,
+    shapes: Distinct<ShapeJson>,
+}
+
+impl Facts {
+    fn of(&mut self, inference: &Inference, formulas: &mut Formulas<'_>, fact: &Fact) -> [Option<usize>; 2] {
+        match fact {
+            Fact::Tensor(tensor) => {
+                let dtype = tensor.dtype.map(|dtype: DType| self.types.index(dtype.name().to_owned()));
+                let sizes = |dims: &[Dim]| dims.iter().map(|&dim| formulas.index(dim)).collect();
+                let shape = tensor.dims.as_deref().map(sizes);
+                [dtype, shape.map(|sizes| self.shapes.index(ShapeJson::Sizes(sizes)))]
+            }
+            Fact::Sequence(_) | Fact::Optional(_) => {
+                let text = escaped(&inference.describe(fact)).into_owned();
+                [None, Some(self.shapes.index(ShapeJson::Text(text)))]
+            }
+            _ => [None, None],
+        }
+    }
+}
+
+fn text(name: &str) -> String {
+    escaped(name).into_owned()
+}
+
+/// The data of a page about a model.
+pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
+    let bytes: Vec<_> = graph.ids().map(|id| cost.bytes(id)).collect();
+    let lifetimes = cost.lifetimes(graph);
+    let inference = cost.inference();
+    let mut formulas = Formulas::new(inference.symbols());
+    // Symbols of the inputs come first, in their order.
+    for dim in graph.inputs().iter().filter_map(|&id| inference.fact(id).as_tensor()?.dims.clone()) {
+        for &dim in &*dim {
+            formulas.index(dim);
+        }
+    }
+    let mut facts = Facts { types: Distinct::new(), shapes: Distinct::new() };
+    let mut values = ValueColumns::default();
+    let mut reasons = Vec::new();
+    for id in graph.ids() {
+        let (info, fact) = (graph.value(id), inference.fact(id));
+        let [dtype, shape] = facts.of(inference, &mut formulas, fact);
+        values.name.push(text(&info.name));
+        values.r#type.push(dtype);
+        values.shape.push(shape);
+        values.bytes.push(bytes[id.index()].map(|dim| formulas.index(dim)));
+        values.kind.push(match info.origin {
+            Origin::Node(..) => 2,
+            Origin::Input if graph.constant(id).is_some() => 3,
+            Origin::Constant => 1,
+            _ => 0,
+        });
+        let life = lifetimes[id.index()];
+        values.made.push(life.map(|life| life.made));
+        values.last.push(life.map(|life| life.last));
+        if inference.completeness(fact) > Completeness::Full {
+            let why = inference.why_incomplete(id);
+            reasons.push((id.index(), why.iter().map(|why| text(why)).collect()));
+        }
+    }
+    let mut operators = Distinct::new();
+    let mut nodes = NodeColumns::default();
+    let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
+    for of in &cost.nodes {
+        let node = &graph.nodes()[of.node];
+        let mut formula = |dim: Option<Dim>| dim.map(|dim| formulas.index(dim));
+        nodes.name.push(if node.name.is_empty() { node.label(of.node) } else { text(&node.name) });
+        nodes.operator.push(operators.index(text(&node.operator.to_string())));
+        nodes.inputs.push(slots(&node.inputs));
+        nodes.outputs.push(slots(&node.outputs));
+        nodes.parameters.push(exact(of.parameters));
+        nodes.macs.push(formula(of.macs));
+        nodes.operations.push(formula(of.operations));
+        nodes.read.push(formula(of.bytes_read));
+        nodes.written.push(formula(of.bytes_written));
+    }
+    let bodies = inference.subgraphs().iter().map(|body| BodyJson {
+        path: text(&body.path),
+        values: body
+            .values
+            .iter()
+            .map(|(name, fact)| {
+                let [dtype, shape] = facts.of(inference, &mut formulas, fact);
+                (text(name), dtype, shape)
+            })
+            .collect(),
+    });
+    let bodies = bodies.collect();
+    let mut formula = |dim: Option<Dim>| dim.map(|dim| formulas.index(dim));
+    let totals = TotalsJson {
+        macs: formula(cost.total.macs),
+        operations: formula(cost.total.operations),
+        read: formula(cost.total.bytes_read),
+        written: formula(cost.total.bytes_written),
+        peak: formula(cost.memory.peak.map(|peak| peak.bytes)),
+        inputs: formula(cost.memory.inputs),
+        constants: exact(cost.memory.constants),
+        parameters: exact(parameters),
+    };
+    let conditions = conditions(inference).map(|of| {
+        let condition = of.condition?;
+        Some(ConditionJson {
+            left: formulas.index(condition.left),
+            relation: condition.relation.symbol(),
+            right: formulas.index(condition.right),
+            text: text(&of.text),
+            place: text(&of.node),
+        })
+    });
+    let conditions = conditions.collect();
+    let indices = |ids: &[ValueId]| ids.iter().map(|id| id.index()).collect();
+    Data {
+        table: formulas.finish(),
+        operators: operators.0,
+        types: facts.types.0,
+        shapes: facts.shapes.0,
+        values,
+        nodes,
+        inputs: indices(graph.inputs()),
+        outputs: indices(graph.outputs()),
+        reasons,
+        bodies,
+        totals,
+        conditions,
+    }
+}
+
+fn exact(count: u128) -> Exact {
+    Exact(i128::try_from(count).unwrap_or(i128::MAX))
+}

@@ -1,0 +1,155 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod data;
+mod formulas;
+mod index;
+mod json;
+mod page;
+
+pub use index::{IndexRow, index};
+
+use gradus::conversion::{ConvertOptions, Note};
+use gradus::cost::Cost;
+use gradus::fold::{FoldOptions, FoldReport};
+use gradus::graph::{Graph, Standard};
+use gradus::infer::{Completeness, InferOptions, Problem};
+use gradus::{Error, Kind, Model, Result, error};
+
+/// A page about a model.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The page: HTML without references to other files.
+    pub html: String,
+    /// Figures and verdict in its head.
+    pub summary: Summary,
+}
+
+/// Figures and verdict in the head of a page.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Nodes of the main graph.
+    pub nodes: usize,
+    /// Elements of all constants.
+    pub parameters: u128,
+    /// Values of nodes.
+    pub values: usize,
+    /// Those whose shapes follow from the shapes of the inputs, or are decided by the data.
+    pub known: usize,
+    /// Those whose shapes are decided by the data.
+    pub data: usize,
+    /// The symbols that the reader of the page sets: those of the inputs.
+    pub symbols: Vec<String>,
+    /// The most bytes of values of nodes at one time, as an expression; nothing if no size is known.
+    pub peak: Option<String>,
+    /// Contradictions in the model.
+    pub problems: Vec<Problem>,
+    /// The outcome of folding it.
+    pub fold: Result<FoldReport>,
+    /// The outcome of converting it, for each standard that it can be converted to.
+    pub conversions: Vec<Conversion>,
+}
+
+/// The outcome of a conversion.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Conversion {
+    /// The other standard.
+    pub to: Standard,
+    /// Where the meaning is not kept bit for bit, and what the other format cannot hold; or the
+    /// error of the first node that the other standard has nothing for.
+    pub outcome: Result<ConversionNotes>,
+}
+
+/// Differences between a model and its conversion.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ConversionNotes {
+    /// Nodes whose meaning is not kept bit for bit.
+    pub notes: Vec<Note>,
+    /// Descriptions that the other format cannot hold.
+    pub lost: Vec<String>,
+}
+
+/// Makes a page about a model, which is called by a name in the head.
+///
+/// # Errors
+/// As [`Model::infer`]. A model that contradicts itself or that cannot be converted has a page that
+/// says so.
+///
+/// ```
+/// use gradus::infer::InferOptions;
+/// let model = gradus::Model::open("../../examples/positions.onnx")?;
+/// let report = gradus_report::report(&model, "positions.onnx", &InferOptions::default())?;
+/// assert!(report.html.starts_with("<!DOCTYPE html>"));
+/// assert_eq!(report.summary.symbols, ["batch", "seq"]);
+/// # Ok::<(), gradus::Error>(())
+/// ```
+pub fn report(model: &Model, name: &str, options: &InferOptions) -> Result<Report> {
+    std::thread::scope(|scope| {
+        // These infer with options of their own, and need nothing from each other.
+        let fold = scope.spawn(|| error::guarded(|| folded(model, options)));
+        let converted = scope.spawn(|| error::guarded(|| Ok(conversions(model, options))));
+        let mut cost = model.cost(options)?;
+        let graph = model.graph();
+        let parameters = cost.inference().parameters(graph);
+        let data = data::data(graph, &mut cost, parameters);
+        let json = json::for_html(&data)
+            .map_err(|error| Error::new(Kind::Internal, format!("cannot write JSON: {error}")))?;
+        let [values, known, data_decided] = counts(graph, &cost);
+        let symbols = data.table.symbols.iter().filter(|symbol| symbol.origin == "input");
+        let panicked = |_| Error::new(Kind::Internal, "Gradus panicked");
+        let summary = Summary {
+            nodes: graph.nodes().len(),
+            parameters,
+            values,
+            known,
+            data: data_decided,
+            symbols: symbols.map(|symbol| symbol.name.clone()).collect(),
+            peak: cost.memory.peak.map(|peak| cost.inference().symbols().print(peak.bytes).to_string()),
+            problems: cost.inference().problems().to_vec(),
+            fold: fold.join().map_err(panicked).and_then(|fold| fold),
+            conversions: converted.join().map_err(panicked).and_then(|conversions| conversions)?,
+        };
+        let html = page::page(model, name, &cost, &summary, &json);
+        Ok(Report { html, summary })
+    })
+}
+
+/// Values of nodes; how many of them have no symbol of which nothing is known; and how many of these
+/// have sizes that the data decide.
+fn counts(graph: &Graph, cost: &Cost) -> [usize; 3] {
+    let inference = cost.inference();
+    let of_nodes = graph.ids().filter(|&id| graph.value(id).origin.is_node());
+    let known: Vec<_> = of_nodes.map(|id| inference.completeness(inference.fact(id))).collect();
+    let is_data = |known: &&Completeness| **known == Completeness::Data;
+    let is_known = |known: &&Completeness| **known <= Completeness::Data;
+    [known.len(), known.iter().filter(is_known).count(), known.iter().filter(is_data).count()]
+}
+
+fn folded(model: &Model, options: &InferOptions) -> Result<FoldReport> {
+    let mut fold = FoldOptions::default();
+    fold.dims.clone_from(&options.dims);
+    fold.ranges.clone_from(&options.ranges);
+    fold.inputs.clone_from(&options.inputs);
+    Ok(model.fold(&fold)?.report)
+}
+
+fn conversions(model: &Model, options: &InferOptions) -> Vec<Conversion> {
+    let targets: &[Standard] = match model.source().standard {
+        Standard::Onnx => &[Standard::OpenVino],
+        Standard::OpenVino => &[Standard::Onnx],
+        Standard::Paddle => &[Standard::Onnx, Standard::OpenVino],
+    };
+    let mut convert = ConvertOptions::default();
+    convert.dims.clone_from(&options.dims);
+    let one = |&to| Conversion {
+        to,
+        outcome: model
+            .convert(to, &convert)
+            .map(|converted| ConversionNotes { notes: converted.report.notes, lost: converted.report.lost }),
+    };
+    targets.iter().map(one).collect()
+}

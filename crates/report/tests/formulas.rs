@@ -1,0 +1,184 @@
+//! The formulas of a page have the values that the library computes, and names mean nothing to
+//! HTML. `scripts/report_browser.py` holds the page's own script against the command.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use gradus::graph::{Builder, DeclaredDim, Model as Source, Origin, Standard, Type};
+use gradus::infer::InferOptions;
+use gradus::{Dim, Model};
+use serde_json::Value;
+
+/// The block of data of a page.
+fn data(html: &str) -> Value {
+    let (_, rest) = html.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+fn integer(value: &Value) -> i128 {
+    value.as_i64().map_or_else(|| value.as_str().unwrap().parse().unwrap(), i128::from)
+}
+
+/// The values of all formulas. A second reading of the form that `assets/formulas.js` evaluates.
+fn evaluate(data: &Value, sizes: &[i64]) -> Vec<Option<i128>> {
+    let mut values: Vec<Option<i128>> = Vec::new();
+    for entry in data["formulas"].as_array().unwrap() {
+        let Some(list) = entry.as_array() else {
+            values.push(Some(integer(entry)));
+            continue;
+        };
+        let index = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
+        let operands = || list[1..].iter().map(|operand| values[index(operand)]);
+        let both = || Some((values[index(&list[1])]?, values[index(&list[2])]?));
+        let value = match list[0].as_str().unwrap() {
+            "s" => Some(i128::from(sizes[index(&list[1])])),
+            "/" => both().filter(|(_, b)| *b != 0).map(|(a, b)| {
+                let quotient = a / b;
+                if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
+            }),
+            "min" => operands().collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().min()),
+            "max" => operands().collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()),
+            "b" => {
+                values[index(&list[1])].and_then(|a| if a == 1 { values[index(&list[2])] } else { Some(a) })
+            }
+            "+" => list[1..].iter().try_fold(0, |sum, product| {
+                let product = product.as_array().unwrap();
+                let mut factors = product[1..].iter().map(|factor| values[index(factor)]);
+                Some(sum + factors.try_fold(integer(&product[0]), |all, factor| Some(all * factor?))?)
+            }),
+            form => panic!("{form}"),
+        };
+        values.push(value);
+    }
+    values
+}
+
+#[test]
+fn formulas_have_the_values_of_the_library() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut compared = 0;
+    for file in std::fs::read_dir(examples).unwrap() {
+        let path = file.unwrap().path();
+        let Ok(model) = Model::open(&path) else { continue };
+        compared += compare(&model, &path.display().to_string());
+    }
+    assert!(compared > 1000, "{compared} values were compared");
+}
+
+/// Compares the sizes of all values, and the costs of all nodes, at random sizes.
+fn compare(model: &Model, name: &str) -> usize {
+    let options = InferOptions::default();
+    let data = data(&gradus_report::report(model, name, &options).unwrap().html);
+    let mut cost = model.cost(&options).unwrap();
+    let names: Vec<_> =
+        data["symbols"].as_array().unwrap().iter().map(|symbol| symbol["name"].as_str().unwrap()).collect();
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut compared = 0;
+    for _ in 0..20 {
+        let sizes: Vec<_> = names.iter().map(|_| random.i64(0..40)).collect();
+        let values = evaluate(&data, &sizes);
+        let graph = model.graph();
+        let bytes: Vec<_> = graph.ids().map(|id| cost.bytes(id)).collect();
+        let inference = cost.inference();
+        let size = |of: &str| names.iter().position(|name| *name == of).map(|index| sizes[index]);
+        let mut check = |formula: &Value, dim: Option<Dim>| {
+            let shown = formula.as_u64().and_then(|index| values[usize::try_from(index).unwrap()]);
+            let wanted = dim.and_then(|dim| inference.symbols().evaluate(dim, &size));
+            assert_eq!(shown, wanted.map(i128::from), "{name} {formula}: {dim:?} at {sizes:?}");
+            compared += 1;
+        };
+        for id in graph.ids() {
+            check(&data["values"]["bytes"][id.index()], bytes[id.index()]);
+            let dims = inference.fact(id).as_tensor().and_then(|fact| fact.dims.clone());
+            let shape =
+                data["values"]["shape"][id.index()].as_u64().map(|index| usize::try_from(index).unwrap());
+            for (axis, &dim) in dims.iter().flat_map(|dims| dims.iter()).enumerate() {
+                check(&data["shapes"][shape.unwrap()][axis], Some(dim));
+            }
+        }
+        for (index, node) in cost.nodes.iter().enumerate() {
+            let nodes = &data["nodes"];
+            check(&nodes["macs"][index], node.macs);
+            check(&nodes["operations"][index], node.operations);
+            check(&nodes["read"][index], node.bytes_read);
+            check(&nodes["written"][index], node.bytes_written);
+        }
+        check(&data["totals"]["macs"], cost.total.macs);
+        check(&data["totals"]["peak"], cost.memory.peak.map(|peak| peak.bytes));
+    }
+    compared
+}
+
+/// A model of one node `Abs` whose names are that text.
+fn named(name: &str) -> Model {
+    let mut graph = Builder::new(name);
+    let input = format!("in {name}");
+    let id = graph.define(&input, Origin::Input).unwrap();
+    let sizes = vec![DeclaredDim::Symbol("batch".into()), DeclaredDim::Known(3)];
+    graph.info(id).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
+    graph.apply(name, "Abs", 17, &[&*input], &[name], Vec::new()).unwrap();
+    graph.output(name);
+    let mut source = Source::new(Standard::Onnx);
+    name.clone_into(&mut source.producer);
+    source.opsets = vec![("".into(), 17)];
+    source.graph = graph.finish().unwrap();
+    Model::from_source(source)
+}
+
+#[test]
+fn names_mean_nothing_to_html() {
+    for (name, shown) in [
+        ("</script><script>alert(1)</script>", "</script><script>alert(1)</script>"),
+        ("<!--<script>", "<!--<script>"),
+        ("\"'`onload=x &amp; ]]>", "\"'`onload=x &amp; ]]>"),
+        ("a\u{0}b\u{1b}[2J\r\nc", r"a\u{0}b\u{1b}[2J\r\nc"),
+        ("a\u{202e}gpj.exe\u{2066}", r"a\u{202e}gpj.exe\u{2066}"),
+        ("\u{2028}größe/π 🙂\\u003c", "\u{2028}größe/π 🙂\\u003c"),
+    ] {
+        let model = named(name);
+        let report = gradus_report::report(&model, name, &InferOptions::default()).unwrap();
+        let scripts = report.html.matches("<script").count();
+        assert_eq!((scripts, report.html.matches("</script").count()), (3, 3), "{name:?}");
+        assert!(!report.html.contains("<!--"), "{name:?}");
+        assert!(!report.html.contains(['\u{0}', '\u{1b}', '\u{202e}', '\u{2066}', '\r']), "{name:?}");
+        let data = data(&report.html);
+        assert_eq!(data["nodes"]["name"][0], shown);
+        assert_eq!(
+            data["values"]["name"].as_array().unwrap().iter().filter(|name| **name == shown).count(),
+            1
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_known_or_converted_is_said() {
+    let open = |file: &str| {
+        let path = format!("{}/../../examples/{file}", env!("CARGO_MANIFEST_DIR"));
+        gradus_report::report(&Model::open(path).unwrap(), file, &InferOptions::default()).unwrap()
+    };
+    let report = open("function.onnx");
+    assert!(report.summary.conversions[0].outcome.is_err());
+    assert!(report.html.contains("No conversion to OpenVINO: "));
+    let report = open("heads.onnx");
+    assert_eq!(report.summary.fold.unwrap().nodes(), (14, 2));
+    assert_eq!(report.summary.symbols, ["batch", "seq"]);
+}
+
+#[test]
+fn problems_are_listed() {
+    let mut graph = Builder::new("wrong");
+    for (name, size) in [("a", 2), ("b", 3)] {
+        let id = graph.define(name, Origin::Input).unwrap();
+        let sizes = vec![DeclaredDim::Known(size)];
+        graph.info(id).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
+    }
+    graph.apply("sum", "Add", 17, &["a", "b"], &["c"], Vec::new()).unwrap();
+    graph.output("c");
+    let mut source = Source::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 17)];
+    source.graph = graph.finish().unwrap();
+    let report =
+        gradus_report::report(&Model::from_source(source), "wrong.onnx", &InferOptions::default()).unwrap();
+    assert_eq!(report.summary.problems.len(), 1);
+    assert!(report.html.contains("1 contradiction</a>"));
+    assert!(report.html.contains("<section id=\"problems\""));
+}
