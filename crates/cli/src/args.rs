@@ -11,8 +11,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use names::{Named, any, command_names, subjects};
 
 pub(crate) use models::{
-    CheckArgs, ConvertArgs, CostArgs, Devices, DiffArgs, FleetArgs, FoldArgs, Infer, Ops, RunArgs, Show,
-    SizeArgs, Target,
+    CheckArgs, ConvertArgs, CostArgs, Devices, DiffArgs, Emit, FleetArgs, FoldArgs, Infer, Ops, ReportArgs,
+    RunArgs, Show, SizeArgs, Target,
 };
 pub(crate) use sequences::{
     Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SpaceArguments,
@@ -65,6 +65,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     Infer(Infer),
     Cost(CostArgs),
+    Report(ReportArgs),
     Fold(FoldArgs),
     Convert(ConvertArgs),
     Show(Show),
@@ -89,6 +90,7 @@ impl Args {
             Command::Run(run) => run.json,
             Command::Infer(infer) => infer.json,
             Command::Cost(cost) => cost.json,
+            Command::Report(report) => report.json,
             Command::Fold(fold) => fold.json,
             Command::Convert(convert) => convert.json,
             Command::Show(show) => show.json,

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use gradus::conversion::{Obstacle, Obstacles};
 use gradus::error::Position;
 use gradus::{Error, Kind};
 
@@ -157,6 +158,7 @@ pub(crate) fn report(failure: Failure, json: bool) -> u8 {
         Failure::Error(error) | Failure::NotCompared(error) => {
             let error = if error.kind() == Kind::Internal { with_place(error) } else { error };
             let text = with_source(&error).unwrap_or_else(|| plain(&error.to_string()));
+            let text = Obstacles::of(&error).map_or(text.clone(), |all| text + &obstacles(all));
             (error, text)
         }
     };
@@ -213,6 +215,20 @@ fn plain(message: &str) -> String {
     let message = output::escaped(message);
     let red = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
     format!("{red}error{red:#}: {message}")
+}
+
+/// Most lines of what keeps a model from being converted.
+const OBSTACLES: usize = 20;
+
+/// Lines about what keeps a model from being converted: each operator and reason, with the first node.
+fn obstacles(all: &Obstacles) -> String {
+    let groups = all.groups();
+    let line = |(count, obstacle): &(usize, &Obstacle)| {
+        format!("\n{count:>6}  {}", output::escaped(&obstacle.error.to_string()))
+    };
+    let more = groups.len().checked_sub(OBSTACLES + 1).map(|more| more + 1);
+    let more = more.map(|more| format!("\n        and {more} more reasons (--json)"));
+    groups.iter().take(OBSTACLES).map(line).chain(more).collect()
 }
 
 /// The error with the line of the text file that it is about.

@@ -1,5 +1,6 @@
 //! The stable JSON that `--json` prints; docs/json.md describes it.
 
+use gradus::conversion::{Obstacle, Obstacles};
 use gradus::error::{Location, Position};
 use gradus::graph::{DeclaredDim, Type};
 use gradus::{DType, Error, Number, Result, Tensor, Value, text};
@@ -22,6 +23,7 @@ pub(crate) enum ValueJson {
     Tensor(TensorJson),
     Sequence { r#type: &'static str, values: Vec<ValueJson> },
     Optional { r#type: &'static str, value: Option<Box<ValueJson>> },
+    Map { r#type: &'static str, keys: TensorJson, values: TensorJson },
 }
 
 pub(crate) fn tensor(tensor: &Tensor) -> TensorJson {
@@ -76,7 +78,15 @@ pub(crate) fn value(value: &Value) -> ValueJson {
         Value::Optional(of) => {
             ValueJson::Optional { r#type: "optional", value: of.as_ref().map(|of| Box::new(self::value(of))) }
         }
+        Value::Map(of) => {
+            ValueJson::Map { r#type: "map", keys: tensor(of.keys()), values: tensor(of.values()) }
+        }
     }
+}
+
+/// A value as JSON in an object.
+pub(crate) fn raw(value: &impl Serialize) -> Result<Box<RawValue>> {
+    serde_json::value::to_raw_value(value).map_err(|error| Error::new(gradus::Kind::Io, error.to_string()))
 }
 
 /// An object whose keys keep their order.
@@ -137,6 +147,16 @@ struct ErrorContent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     wanted: Option<&'a str>,
     r#where: Option<LocationJson<'a>>,
+    /// Nodes that keep a model from being converted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    obstacles: Vec<ObstacleJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ObstacleJson<'a> {
+    operator: &'a str,
+    message: &'a str,
+    r#where: Option<LocationJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -155,18 +175,29 @@ struct LocationJson<'a> {
 
 impl<'a> ErrorJson<'a> {
     pub(crate) fn of(error: &'a Error) -> ErrorJson<'a> {
-        let location = Some(error.location()).filter(|location| !location.is_empty()).map(|location| {
-            let (byte, line, column) = match location.position {
-                Some(Position::Byte(byte)) => (Some(byte), None, None),
-                Some(Position::Line(line, column)) => (None, Some(line), Some(column)),
-                None => (None, None, None),
-            };
-            let Location { file, nodes, .. } = location;
-            LocationJson { file: file.as_deref(), byte, line, column, nodes }
-        });
         let (kind, message) = (error.kind().name(), error.message());
         let (got, wanted) = (error.got(), error.wanted());
-        ErrorJson { error: ErrorContent { kind, message, got, wanted, r#where: location } }
+        let obstacle = |obstacle: &'a Obstacle| ObstacleJson {
+            operator: &obstacle.operator,
+            message: obstacle.error.message(),
+            r#where: LocationJson::of(&obstacle.error),
+        };
+        let obstacles = Obstacles::of(error).map_or(&[][..], |all| &all.0).iter().map(obstacle).collect();
+        let location = LocationJson::of(error);
+        ErrorJson { error: ErrorContent { kind, message, got, wanted, r#where: location, obstacles } }
+    }
+}
+
+impl<'a> LocationJson<'a> {
+    fn of(error: &'a Error) -> Option<LocationJson<'a>> {
+        let location = Some(error.location()).filter(|location| !location.is_empty())?;
+        let (byte, line, column) = match location.position {
+            Some(Position::Byte(byte)) => (Some(byte), None, None),
+            Some(Position::Line(line, column)) => (None, Some(line), Some(column)),
+            None => (None, None, None),
+        };
+        let Location { file, nodes, .. } = location;
+        Some(LocationJson { file: file.as_deref(), byte, line, column, nodes })
     }
 }
 

@@ -14,13 +14,16 @@ mod stream;
 use std::ffi::OsString;
 
 use clap::Parser;
+use gradus::check::Runtime;
 use gradus::error;
 
 /// Runs the command that the arguments are, the name of the program first, and returns the exit
 /// status.
 ///
+/// `runtime` finds the program of a name that `check --with` runs models in; [`no_runtime`] finds none.
+///
 /// For a process that does nothing else: it sets the hook for panics, and signals end the process.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+pub fn main(arguments: impl IntoIterator<Item = OsString>, runtime: FindRuntime) -> u8 {
     diagnostics::remember_panics();
     #[cfg(unix)]
     clean_up_on_signals();
@@ -31,10 +34,23 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     args.color.set();
     #[cfg(unix)]
     report_files_cut_short(args.json());
-    match error::guarded(|| commands::run(&args)) {
+    match error::guarded(|| commands::run(&args, runtime)) {
         Ok(()) => 0,
         Err(failure) => diagnostics::report(failure, args.json()),
     }
+}
+
+/// Finds the runtime of a name.
+pub type FindRuntime = fn(&str) -> gradus::Result<Box<dyn Runtime>>;
+
+/// Finds no runtime, as there is no Python to run one.
+///
+/// # Errors
+/// [`Kind::Unsupported`](error::Kind::Unsupported), with what to do.
+pub fn no_runtime(name: &str) -> gradus::Result<Box<dyn Runtime>> {
+    let message =
+        format!("cannot run {name} from this program; `python -m gradus check` of the Python package can");
+    Err(error::Error::new(error::Kind::Unsupported, message))
 }
 
 /// Removes unfinished files when a signal ends the process.

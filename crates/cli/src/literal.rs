@@ -187,28 +187,33 @@ impl<'a> LiteralParser<'a> {
                 Number::Int(dim) => Ok(i64::try_from(dim).unwrap_or(i64::MAX)),
                 _ => Err(Error::new(Kind::Shape, "a shape is a list of integers")),
             });
-            let shape = Shape::from_i64(&dims.collect::<Result<Vec<_>>>()?)?;
-            let dtype = dtype.unwrap_or(DType::F32);
-            limits.allow_bytes(0, gradus::tensor_bytes(dtype, &shape))?;
-            match name {
-                "zeros" => Tensor::zeros(dtype, shape),
-                "ones" => {
-                    let ones = std::iter::repeat_n(Number::Int(1), shape.len());
-                    Tensor::from_numbers(dtype, shape, ones, Rules::IEEE)
-                }
-                _ => {
-                    let numbers = random(dtype.is_float()).take(shape.len());
-                    Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
-                }
+            let (sizes, dtype) = (dims.collect::<Result<Vec<_>>>()?, dtype.unwrap_or(DType::F32));
+            if name == "random" {
+                return random_tensor(&sizes, dtype, 0, limits);
             }
+            let shape = Shape::from_i64(&sizes)?;
+            limits.allow_bytes(0, gradus::tensor_bytes(dtype, &shape))?;
+            if name == "zeros" {
+                return Tensor::zeros(dtype, shape);
+            }
+            let ones = std::iter::repeat_n(Number::Int(1), shape.len());
+            Tensor::from_numbers(dtype, shape, ones, Rules::IEEE)
         };
         make().map(Value::from).map_err(|error| Mistake::new(self.source, start..self.at, error))
     }
 }
 
-/// Numbers of the generator `SplitMix64` with the seed 0: floats from -1 to 1, or integers 0 and 1.
-fn random(floats: bool) -> impl Iterator<Item = Number> {
-    let mut state = 0u64;
+/// A random tensor of these sizes.
+pub(crate) fn random_tensor(sizes: &[i64], dtype: DType, seed: u64, limits: &Limits) -> Result<Tensor> {
+    let shape = Shape::from_i64(sizes)?;
+    limits.allow_bytes(0, gradus::tensor_bytes(dtype, &shape))?;
+    let numbers = random(dtype.is_float(), seed).take(shape.len());
+    Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
+}
+
+/// Numbers of the generator `SplitMix64` with a seed: floats from -1 to 1, or integers 0 and 1.
+fn random(floats: bool, seed: u64) -> impl Iterator<Item = Number> {
+    let mut state = seed;
     std::iter::from_fn(move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
+pub(crate) use gradus::text::{escaped, unsafe_to_show as unsafe_to_print};
 use gradus::{Error, Kind, Result, Tensor, Value, display};
 use serde::Serialize;
 
@@ -37,25 +40,6 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print_line(&json(value)?)
 }
 
-/// Returns text that comes from a file with its control characters written as `\\u{1b}` or `\\n`,
-/// so that it can neither steer the terminal nor begin a line. Marks that reorder text count too.
-pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(unsafe_to_print) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if unsafe_to_print(c) { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-    Cow::Owned(out)
-}
-
-/// Returns true for control characters and marks that reorder text.
-pub(crate) fn unsafe_to_print(c: char) -> bool {
-    let reorders = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || reorders
-}
-
 /// A path as it is printed.
 pub(crate) fn path(path: &Path) -> String {
     escaped(&path.display().to_string()).into_owned()
@@ -80,6 +64,9 @@ pub(crate) fn named(name: &str, value: &Value) -> String {
         }
         Value::Optional(None) => format!("{name}: {value}"),
         Value::Optional(Some(inner)) => named(name, inner),
+        Value::Map(map) => {
+            format!("{name}: keys {}, values {}", tensor(map.keys()), tensor(map.values()))
+        }
     }
 }
 
@@ -113,9 +100,98 @@ pub(crate) fn render(table: &Table) -> String {
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
+/// The style of what is wrong, where standard output shows colours.
+pub(crate) fn warning() -> Style {
+    match AutoStream::choice(&std::io::stdout()) {
+        ColorChoice::Never => Style::new(),
+        _ => Style::new().bold().fg_color(Some(AnsiColor::Red.into())),
+    }
+}
+
+/// Rows in columns as wide as they need to be.
+pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
+    aligned_within(rows, None)
+}
+
+/// The same, but on a terminal cells are cut to fit it: the last ones first, then the first.
+pub(crate) fn fitted<const N: usize>(rows: &[[String; N]]) -> String {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    aligned_within(rows, terminal.map(|(width, _)| width.0.into()))
+}
+
+/// Rows in so many columns of characters, where there is such a limit.
+fn aligned_within<const N: usize>(rows: &[[String; N]], limit: Option<usize>) -> String {
+    /// Names may be very long; the others still line up.
+    const WIDEST: usize = 60;
+    const GAP: usize = 2;
+    /// No cell is cut further.
+    const NARROWEST: usize = 12;
+    let rows: Vec<_> = rows.iter().map(|row| row.each_ref().map(|cell| escaped(cell))).collect();
+    let mut widths = [0; N];
+    for (index, width) in widths.iter_mut().enumerate() {
+        *width = rows.iter().map(|row| row[index].chars().count()).max().unwrap_or(0);
+    }
+    let all = |widths: &[usize; N]| widths.iter().map(|width| width + GAP).sum::<usize>() - GAP;
+    while limit.is_some_and(|limit| all(&widths) > limit) {
+        let widest = (0..N).max_by_key(|&index| widths[index]).unwrap_or(0);
+        let first =
+            [(N - 1, NARROWEST), (0, 2 * NARROWEST)].into_iter().find(|&(index, to)| widths[index] > to);
+        let cut = first.map_or(widest, |(index, _)| index);
+        if widths[cut] <= NARROWEST {
+            break;
+        }
+        widths[cut] -= 1;
+    }
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (&width, cell) in widths.iter().zip(row).filter(|(width, _)| **width > 0) {
+            let (cell, width) = match limit {
+                Some(_) => (cut(cell, width), width),
+                None => (cell.clone(), width.min(WIDEST)),
+            };
+            line.push_str(&cell);
+            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()) + GAP));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// Text with its middle left out where it is longer than this.
+fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    let len = text.chars().count();
+    if len <= width {
+        return Cow::Borrowed(text);
+    }
+    let (before, after) = ((width - 1) / 2, width / 2);
+    let (start, end) = (text.chars().take(before), text.chars().skip(len - after));
+    Cow::Owned(start.chain(['…']).chain(end).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_widest_columns_are_cut_in_the_middle_of_their_cells() {
+        let rows = [
+            [
+                "/encoder/layer.0/attention/self/MatMul_output_0",
+                "[batch, heads, seq, seq]",
+                "4*batch*heads*seq*seq",
+            ],
+            ["x", "[]", "8"],
+        ];
+        let rows = rows.map(|row| row.map(str::to_owned));
+        let text = aligned_within(&rows, Some(64));
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[0], "/encoder/la…Mul_output_0  [batch, heads, seq, seq]  4*bat…eq*seq");
+        assert_eq!(lines[1], "x                         []                        8");
+        assert!(aligned_within(&rows, Some(10)).lines().all(|line| line.chars().count() <= 3 * 12 + 4));
+        assert!(aligned_within(&rows, None).starts_with(&rows[0].join("  ")));
+    }
 
     #[test]
     fn narrow_tables_break_no_words() {

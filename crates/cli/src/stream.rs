@@ -1,5 +1,6 @@
 //! Sequences of any length: made in parts, and written as they are made.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::path::Path;
 use gradus::formats::numpy;
 use gradus::gpu::Device;
 use gradus::seq::Plan;
-use gradus::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, convert, text};
+use gradus::{Error, Kind, Limits, Result, Shape, Tensor, convert, text};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arrow::ArrowWriter;
@@ -178,8 +179,9 @@ fn arrow(source: &SequenceSource<'_>, out: &mut FileWriter) -> Result<(), Failur
 /// Columns and rows of a plot, where there is no terminal to say so.
 const PLOT: (u32, u32) = (72, 16);
 
-/// Draws elements over their indices: as many as there are columns, at equal distances.
-pub(crate) fn plot(plan: &Sequence) -> Result<(), Failure> {
+/// Draws elements over their indices: as many as there are columns, at equal distances. What has no
+/// height is a gap: no number, infinity, and zero and less on a logarithmic axis.
+pub(crate) fn plot(plan: &Sequence, logarithmic: bool) -> Result<(), Failure> {
     let width =
         terminal_size::terminal_size_of(std::io::stdout()).map_or(PLOT.0, |(width, _)| u32::from(width.0));
     let columns = u64::from(width.saturating_sub(16).max(8));
@@ -188,26 +190,54 @@ pub(crate) fn plot(plan: &Sequence) -> Result<(), Failure> {
     }
     let last = plan.len().saturating_sub(1);
     let points = columns.min(plan.len());
-    let heights: Vec<f64> = (0..points)
+    let mut heights: Vec<f64> = (0..points)
         .map(|i| {
             let index = u128::from(i) * u128::from(last) / u128::from(points.saturating_sub(1).max(1));
-            convert::nearest_f64(plan.at(convert::low_u64(index)))
+            let height = convert::nearest_f64(plan.at(convert::low_u64(index)));
+            let height = if logarithmic { height.log10() } else { height };
+            if height.is_finite() { height } else { f64::NAN }
         })
         .collect();
-    if let Some(wrong) = heights.iter().find(|height| !height.is_finite()) {
-        let wrong = text::shortest(Number::Float(*wrong), DType::F64);
-        return Err(Error::new(
-            Kind::Unsupported,
-            format!("cannot draw {wrong}; --slice selects the elements before or after it"),
-        )
-        .into());
+    if heights.iter().all(|height| height.is_nan()) {
+        let none = match (plan.len(), logarithmic) {
+            (0, _) => "no elements",
+            (_, true) => "no elements above zero",
+            (_, false) => "no finite elements",
+        };
+        return output::print_line(none);
     }
-    if heights.is_empty() {
-        return output::print_line("no elements");
+    let mut caption = format!("{}[{}]", plan.dtype(), plan.len());
+    if logarithmic {
+        caption.push_str(", powers of 10");
+    } else if let Some(exponent) = label_exponent(&heights) {
+        // In two steps, as 10 to the power of the exponent of a subnormal number is inexact.
+        let halves = [(exponent / 2.0).floor(), (exponent / 2.0).ceil()];
+        for height in &mut heights {
+            *height = halves.iter().fold(*height, |height, half| height / 10f64.powf(*half));
+        }
+        let _ = write!(caption, ", in units of 1e{exponent}");
     }
-    let caption = format!("{}[{}]", plan.dtype(), plan.len());
     let config = rasciigraph::Config::default()
         .with_height(PLOT.1)
         .with_width(convert::small_u32(convert::usize_of(columns)));
-    output::print_line(&rasciigraph::plot(heights, config.with_caption(caption)))
+    let drawn = rasciigraph::plot(heights, config);
+    output::print_line(&format!("{drawn}\n{}", indices(&drawn, last, &caption)))
+}
+
+/// The axis below a plot: the first and the last index, and what is drawn between them.
+fn indices(drawn: &str, last: u64, caption: &str) -> String {
+    let line = drawn.lines().next().unwrap_or_default();
+    let left = line.chars().take_while(|c| !matches!(c, '┤' | '┼')).count();
+    let columns = line.chars().count().saturating_sub(left + 1);
+    let (last, space) = (last.to_string(), columns.saturating_sub(1));
+    let middle = format!("{caption:^0$}", space.saturating_sub(last.len()));
+    format!("{:left$}└{:─<columns$}\n{:left$} 0{middle}{last}", "", "", "")
+}
+
+/// Returns the exponent of ten that labels are divided by where the largest would be long or all
+/// zeros.
+fn label_exponent(heights: &[f64]) -> Option<f64> {
+    let largest = heights.iter().fold(0.0, |largest: f64, height| largest.max(height.abs()));
+    let exponent = largest.log10().floor();
+    (largest > 0.0 && !(-2.0..6.0).contains(&exponent)).then_some(exponent)
 }

@@ -84,3 +84,38 @@ error: examples/positions.onnx: cannot compare: number of outputs of the second 
 "#]],
     );
 }
+
+#[test]
+fn the_program_alone_has_no_runtimes() {
+    misused(
+        &["check", "examples/heads.onnx", "--with", "onnxruntime"],
+        str![[r#"
+error: cannot run onnxruntime from this program; `python -m gradus check` of the Python package can
+
+"#]],
+    );
+    misused(
+        &["check", "examples/heads.onnx", "--with", "onxruntime"],
+        str![[r#"
+error: invalid value 'onxruntime' for '--with <PROGRAM,…>'
+  [possible values: onnxruntime, openvino]
+
+  tip: a similar value exists: 'onnxruntime'
+
+For more information, try '--help'.
+
+"#]],
+    );
+    misused(
+        &["check", "examples/heads.onnx"],
+        str![[r#"
+error: the following required arguments were not provided:
+  <AFTER>
+
+Usage: gradus check <BEFORE> <AFTER>
+
+For more information, try '--help'.
+
+"#]],
+    );
+}

@@ -261,18 +261,19 @@ fn ops_lists_operators() {
     prints(
         &["ops", "range"],
         str![[r#"
-operator  standard  version  inputs               attributes   types
-Range     onnx      11       start, limit, delta               int16, int32, int64, float32, float64
-Range     onnx      27       start, limit, delta  stash_type   and float16, bfloat16
-Range     openvino  1        start, stop, step                 int4, int8, int16, int32, int64, uint1, uint2, uint3, uint4, uint6, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, float8_e8m0, float4_e2m1, nf4
-Range     openvino  4        start, stop, step    output_type  the same
+operator  standard             version  inputs               attributes   types
+Range     onnx                 11       start, limit, delta               int16, int32, int64, float32, float64
+Range     onnx                 27       start, limit, delta  stash_type   and float16, bfloat16
+Range     onnx, com.microsoft  1        start, limit, delta               int16, int32, int64, float32, float64
+Range     openvino             1        start, stop, step                 int4, int8, int16, int32, int64, uint1, uint2, uint3, uint4, uint6, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, float8_e8m0, float4_e2m1, nf4
+Range     openvino             4        start, stop, step    output_type  the same
 
 "#]],
     );
     prints(
         &["ops", "ShapeOf", "--json"],
         str![[r#"
-{"operators":[{"operator":"ShapeOf","standard":"openvino","version":1,"inputs":[{"name":"data","types":["bool","string","int2","int4","int8","int16","int32","int64","uint1","uint2","uint3","uint4","uint6","uint8","uint16","uint32","uint64","float16","bfloat16","float32","float64","float8_e4m3fn","float8_e4m3fnuz","float8_e5m2","float8_e5m2fnuz","float8_e8m0","float6_e2m3","float6_e3m2","float4_e2m1","nf4","complex64","complex128"]}],"outputs":[{"name":"shape","types":["int64"]}],"attributes":[]},{"operator":"ShapeOf","standard":"openvino","version":3,"inputs":[{"name":"data","types":["bool","string","int2","int4","int8","int16","int32","int64","uint1","uint2","uint3","uint4","uint6","uint8","uint16","uint32","uint64","float16","bfloat16","float32","float64","float8_e4m3fn","float8_e4m3fnuz","float8_e5m2","float8_e5m2fnuz","float8_e8m0","float6_e2m3","float6_e3m2","float4_e2m1","nf4","complex64","complex128"]}],"outputs":[{"name":"shape","types":["int32","int64"]}],"attributes":["output_type"]}]}
+{"operators":[{"operator":"ShapeOf","standard":"openvino","domain":"","version":1,"inputs":[{"name":"data","types":["bool","string","int2","int4","int8","int16","int32","int64","uint1","uint2","uint3","uint4","uint6","uint8","uint16","uint32","uint64","float16","bfloat16","float32","float64","float8_e4m3fn","float8_e4m3fnuz","float8_e5m2","float8_e5m2fnuz","float8_e8m0","float6_e2m3","float6_e3m2","float4_e2m1","nf4","complex64","complex128"]}],"outputs":[{"name":"shape","types":["int64"]}],"attributes":[]},{"operator":"ShapeOf","standard":"openvino","domain":"","version":3,"inputs":[{"name":"data","types":["bool","string","int2","int4","int8","int16","int32","int64","uint1","uint2","uint3","uint4","uint6","uint8","uint16","uint32","uint64","float16","bfloat16","float32","float64","float8_e4m3fn","float8_e4m3fnuz","float8_e5m2","float8_e5m2fnuz","float8_e8m0","float6_e2m3","float6_e3m2","float4_e2m1","nf4","complex64","complex128"]}],"outputs":[{"name":"shape","types":["int32","int64"]}],"attributes":["output_type"]}]}
 
 "#]],
     );
@@ -356,7 +357,7 @@ error: input "x" is given twice
     misused(
         &["run", "examples/function.onnx"],
         str![[r#"
-error: examples/function.onnx: input "x" (float32[n]) is missing
+error: examples/function.onnx: input "x" (float32[n]) is missing; give -i 'x=random[1]', or --random-inputs
 
 "#]],
     );
@@ -588,4 +589,62 @@ fn a_full_disk_is_named() {
         assert!(!folder.join(name).exists(), "{name} is whole or not there");
     }
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn inputs_that_are_not_given_are_listed_or_made() {
+    misused(
+        &["run", "examples/range.onnx", "-i", "start=1"],
+        str![[r#"
+error: examples/range.onnx: inputs "limit" (float32[]), "delta" (float32[]) are missing; give -i 'limit=random[]' -i 'delta=random[]', or --random-inputs
+
+"#]],
+    );
+    misused(
+        &["run", "examples/positions.onnx", "--random-inputs", "--dim", "batch=2"],
+        str![[r#"
+error: cannot make input "tokens": its size seq is open, expected a number (--dim seq=1)
+
+"#]],
+    );
+    prints(
+        &["run", "examples/positions.onnx", "--random-inputs", "--dim", "batch=2", "--dim", "seq=3"],
+        str![[r#"
+position_ids: int64[3] [0, 1, 2]
+phase: float32[3] [0.0, 0.33333334, 0.6666667]
+token_count: int64[] 6
+
+"#]],
+    );
+    let seeded = |seed: &str| {
+        let args = ["run", "examples/function.onnx", "--random-inputs", "--dim", "n=4", "--seed", seed];
+        gradus(&args).assert().success().get_output().stdout.clone()
+    };
+    assert_eq!(seeded("1"), seeded("1"));
+    assert_ne!(seeded("1"), seeded("2"));
+}
+
+#[test]
+fn every_value_is_saved_and_every_node_measured() {
+    let folder = folder("save all");
+    let to = folder.to_str().unwrap();
+    let args = ["run", "examples/positions.onnx", "-i", "tokens=[[7, 8, 9]]"];
+    let printed = gradus(&[&args[..], &["--save-all", to, "--profile-nodes"]].concat());
+    let printed = String::from_utf8(printed.assert().success().get_output().stdout.clone()).unwrap();
+    assert!(printed.starts_with("position_ids: int64[3] [0, 1, 2]\nphase: float32[3]"), "{printed}");
+    assert!(printed.contains(" values saved in ") && printed.contains("peak bytes\n"), "{printed}");
+    let json = gradus(&[&args[..], &["--save-all", to, "--profile-nodes", "--json"]].concat());
+    let json = json.assert().success().get_output().stdout.clone();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let nodes = json["nodes"].as_array().unwrap();
+    assert_eq!(
+        nodes.len(),
+        ::gradus::Model::open("../../examples/positions.onnx").unwrap().graph().nodes().len()
+    );
+    for node in nodes {
+        assert!(node["seconds"].as_f64().unwrap() >= 0.0 && node["node"].is_string(), "{node}");
+    }
+    let values = json["values"].as_object().unwrap();
+    assert!(values.len() >= 3 && values.values().all(|path| Path::new(path.as_str().unwrap()).exists()));
+    assert!(json["outputs"]["phase"].is_object());
 }

@@ -10,6 +10,33 @@ use common::{gradus, misused, prints};
 use snapbox::str;
 
 #[test]
+fn a_peak_names_what_it_leaves_out() {
+    prints(
+        &["cost", "examples/positions.onnx", "--dim", "seq=9223372036854775807", "--dim", "batch=1"],
+        str![[r#"
+operator  nodes  parameters  MACs  operations           read  written
+Cast      2      0           0     too large            8     4
+Div       1      0           0     9223372036854775807  0     0
+Range     1      2           ?     ?                    24    0
+Shape     1      0           0     0                    0     8
+Size      1      0           0     0                    0     8
+total     6      2           0     too large            32    20
+
+operations not counted: 1 Range
+nodes with values of unknown size: 3
+16 bytes of constants, ? of inputs
+at most 20 bytes of values at one time, at node "seq_to_float", without 3 of unknown size:
+  seq: 8
+  position_ids: ?
+  token_count: 8
+  positions: ?
+  seq_float: 4
+
+"#]],
+    );
+}
+
+#[test]
 fn cost_is_a_formula_of_the_dimensions() {
     prints(
         &["cost", "examples/positions.onnx"],
@@ -17,14 +44,13 @@ fn cost_is_a_formula_of_the_dimensions() {
 operator  nodes  parameters  MACs  operations  read         written
 Cast      2      0           0     seq + 1     8*seq + 8    4*seq + 4
 Div       1      0           0     seq         4*seq + 4    4*seq
-Range     1      2           ?     ?           24           8*seq
+Range     1      2           0     2*seq       24           8*seq
 Shape     1      0           0     0           0            8
 Size      1      0           0     0           0            8
-total     6      2           0     2*seq + 1   12*seq + 36  16*seq + 20
+total     6      2           0     4*seq + 1   12*seq + 36  16*seq + 20
 
-operations not counted: 1 Range
 16 bytes of constants, 8*batch*seq of inputs
-at most max(12*seq + 20, 16*seq + 12) bytes of values at one time, at node "phase":
+at most max(16*seq + 12, 12*seq + 20) bytes of values at one time, at node "phase":
   position_ids: 8*seq
   token_count: 8
   positions: 4*seq
@@ -38,7 +64,7 @@ assumptions:
     prints(
         &["cost", "examples/positions.onnx", "--dim", "seq=4", "--dim", "batch=2", "--json"],
         str![[r#"
-{"model":"examples/positions.onnx","total":{"nodes":6,"parameters":2,"macs":0,"operations":9,"bytes_read":84,"bytes_written":84,"uncounted":1,"unsized":0},"memory":{"constants":16,"inputs":64,"peak_bytes":76,"peak_at":"node /"phase/"","live":[{"value":"position_ids","bytes":32},{"value":"token_count","bytes":8},{"value":"positions","bytes":16},{"value":"seq_float","bytes":4},{"value":"phase","bytes":16}]},"operators":{"Cast":{"nodes":2,"parameters":0,"macs":0,"operations":5,"bytes_read":40,"bytes_written":20,"uncounted":0,"unsized":0},"Div":{"nodes":1,"parameters":0,"macs":0,"operations":4,"bytes_read":20,"bytes_written":16,"uncounted":0,"unsized":0},"Range":{"nodes":1,"parameters":2,"macs":0,"operations":0,"bytes_read":24,"bytes_written":32,"uncounted":1,"unsized":0},"Shape":{"nodes":1,"parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"uncounted":0,"unsized":0},"Size":{"nodes":1,"parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"uncounted":0,"unsized":0}},"groups":{"":{"nodes":6,"parameters":2,"macs":0,"operations":9,"bytes_read":84,"bytes_written":84,"uncounted":1,"unsized":0}},"nodes":[{"node":"node /"length/"","operator":"Shape","parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8},{"node":"node /"pos/"","operator":"Range","parameters":2,"macs":null,"operations":null,"bytes_read":24,"bytes_written":32},{"node":"node /"count/"","operator":"Size","parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8},{"node":"node /"to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":4,"bytes_read":32,"bytes_written":16},{"node":"node /"seq_to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":1,"bytes_read":8,"bytes_written":4},{"node":"node /"phase/"","operator":"Div","parameters":0,"macs":0,"operations":4,"bytes_read":20,"bytes_written":16}],"assumptions":[],"problems":[]}
+{"model":"examples/positions.onnx","total":{"nodes":6,"parameters":2,"macs":0,"operations":17,"bytes_read":84,"bytes_written":84,"uncounted":0,"unsized":0},"memory":{"constants":16,"inputs":64,"peak_bytes":76,"peak_at":"node /"phase/"","peak_unknown":0,"live":[{"value":"position_ids","bytes":32},{"value":"token_count","bytes":8},{"value":"positions","bytes":16},{"value":"seq_float","bytes":4},{"value":"phase","bytes":16}]},"operators":{"Cast":{"nodes":2,"parameters":0,"macs":0,"operations":5,"bytes_read":40,"bytes_written":20,"uncounted":0,"unsized":0},"Div":{"nodes":1,"parameters":0,"macs":0,"operations":4,"bytes_read":20,"bytes_written":16,"uncounted":0,"unsized":0},"Range":{"nodes":1,"parameters":2,"macs":0,"operations":8,"bytes_read":24,"bytes_written":32,"uncounted":0,"unsized":0},"Shape":{"nodes":1,"parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"uncounted":0,"unsized":0},"Size":{"nodes":1,"parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"uncounted":0,"unsized":0}},"groups":{"":{"nodes":6,"parameters":2,"macs":0,"operations":17,"bytes_read":84,"bytes_written":84,"uncounted":0,"unsized":0}},"nodes":[{"node":"node /"length/"","operator":"Shape","parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8},{"node":"node /"pos/"","operator":"Range","parameters":2,"macs":0,"operations":8,"bytes_read":24,"bytes_written":32},{"node":"node /"count/"","operator":"Size","parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8},{"node":"node /"to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":4,"bytes_read":32,"bytes_written":16},{"node":"node /"seq_to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":1,"bytes_read":8,"bytes_written":4},{"node":"node /"phase/"","operator":"Div","parameters":0,"macs":0,"operations":4,"bytes_read":20,"bytes_written":16}],"assumptions":[],"problems":[]}
 
 "#]],
     );
@@ -52,14 +78,13 @@ fn fit_finds_the_largest_size() {
 operator  nodes  parameters  MACs  operations  read         written
 Cast      2      0           0     seq + 1     8*seq + 8    4*seq + 4
 Div       1      0           0     seq         4*seq + 4    4*seq
-Range     1      2           ?     ?           24           8*seq
+Range     1      2           0     2*seq       24           8*seq
 Shape     1      0           0     0           0            8
 Size      1      0           0     0           0            8
-total     6      2           0     2*seq + 1   12*seq + 36  16*seq + 20
+total     6      2           0     4*seq + 1   12*seq + 36  16*seq + 20
 
-operations not counted: 1 Range
 16 bytes of constants, 64*seq of inputs
-at most max(12*seq + 20, 16*seq + 12) bytes of values at one time, at node "phase":
+at most max(16*seq + 12, 12*seq + 20) bytes of values at one time, at node "phase":
   position_ids: 8*seq
   token_count: 8
   positions: 4*seq
@@ -97,6 +122,43 @@ error: examples/positions.onnx: cannot fit: the list of symbols without a number
 error: invalid value '1PB' for '--fit <BYTES>': expected a number of bytes (500MB, 24GiB), got "1PB"
 
 For more information, try '--help'.
+
+"#]],
+    );
+}
+
+#[test]
+fn a_range_of_sizes_is_a_table() {
+    prints(
+        &["cost", "examples/heads.onnx", "--dim", "batch=8", "--dim", "seq=1..10:+4"],
+        str![[r#"
+seq  MACs  operations  read  written  peak
+1    0     1           752   680      512
+5    0     1           2800  2728     2560
+9    0     1           4848  4776     4608
+
+"#]],
+    );
+    for range in ["1..2:x1", "3..2", "0..9"] {
+        misused(
+            &["cost", "examples/heads.onnx", "--dim", &format!("seq={range}")],
+            format!(
+                "error: --dim is seq={range}, expected NAME=NUMBER, NAME=FIRST..LAST:xFACTOR or \
+                 NAME=FIRST..LAST:+STEP\n"
+            ),
+        );
+    }
+    misused(
+        &["cost", "examples/heads.onnx", "--dim", "seq=1..9223372036854775807:+1"],
+        str![[r#"
+error: --dim seq=1..9223372036854775807:+1 has more than 1000 sizes
+
+"#]],
+    );
+    misused(
+        &["cost", "examples/heads.onnx", "--dim", "batch=1..2", "--dim", "seq=1..2"],
+        str![[r#"
+error: --dim seq=1..2 is a second range of sizes, expected one
 
 "#]],
     );

@@ -105,10 +105,10 @@ fn the_sources_own_files_are_not_replaced() {
     }
     // The output would have the name of the copy.
     fs::create_dir(folder.path().join("out")).unwrap();
-    fails(&folder, &["fold", "m.onnx", "-o", "out/w.bin"], "two outputs have this name");
+    fails(&folder, &["fold", "m.onnx", "-o", "out/w.bin", "--keep-names"], "two outputs have this name");
     succeeds(&folder, &["fold", "m.onnx", "-o", "m.onnx"]);
     succeeds(&folder, &["fold", "m.onnx", "-o", "out"]);
-    assert_eq!(fs::read(folder.path().join("out/w.bin")).unwrap(), before);
+    assert_eq!(fs::read(folder.path().join("out/m.onnx.data")).unwrap(), before);
 }
 
 #[test]
@@ -167,8 +167,12 @@ fn models_in_caches_of_links_are_read() {
     succeeds(&folder, &["fold", "snapshots/1/m.onnx", "-o", "out"]);
     succeeds(&folder, &["run", "out/m.onnx", "-i", "x=[1]"]);
     // A new model there is no link, so it may not look through one.
-    let beside = "snapshots/1/folded.onnx";
-    fails(&folder, &["fold", "snapshots/1/m.onnx", "-o", beside], "there is another file of this name");
+    let beside = ["fold", "snapshots/1/m.onnx", "-o", "snapshots/1/folded.onnx"];
+    let kept = [&beside[..], &["--keep-names"]].concat();
+    fails(&folder, &kept, "there is another file of this name");
+    succeeds(&folder, &beside);
+    assert!(!path("snapshots/1/folded.onnx.data").is_symlink());
+    succeeds(&folder, &["run", "snapshots/1/folded.onnx", "-i", "x=[1]"]);
     succeeds(&folder, &["fold", "snapshots/1/m.onnx", "-o", "snapshots/1/m.onnx"]);
     assert!(path("snapshots/1/m.onnx").is_symlink());
     succeeds(&folder, &["run", "snapshots/1/m.onnx", "-i", "x=[1]"]);
@@ -196,7 +200,7 @@ fn copies_of_constants_follow_no_links_and_are_no_settings() {
         save_external(&path("m.onnx"), location);
         fs::write(path(location), 1.5f32.to_le_bytes()).unwrap();
         for command in ["fold", "infer"] {
-            fails(&folder, &[command, "m.onnx", "-o", "out"], why);
+            fails(&folder, &[command, "m.onnx", "-o", "out", "--keep-names"], why);
         }
         assert!(!path("out/m.onnx").exists() && !path("out/.bashrc").exists(), "{location}");
     }
@@ -205,6 +209,51 @@ fn copies_of_constants_follow_no_links_and_are_no_settings() {
     symlink("/dev/null", path("null.onnx")).unwrap();
     succeeds(&folder, &["fold", "m.onnx", "-o", "null.onnx"]);
     assert!(!Path::new("/dev/linked.bin").exists());
+}
+
+#[test]
+fn constants_beside_an_output_have_names_that_come_from_its_own() {
+    let folder = Scratch::new("files-names");
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("out")).unwrap();
+    save_external(&path("m.onnx"), "sitecustomize.py");
+    fs::write(path("sitecustomize.py"), 1.5f32.to_le_bytes()).unwrap();
+    let names = |folder: &str| {
+        let mut names: Vec<_> =
+            fs::read_dir(path(folder)).unwrap().map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    for command in ["fold", "infer"] {
+        // The second time replaces what the first time wrote.
+        succeeds(&folder, &[command, "m.onnx", "-o", "out/n.onnx"]);
+        assert_eq!(names("out"), ["n.onnx", "n.onnx.data"], "{command}");
+        succeeds(&folder, &["diff", "m.onnx", "out/n.onnx"]);
+    }
+    // A file that the output that is replaced does not name is somebody's.
+    fs::write(path("out/o.onnx.data"), "mine").unwrap();
+    fails(&folder, &["fold", "m.onnx", "-o", "out/o.onnx"], "there is another file of this name");
+    assert_eq!(fs::read(path("out/o.onnx.data")).unwrap(), b"mine");
+    symlink("../kept", path("out/p.onnx.data")).unwrap();
+    fails(&folder, &["fold", "m.onnx", "-o", "out/p.onnx"], "there is another file of this name");
+    // Beside the model, both have the same file.
+    succeeds(&folder, &["fold", "m.onnx", "-o", "folded.onnx"]);
+    assert!(!path("folded.onnx.data").exists());
+    fs::create_dir(path("kept")).unwrap();
+    succeeds(&folder, &["fold", "m.onnx", "-o", "kept", "--keep-names"]);
+    assert_eq!(names("kept"), ["m.onnx", "sitecustomize.py"]);
+}
+
+#[test]
+fn outputs_have_names_up_to_the_limit_of_the_system() {
+    let folder = Scratch::new("files-long-names");
+    let name = |len: usize, ending: &str| format!("{}.{ending}", "n".repeat(len - 1 - ending.len()));
+    save_chain(&folder.path().join("m.onnx"), "x", vec![DeclaredDim::Unknown], &[("Abs", "x", "y")]);
+    for (command, ending) in [(&["fold", "m.onnx", "-o"][..], "onnx"), (&["convert", "m.onnx"], "xml")] {
+        succeeds(&folder, &[command, &[&name(255, ending)]].concat());
+        fails(&folder, &[command, &[&name(256, ending)]].concat(), "cannot write: ");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
 }
 
 #[test]

@@ -52,3 +52,22 @@ fn folders_patterns_and_lists_name_models() {
     assert_eq!(failed[2], serde_json::json!({ "models": 2, "failed": 1 }));
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn verbose_says_how_long_each_model_took() {
+    let command =
+        |words: &[&str]| Command::new(cargo_bin!("gradus")).current_dir("../..").args(words).assert();
+    let told = |words: &[&str]| {
+        let told = command(words).success().get_output().stderr.clone();
+        String::from_utf8(told).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let models = ["show", "examples/heads.onnx", "examples/range.onnx"];
+    assert!(told(&models).is_empty());
+    let lines = told(&[&models[..], &["-v"]].concat());
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].starts_with("examples/heads.onnx: ") && lines[0].ends_with('s'), "{lines:?}");
+    assert!(lines[1].starts_with("examples/range.onnx: "), "{lines:?}");
+    assert_eq!(lines[2], "2 models, 0 failed");
+    assert_eq!(told(&["show", "examples/range.onnx", "--verbose"]).len(), 1);
+    command(&["show", "examples/range.onnx", "-v", "-q"]).code(2);
+}

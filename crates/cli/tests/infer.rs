@@ -19,19 +19,16 @@ fn infer_says_what_every_value_is() {
     prints(
         &["infer", "examples/positions.onnx"],
         str![[r#"
-value         type     shape         bytes
-tokens        int64    [batch, seq]  8*batch*seq
-zero          int64    []            8
-one           int64    []            8
-seq           int64    [1]           8
-position_ids  int64    [seq]         8*seq
-token_count   int64    []            8
-positions     float32  [seq]         4*seq
-seq_float     float32  [1]           4
-phase         float32  [seq]         4*seq
+value         operator  type     shape         bytes
+tokens                  int64    [batch, seq]  8*batch*seq
+position_ids  Range     int64    [seq]         8*seq
+token_count   Size      int64    []            8
+positions     Cast      float32  [seq]         4*seq
+phase         Div       float32  [seq]         4*seq
 
 6 of 6 values of nodes are known in full
 2 parameters; at most max(16*seq + 12, 12*seq + 20) bytes of values at one time, at node "phase"
+not shown: 2 constants, 2 values of shape arithmetic (--all)
 assumptions:
   seq <= 16777216 (node "seq_to_float" (Cast))
 
@@ -40,26 +37,22 @@ assumptions:
     prints(
         &["infer", "examples/positions.onnx", "--json"],
         str![[r#"
-{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[]},"zero":{"type":"int64","shape":[],"fresh":[]},"one":{"type":"int64","shape":[],"fresh":[]},"seq":{"type":"int64","shape":[1],"fresh":[]},"position_ids":{"type":"int64","shape":["seq"],"fresh":[]},"token_count":{"type":"int64","shape":[],"fresh":[]},"positions":{"type":"float32","shape":["seq"],"fresh":[]},"seq_float":{"type":"float32","shape":[1],"fresh":[]},"phase":{"type":"float32","shape":["seq"],"fresh":[]}},"totals":{"parameters":2,"peak_bytes":"max(16*seq + 12, 12*seq + 20)","peak_at":"node /"phase/""},"unknown":{},"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"problems":[]}
+{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[],"bytes":"8*batch*seq"},"zero":{"type":"int64","shape":[],"fresh":[],"bytes":8},"one":{"type":"int64","shape":[],"fresh":[],"bytes":8},"seq":{"type":"int64","shape":[1],"fresh":[],"node":"length","operator":"Shape","bytes":8},"position_ids":{"type":"int64","shape":["seq"],"fresh":[],"node":"pos","operator":"Range","bytes":"8*seq"},"token_count":{"type":"int64","shape":[],"fresh":[],"node":"count","operator":"Size","bytes":8},"positions":{"type":"float32","shape":["seq"],"fresh":[],"node":"to_float","operator":"Cast","bytes":"4*seq"},"seq_float":{"type":"float32","shape":[1],"fresh":[],"node":"seq_to_float","operator":"Cast","bytes":4},"phase":{"type":"float32","shape":["seq"],"fresh":[],"node":"phase","operator":"Div","bytes":"4*seq"}},"totals":{"parameters":2,"peak_bytes":"max(16*seq + 12, 12*seq + 20)","peak_at":"node /"phase/"","peak_unknown":0},"unknown":{},"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"problems":[]}
 
 "#]],
     );
     prints(
         &["infer", "examples/positions.onnx", "--dim", "seq=4", "--input-shape", "tokens=2,4"],
         str![[r#"
-value         type     shape   bytes
-tokens        int64    [2, 4]  64
-zero          int64    []      8
-one           int64    []      8
-seq           int64    [1]     8
-position_ids  int64    [4]     32
-token_count   int64    []      8
-positions     float32  [4]     16
-seq_float     float32  [1]     4
-phase         float32  [4]     16
+value         operator  type     shape   bytes
+tokens                  int64    [2, 4]  64
+position_ids  Range     int64    [4]     32
+token_count   Size      int64    []      8
+phase         Div       float32  [4]     16
 
 6 of 6 values of nodes are known in full
 2 parameters; at most 76 bytes of values at one time, at node "phase"
+not shown: 2 constants, 3 values of shape arithmetic (--all)
 
 "#]],
     );
@@ -86,11 +79,9 @@ token_count: int64[] = batch*seq by node "count" (Size)
         &["infer", "examples/loop.onnx", "examples/function.onnx"],
         str![[r#"
 examples/loop.onnx
-value      type   shape            bytes
-count      int64  []               8
-zero       int64  []               8
-one        int64  []               8
-fibonacci  int64  [max(count, 0)]  8*max(count, 0)
+value      operator  type   shape            bytes
+count                int64  []               8
+fibonacci  Loop      int64  [max(count, 0)]  8*max(count, 0)
 
 in node "fib".body:
 value   type   shape
@@ -105,11 +96,12 @@ number  int64  []
 
 1 of 1 values of nodes are known in full
 2 parameters; at most 8*max(count, 0) bytes of values at one time, at node "fib"
+not shown: 2 constants, 0 values of shape arithmetic (--all)
 examples/function.onnx
-value  type     shape  bytes
-x      float32  [n]    4*n
-half   float32  [n]    4*n
-tenth  float32  [n]    4*n
+value  operator  type     shape  bytes
+x                float32  [n]    4*n
+half   Scaled    float32  [n]    4*n
+tenth  Scaled    float32  [n]    4*n
 
 in node "halve" (function example.Scaled):
 value  type     shape
@@ -131,7 +123,7 @@ y      float32  [n]
     prints(
         &["infer", "examples/range.xml", "--json"],
         str![[r#"
-{"model":"examples/range.xml","values":{"start":{"type":"float32","shape":[],"fresh":[]},"stop":{"type":"float32","shape":[],"fresh":[]},"step":{"type":"float32","shape":[],"fresh":[]},"positions":{"type":"int32","shape":["Range"],"fresh":["Range"]}},"totals":{"parameters":0,"peak_bytes":"4*Range","peak_at":"node /"positions/""},"unknown":{},"assumptions":[],"problems":[]}
+{"model":"examples/range.xml","values":{"start":{"type":"float32","shape":[],"fresh":[],"bytes":4},"stop":{"type":"float32","shape":[],"fresh":[],"bytes":4},"step":{"type":"float32","shape":[],"fresh":[],"bytes":4},"positions":{"type":"int32","shape":["Range"],"fresh":["Range"],"node":"positions","operator":"Range","bytes":"4*Range"}},"totals":{"parameters":0,"peak_bytes":"4*Range","peak_at":"node /"positions/"","peak_unknown":0},"unknown":{},"assumptions":[],"problems":[]}
 
 "#]],
     );

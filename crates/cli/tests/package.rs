@@ -19,7 +19,7 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
 fn sources_include_no_file_outside_their_package() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut seen = 0;
-    for name in ["core", "kernels", "formats", "gpu", "gradus", "cli"] {
+    for name in ["core", "kernels", "formats", "gpu", "gradus", "report", "cli"] {
         let mut files = Vec::new();
         sources(&crates.join(name).join("src"), &mut files);
         for file in files {

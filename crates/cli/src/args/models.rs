@@ -13,8 +13,9 @@ use super::names::{Named, any, level, levels, operator_names};
 /// Run a model and print its outputs, or save them.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus run examples/positions.onnx -i 'tokens=[[101, 102]]'\n  gradus run examples/positions.onnx -i tokens=zeros[2,128] -n phase --json"
+    after_help = "Examples:\n  gradus run examples/positions.onnx -i 'tokens=[[101, 102]]'\n  gradus run examples/positions.onnx --random-inputs --dim batch=2 --dim seq=128 --profile-nodes"
 )]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 pub(crate) struct RunArgs {
     /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
     /// program.
@@ -37,6 +38,22 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
+    /// Save each value of the main graph as NAME.npy in this folder, beside what is printed.
+    #[arg(long, value_name = "DIR", conflicts_with = "outputs")]
+    pub(crate) save_all: Option<PathBuf>,
+
+    /// Make the inputs that are not given: random tensors of the declared types and shapes.
+    #[arg(long)]
+    pub(crate) random_inputs: bool,
+
+    /// A symbol in the shapes of inputs, and the number that it stands for in random inputs.
+    #[arg(long = "dim", value_name = "NAME=NUMBER", requires = "random_inputs")]
+    pub(crate) dims: Vec<String>,
+
+    /// Print the time and the memory of each node, the slowest first, after the outputs.
+    #[arg(long)]
+    pub(crate) profile_nodes: bool,
+
     /// The rules that sequences follow.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: Profile,
@@ -44,6 +61,11 @@ pub(crate) struct RunArgs {
     /// Run operators that ONNX defines as functions (Range) by the bodies of these functions.
     #[arg(long)]
     pub(crate) expand_functions: bool,
+
+    /// The seed of random inputs, and of operators that draw random numbers and have none of their
+    /// own (docs/numerics.md).
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]
@@ -74,6 +96,7 @@ impl RunArgs {
         };
         let mut options = RunOptions::default();
         (options.expand_functions, options.profile) = (expand_functions, profile);
+        options.seed = self.seed;
         options
     }
 }
@@ -88,6 +111,10 @@ pub(crate) struct FleetArgs {
     /// Show neither progress nor counts.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    /// Print the time that each model took, and the counts, to standard error.
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
 }
 
 /// The standard to convert to.
@@ -97,6 +124,38 @@ pub(crate) enum Target {
     Onnx,
     /// OpenVINO's IR: .xml files, with constants in .bin files.
     Openvino,
+}
+
+/// The form that contracts are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Emit {
+    /// A module of Rust, without dependencies and without `std`.
+    Rust,
+    /// A header of C99.
+    C,
+    /// A module of Python 3.10.
+    Python,
+    /// Expressions as JSON (docs/json.md).
+    Json,
+}
+
+impl Emit {
+    /// The ending of files.
+    pub(crate) const fn ending(self) -> &'static str {
+        match self {
+            Emit::Rust => "rs",
+            Emit::C => "h",
+            Emit::Python => "py",
+            Emit::Json => "json",
+        }
+    }
+}
+
+/// The key that values are sorted by.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SortBy {
+    /// Their bytes, the most first.
+    Bytes,
 }
 
 /// Facts about the sizes of inputs that are assumed.
@@ -168,6 +227,7 @@ fn deadline(seconds: &str) -> Result<Instant, String> {
 #[command(
     after_help = "Examples:\n  gradus infer examples/positions.onnx --why phase\n  gradus infer examples/ --only-unknown --json"
 )]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 pub(crate) struct Infer {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
     /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
@@ -184,9 +244,43 @@ pub(crate) struct Infer {
     pub(crate) input_shapes: Vec<String>,
 
     /// Write the inferred shapes into the models, as declared types of their values: to a file, or
-    /// into a folder, which several models need.
+    /// into a folder, which several models need. With --emit, write the contracts there.
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Copy files of constants beside an output with the names that the model gives them, not with
+    /// names that come from the output's.
+    #[arg(long, requires = "output")]
+    pub(crate) keep_names: bool,
+
+    /// Write a function that checks the sizes of the inputs, and returns the shapes and bytes of the
+    /// outputs and the peak of memory (docs/contracts.md).
+    #[arg(
+        long,
+        value_name = "FORM",
+        conflicts_with_all = ["keep_names", "all", "filter", "op", "sort", "strict", "only_unknown", "why", "json"]
+    )]
+    pub(crate) emit: Option<Emit>,
+
+    /// Show constants and shape arithmetic too.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Show only values whose name has this text.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+
+    /// Show only values that nodes with this operator compute.
+    #[arg(long, value_name = "OPERATOR")]
+    pub(crate) op: Option<String>,
+
+    /// Show the largest values first, with every symbol 1000.
+    #[arg(long, value_name = "BY")]
+    pub(crate) sort: Option<SortBy>,
+
+    /// End with exit status 1 also if a shape is not fully known.
+    #[arg(long)]
+    pub(crate) strict: bool,
 
     /// Show only values whose shape is not fully known, with the reason.
     #[arg(long)]
@@ -221,7 +315,7 @@ pub(crate) struct Infer {
 /// (docs/cost.md).
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus cost examples/positions.onnx\n  gradus cost examples/positions.onnx --dim batch=8 --fit 1MiB"
+    after_help = "Examples:\n  gradus cost examples/positions.onnx --dim batch=8 --fit 1MiB\n  gradus cost examples/positions.onnx --dim batch=8 --dim seq=128..4096:x2"
 )]
 pub(crate) struct CostArgs {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
@@ -229,7 +323,8 @@ pub(crate) struct CostArgs {
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
-    /// A symbol and the number that it stands for.
+    /// A symbol and the number that it stands for, or one symbol and a range of sizes, for a table
+    /// of totals: seq=128..4096:x2 doubles, seq=100..500:+100 adds.
     #[arg(long = "dim", value_name = "NAME=NUMBER")]
     pub(crate) dims: Vec<String>,
 
@@ -245,6 +340,49 @@ pub(crate) struct CostArgs {
     /// Parts of the names of nodes, between slashes, that make a group.
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) depth: usize,
+
+    /// Print JSON (docs/json.md): a line for each model.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Write a page about a model: shapes, costs and memory as formulas that the reader evaluates.
+///
+/// The page is one HTML file that loads nothing: sizes of the inputs have sliders, and every shape,
+/// cost and byte follows (docs/report.md). The exit status is 1 if the model contradicts itself; its
+/// page is written, and says so. The output appears whole or not at all.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus report examples/heads.onnx -o heads.html\n  gradus report examples/heads.onnx examples/loop.onnx -o pages/ --json"
+)]
+pub(crate) struct ReportArgs {
+    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
+    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
+    /// written in parallel.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// The page to write: a file that ends in .html, or a folder, which several models need and
+    /// where index.html lists their pages.
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub(crate) output: PathBuf,
+
+    /// A symbol and the number that it stands for on the page.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// The shape of an input: numbers, names, or ? for what is open.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
 
     /// Print JSON (docs/json.md): a line for each model.
     #[arg(long)]
@@ -301,6 +439,11 @@ pub(crate) struct FoldArgs {
     /// model is a .xml file, and a .bin file beside it.
     #[arg(short, long, value_name = "FILE|DIR", required_unless_present = "list_rules")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Copy files of constants beside an output with the names that the model gives them, not with
+    /// names that come from the output's.
+    #[arg(long, requires = "output")]
+    pub(crate) keep_names: bool,
 
     /// The rules to apply: of shape arithmetic alone, those that keep every bit, or also those that
     /// may change the last bits of floats.
@@ -473,6 +616,11 @@ pub(crate) struct DiffArgs {
 /// large and small numbers; integers are 0 and 1. Where outputs differ, the first value that differs is
 /// named, with its nodes in both models. Exit status: 0 if nothing differs, 1 if something does,
 /// 2 if the models cannot be compared.
+///
+/// With --with, the second model, or the only one, runs in other programs, whose outputs are compared
+/// with the exact ones; and each node's result with the exact one for the inputs that the program
+/// gave the node, the worst first. That needs the Python package: `python -m gradus check m.onnx --with
+/// onnxruntime`.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus check examples/positions.onnx examples/positions.onnx\n  gradus check examples/range.xml examples/range.xml -i start=0 -i stop=9 -i step=2"
@@ -482,7 +630,16 @@ pub(crate) struct CheckArgs {
     pub(crate) before: PathBuf,
 
     /// The second model.
-    pub(crate) after: PathBuf,
+    #[arg(required_unless_present = "with")]
+    pub(crate) after: Option<PathBuf>,
+
+    /// Programs that run the second model, or the only one: onnxruntime, openvino.
+    #[arg(long, value_name = "PROGRAM,…", value_delimiter = ',', value_parser = ["onnxruntime", "openvino"], hide_possible_values = true)]
+    pub(crate) with: Vec<String>,
+
+    /// List all nodes whose results differ, and not only the first ten.
+    #[arg(long, requires = "with")]
+    pub(crate) all: bool,
 
     /// An input that is the same in all runs: NAME=VALUE, NAME=FILE, or an .npz file, as of `gradus
     /// run`.

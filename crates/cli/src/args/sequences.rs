@@ -168,6 +168,10 @@ pub(crate) struct OutArgs {
     #[arg(long, conflicts_with = "file")]
     pub(crate) plot: bool,
 
+    /// Draw on a logarithmic axis, labelled with powers of 10.
+    #[arg(long, requires = "plot")]
+    pub(crate) log: bool,
+
     /// The device that computes the elements, with the same bits: cpu, gpu, cuda, vulkan, vulkan:1,
     /// …; `gradus devices` lists those of this build and machine.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Named(device_names, any), hide_possible_values = true)]

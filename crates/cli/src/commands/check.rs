@@ -1,8 +1,9 @@
-//! `gradus check`: what differs when two models run on the same inputs.
+//! `gradus check`: what differs when two models run on the same inputs, or one in other programs.
 
 use std::collections::HashMap;
+use std::path::Path;
 
-use gradus::check::{Check, CheckOptions, OutputCheck};
+use gradus::check::{Check, CheckOptions, NodeCheck, OutputCheck, RuntimeCheck};
 use gradus::conversion::Converted;
 use gradus::convert::u64_of;
 use gradus::infer::InputFact;
@@ -10,6 +11,7 @@ use gradus::{Error, Kind, Model};
 use serde::Serialize;
 
 use super::{given, run};
+use crate::FindRuntime;
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::output;
@@ -53,37 +55,116 @@ struct PartingJson<'a> {
     after: &'a str,
 }
 
-pub(crate) fn check(args: &args::CheckArgs) -> Result<(), Failure> {
-    let check = compare(args).map_err(|failure| match failure {
-        Failure::Error(error) => Failure::NotCompared(error),
-        other => other,
-    })?;
-    let within = |output: &OutputCheck| {
-        let near = output.ulps <= args.max_ulp || output.relative <= args.max_relative;
-        output.differing == 0 || (near && (args.max_ulp > 0 || args.max_relative > 0.0))
-    };
-    let same = check.outputs.iter().all(|output| output.types.is_none() && within(output));
+#[derive(Serialize)]
+struct CheckInJson<'a> {
+    before: String,
+    after: String,
+    same: bool,
+    runtimes: Vec<RuntimeJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RuntimeJson<'a> {
+    runtime: &'a str,
+    runs: usize,
+    outputs: Vec<OutputJson<'a>>,
+    nodes: Vec<NodeJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+}
+
+#[derive(Serialize)]
+struct NodeJson<'a> {
+    node: &'a str,
+    value: OutputJson<'a>,
+}
+
+pub(crate) fn check(args: &args::CheckArgs, runtime: FindRuntime) -> Result<(), Failure> {
+    let same = if args.with.is_empty() { compare(args) } else { compare_in(args, runtime) };
+    match same {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Failure::Different),
+        Err(Failure::Error(error)) => Err(Failure::NotCompared(error)),
+        Err(other) => Err(other),
+    }
+}
+
+impl args::CheckArgs {
+    /// The second model, or the only one.
+    fn second(&self) -> &Path {
+        self.after.as_deref().unwrap_or(&self.before)
+    }
+
+    /// Returns true if no output differs by more than is accepted.
+    fn accepts(&self, outputs: &[OutputCheck]) -> bool {
+        let within = |output: &OutputCheck| {
+            let near = output.ulps <= self.max_ulp || output.relative <= self.max_relative;
+            output.differing == 0 || (near && (self.max_ulp > 0 || self.max_relative > 0.0))
+        };
+        outputs.iter().all(|output| output.types.is_none() && within(output))
+    }
+
+    fn options(&self, before: &Model) -> Result<CheckOptions, Failure> {
+        let mut options = CheckOptions::default();
+        (options.runs, options.seed) = (self.runs, self.seed);
+        options.given.dims = given::dims(&self.dims)?;
+        options.given.inputs = given::shapes(&self.input_shapes)?;
+        let mut values = HashMap::new();
+        for input in &self.inputs {
+            run::read_input(before, input, &self.limits.limits(), &mut values)?;
+        }
+        let values = values.into_iter().map(|(name, value)| (name, InputFact::Value(value)));
+        options.given.inputs.extend(values);
+        Ok(options)
+    }
+}
+
+/// Compares two models, and returns true if they are the same.
+fn compare(args: &args::CheckArgs) -> Result<bool, Failure> {
+    let (before, after) = (args.limits.open(&args.before)?, args.limits.open(args.second())?);
+    let check = before.check(&after, &args.options(&before)?);
+    let check = check.map_err(|error| error.in_file(args.before.display()))?;
+    let same = args.accepts(&check.outputs);
     if args.json {
         output::print_json(&json(args, &check, same))?;
     } else {
         output::print_line(&text(&check))?;
     }
-    if same { Ok(()) } else { Err(Failure::Different) }
+    Ok(same)
 }
 
-fn compare(args: &args::CheckArgs) -> Result<Check, Failure> {
-    let (before, after) = (args.limits.open(&args.before)?, args.limits.open(&args.after)?);
-    let mut options = CheckOptions::default();
-    (options.runs, options.seed) = (args.runs, args.seed);
-    options.given.dims = given::dims(&args.dims)?;
-    options.given.inputs = given::shapes(&args.input_shapes)?;
-    let mut values = HashMap::new();
-    for input in &args.inputs {
-        run::read_input(&before, input, &args.limits.limits(), &mut values)?;
+/// Compares a model with what runtimes make of it or another, and returns true if that is the same.
+fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Failure> {
+    let (before, after) = (args.limits.open(&args.before)?, args.limits.open(args.second())?);
+    let options = args.options(&before)?;
+    let mut checks = Vec::with_capacity(args.with.len());
+    for name in &args.with {
+        let check = before.check_in(&after, &*runtime(name)?, &options);
+        checks.push((name, check.map_err(|error| error.in_file(args.before.display()))?));
     }
-    let values = values.into_iter().map(|(name, value)| (name, InputFact::Value(value)));
-    options.given.inputs.extend(values);
-    Ok(before.check(&after, &options).map_err(|error| error.in_file(args.before.display()))?)
+    let same = checks.iter().all(|(_, check)| args.accepts(&check.outputs));
+    if args.json {
+        let runtimes = checks.iter().map(|(name, check)| RuntimeJson {
+            runtime: name,
+            runs: check.runs,
+            outputs: check.outputs.iter().map(output_json).collect(),
+            nodes: check.nodes.iter().map(node_json).collect(),
+            hidden: check.hidden.as_ref().map(ToString::to_string),
+            refused: check.refused.as_ref().map(ToString::to_string),
+        });
+        output::print_json(&CheckInJson {
+            before: args.before.display().to_string(),
+            after: args.second().display().to_string(),
+            same,
+            runtimes: runtimes.collect(),
+        })?;
+    } else {
+        let texts = checks.iter().map(|(name, check)| format!("{name}: {}", text_in(check, args.all)));
+        output::print_line(&texts.collect::<Vec<_>>().join("\n\n"))?;
+    }
+    Ok(same)
 }
 
 /// Largest difference of a conversion that is not exact, as a part of the largest magnitude.
@@ -102,7 +183,7 @@ pub(super) fn checked(
         Ok(text(&check))
     } else if !converted.report.is_exact() && check.outputs.iter().all(rounded) {
         let relative = check.outputs.iter().map(|output| output.relative).fold(0.0, f64::max);
-        Ok(format!("{}: within {relative:.1e} of the largest magnitude", counts(&check)))
+        Ok(format!("{}: within {relative:.1e} of the largest magnitude", counts(&check.outputs, check.runs)))
     } else {
         let message = "the converted model differs; nothing is written";
         Err(Error::new(Kind::Value, format!("{message}\n\n{}", text(&check))))
@@ -110,34 +191,77 @@ pub(super) fn checked(
 }
 
 /// The outputs, elements and runs that were compared, in words.
-fn counts(check: &Check) -> String {
-    let counted = |count: u64, what| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let elements = check.outputs.iter().map(|output| output.elements).sum();
-    let outputs = counted(u64_of(check.outputs.len()), "output");
-    format!("{outputs}, {}, {}", counted(elements, "element"), counted(u64_of(check.runs), "run"))
+fn counts(outputs: &[OutputCheck], runs: usize) -> String {
+    let elements = outputs.iter().map(|output| output.elements).sum();
+    let outputs = counted(u64_of(outputs.len()), "output");
+    format!("{outputs}, {}, {}", counted(elements, "element"), counted(u64_of(runs), "run"))
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn text(check: &Check) -> String {
     if check.is_same() {
-        return format!("{}: the same bits", counts(check));
+        return format!("{}: the same bits", counts(&check.outputs, check.runs));
     }
-    let mut table =
-        output::table(&["output", "elements", "differ", "largest", "relative", "first difference"]);
+    let mut table = output::table(&OUTPUTS);
     for output in &check.outputs {
-        let (largest, relative) = match output.ulps {
-            0 => (String::new(), String::new()),
-            u64::MAX => ("no distance".to_owned(), String::new()),
-            ulps => (format!("{ulps} ulp"), format!("{:.1e}", output.relative)),
-        };
-        let name = output::escaped(&output.name).into_owned();
-        let (elements, differing) = (output.elements.to_string(), output.differing.to_string());
-        table.add_row([name, elements, differing, largest, relative, first(output)]);
+        table.add_row(row(&output.name, output));
     }
     let parting = check.parting.as_ref().map_or_else(String::new, |parting| {
         let line = format!("{}: {} and {}", parting.value, parting.before, parting.after);
         format!("\n\nthe models part at {}", output::escaped(&line))
     });
-    format!("{}\n\n{}{parting}", output::render(&table), counts(check))
+    format!("{}\n\n{}{parting}", output::render(&table), counts(&check.outputs, check.runs))
+}
+
+const OUTPUTS: [&str; 6] = ["output", "elements", "differ", "largest", "relative", "first difference"];
+
+/// A row of a table of outputs or nodes.
+fn row(name: &str, output: &OutputCheck) -> [String; 6] {
+    let (largest, relative) = match output.ulps {
+        0 => (String::new(), String::new()),
+        u64::MAX => ("no distance".to_owned(), String::new()),
+        ulps => (format!("{ulps} ulp"), format!("{:.1e}", output.relative)),
+    };
+    let name = output::escaped(name).into_owned();
+    [name, output.elements.to_string(), output.differing.to_string(), largest, relative, first(output)]
+}
+
+/// Nodes that are listed, if not all are.
+const WORST: usize = 10;
+
+/// The outputs of a runtime, and the nodes that differ most.
+fn text_in(check: &RuntimeCheck, all: bool) -> String {
+    let counts = counts(&check.outputs, check.runs);
+    let mut texts = Vec::new();
+    if check.outputs.iter().all(OutputCheck::is_same) {
+        texts.push(format!("{counts}: the same bits"));
+    } else {
+        let mut table = output::table(&OUTPUTS);
+        table.add_rows(check.outputs.iter().map(|output| row(&output.name, output)));
+        texts.extend([counts, output::render(&table)]);
+    }
+    let differing: Vec<_> = check.nodes.iter().filter(|node| !node.value.is_same()).collect();
+    if !differing.is_empty() {
+        let mut table =
+            output::table(&["node alone", "elements", "differ", "largest", "relative", "first difference"]);
+        let shown = differing.iter().take(if all { usize::MAX } else { WORST });
+        table.add_rows(shown.map(|node| row(&node.node, &node.value)));
+        texts.push(output::render(&table));
+    }
+    let values = counted(u64_of(check.nodes.len()), "value");
+    texts.push(format!(
+        "{} of {values} of nodes differ from the exact result for the same inputs",
+        differing.len()
+    ));
+    let errors =
+        [("not all runs show the values of nodes", &check.hidden), ("refused a run", &check.refused)];
+    for (what, error) in errors {
+        texts.extend(error.as_ref().map(|error| format!("{what}: {}", output::escaped(&error.to_string()))));
+    }
+    texts.join("\n\n")
 }
 
 fn first(output: &OutputCheck) -> String {
@@ -151,7 +275,22 @@ fn first(output: &OutputCheck) -> String {
 }
 
 fn json<'a>(args: &args::CheckArgs, check: &'a Check, same: bool) -> CheckJson<'a> {
-    let output = |output: &'a OutputCheck| OutputJson {
+    CheckJson {
+        before: args.before.display().to_string(),
+        after: args.second().display().to_string(),
+        same,
+        runs: check.runs,
+        outputs: check.outputs.iter().map(output_json).collect(),
+        parting: check.parting.as_ref().map(|it| PartingJson {
+            value: &it.value,
+            before: &it.before,
+            after: &it.after,
+        }),
+    }
+}
+
+fn output_json(output: &OutputCheck) -> OutputJson<'_> {
+    OutputJson {
         name: &output.name,
         elements: output.elements,
         differing: output.differing,
@@ -163,17 +302,9 @@ fn json<'a>(args: &args::CheckArgs, check: &'a Check, same: bool) -> CheckJson<'
             after: &it.after,
         }),
         types: output.types.as_ref().map(|(before, after)| [&**before, &**after]),
-    };
-    CheckJson {
-        before: args.before.display().to_string(),
-        after: args.after.display().to_string(),
-        same,
-        runs: check.runs,
-        outputs: check.outputs.iter().map(output).collect(),
-        parting: check.parting.as_ref().map(|it| PartingJson {
-            value: &it.value,
-            before: &it.before,
-            after: &it.after,
-        }),
     }
+}
+
+fn node_json(node: &NodeCheck) -> NodeJson<'_> {
+    NodeJson { node: &node.node, value: output_json(&node.value) }
 }

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use gradus::Dim;
 use gradus::cost::{Amounts, Cost, Fit};
 use gradus::graph::Graph;
 use gradus::infer::{InferOptions, Inference};
+use gradus::{Dim, Error, Kind};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
-use super::infer::{DimJson, Remark, aligned, dim_json, write_remarks};
+use super::infer::{DimJson, Remark, dim_json, peak_text, write_assumptions, write_problems};
+use super::sweep::{self, Sweep};
 use super::{fleet, given, many};
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::output::{self, escaped};
+use crate::output::{self, aligned, escaped};
 
 #[derive(Serialize)]
 struct CostJson<'a> {
@@ -31,7 +32,7 @@ struct CostJson<'a> {
 }
 
 #[derive(Serialize)]
-struct AmountsJson {
+pub(super) struct AmountsJson {
     nodes: usize,
     parameters: u128,
     macs: Option<DimJson>,
@@ -59,6 +60,7 @@ struct MemoryJson {
     inputs: Option<DimJson>,
     peak_bytes: Option<DimJson>,
     peak_at: Option<String>,
+    peak_unknown: usize,
     live: Vec<LiveJson>,
 }
 
@@ -78,11 +80,15 @@ struct FitJson {
 
 pub(crate) fn cost(args: &args::CostArgs) -> Result<(), Failure> {
     let mut options = InferOptions::default();
-    options.dims = given::dims(&args.dims)?;
+    let (sweep, dims) = sweep::taken(&args.dims)?;
+    options.dims = given::dims(&dims)?;
     options.ranges = given::ranges(&args.sizes)?;
     options.inputs = given::shapes(&args.input_shapes)?;
+    if sweep.is_some() && args.fit.is_some() {
+        return Err(Error::new(Kind::Usage, "--fit finds one size, but --dim gives a range of sizes").into());
+    }
     let models = fleet::expand(&args.models)?;
-    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, out))
+    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, sweep.as_ref(), out))
 }
 
 /// Prints the cost of one model.
@@ -90,9 +96,16 @@ fn one(
     args: &args::CostArgs,
     FleetModel { path, .. }: &FleetModel,
     options: &InferOptions,
+    sweep: Option<&Sweep>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let model = args.limits.open(path)?;
+    if args.models.len() > 1 && !args.json {
+        writeln!(out, "{}", output::path(path))?;
+    }
+    if let Some(sweep) = sweep {
+        return sweep.print(&model, options, path.display().to_string(), args.json, out);
+    }
     let graph = model.graph();
     let mut cost = model.cost(options).map_err(|error| error.in_file(path.display()))?;
     let fit = args.fit.map(|bytes| cost.fit(graph, bytes.into())).transpose();
@@ -102,16 +115,13 @@ fn one(
         let json = cost_json(path.display().to_string(), graph, &mut cost, args.depth, fit);
         writeln!(out, "{}", output::json(&json)?)?;
     } else {
-        if args.models.len() > 1 {
-            writeln!(out, "{}", output::path(path))?;
-        }
         write_text(graph, &mut cost, args.depth, fit.as_ref(), out)?;
     }
     // The formulas of a model that contradicts itself hold for no run.
     if fits && cost.inference().problems().is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
-fn amounts_json(inference: &Inference, amounts: &Amounts) -> AmountsJson {
+pub(super) fn amounts_json(inference: &Inference, amounts: &Amounts) -> AmountsJson {
     let json = |dim: Option<Dim>| dim.map(|dim| dim_json(inference, dim));
     AmountsJson {
         nodes: amounts.nodes,
@@ -159,6 +169,7 @@ fn cost_json<'a>(
             inputs: json(cost.memory.inputs),
             peak_bytes: json(peak.map(|peak| peak.bytes)),
             peak_at: peak.map(|peak| graph.nodes()[peak.node].label(peak.node)),
+            peak_unknown: peak.map_or(0, |peak| peak.unknown),
             live: live.into_iter().map(|(value, bytes)| LiveJson { value, bytes: json(bytes) }).collect(),
         },
         operators: sums(operators),
@@ -229,7 +240,7 @@ fn write_text(
     if let Some(peak) = cost.memory.peak {
         let at = graph.nodes()[peak.node].label(peak.node);
         let bytes = print(Some(peak.bytes));
-        writeln!(out, "at most {bytes} bytes of values at one time, at {}:", escaped(&at))?;
+        writeln!(out, "{}:", peak_text(&bytes, &at, peak.unknown))?;
         for (name, bytes) in live {
             writeln!(out, "  {}: {}", escaped(&name), print(bytes))?;
         }
@@ -243,5 +254,6 @@ fn write_text(
         }
         None => {}
     }
-    write_remarks(inference, out)
+    write_assumptions(inference, out)?;
+    write_problems(inference, out)
 }

@@ -131,7 +131,7 @@ fn one(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let path = &*of.path;
-    let model = args.limits.open(path)?;
+    let model = args.limits.open(path)?.keep_names(args.keep_names);
     let to = &given::destination(output, of, model.source().standard)?;
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
     let mut given = InferOptions::default();

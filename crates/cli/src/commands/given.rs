@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use gradus::convert::usize_of_i64;
 use gradus::files::cannot_write;
 use gradus::graph::{DeclaredDim, Standard, Type};
 use gradus::infer::{InputFact, SizeRanges};
@@ -110,7 +111,14 @@ pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, InputFact>> {
         let size = |text: &str| match text.trim() {
             "" => Err(usage(format!("--input-shape {shape}: a size is missing"))),
             "?" => Ok(DeclaredDim::Unknown),
-            text => Ok(text.parse().map_or_else(|_| DeclaredDim::Symbol(text.into()), DeclaredDim::Known)),
+            text => match text.parse().map(usize_of_i64) {
+                Ok(Some(len)) => Ok(DeclaredDim::Known(len)),
+                Err(_) if text.parse::<f64>().is_err() => Ok(DeclaredDim::Symbol(text.into())),
+                _ => {
+                    let what = format_args!("--input-shape {shape}: a size");
+                    Err(Error::mismatch(Kind::Usage, what, text, "a number from 0 to 2^63 - 1, a name or ?"))
+                }
+            },
         };
         // A common way to write shapes elsewhere: 1x3x224.
         let is_number = |part: &str| part.parse::<u64>().is_ok();

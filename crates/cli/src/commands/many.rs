@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
 
 use gradus::error;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -54,10 +55,22 @@ pub(super) fn each(
         }
         result
     };
+    let timed = |model: &FleetModel, out: &mut dyn Write| {
+        let begin = Instant::now();
+        let result = done(model, out);
+        (begin.elapsed(), result)
+    };
+    let tell = |model: &FleetModel, took: Duration| {
+        if fleet.verbose {
+            // If standard error is closed, there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{}: {took:.1?}", output::path(&model.path));
+        }
+    };
     if let [model] = models {
         let mut out = BufWriter::new(std::io::stdout().lock());
-        let result = done(model, &mut out);
+        let (took, result) = timed(model, &mut out);
         out.flush()?;
+        tell(model, took);
         return result;
     }
     let threads = fleet.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from);
@@ -68,11 +81,11 @@ pub(super) fn each(
     let (mut failed, mut panicked) = (0, false);
     let printed: Result<(), Failure> = std::thread::scope(|scope| {
         for _ in 0..threads {
-            let (sender, queue, done) = (sender.clone(), &queue, &done);
+            let (sender, queue, timed) = (sender.clone(), &queue, &timed);
             scope.spawn(move || {
                 while let Some(index) = queue.take() {
                     let mut text = Vec::new();
-                    let result = done(&models[index], &mut text);
+                    let result = timed(&models[index], &mut text);
                     if sender.send((index, text, result)).is_err() {
                         break;
                     }
@@ -87,8 +100,9 @@ pub(super) fn each(
         for (index, text, result) in receiver {
             bar.inc(1);
             waiting.insert(index, (text, result));
-            while let Some((text, result)) = waiting.remove(&next) {
+            while let Some((text, (took, result))) = waiting.remove(&next) {
                 bar.suspend(|| output::print(&text))?;
+                bar.suspend(|| tell(&models[next], took));
                 match result {
                     Ok(()) => {}
                     Err(failure) => {
@@ -108,7 +122,7 @@ pub(super) fn each(
     let counts = CountsJson { models: models.len(), failed };
     if json {
         output::print_json(&counts)?;
-    } else if !fleet.quiet && (failed > 0 || std::io::stderr().is_terminal()) {
+    } else if !fleet.quiet && (fleet.verbose || failed > 0 || std::io::stderr().is_terminal()) {
         // If standard error is closed, there is nobody to tell.
         let _ = writeln!(std::io::stderr(), "{} models, {failed} failed", models.len());
     }

@@ -13,30 +13,36 @@ pub(crate) mod help;
 mod infer;
 mod many;
 mod ops;
+mod profile;
+mod report;
 mod run;
+mod run_inputs;
 mod sequence;
 mod show;
+mod sweep;
 
 use clap::CommandFactory;
 
 use gradus::Error;
 use gradus::files::{self, NewFiles};
 
+use crate::FindRuntime;
 use crate::args::{self, Args, Command};
 use crate::diagnostics::Failure;
 use crate::output;
 
 /// Does what was typed.
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
     match &args.command {
         Command::Run(args) => run::run(args),
         Command::Infer(args) => infer::infer(args),
         Command::Cost(args) => cost::cost(args),
+        Command::Report(args) => report::report(args),
         Command::Fold(args) => fold::fold(args),
         Command::Convert(args) => convert::convert(args),
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
-        Command::Check(args) => check::check(args),
+        Command::Check(args) => check::check(args, runtime),
         Command::Ops(args) => ops::ops(args),
         Command::Devices(args) => devices::devices(args),
         Command::Range(args) => sequence::range(args),

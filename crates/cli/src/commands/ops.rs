@@ -16,6 +16,8 @@ use crate::{json, output};
 struct RowJson {
     operator: &'static str,
     standard: &'static str,
+    /// Empty for the standard's own.
+    domain: &'static str,
     version: i64,
     inputs: Vec<ParameterJson>,
     outputs: Vec<ParameterJson>,
@@ -37,10 +39,11 @@ impl ParameterJson {
 }
 
 impl RowJson {
-    fn of(standard: &'static str, signature: &Signature) -> RowJson {
+    fn of(standard: &'static str, domain: &'static str, signature: &Signature) -> RowJson {
         RowJson {
             operator: signature.name,
             standard,
+            domain,
             version: signature.since,
             inputs: signature.inputs.iter().map(ParameterJson::of).collect(),
             outputs: signature.outputs.iter().map(ParameterJson::of).collect(),
@@ -77,7 +80,7 @@ pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
         for signature in row.signatures() {
             let wanted = args.name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(signature.name));
             if wanted {
-                found.insert((signature.name, row.standard, signature.since), signature);
+                found.insert((signature.name, row.standard, row.domain, signature.since), signature);
             }
         }
     }
@@ -88,25 +91,29 @@ pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
     if args.json {
         let rows: Vec<_> = found
             .iter()
-            .map(|((_, standard, _), signature)| RowJson::of(standard.name(), signature))
+            .map(|((_, standard, domain, _), signature)| RowJson::of(standard.name(), domain, signature))
             .collect();
         return output::print_json(&json::object([("operators", rows)])?);
     }
     let mut table = output::table(&["operator", "standard", "version", "inputs", "attributes", "types"]);
-    let mut before: Option<&Signature> = None;
-    for ((name, standard, since), signature) in &found {
+    let mut before: Option<(&str, &Signature)> = None;
+    for ((name, standard, domain, since), signature) in &found {
         let names: Vec<_> = signature.inputs.iter().map(|input| input.name).collect();
         let attributes: Vec<_> = signature.attributes.iter().map(|attribute| attribute.name).collect();
-        let older = before.filter(|older| older.name == *name && older.since < *since);
+        let older = before.filter(|(of, older)| older.name == *name && of == domain && older.since < *since);
+        let standard = match *domain {
+            "" => standard.name().to_owned(),
+            domain => format!("{}, {domain}", standard.name()),
+        };
         table.add_row([
-            name,
-            standard.name(),
+            *name,
+            &standard,
             &since.to_string(),
             &names.join(", "),
             &attributes.join(", "),
-            &signature.types_beside(older),
+            &signature.types_beside(older.map(|(_, older)| older)),
         ]);
-        before = Some(signature);
+        before = Some((domain, signature));
     }
     output::print_line(&output::render(&table))
 }

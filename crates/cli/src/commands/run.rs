@@ -3,15 +3,19 @@
 use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use gradus::files::NewFiles;
 use gradus::formats::{Sniffed, numpy, onnx, sniff};
 use gradus::graph::{Type, ValueId};
-use gradus::{DType, Error, Kind, Limits, Model, Outputs, Result, RunOptions, Tensor, Value, files};
+use gradus::{DType, Error, Kind, Limits, Model, Result, RunOptions, Tensor, Value, files};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::value::RawValue;
 
+use super::profile;
+use super::run_inputs::{self, RandomInputs};
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::{json, literal, output};
@@ -24,23 +28,99 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     for input in &args.inputs {
         read_input(&model, input, &limits, &mut inputs)?;
     }
-    let wanted: Vec<_> = args.outputs.iter().map(String::as_str).collect();
-    let outputs = with_progress(options, |options| model.compile(&wanted, options)?.run(&inputs))?;
-    if let Some(folder) = &args.out {
-        let saved = save(&model, folder, &outputs)?;
-        if args.json {
-            let files: Vec<_> = saved.iter().map(|(name, path)| (name, path.display().to_string())).collect();
-            return output::print_json(&json::object([("files", json::object(files)?)])?);
+    let all = if args.save_all.is_some() { values(&model) } else { args.outputs.clone() };
+    let wanted: Vec<_> = all.iter().map(String::as_str).collect();
+    let random = args.random_inputs.then_some(RandomInputs { dims: &args.dims, seed: args.seed });
+    let (outputs, nodes) = with_progress(options, |options| {
+        let program = model.compile(&wanted, options)?;
+        run_inputs::complete(&model, &program, &mut inputs, random, &limits)?;
+        if args.profile_nodes {
+            program.run_profiled(&inputs)
+        } else {
+            Ok((program.run(&inputs)?, Vec::new()))
         }
-        return saved.iter().try_for_each(|(name, path)| {
-            output::print_line(&format!("{}: {}", output::escaped(name), output::path(path)))
-        });
+    })?;
+    let mut outputs: Vec<_> = outputs.into_iter().collect();
+    let kept = args.save_all.as_ref().map(|folder| save_all(&model, folder, &outputs)).transpose()?;
+    if args.save_all.is_some() {
+        outputs.truncate(model.graph().outputs().len());
     }
+    let saved = args.out.as_ref().map(|folder| save(&model, folder, &outputs)).transpose()?;
     if args.json {
-        let values = outputs.iter().map(|(name, value)| (name, json::value(value)));
-        return output::print_json(&json::object([("outputs", json::object(values)?)])?);
+        let mut all = Vec::new();
+        all.push(match &saved {
+            Some(saved) => ("files", files_json(saved)?),
+            None => {
+                ("outputs", json::object(outputs.iter().map(|(name, value)| (name, json::value(value))))?)
+            }
+        });
+        if let Some(kept) = &kept {
+            all.push(("values", files_json(&kept.saved)?));
+        }
+        if args.profile_nodes {
+            all.push(("nodes", json::raw(&profile::nodes(&nodes))?));
+        }
+        return output::print_json(&json::object(all)?);
     }
-    outputs.iter().try_for_each(|(name, value)| output::print_line(&output::named(name, value)))
+    match &saved {
+        Some(saved) => saved.iter().try_for_each(|(name, path)| {
+            output::print_line(&format!("{}: {}", output::escaped(name), output::path(path)))
+        })?,
+        None => {
+            outputs.iter().try_for_each(|(name, value)| output::print_line(&output::named(name, value)))?;
+        }
+    }
+    if let (Some(kept), Some(folder)) = (&kept, &args.save_all) {
+        output::print_line(&kept.summary(folder))?;
+    }
+    if args.profile_nodes {
+        output::print_line(&profile::table(&nodes))?;
+    }
+    Ok(())
+}
+
+/// The names of the outputs of a model, and then of all other values that nodes of the main graph
+/// compute.
+fn values(model: &Model) -> Vec<String> {
+    let graph = model.graph();
+    let computed = graph.order().iter().flat_map(|&node| graph.nodes()[node].outputs.iter().flatten());
+    let others = computed.filter(|id| !graph.outputs().contains(id));
+    let names = graph.outputs().iter().chain(others).map(|&id| graph.value(id).name.to_string());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+type SavedFiles = Vec<(String, PathBuf)>;
+
+fn files_json(saved: &SavedFiles) -> Result<Box<RawValue>> {
+    json::object(saved.iter().map(|(name, path)| (name, path.display().to_string())))
+}
+
+/// All values of a run: the files of tensors, and the names of the others.
+struct Kept {
+    saved: SavedFiles,
+    others: Vec<String>,
+}
+
+impl Kept {
+    fn summary(&self, folder: &Path) -> String {
+        let others = if self.others.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "; not saved, as they are no tensors of numbers: {}",
+                output::escaped(&self.others.join(", "))
+            )
+        };
+        format!("{} values saved in {}{others}", self.saved.len(), output::path(folder))
+    }
+}
+
+fn save_all(model: &Model, folder: &Path, values: &[(Arc<str>, Value)]) -> Result<Kept> {
+    let (tensors, others): (Vec<_>, Vec<_>) = values
+        .iter()
+        .partition(|(_, value)| matches!(value, Value::Tensor(tensor) if tensor.dtype() != DType::String));
+    let others = others.into_iter().map(|(name, _)| name.to_string()).collect();
+    Ok(Kept { saved: save(model, folder, tensors)?, others })
 }
 
 /// Runs with a count of steps on the terminal, if it takes long and there is a terminal.
@@ -156,7 +236,11 @@ fn read_tensor(path: &Path, declared: Option<DType>, limits: &Limits) -> Result<
 }
 
 /// Saves outputs as `.npy` files: all of them, or none.
-fn save(model: &Model, folder: &Path, outputs: &Outputs) -> Result<Vec<(String, PathBuf)>> {
+fn save<'a>(
+    model: &Model,
+    folder: &Path,
+    outputs: impl IntoIterator<Item = &'a (Arc<str>, Value)>,
+) -> Result<SavedFiles> {
     let io = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(folder.display());
     std::fs::create_dir_all(folder).map_err(io)?;
     let mut files = NewFiles::default();

@@ -307,7 +307,7 @@ fn emit_all(plan: &Sequence, out: &args::OutArgs) -> Result<(), Failure> {
     if let Some(path) = &out.file {
         stream::to_file(&source, path)
     } else if out.plot {
-        stream::plot(plan)
+        stream::plot(plan, out.log)
     } else if out.json {
         stream::json(&source)
     } else {

@@ -1,0 +1,158 @@
+//! Contracts as source text or JSON.
+
+use std::io::Write;
+use std::path::Path;
+
+use gradus::contract::{Contract, ContractCondition, Language, OutputSize, Unchecked};
+use gradus::files::{NewFiles, cannot_write};
+use gradus::infer::InferOptions;
+use gradus::{DType, Dim, Model};
+use serde::Serialize;
+
+use super::json::DimJson;
+use crate::args::Emit;
+use crate::commands::fleet::FleetModel;
+use crate::commands::given;
+use crate::diagnostics::Failure;
+use crate::output;
+
+#[derive(Serialize)]
+struct ContractJson<'a> {
+    model: &'a str,
+    inputs: Vec<InputJson<'a>>,
+    parameters: Vec<ParameterJson<'a>>,
+    conditions: Vec<ConditionJson<'a>>,
+    unchecked: Vec<RemarkJson<'a>>,
+    outputs: Vec<OutputJson<'a>>,
+    input_bytes: Option<DimJson>,
+    constant_bytes: u128,
+    peak_bytes: Option<DimJson>,
+    grows: bool,
+}
+
+#[derive(Serialize)]
+struct InputJson<'a> {
+    name: &'a str,
+    argument: &'a str,
+    r#type: Option<&'static str>,
+    shape: Vec<DimJson>,
+}
+
+#[derive(Serialize)]
+struct ParameterJson<'a> {
+    symbol: &'a str,
+    argument: &'a str,
+}
+
+#[derive(Serialize)]
+struct ConditionJson<'a> {
+    left: DimJson,
+    relation: String,
+    right: DimJson,
+    #[serde(flatten)]
+    remark: RemarkJson<'a>,
+}
+
+#[derive(Serialize)]
+struct RemarkJson<'a> {
+    place: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct OutputJson<'a> {
+    name: &'a str,
+    field: &'a str,
+    r#type: Option<&'static str>,
+    shape: Option<Vec<SizeJson>>,
+    bytes: Option<SizeJson>,
+    why: &'a [String],
+}
+
+/// A number, an expression, or a range.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum SizeJson {
+    Exact(DimJson),
+    Between { min: i64, max: Option<DimJson> },
+}
+
+/// Writes the contract of a model to a file, or prints it.
+pub(super) fn emit(
+    form: Emit,
+    to: Option<&Path>,
+    of: &FleetModel,
+    model: &Model,
+    options: &InferOptions,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let path = &*of.path;
+    let contract = model.contract(options).map_err(|error| error.in_file(path.display()))?;
+    let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let text = match form {
+        Emit::Rust => contract.source(Language::Rust, &title),
+        Emit::C => contract.source(Language::C, &title),
+        Emit::Python => contract.source(Language::Python, &title),
+        Emit::Json => output::json(&json(&contract, &title))? + "\n",
+    };
+    let Some(to) = to else { return Ok(out.write_all(text.as_bytes())?) };
+    let to = if given::is_folder(to) {
+        // The ending of the model stays: m.onnx and m.xml have contracts of their own.
+        let mut name = of.name.clone().into_os_string();
+        name.push(".");
+        name.push(form.ending());
+        given::in_folder(to, Path::new(&name))?
+    } else {
+        to.to_owned()
+    };
+    let mut files = NewFiles::default();
+    files.create(&to, |file| file.write_all(text.as_bytes()).map_err(|error| cannot_write(&to, error)))?;
+    Ok(files.commit()?)
+}
+
+fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
+    let dim = |dim: Dim| match dim {
+        Dim::Known(value) => DimJson::Known(value),
+        Dim::Symbolic(_) => DimJson::Symbolic(contract.symbols().print(dim).to_string()),
+    };
+    let size = |size: &OutputSize| match *size {
+        OutputSize::Exact(exact) => SizeJson::Exact(dim(exact)),
+        OutputSize::Between(min, max) => SizeJson::Between { min, max: max.map(dim) },
+    };
+    let inputs = contract.inputs().iter().map(|input| InputJson {
+        name: &input.name,
+        argument: &input.argument,
+        r#type: input.dtype.map(DType::name),
+        shape: input.shape.iter().map(|&of| dim(of)).collect(),
+    });
+    let condition = |of: &'a ContractCondition| ConditionJson {
+        left: dim(of.condition.left),
+        relation: of.condition.relation.to_string(),
+        right: dim(of.condition.right),
+        remark: RemarkJson { place: &of.place, message: &of.text },
+    };
+    let unchecked = |of: &'a Unchecked| RemarkJson { place: &of.place, message: &of.text };
+    let outputs = contract.outputs().iter().map(|output| OutputJson {
+        name: &output.name,
+        field: &output.field,
+        r#type: output.dtype.map(DType::name),
+        shape: output.shape.as_ref().map(|shape| shape.iter().map(size).collect()),
+        bytes: output.bytes.as_ref().map(size),
+        why: &output.reasons,
+    });
+    ContractJson {
+        model,
+        inputs: inputs.collect(),
+        parameters: contract
+            .parameters()
+            .map(|(symbol, argument)| ParameterJson { symbol, argument })
+            .collect(),
+        conditions: contract.conditions().iter().map(condition).collect(),
+        unchecked: contract.unchecked().iter().map(unchecked).collect(),
+        outputs: outputs.collect(),
+        input_bytes: contract.input_bytes().map(dim),
+        constant_bytes: contract.constant_bytes(),
+        peak_bytes: contract.peak_bytes().map(dim),
+        grows: contract.grows(),
+    }
+}

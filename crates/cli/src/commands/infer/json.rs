@@ -1,0 +1,219 @@
+//! Inferred facts as JSON.
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::path::Path;
+
+use gradus::graph::{Graph, Origin, ValueId};
+use gradus::infer::{Completeness, Inference, Subgraph};
+use gradus::{Dim, Fact, Model};
+use serde::Serialize;
+
+use super::{Shown, is_unknown, operator, type_name};
+
+#[derive(Serialize)]
+struct Inferred<'a> {
+    model: String,
+    values: Values<'a>,
+    #[serde(skip_serializing_if = "SubgraphsJson::is_empty")]
+    bodies: SubgraphsJson<'a>,
+    totals: Totals,
+    unknown: Reasons<'a>,
+    assumptions: Vec<Remark<'a>>,
+    problems: Vec<Remark<'a>>,
+}
+
+/// The values of a graph by name, written as they are asked for: there may be very many.
+struct Values<'a> {
+    inference: &'a Inference,
+    graph: &'a Graph,
+    shown: &'a Shown<'a>,
+}
+
+impl Serialize for Values<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (inference, graph) = (self.inference, self.graph);
+        let value = |&id: &ValueId| {
+            let value = graph.value(id);
+            let node = match value.origin {
+                Origin::Node(node, _) => Some(&*graph.nodes()[node].name),
+                _ => None,
+            };
+            let of_value = ValueJson {
+                fact: InferredJson::of(inference, inference.fact(id)),
+                node,
+                operator: operator(graph, id),
+                bytes: self.shown.bytes[id.index()].map(|bytes| dim_json(inference, bytes)),
+            };
+            (&*value.name, of_value)
+        };
+        serializer.collect_map(self.shown.ids.iter().map(value))
+    }
+}
+
+/// A value of the main graph.
+#[derive(Serialize)]
+struct ValueJson<'a> {
+    #[serde(flatten)]
+    fact: InferredJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operator: Option<&'a str>,
+    bytes: Option<DimJson>,
+}
+
+/// Graphs within nodes, by path.
+struct SubgraphsJson<'a> {
+    inference: &'a Inference,
+    shown: &'a Shown<'a>,
+}
+
+impl SubgraphsJson<'_> {
+    fn is_empty(&self) -> bool {
+        self.inference.subgraphs().is_empty()
+    }
+}
+
+#[derive(Serialize)]
+struct BodyJson<'a> {
+    values: BodyValues<'a>,
+}
+
+/// The values of a graph within a node.
+struct BodyValues<'a> {
+    inference: &'a Inference,
+    body: &'a Subgraph,
+    shown: &'a Shown<'a>,
+}
+
+impl Serialize for BodyValues<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let shown = self.shown.of(self.inference, self.body);
+        serializer.collect_map(shown.map(|(name, fact)| (name, InferredJson::of(self.inference, fact))))
+    }
+}
+
+impl Serialize for SubgraphsJson<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (inference, shown) = (self.inference, self.shown);
+        serializer.collect_map(inference.subgraphs().iter().map(|body| {
+            let values = BodyValues { inference, body, shown };
+            (&body.path, BodyJson { values })
+        }))
+    }
+}
+
+/// Why values are not known in full, by name.
+struct Reasons<'a> {
+    inference: &'a Inference,
+    graph: &'a Graph,
+}
+
+impl Serialize for Reasons<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let unknown = self.graph.ids().filter(|&id| is_unknown(self.inference, self.inference.fact(id)));
+        serializer
+            .collect_map(unknown.map(|id| (&*self.graph.value(id).name, self.inference.why_incomplete(id))))
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Totals {
+    pub(super) parameters: u128,
+    pub(super) peak_bytes: Option<DimJson>,
+    pub(super) peak_at: Option<String>,
+    pub(super) peak_unknown: usize,
+}
+
+#[derive(Serialize)]
+pub(in crate::commands) struct Remark<'a> {
+    place: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct InferredJson {
+    r#type: Option<Cow<'static, str>>,
+    shape: Option<Vec<DimJson>>,
+    fresh: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<String>,
+}
+
+/// A number, or an expression as text.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(in crate::commands) enum DimJson {
+    Known(i64),
+    Symbolic(String),
+}
+
+pub(in crate::commands) fn dim_json(inference: &Inference, dim: Dim) -> DimJson {
+    match dim {
+        Dim::Known(value) => DimJson::Known(value),
+        Dim::Symbolic(_) => DimJson::Symbolic(inference.symbols().print(dim).to_string()),
+    }
+}
+
+impl Totals {
+    pub(super) fn new(model: &Model, inference: &mut Inference) -> Totals {
+        let graph = model.graph();
+        let peak = inference.peak(graph);
+        Totals {
+            parameters: inference.parameters(graph),
+            peak_bytes: peak.map(|peak| dim_json(inference, peak.bytes)),
+            peak_at: peak.map(|peak| graph.nodes()[peak.node].label(peak.node)),
+            peak_unknown: peak.map_or(0, |peak| peak.unknown),
+        }
+    }
+}
+
+impl Remark<'_> {
+    pub(in crate::commands) fn assumptions(inference: &Inference) -> Vec<Remark<'_>> {
+        inference.assumptions().iter().map(|a| Remark { place: &a.node, message: &a.text }).collect()
+    }
+
+    pub(in crate::commands) fn problems(inference: &Inference) -> Vec<Remark<'_>> {
+        inference.problems().iter().map(|p| Remark { place: &p.place, message: &p.message }).collect()
+    }
+}
+
+impl InferredJson {
+    pub(super) fn of(inference: &Inference, fact: &Fact) -> InferredJson {
+        let (fresh, unknown) = match inference.completeness(fact) {
+            Completeness::Full => (Vec::new(), Vec::new()),
+            _ => inference.fresh(fact),
+        };
+        let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());
+        InferredJson {
+            r#type: type_name(fact),
+            shape: dims.map(|dims| dims.iter().map(|&dim| dim_json(inference, dim)).collect()),
+            fresh,
+            unknown,
+        }
+    }
+}
+
+/// Writes what is known as one line of JSON.
+pub(super) fn write_json(
+    shown: &Shown<'_>,
+    totals: Totals,
+    path: &Path,
+    model: &Model,
+    inference: &Inference,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let graph = model.graph();
+    let json = Inferred {
+        model: path.display().to_string(),
+        values: Values { inference, graph, shown },
+        bodies: SubgraphsJson { inference, shown },
+        totals,
+        unknown: Reasons { inference, graph },
+        assumptions: Remark::assumptions(inference),
+        problems: Remark::problems(inference),
+    };
+    serde_json::to_writer(&mut *out, &json)?;
+    writeln!(out)
+}

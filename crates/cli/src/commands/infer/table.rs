@@ -1,0 +1,126 @@
+//! Inferred facts as tables.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use gradus::graph::{Graph, ValueId};
+use gradus::infer::Inference;
+use gradus::{Dim, Fact};
+
+use super::json::Totals;
+use super::{DimJson, Shown, is_unknown, operator, type_name};
+use crate::output::{escaped, fitted, warning};
+
+fn row(
+    inference: &Inference,
+    name: &str,
+    operator: Option<&str>,
+    fact: &Fact,
+    bytes: Option<Dim>,
+) -> [String; 5] {
+    let shape = match fact {
+        Fact::Tensor(tensor) => match &tensor.dims {
+            Some(dims) => {
+                let dims: Vec<_> =
+                    dims.iter().map(|&dim| inference.symbols().print(dim).to_string()).collect();
+                format!("[{}]", dims.join(", "))
+            }
+            None => "[...]".to_owned(),
+        },
+        Fact::Sequence(_) | Fact::Optional(_) => inference.describe(fact),
+        _ => "?".to_owned(),
+    };
+    let bytes = bytes.map_or_else(String::new, |bytes| inference.symbols().print(bytes).to_string());
+    let dtype = type_name(fact).map_or_else(|| "?".to_owned(), Cow::into_owned);
+    [name.to_owned(), operator.unwrap_or_default().to_owned(), dtype, shape, bytes]
+}
+
+pub(super) fn write_text(
+    shown: &Shown<'_>,
+    totals: &Totals,
+    graph: &Graph,
+    inference: &Inference,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    write_problems(inference, out)?;
+    let mut rows = vec![["value", "operator", "type", "shape", "bytes"].map(str::to_owned)];
+    rows.extend(shown.ids.iter().map(|&id| {
+        let bytes = shown.bytes[id.index()];
+        row(inference, &graph.value(id).name, operator(graph, id), inference.fact(id), bytes)
+    }));
+    if rows.len() > 1 {
+        write!(out, "{}", fitted(&rows))?;
+    }
+    for body in inference.subgraphs() {
+        let mut rows = vec![["value", "", "type", "shape", ""].map(str::to_owned)];
+        rows.extend(shown.of(inference, body).map(|(name, fact)| row(inference, name, None, fact, None)));
+        if rows.len() > 1 {
+            write!(out, "\nin {}:\n{}", escaped(&body.path), fitted(&rows))?;
+        }
+    }
+    let unknown = |id: &ValueId| is_unknown(inference, inference.fact(*id));
+    let unknown: Vec<_> = graph.ids().filter(unknown).collect();
+    let computed = graph.ids().filter(|&id| graph.value(id).origin.is_node()).count();
+    let complete = computed - unknown.iter().filter(|&&id| graph.value(id).origin.is_node()).count();
+    if shown.args.only_unknown {
+        for &id in &unknown {
+            let why = inference.why_incomplete(id).join("; ");
+            writeln!(out, "{}", escaped(&format!("{}: {why}", graph.value(id).name)))?;
+        }
+    }
+    writeln!(out, "\n{complete} of {computed} values of nodes are known in full")?;
+    write!(out, "{} parameters", totals.parameters)?;
+    if let (Some(bytes), Some(at)) = (&totals.peak_bytes, &totals.peak_at) {
+        let bytes = match bytes {
+            DimJson::Known(bytes) => bytes.to_string(),
+            DimJson::Symbolic(bytes) => bytes.clone(),
+        };
+        write!(out, "; {}", peak_text(&bytes, at, totals.peak_unknown))?;
+    }
+    writeln!(out)?;
+    if shown.left_out != [0; 2] {
+        let [constants, known] = shown.left_out;
+        writeln!(out, "not shown: {constants} constants, {known} values of shape arithmetic (--all)")?;
+    }
+    write_assumptions(inference, out)
+}
+
+/// A bound of the bytes at one time, and what it leaves out.
+pub(in crate::commands) fn peak_text(bytes: &str, at: &str, unknown: usize) -> String {
+    let most = escaped(&format!("at most {bytes} bytes of values at one time, at {at}")).to_string();
+    if unknown == 0 { most } else { format!("{most}, without {unknown} of unknown size") }
+}
+
+/// Writes what contradicts itself.
+pub(in crate::commands) fn write_problems(inference: &Inference, out: &mut dyn Write) -> std::io::Result<()> {
+    let style = warning();
+    write_remarks(
+        &format!("{style}problems:{style:#}"),
+        inference.problems(),
+        |p| (&p.place, &p.message),
+        out,
+    )
+}
+
+/// Writes what must hold of the inputs.
+pub(in crate::commands) fn write_assumptions(
+    inference: &Inference,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    write_remarks("assumptions:", inference.assumptions(), |a| (&a.node, &a.text), out)
+}
+
+fn write_remarks<T>(
+    title: &str,
+    remarks: &[T],
+    parts: impl Fn(&T) -> (&str, &str),
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    if !remarks.is_empty() {
+        writeln!(out, "{title}")?;
+    }
+    for (place, message) in remarks.iter().map(parts) {
+        writeln!(out, "  {} ({})", escaped(message), escaped(place))?;
+    }
+    Ok(())
+}

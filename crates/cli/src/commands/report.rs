@@ -1,0 +1,207 @@
+//! `gradus report`: a page of HTML about a model.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use gradus::files::{NewFiles, cannot_write};
+use gradus::infer::InferOptions;
+use gradus::{Error, Kind};
+use gradus_report::{Conversion, IndexRow, Summary};
+use serde::Serialize;
+
+use super::fleet::FleetModel;
+use super::{fleet, given, many};
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::output;
+
+/// The page that lists the others.
+const INDEX: &str = "index.html";
+
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    model: String,
+    output: String,
+    bytes: usize,
+    nodes: usize,
+    parameters: u128,
+    symbols: &'a [String],
+    shapes: ShapesJson,
+    problems: Vec<ProblemJson<'a>>,
+    fold: FoldJson,
+    conversions: Vec<ConversionJson>,
+}
+
+/// Values of nodes, and those of them whose shapes are known.
+#[derive(Serialize)]
+struct ShapesJson {
+    values: usize,
+    known: usize,
+}
+
+#[derive(Serialize)]
+struct ProblemJson<'a> {
+    place: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum FoldJson {
+    Nodes { before: usize, after: usize },
+    Failed { error: String },
+}
+
+#[derive(Serialize)]
+struct ConversionJson {
+    to: &'static str,
+    #[serde(flatten)]
+    outcome: OutcomeJson,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum OutcomeJson {
+    Counts { notes: usize, lost: usize },
+    Failed { error: String },
+}
+
+pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
+    let mut options = InferOptions::default();
+    options.dims = given::dims(&args.dims)?;
+    options.ranges = given::ranges(&args.sizes)?;
+    options.inputs = given::shapes(&args.input_shapes)?;
+    let models = fleet::expand(&args.models)?;
+    given::check_destination(&args.output, &models)?;
+    let has_index = given::is_folder(&args.output) && models.len() > 1;
+    if has_index && models.iter().any(|model| page_name(model) == Path::new(INDEX)) {
+        let message = format!("cannot write the index of the pages: a model has the page {INDEX}");
+        return Err(Error::new(Kind::Usage, message).into());
+    }
+    let rows = Mutex::new(BTreeMap::new());
+    let result = many::each(&models, args.json, &args.fleet, |model, out| {
+        let result = one(args, model, &options, out);
+        let summary = match &result {
+            Ok(summary) => Ok(summary.clone()),
+            Err(Failure::Error(error)) => Err(error.clone()),
+            Err(_) => return result.map(drop),
+        };
+        let name = page_name(model);
+        let parts: Vec<_> = name.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+        let row = IndexRow { name: model.name.display().to_string(), page: parts.join("/"), summary };
+        rows.lock().unwrap_or_else(PoisonError::into_inner).insert(name, row);
+        // The page shows the problems; the exit status says that there are some.
+        if result?.problems.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+    });
+    if has_index && matches!(result, Ok(()) | Err(Failure::Reported)) {
+        let rows: Vec<_> = rows.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect();
+        write(&given::in_folder(&args.output, Path::new(INDEX))?, &gradus_report::index(&rows))?;
+    }
+    result
+}
+
+/// Writes a file as a whole.
+fn write(to: &Path, text: &str) -> Result<(), Error> {
+    let mut files = NewFiles::default();
+    files.create(to, |file| file.write_all(text.as_bytes()).map_err(|error| cannot_write(to, error)))?;
+    files.commit()
+}
+
+/// The name of the page of a model below the folder of the pages.
+fn page_name(of: &FleetModel) -> PathBuf {
+    // The ending of the model stays: m.onnx and m.xml have pages of their own.
+    let mut name = of.name.clone().into_os_string();
+    name.push(".html");
+    name.into()
+}
+
+/// Writes the page of one model.
+fn one(
+    args: &args::ReportArgs,
+    of: &FleetModel,
+    options: &InferOptions,
+    out: &mut dyn Write,
+) -> Result<Summary, Failure> {
+    let path = &*of.path;
+    let model = args.limits.open(path)?;
+    let to = destination(&args.output, of)?;
+    let report = gradus_report::report(&model, &path.display().to_string(), options)
+        .map_err(|error| error.in_file(path.display()))?;
+    write(&to, &report.html)?;
+    let summary = &report.summary;
+    if args.json {
+        writeln!(out, "{}", output::json(&json(path, &to, report.html.len(), summary))?)?;
+    } else {
+        write_text(path, &to, report.html.len(), summary, out)?;
+    }
+    Ok(report.summary)
+}
+
+/// Where the page of a model is written: the file, or under the model's name in the folder.
+fn destination(to: &Path, of: &FleetModel) -> Result<PathBuf, Error> {
+    if given::is_folder(to) {
+        return given::in_folder(to, &page_name(of));
+    }
+    let is_html =
+        |ending: &std::ffi::OsStr| ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm");
+    // A path without an ending may be a pipe or a device.
+    match to.extension() {
+        Some(ending) if !is_html(ending) => Err(Error::mismatch(
+            Kind::Usage,
+            "--output",
+            to.display(),
+            "a file that ends in .html, or a folder",
+        )),
+        _ => Ok(to.to_owned()),
+    }
+}
+
+fn json<'a>(path: &Path, to: &Path, bytes: usize, summary: &'a Summary) -> ReportJson<'a> {
+    let problems = summary.problems.iter();
+    let conversion = |Conversion { to, outcome, .. }: &Conversion| ConversionJson {
+        to: to.name(),
+        outcome: match outcome {
+            Ok(notes) => OutcomeJson::Counts { notes: notes.notes.len(), lost: notes.lost.len() },
+            Err(error) => OutcomeJson::Failed { error: error.to_string() },
+        },
+    };
+    ReportJson {
+        model: path.display().to_string(),
+        output: to.display().to_string(),
+        bytes,
+        nodes: summary.nodes,
+        parameters: summary.parameters,
+        symbols: &summary.symbols,
+        shapes: ShapesJson { values: summary.values, known: summary.known },
+        problems: problems
+            .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
+            .collect(),
+        fold: match &summary.fold {
+            Ok(report) => {
+                let (before, after) = report.nodes();
+                FoldJson::Nodes { before, after }
+            }
+            Err(error) => FoldJson::Failed { error: error.to_string() },
+        },
+        conversions: summary.conversions.iter().map(conversion).collect(),
+    }
+}
+
+fn write_text(
+    path: &Path,
+    to: &Path,
+    bytes: usize,
+    summary: &Summary,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    writeln!(out, "{} -> {}, {bytes} bytes", output::path(path), output::path(to))?;
+    writeln!(
+        out,
+        "{} of {} shapes known, {} contradictions",
+        summary.known,
+        summary.values,
+        summary.problems.len()
+    )
+}

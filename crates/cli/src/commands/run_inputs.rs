@@ -1,0 +1,128 @@
+//! Inputs that are not given to `gradus run`: made at random, or listed with an example of each.
+
+use std::collections::HashMap;
+
+use gradus::infer::{InferOptions, InputFact};
+use gradus::{DType, Error, Kind, Limits, Model, Program, Result, Value};
+
+use super::given;
+use crate::literal;
+
+/// An input that is not given, and as much of its shape as is known: sizes and their symbols.
+struct MissingInput {
+    name: String,
+    dtype: Option<DType>,
+    sizes: Option<Vec<Result<i64, String>>>,
+}
+
+impl MissingInput {
+    /// The text that makes the input, with 1 for every size that is not known.
+    fn example(&self) -> String {
+        let sizes = self.sizes.iter().flatten().map(|size| size.clone().unwrap_or(1).to_string());
+        let sizes = sizes.collect::<Vec<_>>().join(",");
+        let value = match self.dtype {
+            Some(DType::String) => "\"text\"".to_owned(),
+            _ => format!("random[{sizes}]"),
+        };
+        format!("-i '{}={value}'", self.name)
+    }
+}
+
+/// How inputs are made at random.
+#[derive(Clone, Copy)]
+pub(super) struct RandomInputs<'a> {
+    /// Symbols and their numbers.
+    pub(super) dims: &'a [String],
+    pub(super) seed: u64,
+}
+
+/// Makes the inputs that are not given if that is wanted.
+///
+/// # Errors
+/// [`Kind::Usage`] with an example of each if they are not to be made, or their sizes are not known.
+pub(super) fn complete(
+    model: &Model,
+    program: &Program,
+    inputs: &mut HashMap<String, Value>,
+    random: Option<RandomInputs<'_>>,
+    limits: &Limits,
+) -> Result<()> {
+    let names: Vec<_> = program.missing_inputs(|name| inputs.contains_key(name)).map(str::to_owned).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let dims = random.map_or(&[][..], |random| random.dims);
+    let missing = missing_inputs(model, names, inputs, dims);
+    let Some(RandomInputs { seed, .. }) = random else {
+        // A run says what is wrong with the inputs that are given.
+        return missing.map_or(Ok(()), |missing| Err(listed(model, &missing)));
+    };
+    let missing = missing?;
+    // Each input has numbers of its own.
+    for (input, stream) in missing.into_iter().zip(0u64..) {
+        let made = made(&input, seed.wrapping_add(stream << 40), limits)?;
+        inputs.insert(input.name, made);
+    }
+    Ok(())
+}
+
+/// Facts about inputs by their names, with these numbers for symbols.
+fn missing_inputs(
+    model: &Model,
+    names: Vec<String>,
+    inputs: &HashMap<String, Value>,
+    dims: &[String],
+) -> Result<Vec<MissingInput>> {
+    let mut options = InferOptions::default();
+    options.dims = given::dims(dims)?;
+    options.inputs =
+        inputs.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone()))).collect();
+    let inference = model.infer(&options)?;
+    let of = |name: String| {
+        let fact = inference.fact(model.input(&name)?).as_tensor();
+        let size = |&dim: &gradus::Dim| dim.known().ok_or_else(|| inference.symbols().print(dim).to_string());
+        let sizes = fact.and_then(|fact| fact.dims.as_deref()).map(|dims| dims.iter().map(size).collect());
+        Ok(MissingInput { dtype: fact.and_then(|fact| fact.dtype), sizes, name })
+    };
+    names.into_iter().map(of).collect()
+}
+
+/// The error of inputs that are not given.
+fn listed(model: &Model, missing: &[MissingInput]) -> Error {
+    let declared = |input: &MissingInput| {
+        let id = model.input(&input.name).ok();
+        let declared = id.and_then(|id| model.graph().value(id).declared.as_ref());
+        let declared = declared.map_or_else(String::new, |of| format!(" ({of})"));
+        format!("\"{}\"{declared}", input.name)
+    };
+    let names: Vec<_> = missing.iter().map(declared).collect();
+    let examples: Vec<_> = missing.iter().map(MissingInput::example).collect();
+    let (plural, verb) = if names.len() == 1 { ("", "is") } else { ("s", "are") };
+    let message = format!(
+        "input{plural} {} {verb} missing; give {}, or --random-inputs",
+        names.join(", "),
+        examples.join(" ")
+    );
+    let error = Error::new(Kind::Usage, message);
+    match model.path() {
+        Some(path) => error.in_file(path.display()),
+        None => error,
+    }
+}
+
+/// A random tensor for an input.
+fn made(input: &MissingInput, seed: u64, limits: &Limits) -> Result<Value> {
+    let cannot = |why: String| {
+        let message = format!("cannot make input \"{}\": {why}", input.name);
+        Error::new(Kind::Usage, message)
+    };
+    let sizes = input.sizes.as_ref().ok_or_else(|| cannot("the model declares no shape of it".into()))?;
+    let open: Vec<_> = sizes.iter().filter_map(|size| size.clone().err()).collect();
+    if !open.is_empty() {
+        let named = open.iter().map(|symbol| format!("--dim {symbol}=1")).collect::<Vec<_>>().join(" ");
+        return Err(cannot(format!("its size {} is open, expected a number ({named})", open.join(", "))));
+    }
+    let sizes: Vec<_> = sizes.iter().flatten().copied().collect();
+    let dtype = input.dtype.ok_or_else(|| cannot("the model declares no type of it".into()))?;
+    literal::random_tensor(&sizes, dtype, seed, limits).map(Value::from)
+}

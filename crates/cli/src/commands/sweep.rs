@@ -1,0 +1,132 @@
+//! Costs of a model where a symbol takes sizes in turn: `--dim seq=128..4096:x2`.
+
+use std::io::Write;
+
+use gradus::cost::Cost;
+use gradus::infer::InferOptions;
+use gradus::{Dim, Error, Kind, Model, Result};
+use serde::Serialize;
+
+use super::cost::{AmountsJson, amounts_json};
+use super::infer::{DimJson, dim_json, write_problems};
+use crate::diagnostics::Failure;
+use crate::output::{self, aligned};
+
+/// Most sizes in turn.
+const MOST: usize = 1000;
+
+/// A symbol and its sizes, in order.
+pub(super) struct Sweep {
+    symbol: String,
+    sizes: Vec<i64>,
+}
+
+#[derive(Serialize)]
+struct SweepJson<'a> {
+    model: String,
+    symbol: &'a str,
+    points: Vec<PointJson>,
+}
+
+/// The cost at one size.
+#[derive(Serialize)]
+struct PointJson {
+    size: i64,
+    total: AmountsJson,
+    peak_bytes: Option<DimJson>,
+}
+
+/// Takes the sweep, if there is one, from what `--dim` gives.
+pub(super) fn taken(given: &[String]) -> Result<(Option<Sweep>, Vec<String>)> {
+    let (sweeps, others): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|dim| dim.contains(".."));
+    if let [_, second, ..] = &sweeps[..] {
+        let message = format!("--dim {second} is a second range of sizes, expected one");
+        return Err(Error::new(Kind::Usage, message));
+    }
+    Ok((sweeps.first().map(|text| Sweep::parse(text)).transpose()?, others))
+}
+
+impl Sweep {
+    fn parse(text: &str) -> Result<Sweep> {
+        let wrong = || {
+            let wanted = "NAME=NUMBER, NAME=FIRST..LAST:xFACTOR or NAME=FIRST..LAST:+STEP";
+            Error::mismatch(Kind::Usage, "--dim", text, wanted)
+        };
+        let read = || {
+            let (symbol, range) = text.split_once('=')?;
+            let (first, rest) = range.split_once("..")?;
+            let (last, step) = rest.split_once(':').unwrap_or((rest, "x2"));
+            let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+            // The next size is the last one times the factor, and the step more.
+            let (factor, step) = if let Some(factor) = step.strip_prefix('x') {
+                (factor.parse().ok().filter(|&factor: &i64| factor > 1 && first > 0)?, 0)
+            } else {
+                (1, step.strip_prefix('+')?.parse().ok().filter(|&step: &i64| step > 0)?)
+            };
+            let next = |size: &i64| size.checked_mul(factor)?.checked_add(step);
+            let sizes = std::iter::successors(Some(first), next).take_while(|&size| size <= last);
+            Some((symbol, sizes.take(MOST + 1).collect::<Vec<_>>()))
+        };
+        let (symbol, sizes) = read().filter(|(_, sizes)| !sizes.is_empty()).ok_or_else(wrong)?;
+        if sizes.len() > MOST {
+            return Err(Error::new(Kind::Usage, format!("--dim {text} has more than {MOST} sizes")));
+        }
+        Ok(Sweep { symbol: symbol.to_owned(), sizes })
+    }
+
+    /// Prints the cost of a model at each size.
+    pub(super) fn print(
+        &self,
+        model: &Model,
+        options: &InferOptions,
+        name: String,
+        json: bool,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let mut options = options.clone();
+        let heading = [&self.symbol, "MACs", "operations", "read", "written", "peak"].map(str::to_owned);
+        let (mut rows, mut points, mut failed) = (vec![heading], Vec::new(), None);
+        for &size in &self.sizes {
+            options.dims.insert(self.symbol.clone(), size);
+            let cost = model.cost(&options).map_err(|error| error.in_file(&name))?;
+            rows.push(row(size, &cost));
+            points.push(PointJson {
+                size,
+                total: amounts_json(cost.inference(), &cost.total),
+                peak_bytes: cost.memory.peak.map(|peak| dim_json(cost.inference(), peak.bytes)),
+            });
+            failed = failed.or_else(|| (!cost.inference().problems().is_empty()).then_some(cost));
+        }
+        if json {
+            writeln!(out, "{}", output::json(&SweepJson { model: name, symbol: &self.symbol, points })?)?;
+        } else {
+            write!(out, "{}", aligned(&rows))?;
+        }
+        let Some(failed) = failed else { return Ok(()) };
+        // At a size that contradicts the model, no run has this cost.
+        if !json {
+            write_problems(failed.inference(), out)?;
+        }
+        Err(Failure::Reported)
+    }
+}
+
+/// The row of a size; one that contradicts the model has no numbers.
+fn row(size: i64, cost: &Cost) -> [String; 6] {
+    let holds = cost.inference().problems().is_empty();
+    let print = |dim: Option<Dim>| match dim {
+        _ if !holds => "impossible".to_owned(),
+        Some(dim) => cost.inference().symbols().print(dim).to_string(),
+        None => "?".to_owned(),
+    };
+    let total = &cost.total;
+    let peak = cost.memory.peak.map(|peak| peak.bytes);
+    [
+        size.to_string(),
+        print(total.macs),
+        print(total.operations),
+        print(total.bytes_read),
+        print(total.bytes_written),
+        print(peak),
+    ]
+}

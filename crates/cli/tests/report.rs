@@ -1,0 +1,100 @@
+//! `gradus report` as it is typed: the page that it writes, with what it prints and its exit status.
+//!
+//! `SNAPSHOTS=overwrite cargo test -p gradus-cli` writes what is printed into this file.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{folder, gradus, misused};
+use snapbox::str;
+
+/// The page of a model, which is written without errors.
+fn page(model: &str, folder: &Path) -> String {
+    let path = folder.join("page.html");
+    gradus(&["report", model, "-o", path.to_str().unwrap()]).assert().code(0);
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_page_is_one_file_that_loads_nothing() {
+    let folder = folder("report");
+    let page = page("examples/heads.onnx", &folder);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
+    assert!(page.contains("default-src 'none'; style-src 'sha256-"));
+    for reference in ["src=\"", "url(", "@import", "http://", "https://", "href=\"/"] {
+        let at = page.find(reference).map(|at| &page[at..(at + 60).min(page.len())]);
+        // The name of the namespace of SVG is no address.
+        assert!(at.is_none_or(|text| text.starts_with("http://www.w3.org/2000/svg")), "{at:?}");
+    }
+    assert!(page.contains("<h1 class=\"name\" title=\"examples/heads.onnx\">heads.onnx</h1>"));
+    assert!(page.contains("Folding</a> removes 12 of 14 nodes."));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_is_written_is_told() {
+    let folder = folder("report-told");
+    let to = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    gradus(&["report", "examples/heads.onnx", "-o", &to("a.html")]).assert().code(0).stdout_eq(str![[r#"
+examples/heads.onnx -> [..]a.html, [..] bytes
+14 of 14 shapes known, 0 contradictions
+
+"#]]);
+    gradus(&["report", "examples/heads.onnx", "-o", &to("pages/"), "--dim", "batch=2", "--json"])
+        .assert()
+        .code(0)
+        .stdout_eq(str![[r#"
+{"model":"examples/heads.onnx","output":"[..]pages/heads.onnx.html","bytes":[..],"nodes":14,"parameters":5,"symbols":["seq"],"shapes":{"values":14,"known":14},"problems":[],"fold":{"before":14,"after":2},"conversions":[{"to":"openvino","notes":0,"lost":1}]}
+
+"#]]);
+    assert!(folder.join("pages/heads.onnx.html").is_file());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn outputs_are_pages() {
+    misused(
+        &["report", "examples/heads.onnx", "-o", "heads.onnx"],
+        str![[r#"
+error: --output is heads.onnx, expected a file that ends in .html, or a folder
+
+"#]],
+    );
+    misused(
+        &["report", "examples/heads.onnx", "examples/loop.onnx", "-o", "a.html"],
+        str![[r#"
+error: --output is a.html, expected a folder (with a / at its end if it does not exist), as there are several models
+
+"#]],
+    );
+    misused(
+        &["report", "examples/heads.onnx", "-o", "a.html", "--dim", "batch"],
+        str![[r#"
+error: --dim is batch, expected NAME=NUMBER
+
+"#]],
+    );
+}
+
+#[test]
+fn several_pages_have_an_index() {
+    let folder = folder("report-index");
+    let to = folder.join("pages/");
+    let broken = folder.join("<broken>.onnx");
+    std::fs::write(&broken, "no model").unwrap();
+    let models = ["examples/heads.onnx", "examples/range.xml", broken.to_str().unwrap()];
+    let words = [&["report"][..], &models, &["-o", to.to_str().unwrap()]].concat();
+    gradus(&words).assert().code(1);
+    let index = std::fs::read_to_string(to.join("index.html")).unwrap();
+    assert!(index.contains("3 models"));
+    for name in ["heads.onnx", "range.xml"] {
+        assert!(index.contains(&format!("<a href=\"./{name}.html\">{name}</a>")), "{index}");
+        assert!(to.join(format!("{name}.html")).is_file());
+    }
+    assert!(index.contains("64*batch*seq") && index.contains("folding removes 12 nodes"));
+    assert!(index.contains("&lt;broken&gt;.onnx") && !index.contains("<broken>"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
