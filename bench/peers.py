@@ -31,7 +31,7 @@ SEQUENCES = [
     ("logspace", "float32"),
     ("logspace", "float64"),
 ]
-# What the sequences are: 0, 1, 2, …; from 0 to 1000; powers of 10 from 0 to 9.
+# The sequences: 0, 1, 2, …; from 0 to 1000; powers of 10 from 0 to 9.
 STOP = {"linspace": 1000, "logspace": 9}
 LEAST = 2e-3
 

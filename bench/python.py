@@ -87,7 +87,7 @@ def measured(found, rounds):
     times = {name: [] for name in found}
     names = list(found)
     for _ in range(rounds):
-        # Who comes after whom changes: memory that one gives back is another's to take.
+        # The order changes: memory that one gives back is another's to take.
         random.shuffle(names)
         for name in names:
             times[name].append(seconds(found[name], counts[name]))

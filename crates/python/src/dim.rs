@@ -1,12 +1,12 @@
 //! Dimensions: numbers, and expressions of symbols that print and evaluate.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use gradus::dim::{Dim as Engine, Symbols};
+use gradus::dim::{Bounds, Dim as Engine, Symbols};
 use gradus::fact::{Elements, Fact, TensorFact};
 use gradus::graph::{DeclaredDim, Type};
-use gradus::{Kind, convert};
+use gradus::{DType, Kind, convert};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyTuple};
@@ -17,7 +17,8 @@ use crate::error::{OrRaise, error, mismatch, type_name};
 ///
 /// Two are equal if they have one canonical form, whatever order they are written in. `+`, `-`, `*`,
 /// `//` and `%` give expressions, or integers where no symbol is left; `<` and its like are decided
-/// for all symbols from 0 on, and raise ``ArgumentError`` where that cannot be.
+/// for all values of the symbols, and raise ``ArgumentError`` where that cannot be. Symbols are
+/// sizes, from 0 on, but for those in ``integers``.
 ///
 /// Example:
 ///     >>> import gradus
@@ -30,38 +31,71 @@ use crate::error::{OrRaise, error, mismatch, type_name};
 #[derive(Clone, Debug)]
 pub(crate) struct Dim {
     text: String,
+    /// Symbols that are no sizes, and may be negative.
+    integers: BTreeSet<String>,
     /// The same with symbols in the order of their names.
     canonical: String,
 }
 
+/// Arguments that make a Dim in Python.
+type Arguments = (String, BTreeSet<String>);
+
 impl PartialEq for Dim {
     fn eq(&self, other: &Dim) -> bool {
-        self.canonical == other.canonical
+        self.canonical == other.canonical && self.integers == other.integers
     }
 }
 
 impl Eq for Dim {}
 
 impl Dim {
-    /// An expression as it is printed.
-    fn printed(text: String) -> PyResult<Dim> {
+    /// An expression as it is printed, with the symbols that it has.
+    fn printed(text: String, integers: BTreeSet<String>) -> PyResult<Dim> {
         let mut symbols = Symbols::default();
-        for name in names(&text)? {
-            symbols.named(&name);
-        }
+        make(&mut symbols, &integers, names(&text)?);
         let dim = symbols.parse(&text).or_raise()?;
         let canonical = symbols.print(dim).to_string();
-        Ok(Dim { text, canonical })
+        Ok(Dim { text, integers, canonical })
+    }
+
+    /// An expression of symbols that may have bounds.
+    fn of(symbols: &Symbols, dim: Engine) -> PyResult<Dim> {
+        let negative = |name: &str| {
+            let bounds = symbols.find(name).map(|symbol| symbols.bounds(symbol));
+            bounds.and_then(Bounds::lower).is_none_or(|lower| lower < 0)
+        };
+        let names = symbols.symbols_of(dim).into_iter().map(|symbol| symbol.name.to_string());
+        Dim::printed(symbols.print(dim).to_string(), names.filter(|name| negative(name)).collect())
+    }
+
+    fn parsed(&self) -> PyResult<(Symbols, Engine)> {
+        let mut symbols = Symbols::default();
+        make(&mut symbols, &self.integers, []);
+        let dim = symbols.parse(&self.text).or_raise()?;
+        Ok((symbols, dim))
+    }
+}
+
+/// Makes symbols: those that are integers, and sizes.
+fn make(symbols: &mut Symbols, integers: &BTreeSet<String>, all: impl IntoIterator<Item = String>) {
+    for name in all {
+        if integers.contains(&name) {
+            symbols.integer(&name)
+        } else {
+            symbols.named(&name)
+        };
+    }
+    for name in integers {
+        symbols.integer(name);
     }
 }
 
 /// The names of the symbols of an expression, in order.
 fn names(text: &str) -> PyResult<Vec<String>> {
     let mut symbols = Symbols::default();
-    let dim = symbols.parse(text).or_raise()?;
-    let mut names: Vec<_> = symbols.symbols_of(dim).iter().map(|symbol| symbol.name.to_string()).collect();
+    symbols.parse(text).or_raise()?;
+    let mut names: Vec<_> = symbols.symbols().iter().map(|symbol| symbol.name.to_string()).collect();
     names.sort();
-    names.dedup();
     Ok(names)
 }
 
@@ -79,14 +113,13 @@ impl Dim {
     /// The expressions of both operands, over symbols in the order of their names.
     fn with(&self, other: &Operand) -> PyResult<(Symbols, Engine, Engine)> {
         let mut symbols = Symbols::default();
-        let mut all = names(&self.text)?;
+        let (mut all, mut integers) = (names(&self.text)?, self.integers.clone());
         if let Operand::Expression(other) = other {
             all.extend(names(&other.get().text)?);
+            integers.extend(other.get().integers.iter().cloned());
         }
         all.sort();
-        for name in all {
-            symbols.named(&name);
-        }
+        make(&mut symbols, &integers, all);
         let own = symbols.parse(&self.text).or_raise()?;
         let other = match other {
             Operand::Number(number) => Engine::Known(*number),
@@ -203,20 +236,32 @@ impl Dim {
 
     /// The expression for `sympy.sympify`: symbols are integers from 0 on.
     fn _sympy_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("gradus._sympy")?.getattr("expression")?.call1((&self.text, self.symbols()?))
+        py.import("gradus._sympy")?.getattr("expression")?.call1((
+            &self.text,
+            self.symbols()?,
+            self.integers.clone(),
+        ))
     }
 
     #[new]
-    fn new(text: &str) -> PyResult<Dim> {
+    #[pyo3(signature = (text, integers = BTreeSet::new()))]
+    fn new(text: &str, integers: BTreeSet<String>) -> PyResult<Dim> {
         let mut symbols = Symbols::default();
+        make(&mut symbols, &integers, []);
         let dim = symbols.parse(text).or_raise()?;
-        Dim::printed(symbols.print(dim).to_string())
+        Dim::of(&symbols, dim)
     }
 
     /// The names of its symbols, in order.
     #[getter]
     fn symbols(&self) -> PyResult<Vec<String>> {
         names(&self.text)
+    }
+
+    /// The names of those that are no sizes, and may be negative.
+    #[getter]
+    fn integers(&self) -> BTreeSet<String> {
+        self.integers.clone()
     }
 
     /// Its value where the symbols stand for these numbers.
@@ -228,8 +273,7 @@ impl Dim {
     ) -> PyResult<i64> {
         let mut all = values.unwrap_or_default();
         all.extend(named.unwrap_or_default());
-        let mut symbols = Symbols::default();
-        let dim = symbols.parse(&self.text).or_raise()?;
+        let (symbols, dim) = self.parsed()?;
         if let Some(missing) = self.symbols()?.into_iter().find(|name| !all.contains_key(name)) {
             return Err(error(Kind::Usage, format!("symbol \"{missing}\" of {} is not given", self.text)));
         }
@@ -245,12 +289,21 @@ impl Dim {
         &self.text
     }
 
-    fn __repr__(&self) -> String {
-        format!("Dim({:?})", self.text)
+    /// The expression as a notebook shows it.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let text: String = py.import("html")?.call_method1("escape", (&*self.text,))?.extract()?;
+        Ok(format!("<code>{text}</code>"))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        Ok((py.get_type::<Dim>().into_any(), (self.text.clone(),)))
+    fn __repr__(&self) -> String {
+        if self.integers.is_empty() {
+            return format!("Dim({:?})", self.text);
+        }
+        format!("Dim({:?}, {:?})", self.text, self.integers)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Arguments)> {
+        Ok((py.get_type::<Dim>().into_any(), (self.text.clone(), self.integers.clone())))
     }
 }
 
@@ -258,13 +311,17 @@ impl Dim {
 pub(crate) fn to_python<'py>(py: Python<'py>, symbols: &Symbols, dim: Engine) -> PyResult<Bound<'py, PyAny>> {
     Ok(match dim {
         Engine::Known(value) => value.into_pyobject(py)?.into_any(),
-        Engine::Symbolic(_) => Bound::new(py, Dim::printed(symbols.print(dim).to_string())?)?.into_any(),
+        Engine::Symbolic(_) => Bound::new(py, Dim::of(symbols, dim)?)?.into_any(),
     })
 }
 
 /// A type of `gradus.TensorType`, or of its kin, from what it says.
 fn typed<'py>(py: Python<'py>, class: &str, values: Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
     py.import("gradus._models")?.getattr(class)?.call1(values)
+}
+
+fn map_type(py: Python<'_>, key: Option<DType>, of: Option<DType>) -> PyResult<Bound<'_, PyAny>> {
+    typed(py, "MapType", (key.map(DType::name), of.map(DType::name)).into_pyobject(py)?)
 }
 
 fn list<'py>(
@@ -308,8 +365,9 @@ pub(crate) fn fact_to_python<'py>(
                 },
                 _ => none(),
             };
-            typed(py, "TensorType", (dtype.map(gradus::DType::name), shape, elements).into_pyobject(py)?)
+            typed(py, "TensorType", (dtype.map(DType::name), shape, elements).into_pyobject(py)?)
         }
+        Fact::Map(key, of) => map_type(py, *key, *of),
         Fact::Sequence(sequence) => {
             let each = fact_to_python(py, symbols, &sequence.each)?;
             typed(py, "SequenceType", (each, to_python(py, symbols, sequence.len)?).into_pyobject(py)?)
@@ -329,7 +387,7 @@ pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> P
         Some(Type::Tensor(dtype, sizes)) => {
             let size = |size: &DeclaredDim| match size {
                 DeclaredDim::Known(len) => Ok(len.into_pyobject(py)?.into_any()),
-                DeclaredDim::Symbol(text) => match Dim::new(text) {
+                DeclaredDim::Symbol(text) => match Dim::new(text, BTreeSet::new()) {
                     Ok(dim) => Ok(Bound::new(py, dim)?.into_any()),
                     // A name that is no expression stands for itself.
                     Err(_) => Ok(PyString::new(py, text).into_any()),
@@ -341,7 +399,7 @@ pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> P
                 Some(sizes) => list(py, sizes.iter().map(size))?,
                 None => none(),
             };
-            typed(py, "TensorType", (dtype.map(gradus::DType::name), shape, none()).into_pyobject(py)?)
+            typed(py, "TensorType", (dtype.map(DType::name), shape, none()).into_pyobject(py)?)
         }
         Some(Type::Sequence(each)) => {
             typed(py, "SequenceType", (type_to_python(py, Some(each))?, none()).into_pyobject(py)?)
@@ -349,6 +407,7 @@ pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> P
         Some(Type::Optional(value)) => {
             typed(py, "OptionalType", (type_to_python(py, Some(value))?, none()).into_pyobject(py)?)
         }
+        Some(Type::Map(key, of)) => map_type(py, *key, of.dtype()),
         Some(Type::Other(_)) | None => typed(py, "UnknownType", PyTuple::empty(py)),
     }
 }

@@ -7,6 +7,7 @@
 
 mod arrow;
 mod compare;
+mod cost;
 mod device;
 mod dim;
 mod dlpack;
@@ -17,6 +18,7 @@ mod graph;
 mod model;
 mod number;
 mod plan;
+mod runtime;
 mod sequence;
 mod signals;
 mod tensor;
@@ -51,7 +53,7 @@ mod _native {
     /// Runs the command `gradus`, and returns its exit status.
     #[pyfunction]
     fn _command(arguments: Vec<std::ffi::OsString>) -> u8 {
-        gradus_cli::main(arguments)
+        gradus_cli::main(arguments, super::runtime::find)
     }
 
     #[pymodule_init]

@@ -6,25 +6,51 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use gradus::check::CheckOptions;
+use gradus::check::{CheckOptions, OutputCheck};
+use gradus::contract::Language;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{InferOptions, InputFact, SizeRanges};
-use gradus::{Limits, OpenOptions, Program, RunOptions, Value};
+use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
+use crate::cost::cost_to_python;
 use crate::dim::{fact_to_python, numbers, sizes, to_python, type_to_python};
 use crate::error::{OrRaise, engine, error, mismatch, raised};
+use crate::runtime;
 use crate::signals;
-use crate::tensor::{value_from_python, value_to_python};
+use crate::tensor::{from_python, value_from_python, value_to_python};
 
 /// Random bindings of symbols under which a folded model is verified, and the number that they
 /// start from: the same in each run, as on the command line.
 const BINDINGS: usize = 5;
 const SEED: u64 = 1;
+
+/// Options of inference: symbols that are numbers, inputs, and ranges of symbols.
+fn infer_options(
+    dims: &Bound<'_, PyDict>,
+    inputs: HashMap<String, InputFact>,
+    ranges: BTreeMap<String, (i64, Option<i64>)>,
+    nonempty: bool,
+) -> PyResult<InferOptions> {
+    let mut options = InferOptions::default();
+    (options.dims, options.inputs) = (numbers(Some(dims))?, inputs);
+    options.ranges = SizeRanges { named: ranges, nonempty };
+    Ok(options)
+}
+
+/// The fields of a `gradus.OutputCheck`.
+type ComparedOutput =
+    (String, u64, u64, Option<u64>, f64, Option<(u64, String, String)>, Option<(String, String)>);
+
+fn compared(output: OutputCheck) -> ComparedOutput {
+    let ulps = Some(output.ulps).filter(|&ulps| ulps < u64::MAX);
+    let first = output.first.map(|it| (it.index, it.before, it.after));
+    (output.name, output.elements, output.differing, ulps, output.relative, first, output.types)
+}
 
 /// A model: a graph of operators with inputs and outputs.
 #[pyclass(frozen, module = "gradus._native", name = "Model")]
@@ -34,7 +60,7 @@ pub(crate) struct Model {
 }
 
 /// The outputs of a program, and whether functions are expanded.
-type ProgramKey = (Vec<String>, bool);
+type ProgramKey = (Vec<String>, bool, u64);
 
 /// Most programs that are kept.
 const PROGRAMS: usize = 16;
@@ -114,14 +140,19 @@ impl Model {
     }
 
     /// The program of these outputs.
-    fn program(&self, outputs: Vec<String>, expand_functions: bool) -> gradus::Result<Arc<Program>> {
+    fn program(
+        &self,
+        outputs: Vec<String>,
+        expand_functions: bool,
+        seed: u64,
+    ) -> gradus::Result<Arc<Program>> {
         let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (outputs, expand_functions);
+        let key = (outputs, expand_functions, seed);
         if let Some(known) = programs().get(&key) {
             return Ok(known.clone());
         }
         let mut options = RunOptions::default();
-        options.expand_functions = expand_functions;
+        (options.expand_functions, options.seed) = (expand_functions, seed);
         let outputs: Vec<_> = key.0.iter().map(String::as_str).collect();
         let program = Arc::new(self.model.compile(&outputs, &options)?);
         let mut programs = programs();
@@ -152,6 +183,17 @@ impl Model {
         let id = self.model.input(name).or_raise()?;
         match self.model.graph().value(id).declared.as_ref() {
             Some(Type::Sequence(_)) => value_from_python(value, true),
+            Some(Type::Map(key, of)) if value.is_instance_of::<PyDict>() => {
+                let part = |name: &str, declared: &Type| {
+                    let list = PyList::new(
+                        value.py(),
+                        value.call_method0(name)?.try_iter()?.collect::<PyResult<Vec<_>>>()?,
+                    )?;
+                    from_python(&typed(&list, Some(declared))?)
+                };
+                let (keys, values) = (part("keys", &Type::Tensor(*key, None))?, part("values", of)?);
+                Ok(Value::Map(Map::new(keys, values).or_raise()?))
+            }
             declared => value_from_python(&typed(value, declared)?, false),
         }
     }
@@ -202,7 +244,8 @@ impl Model {
         self.model.source().opsets.iter().map(|(domain, version)| (domain.to_string(), *version)).collect()
     }
 
-    /// The differences that runs of this model and another show, as a `gradus.CheckReport` has it.
+    /// The differences that runs of this model and another show, as a `gradus.CheckReport` has it; in
+    /// a runtime, as a `gradus.RuntimeReport` has it.
     #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _check<'py>(
         &self,
@@ -213,21 +256,28 @@ impl Model {
         values: &Bound<'py, PyDict>,
         runs: usize,
         seed: u64,
+        runtime: Option<&str>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (runs, seed);
         options.given.dims = numbers(Some(dims))?;
         options.given.inputs = self.given_inputs(shapes, values)?;
-        let check = engine(py, || self.model.check(&other.model, &options)).or_raise()?;
-        let outputs = check.outputs.into_iter().map(|output| {
-            let ulps = Some(output.ulps).filter(|&ulps| ulps < u64::MAX);
-            let first = output.first.map(|it| (it.index, it.before, it.after));
-            (output.name, output.elements, output.differing, ulps, output.relative, first, output.types)
-        });
         let report = PyDict::new(py);
-        report.set_item("runs", check.runs)?;
-        report.set_item("outputs", outputs.collect::<Vec<_>>())?;
-        report.set_item("parting", check.parting.map(|it| (it.value, it.before, it.after)))?;
+        if let Some(runtime) = runtime {
+            let runtime = runtime::find(runtime).or_raise()?;
+            let check = engine(py, || self.model.check_in(&other.model, &*runtime, &options)).or_raise()?;
+            let nodes = check.nodes.into_iter().map(|node| (node.node, compared(node.value)));
+            report.set_item("runs", check.runs)?;
+            report.set_item("outputs", check.outputs.into_iter().map(compared).collect::<Vec<_>>())?;
+            report.set_item("nodes", nodes.collect::<Vec<_>>())?;
+            report.set_item("hidden", check.hidden.map(|error| error.to_string()))?;
+            report.set_item("refused", check.refused.map(|error| error.to_string()))?;
+        } else {
+            let check = engine(py, || self.model.check(&other.model, &options)).or_raise()?;
+            report.set_item("runs", check.runs)?;
+            report.set_item("outputs", check.outputs.into_iter().map(compared).collect::<Vec<_>>())?;
+            report.set_item("parting", check.parting.map(|it| (it.value, it.before, it.after)))?;
+        }
         Ok(report)
     }
 
@@ -244,11 +294,9 @@ impl Model {
         nonempty: bool,
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut options = InferOptions::default();
-        options.dims = numbers(Some(dims))?;
-        options.inputs = self.given_inputs(shapes, values)?;
+        let inputs = self.given_inputs(shapes, values)?;
+        let mut options = infer_options(dims, inputs, ranges, nonempty)?;
         options.ignore_declared = ignore_declared;
-        options.ranges = SizeRanges { named: ranges, nonempty };
         let graph = self.model.graph();
         let model = self.within(&limits)?;
         let found = engine(py, || {
@@ -277,6 +325,67 @@ impl Model {
         let peak = peak.map(|peak| to_python(py, inference.symbols(), peak)).transpose()?;
         found.set_item("peak_bytes", peak)?;
         Ok(found)
+    }
+
+    /// The cost of the model, and the largest symbol that fits a number of bytes.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
+    fn _cost<'py>(
+        &self,
+        py: Python<'py>,
+        dims: &Bound<'py, PyDict>,
+        shapes: &Bound<'py, PyDict>,
+        fit: Option<u128>,
+        depth: usize,
+        ranges: BTreeMap<String, (i64, Option<i64>)>,
+        nonempty: bool,
+        limits: GivenLimits,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let options = infer_options(dims, given_shapes(shapes)?, ranges, nonempty)?;
+        let graph = self.model.graph();
+        let model = self.within(&limits)?;
+        let found = engine(py, || {
+            let mut cost = model.cost(&options)?;
+            let fit = fit.map(|bytes| cost.fit(graph, bytes)).transpose()?;
+            Ok::<_, gradus::Error>((cost, fit))
+        });
+        let (cost, fit) = found.or_raise()?;
+        cost_to_python(py, graph, cost, fit, depth)
+    }
+
+    /// A page of HTML about the model, which is called by a name.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
+    fn _report(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        dims: &Bound<'_, PyDict>,
+        shapes: &Bound<'_, PyDict>,
+        ranges: BTreeMap<String, (i64, Option<i64>)>,
+        nonempty: bool,
+        limits: GivenLimits,
+    ) -> PyResult<String> {
+        let options = infer_options(dims, given_shapes(shapes)?, ranges, nonempty)?;
+        let model = self.within(&limits)?;
+        Ok(engine(py, || gradus_report::report(&model, name, &options)).or_raise()?.html)
+    }
+
+    /// The contract of the model as source text.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
+    fn _contract(
+        &self,
+        py: Python<'_>,
+        language: &str,
+        name: &str,
+        dims: &Bound<'_, PyDict>,
+        shapes: &Bound<'_, PyDict>,
+        ranges: BTreeMap<String, (i64, Option<i64>)>,
+        nonempty: bool,
+        limits: GivenLimits,
+    ) -> PyResult<String> {
+        let language: Language = language.parse().or_raise()?;
+        let options = infer_options(dims, given_shapes(shapes)?, ranges, nonempty)?;
+        let model = self.within(&limits)?;
+        Ok(engine(py, || model.contract(&options)).or_raise()?.source(language, name))
     }
 
     /// The folded model, and what is to be said of it.
@@ -377,8 +486,9 @@ impl Model {
 
     /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file beside
     /// it; gives their bytes.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-        engine(py, || self.model.save(path)).or_raise()
+    #[pyo3(signature = (path, keep_names = false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, keep_names: bool) -> PyResult<u64> {
+        engine(py, || gradus::Model::clone(&self.model).keep_names(keep_names).save(path)).or_raise()
     }
 
     /// The model as the bytes of an ONNX file.
@@ -398,7 +508,7 @@ impl Model {
         Ok(lines.or_raise()?.join("\n"))
     }
 
-    #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, max_work=None, timeout=None, expand_functions=false))]
+    #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, max_work=None, timeout=None, expand_functions=false, seed=0))]
     #[allow(clippy::too_many_arguments, reason = "the parameters are keywords of Python")]
     fn run<'py>(
         &self,
@@ -409,6 +519,7 @@ impl Model {
         max_work: Option<u64>,
         timeout: Option<f64>,
         expand_functions: bool,
+        seed: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut given = HashMap::new();
         for (name, value) in inputs.into_iter().flatten() {
@@ -418,8 +529,8 @@ impl Model {
         }
         let limits = GivenLimits(max_bytes, max_work, timeout).over(self.model.limits())?;
         let wanted = outputs.unwrap_or_default();
-        let results =
-            engine(py, || self.program(wanted, expand_functions)?.run_within(&given, limits)).or_raise()?;
+        let results = engine(py, || self.program(wanted, expand_functions, seed)?.run_within(&given, limits))
+            .or_raise()?;
         let all = PyDict::new(py);
         for (name, value) in &results {
             all.set_item(&**name, value_to_python(py, value)?)?;

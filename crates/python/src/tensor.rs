@@ -1,7 +1,7 @@
 //! Tensors and values from arrays, and to arrays.
 
 use bytes::Bytes;
-use gradus::{Class, Kind, Shape, Tensor, Value};
+use gradus::{Class, DType, Kind, Map, Rules, Shape, Tensor, Value, convert};
 use numpy::{
     PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
@@ -103,7 +103,8 @@ pub(crate) fn to_python<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound
     array.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
 }
 
-/// The value of an object: a list stands for a sequence of values, `None` for an empty optional.
+/// The value of an object: a list stands for a sequence of values, a dict for a map, `None` for an
+/// empty optional.
 pub(crate) fn value_from_python(object: &Bound<'_, PyAny>, sequence: bool) -> PyResult<Value> {
     if sequence && let Ok(list) = object.cast::<PyList>() {
         let values = list.iter().map(|each| value_from_python(&each, false));
@@ -112,10 +113,19 @@ pub(crate) fn value_from_python(object: &Bound<'_, PyAny>, sequence: bool) -> Py
     if object.is_none() {
         return Ok(Value::Optional(None));
     }
+    if let Ok(map) = object.cast::<PyDict>() {
+        let (keys, values) = (from_python(&map.keys())?, from_python(&map.values())?);
+        // Maps of ONNX hold float32 where Python shows floats of its own.
+        let values = match values.dtype() {
+            DType::F64 => convert::cast(&values, DType::F32, Rules::IEEE).or_raise()?,
+            _ => values,
+        };
+        return Ok(Value::Map(Map::new(keys, values).or_raise()?));
+    }
     Ok(from_python(object)?.into())
 }
 
-/// An array, a list of them, or `None`.
+/// An array, a list of them, a dict, or `None`.
 pub(crate) fn value_to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Tensor(tensor) => to_python(py, tensor),
@@ -125,6 +135,12 @@ pub(crate) fn value_to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<B
                 list.append(value_to_python(py, value)?)?;
             }
             Ok(list.into_any())
+        }
+        Value::Map(map) => {
+            let lists = [map.keys(), map.values()].map(|of| to_python(py, of)?.call_method0("tolist"));
+            let [keys, values] = lists;
+            let pairs = py.import("builtins")?.call_method1("zip", (keys?, values?))?;
+            py.import("builtins")?.call_method1("dict", (pairs,))
         }
         Value::Optional(None) => Ok(py.None().into_bound(py)),
         Value::Optional(Some(value)) => value_to_python(py, value),

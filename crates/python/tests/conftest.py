@@ -58,7 +58,7 @@ def rounded(value, dtype):
     largest = Fraction(float(info.max)) if dtype != np.float64 else Fraction(np.finfo(np.float64).max)
     if abs(result) > largest:
         return dtype.type(float("inf") if value > 0 else float("-inf"))
-    # What is too small for the type keeps its sign.
+    # Numbers too small for the type keep their sign.
     return dtype.type(math.copysign(float(result), value))
 
 

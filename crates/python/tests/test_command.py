@@ -1,5 +1,6 @@
 """The command of the package: the program ``gradus``, from the same module."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradus
+from gradus.errors import UsageError
 
 PROGRAM = Path(sys.executable).with_name("gradus")
 
@@ -46,3 +48,32 @@ def test_the_command_gives_what_python_gives(function, arguments, dtype):
     made = getattr(gradus, function)(*ends, last if function == "range" else int(last), dtype=dtype)
     printed = command(function, *arguments, "--dtype", dtype, "--json")[1]
     assert np.array(json.loads(printed)["data"]).astype(made.dtype).tobytes() == made.tobytes()
+
+
+def plain(of):
+    """Expressions as the command prints them."""
+    if dataclasses.is_dataclass(of):
+        of = {name: plain(value) for name, value in dataclasses.asdict(of).items()}
+    return str(of) if isinstance(of, gradus.Dim) else of
+
+
+@pytest.mark.parametrize("model", sorted(Path("examples").glob("*.onnx")), ids=lambda path: path.stem)
+def test_cost_is_what_the_command_prints(model):
+    cost = gradus.load(model).cost(depth=1)
+    printed = json.loads(command("cost", str(model), "--depth", "1", "--json")[1])
+    assert plain(cost.total) == printed["total"]
+    for groups, name in [(cost.operators, "operators"), (cost.groups, "groups")]:
+        assert {key: plain(of) for key, of in groups.items()} == printed[name]
+    assert [plain(node) for node in cost.nodes] == printed["nodes"]
+    memory = printed["memory"]
+    assert [cost.constants, plain(cost.inputs), plain(cost.peak_bytes), cost.peak_at] == list(memory.values())[:4]
+    assert {name: plain(of) for name, of in cost.live.items()} == {each["value"]: each["bytes"] for each in memory["live"]}
+
+
+def test_the_largest_size_that_fits():
+    model = gradus.load("examples/positions.onnx")
+    fit = model.cost({"batch": 8}, fit=1 << 20).fit
+    assert fit == gradus.Fit("seq", 13106, 1048508)
+    assert model.cost({"batch": 8}, fit=1).fit.most is None
+    with pytest.raises(UsageError, match="exactly one"):
+        model.cost(fit=1 << 20)

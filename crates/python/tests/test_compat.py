@@ -31,6 +31,20 @@ def test_simplify_as_its_readme_calls_it():
     assert [d.dim_value for d in fixed.graph.input[0].type.tensor_type.shape.dim] == [1, 4, 8]
     with pytest.raises(gradus.errors.UnsupportedError, match="custom_lib of simplify"):
         simplify(model, custom_lib="x.so")
+    with pytest.raises(gradus.errors.UnsupportedError, match="output_path of simplify"):
+        simplify(str(HEADS), output_path="x.onnx")
+
+
+def test_simplify_takes_options_of_version_0_8():
+    model = onnx.load(HEADS)
+    same, _ = simplify(model)
+    # Options that choose how the other program computes or compares have no effect.
+    options = {"providers": ["CPUExecutionProvider"], "check_rtol": 1e-3, "input_fill": "zeros", "import_custom_schemas": False}
+    assert simplify(model, **options)[0] == same
+    newer, _ = simplify(model, target_opset_version=18)
+    assert [opset.version for opset in newer.opset_import if not opset.domain] == [18]
+    fixed, _ = simplify(model, overwrite_input_shapes={None: [1, 4, 8]})
+    assert fixed == simplify(model, overwrite_input_shapes={"x": [1, 4, 8]})[0]
 
 
 def test_slim_as_its_readme_calls_it(tmp_path):
@@ -53,6 +67,7 @@ def test_symbolic_shapes_are_declared():
     ("module", "arguments"),
     [
         ("onnxsim", ["{model}", "{out}", "3", "--overwrite-input-shape", "x:1,4,8"]),
+        ("onnxsim", ["{model}", "{out}", "--overwrite-input-shape", "1,4,8", "--target-opset", "18"]),
         ("onnxslim", ["{model}", "{out}", "--input-shapes", "x:1,4,8"]),
         ("symbolic_shape_infer", ["--input", "{model}", "--output", "{out}", "--auto_merge"]),
     ],

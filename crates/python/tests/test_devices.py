@@ -122,7 +122,7 @@ def test_memory_of_cuda_is_lent_to_torch(name):
     thread.start()
     thread.join()
     assert torch.equal(torch.from_dlpack(make()).cpu(), wanted)
-    # What a stream of the consumer still reads is not given to the next sequence.
+    # Memory that a stream of the consumer still reads is not given to the next sequence.
     with torch.cuda.stream(torch.cuda.Stream(name)):
         taken = torch.from_dlpack(make())
         torch.cuda._sleep(100_000_000)

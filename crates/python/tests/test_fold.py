@@ -118,21 +118,26 @@ def external(folder):
 
 
 @pytest.mark.parametrize("fold", [False, True])
-def test_external_data_is_copied(fold, tmp_path):
+@pytest.mark.parametrize(("keep_names", "name"), [(False, "n.onnx.data"), (True, "w.bin")])
+def test_external_data_is_copied(fold, keep_names, name, tmp_path):
     path, values = external(tmp_path)
     model = gradus.load(path)
     model = model.fold() if fold else model
     there = tmp_path / "there"
     there.mkdir()
-    model.save(there / "n.onnx")
-    assert sorted(each.name for each in there.iterdir()) == ["n.onnx", "w.bin"]
-    assert (there / "w.bin").read_bytes() == values.tobytes()
+    model.save(there / "n.onnx", keep_names=keep_names)
+    assert sorted(each.name for each in there.iterdir()) == ["n.onnx", name]
+    assert (there / name).read_bytes() == values.tobytes()
     assert gradus.load(there / "n.onnx").run({"x": values})["y"].tolist() == (2 * values).tolist()
-    if not fold:
+    if keep_names and not fold:
         assert (there / "n.onnx").read_bytes() == path.read_bytes() == model.to_bytes()
-    (there / "w.bin").write_bytes(b"another")
-    with pytest.raises(FileError, match="another file of this name"):
+    (there / name).write_bytes(b"another")
+    if not keep_names:
         model.save(there / "n.onnx")
+        (there / "n.onnx").unlink()
+        (there / name).write_bytes(b"another")
+    with pytest.raises(FileError, match="another file of this name"):
+        model.save(there / "n.onnx", keep_names=keep_names)
 
 
 def test_files_are_whole_or_not_there(tmp_path):

@@ -48,6 +48,13 @@ def test_dims_print_evaluate_compare_and_travel():
     dim = gradus.Dim("2*(b + a) - a")
     assert str(dim) == "2*b + a" and dim == gradus.Dim("a + b + b") and dim.symbols == ["a", "b"]
     assert dim.evaluate(a=1, b=2) == 5 and dim.evaluate({"a": 1}, b=2) == 5
+    count = gradus.load("examples/loop.onnx").infer()["fibonacci"].shape[0]
+    assert repr(count) == 'Dim("max(count, 0)", {"count"})' and count.integers == {"count"} and not dim.integers
+    assert count != gradus.Dim("max(count, 0)") == gradus.Dim("count")
+    assert [count.evaluate(count=-5), (2 * count).evaluate(count=-5), pickle.loads(pickle.dumps(count))] == [0, 0, count]
+    assert count >= 0 and gradus.Dim("n") >= 0
+    with pytest.raises(ArgumentError, match="order of count and 0"):
+        assert gradus.Dim("count", {"count"}) >= 0
     assert pickle.loads(pickle.dumps(dim)) == dim and len({dim, gradus.Dim("a+2*b")}) == 1
     with pytest.raises(UsageError, match='symbol "b" of 2\\*b \\+ a is not given'):
         dim.evaluate(a=1)

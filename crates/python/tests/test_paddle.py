@@ -122,7 +122,7 @@ def test_recorded_results_of_paddle(recorded):
         try:
             got = function(*arguments, case["num"], **keywords)
         except gradus.GradusError:
-            # What no integer type holds, NaN and infinities as ends: Paddle gives something there.
+            # Ends that no integer type holds, NaN and infinities: Paddle gives something there.
             whole = result["dtype"].startswith("int")
             ends_are_finite = np.isfinite([float(x) for x in arguments]).all()
             assert whole or not ends_are_finite or case["num"] == 0, case["id"]
@@ -139,7 +139,7 @@ def test_recorded_results_of_paddle(recorded):
             assert np.allclose(got.astype(np.float64)[same], want[same], rtol=tolerance, atol=small, equal_nan=True), case["id"]
         else:
             # Powers of Paddle are doubles that are cut: one too small at times, and without the bits beyond 53.
-            # What does not fit becomes the least integer.
+            # Numbers that do not fit become the least integer.
             want = np.array(values, object)
             near = abs(got.astype(object) - want) <= 1 + abs(want) // 2**52
             assert (near | (want == np.iinfo(got.dtype).min)).all(), case["id"]

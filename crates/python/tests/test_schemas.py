@@ -28,12 +28,16 @@ def check(line, name):
         ("infer examples/loop.onnx examples/none.onnx examples/heads.onnx", ["infer", "error", "infer", "counts"]),
         ("infer examples/positions.onnx --why phase", ["why"]),
         ("cost examples/positions.onnx --dim batch=2 --fit 1MiB", ["cost"]),
+        ("cost examples/positions.onnx --dim seq=1..8", ["sweep"]),
+        ("report examples/heads.onnx -o {out}/heads.html", ["report"]),
+        ("report examples/range.xml examples/function.onnx -o {out}/", ["report", "report", "counts"]),
         ("fold examples/heads.onnx --verify -o {out}/heads.onnx", ["fold"]),
         ("convert examples/positions.onnx -o {out}/p.xml", ["convert"]),
         ("show examples/positions.onnx examples/range.onnx", ["show", "show", "counts"]),
         ("diff examples/positions.onnx examples/heads.onnx", ["diff"]),
         ("check examples/positions.onnx examples/positions.onnx", ["check"]),
         ("check examples/heads.onnx examples/heads.onnx --dim batch=2 --runs 1", ["check"]),
+        ("check examples/positions.onnx --with onnxruntime --runs 2", ["check_with"]),
         ("devices", ["devices"]),
         ("ops", ["ops"]),
         ("range 0 x 1", ["error"]),
@@ -48,3 +52,12 @@ def test_json_is_as_the_schema_says(command, names, tmp_path):
     assert len(lines) == len(names), lines
     for line, name in zip(lines, names, strict=True):
         check(line, name)
+
+
+@pytest.mark.parametrize("model", ["positions.onnx", "loop.onnx", "range.xml"])
+def test_contracts_are_as_the_schema_says(model):
+    words = ["infer", f"examples/{model}", "--emit", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "gradus", *words], capture_output=True, encoding="utf-8", cwd=ROOT, check=True
+    )
+    check(done.stdout, "contract")

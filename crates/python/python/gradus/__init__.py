@@ -6,6 +6,7 @@
 - :mod:`gradus.numpy`, :mod:`gradus.torch`, :mod:`gradus.jax`, :mod:`gradus.tensorflow`, :mod:`gradus.paddle`, :mod:`gradus.onnx`,
   :mod:`gradus.openvino`: each with the signatures, defaults, casts and errors of its framework.
 - :func:`load`: a model, to infer its shapes, to fold, to convert, to run and to save; :class:`Graph`: a graph, made operator by operator.
+- :func:`check`: whether two models, or a model and a runtime, give the same bits.
 - :func:`compare`: what ten programs give for one call.
 - :func:`devices`: GPUs, which make the same sequences with the same bits (``device=``).
 - :mod:`gradus.dask`: arrays larger than memory.
@@ -17,7 +18,8 @@ import os as _os
 from types import ModuleType as _ModuleType
 
 from . import _native, errors, plan
-from ._check import CheckReport, OutputCheck
+from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
+from ._cost import Amounts, Cost, Fit, NodeCost
 from ._compare import compare
 from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
@@ -30,11 +32,13 @@ from ._models import (
     FoldReport,
     Inference,
     Kept,
+    MapType,
     Model,
     OptionalType,
     SequenceType,
     TensorType,
     UnknownType,
+    check,
     load,
 )
 from ._native import DeviceArray, arange, devices, geomspace, linspace, logspace
@@ -64,12 +68,15 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Amounts",
     "CheckReport",
     "ConversionNote",
     "ConversionReport",
     "ConvertedModel",
+    "Cost",
     "DeviceArray",
     "Dim",
+    "Fit",
     "FoldReport",
     "FoldedModel",
     "GradusError",
@@ -77,15 +84,20 @@ __all__ = [
     "Inference",
     "InternalError",
     "Kept",
+    "MapType",
     "Model",
+    "NodeCheck",
+    "NodeCost",
     "OptionalType",
     "OutputCheck",
+    "RuntimeReport",
     "SequenceType",
     "Symbolic",
     "TensorType",
     "UnknownType",
     "__version__",
     "arange",
+    "check",
     "compare",
     "devices",
     "errors",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["CheckReport", "OutputCheck"]
+from . import _html
+
+__all__ = ["CheckReport", "NodeCheck", "OutputCheck", "RuntimeReport"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,16 @@ class OutputCheck:
     types: tuple[str, str] | None
 
 
+def _outputs(heading: str, outputs: Iterable[tuple[str, OutputCheck]], caption: str, most: int = _html.MOST) -> str:
+    def row(name: str, of: OutputCheck) -> list[Any]:
+        first = "" if of.first is None else "{}: {} for {}".format(of.first[0], of.first[2], of.first[1])
+        other = " and ".join(of.types or ())
+        return [name, of.elements, of.differing, of.ulps, f"{of.relative:.1e}" if of.relative else None, other or first]
+
+    heads = [heading, "elements", "differ", "largest, in ulp", "relative", "first difference"]
+    return _html.table(heads, [row(name, of) for name, of in outputs], caption, most)
+
+
 @dataclass(frozen=True)
 class CheckReport:
     """The result of :meth:`gradus.Model.check`. It is true if all outputs have the same types, shapes and bits."""
@@ -40,3 +54,45 @@ class CheckReport:
 
     def __bool__(self) -> bool:
         return all(output.differing == 0 and output.types is None for output in self.outputs)
+
+    def _repr_html_(self) -> str:
+        parting = self.parting and "the models part at {}: {} and {}".format(*self.parting)
+        outputs = ((output.name, output) for output in self.outputs)
+        return _outputs("output", outputs, f"{self.runs} runs") + _html.notes([parting] if parting else [])
+
+
+@dataclass(frozen=True)
+class NodeCheck:
+    """A value that a node computes in a runtime, beside the exact result for the inputs that the runtime gave the node: the
+    difference is the node's own, and not that of the nodes before it."""
+
+    #: The node in words, with its operator.
+    node: str
+    #: The comparison of the value.
+    value: OutputCheck
+
+
+@dataclass(frozen=True)
+class RuntimeReport:
+    """The result of :meth:`gradus.Model.check_in`. It is true if all outputs have the same types, shapes and bits."""
+
+    #: The runs that were compared.
+    runs: int
+    #: The outputs in the order of the first model.
+    outputs: list[OutputCheck]
+    #: The values that nodes compute, the largest difference first.
+    nodes: list[NodeCheck]
+    #: Why the runtime did not show these values, if a run did not.
+    hidden: str | None
+    #: The error of the last run that the runtime refused, and that was not compared.
+    refused: str | None
+
+    def __bool__(self) -> bool:
+        return all(output.differing == 0 and output.types is None for output in self.outputs)
+
+    def _repr_html_(self) -> str:
+        nodes = [(node.node, node.value) for node in self.nodes if node.value.differing or node.value.types]
+        outputs = _outputs("output", ((output.name, output) for output in self.outputs), f"{self.runs} runs")
+        caption = f"{len(nodes)} of {len(self.nodes)} values of nodes differ"
+        errors = [text for text in (self.hidden, self.refused) if text]
+        return outputs + _outputs("node alone", nodes, caption, 20) + _html.notes(errors)

@@ -7,15 +7,17 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from . import _native
-from ._check import CheckReport, OutputCheck
+from . import _html, _native
+from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
+from ._cost import Cost
 from ._native import Dim
+from .errors import UsageError
 
-__all__ = ["ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "load"]
+__all__ = ["ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,17 @@ class OptionalType:
 
 
 @dataclass(frozen=True)
+class MapType:
+    """The known facts about values under keys: the types of both."""
+
+    key: str | None = None
+    dtype: str | None = None
+
+    def __str__(self) -> str:
+        return f"map from {self.key or '?'} to {self.dtype or '?'}"
+
+
+@dataclass(frozen=True)
 class UnknownType:
     """Nothing is known."""
 
@@ -65,7 +78,7 @@ class UnknownType:
         return "?"
 
 
-Type = TensorType | SequenceType | OptionalType | UnknownType
+Type = TensorType | SequenceType | OptionalType | MapType | UnknownType
 
 
 class Inference(Mapping[str, Type]):
@@ -93,6 +106,12 @@ class Inference(Mapping[str, Type]):
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {of}" for name, of in self._types.items())
+
+    def _repr_html_(self) -> str:
+        problems = _html.notes(f"{place}: {text}" for place, text in self.problems)
+        rows = ([name, str(of), self.reasons.get(name)] for name, of in self._types.items())
+        values = _html.table(["value", "type", "not known, because"], rows, f"{len(self)} values")
+        return problems + values + _html.notes(f"assumption: {text} ({place})" for place, text in self.assumptions)
 
 
 @dataclass(frozen=True)
@@ -150,6 +169,12 @@ class FoldReport:
         lines += [f"problem: {place}: {message}" for place, message in self.problems]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        before, after = self.nodes
+        changed = ([name, b, a] for name, (b, a) in self.operators.items() if a != b)
+        table = _html.table(["operator", "before", "after"], [["all", before, after], *changed])
+        return table + _html.notes(str(self).splitlines()[1 + sum(a != b for b, a in self.operators.values()) :])
+
 
 @dataclass(frozen=True)
 class ConversionNote:
@@ -186,6 +211,11 @@ class ConversionReport:
         lines += [f"{note.kept}: {note.node} ({note.operator}): {note.why}" for note in self.notes]
         lines += [f"not kept: {what}" for what in self.lost]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = ([note.node, note.operator, note.kept, note.why] for note in self.notes)
+        table = _html.table(["node", "operator", "kept", "why"], rows, str(self).splitlines()[0])
+        return table + _html.notes(f"not kept: {what}" for what in self.lost)
 
 
 class Model:
@@ -253,6 +283,120 @@ class Model:
         limits = (max_bytes, max_work, timeout)
         given = (dict(dims or {}), dict(shapes or {}), dict(values or {}))
         return Inference(self._native._infer(*given, ignore_declared, dict(ranges or {}), nonempty, limits))
+
+    def cost(
+        self,
+        dims: Mapping[str, int] | None = None,
+        *,
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        fit: int | None = None,
+        depth: int = 2,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
+        max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
+    ) -> Cost:
+        """Counts parameters, operations, bytes and memory, without running the model.
+
+        Args:
+            dims: symbols of the inputs' shapes, and the numbers that they stand for.
+            shapes: shapes of inputs by name, in place of those that the model declares.
+            fit: bytes; find the largest number of the only symbol left at which constants, inputs and values take no more.
+            depth: parts of the names of nodes, between slashes, that make a group.
+            ranges, nonempty: as of :meth:`infer`.
+            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+
+        Returns:
+            Numbers, and formulas of the symbols, by node, operator and group.
+
+        Raises:
+            UsageError: if there is no such symbol or input, or not exactly one symbol is left to ``fit``. UnsupportedError: if
+            what is to ``fit`` is not known, or may fall where the symbol grows. LimitError: if it takes more than the limits.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> cost = model.cost()
+            >>> cost.total.operations, cost.operators["Div"].bytes_written, cost.constants
+            (Dim("4*seq + 1"), Dim("4*seq"), 16)
+            >>> model.cost({"batch": 8}, fit=1 << 20).fit
+            Fit(symbol='seq', most=13106, bytes=1048508)
+        """
+        limits = (max_bytes, max_work, timeout)
+        given = (dict(dims or {}), dict(shapes or {}), fit, depth)
+        return Cost(self._native._cost(*given, dict(ranges or {}), nonempty, limits))
+
+    def to_html(
+        self,
+        dims: Mapping[str, int] | None = None,
+        *,
+        name: str = "model",
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
+        max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Makes a page of HTML about the model: shapes, cost, memory and graph, which follow the sizes that a reader sets.
+
+        Args:
+            dims, shapes, ranges, nonempty: as of :meth:`infer`.
+            name: the name of the model in the page.
+            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+
+        Returns:
+            The page, which refers to no other file.
+
+        Raises:
+            UsageError: if there is no such symbol or input. LimitError: if it takes more than the limits.
+
+        Example:
+            >>> import gradus
+            >>> page = gradus.load("examples/positions.onnx").to_html(name="positions")
+            >>> page.startswith("<!DOCTYPE html>")
+            True
+        """
+        given = (name, dict(dims or {}), dict(shapes or {}), dict(ranges or {}))
+        return self._native._report(*given, nonempty, (max_bytes, max_work, timeout))
+
+    def contract(
+        self,
+        language: str = "python",
+        dims: Mapping[str, int] | None = None,
+        *,
+        name: str = "model",
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
+        max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Writes a function that checks sizes of the inputs, and returns shapes and bytes of the outputs and the peak of memory.
+
+        Args:
+            language: ``"rust"``, ``"c"`` or ``"python"``.
+            dims, shapes, ranges, nonempty: as of :meth:`infer`.
+            name: the name of the model's file; names of C begin with it.
+            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+
+        Returns:
+            The text of a module of Rust or Python, or of a header of C.
+
+        Raises:
+            UsageError: if there is no such symbol, input or language. GraphError: if the model contradicts itself.
+            LimitError: if it takes more than the limits.
+
+        Example:
+            >>> import gradus
+            >>> text = gradus.load("examples/heads.onnx").contract("python", name="heads.onnx")
+            >>> "def shapes(x: Sequence[int]) -> Shapes:" in text
+            True
+        """
+        given = (language, name, dict(dims or {}), dict(shapes or {}), dict(ranges or {}))
+        return self._native._contract(*given, nonempty, (max_bytes, max_work, timeout))
 
     def fold(
         self,
@@ -398,27 +542,71 @@ class Model:
             (True, 5)
         """
         report = self._native._check(
-            other._native, dict(dims or {}), dict(shapes or {}), dict(values or {}), runs, seed
+            other._native, dict(dims or {}), dict(shapes or {}), dict(values or {}), runs, seed, None
         )
         report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
         return CheckReport(**report)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def check_in(
+        self,
+        runtime: str,
+        other: Model | None = None,
+        dims: Mapping[str, int] | None = None,
+        *,
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        values: Mapping[str, Any] | None = None,
+        runs: int = 5,
+        seed: int = 1,
+    ) -> RuntimeReport:
+        """Runs this model, and another or the same in a runtime, and compares all outputs bit for bit; and each node's results.
+
+        The runtime computes the outputs as it runs the model for everybody. It runs once more with all values asked for; each
+        node's results are compared with the exact ones for the inputs that the runtime gave the node.
+
+        Args:
+            runtime: ``"onnxruntime"`` or ``"openvino"``, which must be installed.
+            other: the model that the runtime runs, read from a file: this one, if none is given.
+            dims, shapes, values, runs, seed: as of :meth:`check`.
+
+        Returns:
+            A report, which is true if no output differs; its nodes are sorted by their difference, the worst first.
+
+        Raises:
+            UnsupportedError: if the runtime is not installed or does not run the model, or the model is in no file.
+
+        Example:
+            >>> import gradus
+            >>> report = gradus.load("examples/heads.onnx").check_in("onnxruntime")
+            >>> bool(report), len(report.nodes)
+            (True, 14)
+        """
+        if runtime not in ("onnxruntime", "openvino"):
+            raise UsageError.mismatch("the runtime", f'"{runtime}"', "onnxruntime or openvino")
+        second = (other or self)._native
+        report = self._native._check(
+            second, dict(dims or {}), dict(shapes or {}), dict(values or {}), runs, seed, runtime
+        )
+        report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
+        report["nodes"] = [NodeCheck(node, OutputCheck(*value)) for node, value in report["nodes"]]
+        return RuntimeReport(**report)
+
+    def save(self, path: str | os.PathLike[str], *, keep_names: bool = False) -> None:
         """Writes the model as a file of its standard, ONNX or OpenVINO IR (``.xml`` with ``.bin``): the old file or the new one is
         there at every moment, whole.
 
-        What was read is written as it was, byte for byte, but for what folding changed. Files of constants are copied beside it,
-        unless they are there. Of a model made by :class:`Graph`, nodes that no output needs are left out.
+        What was read is written as it was, byte for byte, but for what folding changed. Files of constants are copied beside it
+        as ``m.onnx.data``, ``m.onnx.2.data``, … where it is ``m.onnx``, unless they are there. Of a model made by :class:`Graph`, nodes that no output needs are left out.
 
         Args:
             path: the file.
+            keep_names: copy files of constants with the names that the model gives them: of a stranger's choice, if it is one's.
 
         Raises:
             FileError: if a file cannot be written, or another has the name of one of constants. UnsupportedError: if the
             model is of Paddle, or a node of :meth:`Graph.logspace` and its like needs what only a run knows. GraphError: if
             the type of an input or output is not known.
         """
-        self._native.save(path)
+        self._native.save(path, keep_names)
 
     def to_bytes(self) -> bytes:
         """The bytes of the ONNX file that :meth:`save` writes; constants in other files stay there.
@@ -447,16 +635,18 @@ class Model:
         max_work: int | None = None,
         timeout: float | None = None,
         expand_functions: bool = False,
+        seed: int = 0,
     ) -> dict[str, Any]:
         """Runs the model as far as the wanted values need.
 
         Args:
-            inputs: arrays, tensors that speak DLPack, or numbers and lists, by name. Numbers and lists of Python take
-                the element type that the model declares.
+            inputs: arrays, tensors that speak DLPack, or numbers and lists, by name; a list of those for a sequence, and
+                a dict for a map. Numbers and lists of Python take the element type that the model declares.
             outputs: names of the values to give; the outputs of the model if none are named.
             max_bytes, max_work: limits of this run, in place of those of :func:`load`.
             timeout: the seconds after which the run fails.
             expand_functions: run operators by the bodies by which their standard defines them.
+            seed: the seed of operators that draw random numbers and have none of their own, from 0 to 2**64 - 1.
 
         Returns:
             Arrays by name; lists of them for sequences, ``None`` for optionals that are empty.
@@ -478,6 +668,7 @@ class Model:
             max_work=max_work,
             timeout=timeout,
             expand_functions=expand_functions,
+            seed=seed,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -490,6 +681,11 @@ class Model:
 
     def __repr__(self) -> str:
         return repr(self._native)
+
+    def _repr_html_(self) -> str:
+        sides = {"input": self.inputs, "output": self.outputs}
+        rows = ([side, name, str(of)] for side, values in sides.items() for name, of in values.items())
+        return _html.table(["", "name", "type"], rows, repr(self))
 
 
 # By standard, the name of the file that is opened, in a folder of its own.
@@ -548,6 +744,77 @@ def load(
         {'tokens': 'int64[batch, seq]'}
     """
     return Model(_native._load(source, (max_bytes, max_work, timeout)))
+
+
+def _opened(source: Any) -> Model:
+    return source if isinstance(source, Model) else load(source)
+
+
+@overload
+def check(
+    a: Any,
+    b: Any,
+    *,
+    with_: None = None,
+    dims: Mapping[str, int] | None = None,
+    shapes: Mapping[str, Sequence[Any]] | None = None,
+    values: Mapping[str, Any] | None = None,
+    runs: int = 5,
+    seed: int = 1,
+) -> CheckReport: ...
+
+
+@overload
+def check(
+    a: Any,
+    b: Any = None,
+    *,
+    with_: str,
+    dims: Mapping[str, int] | None = None,
+    shapes: Mapping[str, Sequence[Any]] | None = None,
+    values: Mapping[str, Any] | None = None,
+    runs: int = 5,
+    seed: int = 1,
+) -> RuntimeReport: ...
+
+
+def check(
+    a: Any,
+    b: Any = None,
+    *,
+    with_: str | None = None,
+    dims: Mapping[str, int] | None = None,
+    shapes: Mapping[str, Sequence[Any]] | None = None,
+    values: Mapping[str, Any] | None = None,
+    runs: int = 5,
+    seed: int = 1,
+) -> CheckReport | RuntimeReport:
+    """Runs two models on the same random inputs, or a model in a runtime, and compares all outputs bit for bit.
+
+    Args:
+        a: the model whose results are wanted: a :class:`Model`, or what :func:`load` opens.
+        b: the model to compare; with ``with_``, the one that the runtime runs, which is ``a`` if none is given.
+        with_: ``"onnxruntime"`` or ``"openvino"``: the program that runs the second model. Without it, Gradus does.
+        dims, shapes, values, runs, seed: as of :meth:`Model.check`.
+
+    Returns:
+        The report of :meth:`Model.check`, or with ``with_`` that of :meth:`Model.check_in`. It is true if nothing differs.
+
+    Raises:
+        UsageError: if there are neither a second model nor a runtime. GradusError: what these methods raise.
+
+    Example:
+        >>> import gradus
+        >>> bool(gradus.check("examples/heads.onnx", with_="onnxruntime"))
+        True
+    """
+    first = _opened(a)
+    if with_ is not None:
+        second = None if b is None else _opened(b)
+        return first.check_in(with_, second, dims, shapes=shapes, values=values, runs=runs, seed=seed)
+    if b is None:
+        raise UsageError.mismatch("the second model", "None", "a model, or a runtime in with_")
+    return first.check(_opened(b), dims, shapes=shapes, values=values, runs=runs, seed=seed)
 
 
 def exactly(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:

@@ -206,9 +206,12 @@ class Plan(Sequence[Any]):
 
 @final
 class Dim:
-    def __new__(cls, text: str) -> Dim: ...
+    def _repr_html_(self) -> str: ...
+    def __new__(cls, text: str, integers: set[str] = ...) -> Dim: ...
     @property
     def symbols(self) -> list[str]: ...
+    @property
+    def integers(self) -> set[str]: ...
     def evaluate(self, values: dict[str, int] | None = None, /, **named: int) -> int: ...
     def __add__(self, other: int | Dim, /) -> int | Dim: ...
     def __radd__(self, other: int, /) -> int | Dim: ...
@@ -248,6 +251,35 @@ class Model:
         nonempty: bool,
         limits: _Limits,
     ) -> dict[str, Any]: ...
+    def _cost(
+        self,
+        dims: dict[str, int],
+        shapes: dict[str, Any],
+        fit: int | None,
+        depth: int,
+        ranges: dict[str, tuple[int, int | None]],
+        nonempty: bool,
+        limits: _Limits,
+    ) -> dict[str, Any]: ...
+    def _contract(
+        self,
+        language: str,
+        name: str,
+        dims: dict[str, int],
+        shapes: dict[str, Any],
+        ranges: dict[str, tuple[int, int | None]],
+        nonempty: bool,
+        limits: _Limits,
+    ) -> str: ...
+    def _report(
+        self,
+        name: str,
+        dims: dict[str, int],
+        shapes: dict[str, Any],
+        ranges: dict[str, tuple[int, int | None]],
+        nonempty: bool,
+        limits: _Limits,
+    ) -> str: ...
     def _fold(
         self,
         dims: dict[str, int],
@@ -266,10 +298,17 @@ class Model:
         self, to: str, dims: dict[str, int], opset: int | None, limits: _Limits
     ) -> tuple[Model, dict[str, Any]]: ...
     def _check(
-        self, other: Model, dims: dict[str, int], shapes: dict[str, Any], values: dict[str, Any], runs: int, seed: int
+        self,
+        other: Model,
+        dims: dict[str, int],
+        shapes: dict[str, Any],
+        values: dict[str, Any],
+        runs: int,
+        seed: int,
+        runtime: str | None,
     ) -> dict[str, Any]: ...
     def explain(self, name: str) -> str: ...
-    def save(self, path: str | os.PathLike[str]) -> int: ...
+    def save(self, path: str | os.PathLike[str], keep_names: bool = False) -> int: ...
     def to_bytes(self) -> bytes: ...
     def run(
         self,
@@ -280,6 +319,7 @@ class Model:
         max_work: int | None = None,
         timeout: float | None = None,
         expand_functions: bool = False,
+        seed: int = 0,
     ) -> dict[str, Any]: ...
 
 @disjoint_base

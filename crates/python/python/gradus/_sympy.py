@@ -9,11 +9,12 @@ from typing import Any
 _NAME = re.compile(r"'(?:[^']|'')*'|[^\W\d][\w$.:]*|\$[\w$.:]*")
 
 
-def expression(text: str, symbols: list[str]) -> Any:
-    """The expression that ``text`` prints, with symbols that are integers from 0 on."""
+def expression(text: str, symbols: list[str], integers: set[str]) -> Any:
+    """The expression that ``text`` prints, with symbols that are integers, from 0 on but for those in ``integers``."""
     import sympy  # type: ignore[import-untyped,unused-ignore]
 
-    values = {name: sympy.Symbol(name, integer=True, nonnegative=True) for name in symbols}
+    sizes = {name: sympy.Symbol(name, integer=True, nonnegative=True) for name in symbols}
+    values = sizes | {name: sympy.Symbol(name, integer=True) for name in integers}
     functions = {
         "min": sympy.Min,
         "max": sympy.Max,

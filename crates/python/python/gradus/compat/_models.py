@@ -12,7 +12,7 @@ from .. import _models
 from ..errors import UnsupportedError, UsageError
 
 Source = str | os.PathLike[str] | onnx.ModelProto
-Shapes = Mapping[str, Sequence[int]]
+Shapes = Mapping[str, Sequence[int]] | Mapping[str | None, Sequence[int]]
 
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "B": 1}
 
@@ -34,26 +34,31 @@ def count_of_bytes(text: str | int) -> int:
     raise UsageError.mismatch("a size", f'"{text}"', "a number with B, KB, MB or GB")
 
 
-def shapes_of(words: Sequence[str]) -> dict[str, list[int]]:
-    """Shapes, from texts such as ``x:1,3,224,224``."""
-    shapes = {}
+def shapes_of(words: Sequence[str]) -> dict[str | None, list[int]]:
+    """Shapes, from texts such as ``x:1,3,224,224``; without a name, of the only input."""
+    shapes: dict[str | None, list[int]] = {}
     for word in words:
         name, colon, sizes = word.rpartition(":")
         try:
-            shapes[name] = [int(size) for size in sizes.split(",")]
+            shapes[name if colon else None] = [int(size) for size in sizes.split(",")]
         except ValueError:
-            colon = ""
-        if not colon:
-            raise UsageError.mismatch("a shape", f'"{word}"', "NAME:SIZE,SIZE,…")
+            raise UsageError.mismatch("a shape", f'"{word}"', "NAME:SIZE,SIZE,…") from None
     return shapes
 
 
-def folded(model: Source, shapes: Shapes | None, max_constant: int, verify: bool) -> _models.FoldedModel:
+def _only(inputs: Mapping[str, Any]) -> str:
+    if len(inputs) != 1:
+        raise UsageError.mismatch("the name of a shape", "None", f"one of the {len(inputs)} inputs")
+    return next(iter(inputs))
+
+
+def folded(model: Source, shapes: Mapping[Any, Sequence[int]], max_constant: int, verify: bool) -> _models.FoldedModel:
     """The folded model. Sizes of named dimensions fix these wherever they are; -1 and 0 leave a dimension open."""
     loaded = _models.load(model)
     dims: dict[str, int] = {}
     sizes: dict[str, list[int | str | None]] = {}
-    for name, shape in (shapes or {}).items():
+    for key, shape in shapes.items():
+        name = key if key is not None else _only(loaded.inputs)
         declared = getattr(loaded.inputs.get(name), "shape", None)
         open_sizes: list[int | str | None] = [None if size in (-1, 0) else size for size in shape]
         if declared is not None and len(declared) == len(shape):

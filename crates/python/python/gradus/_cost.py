@@ -1,0 +1,105 @@
+"""What a model costs: parameters, operations, bytes and memory, as formulas of its dimensions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from . import _html
+from ._native import Dim
+
+__all__ = ["Amounts", "Cost", "Fit", "NodeCost"]
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """A sum of costs of nodes; ``None`` for a sum that exceeds 64 bits."""
+
+    #: The number of nodes.
+    nodes: int
+    #: Elements of constants.
+    parameters: int
+    #: Multiplications with an addition.
+    macs: int | Dim | None
+    #: Other elementary operations.
+    operations: int | Dim | None
+    #: Bytes of the inputs of each node.
+    bytes_read: int | Dim | None
+    #: Bytes of the outputs of each node.
+    bytes_written: int | Dim | None
+    #: Nodes that are missing in ``macs`` and ``operations``, as their operators are not counted.
+    uncounted: int
+    #: Nodes that are missing in the bytes, as the size of a value is not known.
+    unsized: int
+
+
+@dataclass(frozen=True)
+class NodeCost:
+    """The cost of one node; ``None`` for what is not counted or not known."""
+
+    #: Its name, or its place in the graph.
+    node: str
+    operator: str
+    #: Elements of the constants that it reads and no node before it does.
+    parameters: int
+    macs: int | Dim | None
+    operations: int | Dim | None
+    bytes_read: int | Dim | None
+    bytes_written: int | Dim | None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The largest size at which a model fits a memory."""
+
+    #: The symbol.
+    symbol: str
+    #: Its largest number that fits; ``None`` if not even the smallest does.
+    most: int | None
+    #: Bytes that are needed at that number, or at the smallest one.
+    bytes: int
+
+
+class Cost:
+    """The cost of a model."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        #: The sum over all nodes of the main graph.
+        self.total = Amounts(**found["total"])
+        #: The nodes of the main graph, in the order of a run.
+        self.nodes = [NodeCost(*node) for node in found["nodes"]]
+        #: The sums by operator.
+        self.operators = {name: Amounts(**of) for name, of in found["operators"]}
+        #: The sums by the beginning of the names of nodes.
+        self.groups = {name: Amounts(**of) for name, of in found["groups"]}
+        #: Bytes of all constants.
+        self.constants: int = found["constants"]
+        #: Bytes of the inputs.
+        self.inputs: int | Dim | None = found["inputs"]
+        #: Bytes of values of nodes at one time, at most; at which node; and the bytes of the values that live there.
+        self.peak_bytes: int | Dim | None = found["peak_bytes"]
+        self.peak_at: str | None = found["peak_at"]
+        #: Values of unknown size, which the bound leaves out.
+        self.peak_unknown: int = found["peak_unknown"]
+        self.live: dict[str, int | Dim | None] = dict(found["live"])
+        #: The largest size that fits, if ``fit`` was given.
+        self.fit = found["fit"] and Fit(*found["fit"])
+        #: Assumptions under which the sizes hold: the node that needs it, and a sentence.
+        self.assumptions: list[tuple[str, str]] = found["assumptions"]
+        #: Contradictions: the place, and a sentence.
+        self.problems: list[tuple[str, str]] = found["problems"]
+
+    def __repr__(self) -> str:
+        total = self.total
+        return f"<Cost: {total.parameters} parameters, {total.macs} MACs, {total.operations} operations, {self.peak_bytes} bytes at most>"
+
+    def _repr_html_(self) -> str:
+        def row(name: str, of: Amounts) -> list[Any]:
+            return [name, of.nodes, of.parameters, of.macs, of.operations, of.bytes_read, of.bytes_written]
+
+        heads = ["operator", "nodes", "parameters", "MACs", "operations", "bytes read", "bytes written"]
+        rows = [row("all", self.total), *(row(name, of) for name, of in self.operators.items())]
+        peak = f"at most {self.peak_bytes} bytes of values at one time, at {self.peak_at}"
+        if self.peak_unknown:
+            peak += f", without {self.peak_unknown} of unknown size"
+        return _html.table(heads, rows, peak) + _html.notes(f"{place}: {text}" for place, text in self.problems)

@@ -1,0 +1,112 @@
+"""Programs that run models, as :meth:`gradus.Model.check_in` and ``gradus check --with`` call them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Runtime(Protocol):
+    """A program that runs models."""
+
+    def run(self, model: str | os.PathLike[str], inputs: dict[str, Any], values: list[str]) -> list[Any]:
+        """The values of these names, and ``None`` for each that the program does not show."""
+        ...
+
+
+def find(name: str) -> Runtime:
+    """The runtime of a name: ``"onnxruntime"`` or ``"openvino"``."""
+    runtimes: dict[str, type[Runtime]] = {"onnxruntime": OnnxRuntime, "openvino": OpenVino}
+    return runtimes[name]()
+
+
+class OnnxRuntime:
+    """ONNX Runtime on the processor, as it runs a model for everybody."""
+
+    def __init__(self) -> None:
+        self._library: Any = importlib.import_module("onnxruntime")
+        self._sessions: dict[tuple[str, ...], Any] = {}
+
+    def run(self, model: str | os.PathLike[str], inputs: dict[str, Any], values: list[str]) -> list[Any]:
+        session = self._session(os.fspath(model), tuple(values))
+        return session.run(values, inputs)
+
+    def _session(self, model: str, values: tuple[str, ...]) -> Any:
+        if (model, *values) not in self._sessions:
+            options = self._library.SessionOptions()
+            options.log_severity_level = 3
+            folder = os.path.dirname(os.path.abspath(model))
+            options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+            with open(model, "rb") as file:
+                content = file.read() + _outputs(values)
+            session = self._library.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            self._sessions[(model, *values)] = session
+        return self._sessions[(model, *values)]
+
+
+def _outputs(names: tuple[str, ...]) -> bytes:
+    """Bytes after those of an ONNX model that make these values outputs too: parts of a message that are written twice are
+    merged."""
+    graph = b"".join(_field(12, _field(1, name.encode())) for name in names)
+    return _field(7, graph)
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field of Protocol Buffers that has a length."""
+    length, rest = bytearray(), len(content)
+    while rest > 127:
+        length.append(rest & 127 | 128)
+        rest >>= 7
+    return bytes([number << 3 | 2, *length, rest]) + content
+
+
+class OpenVino:
+    """OpenVINO on the processor, in float32 where the model says so."""
+
+    def __init__(self) -> None:
+        self._core = importlib.import_module("openvino").Core()
+        self._compiled: dict[tuple[str, ...], Any] = {}
+
+    def run(self, model: str | os.PathLike[str], inputs: dict[str, Any], values: list[str]) -> list[Any]:
+        key = (os.fspath(model), *values)
+        if key not in self._compiled:
+            self._compiled[key] = self._compile(key[0], values)
+        compiled, parameters, results = self._compiled[key]
+        request = compiled.create_infer_request()
+        request.infer({parameters[name]: array for name, array in inputs.items() if name in parameters})
+        tensors = [None if index is None else request.get_output_tensor(index) for index in results]
+        return [None if tensor is None else np.array(tensor.data) for tensor in tensors]
+
+    def _compile(self, path: str, values: list[str]) -> tuple[Any, dict[str, int], list[int | None]]:
+        """The compiled model, the number of each input, and the number of the output that has each value."""
+        model = self._core.read_model(path)
+        ports: dict[str, Any] = {}
+        for operation in model.get_ordered_ops():
+            if operation.get_type_name() != "Result":
+                for index, port in enumerate(operation.outputs()):
+                    own = operation.friendly_name
+                    alone = own if operation.get_output_size() == 1 else f"{own}.{index}"
+                    for name in (*port.names, alone):
+                        ports.setdefault(name, port)
+        parameters = {}
+        for number, port in enumerate(model.inputs):
+            for name in (*port.names, port.get_node().friendly_name):
+                parameters[name] = number
+        shown = {_key(result.get_node().input(0).get_source_output()) for result in model.outputs}
+        wanted = {name: ports[name] for name in values if name in ports}
+        for port in wanted.values():
+            if _key(port) not in shown:
+                shown.add(_key(port))
+                model.add_outputs([port])
+        # A value that the library replaces while it adds outputs is not shown.
+        numbers = {_key(result.get_node().input(0).get_source_output()): number for number, result in enumerate(model.outputs)}
+        results = [numbers.get(_key(wanted[name])) if name in wanted else None for name in values]
+        return self._core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}), parameters, results
+
+
+def _key(port: Any) -> tuple[str, int]:
+    """The node and the number of a port."""
+    return port.get_node().get_name(), port.get_index()

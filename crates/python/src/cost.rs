@@ -1,0 +1,86 @@
+//! Costs of models, for Python.
+
+use std::collections::BTreeMap;
+
+use gradus::Dim;
+use gradus::cost::{Amounts, Cost, Fit};
+use gradus::dim::Symbols;
+use gradus::graph::Graph;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::dim::to_python;
+
+/// A size, or `None` where it is not known.
+fn size<'py>(py: Python<'py>, symbols: &Symbols, dim: Option<Dim>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    dim.map(|dim| to_python(py, symbols, dim)).transpose()
+}
+
+fn amounts<'py>(py: Python<'py>, symbols: &Symbols, of: &Amounts) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("nodes", of.nodes)?;
+    found.set_item("parameters", of.parameters)?;
+    for (name, dim) in [
+        ("macs", of.macs),
+        ("operations", of.operations),
+        ("bytes_read", of.bytes_read),
+        ("bytes_written", of.bytes_written),
+    ] {
+        found.set_item(name, size(py, symbols, dim)?)?;
+    }
+    found.set_item("uncounted", of.uncounted)?;
+    found.set_item("unsized", of.unsized_nodes)?;
+    Ok(found)
+}
+
+/// The fields of `gradus.Cost` as a dict; groups of nodes have so many parts of their names.
+pub(crate) fn cost_to_python<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    mut cost: Cost,
+    fit: Option<Fit>,
+    depth: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (operators, groups) = (cost.by_operator(graph), cost.by_prefix(graph, depth));
+    let live: Vec<_> = cost.memory.live.clone().into_iter().map(|id| (id, cost.bytes(id))).collect();
+    let symbols = cost.inference().symbols();
+    let sums = |groups: &BTreeMap<String, Amounts>| {
+        groups
+            .iter()
+            .map(|(name, of)| Ok((name.clone(), amounts(py, symbols, of)?)))
+            .collect::<PyResult<Vec<_>>>()
+    };
+    let nodes = cost.nodes.iter().map(|of| {
+        let node = &graph.nodes()[of.node];
+        let size = |dim| size(py, symbols, dim);
+        Ok((
+            node.label(of.node),
+            node.operator.to_string(),
+            of.parameters,
+            size(of.macs)?,
+            size(of.operations)?,
+            size(of.bytes_read)?,
+            size(of.bytes_written)?,
+        ))
+    });
+    let live = live.into_iter().map(|(id, bytes)| Ok((&*graph.value(id).name, size(py, symbols, bytes)?)));
+    let peak = cost.memory.peak;
+    let found = PyDict::new(py);
+    found.set_item("total", amounts(py, symbols, &cost.total)?)?;
+    found.set_item("nodes", nodes.collect::<PyResult<Vec<_>>>()?)?;
+    found.set_item("operators", sums(&operators)?)?;
+    found.set_item("groups", sums(&groups)?)?;
+    found.set_item("constants", cost.memory.constants)?;
+    found.set_item("inputs", size(py, symbols, cost.memory.inputs)?)?;
+    found.set_item("peak_bytes", size(py, symbols, peak.map(|peak| peak.bytes))?)?;
+    found.set_item("peak_at", peak.map(|peak| graph.nodes()[peak.node].label(peak.node)))?;
+    found.set_item("peak_unknown", peak.map_or(0, |peak| peak.unknown))?;
+    found.set_item("live", live.collect::<PyResult<Vec<_>>>()?)?;
+    found.set_item("fit", fit.map(|fit| (fit.symbol.to_string(), fit.most, fit.bytes)))?;
+    let inference = cost.inference();
+    let assumptions: Vec<_> = inference.assumptions().iter().map(|a| (&a.node, &a.text)).collect();
+    found.set_item("assumptions", assumptions)?;
+    let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
+    found.set_item("problems", problems)?;
+    Ok(found)
+}

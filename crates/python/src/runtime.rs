@@ -1,0 +1,49 @@
+//! Programs of Python that run models, such as ONNX Runtime.
+
+use std::path::Path;
+
+use gradus::check::Runtime;
+use gradus::{Error, Kind, Result, Value};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::tensor::{value_from_python, value_to_python};
+
+/// An object of `gradus._runtimes`.
+struct PythonRuntime {
+    name: String,
+    object: Py<PyAny>,
+}
+
+/// The runtime of a name.
+pub(crate) fn find(name: &str) -> Result<Box<dyn Runtime>> {
+    let runtime = Python::attach(|py| {
+        let object = py.import("gradus._runtimes")?.call_method1("find", (name,))?.unbind();
+        Ok(PythonRuntime { name: name.to_owned(), object })
+    });
+    Ok(Box::new(runtime.map_err(|error| refusal(name, &error))?))
+}
+
+impl Runtime for PythonRuntime {
+    fn run(&self, model: &Path, inputs: &[(String, Value)], values: &[&str]) -> Result<Vec<Option<Value>>> {
+        let run = |py: Python<'_>| {
+            let given = PyDict::new(py);
+            for (name, value) in inputs {
+                given.set_item(name, value_to_python(py, value)?)?;
+            }
+            let found = self.object.bind(py).call_method1("run", (model, given, values.to_vec()))?;
+            let value = |each: Bound<'_, PyAny>| {
+                let shown = !each.is_none();
+                shown.then(|| value_from_python(&each, true)).transpose()
+            };
+            found.cast_into::<PyList>()?.iter().map(value).collect::<PyResult<_>>()
+        };
+        Python::attach(run).map_err(|error| refusal(&self.name, &error))
+    }
+}
+
+/// The error that an exception of a runtime stands for.
+fn refusal(name: &str, error: &PyErr) -> Error {
+    let message = Python::attach(|py| error.value(py).to_string());
+    Error::new(Kind::Unsupported, format!("{name}: {}", message.trim()))
+}
