@@ -3,8 +3,8 @@
     python conformance/convert.py GRADUS RANDOM [--write] [--nodes REGEX]
 
 RANDOM is a folder of models that `crates/gradus/tests/conversion.rs` wrote: there, and back again, with what goes in and comes
-out. Besides, the node tests of the installed `onnx` package are converted to OpenVINO's IR; the recorded programs of Paddle to
-both; and the models of the corpus ($GRADUS_CORPUS), of which only the number that convert, and that OpenVINO and `onnx.checker`
+out. Besides, the node tests of the installed `onnx` package are converted to OpenVINO's IR; the models of
+`openvino_models.py` to ONNX; the recorded programs of Paddle to both; and the models of the corpus ($GRADUS_CORPUS), of which only the number that convert, and that OpenVINO and `onnx.checker`
 take, is held.
 
 A case is NAME.RUNNER. Runners: `evaluate`, OpenVINO's reference; `cpu`, its plugin; `ort`, ONNX Runtime. Results are the same
@@ -36,6 +36,8 @@ SECONDS = 60
 NATIVE = {"bool", "float16", "float32", "float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 # The operator set of what ONNX Runtime is to run.
 OPSET = 22
+# The newest that it has RoiAlign of.
+OPSET_OF_NETWORKS = 20
 
 
 def first_line(error: object) -> str:
@@ -263,6 +265,27 @@ def node_cases(gradus, wanted: str, folder: pathlib.Path, runner: Runner) -> tup
     return cases, refused
 
 
+def openvino_cases(gradus, wanted: str, folder: pathlib.Path, runner: Runner) -> dict:
+    import openvino_models
+
+    cases = {}
+    for name, (arrays, make) in openvino_models.models().items():
+        key = f"openvino_{name}"
+        if not re.search(wanted, key):
+            continue
+        xml, path = folder / "back.xml", folder / "back.onnx"
+        inputs = openvino_models.save(str(xml), arrays, make)
+        try:
+            report = convert(gradus, xml, path, "--opset", str(OPSET_OF_NETWORKS))
+        except (Refused, Failed) as error:
+            cases[f"{key}.ort"] = f"is not converted: {error}"
+            continue
+        outputs, error = runner.run(xml, inputs, "cpu")
+        close = 1e-5 if report["notes"] else 0
+        cases[f"{key}.ort"] = f"does not run: {error}" if error else compared(runner, path, inputs, outputs, "ort", close)
+    return cases
+
+
 def paddle_cases(gradus, folder: pathlib.Path, runner: Runner) -> dict:
     cases = {}
     for case in sorted(RECORDED.iterdir()):
@@ -331,6 +354,9 @@ def corpus(gradus, folder: pathlib.Path) -> dict:
 
 
 def write_list(wrong: dict, passed: list, counts: dict, old: dict):
+    skipped = old.get("skip", {})
+    wrong = {name: why for name, why in wrong.items() if name not in skipped}
+    passed = [name for name in passed if name not in skipped]
     lines = [LIST.read_text().split("\n\n")[0] if LIST.exists() else "# What is expected.", ""]
     lines += ["pass = ["] + [f'    "{name}",' for name in sorted(passed)] + ["]", "", "[models]"]
     lines += [f'"{key}" = {count}' for key, count in (counts or old.get("models", {})).items()]
@@ -338,6 +364,7 @@ def write_list(wrong: dict, passed: list, counts: dict, old: dict):
     for name, why in sorted(wrong.items()):
         reason = old.get("xfail", {}).get(name, why).replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'"{name}" = "{reason}"')
+    lines += ["", "[skip]"] + [f'"{name}" = "{why}"' for name, why in sorted(skipped.items())]
     LIST.write_text("\n".join(lines) + "\n")
 
 
@@ -353,7 +380,7 @@ def main() -> int:
         folder = pathlib.Path(name)
         cases = random_cases(args.random, runner)
         nodes, refused = node_cases(args.gradus, args.nodes, folder, runner)
-        cases |= nodes
+        cases |= nodes | openvino_cases(args.gradus, args.nodes, folder, runner)
         if not args.nodes:
             cases |= paddle_cases(args.gradus, folder, runner)
             counts = corpus(args.gradus, folder)

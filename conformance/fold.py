@@ -37,7 +37,7 @@ SECONDS = 900
 DIED = "the process died"
 # How far floats may be apart where ONNX Runtime rewrites both models, as a part of the greatest.
 CLOSE = 1e-5
-# What is not a node, and must stay as it was.
+# Parts that are no nodes, and must stay as they were.
 UNTOUCHED = (
     "ir_version", "opset_import", "metadata_props", "functions", "training_info", "producer_name", "producer_version",
     "domain", "model_version", "doc_string",
@@ -242,7 +242,7 @@ def peer(name: str, path: pathlib.Path, work: pathlib.Path) -> dict:
 
 
 def serve(pipe, function, arguments) -> None:
-    # What the programs say while they work is not ours.
+    # Output of the programs is not shown.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(1, 2)
     try:
@@ -317,7 +317,7 @@ def standing(work: pathlib.Path) -> dict[str, pathlib.Path]:
     return models | found(work, "node/")
 
 
-# What is said
+# The report
 
 
 def counts(operators: dict) -> list[int]:

@@ -72,7 +72,7 @@ def simplify(peer: str, source: str, out: str) -> collections.Counter:
 
 
 if __name__ == "__main__":
-    # What the peers print is not what is asked for.
+    # Output of the peers is not shown.
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     print(json.dumps(simplify(*sys.argv[1:])), file=answer)

@@ -186,7 +186,7 @@ def check(gradus, path, corpus, given) -> dict:
 
 
 def serve(pipe, arguments) -> None:
-    # What the programs say while they work is not ours.
+    # Output of the programs is not shown.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(1, 2)
     try:

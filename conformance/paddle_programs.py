@@ -219,6 +219,42 @@ def layer(paddle):
     return Net()
 
 
+def network(paddle, image, tokens):
+    """Operators of networks; sums are added in another order."""
+    import paddle.nn.functional as F
+
+    def weight(shape, start):
+        values = array("float32", shape, start) / 50 - 1
+        return paddle.static.create_parameter(shape, "float32", default_initializer=paddle.nn.initializer.Assign(values))
+
+    filters, depth, positive = weight([6, 3, 3, 3], 0), weight([3, 1, 3, 3], 7), weight([3], 60)
+    wide = F.conv2d(image, filters, padding=[1, 2], stride=2)
+    rows = F.embedding(tokens, weight([7, 8], 11), padding_idx=2)
+    flat = paddle.reshape(image, [2, -1])
+    plain = [
+        F.relu6(image), F.leaky_relu(image, 0.1), F.max_pool2d(image, 2), F.max_pool2d(image, 3, 2, 1, ceil_mode=True), rows,
+        paddle.clip(image, -0.5, 0.25), paddle.flip(image, [2, 3]), paddle.nonzero(tokens), paddle.take_along_axis(flat, tokens, 1),
+        F.interpolate(image, scale_factor=2, mode="nearest"), F.interpolate(image, size=[3, 9], mode="nearest"),
+        F.dropout(image, 0.4, training=False), paddle.square(image),
+    ]  # fmt: skip
+    rounded = [
+        wide, F.conv2d(image, depth, groups=3, padding="SAME"), F.conv2d_transpose(image, weight([3, 4, 2, 2], 3), stride=2),
+        F.avg_pool2d(image, 2), F.avg_pool2d(image, 3, 2, 1, exclusive=False), F.adaptive_avg_pool2d(image, 1),
+        F.batch_norm(image, weight([3], 1), positive, weight([3], 5), weight([3], 9)),
+        F.layer_norm(rows, [8], weight([8], 13), weight([8], 2)), F.group_norm(wide, 3, 1e-5, weight([6], 4), weight([6], 8)),
+        F.hardswish(image), F.silu(image), F.swish(image), F.hardsigmoid(image), F.elu(image, 0.7), F.mish(image),
+        F.log_softmax(rows, -1), paddle.cumsum(flat, 1), paddle.pow(image, 3.0),
+        paddle.reciprocal(image + 4), F.interpolate(image, size=[7, 4], mode="bilinear", align_corners=True),
+        F.interpolate(image, scale_factor=1.5, mode="bilinear"), F.dropout(image, 0.4, training=False, mode="downscale_in_infer"),
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        # PaddlePaddle itself refuses these in the older format.
+        plain += [paddle.argmax(flat, 1), paddle.argmin(flat, 0, keepdim=True), paddle.tril(image), paddle.triu(image, 1)]
+        plain += [paddle.round(image * 3)]
+        rounded += [F.gelu(image), F.gelu(image, True), paddle.rsqrt(image + 4)]
+    return plain + [(value, 64) for value in rounded]
+
+
 def deviating(paddle, x):
     """What Paddle computes otherwise than its texts say."""
     return [
@@ -262,6 +298,11 @@ RECORDED = {
     ),
     "parameters": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [2, 4])}, parameters),
     "layer": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [2, 4])}, layer),
+    "network": (
+        {"image": ([2, 3, 6, 5], "float32"), "tokens": ([2, 4], "int64")},
+        {"image": array("float32", [2, 3, 6, 5]) / 25 - 2, "tokens": array("int64", [2, 4], 0) % 7},
+        network,
+    ),
     "deviating": ({"x": ([1], "int64")}, {"x": array("int64", [1])}, deviating),
 }
 

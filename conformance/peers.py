@@ -314,7 +314,7 @@ def answer(peer: Peer, function: str, made: dict) -> dict:
 
 def work(profile: str, calls: list[tuple[str, dict]], start: int, answers) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # What a package says while it works is not an answer.
+    # Output of a package is no answer.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(1, 2)
     peer = PEERS[profile]()

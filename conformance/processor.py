@@ -2,7 +2,7 @@
 
 from numpy._core._multiarray_umath import __cpu_features__
 
-# What the widest vectors of oneDNN need. NPY_DISABLE_CPU_FEATURES does not hide these names, but groups of them.
+# Features that the widest vectors of oneDNN need. NPY_DISABLE_CPU_FEATURES does not hide these names, but groups of them.
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL")
 
 

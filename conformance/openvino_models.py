@@ -1,0 +1,89 @@
+"""Models of OpenVINO, an operator each, that `convert.py` converts to ONNX: those whose results are rounded, or chosen by data, and
+that `openvino_shapes.py` therefore does not record.
+"""
+
+import numpy as np
+import openvino as ov
+from openvino import opset1, opset16
+
+BOXES = np.array([[0, 0, 5, 5], [1, 2, 9, 7], [3, 1, 6, 9]], np.float32)
+
+
+def models():
+    """By name: what goes in, and what makes the model of it."""
+    random = np.random.default_rng(19)
+    floats = lambda *dims: random.standard_normal(dims).astype(np.float32)
+    cases = {}
+    op = opset16
+    for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+        for steps in ((4, 4, 4), (4, 2, 1)):
+            name, lengths = f"{direction}_{steps[1]}", np.array(steps, np.int32)
+            x, h = floats(3, 4, 5), floats(3, count, 2)
+            weights = lambda gates, biases: (floats(count, gates * 2, 5), floats(count, gates * 2, 2), floats(count, biases * 2))
+            rnn = lambda *a, n=lengths, d=direction: op.rnn_sequence(a[0], a[1], n, *a[2:], 2, d, activations=["relu"])
+            gru = lambda *a, n=lengths, d=direction: op.gru_sequence(a[0], a[1], n, *a[2:], 2, d)
+            linear = lambda *a, n=lengths, d=direction: op.gru_sequence(a[0], a[1], n, *a[2:], 2, d, linear_before_reset=True)
+            lstm = lambda *a, n=lengths, d=direction: op.lstm_sequence(a[0], a[1], a[2], n, *a[3:], 2, d)
+            cases[f"rnn_{name}"] = ([x, h, *weights(1, 1)], rnn)
+            cases[f"gru_{name}"] = ([x, h, *weights(3, 3)], gru)
+            cases[f"gru_linear_{name}"] = ([x, h, *weights(3, 4)], linear)
+            cases[f"lstm_{name}"] = ([x, h, floats(3, count, 2), *weights(4, 4)], lstm)
+    x, h = floats(3, 5), floats(3, 2)
+    weights = lambda gates, biases: (floats(gates * 2, 5), floats(gates * 2, 2), floats(biases * 2))
+    cases["rnn_cell"] = ([x, h, *weights(1, 1)], lambda *a: op.rnn_cell(*a, 2, ["tanh"], [], []))
+    cases["gru_cell"] = ([x, h, *weights(3, 3)], lambda *a: op.gru_cell(*a, 2))
+    cases["gru_cell_linear"] = ([x, h, *weights(3, 4)], lambda *a: op.gru_cell(*a, 2, linear_before_reset=True, clip=0.5))
+    cases["lstm_cell"] = ([x, h, floats(3, 2), *weights(4, 4)], lambda *a: op.lstm_cell(*a, 2))
+    statistics = [np.abs(floats(3)), floats(3), floats(3), np.abs(floats(3))]
+    cases["batch_norm"] = ([floats(2, 3, 4)], lambda x: op.batch_norm_inference(x, *statistics, 1e-3))
+    for mode in ("add", "max"):
+        cases[f"normalize_l2_{mode}"] = ([floats(2, 3, 4)], lambda x, m=mode: op.normalize_l2(x, np.array([1, 2]), 0.1, m))
+    cases["grn"] = ([floats(2, 3, 4, 5)], lambda x: opset1.grn(x, 0.5))
+    cases["lrn"] = ([floats(2, 7, 4, 5)], lambda x: opset1.lrn(x, np.array([1]), 1.0, 0.75, 1.0, 5))
+    for mode in ("bilinear", "bicubic", "nearest"):
+        for padding in ("zeros", "border", "reflection"):
+            for aligned in (True, False):
+                how = {"align_corners": aligned, "mode": mode, "padding_mode": padding}
+                case = ([floats(2, 3, 4, 5), floats(2, 6, 7, 2)], lambda x, g, how=how: op.grid_sample(x, g, how))
+                cases[f"grid_sample_{mode}_{padding}_{aligned}"] = case
+    samples = np.array([0, 1, 1], np.int32)
+    for mode in ("asymmetric", "half_pixel_for_nn"):
+        align = lambda x, m=mode: op.roi_align(x, BOXES, samples, 3, 2, 2, 0.9, "avg", m)
+        cases[f"roi_align_{mode}"] = ([floats(2, 3, 10, 10)], align)
+    for size in (1, 2):
+        cases[f"adaptive_pool_{size}"] = ([floats(2, 3, 4, 6)], lambda x, n=size: op.adaptive_avg_pool(x, np.array([n, 2 * n - 1])))
+    cases["shuffle_channels"] = ([floats(2, 6, 3)], lambda x: op.shuffle_channels(x, 1, 3))
+    cases["reverse_sequence"] = ([floats(3, 4, 2)], lambda x: op.reverse_sequence(x, np.array([1, 4, 2], np.int32), 0, 1))
+    cases["reverse_sequence_last"] = ([floats(3, 4, 2)], lambda x: op.reverse_sequence(x, np.array([1, 2], np.int32), 2, 0))
+    cases["roll"] = ([floats(3, 4, 2)], lambda x: op.roll(x, np.array([2, -5]), np.array([1, 0])))
+    rows = np.array([[0, 2], [4, 4], [1, 3]])
+    cases["embedding_sum"] = ([floats(5, 3), floats(3, 2)], lambda x, w: op.embedding_bag_packed_sum(x, rows, w))
+    cases["embedding_mean"] = ([floats(5, 3)], lambda x: op.embedding_bag_packed(x, rows, reduction="mean"))
+    bounds, values = np.array([-0.5, 0, 0.5], np.float32), np.array([-1, -0.5, 0, 0.2, 0.5, 2], np.float32)
+    ordered, wanted = np.array([[-1, 0, 1], [0, 0, 2]], np.float32), np.array([[0, 0.5], [0, 3]], np.float32)
+    for right in (True, False):
+        cases[f"bucketize_{right}"] = ([values], lambda x, r=right: op.bucketize(x, bounds, "i32", r))
+        cases[f"search_sorted_{right}"] = ([ordered, wanted], lambda a, v, r=right: op.search_sorted(a, v, right_mode=r))
+    cases["unique"] = ([np.array([3, 1, 1, 2, 3], np.float32)], lambda x: op.unique(x, sorted=True))
+    table = np.array([[1, 2], [1, 2], [0, 1]], np.float32)
+    rows_of = lambda x: op.unique(x, np.array([0]), sorted=True, index_element_type="i32")
+    cases["unique_rows"] = ([table], rows_of)
+    near = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11]]], np.float32)
+    scores = np.array([[[0.9, 0.75, 0.6, 0.95]]], np.float32)
+    limits = [np.int64(3), np.float32(0.5), np.float32(0.1), np.float32(0)]
+    first = lambda b, s: op.convert(op.non_max_suppression(b, s, *limits, "corner", False, "i64").output(0), "i64")
+    cases["non_max_suppression"] = ([near, scores], first)
+    return cases
+
+
+def save(path, arrays, make) -> dict:
+    """Writes a model, whose inputs are `x0` on and outputs `y0` on; gives what goes in."""
+    parameters = [opset16.parameter(array.shape, ov.Type(array.dtype)) for array in arrays]
+    node = make(*parameters)
+    for i, parameter in enumerate(parameters):
+        parameter.output(0).get_tensor().set_names({f"x{i}"})
+    model = ov.Model([node.output(i) for i in range(node.get_output_size())], parameters, "model")
+    for i, output in enumerate(model.outputs):
+        output.get_tensor().set_names({f"y{i}"})
+    ov.save_model(model, path, compress_to_fp16=False)
+    return {f"x{i}": array for i, array in enumerate(arrays)}
