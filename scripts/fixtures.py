@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 from generated import ROOT, write_or_check
 
 
-# What the elements are: small enough for the narrowest types.
+# The elements: small enough for the narrowest types.
 NUMBERS = [0, 1, 1, 0, 1]
 
 

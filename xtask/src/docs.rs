@@ -47,7 +47,7 @@ fn converted() -> String {
         // Writing to a string cannot fail.
         let _ =
             writeln!(text, "\n## {title}\n\n| operator | becomes | not kept bit for bit |\n|---|---|---|");
-        let rows = operators::all().filter(|row| row.standard == from);
+        let rows = operators::all().filter(|row| row.standard == from && row.domain.is_empty());
         let mut rows: Vec<_> = rows.filter_map(|row| Some((row.name, row.conversion()?))).collect();
         rows.sort_unstable_by_key(|(name, _)| *name);
         for (name, conversion) in rows {
@@ -55,14 +55,30 @@ fn converted() -> String {
             let _ = writeln!(text, "| `{name}` | {} | {kept} |", conversion.becomes);
         }
     }
-    text + "| all others that are run (docs/ops.md) | the operators of ONNX that they are run by | what the operators that are written leave open |\n"
+    let rows = operators::all().filter(|row| row.becomes_onnx());
+    let (mut own, mut names) = (Vec::new(), Vec::new());
+    for row in rows {
+        if row.domain.is_empty() { &mut own } else { &mut names }.push(format!("`{}`", row.name));
+    }
+    own.sort_unstable();
+    names.sort_unstable();
+    text += "| all others that are run (docs/ops.md) | the operators of ONNX that they are run by | what the operators that are written leave open |\n";
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "\n## By simpler operators of ONNX\n\nThese operators of ONNX become simpler ones, before they are converted to OpenVINO, and in operator \
+         sets that lack them: {}.\n\n## From ONNX Runtime\n\nThese operators of `com.microsoft` become operators of ONNX: {}.\n",
+        own.join(", "),
+        names.join(", ")
+    );
+    text
 }
 
 fn text() -> String {
     let mut operators: BTreeMap<_, Vec<&Signature>> = BTreeMap::new();
     for row in operators::all().filter(|row| row.is_evaluated()) {
         for signature in row.signatures() {
-            operators.entry((signature.name, row.standard)).or_default().push(signature);
+            operators.entry((signature.name, row.standard, row.domain)).or_default().push(signature);
         }
     }
     let mut text = String::from(
@@ -70,7 +86,8 @@ fn text() -> String {
          ## Run\n\nAll run on the CPU. Of later versions, the types of the first type variable are those that they add.\n\n\
          | operator | standard | version | inputs | attributes | types |\n|---|---|---|---|---|---|\n",
     );
-    for ((name, standard), mut signatures) in operators {
+    for ((name, standard, domain), mut signatures) in operators {
+        let domain = if domain.is_empty() { String::new() } else { format!(", {domain}") };
         signatures.sort_by_key(|signature| signature.since);
         let mut before: Option<&Signature> = None;
         for signature in signatures {
@@ -83,7 +100,7 @@ fn text() -> String {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
-                "| {name} | {standard} | {} | {inputs} | {attributes} | {types} |",
+                "| {name} | {standard}{domain} | {} | {inputs} | {attributes} | {types} |",
                 signature.since
             );
             before = Some(signature);

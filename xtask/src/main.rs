@@ -3,6 +3,7 @@
 mod bench;
 mod chores;
 mod docs;
+mod fuzz;
 mod peers;
 mod python;
 mod run;
@@ -69,6 +70,9 @@ enum Chore {
         /// Seconds for each.
         #[arg(long, default_value_t = 30)]
         seconds: u32,
+        /// Afterwards, pack the smallest inputs that reach the same code into `fuzz/kept`.
+        #[arg(long)]
+        keep: bool,
         /// Only this one.
         target: Option<String>,
     },
@@ -131,7 +135,7 @@ fn main() -> std::process::ExitCode {
                 .and_then(|()| if fold { peers::fold() } else { Ok(()) })
         }
         Chore::Accuracy { elements, seed } => run::run(&mut chores::accuracy(elements, seed)),
-        Chore::Fuzz { seconds, target } => chores::fuzz_only(seconds, target.as_deref()),
+        Chore::Fuzz { seconds, keep, target } => fuzz::only(seconds, target.as_deref(), keep),
         Chore::Site => chores::site(),
         Chore::Wheel { folder, features } => {
             wheel::wheel(folder, &features).map(|path| println!("{}", path.display()))

@@ -8,7 +8,8 @@ use std::process::Command;
 use std::time::{Instant, SystemTime};
 
 use crate::chores;
-use crate::python::python;
+use crate::fuzz;
+use crate::python::{environment, python};
 use crate::run::{Result, cargo, create, exists, program, remove, run, target};
 use crate::tally::Tally;
 use crate::wheel;
@@ -103,6 +104,13 @@ pub(crate) const SUITES: &[Suite] = &[
         script("casts.py", &[&fresh("casts")?])?;
         upstream(tally, CASTS)
     }),
+    suite("contrib", "random nodes of com.microsoft against ONNX Runtime", |tally, _| {
+        let cases = fresh("contrib.json")?;
+        script("contrib.py", &[&cases, Path::new("--count"), Path::new("60")])?;
+        let cases = [("GRADUS_CONTRIB", cases.into())];
+        test(tally, &["-p", "gradus", "--test", "contrib"], &["--ignored"], &cases);
+        Ok(())
+    }),
     suite("openvino", "operators of OpenVINO against conformance/openvino.toml", |tally, _| {
         script("openvino_ops.py", &[&fresh("openvino")?])?;
         upstream(tally, OPENVINO)
@@ -162,12 +170,13 @@ pub(crate) const SUITES: &[Suite] = &[
             Ok(())
         })
     },
+    suite("browser", "pages of reports in Chromium, against what the command prints", browser),
     suite("memcheck", "the unsafe code of the kernels under valgrind", memcheck),
     Suite {
-        build: Some(chores::fuzz_build),
+        build: Some(fuzz::build),
         ..suite("fuzz", "the fuzz targets", |tally, options| {
             if exists("c++") {
-                chores::fuzz(options.fuzz_seconds, None, 1, tally)
+                fuzz::run_targets(options.fuzz_seconds, None, 1, tally)
             } else {
                 tally.skip("no C++ compiler for libFuzzer");
                 Ok(())
@@ -177,8 +186,16 @@ pub(crate) const SUITES: &[Suite] = &[
 ];
 
 /// The suites that hold Gradus against the programs whose operators it has.
-pub(crate) const CONFORMANCE: &[&str] =
-    &["onnx", "casts", "openvino", "openvino-shapes", "openvino-written", "converted", "openvino-models"];
+pub(crate) const CONFORMANCE: &[&str] = &[
+    "onnx",
+    "casts",
+    "contrib",
+    "openvino",
+    "openvino-shapes",
+    "openvino-written",
+    "converted",
+    "openvino-models",
+];
 
 // Tests of crates/gradus/tests/conformance/ by the suite that runs them.
 const ONNX: &[&str] = &["onnx_node_tests", "functions_of_upstreams_inputs"];
@@ -191,6 +208,9 @@ const CUDA: &[&str] = &["-p", "gradus-gpu", "--lib", "--test", "driver", "--feat
 /// Random models that are converted.
 const CONVERTED: u32 = 60;
 
+/// The environment of the suite `browser`, and its packages.
+pub(crate) const BROWSER: (&str, &[&str]) = ("venv-browser", &["playwright==1.65.2"]);
+
 const NO_CORPUS: &str = "GRADUS_CORPUS is not set";
 
 fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
@@ -198,7 +218,8 @@ fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
         tally.skip(NO_CORPUS);
         return Ok(());
     }
-    let files = ["-p", "gradus", "--test", "corpus", "--test", "inference", "--test", "fold"];
+    let files =
+        ["-p", "gradus", "--test", "corpus", "--test", "inference", "--test", "fold", "--test", "contract"];
     test(tally, &files, &["--ignored"], &[]);
     test(tally, &["-p", "gradus", "--test", "memory"], &["--ignored", "models_"], &[]);
     Ok(())
@@ -219,6 +240,37 @@ fn memcheck(tally: &mut Tally, _: &Options) -> Result<()> {
     ];
     let tests = ["-p", "gradus-kernels", "--test", "memory"];
     test(tally, &tests, &["--nocapture", "--test-threads", "1"], &runners);
+    Ok(())
+}
+
+fn browser(tally: &mut Tally, _: &Options) -> Result<()> {
+    let Some(chromium) =
+        ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| exists(name))
+    else {
+        tally.skip("no Chromium");
+        return Ok(());
+    };
+    let mut models: Vec<PathBuf> =
+        ["positions.onnx", "heads.onnx", "loop.onnx", "function.onnx", "range.xml", "range_const.xml"]
+            .map(|name| Path::new("examples").join(name))
+            .to_vec();
+    if let Some(corpus) = env::var_os("GRADUS_CORPUS") {
+        let of_corpus = [
+            "hf/bert.ts.onnx",
+            "hf/gpt2_past.ts.onnx",
+            "hf/resnet.dynamo.onnx",
+            "ov/bert.ts.xml",
+            "custom/nonzero.ts.onnx",
+            "custom/loop_for.ts.onnx",
+            "handmade/hm_slice_sym_ends.onnx",
+        ];
+        models.extend(
+            of_corpus.map(|name| Path::new(&corpus).join(name)).into_iter().filter(|path| path.exists()),
+        );
+    }
+    let gradus = program("gradus-cli", "gradus", &[])?;
+    let mut script = environment(BROWSER.0, BROWSER.1)?;
+    tally.run(script.arg("conformance/report_browser.py").arg(gradus).arg(chromium).args(models));
     Ok(())
 }
 
