@@ -13,7 +13,7 @@ def model(operator, x, y, **attributes):
     node = helper.make_node(operator, ["x"], ["y"], domain="ai.onnx.ml", **attributes)
     graph = helper.make_graph([node], "maps", [helper.make_value_info("x", x)], [helper.make_value_info("y", y)])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)]
-    return gradus.load(helper.make_model(graph, opset_imports=opsets))
+    return gradus.load(helper.make_model(graph, opset_imports=opsets, ir_version=8))
 
 
 def tensor(dtype, shape=None):

@@ -7,9 +7,7 @@ use gradus_core::{DType, Result, Tensor};
 use crate::attributes::required;
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
-use crate::operators::nn::decomposed::{
-    counted, like, number, scores_of, shared, size_of, turn, unsupported, widened,
-};
+use crate::operators::nn::decomposed::{counted, like, number, scores_of, shared, size_of, turn, widened};
 
 /// The positions of the queries: how many keys there are before them in each sample, their indices,
 /// and the number of keys.
@@ -93,10 +91,27 @@ fn positions(l: &mut Lowering<'_>) -> Result<Positions> {
     Ok(Positions { before, queries, total })
 }
 
+/// The share of each key. A sink is a score without a key, by head.
+fn shares(l: &mut Lowering<'_>, scores: LoweredValue, heads: i64) -> Result<LoweredValue> {
+    let axis = int("axis", -1);
+    let sinks = if l.has(11) {
+        let sinks = widened(l, 11)?;
+        l.reshape(sinks, &[1, heads, 1, 1])?
+    } else if l.attributes.flag("smooth_softmax", false)? {
+        number(l, 0.0)?
+    } else {
+        return l.apply("Softmax", &[scores], &[axis]);
+    };
+    let (rows, one) = (l.apply("Shape", &[scores], &[int("end", -1)])?, l.list(&[1])?);
+    let dims = l.apply("Concat", &[rows, one], &[along(0)])?;
+    let sinks = l.apply("Expand", &[sinks, dims], &[])?;
+    let all = l.apply("Concat", &[scores, sinks], std::slice::from_ref(&axis))?;
+    let all = l.apply("Softmax", &[all], &[axis])?;
+    let (first, last) = (l.list(&[0])?, l.list(&[-1])?);
+    l.apply("Slice", &[all, first, last, last], &[])
+}
+
 pub(crate) fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    if l.has(11) || l.attributes.flag("smooth_softmax", false)? {
-        return Err(unsupported("GroupQueryAttention with head_sink or smooth_softmax"));
-    }
     let count =
         |l: &Lowering<'_>, name: &str| errors::at_least_1(name, required(name, l.attributes.int(name)?)?);
     let (queries, keys) = (count(l, "num_heads")?, count(l, "kv_num_heads")?);
@@ -143,7 +158,7 @@ pub(crate) fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         hidden = l.apply("Or", &[hidden, outside], &[])?;
     }
     scores = l.apply("Where", &[hidden, never, scores], &[])?;
-    let shares = l.apply("Softmax", &[scores], &[int("axis", -1)])?;
+    let shares = shares(l, scores, queries)?;
     let value = l.apply("MatMul", &[shares, v], &[])?;
     let value = l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])?;
     let value = l.reshape(value, &[0, 0, -1])?;

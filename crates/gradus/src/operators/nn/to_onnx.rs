@@ -1,8 +1,8 @@
 //! Normalization in the operators of ONNX.
 
-use gradus_core::Result;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
+use gradus_core::{DType, Result};
 
 use crate::attributes;
 use crate::conversion::caveats;
@@ -34,26 +34,32 @@ pub(crate) fn mean_variance(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
         return Err(cannot("the specification of MVN-1 does not define the axes"));
     }
     cx.rounding(caveats::ORDER);
-    let (x, axes, dtype) = (cx.input(0)?, cx.whole_list(1)?, cx.dtype(0)?);
+    let (mut x, axes, dtype) = (cx.input(0)?, cx.whole_list(1)?, cx.dtype(0)?);
+    // In float16, the epsilon of a group of equal elements may be zero.
+    let wide = if dtype.bits() < 32 { DType::F32 } else { dtype };
+    if wide != dtype {
+        x = cx.cast(x, wide)?;
+    }
     let keep = [flag("keepdims", true)];
     let mean = cx.put("ReduceMean", &[x, axes], &keep)?;
     let apart = cx.put("Sub", &[x, mean], &[])?;
-    if !cx.attributes.flag("normalize_variance", true)? {
-        return Ok(vec![apart]);
+    let mut value = apart;
+    if cx.attributes.flag("normalize_variance", true)? {
+        let squares = cx.put("Mul", &[apart, apart], &[])?;
+        let variance = cx.put("ReduceMean", &[squares, axes], &keep)?;
+        let epsilon = cx.attributes.float("eps")?.unwrap_or(0.0);
+        let epsilon = cx.number(epsilon.into(), wide)?;
+        let mode = cx.attributes.text("eps_mode")?;
+        let by = if mode.is_some_and(|mode| mode.eq_ignore_ascii_case("inside_sqrt")) {
+            let sum = cx.put("Add", &[variance, epsilon], &[])?;
+            cx.put("Sqrt", &[sum], &[])?
+        } else {
+            let root = cx.put("Sqrt", &[variance], &[])?;
+            cx.put("Add", &[root, epsilon], &[])?
+        };
+        value = cx.put("Div", &[apart, by], &[])?;
     }
-    let squares = cx.put("Mul", &[apart, apart], &[])?;
-    let variance = cx.put("ReduceMean", &[squares, axes], &keep)?;
-    let epsilon = cx.attributes.float("eps")?.unwrap_or(0.0);
-    let epsilon = cx.number(epsilon.into(), dtype)?;
-    let inside = cx.attributes.text("eps_mode")?.is_some_and(|mode| mode.eq_ignore_ascii_case("inside_sqrt"));
-    let by = if inside {
-        let sum = cx.put("Add", &[variance, epsilon], &[])?;
-        cx.put("Sqrt", &[sum], &[])?
-    } else {
-        let root = cx.put("Sqrt", &[variance], &[])?;
-        cx.put("Add", &[root, epsilon], &[])?
-    };
-    Ok(vec![cx.put("Div", &[apart, by], &[])?])
+    Ok(vec![if wide == dtype { value } else { cx.cast(value, dtype)? }])
 }
 
 /// Groups of channels, each brought to a mean of 0 and a variance of 1.
