@@ -564,3 +564,11 @@ fn attention_of_scalars_is_refused() {
     let error = convert(&model).unwrap_err();
     assert!(error.to_string().contains("rank of input 0 is 0, expected at least 2"), "{error}");
 }
+
+/// From a fuzz target: a panic, as the axis was taken to be one of the input.
+#[test]
+fn splits_of_scalars_into_sequences_are_refused() {
+    let (model, _) = One::of(Onnx, "SplitToSequence", 17).inputs(&[Tensor::scalar(1.0f32)]).known().model();
+    let error = convert(&model).unwrap_err();
+    assert!(error.to_string().contains("axis"), "{error}");
+}

@@ -207,9 +207,10 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
 
     /// An axis of an input, counted from the first.
     pub(crate) fn axis(&self, axis: i64, input: usize) -> Result<usize> {
-        match usize_of_i64(axis) {
-            Some(axis) => Ok(axis),
-            None => crate::operators::indices::axis(axis, self.rank(input)?),
+        match (self.rank(input), usize_of_i64(axis)) {
+            (Ok(rank), _) => crate::operators::indices::axis(axis, rank),
+            (Err(_), Some(axis)) => Ok(axis),
+            (Err(error), None) => Err(error),
         }
     }
 
