@@ -255,6 +255,48 @@ def network(paddle, image, tokens):
     return plain + [(value, 64) for value in rounded]
 
 
+def arranged(paddle, x, index, image):
+    """Operators that sort, choose, write and rearrange."""
+    import paddle.nn.functional as F
+
+    row, column = x[0], x[:, 1]
+    plain = [
+        paddle.argsort(x, 1), paddle.argsort(x, 0, descending=True), paddle.sort(x, 1), *paddle.topk(x, 2, 0), F.one_hot(index, 7),
+        *paddle.meshgrid(row, column), F.pad(x, [1, 2, 0, 1], value=2.5), F.pad(image, [1, 0, 2, 1], "reflect"),
+        F.pad(image, [1, 2, 0, 1], "replicate"), F.pad(image, [1, 2, 1, 0], "circular"), F.pad(image, [0, 3, 1, 0], value=-1.0),
+        paddle.scatter(x, index[0], x[:2] + 9), paddle.scatter(x, index[0], x[:2] + 9, overwrite=False),
+        paddle.scatter_nd_add(x, paddle.reshape(index, [-1, 1])[:2], x[:2]), paddle.put_along_axis(x, index, 5.0, 1),
+        paddle.put_along_axis(x, index, x[:, :2], 1, reduce="add"), paddle.masked_select(x, x > 1), paddle.index_sample(x, index),
+        paddle.repeat_interleave(x, 2, 1), F.pixel_shuffle(image, 2), F.pixel_unshuffle(image, 3), F.channel_shuffle(image, 2),
+        F.pixel_shuffle(paddle.transpose(image, [0, 2, 3, 1]), 2, "NHWC"), *paddle.unstack(x, 1), paddle.eye(3, 4, "int64"),
+        paddle.static.setitem(x * 1.0, (slice(0, 2),), 1.0), paddle.static.setitem(x * 1.0, (1, slice(0, 4, 2)), 7.0), paddle.bitwise_not(index),
+        paddle.bitwise_and(x > 1, x < 5), paddle.bitwise_or(index, index + 1),
+        *F.max_pool2d(image, 2, return_mask=True), paddle.trunc(x * 1.5), F.hardtanh(x), F.hardshrink(x), F.thresholded_relu(x, 2.0),
+    ]  # fmt: skip
+    rounded = [
+        paddle.mv(x, row), paddle.addmm(paddle.eye(3), x, paddle.transpose(x, [1, 0]), 2.0, 3.0), paddle.linalg.norm(x, 2, 1),
+        paddle.linalg.norm(x), paddle.linalg.norm(x, 1, 0), paddle.linalg.norm(x, float("inf"), 0), paddle.linalg.norm(x, 3, 1, True),
+        F.instance_norm(image), paddle.einsum("ij,kj->ik", x, x), paddle.cumprod(x / 4, 1), F.softsign(x), F.tanhshrink(x),
+        F.softshrink(x), F.selu(x), F.celu(x), F.log_sigmoid(x), paddle.tan(x / 4), paddle.atan(x),
+        F.prelu(image, paddle.full([4], 0.25)), F.interpolate(image, size=[5, 5], mode="bicubic"),
+        F.interpolate(image[0], size=[5], mode="linear"), F.interpolate(image[:, :2], [4, 5], mode="bilinear", align_corners=True),
+        F.max_pool3d(paddle.unsqueeze(image, [0]), 2), F.conv3d(paddle.unsqueeze(image, [0]), paddle.full([2, 1, 2, 2, 2], 0.5), padding=[0, 1, 1]),
+        F.affine_grid(paddle.reshape(x[:2, :3], [1, 2, 3]), [1, 1, 2, 3]),
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        plain += [
+            paddle.roll(x, [1, -2], [0, 1]), paddle.roll(x, 3), paddle.all(x > 1, 1), paddle.any(x > 1, 1, keepdim=True), paddle.isnan(x),
+            paddle.isinf(x), paddle.isfinite(x), paddle.amax(x, 1), paddle.masked_fill(x, x > 1, 0.5), F.relu_(x * 1.0),
+        ]  # fmt: skip
+        rounded += [
+            paddle.logsumexp(x, 1), F.softplus(x, 2.0, 10.0), paddle.log2(x + 9), paddle.log10(x + 9), paddle.log1p(x / 9),
+            paddle.expm1(x / 9), paddle.sinh(x / 4), paddle.dot(x, x), paddle.bmm(paddle.unsqueeze(x, 0), paddle.reshape(x, [1, 4, 3])),
+            F.grid_sample(image, paddle.reshape(x, [1, 2, 3, 2]) / 5), paddle.lerp(x, x * 2, 0.25), F.swiglu(x),
+            F.normalize(x, axis=1),
+        ]  # fmt: skip
+    return plain + [(value, 64) for value in rounded]
+
+
 def deviating(paddle, x):
     """What Paddle computes otherwise than its texts say."""
     return [
@@ -302,6 +344,15 @@ RECORDED = {
         {"image": ([2, 3, 6, 5], "float32"), "tokens": ([2, 4], "int64")},
         {"image": array("float32", [2, 3, 6, 5]) / 25 - 2, "tokens": array("int64", [2, 4], 0) % 7},
         network,
+    ),
+    "arranged": (
+        {"x": ([3, 4], "float32"), "index": ([3, 2], "int64"), "image": ([1, 4, 3, 6], "float32")},
+        {
+            "x": (array("float32", [3, 4]) * 7 % 12 - 4),
+            "index": array("int64", [3, 2], 1) * 2 % 3,
+            "image": array("float32", [1, 4, 3, 6]) * 7 % 40 / 10 - 2,
+        },
+        arranged,
     ),
     "deviating": ({"x": ([1], "int64")}, {"x": array("int64", [1])}, deviating),
 }

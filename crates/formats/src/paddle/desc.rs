@@ -340,12 +340,11 @@ impl<'a> DescReader<'a, '_> {
         let even = row.new == "split"
             && !matches!(operation.attribute("sections"), Some(Content::Ints(sections)) if !sections.is_empty());
         let name = if even { "split_with_num" } else { row.new };
-        let outputs: Vec<_> = operation
-            .outputs
-            .iter()
-            .filter(|(slot, _)| *slot == row.output)
-            .flat_map(|(_, values)| values.clone())
-            .collect();
+        let mut outputs = Vec::new();
+        for wanted in row.outputs {
+            let slots = operation.outputs.iter().filter(|(slot, _)| slot == wanted);
+            outputs.extend(slots.flat_map(|(_, values)| values.iter().copied()));
+        }
         self.node(scope, operation.span, name, &inputs, &outputs, attributes)
     }
 

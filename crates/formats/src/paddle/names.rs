@@ -20,7 +20,7 @@ pub(super) struct Renamed {
     pub(super) old: &'static str,
     pub(super) new: &'static str,
     pub(super) inputs: &'static [Argument],
-    pub(super) output: &'static str,
+    pub(super) outputs: &'static [&'static str],
     /// Attributes: the old name and the new one.
     pub(super) attributes: &'static [(&'static str, &'static str)],
     /// Inputs that must be empty for the meaning to be PIR's.
@@ -35,11 +35,15 @@ const fn row(
     inputs: &'static [Argument],
     attributes: &'static [(&'static str, &'static str)],
 ) -> Renamed {
-    Renamed { old, new, inputs, output: "Out", attributes, without: &[] }
+    Renamed { old, new, inputs, outputs: &["Out"], attributes, without: &[] }
 }
 
 const fn without(row: Renamed, without: &'static [&'static str]) -> Renamed {
     Renamed { without, ..row }
+}
+
+const fn gives(row: Renamed, outputs: &'static [&'static str]) -> Renamed {
+    Renamed { outputs, ..row }
 }
 
 const X: &[Argument] = &[Of("X")];
@@ -95,13 +99,15 @@ const SUMMED: &[(&str, &str)] =
 const RESIZED: &[Argument] = &[Of("X"), Of("OutSize"), Of("SizeTensor"), Of("Scale")];
 const SIZES: &[(&str, &str)] = &[
     ("scale", "scale"),
+    ("out_d", "out_d"),
     ("out_h", "out_h"),
     ("out_w", "out_w"),
     ("align_corners", "align_corners"),
     ("align_mode", "align_mode"),
     ("data_layout", "data_format"),
 ];
-
+const SORTED: &[&str] = &["Out", "Indices"];
+const WRITTEN: &[(&str, &str)] = &[("Axis", "axis"), ("Reduce", "reduce"), ("Include_self", "include_self")];
 /// All that are renamed. What is not here keeps its name, its inputs in order, and its attributes.
 pub(super) const TABLE: &[Renamed] = &[
     row("elementwise_add", "add", XY, &[]),
@@ -140,7 +146,7 @@ pub(super) const TABLE: &[Renamed] = &[
     ),
     row("increment", "increment", X, &[("step", "value")]),
     without(row("concat", "concat", X, &[("axis", "axis")]), &["AxisTensor"]),
-    Renamed { output: "Y", ..row("stack", "stack", X, &[("axis", "axis")]) },
+    gives(row("stack", "stack", X, &[("axis", "axis")]), &["Y"]),
     without(
         row("split", "split", X, &[("sections", "sections"), ("num", "num"), ("axis", "axis")]),
         &["AxisTensor", "SectionsTensorList"],
@@ -190,13 +196,13 @@ pub(super) const TABLE: &[Renamed] = &[
     row("sin", "sin", X, &[]),
     row("sqrt", "sqrt", X, &[]),
     row("tanh", "tanh", X, &[]),
-    Renamed { output: "Output", ..row("conv2d", "conv2d", CONVOLVED, WINDOWS) },
-    Renamed { output: "Output", ..row("depthwise_conv2d", "depthwise_conv2d", CONVOLVED, WINDOWS) },
-    Renamed { output: "Output", ..row("conv2d_transpose", "conv2d_transpose", CONVOLVED, WINDOWS) },
+    gives(row("conv2d", "conv2d", CONVOLVED, WINDOWS), &["Output"]),
+    gives(row("depthwise_conv2d", "depthwise_conv2d", CONVOLVED, WINDOWS), &["Output"]),
+    gives(row("conv2d_transpose", "conv2d_transpose", CONVOLVED, WINDOWS), &["Output"]),
     row("pool2d", "pool2d", X, POOLED),
-    Renamed { output: "Y", ..row("batch_norm", "batch_norm", NORMALIZED, NORMS) },
-    Renamed { output: "Y", ..row("layer_norm", "layer_norm", SCALED, NORMS) },
-    Renamed { output: "Y", ..row("group_norm", "group_norm", SCALED, NORMS) },
+    gives(row("batch_norm", "batch_norm", NORMALIZED, NORMS), &["Y"]),
+    gives(row("layer_norm", "layer_norm", SCALED, NORMS), &["Y"]),
+    gives(row("group_norm", "group_norm", SCALED, NORMS), &["Y"]),
     row("lookup_table_v2", "embedding", &[Of("Ids"), Of("W")], &[("padding_idx", "padding_idx")]),
     row("dropout", "dropout", X, DROPPED),
     row("gelu", "gelu", X, &[("approximate", "approximate")]),
@@ -220,12 +226,108 @@ pub(super) const TABLE: &[Renamed] = &[
     row("cumsum", "cumsum", X, SUMMED),
     row("flip", "flip", X, &[("axis", "axis")]),
     row("where_index", "nonzero", &[Of("Condition")], &[]),
-    Renamed {
-        output: "Result",
-        ..row("take_along_axis", "take_along_axis", &[Of("Input"), Of("Index")], &[("Axis", "axis")])
-    },
+    gives(
+        row("take_along_axis", "take_along_axis", &[Of("Input"), Of("Index")], &[("Axis", "axis")]),
+        &["Result"],
+    ),
     row("nearest_interp_v2", "nearest_interp", RESIZED, SIZES),
     row("bilinear_interp_v2", "bilinear_interp", RESIZED, SIZES),
+    row("linear_interp_v2", "linear_interp", RESIZED, SIZES),
+    row("bicubic_interp_v2", "bicubic_interp", RESIZED, SIZES),
+    row("trilinear_interp_v2", "trilinear_interp", RESIZED, SIZES),
+    gives(row("conv3d", "conv3d", CONVOLVED, WINDOWS), &["Output"]),
+    gives(row("depthwise_conv2d_transpose", "depthwise_conv2d_transpose", CONVOLVED, WINDOWS), &["Output"]),
+    row("pool3d", "pool3d", X, POOLED),
+    gives(row("max_pool2d_with_index", "max_pool2d_with_index", X, POOLED), &["Out", "Mask"]),
+    gives(row("instance_norm", "instance_norm", SCALED, NORMS), &["Y"]),
+    gives(row("sync_batch_norm", "sync_batch_norm", NORMALIZED, NORMS), &["Y"]),
+    gives(row("argsort", "argsort", X, &[("axis", "axis"), ("descending", "descending")]), SORTED),
+    gives(
+        row("top_k_v2", "topk", &[Of("X"), Of("K")], &[("k", "k"), ("axis", "axis"), ("largest", "largest")]),
+        SORTED,
+    ),
+    row("one_hot_v2", "one_hot", &[Of("X"), Of("depth_tensor")], &[("depth", "num_classes")]),
+    row("roll", "roll", &[Of("X"), Of("ShiftsTensor")], &[("shifts", "shifts"), ("axis", "axis")]),
+    row("pad", "pad", X, &[("paddings", "paddings"), ("pad_value", "pad_value")]),
+    row(
+        "pad3d",
+        "pad3d",
+        &[Of("X"), Of("Paddings")],
+        &[("paddings", "paddings"), ("mode", "mode"), ("value", "pad_value"), ("data_format", "data_format")],
+    ),
+    row("scatter", "scatter", &[Of("X"), Of("Ids"), Of("Updates")], &[("overwrite", "overwrite")]),
+    row("scatter_nd_add", "scatter_nd_add", &[Of("X"), Of("Index"), Of("Updates")], &[]),
+    gives(
+        row("put_along_axis", "put_along_axis", &[Of("Input"), Of("Index"), Of("Value")], WRITTEN),
+        &["Result"],
+    ),
+    gives(row("masked_select", "masked_select", &[Of("X"), Of("Mask")], &[]), &["Y"]),
+    gives(row("masked_fill", "masked_fill", &[Of("x"), Of("mask"), Of("value")], &[]), &["out"]),
+    row("index_sample", "index_sample", &[Of("X"), Of("Index")], &[]),
+    without(
+        row("repeat_interleave", "repeat_interleave", X, &[("Repeats", "repeats"), ("dim", "axis")]),
+        &["RepeatsTensor"],
+    ),
+    row("einsum", "einsum", &[Of("Operands")], &[("equation", "equation")]),
+    row("eye", "eye", &[], &[("num_rows", "num_rows"), ("num_columns", "num_columns"), ("dtype", "dtype")]),
+    gives(
+        row(
+            "affine_grid",
+            "affine_grid",
+            &[Of("Theta"), Of("OutputShape")],
+            &[("output_shape", "output_shape"), ("align_corners", "align_corners")],
+        ),
+        &["Output"],
+    ),
+    gives(
+        row(
+            "grid_sampler",
+            "grid_sample",
+            &[Of("X"), Of("Grid")],
+            &[("mode", "mode"), ("padding_mode", "padding_mode"), ("align_corners", "align_corners")],
+        ),
+        &["Output"],
+    ),
+    without(
+        row(
+            "set_value",
+            "set_value",
+            &[
+                Of("Input"),
+                List("StartsTensorList", "", "starts", "starts"),
+                List("EndsTensorList", "", "ends", "ends"),
+                List("StepsTensorList", "", "steps", "steps"),
+            ],
+            &[
+                ("axes", "axes"),
+                ("decrease_axes", "decrease_axes"),
+                ("none_axes", "none_axes"),
+                ("shape", "shape"),
+                ("values", "values"),
+            ],
+        ),
+        &["ValueTensor"],
+    ),
+    row("mv", "mv", &[Of("X"), Of("Vec")], &[]),
+    row("addmm", "addmm", &[Of("Input"), Of("X"), Of("Y")], &[("Alpha", "alpha"), ("Beta", "beta")]),
+    row(
+        "p_norm",
+        "p_norm",
+        X,
+        &[("porder", "porder"), ("axis", "axis"), ("keepdim", "keepdim"), ("asvector", "asvector")],
+    ),
+    row("reduce_all", "all", X, REDUCED),
+    row("reduce_any", "any", X, REDUCED),
+    row("reduce_amax", "amax", X, REDUCED),
+    row("reduce_amin", "amin", X, REDUCED),
+    row("logsumexp", "logsumexp", X, &[("axis", "axis"), ("keepdim", "keepdim")]),
+    row("isnan_v2", "isnan", X, &[]),
+    row("isinf_v2", "isinf", X, &[]),
+    row("isfinite_v2", "isfinite", X, &[]),
+    row("hard_shrink", "hardshrink", X, &[("threshold", "threshold")]),
+    row("softshrink", "softshrink", X, &[("lambda", "threshold")]),
+    row("brelu", "hardtanh", X, &[("t_min", "t_min"), ("t_max", "t_max")]),
+    row("prelu", "prelu", &[Of("X"), Of("Alpha")], &[("mode", "mode"), ("data_format", "data_format")]),
 ];
 
 /// How an old operator is named in PIR, if the table says.

@@ -31,7 +31,6 @@ const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
     ("split_with_num", 0, "axis"),
     ("squeeze", 0, "axis"),
     ("strided_slice", 0, "strides"),
-    ("topk", 0, "k"),
     ("unsqueeze", 0, "axis"),
 ];
 
@@ -194,7 +193,11 @@ impl<'a> PirReader<'a, '_> {
             ("pd_op", _) => self.take_attributes(name, &mut inputs, &mut attributes),
             _ => {}
         }
-        let keys = self.defined(&outputs)?;
+        let mut keys = self.defined(&outputs)?;
+        if name == "einsum" {
+            // Caches for training, which Paddle declares to be scalars.
+            keys.iter_mut().skip(1).for_each(|(_, declared)| *declared = None);
+        }
         let node = Node {
             name: "".into(),
             operator: OperatorId {

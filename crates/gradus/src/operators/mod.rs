@@ -44,12 +44,15 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
     table::TABLE.iter().copied().flatten()
 }
 
-/// The row of an operator, if there is one.
+/// The row of an operator, if there is one. Paddle's `relu_`, which may write where it reads, is
+/// `relu`.
 pub fn row(standard: Standard, domain: &str, name: &str) -> Option<&'static Row> {
     type Key = (Standard, &'static str, &'static str);
     static INDEX: OnceLock<HashMap<Key, &'static Row>> = OnceLock::new();
     let index = INDEX.get_or_init(|| all().map(|row| ((row.standard, row.domain, row.name), row)).collect());
-    index.get(&(standard, domain, name)).copied()
+    let plain = || name.strip_suffix('_').filter(|_| standard == Standard::Paddle);
+    let found = index.get(&(standard, domain, name));
+    found.or_else(|| index.get(&(standard, domain, plain()?))).copied()
 }
 
 /// The row of a node's operator, if there is one.

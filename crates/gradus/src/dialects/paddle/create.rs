@@ -79,6 +79,12 @@ fn filled(
 }
 
 pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let to = dtype(l)?;
+    Ok(vec![values(l, to)?])
+}
+
+/// The elements that the attributes "values" and "shape" list.
+pub(super) fn values(l: &mut Lowering<'_>, to: DType) -> Result<LoweredValue> {
     let numbers: Vec<Number> = match l.attributes.get("values") {
         Some(Content::Ints(values)) => values.iter().map(|&value| Number::Int(value.into())).collect(),
         Some(Content::Floats(values)) => values.iter().map(|&value| Number::Float(value.into())).collect(),
@@ -93,7 +99,7 @@ pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if dims.len() != numbers.len() {
         return Err(errors::count("values", numbers.len(), format_args!("{} for shape {dims}", dims.len())));
     }
-    Ok(vec![l.constant(Tensor::from_numbers(dtype(l)?, dims, numbers, Rules::IEEE)?)?])
+    l.constant(Tensor::from_numbers(to, dims, numbers, Rules::IEEE)?)
 }
 
 pub(crate) fn arange(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

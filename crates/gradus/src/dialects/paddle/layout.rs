@@ -18,7 +18,7 @@ use crate::lowering::{LoweredValue, Lowering, along, axis, not_known};
 use crate::operators::errors;
 
 /// The list of integers that an attribute or an input says, as int64.
-fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<LoweredValue> {
+pub(super) fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<LoweredValue> {
     if let Some(values) = l.attributes.ints(name)? {
         let values = values.to_vec();
         return l.list(&values);
@@ -40,7 +40,7 @@ fn constant_axis(l: &Lowering<'_>, rank: usize, default: Option<i64>) -> Result<
     axis(named.ok_or_else(|| not_known("axis".to_owned()))?, rank)
 }
 
-fn inputs(l: &Lowering<'_>) -> Result<Vec<LoweredValue>> {
+pub(super) fn inputs(l: &Lowering<'_>) -> Result<Vec<LoweredValue>> {
     (0..l.count()).map(|input| l.input(input)).collect()
 }
 

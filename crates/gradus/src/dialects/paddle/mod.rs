@@ -8,6 +8,7 @@
 //!
 //! | file | operators |
 //! |---|---|
+//! | `arrange.rs` | `argsort`, `one_hot`, `roll`, `pad`, `scatter`, `set_value` and their like |
 //! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
 //! | `layout.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
 //! | `math.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
@@ -19,6 +20,7 @@
 //!
 //! Sources: the texts of the Python API of PaddlePaddle 3.3, and results of the program.
 
+pub(crate) mod arrange;
 pub(crate) mod convert;
 pub(crate) mod create;
 pub(crate) mod layout;

@@ -12,16 +12,17 @@ use gradus_core::convert::{self, Rules, i64_of};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
+use super::math::number;
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
 
 type LoweredAttributes = Vec<(&'static str, Content)>;
 
-fn cannot(what: &str) -> Error {
+pub(super) fn cannot(what: &str) -> Error {
     Error::new(Kind::Unsupported, format!("cannot lower to ONNX operators: {what}"))
 }
 
-fn text<'a>(l: &Lowering<'a>, name: &str, default: &'static str) -> Result<&'a str> {
+pub(super) fn text<'a>(l: &Lowering<'a>, name: &str, default: &'static str) -> Result<&'a str> {
     Ok(l.attributes.text(name)?.unwrap_or(default))
 }
 
@@ -41,7 +42,7 @@ fn floats(l: &Lowering<'_>, name: &str) -> Result<Vec<f32>> {
 }
 
 /// A float attribute of ONNX.
-fn float(name: &'static str, value: f64) -> (&'static str, Content) {
+pub(super) fn float(name: &'static str, value: f64) -> (&'static str, Content) {
     (name, Content::Float(convert::nearest_f32(gradus_core::Number::Float(value))))
 }
 
@@ -56,24 +57,34 @@ fn pads(l: &Lowering<'_>) -> Result<(&'static str, Content)> {
     let pads = match given[..] {
         [height, width] => vec![height, width, height, width],
         [top, bottom, left, right] => vec![top, left, bottom, right],
-        _ => return Err(errors::count("elements of attribute \"paddings\"", given.len(), "2 or 4")),
+        [depth, height, width] => vec![depth, height, width, depth, height, width],
+        [front, back, top, bottom, left, right] => vec![front, top, left, back, bottom, right],
+        _ => return Err(errors::count("elements of attribute \"paddings\"", given.len(), "2, 3, 4 or 6")),
     };
     Ok(("pads", Content::Ints(pads)))
 }
 
 /// The data with the channels before the other axes, and true if they were behind them.
-fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Result<(LoweredValue, bool)> {
-    if text(l, "data_format", "NCHW")? != "NHWC" {
-        return Ok((value, false));
-    }
-    Ok((l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 3, 1, 2]))])?, true))
+pub(super) fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Result<(LoweredValue, bool)> {
+    let order: &[i64] = match text(l, "data_format", "NCHW")? {
+        "NHWC" => &[0, 3, 1, 2],
+        "NDHWC" => &[0, 4, 1, 2, 3],
+        "NLC" => &[0, 2, 1],
+        _ => return Ok((value, false)),
+    };
+    Ok((l.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec()))])?, true))
 }
 
-fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Result<LoweredValue> {
+pub(super) fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Result<LoweredValue> {
     if !last {
         return Ok(value);
     }
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 2, 3, 1]))])
+    let order: &[i64] = match text(l, "data_format", "NCHW")? {
+        "NHWC" => &[0, 2, 3, 1],
+        "NDHWC" => &[0, 2, 3, 4, 1],
+        _ => &[0, 2, 1],
+    };
+    l.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec()))])
 }
 
 fn windows(l: &Lowering<'_>) -> Result<LoweredAttributes> {
@@ -142,7 +153,7 @@ pub(crate) fn batch_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let [x, mean, variance, scale, bias] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?, l.input(4)?];
     let epsilon = l.float("epsilon")?.unwrap_or(1e-5);
-    let (x, last) = if l.rank_of(0)? == 4 { channels_first(l, x)? } else { (x, false) };
+    let (x, last) = if l.rank_of(0)? >= 4 { channels_first(l, x)? } else { (x, false) };
     let y = l.apply("BatchNormalization", &[x, scale, bias, mean, variance], &[float("epsilon", epsilon)])?;
     let y = channels_last(l, y, last)?;
     // The other outputs are for training: the statistics stay, and nobody reads the reserve.
@@ -265,17 +276,21 @@ pub(crate) fn activation(
     Ok(vec![l.apply(operator, &[x], &attributes)?])
 }
 
-/// `relu6` and `clip`: between two numbers.
-pub(crate) fn clip(l: &mut Lowering<'_>, default: Option<(f64, f64)>) -> Result<Vec<LoweredValue>> {
+/// `relu6`, `clip` and `hardtanh`: between two numbers.
+pub(crate) fn clip(
+    l: &mut Lowering<'_>,
+    names: [&str; 2],
+    default: Option<(f64, f64)>,
+) -> Result<Vec<LoweredValue>> {
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let mut inputs = vec![x];
-    for (input, name) in [(1, "min"), (2, "max")] {
+    for (input, name) in (1..).zip(names) {
         let bound = match default {
             Some((low, high)) => Some(if input == 1 { low } else { high }),
             None => l.float(name)?,
         };
         inputs.push(if let Some(bound) = bound {
-            l.constant(convert::cast(&Tensor::scalar(bound), dtype, Rules::IEEE)?)?
+            number(l, bound)?
         } else {
             let given = l.input(input)?;
             let given = l.reshape(given, &[])?;
@@ -341,9 +356,10 @@ pub(crate) fn flip(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Slice", &inputs, &[])?])
 }
 
-pub(crate) fn cumsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+/// `cumsum` and `cumprod`.
+pub(crate) fn cumulative(l: &mut Lowering<'_>, operator: &str, name: &str) -> Result<Vec<LoweredValue>> {
     let mut x = l.input(0)?;
-    let mut axis = l.attributes.int("axis")?.unwrap_or(-1);
+    let mut axis = l.attributes.int(name)?.unwrap_or(-1);
     if l.attributes.flag("flatten", false)? {
         x = l.reshape(x, &[-1])?;
         axis = 0;
@@ -352,7 +368,7 @@ pub(crate) fn cumsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let attributes = ["exclusive", "reverse"].map(|name| (name, l.attributes.flag(name, false)));
     let attributes =
         attributes.into_iter().map(|(name, flag)| Ok(int(name, flag?.into()))).collect::<Result<Vec<_>>>()?;
-    Ok(vec![l.apply("CumSum", &[x, axis], &attributes)?])
+    Ok(vec![l.apply(operator, &[x, axis], &attributes)?])
 }
 
 pub(crate) fn topk(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -384,30 +400,33 @@ pub(crate) fn nonzero(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Transpose", &[places], &[("perm", Content::Ints(vec![1, 0]))])?])
 }
 
-/// `nearest_interp` and `bilinear_interp`.
-pub(crate) fn resize(l: &mut Lowering<'_>, linear: bool) -> Result<Vec<LoweredValue>> {
-    if l.rank_of(0)? != 4 || l.has(2) || l.has(3) {
-        return Err(cannot("a resized tensor of another rank than 4, or by a list of tensors"));
+/// `nearest_interp`, `bilinear_interp` and their like.
+pub(crate) fn resize(l: &mut Lowering<'_>, form: &str) -> Result<Vec<LoweredValue>> {
+    let rank = l.rank_of(0)?;
+    if !(3..=5).contains(&rank) || l.has(2) || l.has(3) {
+        return Err(cannot("a resized tensor of another rank than 3, 4 or 5, or by a list of tensors"));
     }
     let x = l.input(0)?;
     let (x, last) = channels_first(l, x)?;
     let (corners, mode) = (l.attributes.flag("align_corners", true)?, l.attributes.int_or("align_mode", 1)?);
-    let coordinates = match (corners, linear, mode) {
+    let coordinates = match (corners, form, mode) {
         (true, ..) => "align_corners",
-        (false, true, 0) => "half_pixel",
+        (false, "linear", 0) | (false, "cubic", _) => "half_pixel",
         (false, ..) => "asymmetric",
     };
     let name = |name: &'static str, value: &str| (name, Content::Bytes(value.to_owned().into()));
     let attributes = [
         name("coordinate_transformation_mode", coordinates),
-        name("mode", if linear { "linear" } else { "nearest" }),
+        name("mode", form),
         name("nearest_mode", if corners { "round_prefer_ceil" } else { "floor" }),
     ];
     let none = l.constant(Tensor::vector::<f32>(&[]))?;
     let scale = floats(l, "scale")?;
-    let sizes = [l.attributes.int_or("out_h", -1)?, l.attributes.int_or("out_w", -1)?];
-    let y = if let ([height, width], false) = (&scale[..], l.has(1)) {
-        let scales = l.constant(Tensor::vector(&[1.0, 1.0, *height, *width]))?;
+    let sizes = ["out_d", "out_h", "out_w"].map(|name| l.attributes.int_or(name, -1));
+    let sizes = sizes.into_iter().skip(5 - rank).collect::<Result<Vec<_>>>()?;
+    let y = if scale.len() == rank - 2 && !l.has(1) {
+        let scales: Vec<_> = [1.0, 1.0].into_iter().chain(scale).collect();
+        let scales = l.constant(Tensor::vector(&scales))?;
         l.apply("Resize", &[x, none, scales], &attributes)?
     } else {
         let sizes = if l.has(1) {
@@ -423,4 +442,73 @@ pub(crate) fn resize(l: &mut Lowering<'_>, linear: bool) -> Result<Vec<LoweredVa
         l.apply("Resize", &[x, none, none, sizes], &attributes)?
     };
     Ok(vec![channels_last(l, y, last)?])
+}
+
+/// `max_pool2d_with_index`: places count within a channel.
+pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
+    if l.attributes.flag("adaptive", false)? || l.attributes.flag("global_pooling", false)? {
+        return Err(cannot("an adaptive or global pool with indices"));
+    }
+    let attributes = [
+        ("kernel_shape", Content::Ints(ints(l, "kernel_size")?)),
+        ("strides", Content::Ints(ints(l, "strides")?)),
+        int("ceil_mode", l.attributes.flag("ceil_mode", false)?.into()),
+        pads(l)?,
+    ];
+    let y = l.apply_many("MaxPool", &[x], &attributes, 2)?;
+    let spatial = l.apply("Shape", &[x], &[int("start", 2)])?;
+    let count = l.apply("ReduceProd", &[spatial], &[int("keepdims", 0)])?;
+    let places = l.apply("Mod", &[y[1], count], &[])?;
+    Ok(vec![y[0], l.cast(places, DType::I32)?])
+}
+
+/// `instance_norm`: each channel of each sample by itself.
+pub(crate) fn instance_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rank, epsilon) = (l.input(0)?, l.rank_of(0)?, l.float("epsilon")?.unwrap_or(1e-5));
+    let channels = l.apply("Shape", &[x], &[int("start", 1), int("end", 2)])?;
+    let mut inputs = vec![x];
+    for (input, default) in [(1, 1.0), (2, 0.0)] {
+        inputs.push(if l.has(input) {
+            l.input(input)?
+        } else {
+            let value = number(l, default)?;
+            l.apply("Expand", &[value, channels], &[])?
+        });
+    }
+    let y = l.apply("InstanceNormalization", &inputs, &[float("epsilon", epsilon)])?;
+    if l.outputs() < 2 {
+        return Ok(vec![y]);
+    }
+    // Of each channel, the mean and one by the standard deviation.
+    let axes = l.list(&(2..rank).map(i64_of).collect::<Vec<_>>())?;
+    let mean = l.apply("ReduceMean", &[x, axes], &[])?;
+    let apart = l.apply("Sub", &[x, mean], &[])?;
+    let squares = l.apply("Mul", &[apart, apart], &[])?;
+    let variance = l.apply("ReduceMean", &[squares, axes], &[])?;
+    let epsilon = number(l, epsilon)?;
+    let variance = l.apply("Add", &[variance, epsilon], &[])?;
+    let root = l.apply("Sqrt", &[variance], &[])?;
+    let scale = l.apply("Reciprocal", &[root], &[])?;
+    Ok(vec![y, l.reshape(mean, &[-1])?, l.reshape(scale, &[-1])?])
+}
+
+/// `prelu`: a slope for all, for each channel, or for each element.
+pub(crate) fn prelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, mut slope, rank) = (l.input(0)?, l.input(1)?, l.rank_of(0)?);
+    if text(l, "mode", "all")? == "channel" && text(l, "data_format", "NCHW")? == "NCHW" {
+        let mut dims = vec![1; rank.saturating_sub(1).max(1)];
+        dims[0] = -1;
+        slope = l.reshape(slope, &dims)?;
+    }
+    Ok(vec![l.apply("PRelu", &[x, slope], &[])?])
+}
+
+pub(crate) fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let all = super::layout::inputs(l)?;
+    let equation = text(l, "equation", "")?.to_owned();
+    let y = l.apply("Einsum", &all, &[("equation", Content::Bytes(equation.into()))])?;
+    // The other outputs are caches and shapes of the operands, for training: nobody reads them.
+    let caches = all.iter().cycle().take(l.outputs().saturating_sub(1));
+    Ok([y].into_iter().chain(caches.copied()).collect())
 }
