@@ -263,7 +263,7 @@ def arranged(paddle, x, index, image):
     plain = [
         paddle.argsort(x, 1), paddle.argsort(x, 0, descending=True), paddle.sort(x, 1), *paddle.topk(x, 2, 0), F.one_hot(index, 7),
         *paddle.meshgrid(row, column), F.pad(x, [1, 2, 0, 1], value=2.5), F.pad(image, [1, 0, 2, 1], "reflect"),
-        F.pad(image, [1, 2, 0, 1], "replicate"), F.pad(image, [1, 2, 1, 0], "circular"), F.pad(image, [0, 3, 1, 0], value=-1.0),
+        F.pad(image, [1, 2, 0, 1], "replicate"), F.pad(image, [0, 3, 1, 0], value=-1.0),
         paddle.scatter(x, index[0], x[:2] + 9), paddle.scatter(x, index[0], x[:2] + 9, overwrite=False),
         paddle.scatter_nd_add(x, paddle.reshape(index, [-1, 1])[:2], x[:2]), paddle.put_along_axis(x, index, 5.0, 1),
         paddle.put_along_axis(x, index, x[:, :2], 1, reduce="add"), paddle.masked_select(x, x > 1), paddle.index_sample(x, index),
@@ -276,12 +276,11 @@ def arranged(paddle, x, index, image):
     rounded = [
         paddle.mv(x, row), paddle.addmm(paddle.eye(3), x, paddle.transpose(x, [1, 0]), 2.0, 3.0), paddle.linalg.norm(x, 2, 1),
         paddle.linalg.norm(x), paddle.linalg.norm(x, 1, 0), paddle.linalg.norm(x, float("inf"), 0), paddle.linalg.norm(x, 3, 1, True),
-        F.instance_norm(image), paddle.einsum("ij,kj->ik", x, x), paddle.cumprod(x / 4, 1), F.softsign(x), F.tanhshrink(x),
+        F.instance_norm(image), paddle.einsum("ij,kj->ik", x, x), F.softsign(x), F.tanhshrink(x),
         F.softshrink(x), F.selu(x), F.celu(x), F.log_sigmoid(x), paddle.tan(x / 4), paddle.atan(x),
         F.prelu(image, paddle.full([4], 0.25)), F.interpolate(image, size=[5, 5], mode="bicubic"),
         F.interpolate(image[0], size=[5], mode="linear"), F.interpolate(image[:, :2], [4, 5], mode="bilinear", align_corners=True),
         F.max_pool3d(paddle.unsqueeze(image, [0]), 2), F.conv3d(paddle.unsqueeze(image, [0]), paddle.full([2, 1, 2, 2, 2], 0.5), padding=[0, 1, 1]),
-        F.affine_grid(paddle.reshape(x[:2, :3], [1, 2, 3]), [1, 1, 2, 3]),
     ]  # fmt: skip
     if paddle.framework.in_pir_mode():
         plain += [
@@ -295,6 +294,17 @@ def arranged(paddle, x, index, image):
             F.normalize(x, axis=1),
         ]  # fmt: skip
     return plain + [(value, 64) for value in rounded]
+
+
+def unconverted(paddle, x):
+    """Operators that OpenVINO or the operator sets of ONNX Runtime lack."""
+    import paddle.nn.functional as F
+
+    image = paddle.reshape(x, [1, 1, 3, 4])
+    return [
+        paddle.cumprod(x, 1), paddle.cumprod(x, 0), F.pad(image, [1, 2, 1, 0], "circular"),
+        (F.affine_grid(paddle.reshape(x[:2, :3], [1, 2, 3]), [1, 1, 2, 3]), 64),
+    ]  # fmt: skip
 
 
 def deviating(paddle, x):
@@ -354,6 +364,7 @@ RECORDED = {
         },
         arranged,
     ),
+    "unconverted": ({"x": ([3, 4], "float32")}, {"x": array("float32", [3, 4], 1) - 7}, unconverted),
     "deviating": ({"x": ([1], "int64")}, {"x": array("int64", [1])}, deviating),
 }
 

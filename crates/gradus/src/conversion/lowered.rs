@@ -95,7 +95,9 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         let of_floats = node.inputs.first().copied().flatten().is_some_and(|id| floats.contains(&id));
         note(cx, name, node, of_floats);
         if gives_floats(node, of_floats) {
-            floats.extend(node.outputs.iter().flatten());
+            // The others are places.
+            let count = if matches!(name, "MaxPool" | "TopK") { 1 } else { usize::MAX };
+            floats.extend(node.outputs.iter().take(count).flatten());
         }
         let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
         let outputs = if name == "Mod" && of_floats && !fmod {
