@@ -64,7 +64,7 @@ pub(super) fn choose(scope: &mut FoldState<'_>, folder: &GraphFolder<'_>) {
     }
 }
 
-/// The factor, the constant and its elements of a MatMul by a matrix that nothing else reads.
+/// The factor, the constant and its elements of a `MatMul` by a matrix that nothing else reads.
 fn product(scope: &FoldState<'_>, index: usize) -> Option<(ValueId, ValueId, Tensor)> {
     let view = NodeView::new(scope, index);
     if view.operator() != "MatMul" || view.version() < FIRST_VERSION {
