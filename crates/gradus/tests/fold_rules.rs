@@ -326,6 +326,21 @@ fn fused() -> Vec<Pattern> {
             ),
             "Gemm Relu",
         ),
+        pattern(
+            "joined-products",
+            x(rows)
+                .constant("q", floats(&[4, 2], 0.5))
+                .constant("k", floats(&[4, 3], -0.5))
+                .constant("v", floats(&[4, 2], 0.1))
+                .node("MatMul", &["x", "q"], &["y"])
+                .node("MatMul", &["x", "k"], &["z"])
+                .node("MatMul", &["x", "v"], &["w"])
+                .output("y", DType::F32, &["n", "2"])
+                .output("z", DType::F32, &["n", "3"])
+                .output("w", DType::F32, &["n", "2"])
+                .model(),
+            "MatMul Split",
+        ),
         pattern("zero-sum", binary("Add", 0.0), "Relu"),
         pattern("gelu", end(gelu, rows), "Gelu Relu"),
         pattern("layer-normalization", end(norm, rows), "LayerNormalization Relu"),

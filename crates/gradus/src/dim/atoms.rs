@@ -1,6 +1,7 @@
 //! Minimum, maximum and broadcasting of two dimensions.
 
-use super::{Atom, Bounds, Dim, DimOperation, Measure, Symbols};
+use super::sum::Term;
+use super::{Atom, AtomId, Dim, DimOperation, Measure, Symbols};
 
 /// Most operands of a `min` or `max`.
 const MOST_OPERANDS: usize = 8;
@@ -45,31 +46,44 @@ impl Symbols {
         if let [only] = kept[..] {
             return Some(only);
         }
-        let size = kept.iter().try_fold(0u32, |size, &dim| size.checked_add(self.size(dim)))?;
-        if kept.len() > MOST_OPERANDS || size > super::LARGEST {
+        if kept.len() > MOST_OPERANDS {
             return None;
         }
-        let join = if is_min { Bounds::min } else { Bounds::max };
-        let bounds = kept.iter().map(|&dim| self.bounds(dim)).reduce(join)?;
-        // A number comes last: `min(seq, 64)`.
-        kept.sort_by_key(|dim| (dim.known().is_some(), *dim));
-        let atom = if is_min { Atom::Min(kept.into()) } else { Atom::Max(kept.into()) };
-        let atom = self.intern_atom(atom, Measure { bounds, size });
+        let atom = self.extreme_atom(is_min, kept)?;
         Some(self.atom_dim(atom))
     }
 
-    /// The operands of a `min` or `max`, or what is neither itself.
-    fn operands(&self, is_min: bool, dim: Dim) -> Vec<Dim> {
-        let atom = if let Dim::Symbolic(id) = dim { self.sum(id).only_atom() } else { None };
-        match atom.map(|atom| &self.atom(atom).0) {
-            Some(Atom::Min(all)) if is_min => all.to_vec(),
-            Some(Atom::Max(all)) if !is_min => all.to_vec(),
-            _ => vec![dim],
+    /// The dims whose `min` or `max` a dim is; the dim itself if it is neither. `n - max(a, b)` is
+    /// the minimum of `n - a` and `n - b`.
+    pub(super) fn operands(&mut self, is_min: bool, dim: Dim) -> Vec<Dim> {
+        self.operands_of_sum(is_min, dim).unwrap_or_else(|| vec![dim])
+    }
+
+    fn operands_of_sum(&mut self, is_min: bool, dim: Dim) -> Option<Vec<Dim>> {
+        let mut sum = (*self.as_sum(dim)).clone();
+        let of = |symbols: &Symbols, atom: AtomId| match &symbols.atom(atom).0 {
+            Atom::Min(all) => Some((all.clone(), true)),
+            Atom::Max(all) => Some((all.clone(), false)),
+            _ => None,
+        };
+        let is_extreme = |term: &Term| matches!(*term.factors, [atom] if of(self, atom).is_some());
+        let mut found = sum.terms.iter().enumerate().filter(|(_, term)| is_extreme(term)).map(|(at, _)| at);
+        let (Some(at), None) = (found.next(), found.next()) else { return None };
+        let term = sum.terms.remove(at);
+        let (all, least) = of(self, *term.factors.first()?)?;
+        if (least == (term.coefficient > 0)) != is_min {
+            return None;
         }
+        let rest = self.intern(sum)?;
+        let operand = |&operand: &Dim| {
+            let part = self.multiply(operand, Dim::Known(term.coefficient))?;
+            self.add(rest, part)
+        };
+        all.iter().map(operand).collect()
     }
 
     /// Returns true if a dim is a minimum with the other as an operand.
-    pub(crate) fn is_min_of(&self, dim: Dim, other: Dim) -> bool {
+    pub(crate) fn is_min_of(&mut self, dim: Dim, other: Dim) -> bool {
         dim != other && self.operands(true, dim).contains(&other)
     }
 
@@ -105,11 +119,10 @@ impl Symbols {
     fn broadcast_atom(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         let (a, b) = (a.min(b), a.max(b));
         for (whole, part) in [(a, b), (b, a)] {
-            // min(x, c) is 1 only where x is, unless c is: so they broadcast only where they are
-            // equal.
+            // Where c is at least 1, min(x, c) is 1 if x is; so x and min(x, c) broadcast to x.
             let operands = self.operands(true, part);
-            let others_are_more = operands.iter().all(|&other| other == whole || self.at_least(other, 2));
-            if operands.len() > 1 && operands.contains(&whole) && others_are_more {
+            let others_are_sizes = operands.iter().all(|&other| other == whole || self.at_least(other, 1));
+            if operands.len() > 1 && operands.contains(&whole) && others_are_sizes {
                 return Some(whole);
             }
             // A broadcast absorbs its own operands.

@@ -6,7 +6,7 @@
 //! | floor division | `(h + 1)//2` | an atom; what the divisor divides stands before it, divisions in divisions are one |
 //! | ceiling division | | `(a + b - 1)//b` |
 //! | modulus | `a%b` | `a - b*(a//b)` |
-//! | minimum, maximum | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless |
+//! | minimum, maximum | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless, in a sum of as few terms as possible |
 //! | broadcast | `broadcast(a, b)` | an atom: `b` if `a` is 1, otherwise `a` |
 //!
 //! All expressions of one inference live in [`Symbols`], each once: equal canonical forms are the
@@ -19,6 +19,7 @@ mod atoms;
 mod bounds;
 mod combination;
 mod condition;
+mod extremes;
 mod form;
 mod sum;
 mod text;
@@ -138,6 +139,9 @@ pub struct Symbols {
     atom_ids: HashMap<Atom, AtomId>,
     exprs: Vec<(Arc<Sum>, Measure)>,
     expr_ids: HashMap<Arc<Sum>, ExprId>,
+    /// Sums that minima and maxima are, with plain ones; and sums that plain ones are.
+    plain: HashMap<AtomId, Option<Arc<Sum>>>,
+    forms_of_plain: HashMap<AtomId, Option<Arc<[Sum]>>>,
     results: HashMap<(DimOperation, Dim, Dim), Option<Dim>>,
     /// Upper bounds of symbols that the data decide.
     limits: HashMap<u32, Dim>,
@@ -476,8 +480,14 @@ impl Symbols {
         self.intern(Sum::atom(atom)).unwrap_or(Dim::ZERO)
     }
 
-    /// The dim that a canonical sum is, unless it is too large.
+    /// The dim that a sum is, unless it is too large.
     fn intern(&mut self, sum: Sum) -> Option<Dim> {
+        let sum = if self.has_extremes(&sum) { self.with_canonical_extremes(sum) } else { sum };
+        self.intern_as_is(sum)
+    }
+
+    /// The dim that a canonical sum is, unless it is too large.
+    fn intern_as_is(&mut self, sum: Sum) -> Option<Dim> {
         if sum.terms.is_empty() {
             return Some(Dim::Known(sum.constant));
         }

@@ -28,7 +28,7 @@ pub(super) fn floor(a: i64, b: i64) -> Option<i64> {
     Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
 }
 
-fn gcd(a: i64, b: i64) -> i64 {
+pub(super) fn gcd(a: i64, b: i64) -> i64 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);
@@ -54,7 +54,7 @@ impl Sum {
     }
 
     /// From terms in any order.
-    fn collect(mut terms: Vec<Term>, constant: i64) -> Option<Sum> {
+    pub(super) fn collect(mut terms: Vec<Term>, constant: i64) -> Option<Sum> {
         terms.sort_by(|a, b| order(&a.factors, &b.factors));
         let mut kept: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
@@ -69,12 +69,12 @@ impl Sum {
         (kept.len() <= MOST_TERMS).then_some(Sum { terms: kept, constant })
     }
 
-    fn plus(&self, other: &Sum) -> Option<Sum> {
+    pub(super) fn plus(&self, other: &Sum) -> Option<Sum> {
         let terms = self.terms.iter().chain(&other.terms).cloned().collect();
         Sum::collect(terms, self.constant.checked_add(other.constant)?)
     }
 
-    fn scaled(&self, by: i64) -> Option<Sum> {
+    pub(super) fn scaled(&self, by: i64) -> Option<Sum> {
         if by == 0 {
             return Some(Sum::constant(0));
         }
@@ -100,7 +100,7 @@ impl Sum {
         Sum::collect(terms, 0)
     }
 
-    fn times(&self, other: &Sum) -> Option<Sum> {
+    pub(super) fn times(&self, other: &Sum) -> Option<Sum> {
         if self.terms.len() * other.terms.len() > MOST_TERMS {
             return None;
         }
@@ -109,6 +109,29 @@ impl Sum {
             total = total.plus(&self.times_factors(factors, *coefficient)?)?;
         }
         Some(total)
+    }
+
+    /// The sum with another in place of an atom.
+    pub(super) fn with(&self, atom: AtomId, other: &Sum) -> Option<Sum> {
+        let mut total = Sum::constant(self.constant);
+        for Term { factors, coefficient } in &self.terms {
+            let kept: Arc<[AtomId]> = factors.iter().copied().filter(|factor| *factor != atom).collect();
+            let times = factors.len() - kept.len();
+            let product = if kept.is_empty() {
+                Sum::constant(*coefficient)
+            } else {
+                Sum { terms: vec![Term { factors: kept, coefficient: *coefficient }], constant: 0 }
+            };
+            let product = (0..times).try_fold(product, |product, _| product.times(other))?;
+            total = total.plus(&product)?;
+        }
+        Some(total)
+    }
+
+    /// Divides by a common divisor of all numbers.
+    pub(super) fn divide(&mut self, by: i64) {
+        self.terms.iter_mut().for_each(|term| term.coefficient /= by);
+        self.constant /= by;
     }
 
     /// The quotient, if the division leaves nothing. The divisor has terms.
@@ -349,9 +372,33 @@ impl Symbols {
             return true;
         }
         let Dim::Symbolic(id) = dim else { return false };
-        let sum = self.sum(id).clone();
-        self.relaxed_floors(&sum).is_some_and(|low| self.at_least(low, min))
-            || (extremes > 0 && self.each_operand(&sum, min, extremes - 1))
+        let mut sum = self.sum(id).clone();
+        if min == 0 && self.is_known_sign(&sum) {
+            return true;
+        }
+        // With d*x + c >= min, x is at least (min - c)/d, rounded up.
+        let divisor = sum.terms.iter().fold(0, |divisor, term| gcd(divisor, term.coefficient));
+        let Some(Some(min)) = sum.constant.checked_sub(min).map(|spare| floor(spare, divisor)?.checked_neg())
+        else {
+            return false;
+        };
+        sum.constant = 0;
+        sum.divide(divisor);
+        self.relaxed_floors(&sum).is_some_and(|(low, times)| {
+            min.checked_sub(1)
+                .and_then(|less| less.checked_mul(times)?.checked_add(1))
+                .is_some_and(|min| self.at_least(low, min))
+        }) || (extremes > 0 && self.each_operand(&sum, min, extremes - 1))
+    }
+
+    /// Returns true if a sum is not negative by what is known of a part of it, or of its opposite.
+    fn is_known_sign(&self, sum: &Sum) -> bool {
+        let mut part = sum.clone();
+        part.divide(sum.terms.iter().fold(sum.constant, |divisor, term| gcd(divisor, term.coefficient)));
+        let known = |sum: &Sum| self.expr_ids.get(sum).map(|id| self.bounds(Dim::Symbolic(*id)));
+        let opposite = part.scaled(-1).and_then(|opposite| known(&opposite)?.upper());
+        opposite.is_some_and(|most| most <= 0)
+            || known(&part).and_then(Bounds::lower).is_some_and(|least| least >= 0)
     }
 
     /// Whether a sum is at least a number by the operands of one of its minima or maxima: any of a
@@ -379,30 +426,40 @@ impl Symbols {
         false
     }
 
-    /// A sum that is never more, without floors whose divisor divides their factor; nothing if
+    /// A sum that is never more than a sum so many times, without floors by a number; nothing if
     /// there are none.
-    fn relaxed_floors(&mut self, sum: &Sum) -> Option<Dim> {
-        let mut total = Some(Dim::Known(sum.constant));
+    fn relaxed_floors(&mut self, sum: &Sum) -> Option<(Dim, i64)> {
+        let floor = |symbols: &Symbols, term: &Term| match *term.factors {
+            [atom] => match symbols.atom(atom).0 {
+                Atom::Floor(x, Dim::Known(d @ 2..)) => Some((x, d)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut times = 1i64;
+        for term in &sum.terms {
+            if let Some((_, d)) = floor(self, term) {
+                let lacks = d / gcd(gcd(d, term.coefficient), times);
+                times = times.checked_mul(lacks)?;
+            }
+        }
+        let mut total = Dim::Known(sum.constant.checked_mul(times)?);
         let mut relaxed = false;
         for term in &sum.terms {
-            let quotient = match (&*term.factors, term.coefficient) {
-                ([atom], coefficient) => match self.atom(*atom).0 {
-                    Atom::Floor(x, Dim::Known(d)) if coefficient % d == 0 => Some((x, d, coefficient / d)),
-                    _ => None,
-                },
-                _ => None,
-            };
-            let part = match quotient {
-                Some((x, d, times)) => {
+            let coefficient = term.coefficient.checked_mul(times)?;
+            let part = match floor(self, term).filter(|(_, d)| coefficient % d == 0) {
+                Some((x, d)) => {
                     relaxed = true;
-                    let low = if times > 0 { self.add(x, Dim::Known(1 - d)) } else { Some(x) };
-                    low.and_then(|low| self.multiply(low, Dim::Known(times)))
+                    let low = if coefficient > 0 { self.add(x, Dim::Known(1 - d))? } else { x };
+                    self.multiply(low, Dim::Known(coefficient / d))?
                 }
-                None => self.intern(Sum { terms: vec![term.clone()], constant: 0 }),
+                None => {
+                    self.intern(Sum { terms: vec![Term { coefficient, ..term.clone() }], constant: 0 })?
+                }
             };
-            total = total.zip(part).and_then(|(total, part)| self.add(total, part));
+            total = self.add(total, part)?;
         }
-        total.filter(|_| relaxed)
+        relaxed.then_some((total, times))
     }
 
     fn floor_of(&mut self, a: Dim, b: Dim) -> Option<Dim> {
@@ -411,6 +468,13 @@ impl Symbols {
             return self.floor_by(&numerator, divisor.constant);
         }
         if let Some(quotient) = numerator.exact_quotient(&divisor) {
+            return self.intern(quotient);
+        }
+        // Minima and maxima may be written differently in a product.
+        if self.has_extremes(&divisor)
+            && let (Some(numerator), Some(divisor)) = (self.plain_sum(&numerator), self.plain_sum(&divisor))
+            && let Some(quotient) = numerator.exact_quotient(&divisor)
+        {
             return self.intern(quotient);
         }
         // A common factor is not zero where there is a quotient, so it can be taken out of
@@ -446,6 +510,9 @@ impl Symbols {
         if by == 1 {
             return self.intern(numerator.clone());
         }
+        let has_extremes = self.has_extremes(numerator);
+        let canonical = has_extremes.then(|| self.with_canonical_extremes(numerator.clone()));
+        let numerator = canonical.as_ref().unwrap_or(numerator);
         // Coefficients become the nearest to zero modulo the divisor; what that takes away is
         // whole.
         let (mut whole, mut rest, mut common) = (Vec::new(), Vec::new(), by);
@@ -471,10 +538,17 @@ impl Symbols {
             term.coefficient /= common;
         }
         let rest = Sum { terms: rest, constant: numerator.constant.rem_euclid(by) / common };
-        let by = by / common;
+        let (divisor, by) = (by, by / common);
         if by == 1 {
             let rest = self.intern(rest)?;
             return self.add(whole, rest);
+        }
+        // What is left of a sum of minima and maxima would be written in another form, of which more
+        // could be whole.
+        if has_extremes && (negative || self.with_canonical_extremes(rest.clone()) != rest) {
+            let numerator = self.intern(numerator.clone())?;
+            let bounds = self.bounds(numerator).over(Bounds::exactly(divisor));
+            return self.floor_atom(numerator, Dim::Known(divisor), bounds);
         }
         if negative {
             // floor(x/d) = -floor((d - 1 - x)/d)

@@ -13,15 +13,17 @@ enum Tree {
 const NAMES: [&str; 4] = ["a", "b", "seq", "h w"];
 
 fn tree() -> impl Strategy<Value = Tree> {
+    tree_of(vec!["+", "+", "-", "*", "//", "%", "min", "max", "trunc", "ceil"])
+}
+
+fn tree_of(operators: Vec<&'static str>) -> impl Strategy<Value = Tree> {
     let leaf = prop_oneof![
         (-6i64..100).prop_map(Tree::Number),
         (0..NAMES.len()).prop_map(Tree::Name),
         (0..NAMES.len()).prop_map(Tree::Name)
     ];
-    leaf.prop_recursive(5, 24, 2, |inner| {
-        let operators =
-            prop::sample::select(vec!["+", "+", "-", "*", "//", "%", "min", "max", "trunc", "ceil"]);
-        (operators, inner.clone(), inner)
+    leaf.prop_recursive(5, 24, 2, move |inner| {
+        (prop::sample::select(operators.clone()), inner.clone(), inner)
             .prop_map(|(operator, a, b)| Tree::Binary(operator, Box::new(a), Box::new(b)))
     })
 }
@@ -118,6 +120,39 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    /// Minima and maxima are one form, however they are written.
+    #[test]
+    fn extremes_are_one_form([a, b, c] in prop::array::uniform3(tree_of(vec!["+", "-", "*", "//"])), by in 1i64..5) {
+        let mut symbols = Symbols::default();
+        let (Some(a), Some(b), Some(c)) = (a.build(&mut symbols), b.build(&mut symbols), c.build(&mut symbols))
+        else {
+            return Ok(());
+        };
+        let mut forms = || {
+            let (max, min) = (symbols.max(a, b)?, symbols.min(a, b)?);
+            let (a_c, b_c) = (symbols.add(a, c)?, symbols.add(b, c)?);
+            let by = Dim::Known(by);
+            let (a_by, b_by) = (symbols.multiply(a, by)?, symbols.multiply(b, by)?);
+            let (a_less, both) = (symbols.subtract(a, b)?, symbols.add(a, b)?);
+            let above = symbols.max(a_less, Dim::ZERO)?;
+            Some([
+                (symbols.max(a_c, b_c)?, symbols.add(max, c)?),
+                (symbols.max(a_by, b_by)?, symbols.multiply(max, by)?),
+                (symbols.subtract(both, min)?, max),
+                (symbols.subtract(a, above)?, min),
+            ])
+        };
+        if let Some(forms) = forms() {
+            for (one, other) in forms {
+                prop_assert_eq!(one, other, "{} and {}", symbols.print(one), symbols.print(other));
+            }
+        }
+    }
+}
+
 #[test]
 fn forms_that_are_equal_are_one() {
     let mut symbols = Symbols::default();
@@ -146,6 +181,16 @@ fn forms_that_are_equal_are_one() {
         ("min(n, 8) + max(n - min(n, 8), 0)", "n"),
         ("max(max(n, m) - m, 0)", "max(n, m) - m"),
         ("max(n, n + max(m, k) - m)", "n + max(m, k) - m"),
+        ("n - max(n - m, 0)", "min(n, m)"),
+        ("n - min(n, 8)", "max(n - 8, 0)"),
+        ("max(n//4 - 1, 0) + 1", "max(n//4, 1)"),
+        ("batch*(max(n//4 - 1, 0) + 1)", "batch*max(n//4, 1)"),
+        ("max(n, 8) + min(n, 8)", "n + 8"),
+        ("max(2*n, 6)", "2*max(n, 3)"),
+        ("(n - max(n - 2, 0))*(m - max(m - 2, 0))", "min(n, 2)*min(m, 2)"),
+        ("max(max(n - 8, 0) + 1, 3)", "max(n - 7, 3)"),
+        ("broadcast(n + 1, min(n + 1, m + 1))", "n + 1"),
+        ("min((n + 3)//4, 2*((n + 7)//8))", "(n + 3)//4"),
     ];
     for (one, other) in cases {
         let (a, b) = (symbols.parse(one).unwrap(), symbols.parse(other).unwrap());

@@ -13,6 +13,7 @@ mod cse;
 mod declare;
 mod dialect;
 mod inline;
+mod join;
 mod measure;
 mod report;
 mod reproducible;
@@ -145,6 +146,7 @@ impl Model {
         scope.need_outputs(&mut folder);
         limits.check()?;
         shape_source::choose(&mut scope, &mut folder);
+        join::choose(&mut scope, &folder);
         let (mut edit, _) = write::edit(&mut folder, &scope, &HashMap::new());
         declare::interface(&folder, &scope, &mut edit);
         if folder.declare {

@@ -10,6 +10,7 @@ use gradus_core::Tensor;
 use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
 
 use super::dialect::Role;
+use super::join::Joined;
 use super::reproducible::{is_exact, is_settled, is_whole, widens};
 use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
@@ -67,6 +68,8 @@ pub(super) struct FoldState<'m> {
     pub(super) inputs: BTreeMap<(usize, usize), Source>,
     /// By node: the node that is written in its place.
     pub(super) replacements: BTreeMap<usize, Replacement>,
+    /// By node: the products that are computed where it was.
+    pub(super) joined: BTreeMap<usize, Joined>,
     /// By value: the output of the graph whose name it takes.
     pub(super) renamed: HashMap<ValueId, ValueId>,
     /// How often the file reads each value.
@@ -106,6 +109,7 @@ impl<'m> FoldState<'m> {
             rules: folder.rules,
             inputs: BTreeMap::new(),
             replacements: BTreeMap::new(),
+            joined: BTreeMap::new(),
             renamed: HashMap::default(),
             reads: vec![0; graph.values().len()],
             children: BTreeMap::new(),

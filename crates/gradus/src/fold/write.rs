@@ -6,9 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::convert::{Rules, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
-use gradus_core::graph::{DeclaredDim, Node, Origin, Standard, Type, ValueId};
+use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
 
+use super::join::Joined;
 use super::rules::{Replacement, Source};
 use super::scope::{FoldState, Read};
 use super::shape_source::{InputPart, InputSizes};
@@ -79,9 +80,14 @@ impl FoldWriter<'_, '_> {
                 changed |= self.output(folder, id);
             }
         }
+        if let Some(joined) = scope.joined.get(&index) {
+            self.joined(folder, node, joined);
+            return true;
+        }
         if !scope.nodes[index].stays {
             let ends = |id: &ValueId| {
                 !scope.values[id.index()].output
+                    && !scope.joined.values().any(|joined| joined.has(*id))
                     && !matches!(scope.values[id.index()].read, Read::InputSizes(_))
             };
             let outputs = node.outputs.iter().copied().flatten().filter(ends);
@@ -236,6 +242,26 @@ impl FoldWriter<'_, '_> {
             outputs: outputs.take(1).collect(),
             attributes: by.attributes.clone(),
         }
+    }
+
+    /// Adds a product, and the Split of it into several.
+    fn joined(&mut self, folder: &mut GraphFolder<'_>, node: &Node, joined: &Joined) {
+        let scope = self.scope;
+        let outputs = joined.products.iter().map(|(id, _)| scope.written_name(*id).clone()).collect();
+        let sizes: Vec<_> = joined.products.iter().map(|(_, columns)| *columns).collect();
+        let inputs = vec![self.name(folder, joined.factor), self.target(folder, &joined.matrix)];
+        let product = folder.fresh(&format!("{}_joined", node.label(0)));
+        let inputs_of_split = vec![product.clone(), self.target(folder, &Tensor::vector(&sizes))];
+        let made = |operator, inputs, outputs, attributes| Made {
+            name: "".into(),
+            operator,
+            version: 1,
+            inputs,
+            outputs,
+            attributes,
+        };
+        self.make(made("MatMul", inputs, vec![product], Vec::new()));
+        self.make(made("Split", inputs_of_split, outputs, vec![("axis", Content::Int(-1))]));
     }
 
     fn source(&mut self, folder: &mut GraphFolder<'_>, source: &Source) -> Arc<str> {

@@ -133,6 +133,8 @@ passes! {
     Branches = "known-if", Exact, "If with a known condition -> the nodes of its branch";
     OutputNames = "output-names", Exact,
         "an output of the graph that equals the output of a node -> the node defines it";
+    JoinedProducts = "joined-products", Fuse,
+        "MatMul of one value by three or more constant matrices -> MatMul, Split, from operator set 13";
     Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";
 }
 
