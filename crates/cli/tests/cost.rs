@@ -50,7 +50,7 @@ Size      1      0           0     0           0            8
 total     6      2           0     4*seq + 1   12*seq + 36  16*seq + 20
 
 16 bytes of constants, 8*batch*seq of inputs
-at most max(16*seq + 12, 12*seq + 20) bytes of values at one time, at node "phase":
+at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase":
   position_ids: 8*seq
   token_count: 8
   positions: 4*seq
@@ -84,7 +84,7 @@ Size      1      0           0     0           0            8
 total     6      2           0     4*seq + 1   12*seq + 36  16*seq + 20
 
 16 bytes of constants, 64*seq of inputs
-at most max(16*seq + 12, 12*seq + 20) bytes of values at one time, at node "phase":
+at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase":
   position_ids: 8*seq
   token_count: 8
   positions: 4*seq

@@ -27,7 +27,7 @@ positions     Cast      float32  [seq]         4*seq
 phase         Div       float32  [seq]         4*seq
 
 6 of 6 values of nodes are known in full
-2 parameters; at most max(16*seq + 12, 12*seq + 20) bytes of values at one time, at node "phase"
+2 parameters; at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase"
 not shown: 2 constants, 2 values of shape arithmetic (--all)
 assumptions:
   seq <= 16777216 (node "seq_to_float" (Cast))
@@ -37,7 +37,7 @@ assumptions:
     prints(
         &["infer", "examples/positions.onnx", "--json"],
         str![[r#"
-{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[],"bytes":"8*batch*seq"},"zero":{"type":"int64","shape":[],"fresh":[],"bytes":8},"one":{"type":"int64","shape":[],"fresh":[],"bytes":8},"seq":{"type":"int64","shape":[1],"fresh":[],"node":"length","operator":"Shape","bytes":8},"position_ids":{"type":"int64","shape":["seq"],"fresh":[],"node":"pos","operator":"Range","bytes":"8*seq"},"token_count":{"type":"int64","shape":[],"fresh":[],"node":"count","operator":"Size","bytes":8},"positions":{"type":"float32","shape":["seq"],"fresh":[],"node":"to_float","operator":"Cast","bytes":"4*seq"},"seq_float":{"type":"float32","shape":[1],"fresh":[],"node":"seq_to_float","operator":"Cast","bytes":4},"phase":{"type":"float32","shape":["seq"],"fresh":[],"node":"phase","operator":"Div","bytes":"4*seq"}},"totals":{"parameters":2,"peak_bytes":"max(16*seq + 12, 12*seq + 20)","peak_at":"node /"phase/"","peak_unknown":0},"unknown":{},"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"problems":[]}
+{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[],"bytes":"8*batch*seq"},"zero":{"type":"int64","shape":[],"fresh":[],"bytes":8},"one":{"type":"int64","shape":[],"fresh":[],"bytes":8},"seq":{"type":"int64","shape":[1],"fresh":[],"node":"length","operator":"Shape","bytes":8},"position_ids":{"type":"int64","shape":["seq"],"fresh":[],"node":"pos","operator":"Range","bytes":"8*seq"},"token_count":{"type":"int64","shape":[],"fresh":[],"node":"count","operator":"Size","bytes":8},"positions":{"type":"float32","shape":["seq"],"fresh":[],"node":"to_float","operator":"Cast","bytes":"4*seq"},"seq_float":{"type":"float32","shape":[1],"fresh":[],"node":"seq_to_float","operator":"Cast","bytes":4},"phase":{"type":"float32","shape":["seq"],"fresh":[],"node":"phase","operator":"Div","bytes":"4*seq"}},"totals":{"parameters":2,"peak_bytes":"12*seq + 4*max(seq, 2) + 12","peak_at":"node /"phase/"","peak_unknown":0},"unknown":{},"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"problems":[]}
 
 "#]],
     );
@@ -61,7 +61,7 @@ not shown: 2 constants, 3 values of shape arithmetic (--all)
         str![[r#"
 
 6 of 6 values of nodes are known in full
-2 parameters; at most max(16*seq + 12, 12*seq + 20) bytes of values at one time, at node "phase"
+2 parameters; at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase"
 assumptions:
   seq <= 16777216 (node "seq_to_float" (Cast))
 

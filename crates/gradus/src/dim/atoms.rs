@@ -1,7 +1,7 @@
 //! Minimum, maximum and broadcasting of two dimensions.
 
 use super::sum::Term;
-use super::{Atom, AtomId, Dim, DimOperation, Measure, Symbols};
+use super::{Atom, Dim, DimOperation, Measure, Symbols};
 
 /// Most operands of a `min` or `max`.
 const MOST_OPERANDS: usize = 8;
@@ -61,16 +61,11 @@ impl Symbols {
 
     fn operands_of_sum(&mut self, is_min: bool, dim: Dim) -> Option<Vec<Dim>> {
         let mut sum = (*self.as_sum(dim)).clone();
-        let of = |symbols: &Symbols, atom: AtomId| match &symbols.atom(atom).0 {
-            Atom::Min(all) => Some((all.clone(), true)),
-            Atom::Max(all) => Some((all.clone(), false)),
-            _ => None,
-        };
-        let is_extreme = |term: &Term| matches!(*term.factors, [atom] if of(self, atom).is_some());
+        let is_extreme = |term: &Term| matches!(*term.factors, [atom] if self.is_extreme(atom));
         let mut found = sum.terms.iter().enumerate().filter(|(_, term)| is_extreme(term)).map(|(at, _)| at);
         let (Some(at), None) = (found.next(), found.next()) else { return None };
         let term = sum.terms.remove(at);
-        let (all, least) = of(self, *term.factors.first()?)?;
+        let (all, least) = self.as_extreme(*term.factors.first()?)?;
         if (least == (term.coefficient > 0)) != is_min {
             return None;
         }

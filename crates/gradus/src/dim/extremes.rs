@@ -16,8 +16,17 @@ use super::{Atom, AtomId, Bounds, Dim, Measure, Symbols};
 const MOST_PLAIN: usize = 8;
 
 impl Symbols {
+    /// The operands of an atom that is a minimum or maximum, and true if it is a minimum.
+    pub(super) fn as_extreme(&self, atom: AtomId) -> Option<(Arc<[Dim]>, bool)> {
+        match &self.atom(atom).0 {
+            Atom::Min(all) => Some((all.clone(), true)),
+            Atom::Max(all) => Some((all.clone(), false)),
+            _ => None,
+        }
+    }
+
     /// Returns true if an atom is a minimum or maximum.
-    fn is_extreme(&self, atom: AtomId) -> bool {
+    pub(super) fn is_extreme(&self, atom: AtomId) -> bool {
         matches!(self.atom(atom).0, Atom::Min(_) | Atom::Max(_))
     }
 
@@ -46,11 +55,7 @@ impl Symbols {
     }
 
     fn plain_atom(&mut self, atom: AtomId) -> Option<Arc<Sum>> {
-        let (all, is_min) = match &self.atom(atom).0 {
-            Atom::Min(all) => (all.clone(), true),
-            Atom::Max(all) => (all.clone(), false),
-            _ => return Some(Arc::new(Sum::atom(atom))),
-        };
+        let Some((all, is_min)) = self.as_extreme(atom) else { return Some(Arc::new(Sum::atom(atom))) };
         if let Some(plain) = self.plain.get(&atom) {
             return plain.clone();
         }
@@ -144,11 +149,7 @@ impl Symbols {
     }
 
     fn make_forms(&mut self, plain: AtomId) -> Option<Arc<[Sum]>> {
-        let (all, is_min) = match &self.atom(plain).0 {
-            Atom::Min(all) => (all.clone(), true),
-            Atom::Max(all) => (all.clone(), false),
-            _ => return None,
-        };
+        let (all, is_min) = self.as_extreme(plain)?;
         let sums: Vec<_> = all.iter().map(|&dim| self.as_sum(dim)).collect();
         let mut forms = Vec::new();
         if let Some(same) = self.written_extreme(is_min, &sums, &Sum::constant(0)) {
