@@ -245,6 +245,10 @@ fn change(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) -> 
 
 fn can_be_made(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize, change: &Change) -> bool {
     let node = &scope.graph.nodes()[index];
+    // A file may have nodes of more outputs than their operator.
+    if matches!(change, Change::Node(_)) && node.outputs.iter().skip(1).any(Option::is_some) {
+        return false;
+    }
     let Change::Values(values) = change else {
         let own = |id: &ValueId| scope.values[id.index()].read == Read::Own;
         return node.outputs.iter().flatten().all(own);
