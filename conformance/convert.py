@@ -119,33 +119,54 @@ def serve(pipe):
 
 
 class Runner:
-    """Runs models in processes of their own, one for each program: programs die, some of them later than what damaged their memory.
-    A model where a process dies that ran others before is run again, in a new one."""
+    """Runs models in processes, one for each program: programs die, some of them later than what damaged their memory. A model
+    where a process died is run again in one of its own."""
 
     def __init__(self):
         self.running = {}
 
     def run(self, path, inputs, runner):
-        again = runner in self.running
-        if not again:
-            context = multiprocessing.get_context("spawn")
-            pipe, theirs = context.Pipe()
-            process = context.Process(target=serve, args=(theirs,), daemon=True)
-            process.start()
-            theirs.close()
-            self.running[runner] = (process, pipe)
-        process, pipe = self.running[runner]
-        try:
-            pipe.send((str(path), inputs, runner))
-            if pipe.poll(SECONDS):
-                return pipe.recv()
-            again, why = False, f"no result in {SECONDS} seconds"
-        except (EOFError, OSError):
-            why = "the process died"
-        process.kill()
-        process.join()
-        del self.running[runner]
-        return self.run(path, inputs, runner) if again else (None, why)
+        if runner not in self.running:
+            self.running[runner] = start()
+        result, why = asked(*self.running[runner], (str(path), inputs, runner))
+        if not why:
+            return result
+        stop(*self.running.pop(runner))
+        if why != DIED:
+            return None, why
+        alone = start()
+        result, why = asked(*alone, (str(path), inputs, runner))
+        stop(*alone)
+        return result or (None, why)
+
+
+DIED = "the process died"
+
+
+def start():
+    context = multiprocessing.get_context("spawn")
+    pipe, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs,), daemon=True)
+    process.start()
+    theirs.close()
+    return process, pipe
+
+
+def asked(_, pipe, question):
+    """What a process answers, or why it does not."""
+    try:
+        pipe.send(question)
+        if pipe.poll(SECONDS):
+            return pipe.recv(), None
+        return None, f"no result in {SECONDS} seconds"
+    except (EOFError, OSError):
+        return None, DIED
+
+
+def stop(process, pipe):
+    process.kill()
+    process.join()
+    pipe.close()
 
 
 # Comparing
