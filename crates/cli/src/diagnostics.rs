@@ -220,7 +220,8 @@ fn plain(message: &str) -> String {
 /// Most lines of what keeps a model from being converted.
 const OBSTACLES: usize = 20;
 
-/// Lines about what keeps a model from being converted: each operator and reason, with the first node.
+/// Lines about what keeps a model from being converted: each operator and reason, with the first
+/// node.
 fn obstacles(all: &Obstacles) -> String {
     let groups = all.groups();
     let line = |(count, obstacle): &(usize, &Obstacle)| {

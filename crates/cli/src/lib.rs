@@ -20,7 +20,8 @@ use gradus::error;
 /// Runs the command that the arguments are, the name of the program first, and returns the exit
 /// status.
 ///
-/// `runtime` finds the program of a name that `check --with` runs models in; [`no_runtime`] finds none.
+/// `runtime` finds the program of a name that `check --with` runs models in; [`no_runtime`] finds
+/// none.
 ///
 /// For a process that does nothing else: it sets the hook for panics, and signals end the process.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, runtime: FindRuntime) -> u8 {

@@ -1,4 +1,5 @@
-//! `gradus report` as it is typed: the page that it writes, with what it prints and its exit status.
+//! `gradus report` as it is typed: the page that it writes, with what it prints and its exit
+//! status.
 //!
 //! `SNAPSHOTS=overwrite cargo test -p gradus-cli` writes what is printed into this file.
 

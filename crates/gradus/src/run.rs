@@ -77,8 +77,8 @@ impl Program {
         self.run_in(inputs, &mut RunState::new(&RunOptions { limits: Some(limits), ..self.options }))
     }
 
-    /// Runs as [`Program::run`] does, and lists the nodes of the main graph with the time and memory
-    /// that each took, in the order in which they ran.
+    /// Runs as [`Program::run`] does, and lists the nodes of the main graph with the time and
+    /// memory that each took, in the order in which they ran.
     ///
     /// # Errors
     /// As [`Program::run`].

@@ -1,5 +1,5 @@
-//! Contracts, written in each language, compiled and run, against the expressions of the library; and
-//! these against inference and runs at the same sizes.
+//! Contracts, written in each language, compiled and run, against the expressions of the library;
+//! and these against inference and runs at the same sizes.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -367,8 +367,8 @@ fn random_sizes(contract: &Contract, rng: &mut Rng, large: bool) -> Sizes {
     Sizes(inputs, contract.parameters().map(|(symbol, _)| of[symbol]).collect())
 }
 
-/// What inference says where every input has sizes that are numbers: the sizes of the outputs, or the
-/// first problem.
+/// The answer of inference where every input has sizes that are numbers: the sizes of the outputs,
+/// or the first problem.
 fn inferred(
     model: &Model,
     contract: &Contract,
@@ -397,8 +397,8 @@ fn inferred(
         .collect())
 }
 
-/// Holds verdicts and sizes of a contract against inference at numbers. Accepted sizes have no problem;
-/// sizes that are refused have one, unless an assumption refuses them.
+/// Holds verdicts and sizes of a contract against inference at numbers. Accepted sizes have no
+/// problem; sizes that are refused have one, unless an assumption refuses them.
 fn as_inferred(name: &str, model: &Model, contract: &Contract, sizes: &Sizes) -> Result<(), String> {
     let found = inferred(model, contract, sizes);
     match (evaluated(contract, sizes), found) {

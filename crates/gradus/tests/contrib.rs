@@ -261,8 +261,8 @@ fn made_nodes_give_what_onnx_runtime_gives() {
     convert_all(&cases);
 }
 
-/// Operators that are lowered convert to ONNX and OpenVINO: quantized ones to the same codes, others
-/// within a few roundings, or in OpenVINO within the bounds that hold for ONNX Runtime.
+/// Operators that are lowered convert to ONNX and OpenVINO: quantized ones to the same codes,
+/// others within a few roundings, or in OpenVINO within the bounds that hold for ONNX Runtime.
 fn convert_all(cases: &[Case]) {
     let (mut wrong, mut refused) = (Vec::new(), BTreeMap::new());
     for case in cases {

@@ -1,5 +1,5 @@
-//! Recurrent networks and sequences in the operators of another standard: converted models give what
-//! the source gives.
+//! Recurrent networks and sequences in the operators of another standard: converted models give
+//! what the source gives.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod common {

@@ -303,8 +303,8 @@ fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
     }
 }
 
-/// The shape of `x[start:]`, and what is assumed, where `x` has an axis and `start` is computed from
-/// axes of other inputs.
+/// The shape of `x[start:]`, and what is assumed, where `x` has an axis and `start` is computed
+/// from axes of other inputs.
 fn slice_from(axis: &str, start: &[(&str, i64)]) -> (String, Vec<String>) {
     let mut builder = Builder::new("slices");
     let inputs = ["x", "a"].map(|name| builder.define(name, Origin::Input).unwrap());

@@ -244,8 +244,8 @@ impl Model {
         self.model.source().opsets.iter().map(|(domain, version)| (domain.to_string(), *version)).collect()
     }
 
-    /// The differences that runs of this model and another show, as a `gradus.CheckReport` has it; in
-    /// a runtime, as a `gradus.RuntimeReport` has it.
+    /// The differences that runs of this model and another show, as a `gradus.CheckReport` has it;
+    /// in a runtime, as a `gradus.RuntimeReport` has it.
     #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _check<'py>(
         &self,

@@ -91,7 +91,7 @@ fn row(of: &IndexRow) -> Markup {
     }
 }
 
-/// What the head of the model's page says, in short.
+/// The head of the model's page, in short.
 fn verdict(summary: &Summary) -> Markup {
     let unknown = summary.values - summary.known;
     html! {

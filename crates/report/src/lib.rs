@@ -42,7 +42,8 @@ pub struct Summary {
     pub data: usize,
     /// The symbols that the reader of the page sets: those of the inputs.
     pub symbols: Vec<String>,
-    /// The most bytes of values of nodes at one time, as an expression; nothing if no size is known.
+    /// The most bytes of values of nodes at one time, as an expression; nothing if no size is
+    /// known.
     pub peak: Option<String>,
     /// Contradictions in the model.
     pub problems: Vec<Problem>,
@@ -118,8 +119,8 @@ pub fn report(model: &Model, name: &str, options: &InferOptions) -> Result<Repor
     })
 }
 
-/// Values of nodes; how many of them have no symbol of which nothing is known; and how many of these
-/// have sizes that the data decide.
+/// Values of nodes; how many of them have no symbol of which nothing is known; and how many of
+/// these have sizes that the data decide.
 fn counts(graph: &Graph, cost: &Cost) -> [usize; 3] {
     let inference = cost.inference();
     let of_nodes = graph.ids().filter(|&id| graph.value(id).origin.is_node());

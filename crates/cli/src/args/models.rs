@@ -253,8 +253,8 @@ pub(crate) struct Infer {
     #[arg(long, requires = "output")]
     pub(crate) keep_names: bool,
 
-    /// Write a function that checks the sizes of the inputs, and returns the shapes and bytes of the
-    /// outputs and the peak of memory (docs/contracts.md).
+    /// Write a function that checks the sizes of the inputs, and returns the shapes and bytes of
+    /// the outputs and the peak of memory (docs/contracts.md).
     #[arg(
         long,
         value_name = "FORM",
@@ -358,8 +358,8 @@ pub(crate) struct CostArgs {
 /// Write a page about a model: shapes, costs and memory as formulas that the reader evaluates.
 ///
 /// The page is one HTML file that loads nothing: sizes of the inputs have sliders, and every shape,
-/// cost and byte follows (docs/report.md). The exit status is 1 if the model contradicts itself; its
-/// page is written, and says so. The output appears whole or not at all.
+/// cost and byte follows (docs/report.md). The exit status is 1 if the model contradicts itself;
+/// its page is written, and says so. The output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus report examples/heads.onnx -o heads.html\n  gradus report examples/heads.onnx examples/loop.onnx -o pages/ --json"
@@ -617,10 +617,10 @@ pub(crate) struct DiffArgs {
 /// named, with its nodes in both models. Exit status: 0 if nothing differs, 1 if something does,
 /// 2 if the models cannot be compared.
 ///
-/// With --with, the second model, or the only one, runs in other programs, whose outputs are compared
-/// with the exact ones; and each node's result with the exact one for the inputs that the program
-/// gave the node, the worst first. That needs the Python package: `python -m gradus check m.onnx --with
-/// onnxruntime`.
+/// With --with, the second model, or the only one, runs in other programs, whose outputs are
+/// compared with the exact ones; and each node's result with the exact one for the inputs that the
+/// program gave the node, the worst first. That needs the Python package: `python -m gradus check
+/// m.onnx --with onnxruntime`.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus check examples/positions.onnx examples/positions.onnx\n  gradus check examples/range.xml examples/range.xml -i start=0 -i stop=9 -i step=2"

@@ -1,5 +1,5 @@
-//! Shape contracts: what sizes of its inputs a model takes, and which shapes and memory follow, to be
-//! written as functions of other languages.
+//! Shape contracts: what sizes of its inputs a model takes, and which shapes and memory follow, to
+//! be written as functions of other languages.
 //!
 //! A contract accepts sizes only if every condition that inference knows holds: declared sizes,
 //! axes that share a symbol, [assumptions](Inference::assumptions) and
@@ -50,7 +50,8 @@ pub struct ContractInput {
     pub argument: String,
     /// Its element type, if it is known.
     pub dtype: Option<DType>,
-    /// Its sizes. The first axis of all that is a symbol and nothing else gives the symbol its number.
+    /// Its sizes. The first axis of all that is a symbol and nothing else gives the symbol its
+    /// number.
     pub shape: Vec<Dim>,
 }
 
@@ -107,8 +108,8 @@ impl Model {
     /// The contract of the model: legal sizes of its inputs, and what follows from them.
     ///
     /// # Errors
-    /// As [`Model::infer`], and [`Kind::Graph`] if the model contradicts itself, as no sizes are legal
-    /// then.
+    /// As [`Model::infer`], and [`Kind::Graph`] if the model contradicts itself, as no sizes are
+    /// legal then.
     ///
     /// ```
     /// use gradus::contract::Language;
@@ -256,8 +257,8 @@ impl Contract {
         &self.inputs
     }
 
-    /// Symbols that are parts of sizes and no size alone: arguments of their own, each with the name
-    /// of the symbol and that of the argument.
+    /// Symbols that are parts of sizes and no size alone: arguments of their own, each with the
+    /// name of the symbol and that of the argument.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
         self.parameters.iter().map(|(index, name)| (&*self.symbols.symbols()[*index].name, &**name))
     }
@@ -287,14 +288,14 @@ impl Contract {
         self.constant_bytes
     }
 
-    /// An upper bound of the bytes of values of nodes at one time, for symbols of at least 1; nothing
-    /// if a size is not known.
+    /// An upper bound of the bytes of values of nodes at one time, for symbols of at least 1;
+    /// nothing if a size is not known.
     pub fn peak_bytes(&self) -> Option<Dim> {
         self.peak_bytes
     }
 
-    /// Returns true if no value of a node becomes smaller as a symbol grows: then the peak at 1 is a
-    /// bound at 0.
+    /// Returns true if no value of a node becomes smaller as a symbol grows: then the peak at 1 is
+    /// a bound at 0.
     pub fn grows(&self) -> bool {
         self.grows
     }

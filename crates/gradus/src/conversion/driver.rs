@@ -12,7 +12,8 @@ use super::scope::{ConversionState, SourceGraph};
 use super::writer::GraphWriter;
 use crate::operators;
 
-/// Converts all nodes that something needs. One that has no equivalent is noted, and the others go on.
+/// Converts all nodes that something needs. One that has no equivalent is noted, and the others go
+/// on.
 pub(super) fn convert<'m>(
     scope: &mut SourceGraph<'m>,
     conversion: &mut ConversionState<'m>,

@@ -78,7 +78,8 @@ impl Model {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the other standard has no operator for what a node does, or what it
-    /// must be told is not known before a run, with all such nodes as [`Obstacles`]; [`Kind::Usage`] if what is asked for does not exist.
+    /// must be told is not known before a run, with all such nodes as [`Obstacles`];
+    /// [`Kind::Usage`] if what is asked for does not exist.
     ///
     /// ```
     /// use gradus::conversion::ConvertOptions;
@@ -130,8 +131,8 @@ impl Model {
         self.converted(to, opset, options, false)
     }
 
-    /// The model in another standard or operator set; `lowers` if operators of ONNX that are lowered
-    /// do not stay.
+    /// The model in another standard or operator set; `lowers` if operators of ONNX that are
+    /// lowered do not stay.
     fn converted(
         &self,
         to: Standard,

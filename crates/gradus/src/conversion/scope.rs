@@ -166,7 +166,8 @@ impl<'m> SourceGraph<'m> {
         if self.path.is_empty() { error } else { error.in_node(&self.path) }
     }
 
-    /// Lets the nodes that read a node's outputs be converted, though it is not: nothing is written.
+    /// Lets the nodes that read a node's outputs be converted, though it is not: nothing is
+    /// written.
     pub(super) fn stand_in(
         &mut self,
         conversion: &mut ConversionState<'_>,

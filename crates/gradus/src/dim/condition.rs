@@ -82,8 +82,8 @@ impl Symbols {
         format!("{} {relation} {}", self.print(left), self.print(right))
     }
 
-    /// The dividend and the divisor, where an expression is a multiple of a quotient that is equal to
-    /// the other only if nothing is left.
+    /// The dividend and the divisor, where an expression is a multiple of a quotient that is equal
+    /// to the other only if nothing is left.
     fn divided(&self, left: Dim, right: Dim) -> Option<(Dim, i64)> {
         let form = self.form(right);
         let [(coefficient, factors)] = &form.products[..] else { return None };

@@ -1,10 +1,10 @@
 //! The canonical form of sums with minima and maxima.
 //!
 //! `max(a + c, b + c)` is `max(a, b) + c`, `max(2*a, 2*b)` is `2*max(a, b)`, and `min(a, b)` is
-//! `a + b - max(a, b)`. By these, each sum becomes a polynomial of *plain* maxima, whose operands have
-//! no common term, no common divisor and no negative coefficient. Equal polynomials are equal sums.
-//! The polynomial is then written with the minimum, the maximum, or the difference above zero that
-//! needs the fewest terms.
+//! `a + b - max(a, b)`. By these, each sum becomes a polynomial of *plain* maxima, whose operands
+//! have no common term, no common divisor and no negative coefficient. Equal polynomials are equal
+//! sums. The polynomial is then written with the minimum, the maximum, or the difference above zero
+//! that needs the fewest terms.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -170,8 +170,8 @@ impl Symbols {
         Some(forms.into())
     }
 
-    /// The extreme of sums less another, with operands as they are written; nothing if one of them is
-    /// such an extreme itself, so that all are operands of one.
+    /// The extreme of sums less another, with operands as they are written; nothing if one of them
+    /// is such an extreme itself, so that all are operands of one.
     fn written_extreme(&mut self, is_min: bool, sums: &[Arc<Sum>], less: &Sum) -> Option<AtomId> {
         let less = less.scaled(-1)?;
         let operand = |sum: &Arc<Sum>| {

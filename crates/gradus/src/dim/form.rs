@@ -61,8 +61,8 @@ impl Symbols {
         SumForm { constant: sum.constant, products: products.collect() }
     }
 
-    /// The expression that a symbol is at most, for a symbol that the data decide and whose limit is
-    /// known; by its index in [`Symbols::symbols`].
+    /// The expression that a symbol is at most, for a symbol that the data decide and whose limit
+    /// is known; by its index in [`Symbols::symbols`].
     pub fn limit_of(&self, symbol: usize) -> Option<Dim> {
         self.limits.get(&gradus_core::convert::small_u32(symbol)).copied()
     }

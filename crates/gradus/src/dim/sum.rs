@@ -543,7 +543,7 @@ impl Symbols {
             let rest = self.intern(rest)?;
             return self.add(whole, rest);
         }
-        // What is left of a sum of minima and maxima would be written in another form, of which more
+        // The rest of a sum of minima and maxima would be written in another form, of which more
         // could be whole.
         if has_extremes && (negative || self.with_canonical_extremes(rest.clone()) != rest) {
             let numerator = self.intern(numerator.clone())?;

@@ -190,9 +190,9 @@ impl Inference {
         &self.assumptions
     }
 
-    /// Conditions that nodes check when they run and that the facts do not decide: sizes that must be
-    /// equal or broadcast, and sizes below zero. Those that have no expressions are about values, or
-    /// about nodes that may not run.
+    /// Conditions that nodes check when they run and that the facts do not decide: sizes that must
+    /// be equal or broadcast, and sizes below zero. Those that have no expressions are about
+    /// values, or about nodes that may not run.
     pub fn requirements(&self) -> &[Assumption] {
         &self.requirements
     }

@@ -732,8 +732,8 @@ impl<'m> Pass<'m> {
         }
     }
 
-    /// Notes a condition that a node checks when it runs: it holds in every run that succeeds, or in
-    /// every run of a graph that may not run.
+    /// Notes a condition that a node checks when it runs: it holds in every run that succeeds, or
+    /// in every run of a graph that may not run.
     pub(super) fn require(&mut self, condition: Condition, node: impl FnOnce() -> String) {
         let of_run = self.is_unconditional().then_some(condition);
         if self.shared.symbols.always_holds(&condition) || !self.shared.required.insert((of_run, condition)) {

@@ -165,8 +165,8 @@ impl Row {
         self.standard == Standard::OpenVino && !self.is_evaluated() && self.conversion.is_some()
     }
 
-    /// Returns true if it is converted by a graph of ONNX's operators, and run by it unless it has an
-    /// evaluation of its own.
+    /// Returns true if it is converted by a graph of ONNX's operators, and run by it unless it has
+    /// an evaluation of its own.
     pub fn is_lowered(&self) -> bool {
         self.lower.is_some()
     }

@@ -594,7 +594,7 @@ class Model:
         """Writes the model as a file of its standard, ONNX or OpenVINO IR (``.xml`` with ``.bin``): the old file or the new one is
         there at every moment, whole.
 
-        What was read is written as it was, byte for byte, but for what folding changed. Files of constants are copied beside it
+        All that was read is written as it was, byte for byte, but for what folding changed. Files of constants are copied beside it
         as ``m.onnx.data``, ``m.onnx.2.data``, … where it is ``m.onnx``, unless they are there. Of a model made by :class:`Graph`, nodes that no output needs are left out.
 
         Args:

@@ -1,4 +1,5 @@
-//! Files beside a model that hold elements of its tensors: which they are, and other names for them.
+//! Files beside a model that hold elements of its tensors: which they are, and other names for
+//! them.
 
 use std::collections::BTreeSet;
 

@@ -44,8 +44,8 @@ impl FromStr for Language {
 }
 
 impl Contract {
-    /// The contract as source text. The title, the name of the model's file, stands in a comment, and
-    /// names of C begin with it.
+    /// The contract as source text. The title, the name of the model's file, stands in a comment,
+    /// and names of C begin with it.
     pub fn source(&self, language: Language, title: &str) -> String {
         match language {
             Language::Rust => rust::source(self, title),
@@ -87,7 +87,7 @@ enum FieldKind {
 struct Formulas<'a> {
     contract: &'a Contract,
     language: Language,
-    /// What names of functions begin with.
+    /// The beginning of the names of functions.
     prefix: String,
     /// Functions that are called.
     used: BTreeSet<&'static str>,

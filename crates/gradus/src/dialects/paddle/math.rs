@@ -163,7 +163,8 @@ pub(crate) fn log1p(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     })
 }
 
-/// `exp(x) - 1`: `2 t / (1 - t)` with `t = tanh(x / 2)`, which is exact where the difference is not.
+/// `exp(x) - 1`: `2 t / (1 - t)` with `t = tanh(x / 2)`, which is exact where the difference is
+/// not.
 pub(crate) fn expm1(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     wide(l, |l, x| {
         let [one, half, near] = [float64(l, 1.0)?, float64(l, 0.5)?, float64(l, 0.5)?];

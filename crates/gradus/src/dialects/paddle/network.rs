@@ -480,7 +480,7 @@ pub(crate) fn instance_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.outputs() < 2 {
         return Ok(vec![y]);
     }
-    // Of each channel, the mean and one by the standard deviation.
+    // The mean of each channel, and one by its standard deviation.
     let axes = l.list(&(2..rank).map(i64_of).collect::<Vec<_>>())?;
     let mean = l.apply("ReduceMean", &[x, axes], &[])?;
     let apart = l.apply("Sub", &[x, mean], &[])?;

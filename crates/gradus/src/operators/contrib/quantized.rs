@@ -318,8 +318,8 @@ fn factor(l: &mut Lowering<'_>, input: usize, transposed: &str) -> Result<Lowere
     l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![1, 0]))])
 }
 
-/// `QGemm`: an integer product and an integer sum, times both scales and `alpha`; codes, if there is
-/// a scale for them.
+/// `QGemm`: an integer product and an integer sum, times both scales and `alpha`; codes, if there
+/// is a scale for them.
 pub(crate) fn gemm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (a, b) = (factor(l, 0, "transA")?, factor(l, 3, "transB")?);
     let (a, b) = (centered(l, a, 2, Some(&[]))?, centered(l, b, 5, None)?);

@@ -288,7 +288,7 @@ fn mask_of(l: &mut Lowering<'_>, input: usize) -> Result<Option<(LoweredValue, u
     Err(errors::rank(format_args!("input {input}"), rank, "1 to 3"))
 }
 
-/// What `Attention` and `QAttention` read, in float64.
+/// The inputs of `Attention` and `QAttention`, in float64.
 pub(super) struct Projection {
     pub(super) input: LoweredValue,
     pub(super) weights: LoweredValue,

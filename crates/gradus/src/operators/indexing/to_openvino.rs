@@ -158,7 +158,7 @@ pub(crate) fn compress(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     }
     let condition = cx.reshaped(condition, &[-1])?;
     let axis = cx.scalar(axis.unwrap_or(0));
-    // What the condition has beyond the axis is not heeded.
+    // Elements of the condition beyond the axis are not heeded.
     let (sizes, zero, one) = (cx.shape_of(x)?, cx.list(&[0]), cx.list(&[1]));
     let at = cx.reshaped(axis, &[1])?;
     let size = cx.put("Gather", &[sizes, at, zero], &[say("batch_dims", 0)])?;

@@ -291,7 +291,8 @@ pub(crate) fn classify(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
             }
             scores = coupled(&pairs);
         } else if classes == 2 {
-            // As ONNX Runtime: without a coefficient below zero, all samples are of the second class.
+            // As ONNX Runtime: without a coefficient below zero, all samples are of the second
+            // class.
             if machine.coefficients.iter().all(|&c| c >= 0.0) {
                 best = 1;
             }

@@ -1,9 +1,9 @@
 //! Ensembles of trees: `TreeEnsemble`, and the `TreeEnsembleClassifier` and `TreeEnsembleRegressor`
 //! before it.
 //!
-//! The children of a node are other nodes or leaves; a leaf adds weights to targets. NaN follows the
-//! branch that `nodes_missing_value_tracks_true` names. Nodes, weights and features that are not
-//! there, and trees with cycles, are refused before a run.
+//! The children of a node are other nodes or leaves; a leaf adds weights to targets. NaN follows
+//! the branch that `nodes_missing_value_tracks_true` names. Nodes, weights and features that are
+//! not there, and trees with cycles, are refused before a run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -141,8 +141,8 @@ fn below(name: &str, index: i64, count: usize) -> Result<usize> {
 }
 
 impl Ensemble {
-    /// The trees of `TreeEnsembleClassifier` and `TreeEnsembleRegressor`, whose nodes have numbers in
-    /// their tree. Weights have attributes that begin so.
+    /// The trees of `TreeEnsembleClassifier` and `TreeEnsembleRegressor`, whose nodes have numbers
+    /// in their tree. Weights have attributes that begin so.
     fn numbered(attributes: &Attributes<'_>, weights: &str, targets: usize) -> Result<Ensemble> {
         let modes = required("nodes_modes", attributes.texts("nodes_modes")?)?;
         let count = modes.len();
@@ -419,8 +419,9 @@ pub(crate) fn ensemble(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
     regress_by(&Ensemble::newest(attributes)?, cx)
 }
 
-/// `TreeEnsembleClassifier`. Where leaves have weights for the first of two classes alone, the sum is
-/// the score of the second: a probability if no weight is below zero, else negative for the first.
+/// `TreeEnsembleClassifier`. Where leaves have weights for the first of two classes alone, the sum
+/// is the score of the second: a probability if no weight is below zero, else negative for the
+/// first.
 pub(crate) fn classify(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let ensemble = Ensemble::classifier(attributes)?;
     let labels = Labels::of(attributes, "classlabels_int64s")?;

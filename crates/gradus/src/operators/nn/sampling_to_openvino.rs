@@ -105,7 +105,7 @@ pub(crate) fn mean_variance(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
     Ok(vec![cx.put("MVN", &[x, axes], &attributes)?])
 }
 
-/// What is left of a Dropout where nothing trains: all elements, and a mask of ones.
+/// A Dropout where nothing trains: all elements, and a mask of ones.
 pub(crate) fn dropout(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let trains = cx.attributes.form().is(crate::normalize::Older::Training)
         && !cx.attributes.flag("is_test", false)?;

@@ -188,7 +188,8 @@ pub(crate) fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         Items::Stacked(all) => {
             let rank = rank_of_items(cx)?;
             let axis = indices::axis(axis, if new { rank + 1 } else { rank })?;
-            // The axis of the items goes to the axis along which they are put together, or before it.
+            // The axis of the items goes to the axis along which they are put together, or before
+            // it.
             let mut value = all;
             if axis > 0 {
                 let mut order: Vec<_> = (0..=i64_of(rank)).collect();
