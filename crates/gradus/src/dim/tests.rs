@@ -279,3 +279,14 @@ fn what_is_never_zero_is_so_by_bounds_or_divisors() {
         assert_eq!(symbols.never_zero(dim), never, "{text}");
     }
 }
+
+/// Found by fuzzing: the first two terms alone have a canonical form of 78 leaves.
+#[test]
+fn a_sum_whose_parts_are_too_large_reads_back() {
+    let product = "a*seq*max(seq - a, 0)*((seq//(max(a, seq)))//(-a*seq*max(seq - a, 0)))";
+    let quotient = format!("(max(a, seq)*min(a, 14))//({product} + seq//(max(a, seq)))");
+    let text = format!("max(a, seq)*min(a, 14) - {product}*({quotient}) - (seq//(max(a, seq)))*({quotient})");
+    let mut symbols = Symbols::default();
+    let dim = symbols.parse(&text).unwrap();
+    assert_eq!(symbols.print(dim).to_string(), text);
+}

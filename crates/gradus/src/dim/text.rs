@@ -8,6 +8,7 @@ use std::fmt::{self, Write as _};
 
 use gradus_core::{Error, Kind, Result};
 
+use super::sum::Sum;
 use super::{Atom, AtomId, Dim, Symbols};
 
 /// Deepest nesting of parentheses that is read.
@@ -181,8 +182,8 @@ impl Parser<'_> {
         Error::mismatch(Kind::Syntax, what, found, wanted)
     }
 
-    fn fits(&self, dim: Option<Dim>) -> Result<Dim> {
-        dim.ok_or_else(|| {
+    fn fits<T>(&self, result: Option<T>) -> Result<T> {
+        result.ok_or_else(|| {
             Error::new(
                 Kind::Limit,
                 format!(
@@ -193,15 +194,37 @@ impl Parser<'_> {
         })
     }
 
+    /// Interned once it is whole: a part of it may be larger than all of it.
     fn sum(&mut self) -> Result<Dim> {
         let mut total = self.product()?;
         loop {
-            let result = if self.takes("+") {
-                let next = self.product()?;
-                self.symbols.add(total, next)
+            let by = if self.takes("+") {
+                1
             } else if self.takes("-") {
-                let next = self.product()?;
-                self.symbols.subtract(total, next)
+                -1
+            } else {
+                let dim = self.symbols.intern(total);
+                return self.fits(dim);
+            };
+            let next = self.product()?.scaled(by);
+            let result = next.and_then(|next| total.plus(&next));
+            total = self.fits(result)?;
+        }
+    }
+
+    fn product(&mut self) -> Result<Sum> {
+        let first = self.factor()?;
+        let mut total = Sum::clone(&self.symbols.as_sum(first));
+        loop {
+            let result = if self.takes("*") {
+                let next = self.factor()?;
+                total.times(&self.symbols.as_sum(next))
+            } else if self.takes("//") {
+                let next = self.factor()?;
+                self.with_whole(total, |symbols, total| symbols.floor_divide(total, next))
+            } else if self.takes("%") {
+                let next = self.factor()?;
+                self.with_whole(total, |symbols, total| symbols.modulo(total, next))
             } else {
                 return Ok(total);
             };
@@ -209,23 +232,15 @@ impl Parser<'_> {
         }
     }
 
-    fn product(&mut self) -> Result<Dim> {
-        let mut total = self.factor()?;
-        loop {
-            let result = if self.takes("//") {
-                let next = self.factor()?;
-                self.symbols.floor_divide(total, next)
-            } else if self.takes("*") {
-                let next = self.factor()?;
-                self.symbols.multiply(total, next)
-            } else if self.takes("%") {
-                let next = self.factor()?;
-                self.symbols.modulo(total, next)
-            } else {
-                return Ok(total);
-            };
-            total = self.fits(result)?;
-        }
+    /// The result of an operation on a product that ends there.
+    fn with_whole(
+        &mut self,
+        product: Sum,
+        operation: impl FnOnce(&mut Symbols, Dim) -> Option<Dim>,
+    ) -> Option<Sum> {
+        let whole = self.symbols.intern(product)?;
+        let result = operation(self.symbols, whole)?;
+        Some(Sum::clone(&self.symbols.as_sum(result)))
     }
 
     fn factor(&mut self) -> Result<Dim> {
