@@ -40,8 +40,8 @@ def make(folder, form, name, program):
 
     paddle.enable_static()
     declared, given, build = program
-    if name.startswith("layer"):
-        return make_layer(folder, paddle, program)
+    if name in LAYERS:
+        return make_layer(folder, paddle, name, program)
     main, startup = paddle.static.Program(), paddle.static.Program()
     executor = paddle.static.Executor(paddle.CPUPlace())
     try:
@@ -60,15 +60,20 @@ def make(folder, form, name, program):
     return record(folder, paddle, executor, given, ulps)
 
 
-def make_layer(folder, paddle, program):
+def make_layer(folder, paddle, name, program):
     """Saves a layer by `paddle.jit.save`, and runs what is saved."""
     declared, given, layer = program
     paddle.disable_static()
     spec = [paddle.static.InputSpec(shape, dtype, name) for name, (shape, dtype) in declared.items()]
     folder.mkdir(parents=True, exist_ok=True)
-    paddle.jit.save(paddle.jit.to_static(layer(paddle), full_graph=True), str(folder / "model"), input_spec=spec)
-    paddle.enable_static()
-    return record(folder, paddle, paddle.static.Executor(paddle.CPUPlace()), given, None)
+    try:
+        paddle.jit.save(paddle.jit.to_static(layer(paddle), full_graph=True), str(folder / "model"), input_spec=spec)
+    except Exception as error:
+        discard(folder, f"not made: {error}")
+        return 0
+    finally:
+        paddle.enable_static()
+    return record(folder, paddle, paddle.static.Executor(paddle.CPUPlace()), given, LAYERS[name])
 
 
 def record(folder, paddle, executor, given, ulps):
@@ -91,7 +96,7 @@ def record(folder, paddle, executor, given, ulps):
     arrays = {f"in.{name}": array for name, array in given.items() if name in names}
     arrays |= {f"out.{i}": np.asarray(result) for i, result in enumerate(results)}
     np.savez(folder / "arrays.npz", **arrays)
-    ulps = ulps or [0] * len(results)
+    ulps = ulps if isinstance(ulps, list) else [ulps] * len(results)
     (folder / "case.json").write_text(json.dumps({"ulps": ulps}) + "\n")
     return 1
 
@@ -219,14 +224,16 @@ def layer(paddle):
     return Net()
 
 
+def parameter(paddle, shape, start):
+    values = array("float32", shape, start) / 50 - 1
+    return paddle.static.create_parameter(shape, "float32", default_initializer=paddle.nn.initializer.Assign(values))
+
+
 def network(paddle, image, tokens):
     """Operators of networks; sums are added in another order."""
     import paddle.nn.functional as F
 
-    def weight(shape, start):
-        values = array("float32", shape, start) / 50 - 1
-        return paddle.static.create_parameter(shape, "float32", default_initializer=paddle.nn.initializer.Assign(values))
-
+    weight = lambda *of: parameter(paddle, *of)
     filters, depth, positive = weight([6, 3, 3, 3], 0), weight([3, 1, 3, 3], 7), weight([3], 60)
     wide = F.conv2d(image, filters, padding=[1, 2], stride=2)
     rows = F.embedding(tokens, weight([7, 8], 11), padding_idx=2)
@@ -307,6 +314,124 @@ def unconverted(paddle, x):
     ]  # fmt: skip
 
 
+def functions(paddle, x, n, truth):
+    """Functions of elements, and reductions."""
+    import paddle.nn.functional as F
+
+    plain = [
+        F.hardshrink(x, 0.3), F.hardtanh(x), F.softshrink(x, 0.25), F.thresholded_relu(x, 0.5), F.maxout(paddle.reshape(x, [1, 4, 2, 1]), 2),
+        F.prelu(paddle.reshape(x, [1, 2, 2, 2]), parameter(paddle, [2], 60)), F.prelu(x, parameter(paddle, [1], 10)), paddle.trunc(x * 3),
+        paddle.bitwise_and(n, n + 1), paddle.bitwise_or(truth, n > 2), paddle.bitwise_xor(n, n * 3), paddle.bitwise_not(n),
+        paddle.bitwise_not(truth), paddle.add_n([x, x, x]), paddle.fmax(x, x * x), paddle.fmin(x, x * x),
+        paddle.norm(x, float("inf"), 1), paddle.cumprod(n, 1), *paddle.topk(x, 2), *paddle.argsort(x, 0), paddle.sort(n, descending=True),
+    ]  # fmt: skip
+    rounded = [
+        F.celu(x, 0.5), F.selu(x), F.softsign(x), F.log_sigmoid(x), F.tanhshrink(x), paddle.stanh(x), paddle.tan(x), paddle.atan(x),
+        paddle.asinh(x), paddle.norm(x), paddle.norm(x, 1, 0), paddle.norm(x, 3, 1, keepdim=True), paddle.mv(x, parameter(paddle, [4], 3)),
+        paddle.addmm(x[:, :2], x, parameter(paddle, [4, 2], 7), 2.0, 0.5),
+        paddle.einsum("ij,kj->ik", x, x),
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        odd = x / paddle.full([1], 0.0)
+        plain += [
+            paddle.isnan(odd), paddle.isinf(odd), paddle.isfinite(odd), paddle.isnan(n), paddle.all(truth, 1), paddle.any(truth), paddle.all(n),
+            paddle.amax(x, 1), paddle.amin(x, [0, 1], keepdim=True), paddle.round(x, 1), paddle.incubate.nn.functional.swiglu(paddle.zeros_like(x)),
+        ]  # fmt: skip
+        rounded += [
+            paddle.logsumexp(x, 1), paddle.logsumexp(x), F.softplus(x, 2.0, 1.0), paddle.log2(x * x + 1), paddle.log10(x * x + 1), paddle.log1p(x * x),
+            paddle.expm1(x), paddle.expm1(x * 1e-6), paddle.asin(x / 2), paddle.acos(x / 2), paddle.sinh(x), paddle.cosh(x), paddle.atanh(x / 2),
+            paddle.acosh(x * x + 1), paddle.dot(x, x), paddle.bmm(paddle.reshape(x, [2, 2, 2]), paddle.reshape(x, [2, 2, 2])), paddle.lerp(x, x * 2, 0.25),
+            paddle.incubate.nn.functional.swiglu(x), F.normalize(x),
+        ]  # fmt: skip
+    return plain + [(value, 64) for value in rounded]
+
+
+def indexing(paddle, x, index, truth):
+    """Operators that sort, find, or write elements by index."""
+    import paddle.nn.functional as F
+
+    column, row = paddle.unsqueeze(index, [1]), paddle.unsqueeze(index, [0])
+    outputs = [
+        F.one_hot(index, 4), *paddle.meshgrid(x[0], x[:, 1]), paddle.masked_select(x, truth), paddle.masked_select(x, truth[:1]),
+        paddle.scatter(x, index, x[:2] + 9), paddle.scatter(x, index, x[:2] + 9, overwrite=False), paddle.scatter_nd_add(x, column, x[:2]),
+        paddle.put_along_axis(x, column, 1.5, 0), paddle.put_along_axis(x, row, 2.5, 1, "add"), paddle.repeat_interleave(x, 2, 1),
+        paddle.put_along_axis(x, row, 2.5, 1, "mul"), paddle.repeat_interleave(x[:2], index, 0), paddle.index_add(x, index, 1, x[:, 1:3]),
+        *paddle.unique(x[:, :2] * (x[:, 1:3] - 5), return_index=True, return_inverse=True, return_counts=True), *paddle.unstack(x, 1),
+        paddle.static.setitem(x + 0, (slice(0, 2), 1), 7.0), paddle.static.setitem(x + 0, (slice(None, None, 2), slice(1, 3)), x[:2, :2]),
+        paddle.index_sample(x[:2], column), paddle.eye(2, 3), *paddle.broadcast_tensors([x, x[:1]]), paddle.tensor.fill_constant([2], "int64", 3),
+        paddle.unique(x, axis=0),
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        outputs += [
+            paddle.roll(x, [1, -2], [0, 1]), paddle.roll(x, 5), paddle.index_put(x, (index,), x[:2] * 2), paddle.masked_fill(x, truth, -1.0),
+            paddle.index_put(x, (index, index + 1), x[0, :2], accumulate=True), x[index], x[truth],
+        ]  # fmt: skip
+    return outputs
+
+
+def windows(paddle, image, size):
+    """Pads, shuffles, adaptive pools, convolutions of other ranks, and images of other sizes."""
+    import paddle.nn.functional as F
+
+    weight = lambda *of: parameter(paddle, *of)
+    volume = paddle.unsqueeze(image, [2])
+    plain = [
+        F.pad(image, [1, 2, 0, 1]), F.pad(image, [1, 2, 0, 1], "reflect"), F.pad(image, [1, 0, 2, 1], "replicate"),
+        F.pad(image, [1, 2, 1, 1], "circular"), F.pad(image[0, 0], [1, 0, 0, 2], value=2.5), F.pad(image, [1, 2, 0, 1], data_format="NHWC"),
+        F.pixel_shuffle(image, 2), F.pixel_unshuffle(image, 2), F.channel_shuffle(image, 2), F.adaptive_max_pool2d(image[:, :1], [1, 1]),
+        *F.max_pool2d(image, 2, 1, 1, return_mask=True), F.max_pool3d(volume, [1, 2, 2]), F.max_pool1d(image[0], 2),
+        F.interpolate(volume, size=[2, 3, 5], mode="nearest"),
+    ]  # fmt: skip
+    rounded = [
+        F.adaptive_avg_pool2d(image, [3, 2]), F.instance_norm(image, weight=weight([4], 60), bias=weight([4], 3)), F.instance_norm(image),
+        F.conv1d(image[0], weight([2, 4, 3], 5)), F.conv3d(volume, weight([2, 4, 1, 2, 2], 9), padding=[0, 1, 1]),
+        F.conv2d_transpose(image, weight([4, 1, 2, 2], 1), stride=2, groups=4), F.interpolate(image, size=[5, 3], mode="bicubic"),
+        F.conv2d_transpose(image, weight([4, 2, 2, 2], 1), stride=3, output_size=[12, 18]),
+        F.conv3d_transpose(volume, weight([4, 2, 1, 2, 2], 8)), F.interpolate(volume, size=[2, 3, 5], mode="trilinear"),
+        F.interpolate(image, size=size, mode="bilinear"), F.interpolate(image, size=[size[0], 7], mode="bilinear"),
+        F.affine_grid(image[:, 0, :2, :3], [1, 1, 2, 3]), F.avg_pool1d(image[0], 2),
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        rounded += [F.grid_sample(image, F.affine_grid(image[:, 0, :2, :3] / 3, [1, 4, 3, 2]), align_corners=False), F.group_norm(image, 2)]
+        rounded += [F.interpolate(image[0], size=[9], mode="linear", data_format="NCW")]
+    return plain + [(value, 256) for value in rounded]
+
+
+def symbols(paddle, x, index):
+    """Operators whose results have the dimensions of the inputs, which the program does not know."""
+    import paddle.nn.functional as F
+
+    zeros = paddle.zeros_like(x).astype("int64")
+    return [
+        paddle.roll(x, [1], [2]), paddle.roll(x, 3), paddle.argsort(x, 2), F.pad(x, [1, 2, 0, 1]), F.adaptive_max_pool2d(x, [1, 1]),
+        paddle.repeat_interleave(x, 2, 0), paddle.static.setitem(x + 0, (slice(0, 1),), 1.0), F.pixel_shuffle(x, 2), F.channel_shuffle(x, 2),
+        F.one_hot(index, 5), *paddle.meshgrid(index, x[0, :, 0, 0].astype("int64")), paddle.scatter(x, index, x), paddle.masked_fill(x, x > 1, 0.0),
+        F.interpolate(x, size=paddle.shape(x)[2:] * 2, mode="nearest", align_corners=False), F.maxout(x, 2), paddle.norm(x, 1, 1), paddle.trunc(x),
+        paddle.index_put(x, (index,), x), paddle.take_along_axis(x, zeros, 1), paddle.put_along_axis(x, zeros, x, 1), paddle.einsum("ncij->nji", x),
+    ]  # fmt: skip
+
+
+def recurrent(paddle):
+    """Layers of LSTM, GRU and RNN, in both directions, and over sequences of several lengths."""
+
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.lstm = paddle.nn.LSTM(2, 3, num_layers=2, direction="bidirect")
+            self.gru = paddle.nn.GRU(2, 3, direction="bidirect")
+            self.rnn = paddle.nn.SimpleRNN(2, 3, activation="relu")
+            for i, weight in enumerate(self.parameters()):
+                weight.set_value(array("float32", weight.shape, 17 * i) / 50 - 1)
+            self.eval()
+
+        def forward(self, x, lengths):
+            a, (h, c) = self.lstm(x)
+            b, d = self.gru(x, sequence_length=lengths)
+            return a, h, c, b, d, *self.rnn(x)
+
+    return Net()
+
+
 def deviating(paddle, x):
     """What Paddle computes otherwise than its texts say."""
     return [
@@ -365,8 +490,37 @@ RECORDED = {
         arranged,
     ),
     "unconverted": ({"x": ([3, 4], "float32")}, {"x": array("float32", [3, 4], 1) - 7}, unconverted),
+    "functions": (
+        {"x": ([2, 4], "float32"), "n": ([-1, 4], "int64"), "truth": ([2, -1], "bool")},
+        {"x": array("float32", [2, 4]) / 4 - 1, "n": array("int64", [2, 4]), "truth": array("int64", [2, 4]) % 3 > 0},
+        functions,
+    ),
+    "indexing": (
+        {"x": ([3, 4], "float32"), "index": ([2], "int64"), "truth": ([3, 4], "bool")},
+        {"x": array("float32", [3, 4]), "index": array("int64", [2], 1)[::-1], "truth": array("int64", [3, 4]) % 3 > 0},
+        indexing,
+    ),
+    "windows": (
+        {"image": ([1, 4, 4, 6], "float32"), "size": ([2], "int32")},
+        {"image": array("float32", [1, 4, 4, 6]) / 25 - 2, "size": array("int32", [2], 5)},
+        windows,
+    ),
+    "symbols": (
+        {"x": ([-1, 4, -1, -1], "float32"), "index": ([-1], "int64")},
+        {"x": array("float32", [2, 4, 2, 3]), "index": array("int64", [2])},
+        symbols,
+    ),
+    "recurrent": (
+        {"x": ([2, 4, 2], "float32"), "lengths": ([2], "int32")},
+        {"x": array("float32", [2, 4, 2]) / 9 - 1, "lengths": array("int32", [2], 3)},
+        recurrent,
+    ),
     "deviating": ({"x": ([1], "int64")}, {"x": array("int64", [1])}, deviating),
 }
+
+
+# Programs that are layers, and the error that their outputs may have.
+LAYERS = {"layer": 0, "recurrent": 64}
 
 
 def random_programs(seed, count):

@@ -582,11 +582,9 @@ fn span_offset(span: ByteSpan<'_>) -> String {
     }
 }
 
-/// Returns true if PIR's operator means the same: it has all inputs, and none broadcasts from an
-/// axis on.
+/// Returns true if PIR's operator means the same: it has all inputs.
 fn keeps_meaning(row: &Renamed, operation: &OpDesc<'_>) -> bool {
-    let plain = !row.old.starts_with("elementwise_") || operation.int("axis").is_none_or(|axis| axis == -1);
-    plain && row.without.iter().all(|name| operation.values(name).is_empty())
+    row.without.iter().all(|name| operation.values(name).is_empty())
 }
 
 /// The content of an attribute of PIR: element types are names there.

@@ -67,6 +67,9 @@ pub(super) struct JsonOperation<'a> {
     /// A list; of a parameter, the only one.
     #[serde(rename = "O", borrow)]
     pub(super) outputs: Option<Raw<'a>>,
+    /// Attributes of the outputs; of a parameter, the first says whether it is saved.
+    #[serde(rename = "OA", borrow)]
+    pub(super) outputs_attributes: Option<Raw<'a>>,
     #[serde(borrow, default)]
     pub(super) regions: Vec<Raw<'a>>,
 }

@@ -55,6 +55,7 @@ const AXES: Argument = List("AxesTensorList", "AxesTensor", "axes", "axis");
 const SHAPE: Argument = List("ShapeTensor", "Shape", "shape", "shape");
 const SLICED: &[(&str, &str)] = &[("axes", "axes"), ("decrease_axis", "decrease_axis")];
 const REDUCED: &[(&str, &str)] = &[("dim", "axis"), ("keep_dim", "keepdim"), ("out_dtype", "dtype")];
+const BROADCAST: &[(&str, &str)] = &[("axis", "axis")];
 const DTYPE: &[(&str, &str)] = &[("dtype", "dtype")];
 
 const CONVOLVED: &[Argument] = &[Of("Input"), Of("Filter")];
@@ -110,15 +111,15 @@ const SORTED: &[&str] = &["Out", "Indices"];
 const WRITTEN: &[(&str, &str)] = &[("Axis", "axis"), ("Reduce", "reduce"), ("Include_self", "include_self")];
 /// All that are renamed. What is not here keeps its name, its inputs in order, and its attributes.
 pub(super) const TABLE: &[Renamed] = &[
-    row("elementwise_add", "add", XY, &[]),
-    row("elementwise_sub", "subtract", XY, &[]),
-    row("elementwise_mul", "multiply", XY, &[]),
-    row("elementwise_div", "divide", XY, &[]),
-    row("elementwise_floordiv", "floor_divide", XY, &[]),
-    row("elementwise_mod", "remainder", XY, &[]),
-    row("elementwise_min", "minimum", XY, &[]),
-    row("elementwise_max", "maximum", XY, &[]),
-    row("elementwise_pow", "elementwise_pow", XY, &[]),
+    row("elementwise_add", "add", XY, BROADCAST),
+    row("elementwise_sub", "subtract", XY, BROADCAST),
+    row("elementwise_mul", "multiply", XY, BROADCAST),
+    row("elementwise_div", "divide", XY, BROADCAST),
+    row("elementwise_floordiv", "floor_divide", XY, BROADCAST),
+    row("elementwise_mod", "remainder", XY, BROADCAST),
+    row("elementwise_min", "minimum", XY, BROADCAST),
+    row("elementwise_max", "maximum", XY, BROADCAST),
+    row("elementwise_pow", "elementwise_pow", XY, BROADCAST),
     row("equal", "equal", XY, &[]),
     row("not_equal", "not_equal", XY, &[]),
     row("less_than", "less_than", XY, &[]),
@@ -220,7 +221,7 @@ pub(super) const TABLE: &[Renamed] = &[
     row("square", "square", X, &[]),
     row("rsqrt", "rsqrt", X, &[]),
     row("reciprocal", "reciprocal", X, &[]),
-    row("round", "round", X, &[]),
+    row("round", "round", X, &[("decimals", "decimals")]),
     row("arg_max", "argmax", X, SOUGHT),
     row("arg_min", "argmin", X, SOUGHT),
     row("cumsum", "cumsum", X, SUMMED),

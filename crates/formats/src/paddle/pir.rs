@@ -1,6 +1,6 @@
 //! PIR: regions of blocks of operations, as JSON.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::convert::product;
@@ -24,6 +24,7 @@ const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
     ("concat", 0, "axis"),
     ("conv2d_transpose", 0, "output_size"),
     ("cumsum", 0, "axis"),
+    ("depthwise_conv2d_transpose", 0, "output_size"),
     ("gather", 0, "axis"),
     ("pool2d", 0, "kernel_size"),
     ("split", 0, "axis"),
@@ -33,6 +34,10 @@ const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
     ("strided_slice", 0, "strides"),
     ("unsqueeze", 0, "axis"),
 ];
+
+/// Operators whose outputs PaddlePaddle 3.3 declares with the type of the input, and `fetch`, which
+/// repeats that.
+const MISDECLARED: &[&str] = &["all", "any", "fetch", "unique"];
 
 /// Bytes that reading may take for each byte of text: a value of a few characters becomes a node.
 const BYTES_PER_BYTE: usize = 48;
@@ -72,7 +77,14 @@ pub fn read_program(
         );
     }
     let Some(program) = program else { return fail(Kind::Syntax, "the file has no program".into()) };
-    let mut reading = PirReader { text, limits, values: HashMap::new(), numbers: HashMap::new(), spent: 0 };
+    let mut reading = PirReader {
+        text,
+        limits,
+        values: HashMap::new(),
+        unsaved: HashSet::new(),
+        numbers: HashMap::new(),
+        spent: 0,
+    };
     let mut scope =
         PirScope { builder: Builder::new("main"), parameters: Vec::new(), fetched: Vec::new(), depth: 0 };
     let [region] = program.regions[..] else {
@@ -121,6 +133,8 @@ struct PirReader<'a, 'l> {
     limits: &'l Limits,
     /// The keys that a value of PIR stands for, unless it is its own.
     values: HashMap<i64, Vec<String>>,
+    /// Parameters that the file does not keep, of which nothing is read in inference.
+    unsaved: HashSet<i64>,
     /// The values that `full` and `full_int_array` made.
     numbers: HashMap<String, Vec<i64>>,
     /// Bytes of lists of inputs: a list may be read many times.
@@ -194,10 +208,13 @@ impl<'a> PirReader<'a, '_> {
             _ => {}
         }
         let mut keys = self.defined(&outputs)?;
-        if name == "einsum" {
+        let believed = match name {
             // Caches for training, which Paddle declares to be scalars.
-            keys.iter_mut().skip(1).for_each(|(_, declared)| *declared = None);
-        }
+            "einsum" => 1,
+            _ if MISDECLARED.contains(&name) => 0,
+            _ => keys.len(),
+        };
+        keys.iter_mut().skip(believed).for_each(|(_, declared)| *declared = None);
         let node = Node {
             name: "".into(),
             operator: OperatorId {
@@ -239,7 +256,7 @@ impl<'a> PirReader<'a, '_> {
         let mut inputs = Vec::with_capacity(operation.inputs.len());
         for input in &operation.inputs {
             match self.values.get(&input.id) {
-                _ if input.id == 0 => inputs.push(None),
+                _ if input.id == 0 || self.unsaved.contains(&input.id) => inputs.push(None),
                 None => inputs.push(Some(key(input.id))),
                 Some(keys) => {
                     let bytes = product(keys.len(), 64);
@@ -300,7 +317,7 @@ impl<'a> PirReader<'a, '_> {
     }
 
     fn parameter(
-        &self,
+        &mut self,
         scope: &mut PirScope,
         operation: &JsonOperation<'a>,
         position: Position,
@@ -312,6 +329,11 @@ impl<'a> PirReader<'a, '_> {
             self.text.read(parts.last().ok_or_else(|| wrong("name"))?, "the name of a parameter")?;
         let output: JsonOutput<'a> =
             self.text.read(operation.outputs.ok_or_else(|| wrong("output"))?, "an output")?;
+        let saved = |raw| self.text.read::<Vec<i64>>(raw, "a list").ok()?.first().copied();
+        if operation.outputs_attributes.and_then(saved) == Some(0) {
+            self.unsaved.insert(output.id);
+            return Ok(());
+        }
         let declared = match types::read(self.text, output.of)? {
             TypedValue::One(declared) => declared,
             TypedValue::List(_) => None,

@@ -9,20 +9,56 @@
 //! | `increment` | the input and `value`, cast to its type |
 //! | `sum`, `max`, … | over the axes of `axis`, or all; `keepdim` leaves 1 in their place |
 
-use gradus_core::convert::{self, Rules};
+use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result, Tensor};
 
 use crate::lowering::{LoweredValue, Lowering, int};
+use crate::operators::errors;
 
 pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     Ok(vec![l.apply(operator, &[x], &[])?])
 }
 
-pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+/// Two inputs that broadcast. In old programs, `axis` is the axis of the first at which the axes of
+/// the second begin.
+fn operands(l: &mut Lowering<'_>) -> Result<[LoweredValue; 2]> {
     let (x, y) = (l.input(0)?, l.input(1)?);
-    Ok(vec![l.apply(operator, &[x, y], &[])?])
+    let from = l.attributes.int_or("axis", -1)?;
+    if from == -1 {
+        return Ok([x, y]);
+    }
+    let (rank, own) = (l.rank_of(0)?, l.rank_of(1)?);
+    let behind = usize_of_i64(from).and_then(|from| rank.checked_sub(from)?.checked_sub(own));
+    let behind = behind.ok_or_else(|| {
+        errors::value("attribute \"axis\"", from, format_args!("-1, or from 0 to {rank} - {own}"))
+    })?;
+    if behind == 0 {
+        return Ok([x, y]);
+    }
+    let axes = l.list(&(own..own + behind).map(i64_of).collect::<Vec<_>>())?;
+    Ok([x, l.apply("Unsqueeze", &[y, axes], &[])?])
+}
+
+pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let operands = operands(l)?;
+    Ok(vec![l.apply(operator, &operands, &[])?])
+}
+
+/// `round`: to so many decimals, ties to even.
+pub(crate) fn round(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (mut x, decimals) = (l.input(0)?, l.attributes.int_or("decimals", 0)?);
+    if decimals == 0 {
+        return unary(l, "Round");
+    }
+    let decimals =
+        i32::try_from(decimals).map_err(|_| errors::value("attribute \"decimals\"", decimals, "32 bits"))?;
+    let factor = number(l, 10f64.powi(decimals))?;
+    for (operator, inputs) in [("Mul", 2), ("Round", 1), ("Div", 2)] {
+        x = l.apply(operator, &[x, factor][..inputs], &[])?;
+    }
+    Ok(vec![x])
 }
 
 /// For any type, what is not zero is true.
@@ -43,7 +79,7 @@ pub(super) fn number(l: &mut Lowering<'_>, value: f64) -> Result<LoweredValue> {
 }
 
 pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, y, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
+    let ([x, y], dtype) = (operands(l)?, l.dtype_of(0)?);
     let plain = l.apply("Div", &[x, y], &[])?;
     if matches!(dtype.class(), Class::Unsigned) {
         return Ok(vec![plain]);
@@ -298,7 +334,7 @@ pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (index, name) in ["transpose_x", "transpose_y"].into_iter().enumerate() {
         let rank = l.rank_of(index)?;
         if l.attributes.flag(name, false)? && rank >= 2 {
-            let mut perm: Vec<_> = (0..convert::i64_of(rank)).collect();
+            let mut perm: Vec<_> = (0..i64_of(rank)).collect();
             perm.swap(rank - 2, rank - 1);
             operands[index] = l.apply("Transpose", &[operands[index]], &[("perm", Content::Ints(perm))])?;
         }

@@ -13,6 +13,7 @@
 //! | `layout.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
 //! | `math.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
 //! | `network.rs` | convolutions, pools, normalizations, activations, `embedding`, `topk` and their like |
+//! | `recurrent.rs` | `rnn` |
 //! | `sequences.rs` | `linspace`, `logspace`, `arange` |
 //!
 //! Where PaddlePaddle computes something else than its texts say, the texts are followed;
@@ -26,6 +27,7 @@ pub(crate) mod create;
 pub(crate) mod layout;
 pub(crate) mod math;
 pub(crate) mod network;
+pub(crate) mod recurrent;
 pub(crate) mod sequences;
 
 use gradus_core::DType;

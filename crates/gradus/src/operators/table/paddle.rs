@@ -3,7 +3,7 @@
 use super::super::control_flow;
 use super::super::row::{Row, paddle};
 use crate::dialects::paddle::{
-    arrange, convert, create, layout, many, math, maybe, network, one, sequences, signature,
+    arrange, convert, create, layout, many, math, maybe, network, one, recurrent, sequences, signature,
 };
 use crate::lowering;
 
@@ -158,8 +158,9 @@ lowered! {
     "remainder" [one("x"), one("y")] |l| math::binary(l, "Mod");
     "repeat_interleave" [one("x")] arrange::repeat_interleave;
     "reshape" [one("x"), maybe("shape")] |l| layout::with_list(l, "Reshape", "shape");
+    "rnn" [one("x"), many("states_and_weights")] recurrent::rnn;
     "roll" [one("x"), maybe("shifts")] arrange::roll;
-    "round" [one("x")] |l| math::unary(l, "Round");
+    "round" [one("x")] math::round;
     "rsqrt" [one("x")] |l| network::chain(l, &["Sqrt", "Reciprocal"]);
     "scale" [one("x"), maybe("scale")] math::scale;
     "scatter" [one("x"), one("index"), one("updates")] arrange::scatter;
