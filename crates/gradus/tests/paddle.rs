@@ -173,6 +173,21 @@ fn recorded_programs_give_what_paddle_gives() {
 }
 
 #[test]
+fn dimensions_of_inputs_are_not_lost() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/paddle");
+    let case = case(&root.join("symbols.pir"));
+    let inference = case.model.infer(&InferOptions::default()).unwrap();
+    for (i, &id) in case.model.graph().outputs().iter().enumerate() {
+        let said = inference.describe(inference.fact(id));
+        let (_, dims) = said.split_once('[').unwrap_or_else(|| panic!("output {i} is {said}"));
+        let words = dims.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let fresh = words.filter(|word| word.starts_with(char::is_alphabetic));
+        let fresh: Vec<_> = fresh.filter(|word| !word.starts_with("x_") && *word != "index_0").collect();
+        assert!(fresh.is_empty(), "output {i} is {said}");
+    }
+}
+
+#[test]
 fn the_profile_gives_what_paddle_gives_for_sequences() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/paddle");
     let mut options = RunOptions::default();

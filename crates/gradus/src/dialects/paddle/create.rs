@@ -78,28 +78,33 @@ fn filled(
     Ok(vec![l.apply("Expand", &[value, dims], &[])?])
 }
 
-pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let to = dtype(l)?;
-    Ok(vec![values(l, to)?])
+/// The numbers of the attribute `values`.
+fn numbers(l: &Lowering<'_>) -> Result<Vec<Number>> {
+    match l.attributes.get("values") {
+        Some(Content::Ints(values)) => Ok(values.iter().map(|&value| Number::Int(value.into())).collect()),
+        Some(Content::Floats(values)) => {
+            Ok(values.iter().map(|&value| Number::Float(value.into())).collect())
+        }
+        Some(Content::Tensors(values)) => values.iter().map(|value| value.tensor()?.only_number()).collect(),
+        Some(other) => Err(wrong("values", other, "a list of numbers")),
+        None => Err(missing("values")),
+    }
 }
 
-/// The elements that the attributes "values" and "shape" list.
-pub(super) fn values(l: &mut Lowering<'_>, to: DType) -> Result<LoweredValue> {
-    let numbers: Vec<Number> = match l.attributes.get("values") {
-        Some(Content::Ints(values)) => values.iter().map(|&value| Number::Int(value.into())).collect(),
-        Some(Content::Floats(values)) => values.iter().map(|&value| Number::Float(value.into())).collect(),
-        Some(Content::Tensors(values)) => {
-            values.iter().map(|value| value.tensor()?.only_number()).collect::<Result<_>>()?
-        }
-        Some(other) => return Err(wrong("values", other, "a list of numbers")),
-        None => return Err(missing("values")),
-    };
+/// A constant of the numbers of the attribute `values`, in the shape that another attribute says.
+pub(super) fn values(l: &mut Lowering<'_>, dtype: DType) -> Result<LoweredValue> {
+    let numbers = numbers(l)?;
     let dims =
         l.attributes.ints("shape")?.map_or_else(|| Ok(Shape::vector(numbers.len())), Shape::from_i64)?;
     if dims.len() != numbers.len() {
         return Err(errors::count("values", numbers.len(), format_args!("{} for shape {dims}", dims.len())));
     }
-    l.constant(Tensor::from_numbers(to, dims, numbers, Rules::IEEE)?)
+    l.constant(Tensor::from_numbers(dtype, dims, numbers, Rules::IEEE)?)
+}
+
+pub(crate) fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let dtype = dtype(l)?;
+    Ok(vec![values(l, dtype)?])
 }
 
 pub(crate) fn arange(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

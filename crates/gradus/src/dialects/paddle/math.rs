@@ -9,11 +9,14 @@
 //! | `increment` | the input and `value`, cast to its type |
 //! | `sum`, `max`, … | over the axes of `axis`, or all; `keepdim` leaves 1 in their place |
 
-use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
+use gradus_core::convert::{self, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result, Tensor};
 
-use crate::lowering::{LoweredValue, Lowering, int};
+use crate::attributes::required;
+use crate::dialects::paddle::layout::inputs;
+use crate::dialects::paddle::network::{chain, constant_like, float};
+use crate::lowering::{LoweredValue, Lowering, axis, int};
 use crate::operators::errors;
 
 pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
@@ -21,8 +24,8 @@ pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredV
     Ok(vec![l.apply(operator, &[x], &[])?])
 }
 
-/// Two inputs that broadcast. In old programs, `axis` is the axis of the first at which the axes of
-/// the second begin.
+/// Two inputs that broadcast. In old programs, the attribute `axis` says with which axis of the
+/// first the axes of the second begin.
 fn operands(l: &mut Lowering<'_>) -> Result<[LoweredValue; 2]> {
     let (x, y) = (l.input(0)?, l.input(1)?);
     let from = l.attributes.int_or("axis", -1)?;
@@ -34,11 +37,8 @@ fn operands(l: &mut Lowering<'_>) -> Result<[LoweredValue; 2]> {
     let behind = behind.ok_or_else(|| {
         errors::value("attribute \"axis\"", from, format_args!("-1, or from 0 to {rank} - {own}"))
     })?;
-    if behind == 0 {
-        return Ok([x, y]);
-    }
-    let axes = l.list(&(own..own + behind).map(i64_of).collect::<Vec<_>>())?;
-    Ok([x, l.apply("Unsqueeze", &[y, axes], &[])?])
+    let axes = l.list(&(own..own + behind).map(convert::i64_of).collect::<Vec<_>>())?;
+    Ok([x, if behind == 0 { y } else { l.apply("Unsqueeze", &[y, axes], &[])? }])
 }
 
 pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
@@ -46,19 +46,13 @@ pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowered
     Ok(vec![l.apply(operator, &operands, &[])?])
 }
 
-/// `round`: to so many decimals, ties to even.
-pub(crate) fn round(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (mut x, decimals) = (l.input(0)?, l.attributes.int_or("decimals", 0)?);
-    if decimals == 0 {
-        return unary(l, "Round");
+/// Bits of integers; of booleans, the logical operator.
+pub(crate) fn bitwise(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    if l.dtype_of(0)? == DType::Bool {
+        return logical(l, operator);
     }
-    let decimals =
-        i32::try_from(decimals).map_err(|_| errors::value("attribute \"decimals\"", decimals, "32 bits"))?;
-    let factor = number(l, 10f64.powi(decimals))?;
-    for (operator, inputs) in [("Mul", 2), ("Round", 1), ("Div", 2)] {
-        x = l.apply(operator, &[x, factor][..inputs], &[])?;
-    }
-    Ok(vec![x])
+    let inputs = (0..l.count()).map(|input| l.input(input)).collect::<Result<Vec<_>>>()?;
+    Ok(vec![l.apply(&format!("Bitwise{operator}"), &inputs, &[])?])
 }
 
 /// For any type, what is not zero is true.
@@ -72,19 +66,13 @@ pub(crate) fn logical(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowere
     Ok(vec![l.apply(operator, &inputs, &[])?])
 }
 
-/// A number of the type of the first input.
-pub(super) fn number(l: &mut Lowering<'_>, value: f64) -> Result<LoweredValue> {
-    let dtype = l.dtype_of(0)?;
-    l.constant(convert::cast(&Tensor::scalar(value), dtype, Rules::IEEE)?)
-}
-
 pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let ([x, y], dtype) = (operands(l)?, l.dtype_of(0)?);
     let plain = l.apply("Div", &[x, y], &[])?;
     if matches!(dtype.class(), Class::Unsigned) {
         return Ok(vec![plain]);
     }
-    let zero = number(l, 0.0)?;
+    let zero = constant_like(l, 0.0)?;
     if dtype.is_integer() {
         // The quotient is cut toward zero: one less where something of another sign than the
         // divisor is left over.
@@ -114,10 +102,10 @@ pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         if l.dtype_of(1)? == dtype { given } else { l.cast(given, dtype)? }
     } else {
         let factor = l.float("scale")?.unwrap_or(1.0);
-        number(l, factor)?
+        constant_like(l, factor)?
     };
     let bias = l.float("bias")?.unwrap_or(0.0);
-    let (bias, after) = (number(l, bias)?, l.attributes.flag("bias_after_scale", true)?);
+    let (bias, after) = (constant_like(l, bias)?, l.attributes.flag("bias_after_scale", true)?);
     let (first, second) =
         if after { (("Mul", factor), ("Add", bias)) } else { (("Add", bias), ("Mul", factor)) };
     let value = l.apply(first.0, &[x, first.1], &[])?;
@@ -127,206 +115,8 @@ pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn increment(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let by = l.float("value")?.unwrap_or(1.0);
-    let by = number(l, by)?;
+    let by = constant_like(l, by)?;
     Ok(vec![l.apply("Add", &[x, by], &[])?])
-}
-
-/// `bitwise_and` and its like: of truth values, what is logical.
-pub(crate) fn bitwise(l: &mut Lowering<'_>, name: &str) -> Result<Vec<LoweredValue>> {
-    if l.dtype_of(0)? == DType::Bool {
-        return logical(l, name);
-    }
-    let inputs = (0..l.count()).map(|input| l.input(input)).collect::<Result<Vec<_>>>()?;
-    Ok(vec![l.apply(&format!("Bitwise{name}"), &inputs, &[])?])
-}
-
-/// `all` and `any`: for any type, what is not zero is true.
-pub(crate) fn truth(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let x = if l.dtype_of(0)? == DType::Bool { x } else { l.cast(x, DType::Bool)? };
-    reduced(l, x, operator)
-}
-
-pub(crate) fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let (nan, infinite) = (l.apply("IsNaN", &[x], &[])?, l.apply("IsInf", &[x], &[])?);
-    let neither = l.apply("Or", &[nan, infinite], &[])?;
-    Ok(vec![l.apply("Not", &[neither], &[])?])
-}
-
-/// A function that is computed in float64 and rounded once.
-fn wide(
-    l: &mut Lowering<'_>,
-    of: fn(&mut Lowering<'_>, LoweredValue) -> Result<LoweredValue>,
-) -> Result<Vec<LoweredValue>> {
-    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
-    let x = if dtype == DType::F64 { x } else { l.cast(x, DType::F64)? };
-    let y = of(l, x)?;
-    let to = if dtype.is_float() { dtype } else { DType::F32 };
-    Ok(vec![if to == DType::F64 { y } else { l.cast(y, to)? }])
-}
-
-fn float64(l: &mut Lowering<'_>, value: f64) -> Result<LoweredValue> {
-    l.constant(Tensor::scalar(value))
-}
-
-pub(crate) fn log2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    wide(l, |l, x| {
-        let (y, by) = (l.apply("Log", &[x], &[])?, float64(l, std::f64::consts::LN_2)?);
-        l.apply("Div", &[y, by], &[])
-    })
-}
-
-pub(crate) fn log10(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    wide(l, |l, x| {
-        let (y, by) = (l.apply("Log", &[x], &[])?, float64(l, std::f64::consts::LN_10)?);
-        l.apply("Div", &[y, by], &[])
-    })
-}
-
-/// `log(1 + x)`: the logarithm of the rounded sum, by the part of `x` that the sum has of it.
-pub(crate) fn log1p(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    wide(l, |l, x| {
-        let one = float64(l, 1.0)?;
-        let sum = l.apply("Add", &[x, one], &[])?;
-        let part = l.apply("Sub", &[sum, one], &[])?;
-        let log = l.apply("Log", &[sum], &[])?;
-        let (quotient, limit) = (l.apply("Div", &[x, part], &[])?, float64(l, f64::INFINITY)?);
-        let y = l.apply("Mul", &[log, quotient], &[])?;
-        let (none, endless) = (l.apply("Equal", &[sum, one], &[])?, l.apply("Equal", &[x, limit], &[])?);
-        let same = l.apply("Or", &[none, endless], &[])?;
-        l.apply("Where", &[same, x, y], &[])
-    })
-}
-
-/// `exp(x) - 1`: `2 t / (1 - t)` with `t = tanh(x / 2)`, which is exact where the difference is
-/// not.
-pub(crate) fn expm1(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    wide(l, |l, x| {
-        let [one, half, near] = [float64(l, 1.0)?, float64(l, 0.5)?, float64(l, 0.5)?];
-        let exp = l.apply("Exp", &[x], &[])?;
-        let plain = l.apply("Sub", &[exp, one], &[])?;
-        let less = l.apply("Mul", &[x, half], &[])?;
-        let t = l.apply("Tanh", &[less], &[])?;
-        let (twice, rest) = (l.apply("Add", &[t, t], &[])?, l.apply("Sub", &[one, t], &[])?);
-        let y = l.apply("Div", &[twice, rest], &[])?;
-        let size = l.apply("Abs", &[x], &[])?;
-        let small = l.apply("Less", &[size, near], &[])?;
-        l.apply("Where", &[small, y, plain], &[])
-    })
-}
-
-/// `trunc`: cut toward zero.
-pub(crate) fn trunc(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    if !l.dtype_of(0)?.is_float() {
-        return Ok(vec![l.apply("Identity", &[x], &[])?]);
-    }
-    let zero = number(l, 0.0)?;
-    let (up, down) = (l.apply("Ceil", &[x], &[])?, l.apply("Floor", &[x], &[])?);
-    let negative = l.apply("Less", &[x, zero], &[])?;
-    Ok(vec![l.apply("Where", &[negative, up, down], &[])?])
-}
-
-/// `softplus`: `log(1 + exp(beta x)) / beta`, and `x` where `beta x` is above the threshold.
-pub(crate) fn softplus(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let (beta, most) = (l.float("beta")?.unwrap_or(1.0), l.float("threshold")?.unwrap_or(20.0));
-    let (beta, most) = (number(l, beta)?, number(l, most)?);
-    let scaled = l.apply("Mul", &[x, beta], &[])?;
-    let y = l.apply("Softplus", &[scaled], &[])?;
-    let y = l.apply("Div", &[y, beta], &[])?;
-    let large = l.apply("Greater", &[scaled, most], &[])?;
-    Ok(vec![l.apply("Where", &[large, x, y], &[])?])
-}
-
-/// `tanh_shrink`: what the function takes away.
-pub(crate) fn tanh_shrink(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let y = l.apply("Tanh", &[x], &[])?;
-    Ok(vec![l.apply("Sub", &[x, y], &[])?])
-}
-
-/// `thresholded_relu`: `x` above a threshold, and a value elsewhere.
-pub(crate) fn thresholded_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let (least, value) = (l.float("threshold")?.unwrap_or(1.0), l.float("value")?.unwrap_or(0.0));
-    let (least, value) = (number(l, least)?, number(l, value)?);
-    let above = l.apply("Greater", &[x, least], &[])?;
-    Ok(vec![l.apply("Where", &[above, x, value], &[])?])
-}
-
-/// `lerp`: from `x` to `y`, by a weight.
-pub(crate) fn lerp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, y, weight) = (l.input(0)?, l.input(1)?, l.input(2)?);
-    let apart = l.apply("Sub", &[y, x], &[])?;
-    let part = l.apply("Mul", &[apart, weight], &[])?;
-    Ok(vec![l.apply("Add", &[x, part], &[])?])
-}
-
-/// `swiglu`: the swish of one half, times the other.
-pub(crate) fn swiglu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let halves = if l.has(1) {
-        vec![x, l.input(1)?]
-    } else {
-        l.apply_many("Split", &[x], &[int("axis", -1), int("num_outputs", 2)], 2)?
-    };
-    let gate = l.apply("Swish", &[halves[0]], &[])?;
-    Ok(vec![l.apply("Mul", &[gate, halves[1]], &[])?])
-}
-
-/// `dot`: the sum of products along the last axis.
-pub(crate) fn dot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, y, last) = (l.input(0)?, l.input(1)?, l.list(&[-1])?);
-    let products = l.apply("Mul", &[x, y], &[])?;
-    Ok(vec![l.apply("ReduceSum", &[products, last], &[int("keepdims", 0)])?])
-}
-
-/// `addmm`: `beta input + alpha x y`.
-pub(crate) fn addmm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (input, x, y) = (l.input(0)?, l.input(1)?, l.input(2)?);
-    let factors = ["alpha", "beta"].map(|name| (name, l.float(name)));
-    let factors =
-        factors.into_iter().map(|(name, value)| Ok(super::network::float(name, value?.unwrap_or(1.0))));
-    Ok(vec![l.apply("Gemm", &[x, y, input], &factors.collect::<Result<Vec<_>>>()?)?])
-}
-
-/// `p_norm`: along an axis, or of all elements.
-pub(crate) fn p_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let power = l.float("porder")?.unwrap_or(2.0);
-    let keep = int("keepdims", l.attributes.flag("keepdim", false)?.into());
-    let mut inputs = vec![x];
-    if !l.attributes.flag("asvector", false)? {
-        let axis = l.attributes.int_or("axis", -1)?;
-        inputs.push(l.list(&[axis])?);
-    }
-    let simple = if power == 1.0 {
-        Some("ReduceL1")
-    } else if power == 2.0 {
-        Some("ReduceL2")
-    } else {
-        None
-    };
-    if let Some(operator) = simple {
-        return Ok(vec![l.apply(operator, &inputs, &[keep])?]);
-    }
-    inputs[0] = l.apply("Abs", &[x], &[])?;
-    if power.is_infinite() {
-        let operator = if power > 0.0 { "ReduceMax" } else { "ReduceMin" };
-        return Ok(vec![l.apply(operator, &inputs, &[keep])?]);
-    }
-    if power == 0.0 {
-        let (zero, dtype) = (number(l, 0.0)?, l.dtype_of(0)?);
-        let some = l.apply("Greater", &[inputs[0], zero], &[])?;
-        inputs[0] = l.cast(some, dtype)?;
-        return Ok(vec![l.apply("ReduceSum", &inputs, &[keep])?]);
-    }
-    let (by, root) = (number(l, power)?, number(l, 1.0 / power)?);
-    inputs[0] = l.apply("Pow", &[inputs[0], by], &[])?;
-    let sum = l.apply("ReduceSum", &inputs, &[keep])?;
-    Ok(vec![l.apply("Pow", &[sum, root], &[])?])
 }
 
 pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -334,12 +124,58 @@ pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (index, name) in ["transpose_x", "transpose_y"].into_iter().enumerate() {
         let rank = l.rank_of(index)?;
         if l.attributes.flag(name, false)? && rank >= 2 {
-            let mut perm: Vec<_> = (0..i64_of(rank)).collect();
+            let mut perm: Vec<_> = (0..convert::i64_of(rank)).collect();
             perm.swap(rank - 2, rank - 1);
             operands[index] = l.apply("Transpose", &[operands[index]], &[("perm", Content::Ints(perm))])?;
         }
     }
-    Ok(vec![l.apply("MatMul", &operands, &[])?])
+    let mut product = l.apply("MatMul", &operands, &[])?;
+    if let Some(alpha) = l.float("alpha")?.filter(|&alpha| alpha != 1.0) {
+        let alpha = constant_like(l, alpha)?;
+        product = l.apply("Mul", &[product, alpha], &[])?;
+    }
+    Ok(vec![product])
+}
+
+/// `addmm` and `baddbmm`: `beta * input + alpha * x @ y`.
+pub(crate) fn addmm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [input, x, y] = [l.input(0)?, l.input(1)?, l.input(2)?];
+    let mut terms = [input, l.apply("MatMul", &[x, y], &[])?];
+    for (term, name) in terms.iter_mut().zip(["beta", "alpha"]) {
+        let factor = l.float(name)?.unwrap_or(1.0);
+        let factor = constant_like(l, factor)?;
+        *term = l.apply("Mul", &[*term, factor], &[])?;
+    }
+    Ok(vec![l.apply("Add", &terms, &[])?])
+}
+
+/// `dot`: along the last axis.
+pub(crate) fn dot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, y, last) = (l.input(0)?, l.input(1)?, l.list(&[-1])?);
+    let products = l.apply("Mul", &[x, y], &[])?;
+    Ok(vec![l.apply("ReduceSum", &[products, last], &[int("keepdims", 0)])?])
+}
+
+/// `einsum`. Outputs behind the first are for training: caches, declared as scalars, and the operands.
+pub(crate) fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let operands = inputs(l)?;
+    let equation = required("equation", l.attributes.text("equation")?)?;
+    let equation = ("equation", Content::Bytes(equation.to_owned().into()));
+    let mut outputs = vec![l.apply("Einsum", &operands, &[equation])?];
+    if l.outputs() > 1 {
+        outputs.extend(vec![constant_like(l, 0.0)?; operands.len()]);
+        outputs.extend(operands);
+    }
+    Ok(outputs)
+}
+
+pub(crate) fn add_n(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let terms = inputs(l)?;
+    let mut sum = terms[0];
+    for &term in &terms[1..] {
+        sum = l.apply("Add", &[sum, term], &[])?;
+    }
+    Ok(vec![sum])
 }
 
 pub(crate) fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
@@ -353,6 +189,52 @@ pub(crate) fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowered
         x = l.cast(x, DType::I64)?;
     }
     reduced(l, x, operator)
+}
+
+/// `all` and `any`: the minimum and the maximum of what is not zero.
+pub(crate) fn reduce_truth(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let mut x = l.input(0)?;
+    if l.dtype_of(0)? != DType::Bool {
+        x = l.cast(x, DType::Bool)?;
+    }
+    reduced(l, x, operator)
+}
+
+/// `p_norm`: along an axis, or of all elements.
+pub(crate) fn p_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, p) = (l.input(0)?, l.float("porder")?.unwrap_or(2.0));
+    let mut inputs = vec![l.apply("Abs", &[x], &[])?];
+    if !l.attributes.flag("asvector", false)? {
+        let axis = axis(l.attributes.int_or("axis", -1)?, l.rank_of(0)?)?;
+        inputs.push(l.list(&[convert::i64_of(axis)])?);
+    }
+    let keep = [int("keepdims", l.attributes.flag("keepdim", false)?.into())];
+    let operator = match p {
+        1.0 => "ReduceSum",
+        2.0 => "ReduceL2",
+        f64::INFINITY => "ReduceMax",
+        f64::NEG_INFINITY => "ReduceMin",
+        _ => {
+            if p == 0.0 {
+                let dtype = l.dtype_of(0)?;
+                let some = l.cast(x, DType::Bool)?;
+                inputs[0] = l.cast(some, dtype)?;
+                return Ok(vec![l.apply("ReduceSum", &inputs, &keep)?]);
+            }
+            let (power, root) = (constant_like(l, p)?, constant_like(l, p.recip())?);
+            inputs[0] = l.apply("Pow", &[inputs[0], power], &[])?;
+            let sum = l.apply("ReduceSum", &inputs, &keep)?;
+            return Ok(vec![l.apply("Pow", &[sum, root], &[])?]);
+        }
+    };
+    Ok(vec![l.apply(operator, &inputs, &keep)?])
+}
+
+/// `squared_l2_norm`, which has one axis.
+pub(crate) fn squared_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
+    let sum = l.apply("ReduceSumSquare", &[x], &[])?;
+    Ok(vec![l.reshape(sum, &[1])?])
 }
 
 fn reduced(l: &mut Lowering<'_>, x: LoweredValue, operator: &str) -> Result<Vec<LoweredValue>> {
@@ -378,4 +260,150 @@ pub(crate) fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn softmax(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let (x, axis) = (l.input(0)?, l.attributes.int("axis")?.unwrap_or(-1));
     Ok(vec![l.apply(operator, &[x], &[int("axis", axis)])?])
+}
+
+/// `isnan` and `isinf`, of any type.
+fn float_test(l: &mut Lowering<'_>, operator: &str) -> Result<LoweredValue> {
+    let mut x = l.input(0)?;
+    if !l.dtype_of(0)?.is_float() {
+        x = l.cast(x, DType::F32)?;
+    }
+    l.apply(operator, &[x], &[])
+}
+
+pub(crate) fn test(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    Ok(vec![float_test(l, operator)?])
+}
+
+pub(crate) fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let tests = [float_test(l, "IsNaN")?, float_test(l, "IsInf")?];
+    let either = l.apply("Or", &tests, &[])?;
+    Ok(vec![l.apply("Not", &[either], &[])?])
+}
+
+/// `round`: to so many decimals.
+pub(crate) fn round(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (mut x, decimals) = (l.input(0)?, l.attributes.int_or("decimals", 0)?);
+    if decimals == 0 {
+        return unary(l, "Round");
+    }
+    let decimals = i32::try_from(decimals).unwrap_or(i32::MAX);
+    let factor = constant_like(l, 10f64.powi(decimals))?;
+    for (operator, inputs) in [("Mul", 2), ("Round", 1), ("Div", 2)] {
+        x = l.apply(operator, &[x, factor][..inputs], &[])?;
+    }
+    Ok(vec![x])
+}
+
+/// `trunc`: integers stay.
+pub(crate) fn trunc(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if !l.dtype_of(0)?.is_float() {
+        return unary(l, "Identity");
+    }
+    let (x, zero) = (l.input(0)?, constant_like(l, 0.0)?);
+    let negative = l.apply("Less", &[x, zero], &[])?;
+    let (up, down) = (l.apply("Ceil", &[x], &[])?, l.apply("Floor", &[x], &[])?);
+    Ok(vec![l.apply("Where", &[negative, up, down], &[])?])
+}
+
+/// `log2`, `log10`, `log1p` and `expm1`, which ONNX does not have: in float64, rounded at the end.
+pub(crate) fn wide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
+    let x = l.cast(x, DType::F64)?;
+    let one = l.constant(Tensor::scalar(1f64))?;
+    let y = if l.node_is("log2") || l.node_is("log10") {
+        let base = l.constant(Tensor::scalar(if l.node_is("log2") { 2f64 } else { 10f64 }))?;
+        let logs = [l.apply("Log", &[x], &[])?, l.apply("Log", &[base], &[])?];
+        l.apply("Div", &logs, &[])?
+    } else {
+        // Errors of `near`, which is near 1 for small elements, cancel out: W. Kahan.
+        let log = l.node_is("log1p");
+        let near = if log { l.apply("Add", &[x, one], &[])? } else { l.apply("Exp", &[x], &[])? };
+        let (apart, logs) = (l.apply("Sub", &[near, one], &[])?, l.apply("Log", &[near], &[])?);
+        let terms = if log { [logs, apart] } else { [apart, logs] };
+        let ratio = l.apply("Div", &[x, terms[1]], &[])?;
+        let corrected = l.apply("Mul", &[terms[0], ratio], &[])?;
+        // Beyond these limits there is nothing to correct, or the ratio is not a number.
+        let (limit, size) = (l.constant(Tensor::scalar(0.5f64))?, l.apply("Abs", &[x], &[])?);
+        let small = l.apply("Less", &[size, limit], &[])?;
+        let same = l.apply("Equal", &[near, one], &[])?;
+        let inner = l.apply("Where", &[same, x, corrected], &[])?;
+        l.apply("Where", &[small, inner, terms[0]], &[])?
+    };
+    Ok(vec![l.cast(y, if dtype.is_float() { dtype } else { DType::F32 })?])
+}
+
+pub(crate) fn softplus(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (beta, most) = (l.float("beta")?.unwrap_or(1.0), l.float("threshold")?.unwrap_or(20.0));
+    let (x, beta, most) = (l.input(0)?, constant_like(l, beta)?, constant_like(l, most)?);
+    let scaled = l.apply("Mul", &[x, beta], &[])?;
+    let soft = l.apply("Softplus", &[scaled], &[])?;
+    let soft = l.apply("Div", &[soft, beta], &[])?;
+    let linear = l.apply("Greater", &[scaled, most], &[])?;
+    Ok(vec![l.apply("Where", &[linear, x, soft], &[])?])
+}
+
+pub(crate) fn log_sigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    chain(l, &["Neg", "Softplus", "Neg"])
+}
+
+pub(crate) fn tanh_shrink(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
+    let tanh = l.apply("Tanh", &[x], &[])?;
+    Ok(vec![l.apply("Sub", &[x, tanh], &[])?])
+}
+
+pub(crate) fn stanh(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (inner, outer) = (l.float("scale_a")?.unwrap_or(0.67), l.float("scale_b")?.unwrap_or(1.7159));
+    let (x, inner, outer) = (l.input(0)?, constant_like(l, inner)?, constant_like(l, outer)?);
+    let x = l.apply("Mul", &[x, inner], &[])?;
+    let x = l.apply("Tanh", &[x], &[])?;
+    Ok(vec![l.apply("Mul", &[x, outer], &[])?])
+}
+
+/// `softshrink` and `hardshrink`: zero up to a size; soft ones also take it off from the others.
+pub(crate) fn shrink(l: &mut Lowering<'_>, soft: bool) -> Result<Vec<LoweredValue>> {
+    let (x, most) = (l.input(0)?, l.float("threshold")?.unwrap_or(0.5));
+    let attributes = [float("lambd", most), float("bias", if soft { most } else { 0.0 })];
+    Ok(vec![l.apply("Shrink", &[x], &attributes)?])
+}
+
+pub(crate) fn thresholded_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (least, other) = (l.float("threshold")?.unwrap_or(1.0), l.float("value")?.unwrap_or(0.0));
+    let (x, least, other) = (l.input(0)?, constant_like(l, least)?, constant_like(l, other)?);
+    let above = l.apply("Greater", &[x, least], &[])?;
+    Ok(vec![l.apply("Where", &[above, x, other], &[])?])
+}
+
+/// `swiglu`: of two inputs, or of the halves of one.
+pub(crate) fn swiglu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
+    let halves = if l.has(1) {
+        vec![x, l.input(1)?]
+    } else {
+        l.apply_many("Split", &[x], &[int("axis", -1), int("num_outputs", 2)], 2)?
+    };
+    let gate = l.apply("Swish", &halves[..1], &[])?;
+    Ok(vec![l.apply("Mul", &[gate, halves[1]], &[])?])
+}
+
+/// `fmax` and `fmin`: of a NaN and a number, the number.
+pub(crate) fn number_of(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let [x, y] = operands(l)?;
+    let mut value = l.apply(operator, &[x, y], &[])?;
+    if l.dtype_of(0)?.is_float() {
+        for (nan, other) in [(x, y), (y, x)] {
+            let nan = l.apply("IsNaN", &[nan], &[])?;
+            value = l.apply("Where", &[nan, other, value], &[])?;
+        }
+    }
+    Ok(vec![value])
+}
+
+/// `lerp`: `x + weight * (y - x)`.
+pub(crate) fn lerp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [x, y, weight] = [l.input(0)?, l.input(1)?, l.input(2)?];
+    let span = l.apply("Sub", &[y, x], &[])?;
+    let part = l.apply("Mul", &[weight, span], &[])?;
+    Ok(vec![l.apply("Add", &[x, part], &[])?])
 }

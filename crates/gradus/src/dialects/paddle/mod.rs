@@ -8,8 +8,8 @@
 //!
 //! | file | operators |
 //! |---|---|
-//! | `arrange.rs` | `argsort`, `one_hot`, `roll`, `pad`, `scatter`, `set_value` and their like |
 //! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
+//! | `indexing.rs` | `argsort`, `unique`, `one_hot`, `roll`, `meshgrid`, `scatter`, `set_value` and their like |
 //! | `layout.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
 //! | `math.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
 //! | `network.rs` | convolutions, pools, normalizations, activations, `embedding`, `topk` and their like |
@@ -21,9 +21,9 @@
 //!
 //! Sources: the texts of the Python API of PaddlePaddle 3.3, and results of the program.
 
-pub(crate) mod arrange;
 pub(crate) mod convert;
 pub(crate) mod create;
+pub(crate) mod indexing;
 pub(crate) mod layout;
 pub(crate) mod math;
 pub(crate) mod network;
@@ -55,6 +55,11 @@ pub(crate) const fn maybe(name: &'static str) -> Param {
 /// Any number of inputs.
 pub(crate) const fn many(name: &'static str) -> Param {
     param(name, "", ANY, Arity::Many { alike: false, least: 1 })
+}
+
+/// Any number of inputs, of which none need be there.
+pub(crate) const fn rest(name: &'static str) -> Param {
+    param(name, "", ANY, Arity::Many { alike: false, least: 0 })
 }
 
 /// Describes what an operator takes and gives.

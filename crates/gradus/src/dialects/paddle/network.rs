@@ -3,7 +3,7 @@
 //! | operators | Paddle |
 //! |---|---|
 //! | `conv2d`, `depthwise_conv2d`, `conv2d_transpose`, `pool2d` | pads of each axis, or of each side, or by `padding_algorithm`; `NHWC` is transposed |
-//! | `pool2d` | of `adaptive` pools, only those to one element |
+//! | `pool2d` | windows of `adaptive` pools follow from the size of the input |
 //! | `batch_norm_`, `dropout` | only inference |
 //! | `layer_norm` | scale and bias are flat |
 //! | `embedding` | the row of `padding_idx` is zeros |
@@ -12,7 +12,7 @@ use gradus_core::convert::{self, Rules, i64_of};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
-use super::math::number;
+use crate::dialects::paddle::layout::list;
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
 
@@ -26,7 +26,7 @@ pub(super) fn text<'a>(l: &Lowering<'a>, name: &str, default: &'static str) -> R
     Ok(l.attributes.text(name)?.unwrap_or(default))
 }
 
-fn ints(l: &Lowering<'_>, name: &str) -> Result<Vec<i64>> {
+pub(super) fn ints(l: &Lowering<'_>, name: &str) -> Result<Vec<i64>> {
     Ok(l.attributes.ints(name)?.unwrap_or(&[]).to_vec())
 }
 
@@ -46,6 +46,12 @@ pub(super) fn float(name: &'static str, value: f64) -> (&'static str, Content) {
     (name, Content::Float(convert::nearest_f32(gradus_core::Number::Float(value))))
 }
 
+/// A number of the type of the first input.
+pub(super) fn constant_like(l: &mut Lowering<'_>, value: f64) -> Result<LoweredValue> {
+    let dtype = l.dtype_of(0)?;
+    l.constant(convert::cast(&Tensor::scalar(value), dtype, Rules::IEEE)?)
+}
+
 /// Begin and end pads, as ONNX lists them.
 fn pads(l: &Lowering<'_>) -> Result<(&'static str, Content)> {
     match text(l, "padding_algorithm", "EXPLICIT")? {
@@ -53,38 +59,35 @@ fn pads(l: &Lowering<'_>) -> Result<(&'static str, Content)> {
         "VALID" => return Ok(("auto_pad", Content::Bytes("VALID".into()))),
         _ => {}
     }
-    let given = ints(l, "paddings")?;
-    let pads = match given[..] {
-        [height, width] => vec![height, width, height, width],
-        [top, bottom, left, right] => vec![top, left, bottom, right],
-        [depth, height, width] => vec![depth, height, width, depth, height, width],
-        [front, back, top, bottom, left, right] => vec![front, top, left, back, bottom, right],
-        _ => return Err(errors::count("elements of attribute \"paddings\"", given.len(), "2, 3, 4 or 6")),
+    let (given, axes) = (ints(l, "paddings")?, l.rank_of(0)?.saturating_sub(2));
+    let pads = if given.len() == axes {
+        [&given[..], &given[..]].concat()
+    } else if given.len() == 2 * axes {
+        let of = |from| given[from..].iter().copied().step_by(2);
+        of(0).chain(of(1)).collect()
+    } else {
+        let wanted = format_args!("{axes} or {}", 2 * axes);
+        return Err(errors::count("elements of attribute \"paddings\"", given.len(), wanted));
     };
     Ok(("pads", Content::Ints(pads)))
 }
 
 /// The data with the channels before the other axes, and true if they were behind them.
-pub(super) fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Result<(LoweredValue, bool)> {
-    let order: &[i64] = match text(l, "data_format", "NCHW")? {
-        "NHWC" => &[0, 3, 1, 2],
-        "NDHWC" => &[0, 4, 1, 2, 3],
-        "NLC" => &[0, 2, 1],
-        _ => return Ok((value, false)),
-    };
-    Ok((l.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec()))])?, true))
+fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Result<(LoweredValue, bool)> {
+    let rank = l.rank_of(0)?;
+    if !text(l, "data_format", "NCHW")?.ends_with('C') || rank < 3 {
+        return Ok((value, false));
+    }
+    let perm = [0, rank - 1].into_iter().chain(1..rank - 1).map(i64_of).collect();
+    Ok((l.apply("Transpose", &[value], &[("perm", Content::Ints(perm))])?, true))
 }
 
-pub(super) fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Result<LoweredValue> {
+fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Result<LoweredValue> {
     if !last {
         return Ok(value);
     }
-    let order: &[i64] = match text(l, "data_format", "NCHW")? {
-        "NHWC" => &[0, 2, 3, 1],
-        "NDHWC" => &[0, 2, 3, 4, 1],
-        _ => &[0, 2, 1],
-    };
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec()))])
+    let perm = [0].into_iter().chain(2..l.rank_of(0)?).chain([1]).map(i64_of).collect();
+    l.apply("Transpose", &[value], &[("perm", Content::Ints(perm))])
 }
 
 fn windows(l: &Lowering<'_>) -> Result<LoweredAttributes> {
@@ -105,17 +108,69 @@ pub(crate) fn conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 pub(crate) fn conv_transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, filter) = (l.input(0)?, l.input(1)?);
-    if l.has(2) || !ints(l, "output_size")?.is_empty() {
-        return Err(cannot("conv2d_transpose with an output size"));
+    if l.has(2) {
+        return Err(not_known("size of the result".to_owned()));
     }
-    let (x, last) = channels_first(l, x)?;
-    let mut attributes = windows(l)?;
-    let more = ints(l, "output_padding")?;
+    let (wanted, mut attributes) = (ints(l, "output_size")?, windows(l)?);
+    let more = if wanted.is_empty() { ints(l, "output_padding")? } else { remainders(l, &wanted)? };
     if !more.is_empty() {
         attributes.push(("output_padding", Content::Ints(more)));
     }
+    let (x, last) = channels_first(l, x)?;
     let y = l.apply("ConvTranspose", &[x, filter], &attributes)?;
     Ok(vec![channels_last(l, y, last)?])
+}
+
+/// Elements by which a transposed convolution of the wanted size is longer than its windows reach.
+fn remainders(l: &Lowering<'_>, wanted: &[i64]) -> Result<Vec<i64>> {
+    let ("pads", Content::Ints(pads)) = pads(l)? else {
+        return Err(cannot("a transposed convolution with a size and a padding algorithm"));
+    };
+    let known = |input: usize, axis: usize| {
+        let size = l.dims_of(input)?.get(axis).copied().flatten().map(i64_of);
+        size.ok_or_else(|| not_known(format!("dimension {axis} of input {input}")))
+    };
+    let (strides, dilations) = (ints(l, "strides")?, ints(l, "dilations")?);
+    let first = if text(l, "data_format", "NCHW")?.ends_with('C') { 1 } else { 2 };
+    let axes = wanted.len();
+    if strides.len() != axes || dilations.len() != axes || pads.len() != 2 * axes {
+        return Err(errors::count("elements of attribute \"output_size\"", axes, pads.len() / 2));
+    }
+    let rest = |i: usize| {
+        let steps = known(0, first + i)?.saturating_sub(1).saturating_mul(strides[i]);
+        let window = known(1, 2 + i)?.saturating_sub(1).saturating_mul(dilations[i]);
+        let reach = steps.saturating_add(window).saturating_add(1);
+        Ok(wanted[i].saturating_sub(reach.saturating_sub(pads[i]).saturating_sub(pads[axes + i])))
+    };
+    (0..axes).map(rest).collect()
+}
+
+/// Most elements along an axis of the result of an adaptive pool.
+const MOST_WINDOWS: i64 = 1 << 10;
+
+/// An adaptive pool, an axis after the other: window `i` of `n` has the elements from
+/// `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
+fn adaptive(l: &mut Lowering<'_>, mut x: LoweredValue, counts: &[i64], mean: bool) -> Result<LoweredValue> {
+    for (i, &count) in counts.iter().enumerate() {
+        if !(1..=MOST_WINDOWS).contains(&count) {
+            let wanted = format_args!("from 1 to {MOST_WINDOWS}");
+            return Err(errors::value("size of an adaptive pool", count, wanted));
+        }
+        let (axis, by) = (i64_of(i) + 2, l.list(&[count])?);
+        let (size, axes) =
+            (l.apply("Shape", &[x], &[int("start", axis), int("end", axis + 1)])?, l.list(&[axis])?);
+        let mut windows = Vec::new();
+        for window in 0..count {
+            let (from, next, short) = (l.list(&[window])?, l.list(&[window + 1])?, l.list(&[count - 1])?);
+            let (start, end) = (l.apply("Mul", &[size, from], &[])?, l.apply("Mul", &[size, next], &[])?);
+            let end = l.apply("Add", &[end, short], &[])?;
+            let (start, end) = (l.apply("Div", &[start, by], &[])?, l.apply("Div", &[end, by], &[])?);
+            let part = l.apply("Slice", &[x, start, end, axes], &[])?;
+            windows.push(l.apply(if mean { "ReduceMean" } else { "ReduceMax" }, &[part, axes], &[])?);
+        }
+        x = l.apply("Concat", &windows, &[int("axis", axis)])?;
+    }
+    Ok(x)
 }
 
 pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -124,14 +179,14 @@ pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let size =
         l.attributes.ints("kernel_size")?.ok_or_else(|| not_known("size of the windows".to_owned()))?;
     let size = size.to_vec();
-    let adaptive = l.attributes.flag("adaptive", false)?;
+    let adapts = l.attributes.flag("adaptive", false)?;
     let mean = text(l, "pooling_type", "max")? == "avg";
     let global =
-        l.attributes.flag("global_pooling", false)? || (adaptive && size.iter().all(|&size| size == 1));
+        l.attributes.flag("global_pooling", false)? || (adapts && size.iter().all(|&size| size == 1));
     let y = if global {
         l.apply(if mean { "GlobalAveragePool" } else { "GlobalMaxPool" }, &[x], &[])?
-    } else if adaptive {
-        return Err(cannot("an adaptive pool to more than one element"));
+    } else if adapts {
+        adaptive(l, x, &size, mean)?
     } else {
         let mut attributes = vec![
             ("kernel_shape", Content::Ints(size)),
@@ -147,13 +202,41 @@ pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![channels_last(l, y, last)?])
 }
 
+/// `max_pool2d_with_index`: indices count the elements of a channel, where those of ONNX count all.
+pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, size) = (l.input(0)?, ints(l, "kernel_size")?);
+    let adapts = l.attributes.flag("adaptive", false)?;
+    let one = adapts && size.iter().all(|&size| size == 1);
+    if one || l.attributes.flag("global_pooling", false)? {
+        let value = l.apply("GlobalMaxPool", &[x], &[])?;
+        let (flat, dims) = (l.reshape(x, &[0, 0, -1])?, l.shape(value)?);
+        let index = l.apply("ArgMax", &[flat], &[int("axis", 2)])?;
+        let index = l.apply("Reshape", &[index, dims], &[])?;
+        return Ok(vec![value, l.cast(index, DType::I32)?]);
+    }
+    if adapts {
+        return Err(cannot("indices of an adaptive pool to more than one element"));
+    }
+    let attributes = [
+        ("kernel_shape", Content::Ints(size)),
+        ("strides", Content::Ints(ints(l, "strides")?)),
+        int("ceil_mode", l.attributes.flag("ceil_mode", false)?.into()),
+        pads(l)?,
+    ];
+    let outputs = l.apply_many("MaxPool", &[x], &attributes, 2)?;
+    let sizes = l.apply("Shape", &[x], &[int("start", 2)])?;
+    let area = l.apply("ReduceProd", &[sizes], &[])?;
+    let index = l.apply("Mod", &[outputs[1], area], &[])?;
+    Ok(vec![outputs[0], l.cast(index, DType::I32)?])
+}
+
 pub(crate) fn batch_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.attributes.flag("is_test", false)? && !l.attributes.flag("use_global_stats", false)? {
         return Err(cannot("batch_norm in training"));
     }
     let [x, mean, variance, scale, bias] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?, l.input(4)?];
     let epsilon = l.float("epsilon")?.unwrap_or(1e-5);
-    let (x, last) = if l.rank_of(0)? >= 4 { channels_first(l, x)? } else { (x, false) };
+    let (x, last) = channels_first(l, x)?;
     let y = l.apply("BatchNormalization", &[x, scale, bias, mean, variance], &[float("epsilon", epsilon)])?;
     let y = channels_last(l, y, last)?;
     // The other outputs are for training: the statistics stay, and nobody reads the reserve.
@@ -194,23 +277,61 @@ pub(crate) fn layer_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
-pub(crate) fn group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    if !l.has(1) || !l.has(2) {
-        return Err(cannot("group_norm without scale and bias"));
+/// Scale and bias of a normalization, which are ones and zeros if they are not given.
+fn affine(l: &mut Lowering<'_>, x: LoweredValue) -> Result<[LoweredValue; 2]> {
+    let mut both = [LoweredValue::NONE; 2];
+    for (i, value) in both.iter_mut().enumerate() {
+        *value = if l.has(i + 1) {
+            l.input(i + 1)?
+        } else {
+            let channels = l.apply("Shape", &[x], &[int("start", 1), int("end", 2)])?;
+            let each = constant_like(l, if i == 0 { 1.0 } else { 0.0 })?;
+            l.apply("Expand", &[each, channels], &[])?
+        };
     }
-    let [x, scale, bias] = [l.input(0)?, l.input(1)?, l.input(2)?];
+    Ok(both)
+}
+
+/// Mean and variance of each row.
+fn statistics(l: &mut Lowering<'_>, rows: LoweredValue) -> Result<[LoweredValue; 2]> {
+    let axis = l.list(&[-1])?;
+    let means = l.apply("ReduceMean", &[rows, axis], &[])?;
+    let apart = l.apply("Sub", &[rows, means], &[])?;
+    let squares = l.apply("Mul", &[apart, apart], &[])?;
+    let variances = l.apply("ReduceMean", &[squares, axis], &[int("keepdims", 0)])?;
+    Ok([l.apply("Squeeze", &[means, axis], &[])?, variances])
+}
+
+pub(crate) fn group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
     let (x, last) = channels_first(l, x)?;
+    let [scale, bias] = affine(l, x)?;
     let (groups, epsilon) = (l.attributes.int_or("groups", 1)?, l.float("epsilon")?.unwrap_or(1e-5));
     let attributes = [int("num_groups", groups), float("epsilon", epsilon)];
     let y = l.apply("GroupNormalization", &[x, scale, bias], &attributes)?;
     let mut outputs = vec![channels_last(l, y, last)?];
     if l.outputs() > 1 {
-        let (rows, axis) = (l.reshape(x, &[0, groups, -1])?, l.list(&[2])?);
-        let means = l.apply("ReduceMean", &[rows, axis], &[])?;
-        let apart = l.apply("Sub", &[rows, means], &[])?;
-        let squares = l.apply("Mul", &[apart, apart], &[])?;
-        let variances = l.apply("ReduceMean", &[squares, axis], &[int("keepdims", 0)])?;
-        outputs.extend([l.apply("Squeeze", &[means, axis], &[])?, variances]);
+        let rows = l.reshape(x, &[0, groups, -1])?;
+        outputs.extend(statistics(l, rows)?);
+    }
+    Ok(outputs)
+}
+
+pub(crate) fn instance_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
+    let [scale, bias] = affine(l, x)?;
+    let epsilon = l.float("epsilon")?.unwrap_or(1e-5);
+    let mut outputs =
+        vec![l.apply("InstanceNormalization", &[x, scale, bias], &[float("epsilon", epsilon)])?];
+    if l.outputs() > 1 {
+        // What is saved, for training, is the inverse of the deviation.
+        let rows = l.reshape(x, &[0, 0, -1])?;
+        let [means, variances] = statistics(l, rows)?;
+        let epsilon = constant_like(l, epsilon)?;
+        let shifted = l.apply("Add", &[variances, epsilon], &[])?;
+        let deviations = l.apply("Sqrt", &[shifted], &[])?;
+        let inverse = l.apply("Reciprocal", &[deviations], &[])?;
+        outputs.extend([l.reshape(means, &[-1])?, l.reshape(inverse, &[-1])?]);
     }
     Ok(outputs)
 }
@@ -277,20 +398,16 @@ pub(crate) fn activation(
 }
 
 /// `relu6`, `clip` and `hardtanh`: between two numbers.
-pub(crate) fn clip(
-    l: &mut Lowering<'_>,
-    names: [&str; 2],
-    default: Option<(f64, f64)>,
-) -> Result<Vec<LoweredValue>> {
+pub(crate) fn clip(l: &mut Lowering<'_>, default: Option<(f64, f64)>) -> Result<Vec<LoweredValue>> {
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let mut inputs = vec![x];
-    for (input, name) in (1..).zip(names) {
+    for (input, name) in [(1, "min"), (2, "max")] {
         let bound = match default {
             Some((low, high)) => Some(if input == 1 { low } else { high }),
-            None => l.float(name)?,
+            None => l.float(name)?.or(l.float(&format!("t_{name}"))?),
         };
         inputs.push(if let Some(bound) = bound {
-            number(l, bound)?
+            l.constant(convert::cast(&Tensor::scalar(bound), dtype, Rules::IEEE)?)?
         } else {
             let given = l.input(input)?;
             let given = l.reshape(given, &[])?;
@@ -339,9 +456,10 @@ pub(crate) fn arg(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredVal
     }
 }
 
-/// `tril` and `triu`.
+/// `tril` and `triu`; of old programs `tril_triu`, with the attribute `lower`.
 pub(crate) fn triangle(l: &mut Lowering<'_>, upper: bool) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
+    let upper = !l.attributes.flag("lower", !upper)?;
     let diagonal = l.attributes.int_or("diagonal", 0)?;
     let diagonal = l.constant(Tensor::scalar(diagonal))?;
     Ok(vec![l.apply("Trilu", &[x, diagonal], &[int("upper", upper.into())])?])
@@ -356,10 +474,9 @@ pub(crate) fn flip(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Slice", &inputs, &[])?])
 }
 
-/// `cumsum` and `cumprod`.
-pub(crate) fn cumulative(l: &mut Lowering<'_>, operator: &str, name: &str) -> Result<Vec<LoweredValue>> {
+pub(crate) fn cumulative(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let mut x = l.input(0)?;
-    let mut axis = l.attributes.int(name)?.unwrap_or(-1);
+    let mut axis = l.attributes.int("axis")?.or(l.attributes.int("dim")?).unwrap_or(-1);
     if l.attributes.flag("flatten", false)? {
         x = l.reshape(x, &[-1])?;
         axis = 0;
@@ -372,14 +489,7 @@ pub(crate) fn cumulative(l: &mut Lowering<'_>, operator: &str, name: &str) -> Re
 }
 
 pub(crate) fn topk(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, k) = (l.input(0)?, l.attributes.int("k")?);
-    let k = if let Some(k) = k {
-        l.list(&[k])?
-    } else {
-        let given = l.input(1)?;
-        let given = l.reshape(given, &[1])?;
-        l.cast(given, DType::I64)?
-    };
+    let (x, k) = (l.input(0)?, list(l, "k", 1)?);
     let attributes = [
         int("axis", l.attributes.int_or("axis", -1)?),
         int("largest", l.attributes.flag("largest", true)?.into()),
@@ -400,38 +510,54 @@ pub(crate) fn nonzero(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Transpose", &[places], &[("perm", Content::Ints(vec![1, 0]))])?])
 }
 
-/// `nearest_interp`, `bilinear_interp` and their like.
-pub(crate) fn resize(l: &mut Lowering<'_>, form: &str) -> Result<Vec<LoweredValue>> {
-    let rank = l.rank_of(0)?;
-    if !(3..=5).contains(&rank) || l.has(2) || l.has(3) {
-        return Err(cannot("a resized tensor of another rank than 3, 4 or 5, or by a list of tensors"));
-    }
+/// `nearest_interp`, `bilinear_interp` and their like. Behind the data are the sizes as one tensor,
+/// as a tensor for each axis, and the scales.
+pub(crate) fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<LoweredValue>> {
+    let axes = l.rank_of(0)?.checked_sub(2).filter(|axes| (1..=3).contains(axes));
+    let axes = axes.ok_or_else(|| cannot("a resized tensor of another rank than 3 to 5"))?;
     let x = l.input(0)?;
     let (x, last) = channels_first(l, x)?;
     let (corners, mode) = (l.attributes.flag("align_corners", true)?, l.attributes.int_or("align_mode", 1)?);
-    let coordinates = match (corners, form, mode) {
+    let coordinates = match (corners, kind, mode) {
         (true, ..) => "align_corners",
-        (false, "linear", 0) | (false, "cubic", _) => "half_pixel",
+        (false, "cubic", _) | (false, "linear", 0) => "half_pixel",
         (false, ..) => "asymmetric",
     };
     let name = |name: &'static str, value: &str| (name, Content::Bytes(value.to_owned().into()));
     let attributes = [
         name("coordinate_transformation_mode", coordinates),
-        name("mode", form),
+        name("mode", kind),
         name("nearest_mode", if corners { "round_prefer_ceil" } else { "floor" }),
     ];
     let none = l.constant(Tensor::vector::<f32>(&[]))?;
+    let each = l.has(2) && l.count() >= 2 + axes;
     let scale = floats(l, "scale")?;
-    let sizes = ["out_d", "out_h", "out_w"].map(|name| l.attributes.int_or(name, -1));
-    let sizes = sizes.into_iter().skip(5 - rank).collect::<Result<Vec<_>>>()?;
-    let y = if scale.len() == rank - 2 && !l.has(1) {
-        let scales: Vec<_> = [1.0, 1.0].into_iter().chain(scale).collect();
-        let scales = l.constant(Tensor::vector(&scales))?;
+    let scales = match (&scale[..], l.has(1) || each, l.has(3)) {
+        (_, true, _) => None,
+        (_, _, true) => Some(l.input(3)?),
+        ([], ..) => None,
+        (scale, ..) => Some(l.constant(Tensor::vector(scale))?),
+    };
+    let y = if let Some(scales) = scales {
+        let (count, outer) = (l.list(&[i64_of(axes)])?, l.constant(Tensor::vector(&[1.0f32, 1.0]))?);
+        let scales = l.cast(scales, DType::F32)?;
+        let scales = l.apply("Expand", &[scales, count], &[])?;
+        let scales = l.apply("Concat", &[outer, scales], &[along(0)])?;
         l.apply("Resize", &[x, none, scales], &attributes)?
     } else {
+        let names = &["out_d", "out_h", "out_w"][3 - axes..];
+        let sizes = names.iter().map(|name| l.attributes.int_or(name, -1)).collect::<Result<Vec<_>>>()?;
         let sizes = if l.has(1) {
             let given = l.input(1)?;
             l.cast(given, DType::I64)?
+        } else if each {
+            let mut parts = Vec::new();
+            for input in 2..2 + axes {
+                let part = l.input(input)?;
+                let part = l.reshape(part, &[1])?;
+                parts.push(l.cast(part, DType::I64)?);
+            }
+            l.apply("Concat", &parts, &[along(0)])?
         } else if sizes.iter().all(|&size| size > 0) {
             l.list(&sizes)?
         } else {
@@ -444,71 +570,130 @@ pub(crate) fn resize(l: &mut Lowering<'_>, form: &str) -> Result<Vec<LoweredValu
     Ok(vec![channels_last(l, y, last)?])
 }
 
-/// `max_pool2d_with_index`: places count within a channel.
-pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    if l.attributes.flag("adaptive", false)? || l.attributes.flag("global_pooling", false)? {
-        return Err(cannot("an adaptive or global pool with indices"));
-    }
-    let attributes = [
-        ("kernel_shape", Content::Ints(ints(l, "kernel_size")?)),
-        ("strides", Content::Ints(ints(l, "strides")?)),
-        int("ceil_mode", l.attributes.flag("ceil_mode", false)?.into()),
-        pads(l)?,
-    ];
-    let y = l.apply_many("MaxPool", &[x], &attributes, 2)?;
-    let spatial = l.apply("Shape", &[x], &[int("start", 2)])?;
-    let count = l.apply("ReduceProd", &[spatial], &[int("keepdims", 0)])?;
-    let places = l.apply("Mod", &[y[1], count], &[])?;
-    Ok(vec![y[0], l.cast(places, DType::I32)?])
+/// `pad`: begin and end of each axis. `pad2d` and `pad3d`: of the inner axes, from the last on.
+pub(crate) fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let value = if let Some(value) = l.float("pad_value")? {
+        constant_like(l, value)?
+    } else {
+        let (given, dtype) = (l.input(1)?, l.dtype_of(0)?);
+        let given = l.reshape(given, &[])?;
+        l.cast(given, dtype)?
+    };
+    let pads = if l.node_is("pad") {
+        let given = ints(l, "paddings")?;
+        if given.len() != 2 * rank {
+            return Err(errors::count("elements of attribute \"paddings\"", given.len(), 2 * rank));
+        }
+        let of = |from| given[from..].iter().copied().step_by(2);
+        l.list(&of(0).chain(of(1)).collect::<Vec<_>>())?
+    } else {
+        let plane = l.node_is("pad2d");
+        let inner = if plane { 2 } else { 3 };
+        if rank != inner + 2 {
+            return Err(errors::rank("the input", rank, inner + 2));
+        }
+        let given = list(l, "paddings", 1)?;
+        // `pad2d` counts from the first axis, `pad3d` from the last.
+        let order: [&[i64]; 2] = if plane { [&[0, 2], &[1, 3]] } else { [&[4, 2, 0], &[5, 3, 1]] };
+        let last = text(l, "data_format", "NCDHW")?.ends_with('C');
+        let outer: [&[i64]; 2] = if last { [&[0], &[0]] } else { [&[0, 0], &[]] };
+        let outer = [l.list(outer[0])?, l.list(outer[1])?];
+        let mut parts = Vec::new();
+        for side in order {
+            let which = l.list(side)?;
+            let side = l.apply("Gather", &[given, which], &[])?;
+            parts.extend([outer[0], side, outer[1]]);
+        }
+        l.apply("Concat", &parts, &[along(0)])?
+    };
+    let mode = match text(l, "mode", "constant")? {
+        "constant" => "constant",
+        "reflect" => "reflect",
+        "replicate" | "edge" => "edge",
+        "circular" => "wrap",
+        _ => return Err(cannot("padding in this mode")),
+    };
+    Ok(vec![l.apply("Pad", &[x, pads, value], &[("mode", Content::Bytes(mode.to_owned().into()))])?])
 }
 
-/// `instance_norm`: each channel of each sample by itself.
-pub(crate) fn instance_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, rank, epsilon) = (l.input(0)?, l.rank_of(0)?, l.float("epsilon")?.unwrap_or(1e-5));
-    let channels = l.apply("Shape", &[x], &[int("start", 1), int("end", 2)])?;
-    let mut inputs = vec![x];
-    for (input, default) in [(1, 1.0), (2, 0.0)] {
-        inputs.push(if l.has(input) {
-            l.input(input)?
-        } else {
-            let value = number(l, default)?;
-            l.apply("Expand", &[value, channels], &[])?
-        });
+/// `grid_sample` and `affine_grid`.
+pub(crate) fn grid_sample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let inputs = [l.input(0)?, l.input(1)?];
+    let mode = if text(l, "mode", "bilinear")? == "nearest" { "nearest" } else { "linear" };
+    let attributes = [
+        ("mode", Content::Bytes(mode.to_owned().into())),
+        ("padding_mode", Content::Bytes(text(l, "padding_mode", "zeros")?.to_owned().into())),
+        int("align_corners", l.attributes.flag("align_corners", true)?.into()),
+    ];
+    Ok(vec![l.apply("GridSample", &inputs, &attributes)?])
+}
+
+pub(crate) fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let inputs = [l.input(0)?, list(l, "output_shape", 1)?];
+    let corners = int("align_corners", l.attributes.flag("align_corners", true)?.into());
+    Ok(vec![l.apply("AffineGrid", &inputs, &[corners])?])
+}
+
+/// The same elements with the axis as several, of which one may be -1.
+fn divided(l: &mut Lowering<'_>, x: LoweredValue, axis: usize, into: &[i64]) -> Result<LoweredValue> {
+    let (before, after) = (int("end", i64_of(axis)), int("start", i64_of(axis) + 1));
+    let parts = [l.apply("Shape", &[x], &[before])?, l.list(into)?, l.apply("Shape", &[x], &[after])?];
+    let dims = l.apply("Concat", &parts, &[along(0)])?;
+    l.apply("Reshape", &[x, dims], &[])
+}
+
+/// Channels that are so many groups, group by group, as the first of each group, the second, ….
+fn shuffled(l: &mut Lowering<'_>, x: LoweredValue, groups: i64) -> Result<LoweredValue> {
+    let apart = divided(l, x, 1, &[groups, -1])?;
+    let swapped = l.apply("Transpose", &[apart], &[("perm", Content::Ints(vec![0, 2, 1, 3, 4]))])?;
+    let (batch, inner) =
+        (l.apply("Shape", &[x], &[int("end", 1)])?, l.apply("Shape", &[x], &[int("start", 2)])?);
+    let channels = l.list(&[-1])?;
+    let dims = l.apply("Concat", &[batch, channels, inner], &[along(0)])?;
+    l.apply("Reshape", &[swapped, dims], &[])
+}
+
+/// `pixel_shuffle`, `pixel_unshuffle` and `channel_shuffle`.
+pub(crate) fn shuffle(l: &mut Lowering<'_>, factor: &str) -> Result<Vec<LoweredValue>> {
+    let (x, by, rank) = (l.input(0)?, l.attributes.int_or(factor, 1)?, l.rank_of(0)?);
+    if rank != 4 {
+        return Err(errors::rank("the input", rank, 4));
     }
-    let y = l.apply("InstanceNormalization", &inputs, &[float("epsilon", epsilon)])?;
-    if l.outputs() < 2 {
-        return Ok(vec![y]);
+    if !(1..=1 << 16).contains(&by) {
+        return Err(errors::value(format_args!("attribute \"{factor}\""), by, "from 1 to 65536"));
     }
-    // The mean of each channel, and one by its standard deviation.
-    let axes = l.list(&(2..rank).map(i64_of).collect::<Vec<_>>())?;
-    let mean = l.apply("ReduceMean", &[x, axes], &[])?;
-    let apart = l.apply("Sub", &[x, mean], &[])?;
-    let squares = l.apply("Mul", &[apart, apart], &[])?;
-    let variance = l.apply("ReduceMean", &[squares, axes], &[])?;
-    let epsilon = number(l, epsilon)?;
-    let variance = l.apply("Add", &[variance, epsilon], &[])?;
-    let root = l.apply("Sqrt", &[variance], &[])?;
-    let scale = l.apply("Reciprocal", &[root], &[])?;
-    Ok(vec![y, l.reshape(mean, &[-1])?, l.reshape(scale, &[-1])?])
+    let (x, last) = channels_first(l, x)?;
+    let y = match factor {
+        "upscale_factor" => {
+            l.apply("DepthToSpace", &[x], &[int("blocksize", by), ("mode", Content::Bytes("CRD".into()))])?
+        }
+        "downscale_factor" => {
+            let blocks = l.apply("SpaceToDepth", &[x], &[int("blocksize", by)])?;
+            shuffled(l, blocks, by * by)?
+        }
+        _ => shuffled(l, x, by)?,
+    };
+    Ok(vec![channels_last(l, y, last)?])
+}
+
+pub(crate) fn maxout(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, groups) = (l.input(0)?, l.attributes.int_or("groups", 1)?);
+    let axis = axis(l.attributes.int_or("axis", 1)?, l.rank_of(0)?)?;
+    let apart = divided(l, x, axis, &[-1, groups])?;
+    let inner = l.list(&[i64_of(axis) + 1])?;
+    Ok(vec![l.apply("ReduceMax", &[apart, inner], &[int("keepdims", 0)])?])
 }
 
 /// `prelu`: a slope for all, for each channel, or for each element.
 pub(crate) fn prelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, mut slope, rank) = (l.input(0)?, l.input(1)?, l.rank_of(0)?);
-    if text(l, "mode", "all")? == "channel" && text(l, "data_format", "NCHW")? == "NCHW" {
-        let mut dims = vec![1; rank.saturating_sub(1).max(1)];
-        dims[0] = -1;
-        slope = l.reshape(slope, &dims)?;
+    let (x, mut slopes, rank) = (l.input(0)?, l.input(1)?, l.rank_of(0)?);
+    let last = text(l, "data_format", "NCHW")?.ends_with('C');
+    match text(l, "mode", "all")? {
+        "all" => slopes = l.reshape(slopes, &[])?,
+        "channel" if last || rank < 2 => slopes = l.reshape(slopes, &[-1])?,
+        "channel" => slopes = l.reshape(slopes, &[&[-1][..], &vec![1; rank - 2]].concat())?,
+        _ => {}
     }
-    Ok(vec![l.apply("PRelu", &[x, slope], &[])?])
-}
-
-pub(crate) fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let all = super::layout::inputs(l)?;
-    let equation = text(l, "equation", "")?.to_owned();
-    let y = l.apply("Einsum", &all, &[("equation", Content::Bytes(equation.into()))])?;
-    // The other outputs are caches and shapes of the operands, for training: nobody reads them.
-    let caches = all.iter().cycle().take(l.outputs().saturating_sub(1));
-    Ok([y].into_iter().chain(caches.copied()).collect())
+    Ok(vec![l.apply("PRelu", &[x, slopes], &[])?])
 }

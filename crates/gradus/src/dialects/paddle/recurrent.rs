@@ -11,8 +11,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-use crate::dialects::paddle::math::number;
-use crate::dialects::paddle::network::{cannot, text};
+use crate::dialects::paddle::network::{cannot, constant_like, text};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -109,7 +108,7 @@ pub(crate) fn rnn(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     // Nobody reads the state of the dropout and the reserve, which are for training: Paddle
     // declares them as scalars.
-    let unread = number(l, 0.0)?;
+    let unread = constant_like(l, 0.0)?;
     let mut outputs = vec![x, unread];
     for end in ends {
         outputs.push(l.apply("Concat", &end, &[along(0)])?);

@@ -1,0 +1,329 @@
+//! Operators that sort, find, or write elements by index.
+//!
+//! | operators | Paddle |
+//! |---|---|
+//! | `roll` | elements pushed beyond the end come back at the start; without axes, of the flat tensor |
+//! | `scatter` | with `overwrite=False`, rows of the index are zeros before updates are added |
+//! | `set_value` | writes a slice; axes in `decrease_axes` are not axes of the value |
+//! | `repeat_interleave` | repeats of each element, as a number or as a tensor |
+//! | `masked_select`, `index_put`, `meshgrid` | inputs are broadcast against each other |
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result, Tensor};
+
+use crate::dialects::paddle::create::values;
+use crate::dialects::paddle::layout::{inputs, list};
+use crate::dialects::paddle::network::{cannot, ints, text};
+use crate::lowering::{LoweredValue, Lowering, along, axis, int};
+use crate::operators::errors;
+
+/// The size of an axis, as a list of one.
+fn size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<LoweredValue> {
+    l.apply("Shape", &[x], &[int("start", i64_of(axis)), int("end", i64_of(axis) + 1)])
+}
+
+/// The integers from zero up to a number, which is a list of one.
+fn positions(l: &mut Lowering<'_>, count: LoweredValue) -> Result<LoweredValue> {
+    let count = l.reshape(count, &[])?;
+    let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
+    l.apply("Range", &[zero, count, one], &[])
+}
+
+/// An input of indices as int64.
+fn index(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
+    let given = l.input(input)?;
+    if l.dtype_of(input)? == DType::I64 { Ok(given) } else { l.cast(given, DType::I64) }
+}
+
+fn unsqueezed(l: &mut Lowering<'_>, value: LoweredValue, axis: i64) -> Result<LoweredValue> {
+    let axis = l.list(&[axis])?;
+    l.apply("Unsqueeze", &[value, axis], &[])
+}
+
+fn reshaped(l: &mut Lowering<'_>, value: LoweredValue, dims: LoweredValue) -> Result<LoweredValue> {
+    l.apply("Reshape", &[value, dims], &[int("allowzero", 1)])
+}
+
+fn scattered(
+    l: &mut Lowering<'_>,
+    inputs: [LoweredValue; 3],
+    reduction: &'static str,
+) -> Result<LoweredValue> {
+    l.apply("ScatterND", &inputs, &[("reduction", Content::Bytes(reduction.to_owned().into()))])
+}
+
+pub(crate) fn argsort(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    if rank == 0 {
+        let first = l.constant(Tensor::scalar(0i64))?;
+        return Ok(vec![l.apply("Identity", &[x], &[])?, first]);
+    }
+    let axis = axis(l.attributes.int_or("axis", -1)?, rank)?;
+    let all = size(l, x, axis)?;
+    let largest = int("largest", l.attributes.flag("descending", false)?.into());
+    l.apply_many("TopK", &[x, all], &[along(axis), largest, int("sorted", 1)], 2)
+}
+
+pub(crate) fn unique(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if !l.attributes.flag("is_sorted", true)? {
+        return Err(cannot("unique without sorting"));
+    }
+    let x = l.input(0)?;
+    let attributes = match ints(l, "axis")?[..] {
+        [] => vec![],
+        [one] => vec![along(axis(one, l.rank_of(0)?)?)],
+        [_, _, ..] => return Err(cannot("unique along several axes")),
+    };
+    let mut outputs = l.apply_many("Unique", &[x], &attributes, 4)?;
+    if let Some(to) = l.dtype("dtype")?.filter(|&to| to != DType::I64) {
+        for output in &mut outputs[1..] {
+            *output = l.cast(*output, to)?;
+        }
+    }
+    // Paddle declares what nobody asked for as scalars.
+    for (output, name) in outputs[1..].iter_mut().zip(["return_index", "return_inverse", "return_counts"]) {
+        if !l.attributes.flag(name, false)? {
+            *output = l.constant(Tensor::scalar(0i64))?;
+        }
+    }
+    Ok(outputs)
+}
+
+pub(crate) fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, depth) = (index(l, 0)?, list(l, "num_classes", 1)?);
+    let dtype = l.dtype("dtype")?.unwrap_or(DType::F32);
+    let values = l.constant(Tensor::vector(&[0i64, 1]))?;
+    let values = l.cast(values, dtype)?;
+    Ok(vec![l.apply("OneHot", &[x, depth, values], &[])?])
+}
+
+pub(crate) fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (rows, columns) = (list(l, "num_rows", 0)?, list(l, "num_columns", 1)?);
+    let dims = l.apply("Concat", &[rows, columns], &[along(0)])?;
+    let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
+    let ones = l.apply("EyeLike", &[zeros], &[])?;
+    let dtype = l.dtype("dtype")?.unwrap_or(DType::F32);
+    Ok(vec![l.cast(ones, dtype)?])
+}
+
+pub(crate) fn roll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (mut x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let whole = l.shape(x)?;
+    let count = match l.attributes.ints("shifts")? {
+        Some(shifts) => shifts.len(),
+        None => l.len_of(1)?,
+    };
+    let (shifts, mut axes) = (list(l, "shifts", 1)?, ints(l, "axis")?);
+    let flat = axes.is_empty();
+    if flat {
+        x = l.reshape(x, &[-1])?;
+        axes = vec![0];
+    }
+    if axes.len() != count {
+        return Err(errors::count("shifts", count, format_args!("{}, one for each axis", axes.len())));
+    }
+    for (i, &each) in axes.iter().enumerate() {
+        let axis = axis(each, if flat { 1 } else { rank })?;
+        let (count, which) = (size(l, x, axis)?, l.list(&[i64_of(i)])?);
+        let (places, shift) = (positions(l, count)?, l.apply("Gather", &[shifts, which], &[])?);
+        let from = l.apply("Sub", &[places, shift], &[])?;
+        let one = l.list(&[1])?;
+        let count = l.apply("Max", &[count, one], &[])?;
+        let from = l.apply("Mod", &[from, count], &[])?;
+        x = l.apply("Gather", &[x, from], &[along(axis)])?;
+    }
+    Ok(vec![if flat { reshaped(l, x, whole)? } else { x }])
+}
+
+pub(crate) fn meshgrid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let mut tensors = inputs(l)?;
+    let mut sizes = Vec::new();
+    let mut dims = vec![1; tensors.len()];
+    for (i, tensor) in tensors.iter_mut().enumerate() {
+        let flat = l.reshape(*tensor, &[-1])?;
+        sizes.push(l.shape(flat)?);
+        dims[i] = -1;
+        *tensor = l.reshape(flat, &dims)?;
+        dims[i] = 1;
+    }
+    let target = l.apply("Concat", &sizes, &[along(0)])?;
+    tensors.into_iter().map(|tensor| l.apply("Expand", &[tensor, target], &[])).collect()
+}
+
+/// Two values, each expanded to the shape that both broadcast to.
+fn broadcast(l: &mut Lowering<'_>, a: LoweredValue, b: LoweredValue) -> Result<[LoweredValue; 2]> {
+    let (by_a, by_b) = (l.shape(a)?, l.shape(b)?);
+    Ok([l.apply("Expand", &[a, by_b], &[])?, l.apply("Expand", &[b, by_a], &[])?])
+}
+
+pub(crate) fn broadcast_tensors(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let mut tensors = inputs(l)?;
+    let mut first = tensors[0];
+    for &tensor in &tensors[1..] {
+        [first, _] = broadcast(l, first, tensor)?;
+    }
+    let target = l.shape(first)?;
+    for tensor in &mut tensors {
+        *tensor = l.apply("Expand", &[*tensor, target], &[])?;
+    }
+    Ok(tensors)
+}
+
+pub(crate) fn masked_select(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, mask) = (l.input(0)?, l.input(1)?);
+    let [x, mask] = broadcast(l, x, mask)?;
+    let mask = l.reshape(mask, &[-1])?;
+    Ok(vec![l.apply("Compress", &[x, mask], &[])?])
+}
+
+pub(crate) fn masked_fill(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, mask, value, dtype) = (l.input(0)?, l.input(1)?, l.input(2)?, l.dtype_of(0)?);
+    let value = if l.dtype_of(2)? == dtype { value } else { l.cast(value, dtype)? };
+    Ok(vec![l.apply("Where", &[mask, value, x], &[])?])
+}
+
+pub(crate) fn index_sample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let inputs = [l.input(0)?, index(l, 1)?];
+    Ok(vec![l.apply("GatherElements", &inputs, &[along(1)])?])
+}
+
+pub(crate) fn index_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [x, index, updates] = [l.input(0)?, index(l, 1)?, l.input(2)?];
+    let rank = l.rank_of(0)?;
+    let axis = axis(l.attributes.int_or("axis", 0)?, rank)?;
+    // The axis first, as it must be to be scattered along; its exchange undoes itself.
+    let mut perm: Vec<_> = (0..i64_of(rank)).collect();
+    perm.swap(0, axis);
+    let swapped = |l: &mut Lowering<'_>, value| {
+        l.apply("Transpose", &[value], &[("perm", Content::Ints(perm.clone()))])
+    };
+    let inputs = [swapped(l, x)?, unsqueezed(l, index, -1)?, swapped(l, updates)?];
+    let sum = scattered(l, inputs, "add")?;
+    Ok(vec![swapped(l, sum)?])
+}
+
+pub(crate) fn index_put(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let last = l.count().saturating_sub(1).max(2);
+    let (x, mut value) = (l.input(0)?, l.input(last)?);
+    let mut indices = Vec::new();
+    for input in 1..last {
+        if l.dtype_of(input)? == DType::Bool {
+            return Err(cannot("index_put with a mask"));
+        }
+        indices.push(index(l, input)?);
+    }
+    let mut first = indices[0];
+    for &other in &indices[1..] {
+        [first, _] = broadcast(l, first, other)?;
+    }
+    let target = l.shape(first)?;
+    for index in &mut indices {
+        let whole = l.apply("Expand", &[*index, target], &[])?;
+        *index = unsqueezed(l, whole, -1)?;
+    }
+    let rows = l.apply("Shape", &[x], &[int("start", i64_of(indices.len()))])?;
+    let dims = l.apply("Concat", &[target, rows], &[along(0)])?;
+    value = l.apply("Expand", &[value, dims], &[])?;
+    let places = l.apply("Concat", &indices, &[int("axis", -1)])?;
+    let add = l.attributes.flag("accumulate", false)?;
+    Ok(vec![scattered(l, [x, places, value], if add { "add" } else { "none" })?])
+}
+
+pub(crate) fn put_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [x, index, values] = [l.input(0)?, index(l, 1)?, l.input(2)?];
+    let reduction = match text(l, "reduce", "assign")? {
+        "assign" => "none",
+        "add" => "add",
+        "mul" | "multiply" => "mul",
+        "amax" => "max",
+        "amin" => "min",
+        _ => return Err(cannot("put_along_axis with this reduction")),
+    };
+    if reduction != "none" && !l.attributes.flag("include_self", true)? {
+        return Err(cannot("put_along_axis with include_self=False"));
+    }
+    let axis = axis(l.attributes.int_or("axis", 0)?, l.rank_of(0)?)?;
+    let attributes = [along(axis), ("reduction", Content::Bytes(reduction.to_owned().into()))];
+    Ok(vec![l.apply("ScatterElements", &[x, index, values], &attributes)?])
+}
+
+pub(crate) fn scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [x, mut index, updates] = [l.input(0)?, index(l, 1)?, l.input(2)?];
+    index = l.reshape(index, &[-1, 1])?;
+    if l.attributes.flag("overwrite", true)? {
+        return Ok(vec![scattered(l, [x, index, updates], "none")?]);
+    }
+    let nothing = l.apply("Sub", &[updates, updates], &[])?;
+    let cleared = scattered(l, [x, index, nothing], "none")?;
+    Ok(vec![scattered(l, [cleared, index, updates], "add")?])
+}
+
+pub(crate) fn scatter_nd_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let inputs = [l.input(0)?, index(l, 1)?, l.input(2)?];
+    Ok(vec![scattered(l, inputs, "add")?])
+}
+
+pub(crate) fn repeat_interleave(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
+    let axis = axis(l.attributes.int_or("axis", 0)?, l.rank_of(0)?)?;
+    let count = size(l, x, axis)?;
+    let from = if l.has(1) {
+        // An element is the one before which so many repeats end.
+        let repeats = index(l, 1)?;
+        let repeats = l.apply("Expand", &[repeats, count], &[])?;
+        let first = l.constant(Tensor::scalar(0i64))?;
+        let ends = l.apply("CumSum", &[repeats, first], &[])?;
+        let total = l.apply("ReduceSum", &[repeats], &[])?;
+        let places = positions(l, total)?;
+        let places = unsqueezed(l, places, 1)?;
+        let ended = l.apply("LessOrEqual", &[ends, places], &[])?;
+        let (ended, axes) = (l.cast(ended, DType::I64)?, l.list(&[1])?);
+        l.apply("ReduceSum", &[ended, axes], &[int("keepdims", 0)])?
+    } else {
+        let repeats = l.attributes.int_or("repeats", 1)?;
+        if repeats < 0 {
+            return Err(errors::value("attribute \"repeats\"", repeats, "at least 0"));
+        }
+        let repeats = l.list(&[repeats])?;
+        let total = l.apply("Mul", &[count, repeats], &[])?;
+        let places = positions(l, total)?;
+        l.apply("Div", &[places, repeats], &[])?
+    };
+    Ok(vec![l.apply("Gather", &[x, from], &[along(axis)])?])
+}
+
+/// `set_value`: `inputs` are those of starts, ends and steps, and that of the value, if it is one.
+pub(crate) fn set_value(
+    l: &mut Lowering<'_>,
+    [starts, ends, steps]: [usize; 3],
+    value: usize,
+) -> Result<Vec<LoweredValue>> {
+    if !ints(l, "none_axes")?.is_empty() {
+        return Err(cannot("set_value with new axes"));
+    }
+    let (x, dtype, axes) = (l.input(0)?, l.dtype_of(0)?, ints(l, "axes")?);
+    let (starts, ends) = (list(l, "starts", starts)?, list(l, "ends", ends)?);
+    let (axes, steps) = (l.list(&axes)?, list(l, "steps", steps)?);
+    // The slice of the flat indices says where the value goes.
+    let (whole, count) = (l.shape(x)?, l.apply("Size", &[x], &[])?);
+    let places = positions(l, count)?;
+    let places = reshaped(l, places, whole)?;
+    let mut places = l.apply("Slice", &[places, starts, ends, axes, steps], &[])?;
+    let decreased = ints(l, "decrease_axes")?;
+    if !decreased.is_empty() {
+        let decreased = l.list(&decreased)?;
+        places = l.apply("Squeeze", &[places, decreased], &[])?;
+    }
+    let value = if l.has(value) {
+        let given = l.input(value)?;
+        if l.dtype_of(value)? == dtype { given } else { l.cast(given, dtype)? }
+    } else {
+        values(l, dtype)?
+    };
+    let dims = l.shape(places)?;
+    let value = l.apply("Expand", &[value, dims], &[])?;
+    let [flat, places, value] = [l.reshape(x, &[-1])?, l.reshape(places, &[-1])?, l.reshape(value, &[-1])?];
+    let flat = l.apply("ScatterElements", &[flat, places, value], &[])?;
+    Ok(vec![reshaped(l, flat, whole)?])
+}
