@@ -86,9 +86,43 @@ pub(crate) fn run_targets(seconds: u32, only: Option<&str>, seed: u32, tally: &m
     // Two at a time: each takes one core.
     for pair in targets(only)?.chunks(2) {
         let commands = pair.iter().map(|name| target_run(name, seconds, seed)).collect::<Result<Vec<_>>>()?;
+        let failed = tally.failed;
         tally.run_beside(commands);
+        if tally.failed > failed {
+            for name in pair {
+                tally.errors.extend(findings(name)?);
+            }
+        }
     }
     Ok(())
+}
+
+/// Most bytes of an input that are printed.
+const PRINTED: usize = 2048;
+
+/// Messages of the inputs that end a target, and the inputs in hexadecimal: all that a reader of a
+/// long output needs to see them again.
+fn findings(name: &str) -> Result<Vec<String>> {
+    let folder = corpus(name);
+    let files = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut findings = Vec::new();
+    for path in files.filter_map(|entry| Some(entry.ok()?.path())) {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        if !["crash-", "oom-", "timeout-"].iter().any(|prefix| file.starts_with(prefix)) {
+            continue;
+        }
+        let failed = |error| format!("{}: {error}", path.display());
+        let input = std::fs::read(&path).map_err(failed)?;
+        let replay = command(binary(name)?).arg("-timeout=10").arg(&path).output().map_err(failed)?;
+        if replay.status.success() {
+            continue;
+        }
+        let hex: Vec<_> = input.iter().take(PRINTED).map(|byte| format!("{byte:02x}")).collect();
+        let said = String::from_utf8_lossy(&replay.stderr);
+        let message: Vec<_> = said.lines().skip_while(|line| !line.contains("panicked at")).take(2).collect();
+        findings.push(format!("{name}: {file} ({}): {}: {}", replay.status, message.join(" "), hex.concat()));
+    }
+    Ok(findings)
 }
 
 fn target_run(name: &str, seconds: u32, seed: u32) -> Result<Command> {

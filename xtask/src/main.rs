@@ -35,7 +35,7 @@ enum Chore {
             suites::SUITES.iter().map(|suite| PossibleValue::new(suite.name).help(suite.about))))]
         suites: Vec<String>,
         /// Seconds for each fuzz target.
-        #[arg(long, default_value_t = 30)]
+        #[arg(long, default_value_t = 10)]
         fuzz_seconds: u32,
     },
     /// Upstream's cases, from their installed packages, against the lists in `conformance/`.
