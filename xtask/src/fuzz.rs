@@ -79,8 +79,9 @@ fn binary(name: &str) -> Result<PathBuf> {
     Ok(target("fuzz")?.join(TARGET).join("release").join(name))
 }
 
-/// Runs fuzz targets, each of which counts as one test. One seed gives the same inputs in each
-/// clone; seed 0 is another one each time.
+/// Runs fuzz targets, each of which counts as one test. One seed gives the same inputs at first;
+/// what is reached, and so what follows, depends on the order of hash maps. Seed 0 is another one
+/// each time.
 pub(crate) fn run_targets(seconds: u32, only: Option<&str>, seed: u32, tally: &mut Tally) -> Result<()> {
     build()?;
     // Two at a time: each takes one core.
