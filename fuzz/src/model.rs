@@ -10,8 +10,12 @@ use gradus::{DType, Kind, Model, Result, RunOptions, Tensor};
 use crate::budget::within;
 
 /// The element types of the outputs, if inference finds no problem. Files may declare any types of
-/// values whose types do not follow from the inputs.
+/// values whose types do not follow from the inputs; problems of a subgraph that may not run are
+/// none of the model, so models with subgraphs are left out.
 fn types(model: &Model) -> Option<Vec<Option<DType>>> {
+    if model.graph().nodes().iter().any(|node| node.graphs().next().is_some()) {
+        return None;
+    }
     let mut options = InferOptions::default();
     options.ignore_declared = true;
     let inference = model.infer(&options).ok()?;
