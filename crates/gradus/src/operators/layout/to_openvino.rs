@@ -99,8 +99,10 @@ pub(crate) fn on_axes(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result
 
 pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mode = cx.attributes.text("mode")?.unwrap_or("constant").to_owned();
-    if !matches!(&*mode, "constant" | "edge" | "reflect") {
-        return Err(cannot(format!("OpenVINO has no equivalent of pad mode \"{mode}\"")));
+    match &*mode {
+        "constant" | "edge" | "reflect" => {}
+        "wrap" => return Ok(vec![wrapped(cx)?]),
+        _ => return Err(cannot(format!("OpenVINO has no equivalent of pad mode \"{mode}\""))),
     }
     let x = cx.input(0)?;
     let (before, behind) = pads(cx)?;
@@ -111,37 +113,67 @@ pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Pad", &inputs, &[say("pad_mode", mode)])?])
 }
 
+/// Elements of each axis by their places, modulo its size.
+fn wrapped(cx: &mut ConvertContext<'_, '_>) -> Result<NewValue> {
+    let mut x = cx.input(0)?;
+    let known = cx.given_integers(1)?.known();
+    let places = places_of_pads(cx, known.as_deref())?;
+    let known = known.map(|known| places.each_ref().map(|places| picked(&known, places)));
+    let (before, behind) = pads(cx)?;
+    let (zero, one) = (cx.scalar(0), cx.scalar(1));
+    let pick = [say("batch_dims", 0)];
+    for at in 0..places[0].len() {
+        if known.as_ref().is_some_and(|[before, behind]| (before[at], behind[at]) == (0, 0)) {
+            continue;
+        }
+        let (dims, axis) = (cx.shape_of(x)?, cx.scalar(i64_of(at)));
+        let size = cx.put("Gather", &[dims, axis, zero], &pick)?;
+        let before = cx.put("Gather", &[before, axis, zero], &pick)?;
+        let behind = cx.put("Gather", &[behind, axis, zero], &pick)?;
+        let (start, stop) = (cx.put("Negative", &[before], &[])?, cx.put("Add", &[size, behind], &[])?);
+        let places = cx.put("Range", &[start, stop, one], &[named("output_type", DType::I64)?])?;
+        // Of an axis without elements, there is none to be found.
+        let size = cx.put("Maximum", &[size, one], &[])?;
+        let places = cx.put("FloorMod", &[places, size], &[])?;
+        x = cx.put("Gather", &[x, places, axis], &pick)?;
+    }
+    Ok(x)
+}
+
+/// Places in the list of pads of those before and behind each axis; behind the list stands a zero.
+fn places_of_pads(cx: &ConvertContext<'_, '_>, known: Option<&[i64]>) -> Result<[Vec<usize>; 2]> {
+    let count = known.map(<[i64]>::len).or_else(|| cx.len(1)).map(|count| count / 2);
+    let count = count.ok_or_else(|| not_known("number of pads"))?;
+    let before: Vec<usize> = if cx.has(3) {
+        let (axes, rank) = (cx.integers(3)?, cx.rank(0)?);
+        let axes = axes.into_iter().map(|axis| cx.axis(axis, 0)).collect::<Result<Vec<_>>>()?;
+        let at = |axis| axes.iter().position(|&named| named == axis);
+        (0..rank).map(|axis| at(axis).unwrap_or(2 * count)).collect()
+    } else {
+        (0..count).collect()
+    };
+    let behind = before.iter().map(|&at| if at == 2 * count { at } else { at + count }).collect();
+    Ok([before, behind])
+}
+
+fn picked(pads: &[i64], places: &[usize]) -> Vec<i64> {
+    places.iter().map(|&at| pads.get(at).copied().unwrap_or(0)).collect()
+}
+
 /// The pads before and behind each axis.
 fn pads(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, NewValue)> {
-    let axes = if cx.has(3) { Some(cx.integers(3)?) } else { None };
     let known = cx.given_integers(1)?.known();
-    let count = known.as_ref().map(Vec::len).or_else(|| cx.len(1)).map(|count| count / 2);
-    let count = count.ok_or_else(|| not_known("number of pads"))?;
-    // Where the pads of each axis are; behind all stands a zero.
-    let place: Vec<usize> = match axes {
-        None => (0..count).collect(),
-        Some(axes) => {
-            let rank = cx.rank(0)?;
-            let axes = axes.into_iter().map(|axis| cx.axis(axis, 0)).collect::<Result<Vec<_>>>()?;
-            let at = |axis| axes.iter().position(|&named| named == axis);
-            (0..rank).map(|axis| at(axis).unwrap_or(2 * count)).collect()
-        }
-    };
-    let other = |&at: &usize| if at == 2 * count { at } else { at + count };
-    let behind: Vec<usize> = place.iter().map(other).collect();
+    let [before, behind] = places_of_pads(cx, known.as_deref())?;
     if let Some(known) = known {
-        let pick = |place: &[usize]| -> Vec<i64> {
-            place.iter().map(|&at| known.get(at).copied().unwrap_or(0)).collect()
-        };
-        return Ok((cx.list(&pick(&place)), cx.list(&pick(&behind))));
+        return Ok((cx.list(&picked(&known, &before)), cx.list(&picked(&known, &behind))));
     }
     let (list, zero, axis) = (cx.input(1)?, cx.list(&[0]), cx.scalar(0));
     let list = cx.put("Concat", &[list, zero], &[say("axis", 0)])?;
-    let mut picked = |place: &[usize]| {
-        let place = cx.list(&place.iter().map(|&at| i64_of(at)).collect::<Vec<_>>());
-        cx.put("Gather", &[list, place, axis], &[say("batch_dims", 0)])
+    let mut picked = |places: &[usize]| {
+        let places = cx.list(&places.iter().map(|&at| i64_of(at)).collect::<Vec<_>>());
+        cx.put("Gather", &[list, places, axis], &[say("batch_dims", 0)])
     };
-    Ok((picked(&place)?, picked(&behind)?))
+    Ok((picked(&before)?, picked(&behind)?))
 }
 
 pub(crate) fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

@@ -435,7 +435,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("Pad")
         .infer(layout::infer::pad)
         .eval(layout::eval::pad)
-        .converts("Pad", "", layout::to_openvino::pad)
+        .converts("Pad; wrapped: Gather", "", layout::to_openvino::pad)
         .moves()
         .role(Role::Pad),
     onnx("Pow")
