@@ -63,7 +63,7 @@ fn pads(l: &Lowering<'_>) -> Result<(&'static str, Content)> {
     let pads = if given.len() == axes {
         [&given[..], &given[..]].concat()
     } else if given.len() == 2 * axes {
-        let of = |from| given[from..].iter().copied().step_by(2);
+        let of = |from| given.iter().skip(from).copied().step_by(2);
         of(0).chain(of(1)).collect()
     } else {
         let wanted = format_args!("{axes} or {}", 2 * axes);
@@ -585,7 +585,7 @@ pub(crate) fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         if given.len() != 2 * rank {
             return Err(errors::count("elements of attribute \"paddings\"", given.len(), 2 * rank));
         }
-        let of = |from| given[from..].iter().copied().step_by(2);
+        let of = |from| given.iter().skip(from).copied().step_by(2);
         l.list(&of(0).chain(of(1)).collect::<Vec<_>>())?
     } else {
         let plane = l.node_is("pad2d");
