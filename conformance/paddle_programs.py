@@ -361,7 +361,7 @@ def indexing(paddle, x, index, truth):
         *paddle.unique(x[:, :2] * (x[:, 1:3] - 5), return_index=True, return_inverse=True, return_counts=True), *paddle.unstack(x, 1),
         paddle.static.setitem(x + 0, (slice(0, 2), 1), 7.0), paddle.static.setitem(x + 0, (slice(None, None, 2), slice(1, 3)), x[:2, :2]),
         paddle.index_sample(x[:2], column), paddle.eye(2, 3), *paddle.broadcast_tensors([x, x[:1]]), paddle.tensor.fill_constant([2], "int64", 3),
-        paddle.unique(x, axis=0),
+        paddle.unique(x, axis=0), paddle.scatter(x, index, paddle.full([2, 4], float("inf")), overwrite=False), paddle.eye(3),
     ]  # fmt: skip
     if paddle.framework.in_pir_mode():
         outputs += [

@@ -14,7 +14,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
-use crate::dialects::paddle::network::{cannot, ints, text};
+use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 
@@ -99,7 +99,10 @@ pub(crate) fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (rows, columns) = (list(l, "num_rows", 0)?, list(l, "num_columns", 1)?);
+    let (rows, mut columns) = (list(l, "num_rows", 0)?, list(l, "num_columns", 1)?);
+    if l.attributes.int("num_columns")? == Some(-1) {
+        columns = rows;
+    }
     let dims = l.apply("Concat", &[rows, columns], &[along(0)])?;
     let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
     let ones = l.apply("EyeLike", &[zeros], &[])?;
@@ -254,7 +257,8 @@ pub(crate) fn scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.attributes.flag("overwrite", true)? {
         return Ok(vec![scattered(l, [x, index, updates], "none")?]);
     }
-    let nothing = l.apply("Sub", &[updates, updates], &[])?;
+    let (zero, dims) = (constant_like(l, 0.0)?, l.shape(updates)?);
+    let nothing = l.apply("Expand", &[zero, dims], &[])?;
     let cleared = scattered(l, [x, index, nothing], "none")?;
     Ok(vec![scattered(l, [cleared, index, updates], "add")?])
 }

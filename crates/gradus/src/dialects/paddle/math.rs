@@ -156,7 +156,8 @@ pub(crate) fn dot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("ReduceSum", &[products, last], &[int("keepdims", 0)])?])
 }
 
-/// `einsum`. Outputs behind the first are for training: caches, declared as scalars, and the operands.
+/// `einsum`. Outputs behind the first are for training: caches, declared as scalars, and the
+/// operands.
 pub(crate) fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let operands = inputs(l)?;
     let equation = required("equation", l.attributes.text("equation")?)?;

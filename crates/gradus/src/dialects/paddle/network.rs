@@ -324,7 +324,7 @@ pub(crate) fn instance_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut outputs =
         vec![l.apply("InstanceNormalization", &[x, scale, bias], &[float("epsilon", epsilon)])?];
     if l.outputs() > 1 {
-        // What is saved, for training, is the inverse of the deviation.
+        // The inverse of the deviation is saved, for training.
         let rows = l.reshape(x, &[0, 0, -1])?;
         let [means, variances] = statistics(l, rows)?;
         let epsilon = constant_like(l, epsilon)?;

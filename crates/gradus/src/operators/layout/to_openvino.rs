@@ -132,7 +132,7 @@ fn wrapped(cx: &mut ConvertContext<'_, '_>) -> Result<NewValue> {
         let behind = cx.put("Gather", &[behind, axis, zero], &pick)?;
         let (start, stop) = (cx.put("Negative", &[before], &[])?, cx.put("Add", &[size, behind], &[])?);
         let places = cx.put("Range", &[start, stop, one], &[named("output_type", DType::I64)?])?;
-        // Of an axis without elements, there is none to be found.
+        // Nothing can be found in an axis without elements.
         let size = cx.put("Maximum", &[size, one], &[])?;
         let places = cx.put("FloorMod", &[places, size], &[])?;
         x = cx.put("Gather", &[x, places, axis], &pick)?;
